@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""Every environment variable that AutoCalc reads, and what it means.
+
+This is the only module that looks at the environment.  Variables are read when they
+are first needed, once; `reload()` makes the next look read them again.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import os
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from autocalc.errors import ConfigError, ConfigWarning
+
+PREFIX = "AUTOCALC_"
+
+#: Name -> meaning; `autocalc kernels` prints this table.
+VARIABLES = {
+    "AUTOCALC_KERNELS": "kernel sets or families to prefer, best first: simd,blas",
+    "AUTOCALC_DISABLE_KERNELS": "kernel sets or families never to use",
+    "AUTOCALC_CPU_FEATURES": "CPU features to hide, for tests: -avx512f,-avx2",
+    "AUTOCALC_NUM_THREADS": "thread budget; by default the usable cores",
+    "AUTOCALC_DETERMINISTIC": "1: refuse kernels that do not promise the same bits",
+    "AUTOCALC_TUNE": "read or off: whether tuning records are used",
+    "AUTOCALC_CACHE_DIR": "where tuning records and downloads are kept",
+    "AUTOCALC_DATA_DIR": "where data sets are looked for",
+    "AUTOCALC_STRICT": "1: a fall to the reference kernels is an error",
+    "AUTOCALC_SHADOW": "set:share, re-run that share of calls and compare",
+    "AUTOCALC_LOG": "logging level: debug, info, warning",
+}
+
+#: Names of earlier documents, accepted with a notice.
+OLD_NAMES = {
+    "AG_THREADS": "AUTOCALC_NUM_THREADS",
+    "AG_NUM_THREADS": "AUTOCALC_NUM_THREADS",
+    "AG_DETERMINISTIC": "AUTOCALC_DETERMINISTIC",
+}
+
+_TRUE = {"1", "true", "yes", "on"}
+_FALSE = {"", "0", "false", "no", "off"}
+
+
+def _read() -> dict[str, str]:
+    """Return the variables that are set, old names translated."""
+    found = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+    for old, new in OLD_NAMES.items():
+        if old in os.environ and new not in found:
+            found[new] = os.environ[old]
+            _warn(f"{old} is read as {new}; please use the new name.")
+    return found
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ConfigWarning, stacklevel=2)
+
+
+def _warn_about_misspelt() -> None:
+    for name in sorted(os.environ):
+        if name.startswith(PREFIX) and name not in VARIABLES:
+            near = difflib.get_close_matches(name, VARIABLES, n=1, cutoff=0.0)[0]
+            _warn(
+                f"the environment variable {name} is unknown and has no effect; "
+                f"did you mean {near}?"
+            )
+
+
+def _flag(name: str, value: str) -> bool:
+    word = value.strip().lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    message = f"{name}={value!r} is neither on nor off: use 1 or 0."
+    raise ConfigError(message)
+
+
+def _words(value: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in value.split(",") if word.strip())
+
+
+def _threads(name: str, value: str) -> int:
+    try:
+        count = int(value)
+    except ValueError:
+        count = 0
+    if count < 1:
+        message = f"{name}={value!r} is not a number of threads: use 1 or more."
+        raise ConfigError(message)
+    return count
+
+
+def _hidden_features(name: str, value: str) -> frozenset[str]:
+    words = _words(value)
+    wrong = [word for word in words if not word.startswith("-") or word == "-"]
+    if wrong:
+        message = (
+            f"{name}={value!r}: {wrong[0]!r} does not start with '-'. Features can "
+            f"only be hidden, as in {name}=-avx512f,-avx2."
+        )
+        raise ConfigError(message)
+    return frozenset(word[1:] for word in words)
+
+
+def _shadow(name: str, value: str) -> tuple[str, float] | None:
+    if not value.strip():
+        return None
+    set_name, _, share = value.partition(":")
+    try:
+        fraction = float(share or "1")
+    except ValueError:
+        fraction = -1.0
+    if not 0.0 < fraction <= 1.0:
+        message = f"{name}={value!r}: write set:share, as in reference:0.01."
+        raise ConfigError(message)
+    return set_name.strip(), fraction
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The environment as AutoCalc understands it; `found` holds what was set."""
+
+    found: dict[str, str]
+    kernels: tuple[str, ...]
+    disabled: tuple[str, ...]
+    hidden_features: frozenset[str]
+    num_threads: int | None
+    deterministic: bool
+    tune: str
+    cache_dir: Path | None
+    data_dir: Path | None
+    strict: bool
+    shadow: tuple[str, float] | None
+    log: str
+
+
+def _parse(found: dict[str, str]) -> Settings:
+    def text(name: str) -> str:
+        return found.get(PREFIX + name, "")
+
+    def path(name: str) -> Path | None:
+        return Path(text(name)).expanduser() if text(name) else None
+
+    tune = text("TUNE") or "read"
+    if tune not in {"read", "off"}:
+        message = f"AUTOCALC_TUNE={tune!r} is unknown: use read or off."
+        raise ConfigError(message)
+    threads = text("NUM_THREADS")
+    return Settings(
+        found=found,
+        kernels=_words(text("KERNELS")),
+        disabled=_words(text("DISABLE_KERNELS")),
+        hidden_features=_hidden_features(
+            "AUTOCALC_CPU_FEATURES", text("CPU_FEATURES")
+        ),
+        num_threads=_threads("AUTOCALC_NUM_THREADS", threads) if threads else None,
+        deterministic=_flag("AUTOCALC_DETERMINISTIC", text("DETERMINISTIC")),
+        tune=tune,
+        cache_dir=path("CACHE_DIR"),
+        data_dir=path("DATA_DIR"),
+        strict=_flag("AUTOCALC_STRICT", text("STRICT")),
+        shadow=_shadow("AUTOCALC_SHADOW", text("SHADOW")),
+        log=text("LOG"),
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def settings() -> Settings:
+    """Return the settings of this process, read at the first call."""
+    _warn_about_misspelt()
+    return _parse(_read())
+
+
+def reload() -> None:
+    """Forget what was read; the next look reads the environment again."""
+    settings.cache_clear()

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""What this CPU can do, and how many of its cores may be used."""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+from pathlib import Path
+
+from autocalc._config import settings
+
+
+@functools.lru_cache(maxsize=1)
+def detected_features() -> frozenset[str]:
+    """Return the features that the CPU and the operating system offer."""
+    import archspec.cpu  # imported late: it reads a large JSON table
+
+    return frozenset(archspec.cpu.host().features)
+
+
+def cpu_features() -> frozenset[str]:
+    """Return the features that kernels may use, by ``archspec``'s names.
+
+    These are the detected ones less those hidden by ``AUTOCALC_CPU_FEATURES``.
+    Hiding one hides what cannot exist without it: ``-avx2`` hides AVX-512 as well.
+
+    Examples
+    --------
+    >>> from autocalc.plugin import cpu_features
+    >>> isinstance(cpu_features(), frozenset)
+    True
+    """
+    return without(detected_features(), settings().hidden_features)
+
+
+#: Each feature and what it is built on; hiding the right side hides the left.
+_BUILT_ON = {"avx512": "avx2", "fma": "avx", "f16c": "avx", "avx2": "avx"}
+
+
+def without(features: frozenset[str], hidden: frozenset[str]) -> frozenset[str]:
+    """Return `features` less `hidden` and all that is built on them."""
+    gone = set(hidden)
+    if "avx512f" in gone:
+        gone |= {name for name in features if name.startswith("avx512")}
+    for _ in _BUILT_ON:
+        for name in features - gone:
+            base = _BUILT_ON.get("avx512" if name.startswith("avx512") else name)
+            if base in gone:
+                gone.add(name)
+    return frozenset(features - gone)
+
+
+@functools.lru_cache(maxsize=1)
+def cpu_name() -> str:
+    """Return the microarchitecture's name, such as ``zen5``."""
+    import archspec.cpu
+
+    return str(archspec.cpu.host().name)
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use: affinity and cgroup quota."""
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    return max(1, int(min(cores, _cgroup_quota())))
+
+
+def _cgroup_quota(root: Path = Path("/sys/fs/cgroup")) -> float:
+    """Return the CPU quota in cores, infinite where there is none."""
+    try:
+        quota, period = (root / "cpu.max").read_text().split()
+        return math.inf if quota == "max" else max(1.0, int(quota) / int(period))
+    except (OSError, ValueError):
+        return _cgroup_v1_quota(root / "cpu")
+
+
+def _cgroup_v1_quota(root: Path) -> float:
+    try:
+        quota = int((root / "cpu.cfs_quota_us").read_text())
+        period = int((root / "cpu.cfs_period_us").read_text())
+    except (OSError, ValueError):
+        return math.inf
+    return math.inf if quota <= 0 or period <= 0 else max(1.0, quota / period)

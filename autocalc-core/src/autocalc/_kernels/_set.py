@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""What a kernel package hands over: kernel sets and their implementations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol
+
+import pluggy
+
+from autocalc._kernels._spec import Array, DType, Shape
+
+#: The contract's number.  A set made for another number is refused, naming both.
+KERNEL_API_VERSION = 1
+
+#: The entry-point group in which kernel packages announce themselves.
+ENTRY_POINT_GROUP = "autocalc.kernels"
+
+#: Marks a package's `autocalc_kernel_sets`.
+hookimpl = pluggy.HookimplMarker("autocalc")
+hookspec = pluggy.HookspecMarker("autocalc")
+
+Function = Callable[..., None]
+
+
+class DispatchKey(NamedTuple):
+    """What a decision may depend on.
+
+    Attributes
+    ----------
+    kernel
+        The kernel's name.
+    dtypes
+        One entry for each input in signature order: its dtype, None where it is
+        absent; a list counts by its first array.  In-out operands come first.
+    present
+        One flag for each output: whether it is wanted.
+    attributes
+        The call's attributes by position.
+    accumulate
+        Bit i set: output i is added into.
+    shapes, strides
+        Like `dtypes`, for kernels whose spec has the key ``"shapes"``, else None.
+    device
+        ``"cpu"``.
+    """
+
+    kernel: str
+    dtypes: tuple[DType | None, ...]
+    present: tuple[bool, ...]
+    attributes: tuple[Any, ...]
+    accumulate: int = 0
+    shapes: tuple[Shape | None, ...] | None = None
+    strides: tuple[Shape | None, ...] | None = None
+    device: str = "cpu"
+
+
+Supports = Callable[[DispatchKey], "str | None"]
+
+
+@dataclass(frozen=True)
+class KernelImpl:
+    """One kernel of a set, with more to say than a bare function.
+
+    Parameters
+    ----------
+    function
+        ``fn(*outputs, *inputs, *attributes) -> None``, all by position.
+    native
+        The C form (`autocalc_kernel.h`) as a capsule, for native replay.
+    supports
+        ``supports(key) -> None`` accepts; a string is the reason of a refusal.
+    rank
+        Overrides the set's rank for this kernel.
+    """
+
+    function: Function
+    native: object | None = None
+    supports: Supports | None = None
+    rank: int | None = None
+
+
+class Allocator(Protocol):
+    """Memory for results; the first usable set that has one provides it."""
+
+    def empty(self, shape: Shape, dtype: DType) -> Array:
+        """Return a new C-contiguous array, its values undefined."""
+
+    def stats(self) -> dict[str, int]:
+        """Return the counters shown by `ac.memory.stats()`."""
+
+    def trim(self) -> None:
+        """Give cached memory back to the system."""
+
+
+@dataclass(frozen=True)
+class KernelSet:
+    """A named bundle of kernels for one machine feature level.
+
+    Parameters
+    ----------
+    name, family
+        ``"simd-avx2"`` of the family ``"simd"``.
+    load
+        ``load() -> {kernel name: function or KernelImpl}``, called on first use and
+        only where the CPU has all of `requires` (names as in ``archspec``).
+    api
+        `KERNEL_API_VERSION` of the contract that the set was written for.
+    rank
+        Higher wins; the reference is 0, BLAS 100, SIMD 200 to 300.
+    determinism
+        None, ``"run"`` (same bits in each run) or ``"threads"`` (also for any number
+        of threads).
+    allocator
+        Makes the set's allocator when it is first needed.
+    set_num_threads
+        Told the thread budget when the set is loaded and when the budget changes.
+    info
+        More lines for ``autocalc kernels``: libraries, versions, threads.
+    """
+
+    name: str
+    family: str
+    load: Callable[[], Mapping[str, Function | KernelImpl]]
+    api: int = KERNEL_API_VERSION
+    rank: int = 150
+    device: str = "cpu"
+    requires: frozenset[str] | set[str] = frozenset()
+    determinism: Literal["run", "threads"] | None = None
+    allocator: Callable[[], Allocator] | None = None
+    set_num_threads: Callable[[int], None] | None = None
+    info: Callable[[], Mapping[str, str]] | None = None
+
+
+class HookSpecs:
+    """The hooks that a kernel package may implement."""
+
+    @hookspec
+    def autocalc_kernel_sets(self) -> list[KernelSet]:
+        """Describe the kernel sets of this package."""
+        raise NotImplementedError

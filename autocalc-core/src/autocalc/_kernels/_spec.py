@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""The spec of a kernel: everything that is said about it, said once.
+
+A `KernelSpec` stands beside its reference.  Output allocation, dispatch keys,
+conformance tests, operator tables and rooflines are derived from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias, Union
+
+import numpy as np
+
+Array: TypeAlias = Any  # the device's array; NumPy's on CPUs
+Shape: TypeAlias = tuple[int, ...]
+DType: TypeAlias = "np.dtype[Any]"
+Attributes: TypeAlias = tuple[Any, ...]
+
+Kind = Literal["primitive", "composite", "standalone"]
+Layout = Literal["contiguous", "like", "any", "prefers channels-last"]
+
+
+class Meta(NamedTuple):
+    """Shape and dtype of an operand: all that a shape rule may know."""
+
+    shape: Shape
+    dtype: DType
+
+
+#: What a rule sees for one operand: absent, one array, or a list of arrays.
+OperandMeta: TypeAlias = Union[Meta, None, tuple[Meta, ...]]
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An input or output by its name in the signature."""
+
+    name: str
+    optional: bool = False
+    is_list: bool = False
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A plain value of a call; `choices` holds the words of an enumeration."""
+
+    name: str
+    type: Literal["int", "float", "bool", "ints", "choice"]
+    choices: tuple[str, ...] = ()
+
+
+class Work(NamedTuple):
+    """What a call costs at least: floating-point operations and bytes moved."""
+
+    flops: float
+    bytes: float
+
+
+class Sample(NamedTuple):
+    """One call for the conformance tests; `want` is the mask of optional outputs."""
+
+    label: str
+    inputs: tuple[Any, ...]
+    attributes: Attributes = ()
+    want: int = 0
+
+
+class Budget(NamedTuple):
+    """How far a kernel may be from the float64 oracle.
+
+    `tolerance(inputs, attributes, expected)` gives, for each output, an array (or a
+    number) of absolute errors allowed; `text` states the same for the docs.
+    """
+
+    text: str
+    tolerance: Callable[
+        [Sequence[Any], Attributes, Sequence[Any], float], Sequence[Any]
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSpec:
+    """The one declaration of a kernel.
+
+    Attributes
+    ----------
+    name, signature
+        ``"[~ ]outputs ; inputs ; attributes"``: ``?`` optional, ``*`` list, ``~``
+        elementwise (inputs broadcast to the output's shape).
+    rule
+        ``rule(*input_metas, *attributes) -> Meta | tuple[Meta | None, ...]``: shapes and
+        dtypes of all outputs.  Raises `ShapeError` or `DTypeError`.
+    reference
+        ``reference(xp, *in_out, *inputs, *attributes)`` returns new arrays, one for
+        each output (None where it cannot); ``in_out`` are the operands in `writes`.
+    decomposition
+        ``decomposition(k, *in_out, *inputs, *attributes)``: the same in primitives.
+    lead
+        The primitive which does most of the decomposition's work.
+    key
+        ``"dtypes"``: a decision holds for all calls with these dtypes; ``"shapes"``:
+        for these shapes, strides and attributes only.
+    writes
+        Outputs that are read and written in place; they are passed by the caller.
+    accumulates
+        Outputs that can be added into (bit i of the last attribute `accumulate`).
+    alias
+        Pairs ``(output, input)`` which may share memory.
+    defaults
+        Values of trailing attributes that a caller may leave out.
+    """
+
+    name: str
+    kind: Kind
+    signature: str
+    doc: str
+    rule: Callable[..., Any]
+    reference: Callable[..., Any]
+    budget: Budget
+    samples: Callable[[Any], Iterable[Sample]]
+    work: Callable[..., Work]
+    decomposition: Callable[..., Any] | None = None
+    lead: str | None = None
+    key: Literal["dtypes", "shapes"] = "dtypes"
+    layout: Layout = "contiguous"
+    writes: tuple[str, ...] = ()
+    accumulates: tuple[str, ...] = ()
+    alias: tuple[tuple[str, str], ...] = ()
+    defaults: tuple[Any, ...] = ()
+    elementwise: bool = field(init=False)
+    outputs: tuple[Operand, ...] = field(init=False)
+    inputs: tuple[Operand, ...] = field(init=False)
+    attributes: tuple[Attribute, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        elementwise, outputs, inputs, attributes = parse_signature(self.signature)
+        object.__setattr__(self, "elementwise", elementwise)
+        object.__setattr__(self, "outputs", outputs)
+        object.__setattr__(self, "inputs", inputs)
+        object.__setattr__(self, "attributes", attributes)
+
+    def __repr__(self) -> str:
+        return f"<KernelSpec {self.name}: {self.signature}>"
+
+
+def parse_signature(
+    signature: str,
+) -> tuple[bool, tuple[Operand, ...], tuple[Operand, ...], tuple[Attribute, ...]]:
+    """Split a signature into (elementwise, outputs, inputs, attributes)."""
+    elementwise = signature.startswith("~ ")
+    parts = [part.split() for part in signature.removeprefix("~ ").split(";")]
+    outputs, inputs, *rest = parts
+    return (
+        elementwise,
+        tuple(map(_operand, outputs)),
+        tuple(map(_operand, inputs)),
+        tuple(map(_attribute, rest[0] if rest else [])),
+    )
+
+
+def _operand(word: str) -> Operand:
+    name = word.rstrip("?*")
+    return Operand(name, optional="?" in word, is_list="*" in word)
+
+
+def _attribute(word: str) -> Attribute:
+    name, _, kind = word.partition(":")
+    if kind in {"int", "float", "bool", "ints"}:
+        return Attribute(name, kind)  # type: ignore[arg-type]  # checked just above
+    return Attribute(name, "choice", tuple(kind.split(",")))

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""The errors that AutoCalc raises; each one says where, what was given, what is needed."""
+
+from __future__ import annotations
+
+
+class AutocalcError(Exception):
+    """The base of every error that AutoCalc raises on purpose."""
+
+
+class ShapeError(AutocalcError, ValueError):
+    """Shapes that do not fit the operation."""
+
+
+class DTypeError(AutocalcError, TypeError):
+    """A dtype that the operation does not take."""
+
+
+class ArgumentError(AutocalcError, ValueError):
+    """An argument whose value makes no sense."""
+
+
+class DimensionError(AutocalcError, IndexError):
+    """A dimension or an index outside its range."""
+
+
+class GradError(AutocalcError, RuntimeError):
+    """A gradient that cannot be computed, or not computed rightly."""
+
+
+class KernelError(AutocalcError, RuntimeError):
+    """No kernel can run this call."""
+
+
+class KernelDataError(AutocalcError, ValueError):
+    """A value inside an operand that a kernel cannot use, such as a label out of range."""
+
+
+class PluginError(AutocalcError, RuntimeError):
+    """A kernel package that is at fault, or a library that it needs and lacks."""
+
+
+class ConfigError(AutocalcError, ValueError):
+    """A setting (environment variable, kernel choice) that is unknown or impossible."""
+
+
+class DataError(AutocalcError, RuntimeError):
+    """A data set that is missing, incomplete or damaged."""
+
+
+class CheckpointError(AutocalcError, RuntimeError):
+    """A file that cannot be read back as what was asked for."""
+
+
+class AutocalcWarning(UserWarning):
+    """The base of AutoCalc's warnings."""
+
+
+class PluginWarning(AutocalcWarning):
+    """A kernel package was refused; everything else goes on without it."""
+
+
+class ConfigWarning(AutocalcWarning):
+    """A setting that has no effect, probably misspelt."""
+
+
+def kernel_data_error(
+    kernel: str, operand: str, index: int, value: int
+) -> KernelDataError:
+    """Make the error for element `index` of `operand` holding an impossible `value`.
+
+    Native entries call this, so that C and Python kernels say the same sentence.
+    """
+    return KernelDataError(
+        f"{kernel}: `{operand}` holds {value} at element {index}, which is out of "
+        f"range for this call. Check the labels or indices against the size of the "
+        f"dimension that they select from."
+    )

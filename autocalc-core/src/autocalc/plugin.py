@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""The one door for kernel packages.
+
+A kernel package names a module in the entry-point group ``autocalc.kernels``.  The
+module has one hook, which describes the package's kernel sets; it must be cheap to
+import on any CPU, and `KernelSet.load` does the rest on first use::
+
+    from autocalc.plugin import KERNEL_API_VERSION, KernelSet, hookimpl
+
+    def load():
+        from my_kernels import _native
+        return {"add": _native.add}
+
+    @hookimpl
+    def autocalc_kernel_sets():
+        return [KernelSet("mine", family="mine", api=KERNEL_API_VERSION,
+                          requires={"avx2"}, rank=150, load=load)]
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autocalc._dispatch._cpu import cpu_features
+from autocalc._kernels._set import (
+    ENTRY_POINT_GROUP,
+    KERNEL_API_VERSION,
+    Allocator,
+    DispatchKey,
+    KernelImpl,
+    KernelSet,
+    hookimpl,
+)
+
+__all__ = [
+    "ENTRY_POINT_GROUP",
+    "KERNEL_API_VERSION",
+    "Allocator",
+    "DispatchKey",
+    "KernelImpl",
+    "KernelSet",
+    "cpu_features",
+    "hookimpl",
+    "include_dir",
+]
+
+
+def include_dir() -> Path:
+    """Return the folder with ``autocalc_kernel.h`` and its Python entry.
+
+    Examples
+    --------
+    >>> from autocalc.plugin import include_dir
+    >>> (include_dir() / "autocalc_kernel.h").is_file()
+    True
+    """
+    return Path(__file__).parent / "include"
