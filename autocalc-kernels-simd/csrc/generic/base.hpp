@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// What every translation unit of an instruction set starts from. Nothing here may come out as a weak
+// symbol: inline functions are always inlined and live in an unnamed namespace, and std:: is not used.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define AC_INLINE inline __attribute__((always_inline))
+#define AC_NOINLINE __attribute__((noinline))
+#define AC_RESTRICT __restrict__
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+template <class T>
+struct vec;
+
+// A lane predicate; float and int32_t share one type, double and int64_t the other.
+template <int LaneBytes>
+struct lane_mask;
+
+template <class T>
+using mask = lane_mask<static_cast<int>(sizeof(T))>;
+
+template <class T>
+struct companion;
+template <>
+struct companion<float> {
+    using type = int32_t;
+};
+template <>
+struct companion<double> {
+    using type = int64_t;
+};
+template <>
+struct companion<int32_t> {
+    using type = float;
+};
+template <>
+struct companion<int64_t> {
+    using type = double;
+};
+template <class T>
+using int_of = typename companion<T>::type;
+template <class T>
+using ints = vec<int_of<T>>;
+
+template <class T>
+AC_INLINE T smaller(T a, T b) {
+    return b < a ? b : a;
+}
+template <class T>
+AC_INLINE T larger(T a, T b) {
+    return a < b ? b : a;
+}
+AC_INLINE int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+AC_INLINE int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA
