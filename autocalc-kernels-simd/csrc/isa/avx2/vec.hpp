@@ -81,6 +81,12 @@ AC_INLINE bool any(m32 a) { return _mm256_movemask_ps(_mm256_castsi256_ps(a.m)) 
 AC_INLINE bool any(m64 a) { return _mm256_movemask_pd(_mm256_castsi256_pd(a.m)) != 0; }
 AC_INLINE bool all(m32 a) { return _mm256_movemask_ps(_mm256_castsi256_ps(a.m)) == 0xff; }
 AC_INLINE bool all(m64 a) { return _mm256_movemask_pd(_mm256_castsi256_pd(a.m)) == 0xf; }
+AC_INLINE uint32_t lane_bits(m32 a) {
+    return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(a.m)));
+}
+AC_INLINE uint32_t lane_bits(m64 a) {
+    return static_cast<uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(a.m)));
+}
 
 // ---- making, loading, storing
 template <class T>
@@ -346,6 +352,18 @@ AC_INLINE f64 scale2(f64 a, f64 n) {
     const f64 half = floor(n * set1<double>(0.5));
     return a * power2(half) * power2(n - half);
 }
+
+// ---- between float and double
+AC_INLINE f64 low_double(f32 a) { return {_mm256_cvtps_pd(_mm256_castps256_ps128(a.v))}; }
+AC_INLINE f64 high_double(f32 a) {
+    return {_mm256_cvtps_pd(_mm256_extractf128_ps(a.v, 1))};
+}
+AC_INLINE f32 narrow(f64 low, f64 high) {
+    return {_mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(low.v)),
+                                 _mm256_cvtpd_ps(high.v), 1)};
+}
+constexpr bool has_scale = false;
+constexpr bool has_exponent = false;
 
 // ---- reductions: halves, quarters, neighbours
 AC_INLINE float reduce_add(f32 a) {

@@ -65,6 +65,8 @@ AC_INLINE bool any(m32 a) { return a.m != 0; }
 AC_INLINE bool any(m64 a) { return a.m != 0; }
 AC_INLINE bool all(m32 a) { return a.m == 0xffff; }
 AC_INLINE bool all(m64 a) { return a.m == 0xff; }
+AC_INLINE uint32_t lane_bits(m32 a) { return a.m; }
+AC_INLINE uint32_t lane_bits(m64 a) { return a.m; }
 
 // ---- making, loading, storing
 template <class T>
@@ -278,6 +280,26 @@ AC_INLINE f32 to_float(i32 a) { return {_mm512_cvtepi32_ps(a.v)}; }
 AC_INLINE f64 to_float(i64 a) { return {_mm512_cvtepi64_pd(a.v)}; }
 AC_INLINE f32 scale2(f32 a, f32 n) { return {_mm512_scalef_ps(a.v, n.v)}; }
 AC_INLINE f64 scale2(f64 a, f64 n) { return {_mm512_scalef_pd(a.v, n.v)}; }
+
+// ---- between float and double, exponents
+AC_INLINE f64 low_double(f32 a) { return {_mm512_cvtps_pd(_mm512_castps512_ps256(a.v))}; }
+AC_INLINE f64 high_double(f32 a) {
+    return {_mm512_cvtps_pd(_mm512_extractf32x8_ps(a.v, 1))};
+}
+AC_INLINE f32 narrow(f64 low, f64 high) {
+    return {_mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low.v)),
+                               _mm512_cvtpd_ps(high.v), 1)};
+}
+constexpr bool has_scale = true;
+constexpr bool has_exponent = true;
+AC_INLINE f32 exponent(f32 a) { return {_mm512_getexp_ps(a.v)}; }
+AC_INLINE f64 exponent(f64 a) { return {_mm512_getexp_pd(a.v)}; }
+AC_INLINE f32 significand(f32 a) {
+    return {_mm512_getmant_ps(a.v, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src)};
+}
+AC_INLINE f64 significand(f64 a) {
+    return {_mm512_getmant_pd(a.v, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src)};
+}
 
 // ---- reductions
 AC_INLINE float reduce_add(f32 a) { return _mm512_reduce_add_ps(a.v); }

@@ -80,6 +80,12 @@ AC_INLINE bool any(m32 a) { return _mm_movemask_epi8(a.m) != 0; }
 AC_INLINE bool any(m64 a) { return _mm_movemask_epi8(a.m) != 0; }
 AC_INLINE bool all(m32 a) { return _mm_movemask_epi8(a.m) == 0xffff; }
 AC_INLINE bool all(m64 a) { return _mm_movemask_epi8(a.m) == 0xffff; }
+AC_INLINE uint32_t lane_bits(m32 a) {
+    return static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(a.m)));
+}
+AC_INLINE uint32_t lane_bits(m64 a) {
+    return static_cast<uint32_t>(_mm_movemask_pd(_mm_castsi128_pd(a.m)));
+}
 
 // ---- making, loading, storing
 template <class T>
@@ -388,6 +394,15 @@ AC_INLINE f64 scale2(f64 a, f64 n) {
     const f64 half = round_even(n * set1<double>(0.5));
     return a * power2(half) * power2(n - half);
 }
+
+// ---- between float and double
+AC_INLINE f64 low_double(f32 a) { return {_mm_cvtps_pd(a.v)}; }
+AC_INLINE f64 high_double(f32 a) { return {_mm_cvtps_pd(_mm_movehl_ps(a.v, a.v))}; }
+AC_INLINE f32 narrow(f64 low, f64 high) {
+    return {_mm_movelh_ps(_mm_cvtpd_ps(low.v), _mm_cvtpd_ps(high.v))};
+}
+constexpr bool has_scale = false;
+constexpr bool has_exponent = false;
 
 // ---- reductions: halves, then neighbours
 AC_INLINE float reduce_add(f32 a) {
