@@ -6,9 +6,7 @@
 
 #include "autocalc_kernel.h"
 
-#define AC_FOR_EACH_FAMILY(X) \
-    X(gemm)                   \
-    X(linear)
+#define AC_FOR_EACH_FAMILY(X)
 
 namespace autocalc::simd::AC_ISA {
 

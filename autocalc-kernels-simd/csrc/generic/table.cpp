@@ -20,14 +20,14 @@ const Family* const families[] = {
 #define AC_LIST_FAMILY(name) &name##_family,
     AC_FOR_EACH_FAMILY(AC_LIST_FAMILY)
 #undef AC_LIST_FAMILY
-};
+    nullptr};
 
 // Runs once: a caller holds the interpreter lock, and a second run writes the same bytes.
 int64_t collect() {
     int64_t count = 0;
-    for (const Family* family : families) {
-        for (int64_t i = 0; i < family->count && count < max_entries; ++i) {
-            all_entries[count++] = family->entries[i];
+    for (const Family* const* f = families; *f != nullptr; ++f) {
+        for (int64_t i = 0; i < (*f)->count && count < max_entries; ++i) {
+            all_entries[count++] = (*f)->entries[i];
         }
     }
     return count;

@@ -112,12 +112,13 @@ typedef struct ac_status {
 typedef void (*ac_kernel_fn)(const ac_call* call, ac_context* context, ac_status* status);
 
 /* Answers NULL (accepts) or a reason that outlives the call.  `call` has shapes, strides, dtypes and
- * attributes, but data pointers are not to be read. */
+ * attributes, but data pointers are not to be read.  A decision can come before all of this is known: `ndim` is
+ * then -1, and `dtype` is -1 for an output that is only written. */
 typedef const char* (*ac_supports_fn)(const ac_call* call);
 
 /* One line of a kernel table.  `signature` is the kernel's canonical signature; the loader refuses an entry
  * whose signature is not the one that the kernel table of AutoCalc has.  `dtypes` lists the dtypes accepted
- * for the first operand that is present, as a bit mask 1 << ac_dtype; 0 accepts all (then `supports` decides).
+ * for the first input that is present, as a bit mask 1 << ac_dtype; 0 accepts all (then `supports` decides).
  * `ns_per_element` is a rough cost of one element of the largest operand, in nanoseconds: the Python entry
  * releases the interpreter lock when cost times elements exceeds 100 microseconds.  Matrix products leave it 0
  * and set `work`, which answers nanoseconds for the call. */

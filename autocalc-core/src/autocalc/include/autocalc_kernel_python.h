@@ -1,0 +1,752 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Python callables from kernel tables: the fast entry of any native kernel package.
+ *
+ * Include this in one source file of an extension module (C99 or C++), call `ac_python_ready()` in the
+ * module's init function, and make a callable of each table entry with `ac_python_kernel`.  The callable is
+ *
+ *     kernel(*outputs, *inputs, *attributes) -> None
+ *
+ * with the attributes `name`, `signature`, `native` (the entry as a capsule) and `supports` (a method for
+ * `KernelImpl.supports`).  It reads NumPy's array structs directly: a call of three arrays costs some 30 ns
+ * more than an empty Python function.
+ *
+ * What it checks: exact `numpy.ndarray`, native byte order, alignment, at most 8 dims, no negative stride,
+ * writable outputs, and for elementwise kernels that inputs broadcast to the output's shape.  Shapes and
+ * dtypes beyond that are the dispatcher's business.
+ */
+#ifndef AUTOCALC_KERNEL_PYTHON_H
+#define AUTOCALC_KERNEL_PYTHON_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdlib.h>
+#include <string.h>
+#include <structmember.h>
+
+#ifndef NPY_NO_DEPRECATED_API
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#endif
+#include <numpy/ndarraytypes.h>
+
+#include "autocalc_kernel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define AC_PYTHON_CAPSULE "autocalc.kernel"
+#define AC_PY_NUMPY_TYPES 24           /* built-in type numbers of NumPy, 1.x and 2.x */
+#define AC_PYTHON_MAX_INTS 32         /* numbers in all `ints` attributes of a call */
+#define AC_PYTHON_RELEASE_NS 100000.0 /* longer calls run without the interpreter lock */
+
+/* Answers the context in which the calling thread runs kernels; it stays valid for the call. */
+typedef ac_context* (*ac_context_provider)(void);
+
+/* ---- the signature, read once ------------------------------------------------------------------------ */
+
+enum { AC_PY_INT, AC_PY_FLOAT, AC_PY_BOOL, AC_PY_INTS, AC_PY_CHOICE };
+
+typedef struct ac_py_signature {
+    int n_outputs, n_inputs, n_operands, n_attributes;
+    int elementwise, has_lists;
+    unsigned char optional[AC_MAX_OPERANDS];
+    unsigned char is_list[AC_MAX_OPERANDS];
+    unsigned char attribute_type[AC_MAX_ATTRIBUTES];
+    PyObject* operand_name[AC_MAX_OPERANDS];
+    PyObject* attribute_name[AC_MAX_ATTRIBUTES];
+    PyObject* choices[AC_MAX_ATTRIBUTES]; /* tuple of interned str */
+} ac_py_signature;
+
+typedef struct ac_py_kernel {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    const ac_kernel_entry* entry;
+    ac_context_provider context;
+    ac_py_signature signature;
+} ac_py_kernel;
+
+static PyTypeObject* ac_py_ndarray = NULL;
+static signed char ac_py_dtypes[AC_PY_NUMPY_TYPES];
+
+static PyObject* ac_py_word(const char* begin, const char* end) {
+    return PyUnicode_FromStringAndSize(begin, (Py_ssize_t)(end - begin));
+}
+
+static PyObject* ac_py_choices(const char* text, const char* end) {
+    PyObject* words = PyList_New(0);
+    PyObject* result = NULL;
+    while (words != NULL && text < end) {
+        const char* comma = text;
+        PyObject* word;
+        int failed;
+        while (comma < end && *comma != ',') ++comma;
+        word = ac_py_word(text, comma);
+        if (word == NULL) break;
+        PyUnicode_InternInPlace(&word);
+        failed = PyList_Append(words, word);
+        Py_DECREF(word);
+        if (failed) break;
+        text = comma + 1;
+    }
+    if (words != NULL && !PyErr_Occurred()) result = PyList_AsTuple(words);
+    Py_XDECREF(words);
+    return result;
+}
+
+static int ac_py_add_operand(ac_py_signature* s, const char* text, const char* end, int is_output) {
+    const int i = s->n_operands;
+    if (i == AC_MAX_OPERANDS) return -1;
+    for (; end > text && (end[-1] == '?' || end[-1] == '*'); --end) {
+        if (end[-1] == '?') s->optional[i] = 1;
+        if (end[-1] == '*') s->is_list[i] = 1, s->has_lists = 1;
+    }
+    s->operand_name[i] = ac_py_word(text, end);
+    s->n_operands = i + 1;
+    if (is_output) ++s->n_outputs;
+    else ++s->n_inputs;
+    return s->operand_name[i] == NULL ? -1 : 0;
+}
+
+static int ac_py_is(const char* text, const char* end, const char* word) {
+    const size_t length = (size_t)(end - text);
+    return length == strlen(word) && memcmp(text, word, length) == 0;
+}
+
+static int ac_py_add_attribute(ac_py_signature* s, const char* text, const char* end) {
+    const int i = s->n_attributes;
+    const char* colon = text;
+    while (colon < end && *colon != ':') ++colon;
+    if (i == AC_MAX_ATTRIBUTES || colon == end) return -1;
+    s->attribute_name[i] = ac_py_word(text, colon);
+    s->n_attributes = i + 1;
+    ++colon;
+    if (ac_py_is(colon, end, "int")) s->attribute_type[i] = AC_PY_INT;
+    else if (ac_py_is(colon, end, "float")) s->attribute_type[i] = AC_PY_FLOAT;
+    else if (ac_py_is(colon, end, "bool")) s->attribute_type[i] = AC_PY_BOOL;
+    else if (ac_py_is(colon, end, "ints")) s->attribute_type[i] = AC_PY_INTS;
+    else {
+        s->attribute_type[i] = AC_PY_CHOICE;
+        s->choices[i] = ac_py_choices(colon, end);
+        if (s->choices[i] == NULL) return -1;
+    }
+    return s->attribute_name[i] == NULL ? -1 : 0;
+}
+
+static int ac_py_parse(ac_py_signature* s, const char* text) {
+    int part = 0;
+    if (*text == '~') s->elementwise = 1, ++text;
+    while (*text) {
+        const char* end = text;
+        int failed = 0;
+        while (*end && *end != ' ') ++end;
+        if (end > text) {
+            if (*text == ';') ++part;
+            else if (part == 2) failed = ac_py_add_attribute(s, text, end);
+            else failed = ac_py_add_operand(s, text, end, part == 0);
+        }
+        if (failed || part > 2) return -1;
+        text = *end ? end + 1 : end;
+    }
+    return part >= 1 && s->n_outputs > 0 ? 0 : -1;
+}
+
+/* ---- a context without threads ----------------------------------------------------------------------- */
+
+typedef struct ac_py_serial {
+    ac_context context;
+    void* block[8];
+    void* raw[8];
+} ac_py_serial;
+
+static void ac_py_serial_for(ac_context* context, int64_t tasks, ac_task_fn task, void* arg) {
+    (void)context;
+    if (tasks > 0) task(arg, 0, tasks);
+}
+
+static void* ac_py_serial_scratch(ac_context* context, int32_t slot, size_t bytes) {
+    ac_py_serial* serial = (ac_py_serial*)context->state;
+    if (slot < 0 || slot > 7) return NULL;
+    free(serial->raw[slot]);
+    serial->raw[slot] = malloc(bytes + 64);
+    if (serial->raw[slot] == NULL) return NULL;
+    return (void*)(((uintptr_t)serial->raw[slot] + 63) & ~(uintptr_t)63);
+}
+
+static void ac_py_run_serially(const ac_kernel_entry* entry, const ac_call* call, ac_status* status) {
+    ac_py_serial serial;
+    int slot;
+    memset(&serial, 0, sizeof serial);
+    serial.context.size = sizeof serial.context;
+    serial.context.version = AC_KERNEL_API_VERSION;
+    serial.context.num_threads = 1;
+    serial.context.parallel_for = ac_py_serial_for;
+    serial.context.scratch = ac_py_serial_scratch;
+    serial.context.state = &serial;
+    entry->function(call, &serial.context, status);
+    for (slot = 0; slot < 8; ++slot) free(serial.raw[slot]);
+}
+
+/* ---- operands ---------------------------------------------------------------------------------------- */
+
+static int ac_py_bad_operand(const ac_py_kernel* k, int i, PyObject* object, int is_output) {
+    const char* name = k->entry->name;
+    PyObject* operand = k->signature.operand_name[i];
+    const PyArrayObject_fields* a = (const PyArrayObject_fields*)object;
+    int d;
+    if (Py_TYPE(object) != ac_py_ndarray) {
+        return PyErr_Format(PyExc_TypeError, "%s: `%U` is a %s, but a numpy.ndarray is needed", name,
+                            operand, Py_TYPE(object)->tp_name), -1;
+    }
+    if (a->nd > AC_MAX_DIMS) {
+        return PyErr_Format(PyExc_ValueError, "%s: `%U` has %d dimensions, but at most %d are possible",
+                            name, operand, a->nd, AC_MAX_DIMS), -1;
+    }
+    if (is_output && !(a->flags & NPY_ARRAY_WRITEABLE)) {
+        return PyErr_Format(PyExc_ValueError, "%s: output `%U` is read-only", name, operand), -1;
+    }
+    if (!(a->flags & NPY_ARRAY_ALIGNED)) {
+        return PyErr_Format(PyExc_ValueError, "%s: the elements of `%U` are not aligned; copy it first",
+                            name, operand), -1;
+    }
+    for (d = 0; d < a->nd; ++d) {
+        if (a->strides[d] < 0) {
+            return PyErr_Format(PyExc_ValueError,
+                                "%s: `%U` has stride %zd in dimension %d, but strides must not be "
+                                "negative; copy it first", name, operand, (Py_ssize_t)a->strides[d], d),
+                   -1;
+        }
+    }
+    return PyErr_Format(PyExc_TypeError,
+                        "%s: `%U` has dtype %R, but a float, signed integer, uint8 or bool dtype of native "
+                        "byte order is needed", name, operand, (PyObject*)a->descr), -1;
+}
+
+/* Fills `out` and answers the number of elements, or -1 with an exception. */
+static inline int64_t ac_py_array(const ac_py_kernel* k, int i, PyObject* object, ac_array* out,
+                                  int is_output) {
+    const PyArrayObject_fields* a = (const PyArrayObject_fields*)object;
+    const int need = is_output ? NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE : NPY_ARRAY_ALIGNED;
+    int64_t count = 1, sign = 0;
+    int type, d;
+    if (Py_TYPE(object) != ac_py_ndarray || (a->flags & need) != need || a->nd > AC_MAX_DIMS) {
+        return ac_py_bad_operand(k, i, object, is_output);
+    }
+    type = a->descr->type_num;
+    if ((unsigned)type >= AC_PY_NUMPY_TYPES || ac_py_dtypes[type] < 0 ||
+        (a->descr->byteorder != '=' && a->descr->byteorder != '|')) {
+        return ac_py_bad_operand(k, i, object, is_output);
+    }
+    out->data = a->data;
+    out->dtype = ac_py_dtypes[type];
+    out->ndim = a->nd;
+    out->present = 1;
+    out->reserved = 0;
+    for (d = 0; d < a->nd; ++d) {
+        out->shape[d] = a->dimensions[d];
+        out->strides[d] = a->strides[d];
+        count *= a->dimensions[d];
+        sign |= a->strides[d];
+    }
+    return sign < 0 ? ac_py_bad_operand(k, i, object, is_output) : count;
+}
+
+static PyObject* ac_py_shape(const ac_array* a) {
+    PyObject* shape = PyTuple_New(a->ndim);
+    int d;
+    for (d = 0; shape != NULL && d < a->ndim; ++d) {
+        PyObject* n = PyLong_FromLongLong(a->shape[d]);
+        if (n == NULL) Py_CLEAR(shape);
+        else PyTuple_SET_ITEM(shape, d, n);
+    }
+    return shape;
+}
+
+/* Gives `a` the shape of `out`, with stride 0 where one element stands for many. */
+static int ac_py_expand(const ac_py_kernel* k, int i, ac_array* a, const ac_array* out) {
+    const int missing = out->ndim - a->ndim;
+    PyObject *from, *to;
+    int d;
+    if (missing >= 0) {
+        for (d = out->ndim - 1; d >= 0; --d) {
+            const int64_t size = d >= missing ? a->shape[d - missing] : 1;
+            if (size != out->shape[d] && size != 1) break;
+            a->strides[d] = size == out->shape[d] && d >= missing ? a->strides[d - missing] : 0;
+            if (d < missing) a->strides[d] = 0;
+        }
+        if (d < 0) {
+            a->ndim = out->ndim;
+            memcpy(a->shape, out->shape, sizeof(int64_t) * (size_t)out->ndim);
+            return 0;
+        }
+    }
+    from = ac_py_shape(a);
+    to = ac_py_shape(out);
+    if (from != NULL && to != NULL) {
+        PyErr_Format(PyExc_ValueError, "%s: `%U` of shape %R does not broadcast to the output's shape %R",
+                     k->entry->name, k->signature.operand_name[i], from, to);
+    }
+    Py_XDECREF(from);
+    Py_XDECREF(to);
+    return -1;
+}
+
+static inline int ac_py_same_shape(const ac_array* a, const ac_array* b) {
+    int d;
+    if (a->ndim != b->ndim) return 0;
+    for (d = 0; d < a->ndim; ++d) {
+        if (a->shape[d] != b->shape[d]) return 0;
+    }
+    return 1;
+}
+
+/* ---- attributes -------------------------------------------------------------------------------------- */
+
+static int ac_py_choice(const ac_py_kernel* k, int i, PyObject* object, ac_attribute* out) {
+    PyObject* words = k->signature.choices[i];
+    const Py_ssize_t count = PyTuple_GET_SIZE(words);
+    Py_ssize_t c;
+    for (c = 0; c < count; ++c) {
+        if (PyTuple_GET_ITEM(words, c) == object) return out->v.i = c, 0;
+    }
+    for (c = 0; PyUnicode_Check(object) && c < count; ++c) {
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(words, c), object) == 0) return out->v.i = c, 0;
+    }
+    PyErr_Format(PyExc_ValueError, "%s: `%U` is %R, but one of %R is needed", k->entry->name,
+                 k->signature.attribute_name[i], object, words);
+    return -1;
+}
+
+static int ac_py_ints(const ac_py_kernel* k, int i, PyObject* object, ac_attribute* out, int64_t* room,
+                      int* used) {
+    Py_ssize_t count, j;
+    if (!PyTuple_Check(object) || PyTuple_GET_SIZE(object) > AC_PYTHON_MAX_INTS - *used) {
+        PyErr_Format(PyExc_TypeError, "%s: `%U` is %R, but a tuple of at most %d integers is needed",
+                     k->entry->name, k->signature.attribute_name[i], object, AC_PYTHON_MAX_INTS);
+        return -1;
+    }
+    count = PyTuple_GET_SIZE(object);
+    out->v.list.values = room + *used;
+    out->v.list.count = count;
+    for (j = 0; j < count; ++j) {
+        room[*used] = PyLong_AsLongLong(PyTuple_GET_ITEM(object, j));
+        if (room[(*used)++] == -1 && PyErr_Occurred()) return -1;
+    }
+    return 0;
+}
+
+static inline int ac_py_attribute(const ac_py_kernel* k, int i, PyObject* object, ac_attribute* out,
+                                  int64_t* room, int* used) {
+    switch (k->signature.attribute_type[i]) {
+        case AC_PY_INT:
+            out->v.i = PyLong_AsLongLong(object);
+            return out->v.i == -1 && PyErr_Occurred() ? -1 : 0;
+        case AC_PY_FLOAT:
+            if (PyFloat_CheckExact(object)) return out->v.f = PyFloat_AS_DOUBLE(object), 0;
+            out->v.f = PyFloat_AsDouble(object);
+            return out->v.f == -1.0 && PyErr_Occurred() ? -1 : 0;
+        case AC_PY_BOOL:
+            if (object == Py_True || object == Py_False) return out->v.i = object == Py_True, 0;
+            out->v.i = PyObject_IsTrue(object);
+            return out->v.i < 0 ? -1 : 0;
+        case AC_PY_INTS: return ac_py_ints(k, i, object, out, room, used);
+        default: return ac_py_choice(k, i, object, out);
+    }
+}
+
+/* ---- the call ---------------------------------------------------------------------------------------- */
+
+static PyObject* ac_py_raise(const ac_py_kernel* k, const ac_status* status) {
+    PyObject *errors, *error = NULL;
+    if (status->code == AC_NO_MEMORY) return PyErr_NoMemory();
+    errors = PyImport_ImportModule("autocalc.errors");
+    if (errors == NULL) return NULL;
+    if (status->code == AC_BAD_VALUE && status->operand >= 0 && status->operand < k->signature.n_operands) {
+        error = PyObject_CallMethod(errors, "kernel_data_error", "sOLL", k->entry->name,
+                                    k->signature.operand_name[status->operand], (long long)status->index,
+                                    (long long)status->value);
+    } else {
+        error = PyObject_CallMethod(errors, "KernelError", "N",
+                                    PyUnicode_FromFormat("%s: the kernel cannot run this call (status %d); "
+                                                         "its `supports` should have refused it",
+                                                         k->entry->name, status->code));
+    }
+    if (error != NULL) PyErr_SetObject((PyObject*)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    Py_DECREF(errors);
+    return NULL;
+}
+
+static void ac_py_execute(const ac_py_kernel* k, const ac_call* call, ac_status* status) {
+    if (k->context != NULL) k->entry->function(call, k->context(), status);
+    else ac_py_run_serially(k->entry, call, status);
+}
+
+/* `n` operands with their arrays are ready in `call`; `elements` is the size of the largest. */
+static PyObject* ac_py_finish(const ac_py_kernel* k, PyObject* const* attributes, ac_call* call,
+                              const ac_operand* operands, int64_t elements) {
+    const ac_py_signature* s = &k->signature;
+    const ac_kernel_entry* entry = k->entry;
+    ac_attribute values[AC_MAX_ATTRIBUTES];
+    int64_t ints[AC_PYTHON_MAX_INTS];
+    ac_status status = {AC_DONE, 0, 0, 0};
+    int used = 0, i;
+    double cost;
+    for (i = 0; i < s->n_attributes; ++i) {
+        if (ac_py_attribute(k, i, attributes[i], &values[i], ints, &used) < 0) return NULL;
+    }
+    call->size = sizeof *call;
+    call->version = AC_KERNEL_API_VERSION;
+    call->n_outputs = s->n_outputs;
+    call->n_inputs = s->n_inputs;
+    call->n_attributes = s->n_attributes;
+    call->reserved = 0;
+    call->operands = operands;
+    call->attributes = values;
+    cost = entry->work != NULL ? entry->work(call) : entry->ns_per_element * (double)elements;
+    if (cost > AC_PYTHON_RELEASE_NS) {
+        Py_BEGIN_ALLOW_THREADS
+        ac_py_execute(k, call, &status);
+        Py_END_ALLOW_THREADS
+    } else {
+        ac_py_execute(k, call, &status);
+    }
+    if (status.code != AC_DONE) return ac_py_raise(k, &status);
+    Py_RETURN_NONE;
+}
+
+static int ac_py_absent(const ac_py_kernel* k, int i, ac_array* out) {
+    if (!k->signature.optional[i]) {
+        PyErr_Format(PyExc_TypeError, "%s: `%U` is None, but this operand is not optional", k->entry->name,
+                     k->signature.operand_name[i]);
+        return -1;
+    }
+    out->data = NULL;
+    out->dtype = 0;
+    out->ndim = 0;
+    out->present = 0;
+    out->reserved = 0;
+    return 0;
+}
+
+/* The dtypes of the table entry are those of the first input that is present. */
+static int ac_py_check_dtype(const ac_py_kernel* k, const ac_operand* operands) {
+    const ac_py_signature* s = &k->signature;
+    int i;
+    for (i = s->n_outputs; i < s->n_operands; ++i) {
+        if (operands[i].count == 0 || !operands[i].arrays->present) continue;
+        if (k->entry->dtypes >> operands[i].arrays->dtype & 1u) return 0;
+        PyErr_Format(PyExc_TypeError, "%s: this kernel does not take the dtype of `%U`", k->entry->name,
+                     s->operand_name[i]);
+        return -1;
+    }
+    return 0;
+}
+
+/* Signatures with lists: the arrays are counted first. */
+static PyObject* ac_py_call_lists(const ac_py_kernel* k, PyObject* const* args) {
+    const ac_py_signature* s = &k->signature;
+    ac_operand operands[AC_MAX_OPERANDS];
+    ac_call call;
+    ac_array *arrays, *next;
+    PyObject* result = NULL;
+    int64_t elements = 0;
+    Py_ssize_t total = 0;
+    int i;
+    for (i = 0; i < s->n_operands; ++i) {
+        if (s->is_list[i] && !PyList_Check(args[i]) && !PyTuple_Check(args[i])) {
+            PyErr_Format(PyExc_TypeError, "%s: `%U` is a %s, but a list or tuple of arrays is needed",
+                         k->entry->name, s->operand_name[i], Py_TYPE(args[i])->tp_name);
+            return NULL;
+        }
+        total += s->is_list[i] ? PySequence_Fast_GET_SIZE(args[i]) : 1;
+    }
+    arrays = next = (ac_array*)PyMem_Malloc(sizeof(ac_array) * (size_t)(total + 1));
+    if (arrays == NULL) return PyErr_NoMemory();
+    for (i = 0; i < s->n_operands; ++i) {
+        const Py_ssize_t count = s->is_list[i] ? PySequence_Fast_GET_SIZE(args[i]) : 1;
+        Py_ssize_t j;
+        operands[i].arrays = next;
+        operands[i].count = count;
+        for (j = 0; j < count; ++j, ++next) {
+            PyObject* object = s->is_list[i] ? PySequence_Fast_GET_ITEM(args[i], j) : args[i];
+            int64_t size;
+            if (object == Py_None && !s->is_list[i]) {
+                if (ac_py_absent(k, i, next) < 0) goto done;
+                continue;
+            }
+            size = ac_py_array(k, i, object, next, i < s->n_outputs);
+            if (size < 0) goto done;
+            elements += size;
+        }
+    }
+    if (k->entry->dtypes != 0 && ac_py_check_dtype(k, operands) < 0) goto done;
+    result = ac_py_finish(k, args + s->n_operands, &call, operands, elements);
+done:
+    PyMem_Free(arrays);
+    return result;
+}
+
+static PyObject* ac_py_call_kernel(PyObject* self, PyObject* const* args, size_t nargsf,
+                                   PyObject* keywords) {
+    const ac_py_kernel* k = (const ac_py_kernel*)self;
+    const ac_py_signature* s = &k->signature;
+    const Py_ssize_t n = PyVectorcall_NARGS(nargsf);
+    ac_array arrays[AC_MAX_OPERANDS];
+    ac_operand operands[AC_MAX_OPERANDS];
+    ac_call call;
+    int64_t elements = 0;
+    int i;
+    if (n != s->n_operands + s->n_attributes || (keywords != NULL && PyTuple_GET_SIZE(keywords) > 0)) {
+        PyErr_Format(PyExc_TypeError, "%s takes %d arguments by position (%s), %zd were given",
+                     k->entry->name, s->n_operands + s->n_attributes, k->entry->signature, n);
+        return NULL;
+    }
+    if (s->has_lists) return ac_py_call_lists(k, args);
+    for (i = 0; i < s->n_operands; ++i) {
+        operands[i].arrays = &arrays[i];
+        operands[i].count = 1;
+        if (args[i] == Py_None) {
+            if (ac_py_absent(k, i, &arrays[i]) < 0) return NULL;
+        } else {
+            const int64_t size = ac_py_array(k, i, args[i], &arrays[i], i < s->n_outputs);
+            if (size < 0) return NULL;
+            if (size > elements) elements = size;
+        }
+    }
+    if (s->elementwise) {
+        for (i = s->n_outputs; i < s->n_operands; ++i) {
+            if (!ac_py_same_shape(&arrays[i], &arrays[0]) && arrays[i].present &&
+                ac_py_expand(k, i, &arrays[i], &arrays[0]) < 0) {
+                return NULL;
+            }
+        }
+    }
+    if (k->entry->dtypes != 0 && ac_py_check_dtype(k, operands) < 0) return NULL;
+    return ac_py_finish(k, args + s->n_operands, &call, operands, elements);
+}
+
+/* ---- supports(key) ----------------------------------------------------------------------------------- */
+
+static int ac_py_key_dtype(PyObject* dtype) {
+    const int type = ((PyArray_Descr*)dtype)->type_num;
+    return (unsigned)type < AC_PY_NUMPY_TYPES ? ac_py_dtypes[type] : -1;
+}
+
+static void ac_py_key_sizes(PyObject* shapes, Py_ssize_t i, int64_t* out, int32_t* ndim) {
+    PyObject* shape = PyTuple_Check(shapes) && i < PyTuple_GET_SIZE(shapes) ? PyTuple_GET_ITEM(shapes, i)
+                                                                           : NULL;
+    Py_ssize_t d;
+    *ndim = -1;
+    if (shape == NULL || !PyTuple_Check(shape) || PyTuple_GET_SIZE(shape) > AC_MAX_DIMS) return;
+    for (d = 0; d < PyTuple_GET_SIZE(shape); ++d) {
+        out[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d));
+        if (PyErr_Occurred()) return PyErr_Clear();
+    }
+    *ndim = (int32_t)d;
+}
+
+/* A dispatch key names in-out operands, then inputs.  What it does not know has ndim -1 and, for outputs
+ * that are only written, dtype -1. */
+static int ac_py_key_arrays(const ac_py_kernel* k, PyObject* dtypes, PyObject* shapes, PyObject* strides,
+                            PyObject* present, ac_array* arrays) {
+    const ac_py_signature* s = &k->signature;
+    const Py_ssize_t in_out = PyTuple_GET_SIZE(dtypes) - s->n_inputs;
+    int i;
+    for (i = 0; i < s->n_operands; ++i) {
+        const Py_ssize_t at = i < in_out ? i : i - s->n_outputs + in_out;
+        ac_array* a = &arrays[i];
+        int32_t unused;
+        memset(a, 0, sizeof *a);
+        a->ndim = -1;
+        a->dtype = -1;
+        if (i >= in_out && i < s->n_outputs) {
+            a->present = i >= PyTuple_GET_SIZE(present) || PyTuple_GET_ITEM(present, i) == Py_True;
+            continue;
+        }
+        if (PyTuple_GET_ITEM(dtypes, at) == Py_None) continue;
+        a->present = 1;
+        a->dtype = ac_py_key_dtype(PyTuple_GET_ITEM(dtypes, at));
+        ac_py_key_sizes(shapes, at, a->shape, &a->ndim);
+        ac_py_key_sizes(strides, at, a->strides, &unused);
+    }
+    return 0;
+}
+
+static PyObject* ac_py_decide(const ac_py_kernel* k, PyObject* attributes, const ac_array* arrays) {
+    const ac_py_signature* s = &k->signature;
+    ac_operand operands[AC_MAX_OPERANDS];
+    ac_attribute values[AC_MAX_ATTRIBUTES];
+    int64_t ints[AC_PYTHON_MAX_INTS];
+    ac_call call = {sizeof(ac_call), AC_KERNEL_API_VERSION, s->n_outputs, s->n_inputs, s->n_attributes,
+                    0, operands, values};
+    const char* reason;
+    int used = 0, i, first = -1;
+    for (i = 0; i < s->n_operands; ++i) {
+        operands[i].arrays = &arrays[i];
+        operands[i].count = 1;
+        if (first < 0 && i >= s->n_outputs && arrays[i].present) first = i;
+    }
+    if (k->entry->dtypes != 0 && first >= 0 &&
+        (arrays[first].dtype < 0 || !(k->entry->dtypes >> arrays[first].dtype & 1u))) {
+        return PyUnicode_FromFormat("does not take this dtype of `%U`", s->operand_name[first]);
+    }
+    if (k->entry->supports == NULL) Py_RETURN_NONE;
+    for (i = 0; i < s->n_attributes; ++i) {
+        if (ac_py_attribute(k, i, PyTuple_GET_ITEM(attributes, i), &values[i], ints, &used) < 0) return NULL;
+    }
+    reason = k->entry->supports(&call);
+    if (reason == NULL) Py_RETURN_NONE;
+    return PyUnicode_FromString(reason);
+}
+
+static PyObject* ac_py_supports(PyObject* self, PyObject* key) {
+    static const char* const names[5] = {"dtypes", "shapes", "strides", "present", "attributes"};
+    const ac_py_kernel* k = (const ac_py_kernel*)self;
+    const ac_py_signature* s = &k->signature;
+    ac_array arrays[AC_MAX_OPERANDS];
+    PyObject* part[5] = {NULL, NULL, NULL, NULL, NULL};
+    PyObject* result = NULL;
+    int i, failed = 0;
+    for (i = 0; i < 5 && !failed; ++i) {
+        part[i] = PyObject_GetAttrString(key, names[i]);
+        failed = part[i] == NULL;
+    }
+    if (!failed && PyTuple_Check(part[0]) && PyTuple_Check(part[3]) && PyTuple_Check(part[4]) &&
+        PyTuple_GET_SIZE(part[0]) >= s->n_inputs && PyTuple_GET_SIZE(part[4]) == s->n_attributes) {
+        if (ac_py_key_arrays(k, part[0], part[1], part[2], part[3], arrays) == 0) {
+            result = ac_py_decide(k, part[4], arrays);
+        }
+    } else if (!failed) {
+        PyErr_Format(PyExc_TypeError, "%s: %R is not a dispatch key of `%s`", k->entry->name, key,
+                     k->entry->signature);
+    }
+    for (i = 0; i < 5; ++i) Py_XDECREF(part[i]);
+    return result;
+}
+
+/* ---- the type ---------------------------------------------------------------------------------------- */
+
+static PyObject* ac_py_get_name(PyObject* self, void* unused) {
+    (void)unused;
+    return PyUnicode_FromString(((ac_py_kernel*)self)->entry->name);
+}
+
+static PyObject* ac_py_get_signature(PyObject* self, void* unused) {
+    (void)unused;
+    return PyUnicode_FromString(((ac_py_kernel*)self)->entry->signature);
+}
+
+static PyObject* ac_py_get_native(PyObject* self, void* unused) {
+    (void)unused;
+    return PyCapsule_New((void*)((ac_py_kernel*)self)->entry, AC_PYTHON_CAPSULE, NULL);
+}
+
+static PyObject* ac_py_repr(PyObject* self) {
+    const ac_kernel_entry* entry = ((ac_py_kernel*)self)->entry;
+    return PyUnicode_FromFormat("<kernel %s: %s>", entry->name, entry->signature);
+}
+
+static void ac_py_dealloc(PyObject* self) {
+    ac_py_signature* s = &((ac_py_kernel*)self)->signature;
+    int i;
+    for (i = 0; i < AC_MAX_OPERANDS; ++i) Py_XDECREF(s->operand_name[i]);
+    for (i = 0; i < AC_MAX_ATTRIBUTES; ++i) Py_XDECREF(s->attribute_name[i]);
+    for (i = 0; i < AC_MAX_ATTRIBUTES; ++i) Py_XDECREF(s->choices[i]);
+    PyObject_Free(self);
+}
+
+static PyMethodDef ac_py_methods[] = {
+    {"supports", ac_py_supports, METH_O, "supports(key) -> None (accepts) or the reason of a refusal"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef ac_py_getters[] = {
+    {"name", ac_py_get_name, NULL, "the kernel's name", NULL},
+    {"signature", ac_py_get_signature, NULL, "the kernel's signature", NULL},
+    {"native", ac_py_get_native, NULL, "the table entry as a capsule", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyTypeObject ac_py_type; /* filled by ac_python_ready */
+
+static void ac_py_map_dtypes(void) {
+    memset(ac_py_dtypes, -1, sizeof ac_py_dtypes);
+    ac_py_dtypes[NPY_BOOL] = AC_BOOL;
+    ac_py_dtypes[NPY_BYTE] = AC_INT8;
+    ac_py_dtypes[NPY_UBYTE] = AC_UINT8;
+    ac_py_dtypes[NPY_SHORT] = AC_INT16;
+    ac_py_dtypes[NPY_INT] = AC_INT32;
+    ac_py_dtypes[NPY_LONG] = sizeof(long) == 8 ? AC_INT64 : AC_INT32;
+    ac_py_dtypes[NPY_LONGLONG] = AC_INT64;
+    ac_py_dtypes[NPY_FLOAT] = AC_FLOAT32;
+    ac_py_dtypes[NPY_DOUBLE] = AC_FLOAT64;
+}
+
+/* To be called in the module's init function: 0, or -1 with an exception. */
+static int ac_python_ready(void) {
+    PyObject* numpy;
+    if (ac_py_ndarray != NULL) return 0;
+    numpy = PyImport_ImportModule("numpy");
+    if (numpy == NULL) return -1;
+    ac_py_map_dtypes();
+    Py_SET_REFCNT((PyObject*)&ac_py_type, 1);
+    ac_py_type.tp_name = "autocalc.kernel";
+    ac_py_type.tp_doc = "kernel(*outputs, *inputs, *attributes) -> None";
+    ac_py_type.tp_basicsize = sizeof(ac_py_kernel);
+    ac_py_type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL;
+    ac_py_type.tp_vectorcall_offset = offsetof(ac_py_kernel, vectorcall);
+    ac_py_type.tp_call = PyVectorcall_Call;
+    ac_py_type.tp_dealloc = ac_py_dealloc;
+    ac_py_type.tp_repr = ac_py_repr;
+    ac_py_type.tp_methods = ac_py_methods;
+    ac_py_type.tp_getset = ac_py_getters;
+    if (PyType_Ready(&ac_py_type) == 0) {
+        ac_py_ndarray = (PyTypeObject*)PyObject_GetAttrString(numpy, "ndarray");
+    }
+    Py_DECREF(numpy);
+    return ac_py_ndarray == NULL ? -1 : 0;
+}
+
+/* A new callable for `entry`, which must outlive it.  Without `context` kernels run on one thread. */
+static PyObject* ac_python_kernel(const ac_kernel_entry* entry, ac_context_provider context) {
+    ac_py_kernel* k = PyObject_New(ac_py_kernel, &ac_py_type);
+    if (k == NULL) return NULL;
+    memset(&k->signature, 0, sizeof k->signature);
+    k->vectorcall = ac_py_call_kernel;
+    k->entry = entry;
+    k->context = context;
+    if (ac_py_parse(&k->signature, entry->signature) < 0) {
+        Py_DECREF(k);
+        if (!PyErr_Occurred()) {
+            PyErr_Format(PyExc_ValueError, "%s: `%s` is not a kernel signature", entry->name,
+                         entry->signature);
+        }
+        return NULL;
+    }
+    return (PyObject*)k;
+}
+
+/* {name: callable} of a table, or NULL with an exception. */
+static PyObject* ac_python_table(const ac_kernel_table* table, ac_context_provider context) {
+    PyObject* result;
+    int64_t i;
+    if (table->api != AC_KERNEL_API_VERSION) {
+        return PyErr_Format(PyExc_ImportError, "%s was built for kernel api %u, but %d is needed",
+                            table->name, (unsigned)table->api, AC_KERNEL_API_VERSION);
+    }
+    result = PyDict_New();
+    for (i = 0; result != NULL && i < table->count; ++i) {
+        PyObject* kernel = ac_python_kernel(&table->entries[i], context);
+        if (kernel == NULL || PyDict_SetItemString(result, table->entries[i].name, kernel) < 0) {
+            Py_CLEAR(result);
+        }
+        Py_XDECREF(kernel);
+    }
+    return result;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* AUTOCALC_KERNEL_PYTHON_H */

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+//
+// `empty(shape, dtype)`: the one function that makes results. Large arrays lie in blocks of the pool;
+// NumPy gives a block back through the memory handler that the array carries, so no owner object is needed.
+#include "arrays.hpp"
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define NPY_TARGET_VERSION NPY_1_22_API_VERSION
+#include <numpy/arrayobject.h>
+
+#include <cstring>
+
+#include "allocator.hpp"
+
+namespace autocalc::python {
+namespace {
+
+// Below this NumPy keeps freed blocks itself, and smaller ones would waste their 64-byte header.
+constexpr npy_intp pool_threshold = 1024;
+constexpr int max_dims = 64;
+
+void* handler_malloc(void*, std::size_t size) { return runtime::allocate(size); }
+
+void* handler_calloc(void*, std::size_t count, std::size_t size) {
+    if (size != 0 && count > SIZE_MAX / size) return nullptr;
+    void* block = runtime::allocate(count * size);
+    if (block != nullptr) std::memset(block, 0, count * size);
+    return block;
+}
+
+void handler_free(void*, void* block, std::size_t) { runtime::release(block); }
+
+void* handler_realloc(void*, void* block, std::size_t size) {
+    if (block == nullptr) return runtime::allocate(size);
+    const std::size_t held = runtime::capacity(block);
+    if (size <= held) return block;
+    void* larger = runtime::allocate(size);
+    if (larger != nullptr) {
+        std::memcpy(larger, block, held);
+        runtime::release(block);
+    }
+    return larger;
+}
+
+PyDataMem_Handler handler = {
+    "autocalc",
+    1,
+    {nullptr, handler_malloc, handler_calloc, handler_realloc, handler_free}};
+PyObject* handler_capsule = nullptr;
+
+PyObject* pooled(PyArray_Descr* descr, int nd, const npy_intp* dims, npy_intp bytes) {
+    void* block = runtime::allocate(static_cast<std::size_t>(bytes));
+    if (block == nullptr) return PyErr_NoMemory();
+    Py_INCREF(descr);
+    PyObject* array = PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, nullptr, block,
+                                           NPY_ARRAY_CARRAY, nullptr);
+    if (array == nullptr) {
+        runtime::release(block);
+        return nullptr;
+    }
+    Py_INCREF(handler_capsule);
+    reinterpret_cast<PyArrayObject_fields*>(array)->mem_handler = handler_capsule;
+    PyArray_ENABLEFLAGS(reinterpret_cast<PyArrayObject*>(array), NPY_ARRAY_OWNDATA);
+    return array;
+}
+
+// The product of the dims and the item size, or -1 if it is negative or too large.
+npy_intp byte_count(int nd, const npy_intp* dims, npy_intp item) {
+    npy_intp bytes = item;
+    for (int d = 0; d < nd; ++d) {
+        if (dims[d] < 0 || __builtin_mul_overflow(bytes, dims[d], &bytes)) return -1;
+    }
+    return bytes;
+}
+
+PyObject* empty(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
+    if (nargs != 2 || !PyTuple_Check(args[0]) || !PyArray_DescrCheck(args[1]) ||
+        PyTuple_GET_SIZE(args[0]) > max_dims) {
+        PyErr_SetString(PyExc_TypeError, "empty takes a tuple of integers and a numpy.dtype");
+        return nullptr;
+    }
+    npy_intp dims[max_dims];
+    const int nd = static_cast<int>(PyTuple_GET_SIZE(args[0]));
+    for (int d = 0; d < nd; ++d) {
+        dims[d] = PyLong_AsSsize_t(PyTuple_GET_ITEM(args[0], d));
+        if (dims[d] == -1 && PyErr_Occurred()) return nullptr;
+    }
+    auto* descr = reinterpret_cast<PyArray_Descr*>(args[1]);
+    const npy_intp bytes = byte_count(nd, dims, PyDataType_ELSIZE(descr));
+    if (bytes >= pool_threshold && !PyDataType_REFCHK(descr)) {
+        return pooled(descr, nd, dims, bytes);
+    }
+    Py_INCREF(descr);  // NumPy reports negative and too large dims
+    return PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, nullptr, nullptr, 0, nullptr);
+}
+
+PyMethodDef methods[] = {
+    {"empty", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(empty)),
+     METH_FASTCALL,
+     "empty(shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray\n\n"
+     "Return a new C-contiguous array, its values undefined."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+bool add_arrays(PyObject* module) {
+    if (_import_array() < 0) return false;
+    handler_capsule = PyCapsule_New(&handler, "mem_handler", nullptr);
+    return handler_capsule != nullptr && PyModule_AddFunctions(module, methods) == 0;
+}
+
+}  // namespace autocalc::python

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// Opens the library of an instruction set, privately: its symbols are nobody else's business, and it is
+// never closed, since callables and capsules point into it.
+#include "library.hpp"
+
+#include <dlfcn.h>
+
+#include "autocalc_kernel_python.h"
+#include "pool.hpp"
+
+namespace autocalc::python {
+namespace {
+
+using TableFunction = const ac_kernel_table* (*)();
+
+// The folder of this extension module, with its last slash.
+std::string own_folder() {
+    Dl_info info;
+    if (dladdr(reinterpret_cast<const void*>(&load_kernels), &info) == 0) return "";
+    const std::string path = info.dli_fname;
+    return path.substr(0, path.rfind('/') + 1);
+}
+
+}  // namespace
+
+bool cpu_runs(const std::string& isa) {
+#if defined(__x86_64__)
+    // These also ask whether the operating system saves the registers.
+    if (isa == "sse2") return true;
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                      __builtin_cpu_supports("bmi2");
+    if (isa == "avx2") return avx2;
+    if (isa == "avx512") {
+        return avx2 && __builtin_cpu_supports("avx512f") &&
+               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    }
+#endif
+    return false;
+}
+
+PyObject* load_kernels(const std::string& isa) {
+    if (!cpu_runs(isa)) {
+        return PyErr_Format(PyExc_ImportError, "this CPU does not run `%s` code", isa.c_str());
+    }
+    const std::string path = own_folder() + "kernels_" + isa + ".so";
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return PyErr_Format(PyExc_ImportError, "%s", dlerror());
+    void* symbol = dlsym(library, ("autocalc_kernels_" + isa).c_str());
+    if (symbol == nullptr) return PyErr_Format(PyExc_ImportError, "%s", dlerror());
+    if (ac_python_ready() < 0) return nullptr;
+    return ac_python_table(reinterpret_cast<TableFunction>(symbol)(),
+                           runtime::kernel_context);
+}
+
+}  // namespace autocalc::python

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Python.h>
+
+#include <string>
+
+namespace autocalc::python {
+
+// {kernel name: callable} of the library for `isa`, a new reference, or null with an exception set.
+PyObject* load_kernels(const std::string& isa);
+
+// True if this CPU runs code of `isa`; false for a name that is unknown.
+bool cpu_runs(const std::string& isa);
+
+}  // namespace autocalc::python

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// The baseline extension module: thread pool, allocator, and the door to the kernel libraries.
+#include <pybind11/pybind11.h>
+
+#include "allocator.hpp"
+#include "arrays.hpp"
+#include "library.hpp"
+#include "pool.hpp"
+
+namespace py = pybind11;
+
+namespace {
+
+py::dict stats() {
+    const autocalc::runtime::AllocatorStats now = autocalc::runtime::allocator_stats();
+    py::dict result;
+    result["in_use"] = now.in_use;
+    result["peak"] = now.peak;
+    result["cached"] = now.cached;
+    result["blocks"] = now.blocks;
+    result["allocations"] = now.allocations;
+    result["reused"] = now.reused;
+    return result;
+}
+
+py::dict load(const std::string& isa) {
+    PyObject* kernels = autocalc::python::load_kernels(isa);
+    if (kernels == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::dict>(kernels);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_core, m) {
+    m.doc() = "Thread pool, allocator, and the door to the kernel libraries.";
+    if (!autocalc::python::add_arrays(m.ptr())) throw py::error_already_set();
+    m.def("load", &load, py::arg("isa"), "Open a library; return its kernels by name.");
+    m.def("cpu_runs", &autocalc::python::cpu_runs, py::arg("isa"));
+    m.def("set_num_threads", &autocalc::runtime::set_num_threads, py::arg("count"));
+    m.def("num_threads", &autocalc::runtime::num_threads);
+    m.def("stats", &stats, "Counters of the allocator, in bytes and blocks.");
+    m.def("trim", &autocalc::runtime::trim, "Give cached blocks back; return the bytes.");
+    m.def("reset_peak", &autocalc::runtime::reset_peak);
+    m.def("set_cache_limit", &autocalc::runtime::set_cache_limit, py::arg("bytes"));
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "pool.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#if !defined(_WIN32)
+#include <pthread.h>
+#include <signal.h>
+#endif
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "allocator.hpp"
+
+namespace autocalc::runtime {
+namespace {
+
+// About 90 microseconds on Skylake, where a pause takes some 100 cycles, and 20 to 40 elsewhere: longer
+// than Python needs between two kernels, and short enough to leave an idle core idle.
+constexpr int spin_limit = 2000;
+constexpr std::size_t cache_line = 64;
+
+void pause_briefly() {
+#if defined(__x86_64__)
+    _mm_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb");
+#endif
+}
+
+// One waiter: spins on a condition, then sleeps until `wake`. Whoever makes the condition true does so
+// with a sequentially consistent store before `wake`, which then cannot miss a sleeper.
+class Doorbell {
+   public:
+    template <class Ready>
+    void wait(int spins, Ready ready) {
+        for (int i = 0; i < spins; ++i) {
+            if (ready()) return;
+            pause_briefly();
+        }
+        std::unique_lock<std::mutex> lock(mutex_);
+        sleeping_.store(true);
+        condition_.wait(lock, ready);
+        sleeping_.store(false);
+    }
+    void wake() {
+        if (!sleeping_.load()) return;
+        const std::lock_guard<std::mutex> lock(mutex_);
+        condition_.notify_one();
+    }
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable condition_;
+    std::atomic<bool> sleeping_{false};
+};
+
+struct Job {
+    ac_task_fn task = nullptr;
+    void* arg = nullptr;
+    std::int64_t count = 0;
+    int runs = 1;
+};
+
+struct alignas(cache_line) Worker {
+    int part = 0;
+    std::atomic<std::uint64_t> ticket{0};  // changes when there is a run for this worker
+    Doorbell bell;
+};
+
+thread_local bool running_tasks = false;
+
+class RunningTasks {
+   public:
+    RunningTasks() { running_tasks = true; }
+    ~RunningTasks() { running_tasks = false; }
+    RunningTasks(const RunningTasks&) = delete;
+    RunningTasks& operator=(const RunningTasks&) = delete;
+};
+
+class Pool {
+   public:
+    // False if another thread's job is running.
+    bool try_run(std::int64_t count, ac_task_fn task, void* arg, int threads);
+
+   private:
+    void work(Worker& worker);
+    void run_part(int part);
+    void hire(int workers);
+    void publish();
+    void await();
+    int spins() const { return crowded_.load(std::memory_order_relaxed) ? 0 : spin_limit; }
+
+    std::mutex submitting_;
+    std::vector<std::unique_ptr<Worker>> workers_;
+    Job job_;
+    std::atomic<bool> crowded_{false};  // more threads than processors: spinning would harm
+    alignas(cache_line) std::atomic<int> pending_{0};
+    Doorbell done_;
+    std::atomic<bool> failed_{false};
+    std::exception_ptr failure_;
+};
+
+bool Pool::try_run(std::int64_t count, ac_task_fn task, void* arg, int threads) {
+    const std::unique_lock<std::mutex> lock(submitting_, std::try_to_lock);
+    if (!lock.owns_lock()) return false;
+    const int runs = static_cast<int>(std::min<std::int64_t>(threads, count));
+    hire(runs - 1);
+    job_ = Job{task, arg, count, runs};
+    publish();
+    {
+        const RunningTasks mark;
+        run_part(0);
+    }
+    await();
+    if (failed_.load()) {
+        failed_.store(false);
+        std::rethrow_exception(std::exchange(failure_, nullptr));
+    }
+    return true;
+}
+
+void Pool::hire(int workers) {
+    while (static_cast<int>(workers_.size()) < workers) {
+        workers_.push_back(std::make_unique<Worker>());
+        Worker& worker = *workers_.back();
+        worker.part = static_cast<int>(workers_.size());
+        std::thread([this, &worker] { work(worker); }).detach();
+    }
+    const unsigned processors = std::thread::hardware_concurrency();
+    crowded_.store(static_cast<unsigned>(workers) >= processors, std::memory_order_relaxed);
+}
+
+void Pool::publish() {
+    pending_.store(job_.runs - 1);
+    for (int i = 0; i + 1 < job_.runs; ++i) {
+        Worker& worker = *workers_[static_cast<std::size_t>(i)];
+        worker.ticket.fetch_add(1);
+        worker.bell.wake();
+    }
+}
+
+void Pool::await() {
+    done_.wait(spins(), [this] { return pending_.load() == 0; });
+}
+
+void Pool::run_part(int part) {
+    try {
+        job_.task(job_.arg, job_.count * part / job_.runs,
+                  job_.count * (part + 1) / job_.runs);
+    } catch (...) {
+        if (!failed_.exchange(true)) failure_ = std::current_exception();
+    }
+}
+
+void Pool::work(Worker& worker) {
+#if !defined(_WIN32)
+    sigset_t all;  // signals belong to the program's own threads
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+#endif
+    running_tasks = true;
+    std::uint64_t seen = 0;
+    for (;;) {
+        worker.bell.wait(spins(), [&] { return worker.ticket.load() != seen; });
+        ++seen;
+        run_part(worker.part);
+        if (pending_.fetch_sub(1) == 1) done_.wake();
+    }
+}
+
+std::atomic<int> thread_budget{1};
+// Never destroyed: workers may be asleep in it when the process ends.
+std::atomic<Pool*> current_pool{nullptr};
+
+// A forked child has none of the workers: it leaves the old pool alone and makes its own.
+void forget_pool() {
+    current_pool.store(nullptr);
+    running_tasks = false;
+}
+
+Pool& pool() {
+    Pool* existing = current_pool.load(std::memory_order_acquire);
+    if (existing != nullptr) return *existing;
+    static std::mutex creating;
+    const std::lock_guard<std::mutex> lock(creating);
+    existing = current_pool.load();
+    if (existing == nullptr) {
+#if !defined(_WIN32)
+        static const int registered = pthread_atfork(nullptr, nullptr, forget_pool);
+        (void)registered;
+#endif
+        existing = new Pool;
+        current_pool.store(existing, std::memory_order_release);
+    }
+    return *existing;
+}
+
+void context_parallel_for(ac_context*, std::int64_t tasks, ac_task_fn task, void* arg) {
+    parallel_for(tasks, task, arg);
+}
+
+void* context_scratch(ac_context*, std::int32_t slot, std::size_t bytes) {
+    return scratch(slot, bytes);
+}
+
+}  // namespace
+
+void parallel_for(std::int64_t count, ac_task_fn task, void* arg) {
+    if (count <= 0) return;
+    const int threads = thread_budget.load(std::memory_order_relaxed);
+    if (count > 1 && threads > 1 && !running_tasks) {
+        if (pool().try_run(count, task, arg, threads)) return;
+    }
+    task(arg, 0, count);
+}
+
+void set_num_threads(int count) { thread_budget.store(std::max(count, 1)); }
+int num_threads() { return thread_budget.load(std::memory_order_relaxed); }
+bool inside_job() { return running_tasks; }
+
+ac_context* kernel_context() {
+    thread_local ac_context context = {sizeof(ac_context), AC_KERNEL_API_VERSION, 1, 0,
+                                       context_parallel_for, context_scratch, nullptr};
+    context.num_threads = running_tasks ? 1 : num_threads();
+    return &context;
+}
+
+}  // namespace autocalc::runtime

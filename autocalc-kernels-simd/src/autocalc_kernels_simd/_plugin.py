@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""What this package offers to AutoCalc: one kernel set per instruction set.
+
+Importing this module maps no native code; `load` does, and only where the CPU has what
+the set requires.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from autocalc.plugin import KERNEL_API_VERSION, KernelImpl, KernelSet, hookimpl
+
+if TYPE_CHECKING:
+    import numpy as np
+    from autocalc.plugin import Allocator
+
+
+class _Isa(NamedTuple):
+    name: str
+    rank: int
+    requires: frozenset[str]
+
+
+_SSE2 = frozenset({"sse2"})
+_AVX2 = _SSE2 | {"avx2", "fma", "f16c", "bmi2"}
+_AVX512 = _AVX2 | {"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"}
+
+_ISAS = (
+    _Isa("avx512", 300, _AVX512),
+    _Isa("avx2", 250, _AVX2),
+    _Isa("sse2", 200, _SSE2),
+)
+
+
+class PoolAllocator:
+    """Result arrays in reused, 64-byte aligned blocks."""
+
+    def __init__(self) -> None:
+        from autocalc_kernels_simd import _core
+
+        # The builtin itself, so that a call costs no Python frame.
+        self.empty = _core.empty
+        self._core = _core
+
+    if TYPE_CHECKING:
+
+        def empty(
+            self, shape: tuple[int, ...], dtype: np.dtype[Any]
+        ) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
+            """Return a new C-contiguous array, its values undefined."""
+
+    def stats(self) -> dict[str, int]:
+        """Return the counters: bytes in use, at the peak and cached; blocks."""
+        return self._core.stats()
+
+    def trim(self) -> None:
+        """Give the cached blocks back to the system."""
+        self._core.trim()
+
+
+def _load(isa: str) -> dict[str, KernelImpl]:
+    from autocalc_kernels_simd import _core
+
+    return {
+        name: KernelImpl(kernel, native=kernel.native, supports=kernel.supports)
+        for name, kernel in _core.load(isa).items()
+    }
+
+
+def _allocator() -> Allocator:
+    return PoolAllocator()
+
+
+def _set_num_threads(count: int) -> None:
+    from autocalc_kernels_simd import _core
+
+    _core.set_num_threads(count)
+
+
+def _info() -> dict[str, str]:
+    from autocalc_kernels_simd import _core
+
+    return {"threads": str(_core.num_threads()), "pool": "own, spins then sleeps"}
+
+
+@hookimpl
+def autocalc_kernel_sets() -> list[KernelSet]:
+    """Describe one kernel set per instruction set, best first."""
+    return [
+        KernelSet(
+            name=f"simd-{isa.name}",
+            family="simd",
+            api=KERNEL_API_VERSION,
+            requires=isa.requires,
+            rank=isa.rank,
+            load=partial(_load, isa.name),
+            determinism="threads",
+            allocator=_allocator,
+            set_num_threads=_set_num_threads,
+            info=_info,
+        )
+        for isa in _ISAS
+    ]
