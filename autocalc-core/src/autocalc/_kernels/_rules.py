@@ -11,10 +11,13 @@ from autocalc._kernels._spec import DType, Meta, Shape
 from autocalc.errors import DTypeError, ShapeError
 
 BOOL = np.dtype(np.bool_)
+INT32 = np.dtype(np.int32)
 INT64 = np.dtype(np.int64)
 FLOAT32 = np.dtype(np.float32)
 FLOAT64 = np.dtype(np.float64)
 FLOATS = (FLOAT32, FLOAT64)
+#: Everything but bool.
+NUMBERS = tuple(map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1")))
 #: In the order of `ac_dtype` in autocalc_kernel.h.
 DTYPES = tuple(
     map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "?"))
@@ -68,6 +71,78 @@ def float_dtype(where: str, *metas: Meta | None) -> DType:
         )
         raise DTypeError(message)
     return dtype
+
+
+def one_of(where: str, name: str, meta: Meta, dtypes: tuple[DType, ...]) -> DType:
+    """Return the dtype of `meta`, which must be among `dtypes`."""
+    if meta.dtype not in dtypes:
+        message = (
+            f"{where}: `{name}` is {meta.dtype}; it must be "
+            f"{' or '.join(map(str, dtypes))}."
+        )
+        raise DTypeError(message)
+    return meta.dtype
+
+
+def same_shape(where: str, **metas: Meta | None) -> Shape:
+    """Return the one shape that all present operands share."""
+    shapes = {name: meta.shape for name, meta in metas.items() if meta is not None}
+    first = next(iter(shapes.values()))
+    if any(shape != first for shape in shapes.values()):
+        given = ", ".join(f"`{name}` {shape}" for name, shape in shapes.items())
+        message = f"{where}: the shapes differ: {given}. They must be equal."
+        raise ShapeError(message)
+    return first
+
+
+def expect_shape(where: str, name: str, meta: Meta | None, shape: Shape) -> None:
+    """Raise unless the operand is absent or has `shape`."""
+    if meta is not None and meta.shape != shape:
+        message = f"{where}: `{name}` has shape {meta.shape}, it must be {shape}."
+        raise ShapeError(message)
+
+
+def expect_ndim(where: str, name: str, meta: Meta, ndim: int) -> None:
+    """Raise unless the operand has exactly `ndim` dimensions."""
+    if len(meta.shape) != ndim:
+        message = (
+            f"{where}: `{name}` has shape {meta.shape}, it must have {ndim} "
+            f"dimension{'' if ndim == 1 else 's'}."
+        )
+        raise ShapeError(message)
+
+
+def check_axis(where: str, axis: int, meta: Meta) -> None:
+    """Raise unless `axis` counts a dimension of the operand, from 0."""
+    if not 0 <= axis < len(meta.shape):
+        message = (
+            f"{where}: axis {axis} is not a dimension of shape {meta.shape}; kernels "
+            f"count axes from 0 to {len(meta.shape) - 1}."
+        )
+        raise ShapeError(message)
+
+
+def check_axes(where: str, axes: tuple[int, ...], meta: Meta) -> None:
+    """Raise unless `axes` are sorted, distinct dimensions of the operand."""
+    for axis in axes:
+        check_axis(where, axis, meta)
+    if list(axes) != sorted(set(axes)) or (not axes and meta.shape):
+        message = (
+            f"{where}: axes {axes} of shape {meta.shape}: kernels take axes that are "
+            f"sorted, distinct and not empty."
+        )
+        raise ShapeError(message)
+
+
+def check_not_empty(where: str, axes: tuple[int, ...], meta: Meta) -> None:
+    """Raise if an axis to be reduced has no elements, where that has no meaning."""
+    for axis in axes:
+        if meta.shape[axis] == 0:
+            message = (
+                f"{where}: dimension {axis} of shape {meta.shape} is empty, and the "
+                f"{where} of nothing is undefined. Give at least one element."
+            )
+            raise ShapeError(message)
 
 
 def reduced_shape(shape: Shape, axes: tuple[int, ...], keepdim: bool) -> Shape:

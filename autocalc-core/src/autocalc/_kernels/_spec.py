@@ -59,12 +59,18 @@ class Work(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """One call for the conformance tests; `want` is the mask of optional outputs."""
+    """One call for the conformance tests.
+
+    `inputs` begins with the in-out operands and `attributes` leaves `accumulate` out;
+    `want` is the mask of optional outputs that the inputs allow; `shape` is the
+    output's where the spec is `free`.
+    """
 
     label: str
     inputs: tuple[Any, ...]
     attributes: Attributes = ()
     want: int = 0
+    shape: Shape | None = None
 
 
 class Budget(NamedTuple):
@@ -95,10 +101,22 @@ class KernelSpec:
     reference
         ``reference(xp, *in_out, *inputs, *attributes)`` returns new arrays, one for
         each output (None where it cannot); ``in_out`` are the operands in `writes`.
+        The attribute `accumulate` is not passed; each output that is added into is
+        passed by its name as a keyword, and the result is the sum.
     decomposition
-        ``decomposition(k, *in_out, *inputs, *attributes)``: the same in primitives.
+        ``decomposition(k, *in_out, *inputs, *attributes)``: the same in primitives,
+        again without `accumulate`; the caller adds.
+        Where outputs are optional, reference and decomposition take the keyword
+        `want`, a mask by the outputs' places, and return None for the others.
     lead
         The primitive which does most of the decomposition's work.
+    dtypes
+        Dtypes that the reference takes for the first operand (the output, where
+        `free`); what a set must pass the conformance cases for, or refuse.
+    free
+        Nothing in the inputs says the output's shape and dtype: the caller does.
+        Rule, reference, decomposition and the function of ``k`` then take the
+        keywords `shape` and `dtype`.
     key
         ``"dtypes"``: a decision holds for all calls with these dtypes; ``"shapes"``:
         for these shapes, strides and attributes only.
@@ -123,6 +141,8 @@ class KernelSpec:
     work: Callable[..., Work]
     decomposition: Callable[..., Any] | None = None
     lead: str | None = None
+    dtypes: tuple[DType, ...] = (np.dtype("f4"), np.dtype("f8"))
+    free: bool = False
     key: Literal["dtypes", "shapes"] = "dtypes"
     layout: Layout = "contiguous"
     writes: tuple[str, ...] = ()

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The kernel table: specs, references, decompositions, samples."""

@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: MIT
+"""Error budgets: how far a kernel may be from the float64 oracle.
+
+Each budget is a bound that follows from how the value is computed, times a small
+constant, so that it is neither loosened by large values nor broken by small ones.
+`eps` is the spacing of the kernel's dtype at 1 (2**-23 for float32).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from autocalc._kernels._spec import Array, Attributes, Budget
+
+#: Half a unit, and room for the oracle's own rounding (2**-11 ULP in long double).
+ROUNDING = 0.501
+
+Inputs: TypeAlias = Sequence[Any]
+Tolerance = Callable[[Inputs, Attributes, Inputs, float], Sequence[Any]]
+
+
+def ulp(value: Array, eps: float) -> Array:
+    """Return the spacing of the kernel's dtype at `value` (float64)."""
+    dtype = np.float32 if eps > 1e-10 else np.float64
+    with np.errstate(over="ignore", invalid="ignore"):
+        spacing = np.spacing(np.abs(np.asarray(value).astype(dtype)))
+    return np.where(np.isfinite(spacing), spacing, 0).astype(np.float64)
+
+
+def magnitude(a: Array) -> Array:
+    """Return ``|a|`` with 0 where it is not finite: such results are compared apart."""
+    a = np.asarray(a, dtype=np.float64)
+    return np.where(np.isfinite(a), np.abs(a), 0.0)
+
+
+def log2(n: int) -> float:
+    """Return the depth of a pairwise sum of `n` terms, at least 1."""
+    return float(np.log2(max(n, 2)))
+
+
+def budget(text: str) -> Callable[[Tolerance], Budget]:
+    """Make a budget of a tolerance function."""
+    return lambda tolerance: Budget(text, tolerance)
+
+
+def ulps(n: float) -> Budget:
+    """Allow `n` units in the last place, on every output."""
+
+    @budget(f"{n:g} ULP")
+    def result(
+        inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+    ) -> Sequence[Any]:
+        return [None if e is None else n * ulp(e, eps) for e in expected]
+
+    return result
+
+
+@budget("exact")
+def EXACT(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    return [0.0] * len(expected)
+
+
+@budget("correctly rounded")
+def ROUNDED(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    return [None if e is None else ROUNDING * ulp(e, eps) for e in expected]
+
+
+@budget("eps * (|y| + |alpha * x|)")
+def axpy(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    y, alpha, x = map(magnitude, inputs)
+    return [eps * (y + alpha * x) + ulp(expected[0], eps)]
+
+
+# ---- reductions --------------------------------------------------------------------
+
+
+def _count(a: Array, axes: tuple[int, ...]) -> int:
+    return int(np.prod([np.shape(a)[axis] for axis in axes], dtype=np.int64))
+
+
+@budget("log2(n) * eps * sum(|a|)")
+def sum_(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    axes, keepdim = attributes[:2]
+    total = magnitude(inputs[0]).sum(axis=axes, keepdims=keepdim)
+    return [eps * log2(_count(inputs[0], axes)) * total + ulp(expected[0], eps)]
+
+
+@budget("log2(n) * eps * mean(|a|)")
+def mean(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    n = max(_count(inputs[0], attributes[0]), 1)
+    (tolerance,) = sum_.tolerance(inputs, attributes, expected, eps)
+    return [tolerance / n + ulp(expected[0], eps)]
+
+
+@budget("2 (log2(n) + 4) * eps * var, and the square of the mean's error")
+def var(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    n = _count(inputs[0], attributes[0])
+    out, center = expected
+    (shift,) = mean.tolerance(inputs, attributes, [center if center is not None else out], eps)
+    ratio = n / max(n - attributes[2], 1)
+    spread = 2 * (log2(n) + 4) * eps * magnitude(out)
+    return [spread + ratio * shift**2 + ulp(out, eps), shift]
+
+
+@budget("eps * (2 |out| + |max(a)| + log2(n) + 4)")
+def logsumexp(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    axes, keepdim = attributes[:2]
+    largest = magnitude(inputs[0]).max(axis=axes, keepdims=keepdim, initial=0)
+    steps = log2(_count(inputs[0], axes)) + 4
+    return [eps * (2 * magnitude(expected[0]) + largest + steps)]
+
+
+# ---- softmax and norms -------------------------------------------------------------
+
+
+def _below_max(a: Array, axis: int) -> Array:
+    """Return max(a) - a along `axis`, 0 where it is not finite."""
+    a = np.asarray(a, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        return magnitude(a.max(axis=axis, keepdims=True, initial=-np.inf) - a)
+
+
+@budget("eps * out * (log2(n) + 6 + max(a) - a)")
+def softmax(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    a, out = inputs[0], expected[0]
+    steps = log2(a.shape[attributes[0]]) + 6 + _below_max(a, attributes[0])
+    return [eps * magnitude(out) * steps + ulp(out, eps)]
+
+
+@budget("eps * (log2(n) + 4 + max(a) - a + |out|)")
+def log_softmax(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    a, out = inputs[0], expected[0]
+    steps = log2(a.shape[attributes[0]]) + 4 + _below_max(a, attributes[0])
+    return [eps * (steps + magnitude(out))]
+
+
+@budget("2 eps * |y| * (|g| + (log2(n) + 2) * sum(|g * y|))")
+def softmax_backward(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    g, y = map(magnitude, inputs)
+    (axis,) = attributes
+    total = (log2(g.shape[axis]) + 2) * (g * y).sum(axis=axis, keepdims=True)
+    return [2 * eps * y * (g + total) + ulp(expected[0], eps)]
+
+
+@budget("2 eps * (|g| + exp(y) * (log2(n) + 3 + |y|) * sum(|g|))")
+def log_softmax_backward(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    g, (axis,) = magnitude(inputs[0]), attributes
+    y = np.minimum(inputs[1], 0.0)
+    steps = log2(g.shape[axis]) + 3 + magnitude(y)
+    total = np.exp(y) * steps * g.sum(axis=axis, keepdims=True)
+    return [2 * eps * (g + total)]
+
+
+@budget("eps * (log2(n) + 6) * |out|")
+def rms_norm(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    steps = log2(inputs[0].shape[-1]) + 6
+    return [
+        None if e is None else eps * steps * magnitude(e) + ulp(e, eps)
+        for e in expected
+    ]
+
+
+# ---- matrix products ---------------------------------------------------------------
+
+#: The steepest slope of each activation.
+_SLOPE = {"none": 1.0, "relu": 1.0, "gelu": 1.13, "gelu_tanh": 1.13}
+
+
+def _product(a: Array, b: Array, eps: float) -> Array:
+    """Return the componentwise bound (K + 2) * eps * (|A| |B|)."""
+    return (a.shape[-1] + 2) * eps * np.matmul(magnitude(a), magnitude(b))
+
+
+def _activated(before: Array, pre: Array, activation: str, eps: float) -> Array:
+    """Carry the error `before` the activation through it."""
+    own = 4 * eps * magnitude(pre) if activation.startswith("gelu") else 0.0
+    return _SLOPE[activation] * before + own
+
+
+def _affine(
+    product: Array, bias: Array | None, expected: Inputs, activation: str, eps: float
+) -> Sequence[Any]:
+    out, pre = expected
+    before = product + (0.0 if bias is None else 2 * eps * magnitude(bias))
+    before = before + ulp(out, eps)
+    scale = out if pre is None else pre
+    # gelu(x) is at least -0.17, so |x| <= |gelu(x)| + 0.17 for the values that count
+    own = magnitude(scale) + (0.17 if pre is None else 0.0)
+    return [_activated(before, own, activation, eps), before]
+
+
+@budget("(K + 2) * eps * (|A| |B|), through the activation")
+def gemm(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    a, b, bias = inputs
+    product = abs(attributes[0]) * _product(a, b, eps)
+    return _affine(product, bias, expected, attributes[2], eps)
+
+
+@budget("(K + 2) * eps * (|x| |weight.T|), through the activation")
+def linear(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    x, weight, bias = inputs
+    return _affine(_product(x, weight.T, eps), bias, expected, attributes[0], eps)
+
+
+@budget("(K + 2) * eps * (|A| |B|) for each product; dbias as sum")
+def linear_backward(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    g, x, weight = inputs
+    rows = g.reshape(int(np.prod(g.shape[:-1])), g.shape[-1])
+    dx = None if weight is None else _product(g, weight, eps)
+    dweight = None
+    if x is not None:
+        dweight = _product(rows.T, x.reshape(rows.shape[0], x.shape[-1]), eps)
+    dbias = 2 * eps * log2(rows.shape[0]) * magnitude(rows).sum(axis=0)
+    return [dx, dweight, dbias]
+
+
+# ---- indices -----------------------------------------------------------------------
+
+
+def _added(where: tuple[Any, ...], base: Array, src: Array, eps: float) -> Array:
+    """Return n * eps * (|a| + sum(|src|)) with n the terms added at each place."""
+    total, count = magnitude(base).copy(), np.zeros(np.shape(base))
+    np.add.at(total, where, magnitude(src))
+    np.add.at(count, where, 1.0)
+    return count * eps * total
+
+
+@budget("n * eps * (|a| + sum(|src|)), n terms at one place")
+def scatter_add(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    a, index, src = inputs
+    where = list(np.indices(index.shape, sparse=True))
+    where[attributes[0]] = index
+    return [_added(tuple(where), a, src, eps)]
+
+
+@budget("n * eps * (|a| + sum(|src|)), n terms at one place")
+def index_add(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    a, index, src = inputs
+    return [_added((*[slice(None)] * attributes[0], index), a, src, eps)]
+
+
+@budget("n * eps * sum(|g|), n terms at one place")
+def embedding_backward(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    g, indices = inputs
+    return [_added((indices,), np.zeros(expected[0].shape), g, eps)]
+
+
+# ---- loss --------------------------------------------------------------------------
+
+
+@budget("2 eps * sum(q * (log2(C) + 8 + max(x) - x)) by row; so the gradient")
+def cross_entropy(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    logits, target, weight = inputs
+    reduction, ignore_index, smoothing = attributes
+    rows, classes = logits.shape
+    w = np.ones(classes) if weight is None else magnitude(weight)
+    kept = target != ignore_index
+    is_label = np.arange(classes) == np.where(kept, target, 0)[:, None]
+    q = w * ((1 - smoothing) * is_label + smoothing / max(classes, 1)) * kept[:, None]
+    below = _below_max(logits, 1)
+    steps = 2 * eps * (log2(classes) + 8 + below)
+    mass = q.sum(axis=1, keepdims=True)
+    loss = (q * steps).sum(axis=1)
+    grad = steps * (np.exp(-below) * mass + q)
+    if reduction == "none":
+        return [loss + ulp(expected[0], eps), grad]
+    n = 1.0
+    if reduction == "mean":
+        n = float((w * is_label * kept[:, None]).sum()) or 1.0
+    total = loss.sum() / n + eps * log2(rows) * magnitude(expected[0])
+    return [total, grad / n]
+
+
+# ---- random numbers ----------------------------------------------------------------
+
+
+@budget("eps * (|low| + |high|)")
+def uniform(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    low, high = attributes
+    return [eps * (abs(low) + abs(high))]
+
+
+@budget("eps * (16 std + |mean|)")
+def normal(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    mean_, std = attributes
+    return [eps * (16 * abs(std) + abs(mean_)) + ulp(expected[0], eps)]
+
+
+@budget("2 ULP; the mask exact")
+def dropout(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    return [2 * ulp(expected[0], eps), 0.0]
+
+
+# ---- optimizers --------------------------------------------------------------------
+
+
+@budget("4 eps * (|p| + lr * (|g| + weight_decay * |p| + momentum * |b|))")
+def sgd(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    params, buffers, grads, lr, _ = inputs
+    momentum, _, decay = attributes[:3]
+    new_params, new_buffers = [], []
+    for i, (p, g) in enumerate(zip(params, grads, strict=True)):
+        size = magnitude(g) + decay * magnitude(p)
+        if momentum:
+            size = size + momentum * magnitude(buffers[i])
+            new_buffers.append(4 * eps * size)
+            size = size * (1 + momentum)
+        new_params.append(4 * eps * (magnitude(p) / 4 + magnitude(lr) * size))
+    return [new_params, new_buffers]
+
+
+@budget("eps * (2 |p| + 16 * step size * (|m| + |g|) / denominator); m, v 4 eps")
+def adamw(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    params, exp_avg, _, grads, lr, step = inputs
+    beta1, beta2, epsilon, decay = attributes[:4]
+    step_size = float(lr) / (1 - beta1 ** int(step))
+    root = float(np.sqrt(1 - beta2 ** int(step)))
+    result: tuple[list[Any], ...] = ([], [], [])
+    for i, p in enumerate(params):
+        g = magnitude(grads[i]) + decay * magnitude(p)
+        m = magnitude(exp_avg[i]) + g
+        v = magnitude(expected[2][i])
+        ratio = m / (np.sqrt(v) / root + epsilon)
+        change = 2 * magnitude(p) + 16 * step_size * ratio
+        tolerances = (eps * change, 4 * eps * m, 4 * eps * (v + g * g * (1 - beta2)))
+        for values, value in zip(result, tolerances, strict=True):
+            values.append(value)
+    return result

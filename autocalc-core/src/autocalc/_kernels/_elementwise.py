@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""What the specs of elementwise kernels share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autocalc._kernels import _budgets as budgets
+from autocalc._kernels import _samples as samples
+from autocalc._kernels._rules import (
+    FLOATS,
+    broadcast_shapes,
+    float_dtype,
+    one_of,
+    same_dtype,
+)
+from autocalc._kernels._spec import Array, Budget, DType, KernelSpec, Meta
+from autocalc._kernels._work import per_element
+
+Rule = Callable[..., Meta]
+
+
+def elementwise_rule(name: str, dtypes: tuple[DType, ...]) -> Rule:
+    """Make the rule: inputs of one dtype, broadcast together."""
+
+    def rule(*metas: Meta | None) -> Meta:
+        present = [meta for meta in metas if meta is not None]
+        if dtypes == FLOATS:
+            dtype = float_dtype(name, *present)
+        else:
+            dtype = same_dtype(name, *present)
+            one_of(name, "a", present[0], dtypes)
+        return Meta(broadcast_shapes(name, *(m.shape for m in present)), dtype)
+
+    return rule
+
+
+def elementwise(
+    name: str,
+    inputs: str,
+    doc: str,
+    reference: Callable[..., Array],
+    *,
+    dtypes: tuple[DType, ...] = FLOATS,
+    budget: Budget = budgets.ROUNDED,
+    flops: float = 1,
+    rule: Rule | None = None,
+    sample: Callable[[Any], Any] | None = None,
+    **more: Any,
+) -> KernelSpec:
+    """Make the spec of an elementwise kernel."""
+    arity = len(inputs.split(";")[0].split())
+    names = tuple(word.rstrip("?") for word in inputs.split(";")[0].split())
+    rule = rule or elementwise_rule(name, dtypes)
+    return KernelSpec(
+        name=name,
+        kind="composite" if "decomposition" in more else "primitive",
+        signature=f"~ out ; {inputs}",
+        doc=doc,
+        rule=rule,
+        reference=reference,
+        budget=budget,
+        samples=sample or samples.elementwise(arity),
+        work=per_element(rule, flops),
+        dtypes=dtypes,
+        layout="any",
+        alias=tuple(("out", name) for name in names),
+        **more,
+    )

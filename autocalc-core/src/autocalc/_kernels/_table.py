@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""The kernel table: every spec by its name, in a fixed order."""
+
+from __future__ import annotations
+
+from autocalc._kernels import (
+    elementwise,
+    elementwise_composites,
+    indexing,
+    linalg,
+    losses,
+    norms,
+    optimizers,
+    random,
+    reductions,
+    softmax,
+)
+from autocalc._kernels._spec import KernelSpec
+
+_FAMILIES = (
+    elementwise,
+    elementwise_composites,
+    reductions,
+    linalg,
+    indexing,
+    softmax,
+    norms,
+    losses,
+    random,
+    optimizers,
+)
+
+#: Kernel name -> spec.
+TABLE: dict[str, KernelSpec] = {
+    spec.name: spec for family in _FAMILIES for spec in family.SPECS
+}
+
+#: The closed list that is enough to train any model.
+PRIMITIVES = frozenset(
+    name for name, spec in TABLE.items() if spec.kind == "primitive"
+)

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT
+"""Optimizer updates: one call for a whole group of parameters, PyTorch's formulas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autocalc._kernels import _budgets as budgets
+from autocalc._kernels import _samples as samples
+from autocalc._kernels._rules import (
+    FLOAT64,
+    INT64,
+    expect_shape,
+    float_dtype,
+    one_of,
+)
+from autocalc._kernels._spec import Array, KernelSpec, Meta
+from autocalc._kernels._wide import narrow, wide
+from autocalc._kernels._work import per_element
+from autocalc.errors import ShapeError
+
+Arrays = Sequence[Array]
+Metas = tuple[Meta, ...]
+
+# ---- rules -------------------------------------------------------------------------
+
+
+def _check_group(
+    name: str, params: Metas, lr: Meta, step: Meta, **others: Metas
+) -> None:
+    """Raise unless all lists have the parameters' length, shapes and dtype."""
+    for word, metas in others.items():
+        if len(metas) != len(params):
+            message = (
+                f"{name}: `{word}` has {len(metas)} arrays for {len(params)} parameters."
+            )
+            raise ShapeError(message)
+        for i, (meta, param) in enumerate(zip(metas, params, strict=True)):
+            expect_shape(name, f"{word}[{i}]", meta, param.shape)
+        float_dtype(name, lr, *params, *metas)
+    expect_shape(name, "lr", lr, ())
+    expect_shape(name, "step", step, ())
+    one_of(name, "step", step, (INT64,))
+
+
+def _sgd_rule(
+    params: Metas,
+    buffers: Metas,
+    grads: Metas,
+    lr: Meta,
+    step: Meta,
+    momentum: float,
+    *attributes: Any,
+) -> tuple[Metas, Metas]:
+    lists = {"grads": grads}
+    if momentum or buffers:
+        lists["buffers"] = buffers
+    _check_group("sgd", params, lr, step, **lists)
+    return params, buffers
+
+
+def _adamw_rule(
+    params: Metas,
+    exp_avg: Metas,
+    exp_avg_sq: Metas,
+    grads: Metas,
+    lr: Meta,
+    step: Meta,
+    *attributes: Any,
+) -> tuple[Metas, Metas, Metas]:
+    _check_group(
+        "adamw", params, lr, step, grads=grads, exp_avg=exp_avg, exp_avg_sq=exp_avg_sq
+    )
+    return params, exp_avg, exp_avg_sq
+
+
+# ---- sgd ---------------------------------------------------------------------------
+
+
+def sgd(
+    xp: Any,
+    params: Arrays,
+    buffers: Arrays,
+    grads: Arrays,
+    lr: Array,
+    step: Array,
+    momentum: float,
+    dampening: float,
+    weight_decay: float,
+    nesterov: bool,
+    maximize: bool,
+) -> tuple[list[Array], list[Array]]:
+    new_params, new_buffers = [], []
+    for i, (p, g) in enumerate(zip(params, grads, strict=True)):
+        g = -g if maximize else g
+        if weight_decay:
+            g = g + weight_decay * p
+        if momentum:
+            b = g if step == 1 else momentum * buffers[i] + (1 - dampening) * g
+            new_buffers.append(b)
+            g = g + momentum * b if nesterov else b
+        new_params.append(p - lr * g)
+    return new_params, new_buffers
+
+
+def sgd_in_primitives(
+    k: Any,
+    params: Arrays,
+    buffers: Arrays,
+    grads: Arrays,
+    lr: Array,
+    step: Array,
+    momentum: float,
+    dampening: float,
+    weight_decay: float,
+    nesterov: bool,
+    maximize: bool,
+) -> tuple[list[Array], list[Array]]:
+    new_params, new_buffers = [], []
+    is_first = k.compare(step, k.constant(1, step), "eq")
+    for i, (p, g) in enumerate(zip(params, grads, strict=True)):
+        g = k.neg(g) if maximize else g
+        if weight_decay:
+            g = k.add(g, k.mul(p, k.constant(weight_decay, p)))
+        if momentum:
+            fresh = k.mul(g, k.constant(1 - dampening, g))
+            old = k.mul(buffers[i], k.constant(momentum, g))
+            b = k.where(is_first, g, k.add(old, fresh))
+            new_buffers.append(b)
+            g = k.add(g, k.mul(b, k.constant(momentum, b))) if nesterov else b
+        new_params.append(k.add(p, k.neg(k.mul(g, lr))))
+    return new_params, new_buffers
+
+
+# ---- adamw -------------------------------------------------------------------------
+
+
+def adamw(
+    xp: Any,
+    params: Arrays,
+    exp_avg: Arrays,
+    exp_avg_sq: Arrays,
+    grads: Arrays,
+    lr: Array,
+    step: Array,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    decoupled: bool,
+    maximize: bool,
+) -> tuple[list[Array], list[Array], list[Array]]:
+    rate, t = wide(xp, lr), int(step)
+    step_size = rate / (1 - beta1**t)
+    root = math.sqrt(1 - beta2**t)
+    new: tuple[list[Array], list[Array], list[Array]] = ([], [], [])
+    for p, m, v, g in zip(params, exp_avg, exp_avg_sq, grads, strict=True):
+        g = -g if maximize else g
+        if weight_decay and decoupled:
+            p = p * narrow(1 - rate * weight_decay, p)
+        elif weight_decay:
+            g = g + weight_decay * p
+        m = m + (1 - beta1) * (g - m)
+        v = beta2 * v + (1 - beta2) * (g * g)
+        denominator = xp.sqrt(v) / narrow(xp.asarray(root), p) + eps
+        p = p - narrow(step_size, p) * (m / denominator)
+        for values, value in zip(new, (p, m, v), strict=True):
+            values.append(value)
+    return new
+
+
+def adamw_in_primitives(
+    k: Any,
+    params: Arrays,
+    exp_avg: Arrays,
+    exp_avg_sq: Arrays,
+    grads: Arrays,
+    lr: Array,
+    step: Array,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    decoupled: bool,
+    maximize: bool,
+) -> tuple[list[Array], list[Array], list[Array]]:
+    step_size, root, shrink = _adamw_scalars(k, lr, step, beta1, beta2, weight_decay)
+    new: tuple[list[Array], list[Array], list[Array]] = ([], [], [])
+    for p, m, v, g in zip(params, exp_avg, exp_avg_sq, grads, strict=True):
+        g = k.neg(g) if maximize else g
+        if weight_decay and decoupled:
+            p = k.mul(p, shrink)
+        elif weight_decay:
+            g = k.add(g, k.mul(p, k.constant(weight_decay, p)))
+        m = k.add(m, k.mul(k.add(g, k.neg(m)), k.constant(1 - beta1, m)))
+        square = k.mul(k.mul(g, g), k.constant(1 - beta2, g))
+        v = k.add(k.mul(v, k.constant(beta2, v)), square)
+        size = k.div(k.pow(v, k.constant(0.5, v)), root)
+        ratio = k.div(m, k.add(size, k.constant(eps, v)))
+        p = k.add(p, k.neg(k.mul(ratio, step_size)))
+        for values, value in zip(new, (p, m, v), strict=True):
+            values.append(value)
+    return new
+
+
+def _adamw_scalars(
+    k: Any, lr: Array, step: Array, beta1: float, beta2: float, weight_decay: float
+) -> tuple[Array, Array, Array]:
+    """Return lr / (1 - beta1**t), sqrt(1 - beta2**t), 1 - lr * weight_decay.
+
+    In float64: 1 - 0.999 in float32 is off by 5e-5 of its value.
+    """
+    dtype = k.dtype(lr)
+    rate, t = k.cast(lr, FLOAT64), k.cast(step, FLOAT64)
+    one, half = k.constant(1.0, t), k.constant(0.5, t)
+
+    def remaining(beta: float) -> Array:
+        return k.add(one, k.neg(k.pow(k.constant(beta, t), t)))
+
+    step_size = k.div(rate, remaining(beta1))
+    root = k.pow(remaining(beta2), half)
+    shrink = k.add(one, k.mul(rate, k.constant(-weight_decay, t)))
+    return k.cast(step_size, dtype), k.cast(root, dtype), k.cast(shrink, dtype)
+
+
+# ---- specs -------------------------------------------------------------------------
+
+SPECS = (
+    KernelSpec(
+        name="sgd",
+        kind="composite",
+        signature=(
+            "params* buffers* ; grads* lr step ; momentum:float dampening:float "
+            "weight_decay:float nesterov:bool maximize:bool"
+        ),
+        doc=(
+            "g += weight_decay * p; b = momentum * b + (1 - dampening) * g (g at step "
+            "1); p -= lr * b (nesterov: g + momentum * b)."
+        ),
+        rule=_sgd_rule,
+        reference=sgd,
+        decomposition=sgd_in_primitives,
+        lead="mul",
+        budget=budgets.sgd,
+        samples=samples.sgd,
+        work=per_element(_sgd_rule, 6),
+        layout="like",
+        writes=("params", "buffers"),
+        defaults=(0.0, 0.0, 0.0, False, False),
+    ),
+    KernelSpec(
+        name="adamw",
+        kind="composite",
+        signature=(
+            "params* exp_avg* exp_avg_sq* ; grads* lr step ; beta1:float beta2:float "
+            "eps:float weight_decay:float decoupled:bool maximize:bool"
+        ),
+        doc=(
+            "p *= 1 - lr * weight_decay; m += (1 - beta1) * (g - m); v = beta2 * v + "
+            "(1 - beta2) * g**2; p -= lr / (1 - beta1**t) * m / (sqrt(v) / sqrt(1 - "
+            "beta2**t) + eps). Not decoupled: g += weight_decay * p instead."
+        ),
+        rule=_adamw_rule,
+        reference=adamw,
+        decomposition=adamw_in_primitives,
+        lead="mul",
+        budget=budgets.adamw,
+        samples=samples.adamw,
+        work=per_element(_adamw_rule, 16),
+        layout="like",
+        writes=("params", "exp_avg", "exp_avg_sq"),
+        defaults=(0.9, 0.999, 1e-8, 0.01, True, False),
+    ),
+)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""`k` over a plain dict of kernels: what a decomposition runs on, without a dispatcher.
+
+It lets a test say exactly which implementations a decomposition may use, and count
+what it called.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels._set import Function
+from autocalc._kernels._spec import Array, DType, KernelSpec, Meta, Shape
+from autocalc._kernels._table import TABLE
+
+
+class Namespace:
+    """Kernels and view helpers by name, over `kernels`; `calls` counts by kernel."""
+
+    def __init__(self, kernels: Mapping[str, Function]) -> None:
+        self._kernels = kernels
+        self.calls: Counter[str] = Counter()
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in TABLE:
+            raise AttributeError(name)
+        return partial(self._call, TABLE[name])
+
+    def _call(
+        self,
+        spec: KernelSpec,
+        *args: Any,
+        want: int = 0,
+        shape: Shape | None = None,
+        dtype: DType | None = None,
+    ) -> Any:
+        self.calls[spec.name] += 1
+        n = len(spec.inputs)
+        inputs, attributes = args[:n], args[n:]
+        missing = len(spec.attributes) - len(attributes) - bool(spec.accumulates)
+        if missing:
+            attributes += spec.defaults[-missing:]
+        keywords = {"shape": shape, "dtype": dtype} if spec.free else {}
+        metas = spec.rule(*map(meta_of, inputs), *attributes, **keywords)
+        metas = (metas,) if isinstance(metas, Meta) else metas
+        outs = [
+            np.empty(*meta) if want >> i & 1 or not operand.optional else None
+            for i, (operand, meta) in enumerate(zip(spec.outputs, metas, strict=True))
+        ]
+        extra = (0,) if spec.accumulates else ()
+        self._kernels[spec.name](*outs, *inputs, *attributes, *extra)
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+    # ---- views and constants: no kernels ---------------------------------------------
+
+    def shape(self, a: Array) -> Shape:
+        return tuple(a.shape)
+
+    def dtype(self, a: Array) -> DType:
+        return a.dtype  # type: ignore[no-any-return]  # arrays are untyped here
+
+    def reshape(self, a: Array, shape: Shape) -> Array:
+        return a.reshape(shape)
+
+    def permute(self, a: Array, axes: tuple[int, ...]) -> Array:
+        return a.transpose(axes)
+
+    def expand(self, a: Array, shape: Shape) -> Array:
+        return np.broadcast_to(a, shape)
+
+    def slice(self, a: Array, index: Any) -> Array:
+        return a[index]
+
+    def constant(self, value: float, like: Array) -> Array:
+        return np.array(value).astype(like.dtype)
+
+    def zeros(self, shape: Shape, dtype: DType) -> Array:
+        return np.zeros(shape, dtype)
+
+    def cast(self, a: Array, dtype: DType) -> Array:
+        self.calls["copy"] += 1
+        out = np.empty(a.shape, dtype)
+        self._kernels["copy"](out, a)
+        return out
+
+    def sum_to(self, a: Array, shape: Shape) -> Array:
+        """Sum what broadcasting to the shape of `a` had repeated."""
+        extra = len(a.shape) - len(shape)
+        axes = tuple(
+            d
+            for d, n in enumerate(a.shape)
+            if d < extra or (shape[d - extra] == 1 and n != 1)
+        )
+        return self.sum(a, axes, False).reshape(shape) if axes else a
+
+
+def meta_of(operand: Any) -> Any:
+    """Return shape and dtype of an operand; lists and None as they are."""
+    if operand is None:
+        return None
+    if isinstance(operand, (list, tuple)):
+        return tuple(map(meta_of, operand))
+    return Meta(tuple(operand.shape), operand.dtype)
