@@ -6,7 +6,10 @@
 
 #include "autocalc_kernel.h"
 
-#define AC_FOR_EACH_FAMILY(X)
+#define AC_FOR_EACH_FAMILY(X) \
+    X(arithmetic)             \
+    X(transcendental)         \
+    X(copies)
 
 namespace autocalc::simd::AC_ISA {
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// Elementwise functions of vector_math.hpp as kernels.
+#include "families.hpp"
+#include "runs.hpp"
+#include "vector_math.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+#define AC_FUNCTION(Name, function)                      \
+    struct Name {                                        \
+        static constexpr Ints ints = Ints::no;           \
+        static constexpr Cost cost = Cost::costly;       \
+        template <class V>                               \
+        static AC_INLINE V apply(V a) {                  \
+            return function(a);                          \
+        }                                                \
+    };
+AC_FUNCTION(Exp, exp)
+AC_FUNCTION(Log, log)
+AC_FUNCTION(Tanh, tanh)
+AC_FUNCTION(Sigmoid, sigmoid)
+AC_FUNCTION(Erf, erf)
+AC_FUNCTION(Sin, sin)
+AC_FUNCTION(Cos, cos)
+#undef AC_FUNCTION
+
+struct Pow {
+    static constexpr Ints ints = Ints::no;
+    template <class V>
+    static AC_INLINE V apply(V a, V b) {
+        return pow(a, b);
+    }
+};
+struct Square {
+    static constexpr Ints ints = Ints::no;
+    template <class V>
+    static AC_INLINE V apply(V a) {
+        return a * a;
+    }
+};
+
+template <class T>
+AC_INLINE bool repeats_two(const ac_array* b) {
+    for (int i = 0; i < b->ndim; ++i) {
+        if (b->shape[i] == 0 || (b->shape[i] > 1 && b->strides[i] != 0)) return false;
+    }
+    return scalar<T>(b) == T(2);
+}
+
+// x^2, which losses and norms are made of, is a multiplication and then also exact.
+void pow_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array* b = operand(call, 2);
+    const int dtype = operand(call, 0)->dtype;
+    const bool square =
+        dtype == AC_FLOAT32 ? repeats_two<float>(b) : repeats_two<double>(b);
+    if (square) {
+        call_elementwise(call, context, status, 2, unary_for<Square>(dtype), Cost::cheap);
+    } else {
+        call_elementwise(call, context, status, 3, binary_for<Pow>(dtype), Cost::costly);
+    }
+}
+
+const ac_kernel_entry entries[] = {
+    {"exp", "~ out ; a", unary_kernel<Exp>, nullptr, nullptr, 0.4, float_dtypes, 0},
+    {"log", "~ out ; a", unary_kernel<Log>, nullptr, nullptr, 0.5, float_dtypes, 0},
+    {"tanh", "~ out ; a", unary_kernel<Tanh>, nullptr, nullptr, 0.6, float_dtypes, 0},
+    {"sigmoid", "~ out ; a", unary_kernel<Sigmoid>, nullptr, nullptr, 0.6, float_dtypes, 0},
+    {"erf", "~ out ; a", unary_kernel<Erf>, nullptr, nullptr, 0.7, float_dtypes, 0},
+    {"sin", "~ out ; a", unary_kernel<Sin>, nullptr, nullptr, 1.2, float_dtypes, 0},
+    {"cos", "~ out ; a", unary_kernel<Cos>, nullptr, nullptr, 1.2, float_dtypes, 0},
+    {"pow", "~ out ; a b", pow_kernel, nullptr, nullptr, 3.0, float_dtypes, 0},
+};
+
+}  // namespace
+AC_DEFINE_FAMILY(transcendental, entries);
+}  // namespace autocalc::simd::AC_ISA
