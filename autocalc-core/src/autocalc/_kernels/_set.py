@@ -32,12 +32,10 @@ class DispatchKey(NamedTuple):
     kernel
         The kernel's name.
     dtypes
-        One entry for each input in signature order: its dtype, None where it is
-        absent; a list counts by its first array.  In-out operands come first.
-    present
-        One flag for each output: whether it is wanted.
+        One entry for each operand in signature order, outputs first: its dtype, None
+        where it is absent or not wanted; a list counts by its first array.
     attributes
-        The call's attributes by position.
+        The call's attributes by position (of kernels with the key ``"shapes"``).
     accumulate
         Bit i set: output i is added into.
     shapes, strides
@@ -48,8 +46,7 @@ class DispatchKey(NamedTuple):
 
     kernel: str
     dtypes: tuple[DType | None, ...]
-    present: tuple[bool, ...]
-    attributes: tuple[Any, ...]
+    attributes: tuple[Any, ...] = ()
     accumulate: int = 0
     shapes: tuple[Shape | None, ...] | None = None
     strides: tuple[Shape | None, ...] | None = None

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""`arrays`: one function for each kernel, straight on the dispatcher.
+
+Backward rules and decompositions are written against this namespace (and, to record a
+graph, against its twin over tensors).  A function takes inputs, then attributes, by
+position, and returns one array, or a tuple if the kernel has several outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import copysign
+from typing import Any
+
+import numpy as np
+
+from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._state import current
+from autocalc._kernels._rules import broadcast_shapes
+from autocalc._kernels._spec import Array, DType, Shape
+from autocalc._kernels._table import TABLE
+
+#: More scalars than this, and the cache starts afresh.
+MAX_CONSTANTS = 1024
+
+_constants: dict[tuple[Any, DType], Array] = {}
+
+
+def unary(general: KernelCall) -> Callable[..., Array]:
+    """Make the call of an elementwise kernel of one input, same dtype out."""
+    index = general.index
+
+    def call(a: Array, into: Array | None = None) -> Array:
+        if into is not None:
+            return general(a, into=into)
+        selection = current().selection
+        dtype = a.dtype
+        kernel = selection.tables[index].get(dtype)
+        if kernel is None:
+            kernel = general.first(selection, dtype, (a,))
+        out = selection.empty(a.shape, dtype)
+        kernel(out, a)
+        return out
+
+    return call
+
+
+def binary(general: KernelCall) -> Callable[..., Array]:
+    """Make the call of an elementwise kernel of two inputs, same dtype out."""
+    index = general.index
+    name = general.spec.name
+
+    def call(a: Array, b: Array, into: Array | None = None) -> Array:
+        dtype = a.dtype
+        if into is not None or b.dtype is not dtype:
+            return general(a, b, into=into)
+        selection = current().selection
+        kernel = selection.tables[index].get(dtype)
+        if kernel is None:
+            kernel = general.first(selection, dtype, (a, b))
+        shape = a.shape
+        if shape != b.shape:
+            shape = broadcast_shapes(name, shape, b.shape)
+        out = selection.empty(shape, dtype)
+        kernel(out, a, b)
+        return out
+
+    return call
+
+
+class Arrays:
+    """The namespace; a kernel is an attribute by its name."""
+
+    #: Whether what rules compute here is itself recorded.
+    records = False
+
+    def __init__(self) -> None:
+        for name, spec in TABLE.items():
+            setattr(self, name, _call(KernelCall(spec)))
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        message = f"there is no kernel {name!r} in the kernel table"
+        raise AttributeError(message)
+
+    # ---- what is known without computing ------------------------------------
+
+    @staticmethod
+    def shape(a: Array) -> Shape:
+        """Return the shape of `a`."""
+        return tuple(a.shape)
+
+    @staticmethod
+    def dtype(a: Array) -> DType:
+        """Return the NumPy dtype of `a`."""
+        return a.dtype
+
+    @staticmethod
+    def is_view(a: Array, of: Array) -> bool:
+        """Return whether `a` may be memory of the array `of`."""
+        return a is of or np.may_share_memory(a, of)
+
+    # ---- making arrays -----------------------------------------------------------
+
+    @staticmethod
+    def empty(shape: Shape, dtype: DType) -> Array:
+        """Return a new array, its values undefined."""
+        return current().selection.empty(shape, dtype)
+
+    def zeros(self, shape: Shape, dtype: DType) -> Array:
+        """Return a new array of zeros."""
+        return self.full(shape, 0, dtype)
+
+    def full(self, shape: Shape, value: Any, dtype: DType) -> Array:
+        """Return a new array filled with the number `value`."""
+        out = self.empty(shape, dtype)
+        self.fill(constant(value, dtype), into=out)
+        return out
+
+    @staticmethod
+    def constant(value: Any, like: Array) -> Array:
+        """Return the number `value` as a cached 0-d array of `like`'s dtype."""
+        return constant(value, like.dtype)
+
+    def cast(self, a: Array, dtype: DType) -> Array:
+        """Return a copy of `a` with another dtype."""
+        out = self.empty(a.shape, dtype)
+        self.copy(a, into=out)
+        return out
+
+    def contiguous(self, a: Array) -> Array:
+        """Return `a` itself where it is C-contiguous, else a copy that is."""
+        return a if a.flags.c_contiguous else self.copy(a)
+
+    def add_into(self, total: Array, value: Array) -> Array:
+        """Add `value` into `total`, which the caller owns; return the sum."""
+        return self.add(total, value, into=total)
+
+    def zeros_like_part(self, part: Array, shape: Shape) -> Array:
+        """Return zeros of `shape` into which parts like `part` are added."""
+        return self.zeros(shape, part.dtype)
+
+    def add_into_slice(self, total: Array, index: Any, part: Array) -> Array:
+        """Add `part` into ``total[index]``; return `total`."""
+        place = self.slice(total, index)
+        self.add(place, part, into=place)
+        return total
+
+    # ---- views -------------------------------------------------------------------
+
+    def reshape(self, a: Array, shape: Shape) -> Array:
+        """Return a view of `a` with another shape, or a copy where none exists."""
+        if a.flags.c_contiguous:
+            return a.reshape(shape)
+        view = reshaped_view(a, shape)
+        return self.copy(a).reshape(shape) if view is None else view
+
+    @staticmethod
+    def permute(a: Array, axes: Sequence[int]) -> Array:
+        """Return a view of `a` with its dimensions in another order."""
+        return a.transpose(axes)
+
+    @staticmethod
+    def expand(a: Array, shape: Shape) -> Array:
+        """Return a view of `a` repeated to `shape` with strides 0."""
+        return np.broadcast_to(a, shape)
+
+    @staticmethod
+    def slice(a: Array, index: Any) -> Array:
+        """Return the view ``a[index]`` for integers, slices, None and Ellipsis."""
+        return a[index if isinstance(index, tuple) else (index, ...)]
+
+    # ---- composed -------------------------------------------------------------------
+
+    def sum_to(self, a: Array, shape: Shape) -> Array:
+        """Sum `a` over the dimensions in which `shape` was broadcast to it."""
+        given = a.shape
+        if given == shape:
+            return a
+        lead = len(given) - len(shape)
+        axes = tuple(range(lead)) + tuple(
+            lead + i
+            for i, size in enumerate(shape)
+            if size == 1 and given[lead + i] != 1
+        )
+        kept = self.sum(a, axes, True) if axes else a
+        return kept.reshape(shape) if lead else kept
+
+    def cat(self, parts: Sequence[Array], axis: int) -> Array:
+        """Join `parts` along `axis`: one result, one copy for each part."""
+        shape = list(parts[0].shape)
+        shape[axis] = sum(part.shape[axis] for part in parts)
+        out = self.empty(tuple(shape), parts[0].dtype)
+        start = 0
+        for part in parts:
+            stop = start + part.shape[axis]
+            place = (slice(None),) * axis + (slice(start, stop),)
+            self.copy(part, into=out[place])
+            start = stop
+        return out
+
+
+def constant(value: Any, dtype: DType) -> Array:
+    """Return the number `value` as a cached, read-only 0-d array."""
+    if value == 0 and isinstance(value, float) and copysign(1.0, value) < 0:
+        return np.asarray(value, dtype)  # -0.0 and 0 are one key of a dict
+    key = (value, dtype)
+    array = _constants.get(key)
+    if array is None:
+        if len(_constants) >= MAX_CONSTANTS:
+            _constants.clear()
+        array = np.asarray(value, dtype)
+        array.flags.writeable = False
+        _constants[key] = array
+    return array
+
+
+def reshaped_view(a: Array, shape: Shape) -> Array | None:
+    """Return a view of `a` with another shape, or None where strides forbid it."""
+    view = a.view()
+    try:
+        view.shape = shape
+    except AttributeError:
+        return None
+    return view
+
+
+def _call(general: KernelCall) -> Callable[..., Any]:
+    """Choose the quickest form of call that a spec allows."""
+    spec = general.spec
+    plain = spec.elementwise and len(spec.outputs) == 1 and not spec.attributes
+    if plain and spec.name != "copy":
+        if [o.optional for o in spec.inputs] == [False]:
+            return unary(general)
+        if [o.optional for o in spec.inputs] == [False, False]:
+            return binary(general)
+    return general
+
+
+arrays: Any = Arrays()

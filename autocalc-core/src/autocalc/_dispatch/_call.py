@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""One kernel's call, whatever its operands: rule, decision, allocation, run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch._select import KERNEL_INDEX, Decomposed, Entry, Selection
+from autocalc._dispatch._state import current
+from autocalc._kernels._set import DispatchKey
+from autocalc._kernels._spec import KernelSpec, Meta
+
+Metas = tuple[Any, ...]
+
+
+class KernelCall:
+    """Calls a kernel with ``inputs..., attributes...`` by position.
+
+    In-out operands (`spec.writes`) come before the inputs and are what is returned.
+    Keywords: `want`, the mask of optional outputs to compute (bit i is output i);
+    `accumulate`, the mask of outputs to add into; `into`, the array to write, or for
+    several outputs a tuple with None where a new array is to be made.
+    """
+
+    __slots__ = ("_mandatory", "_n_attributes", "_n_operands", "_single", "_strided",
+                 "index", "spec")  # fmt: skip
+
+    def __init__(self, spec: KernelSpec) -> None:
+        self.spec = spec
+        self.index = KERNEL_INDEX[spec.name]
+        self._n_operands = len(spec.inputs) + len(spec.writes)
+        self._n_attributes = len(spec.attributes) - bool(spec.accumulates)
+        self._single = len(spec.outputs) == 1
+        self._strided = spec.key == "shapes"
+        self._mandatory = sum(
+            1 << i for i, output in enumerate(spec.outputs) if not output.optional
+        )
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.spec.name}: {self.spec.signature}>"
+
+    def __call__(
+        self, *args: Any, want: int = 0, accumulate: int = 0, into: Any = None
+    ) -> Any:
+        operands = args[: self._n_operands]
+        attributes = self._attributes(args[self._n_operands :])
+        if self.spec.writes:
+            return self._write(operands, attributes)
+        wanted = want | self._mandatory
+        kernel, metas = self._decision(operands, attributes, wanted, accumulate, into)
+        if kernel.__class__ is Decomposed and into is None:
+            return kernel.compute(operands, attributes)
+        if self.spec.accumulates:
+            attributes = (*attributes, accumulate)
+        if self._single:
+            out = current().selection.empty(*metas[0]) if into is None else into
+            kernel(out, *operands, *attributes)
+            return out
+        outs = self._outputs(metas, wanted, into)
+        kernel(*outs, *operands, *attributes)
+        return outs
+
+    def first(
+        self, selection: Selection, cache_key: object, operands: tuple[Any, ...]
+    ) -> Entry:
+        """Decide for a wrapper which keeps decisions under keys of its own."""
+        metas = self._metas(operands, ())
+        key = self._dispatch_key(operands, (), metas, self._mandatory, 0)
+        kernel = selection.decide(self.spec, key)
+        selection.remember(self.index, cache_key, kernel)
+        return kernel
+
+    def key(self, *args: Any, want: int = 0, accumulate: int = 0) -> DispatchKey:
+        """Return the dispatch key of a call, without running it."""
+        operands = args[: self._n_operands]
+        attributes = self._attributes(args[self._n_operands :])
+        metas = self._metas(operands, attributes)
+        wanted = want | self._mandatory
+        return self._dispatch_key(operands, attributes, metas, wanted, accumulate)
+
+    def _attributes(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        missing = self._n_attributes - len(given)
+        if missing == 0:
+            return given
+        defaults = self.spec.defaults
+        if 0 < missing <= len(defaults):
+            return given + defaults[len(defaults) - missing :]
+        names = [attribute.name for attribute in self.spec.attributes]
+        message = (
+            f"{self.spec.name}: got {len(given)} attributes, needs "
+            f"{self._n_attributes}: {', '.join(names[: self._n_attributes])}."
+        )
+        raise TypeError(message)
+
+    def _decision(
+        self,
+        operands: tuple[Any, ...],
+        attributes: tuple[Any, ...],
+        wanted: int,
+        accumulate: int,
+        into: Any,
+    ) -> tuple[Entry, Metas]:
+        """Return the kernel and the outputs' metas, from the table if they are known.
+
+        The rule runs once for each combination of shapes, dtypes and attributes.
+        """
+        selection = current().selection
+        describe = _describe_strided if self._strided else _describe
+        given = into if into is None or not self._single else describe(into)
+        if given is into and into is not None:
+            given = tuple(map(describe, into))
+        cache_key = (wanted, accumulate, attributes, given, *map(describe, operands))
+        decision = selection.tables[self.index].get(cache_key)
+        if decision is None:
+            metas = self._metas(operands, attributes)
+            outs = _given_metas(metas, (into,) if self._single else into)
+            key = self._dispatch_key(operands, attributes, outs, wanted, accumulate)
+            decision = (selection.decide(self.spec, key), metas)
+            selection.remember(self.index, cache_key, decision)
+        return decision  # type: ignore[no-any-return]  # tables hold what we put in
+
+    def _metas(self, operands: tuple[Any, ...], attributes: tuple[Any, ...]) -> Metas:
+        if self.spec.accumulates:
+            attributes = (*attributes, 0)
+        metas = self.spec.rule(*map(_meta, operands), *attributes)
+        return (metas,) if isinstance(metas, Meta) else tuple(metas)
+
+    def _outputs(self, metas: Metas, wanted: int, into: Any) -> tuple[Any, ...]:
+        empty = current().selection.empty
+        outs = [
+            empty(*meta) if wanted >> i & 1 and meta is not None else None
+            for i, meta in enumerate(metas)
+            if into is None
+        ]
+        if into is None:
+            return tuple(outs)
+        return tuple(
+            empty(*meta) if given is None and wanted >> i & 1 and meta else given
+            for i, (meta, given) in enumerate(zip(metas, into, strict=True))
+        )
+
+    def _write(self, operands: tuple[Any, ...], attributes: tuple[Any, ...]) -> Any:
+        """Run a kernel that updates its first operands in place."""
+        selection = current().selection
+        cache_key = (attributes, *map(_describe, operands))
+        kernel = selection.tables[self.index].get(cache_key)
+        if kernel is None:
+            metas = self._metas(operands, attributes)
+            outs = tuple(map(_meta, operands[: len(self.spec.writes)]))
+            inputs = operands[len(self.spec.writes) :]
+            key = self._dispatch_key(inputs, attributes, outs, -1, 0)
+            del metas  # computed for its checks
+            kernel = selection.decide(self.spec, key)
+            selection.remember(self.index, cache_key, kernel)
+        kernel(*operands, *attributes)
+        outs = operands[: len(self.spec.writes)]
+        return outs[0] if self._single else outs
+
+    def _dispatch_key(
+        self,
+        operands: tuple[Any, ...],
+        attributes: tuple[Any, ...],
+        outs: Metas,
+        wanted: int,
+        accumulate: int,
+    ) -> DispatchKey:
+        spec = self.spec
+        outs = tuple(
+            meta if wanted >> i & 1 else None for i, meta in enumerate(outs)
+        )
+        metas = (*map(_one_meta, outs), *(_one_meta(_meta(x)) for x in operands))
+        dtypes = tuple(None if meta is None else meta.dtype for meta in metas)
+        if not self._strided:
+            return DispatchKey(spec.name, dtypes)
+        shapes = tuple(None if meta is None else meta.shape for meta in metas)
+        strides = (None,) * len(outs) + tuple(
+            None if x is None else x.strides for x in operands
+        )
+        if spec.accumulates:
+            attributes = (*attributes, accumulate)
+        return DispatchKey(spec.name, dtypes, attributes, accumulate, shapes, strides)
+
+
+def _describe(x: Any) -> Any:
+    """Return what the decision may depend on: shape and dtype."""
+    if x is None:
+        return None
+    if isinstance(x, (list, tuple)):
+        return tuple(map(_describe, x))
+    return x.shape, x.dtype
+
+
+def _describe_strided(x: Any) -> Any:
+    return None if x is None else (x.shape, x.dtype, x.strides)
+
+
+def _meta(x: Any) -> Any:
+    if x is None:
+        return None
+    if isinstance(x, (list, tuple)):
+        return tuple(map(_meta, x))
+    return Meta(x.shape, x.dtype)
+
+
+def _one_meta(meta: Any) -> Meta | None:
+    """Return the meta that stands for an operand: a list counts by its first."""
+    if meta is None or isinstance(meta, Meta):
+        return meta
+    return meta[0] if meta else None
+
+
+def _given_metas(metas: Metas, into: Any) -> Metas:
+    if into is None:
+        return metas
+    return tuple(
+        meta if given is None else _meta(given)
+        for meta, given in zip(metas, into, strict=True)
+    )

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""Answers to "which kernel, and why?": `explain` for one call, `show` for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from autocalc import _config
+from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._cpu import cpu_features, cpu_name, detected_features
+from autocalc._dispatch._plugins import Refusal, registry
+from autocalc._dispatch._select import Candidate
+from autocalc._dispatch._state import current
+from autocalc._dispatch._threads import get_num_threads
+from autocalc._kernels._table import TABLE
+from autocalc.errors import ConfigError, KernelError
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a call runs where it does; print it."""
+
+    kernel: str
+    dtypes: tuple[str, ...]
+    chosen: str
+    candidates: tuple[Candidate, ...]
+    refused_sets: tuple[Refusal, ...]
+    info: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        lines = [f"{self.kernel}({', '.join(self.dtypes)}) runs on {self.chosen}"]
+        for i, line in enumerate(self.candidates, 1):
+            verdict = line.how if line.refusal is None else f"refused: {line.refusal}"
+            mark = "->" if line.name == self.chosen else "  "
+            lines.append(
+                f"{mark} {i}. {line.name} (rank {line.rank}, {line.origin}): {verdict}"
+            )
+        lines += [f"   -  {r.subject}: {r.reason}" for r in self.refused_sets]
+        lines += [f"   {key}: {value}" for key, value in self.info.items()]
+        lines.append(f"   to change: {self.advice}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    @property
+    def advice(self) -> str:
+        """What would change the choice."""
+        others = [
+            c.name
+            for c in self.candidates
+            if c.refusal is None and c.name != self.chosen
+        ]
+        if not others:
+            return "no other installed set takes this call; install a kernel package"
+        return (
+            f"ac.kernels.use({others[0]!r}) or AUTOCALC_KERNELS={others[0]}; also "
+            f"possible: {', '.join(others)}"
+        )
+
+
+def explain(kernel: str, *args: Any, **options: Any) -> Explanation:
+    """Return every candidate for a call, its refusals, and the choice.
+
+    Parameters
+    ----------
+    kernel
+        A name in the kernel table, such as ``"gemm"``.
+    *args
+        The call's inputs (tensors, arrays or None), then its attributes; inputs and
+        attributes at the end may be left out.
+
+    Raises
+    ------
+    ConfigError
+        If there is no kernel of that name.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> a = ac.ones(2, 2)
+    >>> print(ac.kernels.explain("gemm", a, a))  # doctest: +ELLIPSIS
+    gemm(...) runs on ...
+    """
+    if kernel not in TABLE:
+        message = (
+            f"explain: there is no kernel {kernel!r}; the table has {', '.join(TABLE)}."
+        )
+        raise ConfigError(message)
+    spec = TABLE[kernel]
+    call = KernelCall(spec)
+    needed = len(spec.inputs) + len(spec.writes)
+    operands = [_array(x) for x in args[:needed]]
+    operands += [None] * (needed - len(operands))
+    key = call.key(*operands, *args[needed:], **options)
+    selection = current().selection
+    candidates = tuple(selection.candidates(spec, key))
+    try:
+        chosen = selection.choose(spec, key)[0]
+    except KernelError as error:
+        chosen = f"nothing: {error}"
+    found = registry()
+    info = found.sets[chosen].info if chosen in found.sets else None
+    return Explanation(
+        kernel,
+        tuple(str(dtype) for dtype in key.dtypes),
+        chosen,
+        candidates,
+        tuple(r for r in found.refusals if r.subject not in found.sets),
+        dict(info()) if info is not None else {},
+    )
+
+
+def _array(x: Any) -> Any:
+    if isinstance(x, (list, tuple)):
+        return [_array(one) for one in x]
+    return getattr(x, "_array", x)
+
+
+@dataclass(frozen=True)
+class SetLine:
+    """One kernel set in a report."""
+
+    name: str
+    rank: int
+    origin: str
+    package: str
+    kernels: int
+    info: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is installed, chosen and refused; print it."""
+
+    sets: tuple[SetLine, ...]
+    refusals: tuple[Refusal, ...]
+    cpu: str
+    features: tuple[str, ...]
+    hidden: tuple[str, ...]
+    missing: tuple[str, ...]
+    threads: int
+    environment: dict[str, str]
+
+    def __str__(self) -> str:
+        lines = [f"CPU {self.cpu}, {self.threads} threads", "kernel sets, best first:"]
+        for line in self.sets:
+            lines.append(
+                f"  {line.name:16} rank {line.rank:<4} {line.kernels:3} kernels  "
+                f"{line.package} ({line.origin})"
+            )
+            lines += [f"      {key}: {value}" for key, value in line.info.items()]
+        lines += [f"  refused: {r.subject}: {r.reason}" for r in self.refusals]
+        lines.append(f"features: {', '.join(self.features)}")
+        if self.missing:
+            lines.append(f"missing: {', '.join(self.missing)}")
+        if self.hidden:
+            lines.append(f"hidden: {', '.join(self.hidden)}")
+        for name, value in self.environment.items():
+            lines.append(f"{name}={value}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def show() -> Report:
+    """Return plugins, sets, CPU features, threads and settings as they are now.
+
+    Every usable set is loaded for it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.kernels.show().sets[-1].name
+    'reference'
+    """
+    found = registry()
+    sets = []
+    for kernel_set, origin in current().selection.order():
+        kernels = found.kernels(kernel_set.name)
+        if kernels is None:
+            continue
+        info = {} if kernel_set.info is None else dict(kernel_set.info())
+        package = found.origins[kernel_set.name]
+        sets.append(
+            SetLine(kernel_set.name, kernel_set.rank, origin, package, len(kernels), info)
+        )
+    wanted = found.named_features
+    features = cpu_features()
+    return Report(
+        tuple(sets),
+        tuple(found.refusals),
+        cpu_name(),
+        tuple(sorted(wanted & features)),
+        tuple(sorted(wanted & (detected_features() - features))),
+        tuple(sorted(wanted - detected_features())),
+        get_num_threads(),
+        dict(_config.settings().found),
+    )

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""Finding kernel packages, each behind a guard.
+
+Whatever a package does wrong becomes a `Refusal` with a reason and a traceback, and
+one warning; `import autocalc` and everything else go on.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import threading
+import traceback
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+
+import pluggy
+
+from autocalc._config import settings
+from autocalc._dispatch._cpu import cpu_features, detected_features
+from autocalc._kernels import _plugin as reference_plugin
+from autocalc._kernels._set import (
+    ENTRY_POINT_GROUP,
+    KERNEL_API_VERSION,
+    HookSpecs,
+    KernelImpl,
+    KernelSet,
+)
+from autocalc._kernels._table import TABLE
+from autocalc.errors import PluginWarning
+
+log = logging.getLogger("autocalc.kernels")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a plugin, a set or one of its kernels is not used."""
+
+    subject: str
+    reason: str
+    origin: str = ""
+    traceback: str = ""
+    #: A fault is something to repair; a missing CPU feature is not.
+    fault: bool = True
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A kernel package as it was found."""
+
+    name: str
+    distribution: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.distribution} {self.version}".strip()
+
+
+@dataclass
+class Registry:
+    """The kernel sets that may run here, the plugins they came from, the refusals."""
+
+    plugins: list[Plugin] = field(default_factory=list)
+    sets: dict[str, KernelSet] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)
+    refusals: list[Refusal] = field(default_factory=list)
+    #: CPU features that any set asks for, whether the CPU has them or not.
+    named_features: set[str] = field(default_factory=set)
+    _loaded: dict[str, dict[str, KernelImpl] | None] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Record a refusal; warn once if it is a fault."""
+        self.refusals.append(refusal)
+        log.debug("refused %s: %s", refusal.subject, refusal.reason)
+        if refusal.fault:
+            origin = f" ({refusal.origin})" if refusal.origin else ""
+            warnings.warn(
+                f"kernels: {refusal.subject}{origin} is not used: {refusal.reason}",
+                PluginWarning,
+                stacklevel=2,
+            )
+
+    def reason(self, name: str) -> str:
+        """Return why the set `name` is refused, or an empty string."""
+        return next((r.reason for r in self.refusals if r.subject == name), "")
+
+    def kernels(self, name: str) -> dict[str, KernelImpl] | None:
+        """Return the kernels of a set, loading it on first use; None if it fails."""
+        try:
+            return self._loaded[name]
+        except KeyError:
+            with self._lock:
+                if name not in self._loaded:
+                    self._loaded[name] = self._load(self.sets[name])
+                return self._loaded[name]
+
+    def is_loaded(self, name: str) -> bool:
+        """Return whether the set's code was loaded."""
+        return self._loaded.get(name) is not None
+
+    def loaded_sets(self) -> list[KernelSet]:
+        """Return the sets whose code was loaded."""
+        return [kernel_set for kernel_set in self.sets.values()
+                if self.is_loaded(kernel_set.name)]  # fmt: skip
+
+    def _load(self, kernel_set: KernelSet) -> dict[str, KernelImpl] | None:
+        try:
+            offered = dict(kernel_set.load())
+            if kernel_set.set_num_threads is not None:
+                from autocalc._dispatch._threads import get_num_threads
+
+                kernel_set.set_num_threads(get_num_threads())
+        except Exception as error:  # noqa: BLE001  a package may fail in any way
+            self._refuse_error(kernel_set.name, "load() failed", error)
+            return None
+        return {
+            name: impl if isinstance(impl, KernelImpl) else KernelImpl(impl)
+            for name, impl in offered.items()
+            if self._accepts(kernel_set, name, impl)
+        }
+
+    def _accepts(self, kernel_set: KernelSet, name: str, impl: object) -> bool:
+        subject = f"{kernel_set.name}: {name}"
+        origin = self.origins[kernel_set.name]
+        if name not in TABLE:
+            reason = "no kernel of this name is in the kernel table"
+        elif not callable(impl) and not isinstance(impl, KernelImpl):
+            reason = f"{impl!r} is neither a function nor a KernelImpl"
+        elif isinstance(impl, KernelImpl) and (impl.rank or 0) > kernel_set.rank:
+            reason = f"its rank {impl.rank} exceeds the set's rank {kernel_set.rank}"
+        else:
+            return True
+        self.refuse(Refusal(subject, reason, origin))
+        return False
+
+    def _refuse_error(self, subject: str, what: str, error: BaseException) -> None:
+        trace = "".join(traceback.format_exception(error))
+        reason = f"{what}: {type(error).__name__}: {error}"
+        self.refuse(Refusal(subject, reason, self.origins.get(subject, ""), trace))
+
+    def add_plugin(self, plugin: Plugin, load: Callable[[], object]) -> None:
+        """Load a plugin's module, run its hook, and take its sets."""
+        self.plugins.append(plugin)
+        self.origins[plugin.name] = str(plugin)
+        try:
+            offered = list(_sets_of(plugin.name, load()))
+        except Exception as error:  # noqa: BLE001  a package may fail in any way
+            self._refuse_error(plugin.name, "the plugin failed", error)
+            return
+        for kernel_set in offered:
+            self._add_set(plugin, kernel_set)
+
+    def _add_set(self, plugin: Plugin, kernel_set: object) -> None:
+        if not isinstance(kernel_set, KernelSet):
+            reason = f"its hook returned {kernel_set!r}, which is not a KernelSet"
+            self.refuse(Refusal(plugin.name, reason, str(plugin)))
+            return
+        name = kernel_set.name
+        if name in self.sets:
+            reason = f"the name is taken by {self.origins[name]}"
+            self.refuse(Refusal(f"{name} of {plugin}", reason, str(plugin)))
+            return
+        self.origins[name] = str(plugin)
+        self.named_features |= set(kernel_set.requires)
+        refusal = _refusal(kernel_set, str(plugin))
+        if refusal is None:
+            self.sets[name] = kernel_set
+        else:
+            self.refuse(refusal)
+
+
+def _sets_of(name: str, module: object) -> Iterable[object]:
+    """Run the hook of one plugin; a manager of its own keeps faults apart."""
+    manager = pluggy.PluginManager("autocalc")
+    manager.add_hookspecs(HookSpecs)
+    manager.register(module, name=name)
+    manager.check_pending()
+    results = manager.hook.autocalc_kernel_sets()
+    if not results:
+        message = (
+            "the module has no hook `autocalc_kernel_sets` marked with "
+            "`@autocalc.plugin.hookimpl`"
+        )
+        raise TypeError(message)
+    return list(results[0])
+
+
+def _refusal(kernel_set: KernelSet, origin: str) -> Refusal | None:
+    """Return why this set cannot be used here, or None."""
+    name = kernel_set.name
+    if kernel_set.api != KERNEL_API_VERSION:
+        reason = (
+            f"it was made for kernel API {kernel_set.api}, this AutoCalc has "
+            f"{KERNEL_API_VERSION}; install matching versions of autocalc-core and "
+            f"{origin}"
+        )
+        return Refusal(name, reason, origin)
+    disabled = settings().disabled
+    if name != "reference" and (name in disabled or kernel_set.family in disabled):
+        reason = "disabled by AUTOCALC_DISABLE_KERNELS"
+        return Refusal(name, reason, origin, fault=False)
+    missing = sorted(set(kernel_set.requires) - cpu_features())
+    if missing:
+        hidden = sorted(set(missing) & detected_features())
+        reason = f"the CPU lacks {', '.join(missing)}"
+        if hidden:
+            reason = f"{', '.join(hidden)} hidden by AUTOCALC_CPU_FEATURES"
+        return Refusal(name, reason, origin, fault=False)
+    return None
+
+
+def _entry_points() -> list[EntryPoint]:
+    """Return the announced plugins in an order that does not vary."""
+    found = {(p.name, p.value): p for p in entry_points(group=ENTRY_POINT_GROUP)}
+    return [found[key] for key in sorted(found)]
+
+
+def _plugin_of(point: EntryPoint) -> Plugin:
+    dist = point.dist
+    if dist is None:
+        return Plugin(point.name, point.value, "")
+    return Plugin(point.name, dist.name, dist.version)
+
+
+@functools.lru_cache(maxsize=1)
+def registry() -> Registry:
+    """Return what is installed, found at the first call."""
+    from autocalc import __version__
+
+    result = Registry()
+    result.add_plugin(
+        Plugin("reference", "autocalc-core", __version__), lambda: reference_plugin
+    )
+    for point in _entry_points():
+        if point.value == reference_plugin.__name__:
+            continue
+        result.add_plugin(_plugin_of(point), point.load)
+    return result

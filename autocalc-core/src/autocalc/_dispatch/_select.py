@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: MIT
+"""Which implementation runs a call, and why.
+
+A `Selection` is an order of kernel sets with the decisions made under it.  A decision
+is taken once for a key and kept, so that the hot path is one dict lookup.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from autocalc._config import settings
+from autocalc._dispatch._plugins import Registry, registry
+from autocalc._kernels._set import Allocator, DispatchKey, KernelSet
+from autocalc._kernels._spec import KernelSpec
+from autocalc._kernels._table import TABLE
+from autocalc.errors import ConfigError, KernelError
+
+if TYPE_CHECKING:
+    from autocalc._kernels._spec import Array, DType, Shape
+
+#: A kernel's place in a selection's list of tables.
+KERNEL_INDEX = {name: index for index, name in enumerate(TABLE)}
+
+#: A table of decisions is emptied when it outgrows this: shapes that never repeat
+#: must not fill the memory.
+MAX_DECISIONS = 4096
+
+Entry = Callable[..., Any]
+
+
+class Decomposed:
+    """A composite run as its decomposition, for a set that has its lead kernel."""
+
+    __slots__ = ("spec",)
+
+    def __init__(self, spec: KernelSpec) -> None:
+        self.spec = spec
+
+    def compute(self, operands: Sequence[Any], attributes: tuple[Any, ...]) -> Any:
+        """Return the outputs, one for each output of the spec."""
+        from autocalc._dispatch._arrays import arrays
+
+        decomposition = self.spec.decomposition
+        assert decomposition is not None  # `_offer` looked
+        return decomposition(arrays, *operands, *attributes)
+
+    def __call__(self, *args: Any) -> None:
+        """Run as a kernel does: outputs first, results copied into them."""
+        from autocalc._dispatch._arrays import arrays
+
+        spec = self.spec
+        outs, rest = args[: len(spec.outputs)], args[len(spec.outputs) :]
+        in_out = [
+            out
+            for operand, out in zip(spec.outputs, outs, strict=True)
+            if operand.name in spec.writes
+        ]
+        attributes = rest[len(spec.inputs) :]
+        if spec.accumulates:
+            attributes = (*attributes[:-1], 0)
+        results = self.compute((*in_out, *rest[: len(spec.inputs)]), attributes)
+        if len(outs) == 1:
+            results = (results,)
+        for i, (out, result) in enumerate(zip(outs, results, strict=True)):
+            if out is None:
+                continue
+            if spec.accumulates and rest[-1] >> i & 1:
+                arrays.add(out, result, into=out)
+            else:
+                _copy_into(arrays, out, result)
+
+
+def _copy_into(k: Any, out: Any, result: Any) -> None:
+    if isinstance(out, (list, tuple)):
+        for one_out, one in zip(out, result, strict=True):
+            k.copy(one, into=one_out)
+    else:
+        k.copy(result, into=out)
+
+
+class Candidate(NamedTuple):
+    """One line of an explanation."""
+
+    name: str
+    rank: int
+    origin: str
+    how: str
+    refusal: str | None
+
+
+class Selection:
+    """An order of kernel sets and the decisions made under it.
+
+    Parameters
+    ----------
+    choices
+        Names of sets or families, best first; None takes ``AUTOCALC_KERNELS``.
+    only
+        Leave just the choices and the reference.
+    wrap
+        ``wrap(spec, set name, function)`` goes around each chosen function: counting,
+        recording and shadowing are made of this.
+    """
+
+    def __init__(
+        self,
+        choices: tuple[str, ...] | None = None,
+        *,
+        only: bool = False,
+        wrap: Callable[[KernelSpec, str, Entry], Entry] | None = None,
+    ) -> None:
+        self._choices = choices
+        self.only = only
+        self.wrap = wrap
+        self.deterministic: bool | None = None
+        self.tables: list[dict[Any, Any]] = [{} for _ in TABLE]
+        self.empty: Callable[[Shape, DType], Array] = self._first_empty
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The user's order, best first."""
+        return settings().kernels if self._choices is None else self._choices
+
+    def derive(self, **changes: Any) -> Selection:
+        """Return a selection that differs in what is named."""
+        same = {"choices": self._choices, "only": self.only, "wrap": self.wrap}
+        result = Selection(**{**same, **changes})
+        result.deterministic = self.deterministic
+        return result
+
+    def assign(self, other: Selection) -> None:
+        """Take over another selection's order, here and now, for all its users."""
+        self._choices, self.only, self.wrap = other._choices, other.only, other.wrap
+        self.deterministic = other.deterministic
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop every decision; the next calls decide again."""
+        for table in self.tables:
+            table.clear()
+        self.empty = self._first_empty
+
+    # ---- the order -------------------------------------------------------------
+
+    def order(self) -> list[tuple[KernelSet, str]]:
+        """Return the usable sets, best first, each with where its place came from."""
+        found = registry()
+        ranked = sorted(found.sets.values(), key=lambda s: (-s.rank, s.name))
+        chosen: list[tuple[KernelSet, str]] = []
+        for choice in self.choices:
+            kernel_set = find_set(found, choice)
+            if all(kernel_set is not other for other, _ in chosen):
+                chosen.append((kernel_set, f"chosen as {choice!r}"))
+        names = {kernel_set.name for kernel_set, _ in chosen}
+        rest = [
+            (kernel_set, "by rank")
+            for kernel_set in ranked
+            if kernel_set.name not in names
+            and (not self.only or kernel_set.name == "reference")
+        ]
+        return chosen + rest
+
+    def _first_empty(self, shape: Shape, dtype: DType) -> Array:
+        """Find the allocator, then allocate with it from now on."""
+        found = allocator(self)
+        self.empty = np.empty if found is None else found.empty
+        return self.empty(shape, dtype)
+
+    # ---- decisions ---------------------------------------------------------------
+
+    def decide(self, spec: KernelSpec, key: DispatchKey) -> Entry:
+        """Choose for `key`; the caller keeps the answer with `remember`."""
+        name, entry = self.choose(spec, key)
+        if self.wrap is not None and not isinstance(entry, Decomposed):
+            return self.wrap(spec, name, entry)
+        return entry
+
+    def remember(self, index: int, cache_key: object, decision: Any) -> None:
+        """Keep a decision in the table of kernel number `index`."""
+        table = self.tables[index]
+        if len(table) >= MAX_DECISIONS:
+            table.clear()
+        table[cache_key] = decision
+
+    def choose(self, spec: KernelSpec, key: DispatchKey) -> tuple[str, Entry]:
+        """Return the best set's name and its function for this call."""
+        best: tuple[int, str, Entry] | None = None
+        refusals: list[str] = []
+        for kernel_set, origin in self.order():
+            if best is not None and best[0] >= kernel_set.rank:
+                break
+            offer = self._offer(kernel_set, spec, key)
+            if isinstance(offer, str):
+                refusals.append(f"{kernel_set.name}: {offer}")
+                continue
+            rank, entry, _ = offer
+            if origin != "by rank":
+                return self._strict(spec, kernel_set.name, entry, refusals)
+            if best is None or rank > best[0]:
+                best = (rank, kernel_set.name, entry)
+        if best is None:
+            message = _no_kernel(spec, key, refusals)
+            raise KernelError(message)
+        return self._strict(spec, best[1], best[2], refusals)
+
+    def _strict(
+        self, spec: KernelSpec, name: str, entry: Entry, refusals: list[str]
+    ) -> tuple[str, Entry]:
+        fallen = name == "reference" and refusals
+        if fallen and settings().strict and "reference" not in self.choices:
+            message = (
+                f"{spec.name}: AUTOCALC_STRICT is set and only the reference takes "
+                f"this call. Refused by {'; '.join(refusals)}."
+            )
+            raise KernelError(message)
+        return name, entry
+
+    def _offer(
+        self, kernel_set: KernelSet, spec: KernelSpec, key: DispatchKey
+    ) -> tuple[int, Entry, str] | str:
+        """Return (rank, function, how) or the reason why this set does not run it."""
+        found = registry()
+        if kernel_set.device != key.device:
+            return f"it serves the device {kernel_set.device}"
+        if self._must_be_deterministic() and kernel_set.determinism is None:
+            return "deterministic algorithms are asked for and it promises none"
+        kernels = found.kernels(kernel_set.name)
+        if kernels is None:
+            return found.reason(kernel_set.name)
+        reason = "has no such kernel"
+        impl = kernels.get(spec.name)
+        if impl is not None:
+            refusal = None if impl.supports is None else impl.supports(key)
+            if refusal is None:
+                rank = kernel_set.rank if impl.rank is None else impl.rank
+                return rank, impl.function, "own kernel"
+            reason = refusal
+        if spec.decomposition is not None and spec.lead in kernels:
+            return kernel_set.rank, Decomposed(spec), f"decomposed, lead {spec.lead}"
+        return reason
+
+    def _must_be_deterministic(self) -> bool:
+        if self.deterministic is None:
+            return settings().deterministic
+        return self.deterministic
+
+    def candidates(self, spec: KernelSpec, key: DispatchKey) -> Iterator[Candidate]:
+        """Yield every set in order, with its offer or its refusal."""
+        for kernel_set, origin in self.order():
+            offer = self._offer(kernel_set, spec, key)
+            if isinstance(offer, str):
+                yield Candidate(kernel_set.name, kernel_set.rank, origin, "", offer)
+            else:
+                yield Candidate(kernel_set.name, offer[0], origin, offer[2], None)
+
+
+def allocator(selection: Selection) -> Allocator | None:
+    """Return the allocator of the first set in the order that has one."""
+    found = registry()
+    for kernel_set, _ in selection.order():
+        if kernel_set.allocator is not None and found.kernels(kernel_set.name):
+            return kernel_set.allocator()
+    return None
+
+
+def find_set(found: Registry, choice: str) -> KernelSet:
+    """Return the set called `choice`, or the best set of the family `choice`.
+
+    Raises
+    ------
+    ConfigError
+        If there is none, listing what exists and why it is refused.
+    """
+    if choice in found.sets:
+        return found.sets[choice]
+    family = [s for s in found.sets.values() if s.family == choice]
+    family = [s for s in family if found.kernels(s.name) is not None]
+    if family:
+        return max(family, key=lambda s: (s.rank, s.name))
+    reasons = [r for r in found.refusals if r.subject.split("-")[0] == choice]
+    reasons = [r for r in found.refusals if r.subject == choice] or reasons
+    if reasons:
+        why = "; ".join(f"{r.subject} is refused: {r.reason}" for r in reasons)
+        message = f"kernels: {choice!r} cannot be used here: {why}."
+        raise ConfigError(message)
+    message = _unknown(found, choice)
+    raise ConfigError(message)
+
+
+def _unknown(found: Registry, choice: str) -> str:
+    names = sorted({*found.sets, *(s.family for s in found.sets.values())})
+    near = difflib.get_close_matches(choice, names, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return (
+        f"kernels: there is no kernel set or family {choice!r}; installed are "
+        f"{', '.join(names)}.{hint}"
+    )
+
+
+def _no_kernel(spec: KernelSpec, key: DispatchKey, refusals: list[str]) -> str:
+    dtypes = ", ".join(str(dtype) for dtype in key.dtypes)
+    tried = "; ".join(refusals) or "no usable kernel set"
+    return f"No kernel for {spec.name}({dtypes}). Tried {tried}."

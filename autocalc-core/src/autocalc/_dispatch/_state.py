@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""What a context may change: whether gradients are recorded, and which kernels run.
+
+One object in one context variable, so that an operator looks at one place.  A state
+is never changed once others can see it; `derive` makes the next one.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar, Token
+
+from autocalc._dispatch._select import Selection
+
+
+class State:
+    """The settings of the running context."""
+
+    __slots__ = ("grad", "selection")
+
+    def __init__(self, grad: bool, selection: Selection) -> None:
+        self.grad = grad
+        self.selection = selection
+
+
+#: The process's own selection: `use` outside a ``with`` changes it in place.
+PROCESS = Selection()
+
+_STATE: ContextVar[State] = ContextVar("autocalc", default=State(True, PROCESS))
+
+#: `current()` is the state of the running context; it costs one C call.
+current = _STATE.get
+
+
+def enter(*, grad: bool | None = None, selection: Selection | None = None) -> Token:
+    """Make a state that differs from the current one; give it back with `leave`."""
+    now = current()
+    return _STATE.set(
+        State(
+            now.grad if grad is None else grad,
+            now.selection if selection is None else selection,
+        )
+    )
+
+
+def leave(token: Token) -> None:
+    """Return to the state before `enter`."""
+    _STATE.reset(token)

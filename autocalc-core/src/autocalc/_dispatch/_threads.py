@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""One thread budget for every kernel set, BLAS library and data worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from autocalc._config import settings
+from autocalc._dispatch._cpu import usable_cores
+from autocalc.errors import ArgumentError
+
+_budget: int | None = None
+
+
+def get_num_threads() -> int:
+    """Return the thread budget.
+
+    It is `set_num_threads`' last value, else ``AUTOCALC_NUM_THREADS``, else the number
+    of cores that the process may use (CPU affinity and cgroup quota).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.get_num_threads() >= 1
+    True
+    """
+    if _budget is not None:
+        return _budget
+    return settings().num_threads or usable_cores()
+
+
+def set_num_threads(count: int) -> None:
+    """Set the thread budget of all kernel sets.
+
+    Parameters
+    ----------
+    count
+        1 or more.
+
+    Raises
+    ------
+    ArgumentError
+        If `count` is not a positive integer.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.set_num_threads(2)
+    >>> ac.get_num_threads()
+    2
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        message = f"set_num_threads: `count` is {count!r}; it must be 1 or more."
+        raise ArgumentError(message)
+    global _budget  # noqa: PLW0603  the budget belongs to the process
+    _budget = count
+    _tell_loaded_sets(count)
+
+
+def _tell_loaded_sets(count: int) -> None:
+    from autocalc._dispatch._plugins import registry
+
+    for kernel_set in registry().loaded_sets():
+        if kernel_set.set_num_threads is not None:
+            kernel_set.set_num_threads(count)
+
+
+@contextmanager
+def serial() -> Iterator[None]:
+    """Run kernels on one thread within the ``with`` block.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.serial():
+    ...     ac.get_num_threads()
+    1
+    """
+    before = get_num_threads()
+    set_num_threads(1)
+    try:
+        yield
+    finally:
+        set_num_threads(before)

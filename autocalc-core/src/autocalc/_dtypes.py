@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""The dtypes, and what two of them become together (PyTorch's semantics)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autocalc.errors import DTypeError
+
+
+class DType:
+    """The type of a tensor's elements; there is one object for each.
+
+    Attributes
+    ----------
+    name
+        ``"float32"``.
+    itemsize
+        Bytes of one element.
+    is_floating_point
+        Whether gradients exist.
+    """
+
+    __slots__ = ("category", "is_floating_point", "itemsize", "name", "numpy")
+
+    def __init__(self, name: str, numpy: str) -> None:
+        self.name = name
+        self.numpy: np.dtype[Any] = np.dtype(numpy)
+        self.itemsize = self.numpy.itemsize
+        self.is_floating_point = self.numpy.kind == "f"
+        #: 0 for bool, 1 for integers, 2 for floats.
+        self.category = {"b": 0, "i": 1, "u": 1, "f": 2}[self.numpy.kind]
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether negative values exist."""
+        return self.numpy.kind in "fi"
+
+    def __repr__(self) -> str:
+        return f"autocalc.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+float32 = DType("float32", "f4")
+float64 = DType("float64", "f8")
+int8 = DType("int8", "i1")
+int16 = DType("int16", "i2")
+int32 = DType("int32", "i4")
+int64 = DType("int64", "i8")
+uint8 = DType("uint8", "u1")
+bool_ = DType("bool", "?")
+
+ALL = (float32, float64, int8, int16, int32, int64, uint8, bool_)
+_BY_NUMPY = {dtype.numpy: dtype for dtype in ALL}
+_BY_NAME = {dtype.name: dtype for dtype in ALL}
+
+_default = float32
+
+
+def of(dtype: np.dtype[Any]) -> DType:
+    """Return AutoCalc's object for one of NumPy's.
+
+    Raises
+    ------
+    DTypeError
+        For a dtype that AutoCalc does not have.
+    """
+    try:
+        return _BY_NUMPY[dtype]
+    except KeyError:
+        raise _unsupported(dtype) from None
+
+
+def as_dtype(given: object) -> DType:
+    """Return the dtype that `given` names: ours, its name, NumPy's, or Python's."""
+    if isinstance(given, DType):
+        return given
+    if given in (float, int, bool):
+        return {float: _default, int: int64, bool: bool_}[given]  # type: ignore[index]  # one of the three
+    if isinstance(given, str) and given in _BY_NAME:
+        return _BY_NAME[given]
+    try:
+        return of(np.dtype(given))  # type: ignore[call-overload, no-any-return]  # any spelling
+    except TypeError:
+        raise _unsupported(given) from None
+
+
+def _unsupported(given: object) -> DTypeError:
+    return DTypeError(
+        f"dtype {given!s} is not supported; AutoCalc has "
+        f"{', '.join(dtype.name for dtype in ALL)}."
+    )
+
+
+def get_default_dtype() -> DType:
+    """Return the dtype that Python floats become.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.get_default_dtype()
+    autocalc.float32
+    """
+    return _default
+
+
+def set_default_dtype(dtype: DType) -> None:
+    """Set the dtype that Python floats become: float32 or float64.
+
+    Raises
+    ------
+    DTypeError
+        If `dtype` is not a floating-point dtype.
+    """
+    global _default  # noqa: PLW0603  PyTorch's call is process-wide too
+    if not dtype.is_floating_point:
+        message = (
+            f"set_default_dtype: {dtype.name} is not a floating-point dtype; use "
+            f"float32 or float64."
+        )
+        raise DTypeError(message)
+    _default = dtype
+
+
+def of_scalar(value: complex) -> DType:
+    """Return the dtype that a Python number has on its own."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool_
+    if isinstance(value, (int, np.integer)):
+        return int64
+    return _default
+
+
+def promote(a: DType, b: DType) -> DType:
+    """Return the smallest dtype that holds both (`torch.promote_types`).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.promote_types(ac.uint8, ac.int8)
+    autocalc.int16
+    >>> ac.promote_types(ac.int64, ac.float32)
+    autocalc.float32
+    """
+    if a is b:
+        return a
+    if a.category != b.category:
+        return a if a.category > b.category else b
+    if uint8 in (a, b):
+        other = b if a is uint8 else a
+        return int16 if other is int8 else other
+    return a if a.itemsize > b.itemsize else b
+
+
+def result_dtype(a: DType, a_rank: int, b: DType, b_rank: int) -> DType:
+    """Return the dtype of an operation on two operands of different weight.
+
+    A rank is 2 for tensors with dimensions, 1 for 0-d tensors, 0 for Python numbers.
+    An operand of lower rank changes the dtype only if its category (bool, integer,
+    float) is higher; a float then has the default dtype.
+    """
+    if a_rank == b_rank:
+        return promote(a, b)
+    strong, weak = (a, b) if a_rank > b_rank else (b, a)
+    if weak.category <= strong.category:
+        return strong
+    weak_rank = min(a_rank, b_rank)
+    if weak_rank == 0 and weak.is_floating_point:
+        return _default
+    return weak

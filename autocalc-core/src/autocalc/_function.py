@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""`autograd.Function`: operators that users write, forward and backward."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from autocalc._dispatch._state import current, enter, leave
+from autocalc._graph._node import Node, Output
+from autocalc._tensor import Tensor, make
+from autocalc.errors import GradError, ShapeError
+
+
+class FunctionContext:
+    """What `forward` hands to `backward`.
+
+    Attributes may be set freely for plain values; tensors go through
+    `save_for_backward`, so that changes in place are caught and memory is freed.
+    """
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs_input_grad
+        self._to_save: tuple[Tensor | None, ...] = ()
+        self._saved: tuple[Tensor | None, ...] | None = None
+        self._non_differentiable: set[int] = set()
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep `tensors` until the backward pass."""
+        self._to_save = tensors
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """What `save_for_backward` was given."""
+        return self._to_save if self._saved is None else self._saved
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Say that these outputs have no gradient."""
+        self._non_differentiable = {id(t) for t in tensors}
+
+
+class _FunctionOp:
+    """The operator of a node that a `Function` made."""
+
+    __slots__ = ("function", "n_outputs", "saves")
+
+    is_view = False
+
+    def __init__(self, function: type[Function], n_outputs: int) -> None:
+        self.function = function
+        self.n_outputs = n_outputs
+        self.saves = None
+
+    @property
+    def name(self) -> str:
+        """The class's name."""
+        return self.function.__name__
+
+    def rule(self, k: Any, n: Any, g: Any) -> Any:
+        """Run the user's `backward` on tensors."""
+        node = getattr(n, "node", n)
+        ctx, places, metas = node.attributes
+        wrap: Callable[[Any], Tensor] = _identity if k.records else _constant
+        ctx._saved = tuple(
+            None if array is None else make(array, _edge_of(node, place))
+            for array, place in zip(node.saved, places, strict=True)
+        )
+        gs = g if isinstance(g, tuple) else (g,)
+        gs = tuple(
+            wrap(k.zeros(*meta) if value is None else value)
+            for value, meta in zip(gs, metas, strict=True)
+        )
+        token = enter(grad=k.records)
+        try:
+            results = self.function.backward(ctx, *gs)
+        finally:
+            leave(token)
+            ctx._saved = None
+        results = results if isinstance(results, tuple) else (results,)
+        return self._checked(node, results, k.records)
+
+    def _checked(self, node: Node, results: tuple[Any, ...], records: bool) -> Any:
+        if len(results) != len(node.edges):
+            message = (
+                f"{self.name}.backward: returned {len(results)} gradients for "
+                f"{len(node.edges)} inputs; return one for each, None where none is."
+            )
+            raise GradError(message)
+        for i, (r, edge) in enumerate(zip(results, node.edges, strict=True)):
+            if r is not None and edge is not None and r.shape != node.shapes[i]:
+                message = (
+                    f"{self.name}.backward: gradient {i} has shape {r.shape}, its input "
+                    f"{node.shapes[i]}; they must be equal."
+                )
+                raise ShapeError(message)
+        if records:
+            return results
+        return tuple(None if r is None else r._array for r in results)
+
+
+def _identity(value: Any) -> Tensor:
+    return value  # type: ignore[no-any-return]  # a Tensor in a recorded walk
+
+
+def _constant(value: Any) -> Tensor:
+    return make(value, None)
+
+
+def _edge_of(node: Node, place: tuple[str, int]) -> Any:
+    """Return the edge of a saved tensor: an input's, the node's own, or none."""
+    kind, i = place
+    if kind == "input":
+        return node.edges[i]
+    if kind == "output":
+        return node if node.op.n_outputs == 1 else Output(node, i)
+    return None
+
+
+class Function:
+    """The base of operators written by users.
+
+    Write two static methods and call `apply`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Cube(ac.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x * x
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         (x,) = ctx.saved_tensors
+    ...         return 3 * x * x * g
+    >>> x = ac.tensor(2.0, requires_grad=True)
+    >>> Cube.apply(x).backward()
+    >>> x.grad
+    tensor(12.)
+    """
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        """Compute the outputs; nothing is recorded in here."""
+        raise NotImplementedError
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Return one gradient for each argument of `forward`, None for no tensor."""
+        raise NotImplementedError
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Run `forward` and record one node for it."""
+        edges = tuple(a._edge if isinstance(a, Tensor) else None for a in args)
+        ctx = FunctionContext(tuple(edge is not None for edge in edges))
+        token = enter(grad=False)
+        try:
+            outputs = cls.forward(ctx, *args)
+        finally:
+            leave(token)
+        single = isinstance(outputs, Tensor)
+        results = (outputs,) if single else tuple(outputs)
+        if any(edges) and current().grad:
+            results = _record(cls, ctx, args, edges, results)
+        return results[0] if single else results
+
+
+def _record(
+    cls: type[Function],
+    ctx: FunctionContext,
+    args: tuple[Any, ...],
+    edges: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+) -> tuple[Any, ...]:
+    """Make the node; return outputs that lead to it."""
+    inputs = {id(a): ("input", i) for i, a in enumerate(args) if isinstance(a, Tensor)}
+    made = {id(t): ("output", i) for i, t in enumerate(outputs)}
+    saved = ctx._to_save
+    places = tuple(
+        inputs.get(id(t)) or made.get(id(t)) or ("other", 0) for t in saved
+    )
+    cells = tuple(None if t is None else t._cell() for t in saved)
+    metas = tuple((t._array.shape, t._array.dtype) for t in outputs)
+    shapes = tuple(a.shape if isinstance(a, Tensor) else () for a in args)
+    node = Node(
+        _FunctionOp(cls, len(outputs)),
+        edges,
+        tuple(None if t is None else t._array for t in saved),
+        cells,
+        tuple(0 if cell is None else cell.count for cell in cells),
+        shapes,
+        metas[0][1],
+        (ctx, places, metas),
+    )
+    ctx._to_save = ()
+    results = []
+    for i, out in enumerate(outputs):
+        result = out
+        if id(out) not in ctx._non_differentiable and out.is_floating_point():
+            result = make(out._array, node if len(outputs) == 1 else Output(node, i))
+            result._version = out._version
+        results.append(result)
+    return tuple(results)
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a `backward` whose results shall have no history of their own."""
+
+    @functools.wraps(backward)
+    def wrapped(ctx: Any, *grads: Tensor) -> Any:
+        token = enter(grad=False)
+        try:
+            return backward(ctx, *(g.detach() for g in grads))
+        finally:
+            leave(token)
+
+    return wrapped

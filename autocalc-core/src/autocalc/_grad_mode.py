@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Whether operators record: for the running context, as a block or a decorator."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from autocalc._dispatch._state import current, enter, leave
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def is_grad_enabled() -> bool:
+    """Return whether operators record in the running context."""
+    return current().grad
+
+
+class _GradMode:
+    """A grad mode for a ``with`` block, or for the calls of a decorated function."""
+
+    _mode: bool
+
+    def __init__(self) -> None:
+        self._tokens: list[Any] = []
+
+    def __enter__(self) -> None:
+        self._tokens.append(enter(grad=self._mode))
+
+    def __exit__(self, *exc: object) -> None:
+        leave(self._tokens.pop())
+
+    def __call__(self, function: F) -> F:
+        mode = self._mode
+
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            token = enter(grad=mode)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                leave(token)
+
+        return cast("F", wrapped)
+
+
+class no_grad(_GradMode):  # noqa: N801  PyTorch's name
+    """Record nothing: a ``with`` block or a decorator.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor(1.0, requires_grad=True)
+    >>> with ac.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
+
+    _mode = False
+
+    def __new__(cls, function: F | None = None) -> Any:
+        """Make the block; or decorate `function` when used without brackets."""
+        self = super().__new__(cls)
+        if function is None:
+            return self
+        self.__init__()  # type: ignore[misc]  # the decorator without brackets
+        return self(function)
+
+
+class enable_grad(no_grad):  # noqa: N801  PyTorch's name
+    """Record again within a `no_grad`: a ``with`` block or a decorator."""
+
+    _mode = True
+
+
+class set_grad_enabled(_GradMode):  # noqa: N801  PyTorch's name
+    """Switch recording from here on; as a ``with`` block, until its end.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.set_grad_enabled(False):
+    ...     ac.is_grad_enabled()
+    False
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self._mode = bool(mode)
+        self._first: Any = enter(grad=self._mode)
+
+    def __enter__(self) -> None:
+        if self._first is None:
+            self._first = enter(grad=self._mode)
+        self._tokens.append(self._first)
+        self._first = None
+
+    def __call__(self, function: F) -> F:
+        """Decorate: the switch of the constructor is taken back."""
+        leave(self._first)
+        self._first = None
+        return super().__call__(function)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Operations that write into a tensor, and when they may.
+
+A write counts in the storage's version cell, so that a saved array that was changed is
+caught.  With gradients recorded, a tensor with history becomes the result of the
+operation; leaves and views are refused, since their history would be wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc import _functional as functional
+from autocalc._creation import random_into
+from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._state import current
+from autocalc._graph._node import Leaf
+from autocalc._ops import elementwise
+from autocalc._ops._coerce import as_operand
+from autocalc._tensor import Tensor
+from autocalc.errors import DTypeError, GradError, ShapeError
+
+
+def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
+    """Return whether the write must be recorded; raise if it may not happen."""
+    recorded = current().grad and (
+        x._edge is not None or (isinstance(other, Tensor) and other._edge is not None)
+    )
+    if not recorded:
+        return False
+    if x._edge.__class__ is Leaf:
+        message = (
+            f"{where}: a leaf of shape {x.shape} that requires a gradient cannot be "
+            f"changed in place while gradients are recorded. Do it under ac.no_grad(), "
+            f"or use the operation that returns a new tensor."
+        )
+        raise GradError(message)
+    if x._version is not None and x._version.views:
+        message = (
+            f"{where}: the tensor of shape {x.shape} is, or has, a view in the graph, "
+            f"and a write would make the view's history wrong. Use the operation that "
+            f"returns a new tensor, or clone() the view."
+        )
+        raise GradError(message)
+    return True
+
+
+def _write(where: str, x: Tensor, result: Tensor) -> Tensor:
+    """Make `x` hold `result`, and lead to what made it if that is recorded."""
+    if result.shape != x.shape:
+        message = (
+            f"{where}: the result has shape {result.shape}, which does not fit into the "
+            f"tensor of shape {x.shape}."
+        )
+        raise ShapeError(message)
+    if result.is_floating_point() and not x.is_floating_point():
+        message = (
+            f"{where}: the result has dtype {result.dtype.name}, which cannot be stored "
+            f"in {x.dtype.name}; convert the tensor first."
+        )
+        raise DTypeError(message)
+    recorded = result._edge is not None
+    converted = as_operand(result, x.dtype)
+    arrays.copy(converted._array, into=x._array)
+    x._cell().count += 1
+    if recorded:
+        # A rule that saved its output holds `result`'s memory, which nobody else has.
+        x._edge = converted._edge
+    return x
+
+
+def _binary(name: str, x: Tensor, other: Any) -> Tensor:
+    where = f"{name}_"
+    recorded = check_writable(where, x, other)
+    operator = getattr(elementwise, name)
+    if not recorded and isinstance(other, Tensor) and _direct(x, other):
+        getattr(arrays, name)(x._array, other._array, into=x._array)
+        x._bump()
+        return x
+    return _write(where, x, operator(x, other))
+
+
+def _direct(x: Tensor, other: Tensor) -> bool:
+    """Return whether the kernel can write into `x` itself."""
+    a, b = x._array, other._array
+    fits = a.dtype is b.dtype and a.dtype.kind == "f"
+    if not fits or (a.shape != b.shape and b.ndim):
+        return False
+    return not arrays.is_view(b, a) or a is b
+
+
+def add_(x: Tensor, other: Any, alpha: Any = 1) -> Tensor:
+    """Add alpha * other."""
+    return _binary("add", x, other if alpha == 1 else elementwise.mul(other, alpha))
+
+
+def sub_(x: Tensor, other: Any, alpha: Any = 1) -> Tensor:
+    """Subtract alpha * other."""
+    return _binary("sub", x, other if alpha == 1 else elementwise.mul(other, alpha))
+
+
+def mul_(x: Tensor, other: Any) -> Tensor:
+    """Multiply by `other`."""
+    return _binary("mul", x, other)
+
+
+def div_(x: Tensor, other: Any) -> Tensor:
+    """Divide by `other`."""
+    return _binary("div", x, other)
+
+
+def clamp_(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """Limit to min and max."""
+    check_writable("clamp_", x)
+    return _write("clamp_", x, functional.clamp(x, min, max))
+
+
+def copy_(x: Tensor, src: Any) -> Tensor:
+    """Take over the values of `src`, broadcast and converted."""
+    recorded = check_writable("copy_", x, src)
+    if not isinstance(src, Tensor):
+        return fill_(x, src)
+    source = functional.expand(src, x.shape)
+    if recorded:
+        copied = functional.clone(as_operand(source, x.dtype))
+        return _write("copy_", x, copied)
+    a, b = x._array, source._array
+    arrays.copy(arrays.copy(b) if arrays.is_view(b, a) else b, into=a)
+    x._cell().count += 1
+    return x
+
+
+def fill_(x: Tensor, value: Any) -> Tensor:
+    """Set every element to `value`."""
+    recorded = check_writable("fill_", x)
+    if isinstance(value, Tensor):
+        return copy_(x, value)
+    number = constant(functional.numbers_only("fill_", value), x._array.dtype)
+    if x._array.flags.c_contiguous:
+        arrays.fill(number, into=x._array)
+    else:
+        arrays.copy(number, into=x._array)
+    x._cell().count += 1
+    if recorded:
+        x._edge = None
+    return x
+
+
+def zero_(x: Tensor) -> Tensor:
+    """Set every element to 0."""
+    return fill_(x, 0)
+
+
+def detach_(x: Tensor) -> Tensor:
+    """Cut the history off."""
+    x._edge = None
+    return x
+
+
+def uniform_(x: Tensor, low: Any, high: Any, generator: Any) -> Tensor:
+    """Draw every element evenly from [low, high)."""
+    return _draw("uniform", x, low, high, generator)
+
+
+def normal_(x: Tensor, mean: Any, std: Any, generator: Any) -> Tensor:
+    """Draw every element from a normal distribution."""
+    return _draw("normal", x, mean, std, generator)
+
+
+def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
+    if check_writable(f"{kernel}_", x):
+        x._edge = None
+    if not x.is_floating_point():
+        message = f"{kernel}_: needs float32 or float64, not {x.dtype.name}."
+        raise DTypeError(message)
+    out = x._array if x.is_contiguous() else arrays.empty(x.shape, x._array.dtype)
+    random_into(kernel, out, a, b, generator)
+    if out is not x._array:
+        arrays.copy(out, into=x._array)
+    x._cell().count += 1
+    return x
+
+
+def setitem(x: Tensor, index: Any, value: Any) -> None:
+    """Write `value` into the part of `x` that a basic index names."""
+    check_writable("index assignment", x, value)
+    if current().grad and isinstance(value, Tensor) and value._edge is not None:
+        message = (
+            "index assignment: `value` requires a gradient, which cannot be recorded "
+            "through a part of a tensor yet. Build the result with cat(), stack() or "
+            "where()."
+        )
+        raise GradError(message)
+    if x._edge is not None and current().grad:
+        message = (
+            f"index assignment: the tensor of shape {x.shape} has a history, which a "
+            f"write into a part of it would make wrong. Use where() or cat()."
+        )
+        raise GradError(message)
+    part = functional.getitem(x.detach(), index)
+    if isinstance(index, (Tensor, list)):
+        message = "index assignment: use integers, slices, None and Ellipsis."
+        raise DTypeError(message)
+    copy_(part, value)

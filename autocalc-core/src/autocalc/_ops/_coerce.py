@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Bringing operands to one dtype before a kernel sees them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autocalc import _dtypes as dtypes
+from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dtypes import DType
+from autocalc._tensor import Tensor, make
+from autocalc.errors import DTypeError
+
+Number = (int, float, bool, np.number, np.bool_)
+
+
+def rank(x: Any) -> int:
+    """Return the weight of an operand in promotion: 2, 1, or 0 for a number."""
+    return 0 if not isinstance(x, Tensor) else 2 if x._array.ndim else 1
+
+
+def dtype_of(where: str, x: Any) -> DType:
+    """Return the dtype that an operand brings along."""
+    if isinstance(x, Tensor):
+        return dtypes.of(x._array.dtype)
+    if isinstance(x, Number):
+        return dtypes.of_scalar(x)
+    message = (
+        f"{where}: an operand is a {type(x).__name__}; it must be a Tensor or a number. "
+        f"Make a tensor with ac.tensor(...) or ac.from_numpy(...)."
+    )
+    raise DTypeError(message)
+
+
+def result_dtype(where: str, *operands: Any) -> DType:
+    """Return the dtype in which an operation on `operands` runs."""
+    result, weight = dtype_of(where, operands[0]), rank(operands[0])
+    for x in operands[1:]:
+        other = rank(x)
+        result = dtypes.result_dtype(result, weight, dtype_of(where, x), other)
+        weight = max(weight, other)
+    return result
+
+
+def as_operand(x: Any, dtype: DType) -> Tensor:
+    """Return `x` as a tensor of `dtype`: a recorded cast, or a cached constant."""
+    if isinstance(x, Tensor):
+        return cast(x, dtype)
+    return make(constant(x, dtype.numpy), None)
+
+
+def coerce(where: str, *operands: Any) -> tuple[Tensor, ...]:
+    """Return all operands as tensors of the dtype that they become together."""
+    dtype = result_dtype(where, *operands)
+    return tuple(as_operand(x, dtype) for x in operands)
+
+
+def coerce_pair(where: str, x: Any, y: Any) -> tuple[Tensor, ...]:
+    """Return two operands, at least one of them no tensor, as tensors of one dtype."""
+    if not (isinstance(x, Tensor) or isinstance(y, Tensor)):
+        dtype_of(where, x)
+        return make(constant(x, dtypes.of_scalar(x).numpy), None), y
+    return coerce(where, x, y)
+
+
+def promote_pair(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    """Return two tensors of different dtypes cast to the one they become."""
+    return coerce("promotion", x, y)
+
+
+def cast(x: Tensor, dtype: DType) -> Tensor:
+    """Return `x` with another dtype; a recorded operation."""
+    from autocalc._ops.shape import astype
+
+    return x if x._array.dtype is dtype.numpy else astype(x, dtype)
+
+
+def to_float(x: Tensor) -> Tensor:
+    """Return an integer or boolean tensor in the default floating-point dtype."""
+    return cast(x, dtypes.get_default_dtype())
+
+
+def contiguous(x: Tensor) -> Any:
+    """Return the array of `x`, copied if it is not C-contiguous."""
+    return arrays.contiguous(x._array)

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: MIT
+"""How an operator is made: a kernel, what its backward rule saves, and the rule.
+
+::
+
+    mul = binary("mul", saves="a:b b:a")    # save a only if b needs a gradient
+    @mul.vjp
+    def _(k, n, g): ...
+
+A plain function per arity, made once, holds the hot path: an operator on small
+tensors costs as much as its function calls, so there are few of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, cast
+
+from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._select import KERNEL_INDEX
+from autocalc._dispatch._state import current
+from autocalc._graph._node import Node, Output, Version
+from autocalc._kernels._rules import broadcast_shapes
+from autocalc._kernels._spec import KernelSpec
+from autocalc._kernels._table import TABLE
+from autocalc._ops._coerce import coerce_pair, promote_pair, to_float
+from autocalc._tensor import Tensor, make
+
+Rule = Callable[[Any, Any, Any], Any]
+
+#: Operators by kernel name, in the kernels' calling convention.
+OPERATORS: dict[str, Operator] = {}
+
+
+class Op:
+    """What a node knows of its operator."""
+
+    __slots__ = ("is_view", "kept", "name", "rule", "saves", "spec")
+
+    def __init__(self, name: str, saves: str = "") -> None:
+        self.name = name
+        self.spec = TABLE.get(name)
+        self.saves = None if self.spec is None else Saves(saves, self.spec)
+        self.rule: Rule = _no_rule
+        self.is_view = False
+        #: The outputs that users get; only these have cotangents.
+        self.kept: tuple[int, ...] = (0,)
+        if self.spec is not None:
+            outputs = enumerate(self.spec.outputs)
+            self.kept = tuple(i for i, out in outputs if not out.optional) or (0,)
+
+    @property
+    def n_outputs(self) -> int:
+        """How many outputs can have a cotangent."""
+        return len(self.kept)
+
+    def __repr__(self) -> str:
+        return f"<operator {self.name}>"
+
+
+class Operator(Protocol):
+    """A plain function with the operator's data hung on it."""
+
+    op: Op
+    vjp: Callable[[Rule], Rule]
+
+    def __call__(self, *args: Any) -> Any:
+        """Run it on tensors and attributes, in the kernel's order."""
+
+
+def _no_rule(k: Any, n: Any, g: Any) -> Any:
+    message = f"{n.node.op.name} has no backward rule"
+    raise NotImplementedError(message)
+
+
+class Saves:
+    """Which operands a backward rule needs, and for which gradients.
+
+    ``"a:b b:a"`` saves `a` if `b` needs a gradient and the other way round; ``"out"``
+    saves the output for any gradient.
+    """
+
+    def __init__(self, text: str, spec: KernelSpec) -> None:
+        names = [operand.name for operand in (*spec.outputs, *spec.inputs)]
+        self.first_input = len(spec.outputs)
+        input_names = [operand.name for operand in spec.inputs]
+        self.places: list[tuple[int, tuple[int, ...]]] = []
+        for word in text.split():
+            name, _, users = word.partition(":")
+            wanted_by = users.split(",") if users else input_names
+            self.places.append(
+                (names.index(name), tuple(input_names.index(u) for u in wanted_by))
+            )
+
+    @property
+    def outputs(self) -> int:
+        """The mask of outputs that are saved."""
+        return sum(1 << i for i, _ in self.places if i < self.first_input)
+
+    def __call__(self, edges: tuple[Any, ...], tensors: tuple[Any, ...]) -> Any:
+        """Return (saved arrays, version cells, counts) for these edges."""
+        saved, cells, counts = [], [], []
+        for place, users in self.places:
+            tensor = tensors[place]
+            if tensor is None or all(edges[i] is None for i in users):
+                saved.append(None)
+                cells.append(None)
+                counts.append(0)
+            else:
+                cell = tensor._version or tensor._new_version()
+                saved.append(tensor._array)
+                cells.append(cell)
+                counts.append(cell.count)
+        return tuple(saved), tuple(cells), tuple(counts)
+
+
+def _operator(call: Callable[..., Any], op: Op, doc: str = "") -> Operator:
+    """Hang the operator's data on the function that runs it."""
+
+    def vjp(rule: Rule) -> Rule:
+        op.rule = rule
+        return rule
+
+    function = cast("Any", call)
+    function.op, function.vjp = op, vjp
+    function.__name__ = function.__qualname__ = op.name
+    function.__doc__ = doc or (op.spec.doc if op.spec else op.name)
+    OPERATORS[op.name] = function
+    return cast("Operator", function)
+
+
+def unary(name: str, saves: str = "", *, floats: bool = True) -> Operator:
+    """Make an elementwise operator of one input; integers become floats."""
+    index = KERNEL_INDEX[name]
+    spec = TABLE[name]
+    general = KernelCall(spec)
+    op = Op(name, saves)
+    saves_input, saves_output = "a" in saves.split(), "out" in saves.split()
+
+    def call(x: Any) -> Tensor:
+        try:
+            a = x._array
+        except AttributeError:
+            raise not_a_tensor(name, x) from None
+        state = current()
+        selection = state.selection
+        dtype = a.dtype
+        kernel = selection.tables[index].get(dtype)
+        if kernel is None:
+            if floats and dtype.kind != "f":
+                return call(to_float(x))
+            kernel = general.first(selection, dtype, (a,))
+        shape = a.shape
+        out = selection.empty(shape, dtype)
+        kernel(out, a)
+        edge = x._edge
+        if edge is None or not state.grad:
+            return make(out, None)
+        if saves_input:
+            cell = x._version or x._new_version()
+            node = Node(op, (edge,), (a,), (cell,), (cell.count,), (shape,), dtype, ())
+            return make(out, node)
+        if saves_output:
+            cell = Version()
+            node = Node(op, (edge,), (out,), (cell,), (0,), (shape,), dtype, ())
+            result = make(out, node)
+            result._version = cell
+            return result
+        return make(out, Node(op, (edge,), (), (), (), (shape,), dtype, ()))
+
+    return _operator(call, op)
+
+
+def binary(name: str, saves: str = "", *, floats: bool = False) -> Operator:
+    """Make an elementwise operator of two inputs, broadcast and promoted."""
+    index = KERNEL_INDEX[name]
+    spec = TABLE[name]
+    general = KernelCall(spec)
+    op = Op(name, saves)
+    saver = Saves(saves, spec)
+    saves_nothing = not saver.places
+
+    def call(x: Any, y: Any) -> Tensor:
+        try:
+            a, b = x._array, y._array
+        except AttributeError:
+            return call(*coerce_pair(name, x, y))
+        state = current()
+        selection = state.selection
+        dtype = a.dtype
+        if b.dtype is not dtype:
+            return call(*promote_pair(x, y))
+        kernel = selection.tables[index].get(dtype)
+        if kernel is None:
+            if floats and dtype.kind != "f":
+                return call(to_float(x), to_float(y))
+            kernel = general.first(selection, dtype, (a, b))
+        a_shape, b_shape = a.shape, b.shape
+        shape = a_shape
+        if a_shape != b_shape:
+            shape = broadcast_shapes(name, a_shape, b_shape)
+        out = selection.empty(shape, dtype)
+        kernel(out, a, b)
+        edges = (x._edge, y._edge)
+        if edges == NO_EDGES or not state.grad:
+            return make(out, None)
+        shapes = (a_shape, b_shape)
+        if saves_nothing:
+            return make(out, Node(op, edges, (), (), (), shapes, dtype, ()))
+        result = make(out, None)
+        saved, cells, counts = saver(edges, (result, x, y))
+        result._edge = Node(op, edges, saved, cells, counts, shapes, dtype, ())
+        return result
+
+    return _operator(call, op)
+
+
+NO_EDGES = (None, None)
+
+
+def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator:
+    """Make the operator of any kernel: ``call(*tensors, *attributes)``.
+
+    Optional outputs are computed if they are saved and a gradient is wanted.  Kernels
+    of several outputs give a tuple of those that the spec does not call optional.
+    """
+    spec = TABLE[name]
+    kernel = getattr(arrays, name)
+    op = Op(name, saves)
+    saver = Saves(saves, spec)
+    n_inputs = len(spec.inputs)
+    single = len(spec.outputs) == 1
+    kept = op.kept
+    saved_outputs = saver.outputs
+
+    def call(*args: Any) -> Any:
+        tensors, attributes = args[:n_inputs], args[n_inputs:]
+        operands = [None if t is None else t._array for t in tensors]
+        edges = tuple([None if t is None else t._edge for t in tensors])
+        record = differentiable and current().grad and any(edges)
+        if single:
+            results = (make(kernel(*operands, *attributes), None),)
+        else:
+            arrays_out = kernel(
+                *operands, *attributes, want=saved_outputs if record else 0
+            )
+            results = tuple([None if r is None else make(r, None) for r in arrays_out])
+        if record:
+            _record(op, saver, edges, results, tensors, attributes)
+        return results[kept[0]] if len(kept) == 1 else tuple(results[i] for i in kept)
+
+    return _operator(call, op)
+
+
+def _record(
+    op: Op,
+    saver: Saves,
+    edges: tuple[Any, ...],
+    results: tuple[Any, ...],
+    tensors: tuple[Any, ...],
+    attributes: tuple[Any, ...],
+) -> None:
+    """Make the node of a call and let its floating-point results lead to it."""
+    saved, cells, counts = saver(edges, (*results, *tensors))
+    shapes = tuple([() if t is None else t._array.shape for t in tensors])
+    dtype = results[0]._array.dtype
+    node = Node(op, edges, saved, cells, counts, shapes, dtype, attributes)
+    if len(op.kept) == 1:
+        results[op.kept[0]]._edge = node
+        return
+    for slot, i in enumerate(op.kept):
+        if results[i]._array.dtype.kind == "f":
+            results[i]._edge = Output(node, slot)
+
+
+def view(name: str) -> Callable[[Callable[..., Any]], Operator]:
+    """Make an operator that returns a view: ``function(array, *attributes)``."""
+    op = Op(name)
+    op.is_view = True
+
+    def decorate(function: Callable[..., Any]) -> Operator:
+        def call(x: Tensor, *attributes: Any) -> Tensor:
+            a = x._array
+            out = function(a, *attributes)
+            cell = x._version or x._new_version()
+            edge = x._edge
+            result = make(out, None)
+            result._version = cell
+            if edge is not None and current().grad:
+                cell.views = True
+                result._edge = Node(
+                    op, (edge,), (), (), (), (a.shape,), a.dtype, attributes
+                )
+            return result
+
+        return _operator(call, op, function.__doc__ or "")
+
+    return decorate
+
+
+def not_a_tensor(where: str, given: object) -> TypeError:
+    """Make the error for an operand that is no tensor."""
+    from autocalc.errors import DTypeError
+
+    return DTypeError(
+        f"{where}: needs a Tensor, not {type(given).__name__}. Make one with "
+        f"ac.tensor(...) or ac.from_numpy(...)."
+    )

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""`tensors`: the namespace in which a backward rule records a graph.
+
+It has the functions of `arrays`, on tensors.  A kernel that has an operator runs as
+that operator; any other is recorded as its decomposition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autocalc import _dtypes as dtypes
+from autocalc._dispatch._arrays import arrays, constant
+from autocalc._kernels._spec import DType, KernelSpec, Shape
+from autocalc._kernels._table import TABLE
+from autocalc._ops import shape as views
+from autocalc._ops._op import OPERATORS
+from autocalc._tensor import Tensor, make
+
+
+class Tensors:
+    """The twin of `arrays` that records."""
+
+    records = True
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        try:
+            spec = TABLE[name]
+        except KeyError:
+            message = f"there is no kernel {name!r} in the kernel table"
+            raise AttributeError(message) from None
+        call = _as_operator(spec) if name in OPERATORS else self._decomposed(spec)
+        setattr(self, name, call)
+        return call
+
+    def _decomposed(self, spec: KernelSpec) -> Callable[..., Any]:
+        extra = (0,) if spec.accumulates else ()
+
+        def call(*args: Any, want: int = 0) -> Any:  # noqa: ARG001  all are computed
+            assert spec.decomposition is not None
+            return spec.decomposition(self, *args, *extra)
+
+        return call
+
+    @staticmethod
+    def shape(a: Tensor) -> Shape:
+        """Return the shape of `a`."""
+        return a.shape
+
+    @staticmethod
+    def dtype(a: Tensor) -> DType:
+        """Return the NumPy dtype of `a`."""
+        return a._array.dtype  # type: ignore[no-any-return]  # a NumPy dtype
+
+    @staticmethod
+    def is_view(a: Tensor, of: Tensor) -> bool:
+        """Nothing is owned here: sums are made anew, never in place."""
+        return True
+
+    def zeros(self, shape: Shape, dtype: DType) -> Tensor:
+        """Return a new tensor of zeros."""
+        return make(arrays.zeros(shape, dtype), None)
+
+    def full(self, shape: Shape, value: Any, dtype: DType) -> Tensor:
+        """Return a new tensor filled with the number `value`."""
+        return make(arrays.full(shape, value, dtype), None)
+
+    @staticmethod
+    def constant(value: Any, like: Tensor) -> Tensor:
+        """Return the number `value` as a 0-d tensor of `like`'s dtype."""
+        return make(constant(value, like._array.dtype), None)
+
+    def cast(self, a: Tensor, dtype: DType) -> Tensor:
+        """Return `a` with another dtype."""
+        return views.astype(a, dtypes.of(dtype))
+
+    @staticmethod
+    def contiguous(a: Tensor) -> Tensor:
+        """Return `a` itself where it is C-contiguous, else a copy that is."""
+        return a if a.is_contiguous() else views.clone(a)  # type: ignore[no-any-return]  # a Tensor
+
+    def add_into(self, total: Tensor, value: Tensor) -> Tensor:
+        """Return the sum; a recorded walk writes nothing in place."""
+        return self.add(total, value)  # type: ignore[no-any-return]  # a Tensor
+
+    def zeros_like_part(self, part: Tensor, shape: Shape) -> Tensor:
+        """Return zeros of `shape` into which parts like `part` are added."""
+        return self.zeros(shape, part._array.dtype)
+
+    def add_into_slice(self, total: Tensor, index: Any, part: Tensor) -> Tensor:
+        """Return `total` with `part` added at ``[index]``."""
+        return self.add(total, views.placed(part, total.shape, index))  # type: ignore[no-any-return]  # a Tensor
+
+    @staticmethod
+    def reshape(a: Tensor, shape: Shape) -> Tensor:
+        """Return `a` in another shape."""
+        return views.reshape(a, shape)
+
+    @staticmethod
+    def permute(a: Tensor, axes: Sequence[int]) -> Tensor:
+        """Return `a` with its dimensions in another order."""
+        return views.permute(a, tuple(axes))  # type: ignore[no-any-return]  # a Tensor
+
+    @staticmethod
+    def expand(a: Tensor, shape: Shape) -> Tensor:
+        """Return `a` repeated to `shape`."""
+        return views.expand(a, shape)  # type: ignore[no-any-return]  # a Tensor
+
+    @staticmethod
+    def slice(a: Tensor, index: Any) -> Tensor:
+        """Return the view ``a[index]``."""
+        return views.slice(a, index)  # type: ignore[no-any-return]  # a Tensor
+
+    @staticmethod
+    def cat(parts: Sequence[Tensor], axis: int) -> Tensor:
+        """Join `parts` along `axis`."""
+        return views.cat(tuple(parts), axis)
+
+    def sum_to(self, a: Tensor, shape: Shape) -> Tensor:
+        """Sum `a` over the dimensions in which `shape` was broadcast to it."""
+        given = a.shape
+        if given == shape:
+            return a
+        lead = len(given) - len(shape)
+        ones = tuple(
+            lead + i
+            for i, size in enumerate(shape)
+            if size == 1 and given[lead + i] != 1
+        )
+        return self.reshape(self.sum(a, (*range(lead), *ones), True), shape)
+
+    def through_decomposition(
+        self, name: str, inputs: tuple[Any, ...], attributes: tuple[Any, ...], g: Tensor
+    ) -> tuple[Any, ...]:
+        """Return the gradients of a composite's inputs by way of its primitives."""
+        from autocalc.autograd import grad
+
+        decomposition = TABLE[name].decomposition
+        assert decomposition is not None
+        out = decomposition(self, *inputs, *attributes)
+        out = out[0] if isinstance(out, tuple) else out
+        wanted = [t for t in inputs if t is not None and t.requires_grad]
+        found = iter(grad(out, wanted, g, create_graph=True))
+        return tuple(
+            next(found) if t is not None and t.requires_grad else None for t in inputs
+        )
+
+
+def _as_operator(spec: KernelSpec) -> Callable[..., Any]:
+    """Call an operator as the kernel of its name is called in `arrays`."""
+    operator = OPERATORS[spec.name]
+    if len(spec.outputs) == 1:
+        return operator
+    kept = operator.op.kept
+
+    def call(*args: Any, want: int = 0) -> tuple[Any, ...]:  # noqa: ARG001  see kept
+        results = operator(*args)
+        results = results if isinstance(results, tuple) else (results,)
+        outs: list[Any] = [None] * len(spec.outputs)
+        for i, result in zip(kept, results, strict=True):
+            outs[i] = result
+        return tuple(outs)
+
+    return call
+
+
+tensors: Any = Tensors()

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""Elementwise operators: y_i = f(x_i), with broadcasting."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops._coerce import coerce
+from autocalc._ops._op import binary, nary, unary
+from autocalc._tensor import Tensor
+
+# ---- arithmetic ---------------------------------------------------------------------
+
+add = binary("add")
+
+
+@add.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return (
+        k.sum_to(g, n.shapes[0]) if n.needs(0) else None,
+        k.sum_to(g, n.shapes[1]) if n.needs(1) else None,
+    )
+
+
+sub = binary("sub")
+
+
+@sub.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return (
+        k.sum_to(g, n.shapes[0]) if n.needs(0) else None,
+        k.sum_to(k.neg(g), n.shapes[1]) if n.needs(1) else None,
+    )
+
+
+mul = binary("mul", saves="a:b b:a")
+
+
+@mul.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    a, b = n.saved
+    return (
+        k.sum_to(k.mul(g, b), n.shapes[0]) if n.needs(0) else None,
+        k.sum_to(k.mul(g, a), n.shapes[1]) if n.needs(1) else None,
+    )
+
+
+div = binary("div", saves="a:b b", floats=True)
+
+
+@div.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    a, b = n.saved
+    over_b = k.div(g, b)
+    db = None
+    if n.needs(1):
+        db = k.sum_to(k.neg(k.div(k.mul(over_b, a), b)), n.shapes[1])
+    return k.sum_to(over_b, n.shapes[0]) if n.needs(0) else None, db
+
+
+pow = binary("pow", saves="out:b a b")  # noqa: A001  the operator's name
+
+
+@pow.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    y, a, b = n.saved
+    one, zero = k.constant(1, g), k.constant(0, g)
+    da = db = None
+    if n.needs(0):
+        # b * a^(b-1), and 0 where b is 0 also at a = 0, where a^-1 would give inf * 0
+        slope = k.mul(b, k.pow(a, k.sub(b, one)))
+        slope = k.where(k.compare(b, zero, "eq"), zero, slope)
+        da = k.sum_to(k.mul(g, slope), n.shapes[0])
+    if n.needs(1):
+        # y * log(a), and 0 where y = 0 and b >= 0: the limit, where log gives -inf
+        at_zero = k.compare(a, zero, "eq")
+        log_a = k.log(k.where(at_zero, one, a))
+        db = k.sum_to(k.mul(k.mul(g, y), log_a), n.shapes[1])
+    return da, db
+
+
+neg = unary("neg", floats=False)
+
+
+@neg.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.neg(g)
+
+
+abs = unary("abs", saves="a", floats=False)  # noqa: A001  the operator's name
+
+
+@abs.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (a,) = n.saved
+    zero = k.constant(0, g)
+    negative = k.where(k.compare(a, zero, "lt"), k.neg(g), g)
+    return k.where(k.compare(a, zero, "eq"), zero, negative)
+
+
+# ---- exponentials and their kin -------------------------------------------------------
+
+exp = unary("exp", saves="out")
+
+
+@exp.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.mul(g, n.saved[0])
+
+
+log = unary("log", saves="a")
+
+
+@log.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.div(g, n.saved[0])
+
+
+sqrt = unary("sqrt", saves="out")
+
+
+@sqrt.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.div(k.mul(g, k.constant(0.5, g)), n.saved[0])
+
+
+sin = unary("sin", saves="a")
+
+
+@sin.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.mul(g, k.cos(n.saved[0]))
+
+
+cos = unary("cos", saves="a")
+
+
+@cos.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.neg(k.mul(g, k.sin(n.saved[0])))
+
+
+erf = unary("erf", saves="a")
+
+
+@erf.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (a,) = n.saved
+    slope = k.mul(k.exp(k.neg(k.mul(a, a))), k.constant(2 / math.sqrt(math.pi), g))
+    return k.mul(g, slope)
+
+
+tanh = unary("tanh", saves="out")
+
+
+@tanh.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.tanh_backward(g, n.saved[0])
+
+
+sigmoid = unary("sigmoid", saves="out")
+
+
+@sigmoid.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.sigmoid_backward(g, n.saved[0])
+
+
+relu = unary("relu", saves="out", floats=False)
+
+
+@relu.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.relu_backward(g, n.saved[0])
+
+
+# ---- comparisons and choices ------------------------------------------------------------
+
+compare = nary("compare", differentiable=False)
+
+
+def _comparison(op: str, symbol: str) -> Any:
+    def call(x: Any, y: Any) -> Tensor:
+        return compare(*coerce(op, x, y), op)  # type: ignore[no-any-return]  # a Tensor
+
+    call.__name__ = call.__qualname__ = op
+    call.__doc__ = f"Return x {symbol} y, element by element, as booleans."
+    return call
+
+
+eq = _comparison("eq", "==")
+ne = _comparison("ne", "!=")
+lt = _comparison("lt", "<")
+le = _comparison("le", "<=")
+gt = _comparison("gt", ">")
+ge = _comparison("ge", ">=")
+
+choose = nary("where", saves="condition")
+
+
+@choose.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (condition,) = n.saved
+    zero = k.constant(0, g)
+    da = db = None
+    if n.needs(1):
+        da = k.sum_to(k.where(condition, g, zero), n.shapes[1])
+    if n.needs(2):
+        db = k.sum_to(k.where(condition, zero, g), n.shapes[2])
+    return None, da, db
+
+
+def _extremum(name: str) -> Any:
+    """Make maximum or minimum; where both are equal each gets half of g."""
+    operator = binary(name, saves="a b")
+    first_wins = "gt" if name == "maximum" else "lt"
+
+    @operator.vjp
+    def _(k: Any, n: Any, g: Any) -> Any:
+        a, b = n.saved
+        zero, half = k.constant(0, g), k.mul(g, k.constant(0.5, g))
+        shared = k.where(k.compare(a, b, "eq"), half, zero)
+        to_a = k.where(k.compare(a, b, first_wins), g, shared)
+        da = k.sum_to(to_a, n.shapes[0]) if n.needs(0) else None
+        db = k.sum_to(k.sub(g, to_a), n.shapes[1]) if n.needs(1) else None
+        return da, db
+
+    return operator
+
+
+maximum = _extremum("maximum")
+minimum = _extremum("minimum")
+
+clip = nary("clamp", saves="a low high")
+
+
+@clip.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Send g to the input inside the limits, to the limit that holds outside."""
+    a, low, high = n.saved
+    zero = k.constant(0, g)
+    da, dlow, dhigh = g, None, None
+    if high is not None:
+        above = k.compare(a if low is None else k.maximum(a, low), high, "gt")
+        if n.needs(2):
+            dhigh = k.sum_to(k.where(above, g, zero), n.shapes[2])
+        da = k.where(above, zero, da)
+    if low is not None:
+        below = k.compare(a, low, "lt")
+        if n.needs(1):
+            dlow = k.sum_to(k.where(below, da, zero), n.shapes[1])
+        da = k.where(below, zero, da)
+    return k.sum_to(da, n.shapes[0]) if n.needs(0) else None, dlow, dhigh
+
+
+rounding = nary("round")
+
+
+@rounding.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.zeros(n.shapes[0], k.dtype(g))

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Views, copies and joins: operators that move elements and compute nothing."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from autocalc._dispatch._arrays import arrays, reshaped_view
+from autocalc._dispatch._state import current
+from autocalc._dtypes import DType
+from autocalc._graph._node import Node, Partial
+from autocalc._ops._op import Op, nary, view
+from autocalc._tensor import Tensor, make
+
+
+@view("reshape")
+def reshape_view(a: Any, shape: Any) -> Any:
+    """Return the same elements in another shape."""
+    return a.reshape(shape)
+
+
+@reshape_view.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.reshape(g, n.shapes[0])
+
+
+@view("permute")
+def permute(a: Any, axes: Any) -> Any:
+    """Return the dimensions in another order."""
+    return arrays.permute(a, axes)
+
+
+@permute.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (axes,) = n.attributes
+    inverse = sorted(range(len(axes)), key=axes.__getitem__)
+    return k.permute(g, tuple(inverse))
+
+
+@view("expand")
+def expand(a: Any, shape: Any) -> Any:
+    """Return the elements repeated to a larger shape, without a copy."""
+    return arrays.expand(a, shape)
+
+
+@expand.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.sum_to(g, n.shapes[0])
+
+
+@view("slice")
+def slice(a: Any, index: Any) -> Any:  # noqa: A001  the operator's name
+    """Return ``a[index]`` for integers, slices, None and Ellipsis."""
+    return arrays.slice(a, index)
+
+
+@slice.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return Partial(n.attributes[0], g)
+
+
+_cast = Op("cast")
+
+
+def astype(x: Tensor, dtype: DType) -> Tensor:
+    """Return `x` with another dtype: a recorded operation."""
+    a = x._array
+    out = arrays.cast(a, dtype.numpy)
+    edge = x._edge if dtype.is_floating_point and current().grad else None
+    if edge is not None:
+        edge = Node(_cast, (edge,), (), (), (), (a.shape,), a.dtype, ())
+    return make(out, edge)
+
+
+def _cast_rule(k: Any, n: Any, g: Any) -> Any:
+    return k.cast(g, n.dtype)
+
+
+_cast.rule = _cast_rule
+
+clone = nary("copy")
+
+
+@clone.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return g
+
+
+_cat = Op("cat")
+
+
+def cat(tensors: tuple[Tensor, ...], axis: int) -> Tensor:
+    """Join tensors of one dtype along `axis`."""
+    out = arrays.cat([t._array for t in tensors], axis)
+    edges = tuple([t._edge for t in tensors])
+    if not (any(edges) and current().grad):
+        return make(out, None)
+    shapes = tuple([t._array.shape for t in tensors])
+    return make(out, Node(_cat, edges, (), (), (), shapes, out.dtype, (axis,)))
+
+
+def _cat_rule(k: Any, n: Any, g: Any) -> Any:
+    (axis,) = n.attributes
+    result, start = [], 0
+    for i, shape in enumerate(n.shapes):
+        stop = start + shape[axis]
+        place = (builtins.slice(None),) * axis + (builtins.slice(start, stop),)
+        result.append(k.slice(g, place) if n.needs(i) else None)
+        start = stop
+    return tuple(result)
+
+
+_cat.rule = _cat_rule
+
+
+# ---- by index ------------------------------------------------------------------------
+
+gather = nary("gather", saves="index")
+
+
+@gather.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (index,) = n.saved
+    zeros = k.zeros(n.shapes[0], k.dtype(g))
+    return k.scatter_add(zeros, index, g, *n.attributes), None
+
+
+scatter_add = nary("scatter_add", saves="index:src")
+
+
+@scatter_add.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (index,) = n.saved
+    return (
+        g if n.needs(0) else None,
+        None,
+        k.gather(g, index, *n.attributes) if n.needs(2) else None,
+    )
+
+
+index_select = nary("index_select", saves="index")
+
+
+@index_select.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (index,) = n.saved
+    zeros = k.zeros(n.shapes[0], k.dtype(g))
+    return k.index_add(zeros, index, g, *n.attributes), None
+
+
+index_add = nary("index_add", saves="index:src")
+
+
+@index_add.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (index,) = n.saved
+    return (
+        g if n.needs(0) else None,
+        None,
+        k.index_select(g, index, *n.attributes) if n.needs(2) else None,
+    )
+
+
+embedding = nary("embedding", saves="indices:weight")
+
+
+@embedding.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (indices,) = n.saved
+    width = n.shapes[0][1]
+    flat = k.reshape(indices, (-1,))
+    rows = k.reshape(g, (-1, width))
+    zeros = k.zeros(n.shapes[0], k.dtype(g))
+    return k.index_add(zeros, flat, rows, 0), None
+
+# ---- views where strides allow them, else copies --------------------------------------
+
+
+def reshape(x: Tensor, shape: Any) -> Tensor:
+    """Return `x` in another shape: a view, or of a copy where strides forbid one."""
+    a = x._array
+    if not a.flags.c_contiguous and reshaped_view(a, shape) is None:
+        x = clone(x)
+    return reshape_view(x, shape)  # type: ignore[no-any-return]  # a Tensor
+
+
+_placed = Op("placed")
+
+
+def placed(x: Tensor, shape: Any, index: Any) -> Tensor:
+    """Return zeros of `shape` with `x` at ``[index]``: the adjoint of `slice`."""
+    a = x._array
+    out = arrays.zeros(shape, a.dtype)
+    arrays.copy(a, into=arrays.slice(out, index))
+    edge = x._edge if current().grad else None
+    if edge is not None:
+        edge = Node(_placed, (edge,), (), (), (), (a.shape,), a.dtype, (index,))
+    return make(out, edge)
+
+
+def _placed_rule(k: Any, n: Any, g: Any) -> Any:
+    return k.slice(g, n.attributes[0])
+
+
+_placed.rule = _placed_rule

@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: MIT
+"""`Tensor`: an array, and the edge that leads to what made it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from autocalc import _dtypes as dtypes
+from autocalc._device import Device, cpu
+from autocalc._graph._node import Leaf, Node, Output, Version
+from autocalc._methods import TensorMethods
+from autocalc.errors import ArgumentError, DTypeError, GradError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from autocalc._dtypes import DType
+
+
+class Tensor(TensorMethods):
+    """An n-dimensional array of one dtype that can take part in a gradient.
+
+    Tensors are made by `ac.tensor`, `ac.zeros`, `ac.from_numpy` and their like, and by
+    operators.  A tensor with ``requires_grad=True`` that the user made is a *leaf*:
+    `backward` adds its gradient to `grad`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.tensor([1.0, 2.0], requires_grad=True)
+    >>> (w * w).sum().backward()
+    >>> w.grad
+    tensor([2., 4.])
+    """
+
+    # `_array` is the device's array; `_edge` leads to what made it (a Node or Output),
+    # or is the Leaf of a tensor that requires a gradient; `_version` counts writes to
+    # the storage and is made when it is first shared.
+    __slots__ = ("__weakref__", "_array", "_edge", "_version")
+
+    _array: Any
+    _edge: Any
+    _version: Version | None
+
+    def __init__(self, data: Any = (), *, dtype: DType | None = None) -> None:
+        from autocalc._creation import array_from
+
+        self._array = array_from(data, dtype or dtypes.get_default_dtype())
+        self._edge = None
+        self._version = None
+
+    # ---- what it is --------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the dimensions."""
+        return self._array.shape  # type: ignore[no-any-return]  # of the array
+
+    def size(self, dim: int | None = None) -> Any:
+        """Return the shape, or the size of dimension `dim`."""
+        return self.shape if dim is None else self.shape[dim]
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return self._array.ndim  # type: ignore[no-any-return]  # of the array
+
+    def dim(self) -> int:
+        """Return the number of dimensions."""
+        return self.ndim
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        return int(self._array.size)
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return dtypes.of(self._array.dtype)
+
+    @property
+    def device(self) -> Device:
+        """Where the array lives."""
+        return cpu
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return int(self._array.itemsize)
+
+    def element_size(self) -> int:
+        """Return the bytes of one element."""
+        return self.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return int(self._array.nbytes)
+
+    def stride(self) -> tuple[int, ...]:
+        """Return the steps between neighbours, in elements."""
+        return tuple(s // self._array.itemsize for s in self._array.strides)
+
+    def is_contiguous(self) -> bool:
+        """Return whether the elements lie in row-major order without gaps."""
+        return bool(self._array.flags.c_contiguous)
+
+    def data_ptr(self) -> int:
+        """Return the address of the first element."""
+        return int(self._array.ctypes.data)
+
+    def is_floating_point(self) -> bool:
+        """Return whether the dtype is a floating-point one."""
+        return self._array.dtype.kind == "f"  # type: ignore[no-any-return]  # a str
+
+    # ---- its place in the graph ----------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operators record what they do with this tensor."""
+        return self._edge is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Ask for a gradient of this leaf, or no longer; return the tensor itself."""
+        if not self.is_leaf:
+            message = (
+                "requires_grad_: only leaves can change it, and this tensor was made by "
+                f"`{self._node().op.name}`. Use detach() to get a tensor without history."
+            )
+            raise GradError(message)
+        if not requires_grad:
+            self._edge = None
+        elif self._edge is None:
+            self._edge = self._new_leaf()
+        return self
+
+    def _new_leaf(self) -> Leaf:
+        if self._array.dtype.kind != "f":
+            message = (
+                f"requires_grad: a tensor of {self.dtype.name} has no gradient; only "
+                f"float32 and float64 do. Convert it with .float()."
+            )
+            raise DTypeError(message)
+        return Leaf(self._array.shape)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the tensor was made by the user and not by a recorded operator."""
+        return self._edge is None or self._edge.__class__ is Leaf
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that `backward` has added up, on leaves; else None."""
+        edge = self._edge
+        if edge is None or edge.__class__ is Leaf:
+            return None if edge is None else edge.grad  # type: ignore[no-any-return]  # a Tensor
+        node, slot = _node_and_slot(edge)
+        return None if node.hooks is None else retained(node, slot)
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if self._edge.__class__ is not Leaf:
+            message = (
+                "grad: only a leaf that requires a gradient can be given one; call "
+                "requires_grad_() first."
+            )
+            raise GradError(message)
+        if value is not None and value.shape != self.shape:
+            message = (
+                f"grad: the gradient has shape {value.shape}, the tensor {self.shape}; "
+                f"they must be equal."
+            )
+            raise ArgumentError(message)
+        self._edge.grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that made this tensor; None on leaves."""
+        return None if self.is_leaf else self._node()
+
+    def _node(self) -> Node:
+        return _node_and_slot(self._edge)[0]
+
+    def _new_version(self) -> Version:
+        """Make the version cell, when the storage is first shared or saved."""
+        self._version = cell = Version()
+        return cell
+
+    def _cell(self) -> Version:
+        return self._version or self._new_version()
+
+    def _bump(self) -> None:
+        """Count a write to the storage."""
+        if self._version is not None:
+            self._version.count += 1
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+    ) -> None:
+        """Add d(self)/d(leaf) to the `grad` of every leaf that requires one.
+
+        Parameters
+        ----------
+        gradient
+            The cotangent of this tensor, of its shape; 1 for a tensor of one element.
+        retain_graph
+            Keep what operators saved, so that another backward can pass.  By default
+            the value of `create_graph`.
+        create_graph
+            Record the walk itself, for derivatives of the gradients.
+
+        Raises
+        ------
+        GradError
+            If nothing was recorded, if `gradient` is missing or does not fit, or if the
+            graph was freed.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> x = ac.tensor(3.0, requires_grad=True)
+        >>> (x * x).backward()
+        >>> x.grad.item()
+        6.0
+        """
+        from autocalc.autograd import backward
+
+        backward(self, gradient, retain_graph, create_graph)
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+        """Call `hook` with the gradient of this tensor whenever it is computed.
+
+        The hook may return another gradient to go on with.  The handle returned has
+        `remove()`.
+        """
+        if self._edge is None:
+            message = "register_hook: this tensor requires no gradient."
+            raise GradError(message)
+        if self._edge.__class__ is Leaf:
+            self._edge.hooks = self._edge.hooks or {}
+            return RemovableHandle(self._edge.hooks, hook)
+        node, slot = _node_and_slot(self._edge)
+        node.hooks = node.hooks or {}
+        return RemovableHandle(node.hooks.setdefault(slot, {}), hook)
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this tensor in `grad` although it is no leaf."""
+        if self._edge is None:
+            message = "retain_grad: this tensor requires no gradient."
+            raise GradError(message)
+        if not self.is_leaf and retained(*_node_and_slot(self._edge)) is None:
+            self.register_hook(_Retain())
+
+    def detach(self) -> Tensor:
+        """Return a tensor on the same storage that has no history."""
+        result = make(self._array, None)
+        result._version = self._cell()
+        return result
+
+    @property
+    def data(self) -> Tensor:
+        """The same storage without history."""
+        return self.detach()
+
+    # ---- to and from other libraries ----------------------------------------------
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """Return the array itself, sharing memory.
+
+        Raises
+        ------
+        GradError
+            If the tensor requires a gradient: writes would not be seen by the graph.
+        """
+        if self._edge is not None:
+            message = (
+                "numpy: this tensor requires a gradient, which NumPy cannot follow; "
+                "use detach().numpy()."
+            )
+            raise GradError(message)
+        return self._array  # type: ignore[no-any-return]  # NumPy's on CPUs
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        from autocalc._creation import to_numpy
+
+        return to_numpy(self.numpy(), dtype, copy)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.numpy().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+    def item(self) -> Any:
+        """Return the one element as a Python number."""
+        if self._array.size != 1:
+            message = (
+                f"item: needs a tensor of one element, this has shape {self.shape}; "
+                f"index it or use tolist()."
+            )
+            raise ArgumentError(message)
+        return self._array.item()
+
+    def tolist(self) -> Any:
+        """Return the elements as nested lists of Python numbers."""
+        return self._array.tolist()
+
+    # ---- Python's protocols -------------------------------------------------------
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            message = "len: a 0-d tensor has no length."
+            raise DTypeError(message)
+        return len(self._array)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return (self[i] for i in range(len(self)))
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __index__(self) -> int:
+        if self._array.dtype.kind not in "iu":
+            message = f"a tensor of {self.dtype.name} cannot be an index; use .long()."
+            raise DTypeError(message)
+        return int(self.item())
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        from autocalc._print import describe
+
+        return describe(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec else repr(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not self.is_leaf:
+            message = "deepcopy: only leaves can be copied; use detach() or clone()."
+            raise GradError(message)
+        result = make(self._array.copy(), None)
+        result.__class__ = self.__class__
+        if self._edge is not None:
+            result._edge = Leaf(self.shape)
+            if self._edge.grad is not None:
+                result._edge.grad = self._edge.grad.detach().clone()
+        memo[id(self)] = result
+        return result
+
+    def __reduce__(self) -> Any:
+        message = (
+            "tensors are not pickled: a pickle can run any code. Use ac.save(tensor, "
+            "path) and ac.load(path)."
+        )
+        raise TypeError(message)
+
+
+_new = Tensor.__new__
+
+
+def make(array: Any, edge: Any) -> Tensor:
+    """Make a tensor around an array; how operators do it."""
+    tensor = _new(Tensor)
+    tensor._array = array
+    tensor._edge = edge
+    tensor._version = None
+    return tensor
+
+
+class RemovableHandle:
+    """Takes a hook away again."""
+
+    _next = 0
+
+    def __init__(self, hooks: dict[int, Callable[..., Any]], hook: Any) -> None:
+        RemovableHandle._next += 1
+        self._hooks = hooks
+        self._id = RemovableHandle._next
+        hooks[self._id] = hook
+
+    def remove(self) -> None:
+        """Take the hook away; harmless if it is gone already."""
+        self._hooks.pop(self._id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+class _Retain:
+    """The hook of `retain_grad`: keeps what passes."""
+
+    grad: Tensor | None = None
+
+    def __call__(self, gradient: Tensor) -> None:
+        self.grad = gradient.detach()
+
+
+def retained(node: Node, slot: int) -> Tensor | None:
+    """Return the gradient that a `retain_grad` of this output has kept."""
+    for hook in (node.hooks or {}).get(slot, {}).values():
+        if isinstance(hook, _Retain):
+            return hook.grad
+    return None
+
+
+def _node_and_slot(edge: Any) -> tuple[Node, int]:
+    return (edge.node, edge.slot) if edge.__class__ is Output else (edge, 0)
