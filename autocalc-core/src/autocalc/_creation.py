@@ -23,12 +23,10 @@ def array_from(data: Any, dtype: DType | None) -> Any:
     """Copy `data` into a new array: native byte order, C-contiguous."""
     if isinstance(data, Tensor):
         data = data._array
-    elif isinstance(data, (list, tuple)):
-        data = _nested(data)
-    found = np.asarray(data)
+    exact = isinstance(data, (np.ndarray, np.generic))
+    found = _nested(data) if isinstance(data, (list, tuple)) else np.asarray(data)
     if dtype is None:
-        exact = isinstance(data, (np.ndarray, np.generic))
-        dtype = _infer(found) if not exact else dtypes.of(found.dtype.newbyteorder("="))
+        dtype = dtypes.of(found.dtype.newbyteorder("=")) if exact else _infer(found)
     elif found.dtype.kind not in "biuf":
         raise dtypes._unsupported(found.dtype)
     out = arrays.empty(found.shape, dtype.numpy)
@@ -54,7 +52,7 @@ def _plain(x: Any) -> Any:
 
 
 def _infer(found: Any) -> DType:
-    """Return the dtype that Python data has: bool, int64 or the default float."""
+    """Return the dtype of Python data: bool, int64 or the default float."""
     kind = found.dtype.kind
     if kind == "f" or found.size == 0:
         return dtypes.get_default_dtype()

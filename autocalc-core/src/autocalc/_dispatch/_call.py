@@ -8,7 +8,8 @@ from typing import Any
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed, Entry, Selection
 from autocalc._dispatch._state import current
 from autocalc._kernels._set import DispatchKey
-from autocalc._kernels._spec import KernelSpec, Meta
+from autocalc._kernels._spec import DType, KernelSpec, Meta, Shape
+from autocalc.errors import ArgumentError
 
 Metas = tuple[Any, ...]
 
@@ -19,7 +20,8 @@ class KernelCall:
     In-out operands (`spec.writes`) come before the inputs and are what is returned.
     Keywords: `want`, the mask of optional outputs to compute (bit i is output i);
     `accumulate`, the mask of outputs to add into; `into`, the array to write, or for
-    several outputs a tuple with None where a new array is to be made.
+    several outputs a tuple with None where a new array is to be made; `shape` and
+    `dtype` of the result where the spec is `free`.
     """
 
     __slots__ = ("_mandatory", "_n_attributes", "_n_operands", "_single", "_strided",
@@ -40,16 +42,25 @@ class KernelCall:
         return f"<kernel {self.spec.name}: {self.spec.signature}>"
 
     def __call__(
-        self, *args: Any, want: int = 0, accumulate: int = 0, into: Any = None
+        self,
+        *args: Any,
+        want: int = 0,
+        accumulate: int = 0,
+        into: Any = None,
+        shape: Shape | None = None,
+        dtype: DType | None = None,
     ) -> Any:
         operands = args[: self._n_operands]
         attributes = self._attributes(args[self._n_operands :])
         if self.spec.writes:
             return self._write(operands, attributes)
         wanted = want | self._mandatory
-        kernel, metas = self._decision(operands, attributes, wanted, accumulate, into)
+        free = self._free(into, shape, dtype)
+        kernel, metas = self._decision(
+            operands, attributes, wanted, accumulate, into, free
+        )
         if kernel.__class__ is Decomposed and into is None:
-            return kernel.compute(operands, attributes)
+            return kernel.compute(operands, attributes, wanted, free)
         if self.spec.accumulates:
             attributes = (*attributes, accumulate)
         if self._single:
@@ -64,19 +75,33 @@ class KernelCall:
         self, selection: Selection, cache_key: object, operands: tuple[Any, ...]
     ) -> Entry:
         """Decide for a wrapper which keeps decisions under keys of its own."""
-        metas = self._metas(operands, ())
+        metas = self._metas(operands, (), None)
         key = self._dispatch_key(operands, (), metas, self._mandatory, 0)
         kernel = selection.decide(self.spec, key)
         selection.remember(self.index, cache_key, kernel)
         return kernel
 
-    def key(self, *args: Any, want: int = 0, accumulate: int = 0) -> DispatchKey:
+    def key(
+        self,
+        *args: Any,
+        want: int = 0,
+        accumulate: int = 0,
+        shape: Shape | None = None,
+        dtype: DType | None = None,
+    ) -> DispatchKey:
         """Return the dispatch key of a call, without running it."""
         operands = args[: self._n_operands]
         attributes = self._attributes(args[self._n_operands :])
-        metas = self._metas(operands, attributes)
+        free = self._free(None, shape, dtype)
+        metas = self._metas(operands, attributes, free)
         wanted = want | self._mandatory
         return self._dispatch_key(operands, attributes, metas, wanted, accumulate)
+
+    def _free(self, into: Any, shape: Any, dtype: Any) -> Meta | None:
+        """Return what the caller says of the result, where the inputs say nothing."""
+        if not self.spec.free:
+            return None
+        return Meta(shape, dtype) if into is None else Meta(into.shape, into.dtype)
 
     def _attributes(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
         missing = self._n_attributes - len(given)
@@ -90,7 +115,7 @@ class KernelCall:
             f"{self.spec.name}: got {len(given)} attributes, needs "
             f"{self._n_attributes}: {', '.join(names[: self._n_attributes])}."
         )
-        raise TypeError(message)
+        raise ArgumentError(message)
 
     def _decision(
         self,
@@ -99,6 +124,7 @@ class KernelCall:
         wanted: int,
         accumulate: int,
         into: Any,
+        free: Meta | None,
     ) -> tuple[Entry, Metas]:
         """Return the kernel and the outputs' metas, from the table if they are known.
 
@@ -106,54 +132,49 @@ class KernelCall:
         """
         selection = current().selection
         describe = _describe_strided if self._strided else _describe
-        given = into if into is None or not self._single else describe(into)
-        if given is into and into is not None:
-            given = tuple(map(describe, into))
+        given = free
+        if into is not None:
+            given = describe(into) if self._single else tuple(map(describe, into))
         cache_key = (wanted, accumulate, attributes, given, *map(describe, operands))
         decision = selection.tables[self.index].get(cache_key)
         if decision is None:
-            metas = self._metas(operands, attributes)
+            metas = self._metas(operands, attributes, free)
             outs = _given_metas(metas, (into,) if self._single else into)
             key = self._dispatch_key(operands, attributes, outs, wanted, accumulate)
             decision = (selection.decide(self.spec, key), metas)
             selection.remember(self.index, cache_key, decision)
         return decision  # type: ignore[no-any-return]  # tables hold what we put in
 
-    def _metas(self, operands: tuple[Any, ...], attributes: tuple[Any, ...]) -> Metas:
-        if self.spec.accumulates:
-            attributes = (*attributes, 0)
-        metas = self.spec.rule(*map(_meta, operands), *attributes)
+    def _metas(
+        self, operands: tuple[Any, ...], attributes: tuple[Any, ...], free: Meta | None
+    ) -> Metas:
+        keywords = {} if free is None else free._asdict()
+        metas = self.spec.rule(*map(_meta, operands), *attributes, **keywords)
         return (metas,) if isinstance(metas, Meta) else tuple(metas)
 
     def _outputs(self, metas: Metas, wanted: int, into: Any) -> tuple[Any, ...]:
+        """Return the arrays to write: those given, new ones for what is wanted."""
         empty = current().selection.empty
-        outs = [
-            empty(*meta) if wanted >> i & 1 and meta is not None else None
-            for i, meta in enumerate(metas)
-            if into is None
-        ]
-        if into is None:
-            return tuple(outs)
+        given = into or (None,) * len(metas)
         return tuple(
-            empty(*meta) if given is None and wanted >> i & 1 and meta else given
-            for i, (meta, given) in enumerate(zip(metas, into, strict=True))
+            empty(*meta) if out is None and wanted >> i & 1 and meta else out
+            for i, (meta, out) in enumerate(zip(metas, given, strict=True))
         )
 
     def _write(self, operands: tuple[Any, ...], attributes: tuple[Any, ...]) -> Any:
         """Run a kernel that updates its first operands in place."""
         selection = current().selection
+        outs = operands[: len(self.spec.writes)]
         cache_key = (attributes, *map(_describe, operands))
         kernel = selection.tables[self.index].get(cache_key)
         if kernel is None:
-            metas = self._metas(operands, attributes)
-            outs = tuple(map(_meta, operands[: len(self.spec.writes)]))
-            inputs = operands[len(self.spec.writes) :]
-            key = self._dispatch_key(inputs, attributes, outs, -1, 0)
-            del metas  # computed for its checks
+            self._metas(operands, attributes, None)  # for its checks
+            metas = tuple(map(_meta, outs))
+            inputs = operands[len(outs) :]
+            key = self._dispatch_key(inputs, attributes, metas, -1, 0)
             kernel = selection.decide(self.spec, key)
             selection.remember(self.index, cache_key, kernel)
         kernel(*operands, *attributes)
-        outs = operands[: len(self.spec.writes)]
         return outs[0] if self._single else outs
 
     def _dispatch_key(

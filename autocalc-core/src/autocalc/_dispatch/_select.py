@@ -16,7 +16,7 @@ import numpy as np
 from autocalc._config import settings
 from autocalc._dispatch._plugins import Registry, registry
 from autocalc._kernels._set import Allocator, DispatchKey, KernelSet
-from autocalc._kernels._spec import KernelSpec
+from autocalc._kernels._spec import KernelSpec, Meta
 from autocalc._kernels._table import TABLE
 from autocalc.errors import ConfigError, KernelError
 
@@ -41,37 +41,47 @@ class Decomposed:
     def __init__(self, spec: KernelSpec) -> None:
         self.spec = spec
 
-    def compute(self, operands: Sequence[Any], attributes: tuple[Any, ...]) -> Any:
-        """Return the outputs, one for each output of the spec."""
+    def compute(
+        self,
+        operands: Sequence[Any],
+        attributes: tuple[Any, ...],
+        wanted: int,
+        free: Meta | None,
+    ) -> Any:
+        """Return the outputs: one array, or one for each output of the spec."""
         from autocalc._dispatch._arrays import arrays
 
         decomposition = self.spec.decomposition
         assert decomposition is not None  # `_offer` looked
-        return decomposition(arrays, *operands, *attributes)
+        keywords: dict[str, Any] = {} if free is None else free._asdict()
+        if any(output.optional for output in self.spec.outputs):
+            keywords["want"] = wanted
+        return decomposition(arrays, *operands, *attributes, **keywords)
 
     def __call__(self, *args: Any) -> None:
-        """Run as a kernel does: outputs first, results copied into them."""
+        """Run as a kernel does: outputs first, results copied (or added) into them."""
         from autocalc._dispatch._arrays import arrays
 
         spec = self.spec
         outs, rest = args[: len(spec.outputs)], args[len(spec.outputs) :]
-        in_out = [
+        mask = 0
+        if spec.accumulates:
+            rest, mask = rest[:-1], rest[-1]
+        written = [
             out
             for operand, out in zip(spec.outputs, outs, strict=True)
             if operand.name in spec.writes
         ]
-        attributes = rest[len(spec.inputs) :]
-        if spec.accumulates:
-            attributes = (*attributes[:-1], 0)
-        results = self.compute((*in_out, *rest[: len(spec.inputs)]), attributes)
+        wanted = sum(1 << i for i, out in enumerate(outs) if out is not None)
+        free = Meta(outs[0].shape, outs[0].dtype) if spec.free else None
+        n = len(spec.inputs)
+        results = self.compute((*written, *rest[:n]), rest[n:], wanted, free)
         if len(outs) == 1:
             results = (results,)
         for i, (out, result) in enumerate(zip(outs, results, strict=True)):
-            if out is None:
-                continue
-            if spec.accumulates and rest[-1] >> i & 1:
+            if mask >> i & 1:
                 arrays.add(out, result, into=out)
-            else:
+            elif out is not None:
                 _copy_into(arrays, out, result)
 
 

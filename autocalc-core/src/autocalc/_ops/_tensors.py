@@ -35,11 +35,14 @@ class Tensors:
         return call
 
     def _decomposed(self, spec: KernelSpec) -> Callable[..., Any]:
-        extra = (0,) if spec.accumulates else ()
+        optional = any(output.optional for output in spec.outputs)
+        mandatory = sum(1 << i for i, o in enumerate(spec.outputs) if not o.optional)
 
-        def call(*args: Any, want: int = 0) -> Any:  # noqa: ARG001  all are computed
+        def call(*args: Any, want: int = 0, **free: Any) -> Any:
+            if optional:
+                free["want"] = want | mandatory
             assert spec.decomposition is not None
-            return spec.decomposition(self, *args, *extra)
+            return spec.decomposition(self, *args, **free)
 
         return call
 
@@ -136,9 +139,7 @@ class Tensors:
         """Return the gradients of a composite's inputs by way of its primitives."""
         from autocalc.autograd import grad
 
-        decomposition = TABLE[name].decomposition
-        assert decomposition is not None
-        out = decomposition(self, *inputs, *attributes)
+        out = self._decomposed(TABLE[name])(*inputs, *attributes)
         out = out[0] if isinstance(out, tuple) else out
         wanted = [t for t in inputs if t is not None and t.requires_grad]
         found = iter(grad(out, wanted, g, create_graph=True))
