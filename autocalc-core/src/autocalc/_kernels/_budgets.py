@@ -111,7 +111,8 @@ def var(
 ) -> Sequence[Any]:
     n = _count(inputs[0], attributes[0])
     out, center = expected
-    (shift,) = mean.tolerance(inputs, attributes, [center if center is not None else out], eps)
+    expected_mean = out if center is None else center
+    (shift,) = mean.tolerance(inputs, attributes, [expected_mean], eps)
     ratio = n / max(n - attributes[2], 1)
     spread = 2 * (log2(n) + 4) * eps * magnitude(out)
     return [spread + ratio * shift**2 + ulp(out, eps), shift]

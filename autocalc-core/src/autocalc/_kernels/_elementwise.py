@@ -46,12 +46,12 @@ def elementwise(
     budget: Budget = budgets.ROUNDED,
     flops: float = 1,
     rule: Rule | None = None,
-    sample: Callable[[Any], Any] | None = None,
+    sample: samples.Samples | None = None,
     **more: Any,
 ) -> KernelSpec:
     """Make the spec of an elementwise kernel."""
-    arity = len(inputs.split(";")[0].split())
-    names = tuple(word.rstrip("?") for word in inputs.split(";")[0].split())
+    arity = len(inputs.split(";", maxsplit=1)[0].split())
+    names = tuple(word.rstrip("?") for word in inputs.split(";", maxsplit=1)[0].split())
     rule = rule or elementwise_rule(name, dtypes)
     return KernelSpec(
         name=name,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,13 +62,13 @@ def call_of(spec: KernelSpec) -> Callable[..., tuple[Any, ...]]:
         namespace: Any,
         function: Callable[..., Any],
         outs: tuple[Any, ...],
-        arguments: tuple[Any, ...],
+        arguments: Sequence[Any],
     ) -> tuple[Any, ...]:
         keywords: dict[str, Any] = {}
         if has_optional:
             keywords["want"] = sum(1 << i for i, o in enumerate(outs) if o is not None)
         if spec.accumulates:
-            *arguments, mask = arguments  # type: ignore[assignment]
+            *arguments, mask = arguments
             keywords |= {
                 output.name: outs[i]
                 for i, output in enumerate(spec.outputs)

@@ -19,9 +19,7 @@ FLOATS = (FLOAT32, FLOAT64)
 #: Everything but bool.
 NUMBERS = tuple(map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1")))
 #: In the order of `ac_dtype` in autocalc_kernel.h.
-DTYPES = tuple(
-    map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "?"))
-)
+DTYPES = tuple(map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "?")))
 
 
 def broadcast_shapes(where: str, *shapes: Shape) -> Shape:

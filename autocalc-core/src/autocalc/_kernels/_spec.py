@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from autocalc._kernels._make import Make
 
 Array: TypeAlias = Any  # the device's array; NumPy's on CPUs
 Shape: TypeAlias = tuple[int, ...]
@@ -30,7 +33,7 @@ class Meta(NamedTuple):
 
 
 #: What a rule sees for one operand: absent, one array, or a list of arrays.
-OperandMeta: TypeAlias = Union[Meta, None, tuple[Meta, ...]]
+OperandMeta: TypeAlias = Meta | tuple[Meta, ...] | None
 
 
 @dataclass(frozen=True)
@@ -96,8 +99,8 @@ class KernelSpec:
         ``"[~ ]outputs ; inputs ; attributes"``: ``?`` optional, ``*`` list, ``~``
         elementwise (inputs broadcast to the output's shape).
     rule
-        ``rule(*input_metas, *attributes) -> Meta | tuple[Meta | None, ...]``: shapes and
-        dtypes of all outputs.  Raises `ShapeError` or `DTypeError`.
+        ``rule(*input_metas, *attributes) -> Meta | tuple[Meta | None, ...]``: shapes
+        and dtypes of all outputs.  Raises `ShapeError` or `DTypeError`.
     reference
         ``reference(xp, *in_out, *inputs, *attributes)`` returns new arrays, one for
         each output (None where it cannot); ``in_out`` are the operands in `writes`.
@@ -137,7 +140,7 @@ class KernelSpec:
     rule: Callable[..., Any]
     reference: Callable[..., Any]
     budget: Budget
-    samples: Callable[[Any], Iterable[Sample]]
+    samples: Callable[[Make], Iterable[Sample]]
     work: Callable[..., Work]
     decomposition: Callable[..., Any] | None = None
     lead: str | None = None

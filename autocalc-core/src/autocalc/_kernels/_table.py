@@ -36,6 +36,4 @@ TABLE: dict[str, KernelSpec] = {
 }
 
 #: The closed list that is enough to train any model.
-PRIMITIVES = frozenset(
-    name for name, spec in TABLE.items() if spec.kind == "primitive"
-)
+PRIMITIVES = frozenset(name for name, spec in TABLE.items() if spec.kind == "primitive")

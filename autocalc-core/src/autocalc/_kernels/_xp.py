@@ -20,7 +20,7 @@ _erf = np.frompyfunc(math.erf, 1, 1)
 
 def erf(a: Array) -> Array:
     """Return the error function of `a` in float64."""
-    return _erf(a).astype(np.float64) if np.ndim(a) else np.float64(math.erf(a))
+    return np.asarray(_erf(a), dtype=np.float64)
 
 
 def index_add(a: Array, index: tuple[Array, ...], src: Array) -> Array:

@@ -13,6 +13,7 @@ from autocalc._kernels._rules import NUMBERS
 from autocalc._kernels._spec import Array
 from autocalc._kernels._wide import narrow, sigmoid_of, wide
 
+
 def sub(xp: Any, a: Array, b: Array) -> Array:
     return xp.subtract(a, b)
 
@@ -63,7 +64,9 @@ def clamp(xp: Any, a: Array, low: Array | None, high: Array | None) -> Array:
     return a if high is None else xp.minimum(a, high)
 
 
-def clamp_in_primitives(k: Any, a: Array, low: Array | None, high: Array | None) -> Array:
+def clamp_in_primitives(
+    k: Any, a: Array, low: Array | None, high: Array | None
+) -> Array:
     if low is None and high is None:
         return k.copy(a)
     a = a if low is None else k.maximum(a, low)
@@ -102,42 +105,91 @@ def tanh_backward_in_primitives(k: Any, g: Array, y: Array) -> Array:
 
 SPECS = (
     elementwise(
-        "sub", "a b", "a - b", sub,
-        dtypes=NUMBERS, decomposition=sub_in_primitives, lead="add",
+        "sub",
+        "a b",
+        "a - b",
+        sub,
+        dtypes=NUMBERS,
+        decomposition=sub_in_primitives,
+        lead="add",
     ),
     elementwise(
-        "sqrt", "a", "The square root of a; NaN if a < 0.", sqrt,
-        decomposition=sqrt_in_primitives, lead="pow",
+        "sqrt",
+        "a",
+        "The square root of a; NaN if a < 0.",
+        sqrt,
+        decomposition=sqrt_in_primitives,
+        lead="pow",
     ),
     elementwise(
-        "abs", "a", "|a|", absolute, dtypes=NUMBERS, budget=budgets.EXACT,
-        decomposition=absolute_in_primitives, lead="maximum",
+        "abs",
+        "a",
+        "|a|",
+        absolute,
+        dtypes=NUMBERS,
+        budget=budgets.EXACT,
+        decomposition=absolute_in_primitives,
+        lead="maximum",
     ),
     elementwise(
-        "relu", "a", "max(a, 0); NaN stays.", relu, dtypes=NUMBERS,
-        budget=budgets.EXACT, decomposition=relu_in_primitives, lead="maximum",
+        "relu",
+        "a",
+        "max(a, 0); NaN stays.",
+        relu,
+        dtypes=NUMBERS,
+        budget=budgets.EXACT,
+        decomposition=relu_in_primitives,
+        lead="maximum",
     ),
     elementwise(
-        "sigmoid", "a", "1 / (1 + exp(-a))", sigmoid, budget=budgets.ulps(2), flops=15,
-        decomposition=sigmoid_in_primitives, lead="exp",
+        "sigmoid",
+        "a",
+        "1 / (1 + exp(-a))",
+        sigmoid,
+        budget=budgets.ulps(2),
+        flops=15,
+        decomposition=sigmoid_in_primitives,
+        lead="exp",
     ),
     elementwise(
-        "clamp", "a low? high?", "min(max(a, low), high); NaN stays.", clamp,
-        dtypes=NUMBERS, budget=budgets.EXACT, flops=2, sample=samples.clamp,
-        decomposition=clamp_in_primitives, lead="minimum",
+        "clamp",
+        "a low? high?",
+        "min(max(a, low), high); NaN stays.",
+        clamp,
+        dtypes=NUMBERS,
+        budget=budgets.EXACT,
+        flops=2,
+        sample=samples.clamp,
+        decomposition=clamp_in_primitives,
+        lead="minimum",
     ),
     elementwise(
-        "relu_backward", "g y", "0 where y <= 0, else g (y = relu(a)).", relu_backward,
-        budget=budgets.EXACT, decomposition=relu_backward_in_primitives, lead="where",
+        "relu_backward",
+        "g y",
+        "0 where y <= 0, else g (y = relu(a)).",
+        relu_backward,
+        budget=budgets.EXACT,
+        decomposition=relu_backward_in_primitives,
+        lead="where",
     ),
     elementwise(
-        "sigmoid_backward", "g y", "g * y * (1 - y) (y = sigmoid(a)).",
-        sigmoid_backward, budget=budgets.ulps(4), flops=3,
-        decomposition=sigmoid_backward_in_primitives, lead="mul",
+        "sigmoid_backward",
+        "g y",
+        "g * y * (1 - y) (y = sigmoid(a)).",
+        sigmoid_backward,
+        budget=budgets.ulps(4),
+        flops=3,
+        decomposition=sigmoid_backward_in_primitives,
+        lead="mul",
     ),
     elementwise(
-        "tanh_backward", "g y", "g * (1 - y) * (1 + y) (y = tanh(a)).",
-        tanh_backward, budget=budgets.ulps(4), flops=4,
-        decomposition=tanh_backward_in_primitives, lead="mul",
+        "tanh_backward",
+        "g y",
+        "g * (1 - y) * (1 + y) (y = tanh(a)).",
+        tanh_backward,
+        budget=budgets.ulps(4),
+        flops=4,
+        decomposition=tanh_backward_in_primitives,
+        lead="mul",
     ),
 )

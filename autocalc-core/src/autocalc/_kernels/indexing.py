@@ -22,7 +22,7 @@ from autocalc._kernels._rules import (
 )
 from autocalc._kernels._spec import Array, DType, KernelSpec, Meta, Shape
 from autocalc._kernels._work import per_element
-from autocalc.errors import ShapeError, kernel_data_error
+from autocalc.errors import kernel_data_error
 
 # ---- rules -------------------------------------------------------------------------
 

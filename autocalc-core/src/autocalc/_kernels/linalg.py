@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from autocalc._kernels import _budgets as budgets
-from autocalc._kernels import _samples as samples
+from autocalc._kernels import _samples_training as samples
 from autocalc._kernels._activations import ACTIVATIONS
 from autocalc._kernels._rules import (
     broadcast_shapes,

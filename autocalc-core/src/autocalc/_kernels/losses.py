@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._kernels import _budgets as budgets
-from autocalc._kernels import _samples as samples
+from autocalc._kernels import _samples_training as samples
 from autocalc._kernels._rules import (
     INT64,
     expect_ndim,
@@ -62,7 +62,7 @@ def cross_entropy(
     want: int = -1,
 ) -> Pair:
     x = wide(xp, logits)
-    rows, classes = x.shape
+    classes = x.shape[1]
     kept = target != ignore_index
     label = xp.where(kept, target, 0)
     if classes or xp.any(kept):

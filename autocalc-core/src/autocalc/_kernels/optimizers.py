@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc._kernels import _budgets as budgets
-from autocalc._kernels import _samples as samples
+from autocalc._kernels import _samples_training as samples
 from autocalc._kernels._rules import (
     FLOAT64,
     INT64,
@@ -34,7 +34,8 @@ def _check_group(
     for word, metas in others.items():
         if len(metas) != len(params):
             message = (
-                f"{name}: `{word}` has {len(metas)} arrays for {len(params)} parameters."
+                f"{name}: `{word}` has {len(metas)} arrays for {len(params)} "
+                f"parameters. Give one for each."
             )
             raise ShapeError(message)
         for i, (meta, param) in enumerate(zip(metas, params, strict=True)):

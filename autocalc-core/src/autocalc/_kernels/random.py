@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from autocalc._kernels import _budgets as budgets
-from autocalc._kernels import _samples as samples
+from autocalc._kernels import _samples_training as samples
 from autocalc._kernels._rules import (
     BOOL,
     INT32,
@@ -204,9 +204,7 @@ def normal_in_primitives(
 def dropout_in_primitives(
     k: Any, a: Array, seed: Array, offset: Array, p: float
 ) -> tuple[Array, Array]:
-    bits = k.random_bits(
-        seed, offset, _DROPOUT_BITS, shape=k.shape(a), dtype=INT32
-    )
+    bits = k.random_bits(seed, offset, _DROPOUT_BITS, shape=k.shape(a), dtype=INT32)
     threshold = k.constant(math.ceil(p * 2.0**_DROPOUT_BITS), bits)
     mask = k.compare(bits, threshold, "ge")
     return dropout_backward_in_primitives(k, a, mask, p), mask
@@ -224,7 +222,7 @@ SPECS = (
         name="random_bits",
         kind="primitive",
         signature="out ; seed offset ; bits:int",
-        doc="The upper `bits` of Philox4x32-10 words: word offset + i, or two above 32.",
+        doc="The upper bits of Philox4x32-10 word offset + i, or of two words above 32.",
         rule=_random_bits_rule,
         reference=random_bits,
         budget=budgets.EXACT,
