@@ -18,6 +18,10 @@ TAILS = (
 #: One below, on and above each width, where the full list would take too long.
 FEW_TAILS = (1, 3, 4, 5, 8, 9, 15, 16, 17, 31, 33, 65)
 
+#: Enough for several threads, and not a multiple of anything; samples of such size
+#: have labels that begin with "large".
+LARGE = 200_003
+
 #: Shapes with empty, single and many dimensions.
 SHAPES: tuple[Shape, ...] = (
     (),

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from autocalc._kernels._make import BROADCAST, FEW_TAILS, SHAPES, TAILS, Make
+from autocalc._kernels._make import BROADCAST, FEW_TAILS, LARGE, SHAPES, TAILS, Make
 from autocalc._kernels._spec import Array, Sample
 
 Samples = Callable[[Make], Iterable[Sample]]
@@ -34,6 +34,7 @@ def _unary(make: Make) -> Iterator[Sample]:
     yield Sample("any size", (make.any_size(2000),))
     for scale in (0.01, 10.0, 90.0):
         yield Sample(f"scale={scale}", (make.normal(1000, scale=scale),))
+    yield Sample("large", (make.normal(LARGE),))
 
 
 def _binary(make: Make) -> Iterator[Sample]:
@@ -46,6 +47,7 @@ def _binary(make: Make) -> Iterator[Sample]:
         yield Sample(label, (make.normal(*left), make.normal(*right)))
     yield Sample("special", _pairs(make.special()))
     yield Sample("any size", (make.any_size(2000), make.any_size(2000)))
+    yield Sample("large", (make.normal(LARGE), make.normal(LARGE)))
 
 
 def _pairs(values: Array) -> tuple[Array, Array]:
@@ -76,7 +78,8 @@ def power(make: Make) -> Iterator[Sample]:
     whole = np.round(make.normal(999, scale=5.0))
     yield Sample("whole exponents", (make.normal(999, scale=9.0), whole))
     yield Sample("special", _pairs(make.special()))
-    yield Sample("large", (np.abs(make.any_size(999)), make.normal(999)))
+    yield Sample("any base", (np.abs(make.any_size(999)), make.normal(999)))
+    yield Sample("large", (make.positive(LARGE), make.normal(LARGE)))
 
 
 def compare(make: Make) -> Iterator[Sample]:
@@ -103,6 +106,7 @@ def where(make: Make) -> Iterator[Sample]:
         )
     a, b = _pairs(make.special())
     yield Sample("special", (make.mask(len(a)), a, b))
+    yield Sample("large", (make.mask(LARGE), make.normal(LARGE), make.scalar(0)))
 
 
 def rounding(make: Make) -> Iterator[Sample]:
@@ -126,6 +130,7 @@ def clamp(make: Make) -> Iterator[Sample]:
     x, y = _pairs(a)
     yield Sample("arrays", (make.normal(len(x)), x, y))
     yield Sample("broadcast", (make.normal(4, 5), make.normal(5), make.normal(4, 1)))
+    yield Sample("large", (make.normal(LARGE), low, make.scalar(high)))
 
 
 def fill(make: Make) -> Iterator[Sample]:
@@ -135,6 +140,7 @@ def fill(make: Make) -> Iterator[Sample]:
         yield Sample(f"shape={shape}", (make.normal(),), shape=shape)
     for value in make.special():
         yield Sample(f"value={value}", (np.array(value),), shape=(5,))
+    yield Sample("large", (make.normal(),), shape=(LARGE,))
 
 
 def axpy(make: Make) -> Iterator[Sample]:
@@ -144,6 +150,7 @@ def axpy(make: Make) -> Iterator[Sample]:
         triple = (make.normal(*shape), make.normal(), make.normal(*shape))
         yield Sample(f"shape={shape}", triple)
     y, x = _pairs(make.special())
+    yield Sample("large", (make.normal(LARGE), make.normal(), make.normal(LARGE)))
     for alpha in (0.0, 1.0, -0.5):
         yield Sample(f"special, alpha={alpha}", (y, make.scalar(alpha), x))
 
@@ -173,8 +180,9 @@ def nonempty_reduction(make: Make) -> Iterator[Sample]:
             label = f"{shape} over {axes}"
             yield Sample(label, (make.normal(*shape),), (axes, i % 2 == 0))
     yield Sample("(0, 3) over (1,)", (make.normal(0, 3),), ((1,), False))
-    yield Sample("many", (make.normal(5000),), ((0,), False))
-    yield Sample("wide", (make.normal(3, 1000),), ((0,), False))
+    yield Sample("large vector", (make.normal(LARGE),), ((0,), False))
+    yield Sample("large, rows", (make.normal(700, 401),), ((1,), False))
+    yield Sample("large, columns", (make.normal(700, 401),), ((0,), False))
     if make.is_float:
         yield from _special_reductions(make)
 
@@ -193,7 +201,7 @@ def _special_reductions(make: Make) -> Iterator[Sample]:
         yield Sample(f"all {value}", (a,), ((1,), False))
     tiny = np.finfo(make.dtype).tiny
     yield Sample("subnormal", (make.normal(40) * tiny,), ((0,), False))
-    yield Sample("large", (make.normal(40) * 1000 + 1e4,), ((0,), False))
+    yield Sample("far from 0", (make.normal(40) * 1000 + 1e4,), ((0,), False))
 
 
 def argmax(make: Make) -> Iterator[Sample]:
@@ -223,8 +231,10 @@ def softmax(make: Make) -> Iterator[Sample]:
         yield Sample(f"columns of {n}", (make.normal(n, 5, scale=3.0),), (0,))
     for shape, axis in (((2, 3, 5), 1), ((0, 3), 1), ((3, 0), 1), ((0, 3), 0)):
         yield Sample(f"{shape} along {axis}", (make.normal(*shape),), (axis,))
+    yield Sample("large, rows", (make.normal(700, 401),), (1,))
+    yield Sample("large, columns", (make.normal(700, 401),), (0,))
     yield Sample("far apart", (make.normal(4, 33, scale=300.0),), (1,))
-    yield Sample("large", (make.normal(4, 33) + 1e4,), (1,))
+    yield Sample("far from 0", (make.normal(4, 33) + 1e4,), (1,))
     for value in (-np.inf, np.inf, np.nan):
         a = make.normal(3, 21)
         a[1, 4] = value
@@ -265,6 +275,8 @@ def rms_norm(make: Make) -> Iterator[Sample]:
     for shape in ((7,), (0, 3), (2, 3, 17), (2, 1, 2, 5)):
         yield Sample(f"{shape}", (make.normal(*shape), None), (eps,), want=0b10)
     yield Sample("zeros", (np.zeros((2, 9), make.dtype), None), (eps,), want=0b10)
+    x, weight = make.normal(700, 401), make.normal(401)
+    yield Sample("large", (x, weight), (eps,), want=0b10)
     for value in (np.inf, np.nan):
         x = make.normal(3, 21)
         x[1, 4] = value
@@ -283,6 +295,8 @@ def gather(make: Make) -> Iterator[Sample]:
             label = f"{shape} along {axis}, {n} each"
             yield Sample(label, (make.normal(*shape), index), (axis,))
     yield Sample("nothing from nothing", (make.normal(0, 2), _none(0, 2)), (0,))
+    index = make.indices((900, 301), 500)
+    yield Sample("large", (make.normal(500, 301), index), (0,))
 
 
 def scatter_add(make: Make) -> Iterator[Sample]:
@@ -298,6 +312,8 @@ def index_select(make: Make) -> Iterator[Sample]:
             label = f"{shape} along {axis}, {n}"
             index = make.indices((n,), shape[axis])
             yield Sample(label, (make.normal(*shape), index), (axis,))
+    index = make.indices((900,), 500)
+    yield Sample("large", (make.normal(500, 301), index), (0,))
 
 
 def index_add(make: Make) -> Iterator[Sample]:
@@ -317,6 +333,7 @@ def embedding(make: Make) -> Iterator[Sample]:
         yield Sample(f"width {width}", (weight, make.indices((4,), 6)))
     for shape in ((), (0,), (2, 3), (2, 1, 5)):
         yield Sample(f"{shape}", (make.normal(9, 5), make.indices(shape, 9)))
+    yield Sample("large", (make.normal(500, 301), make.indices((900,), 500)))
 
 
 def embedding_backward(make: Make) -> Iterator[Sample]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels._make import FEW_TAILS, SHAPES, TAILS, Make, int64
+from autocalc._kernels._make import FEW_TAILS, LARGE, SHAPES, TAILS, Make, int64
 from autocalc._kernels._rules import INT32
 from autocalc._kernels._spec import Array, Sample
 
@@ -31,7 +31,6 @@ _SIZES = (
     (0, 3, 4),
     (3, 0, 4),
     (3, 4, 0),
-    (97, 260, 130),
     (13, 1100, 47),
 )
 
@@ -54,6 +53,8 @@ def gemm(make: Make) -> Iterator[Sample]:
             yield Sample(label, triple, (alpha, 0.25, activation), want=0b10)
     yield from _batched(make)
     yield from _special_gemm(make)
+    triple = (make.normal(301, 260), make.normal(260, 193), make.normal(193))
+    yield Sample("large", triple, (1.0, 1.0, "relu"))
 
 
 def _batched(make: Make) -> Iterator[Sample]:
@@ -87,6 +88,8 @@ def linear(make: Make) -> Iterator[Sample]:
     for shape in ((), (2, 3), (2, 1, 3), (0, 2)):
         triple = (make.normal(*shape, 20), make.normal(33, 20), make.normal(33))
         yield Sample(f"leading {shape}", triple, ("relu",), want=0b10)
+    triple = (make.normal(301, 260), make.normal(193, 260), make.normal(193))
+    yield Sample("large", triple, ("relu",))
 
 
 def linear_backward(make: Make) -> Iterator[Sample]:
@@ -100,6 +103,8 @@ def linear_backward(make: Make) -> Iterator[Sample]:
     for shape in ((), (2, 3), (2, 1, 3), (0, 2)):
         g, x = make.normal(*shape, 20), make.normal(*shape, 33)
         yield Sample(f"leading {shape}", (g, x, make.normal(20, 33)), want=0b111)
+    g, x, weight = make.normal(301, 193), make.normal(301, 260), make.normal(193, 260)
+    yield Sample("large", (g, x, weight), want=0b111)
 
 
 # ---- loss --------------------------------------------------------------------------
@@ -117,6 +122,7 @@ def cross_entropy(make: Make) -> Iterator[Sample]:
                 yield _loss(
                     make, label, 9, 21, weighted, (reduction, 3, smoothing), ignored=2
                 )
+    yield _loss(make, "large", 1500, 201, True)
     yield _loss(make, "all ignored, mean", 3, 5, ignored=3)
     yield _loss(make, "all ignored, none", 3, 5, options=("none", -100, 0.0), ignored=3)
     yield _loss(make, "far apart", 7, 33, scale=300.0)
@@ -174,6 +180,7 @@ def random_bits(make: Make) -> Iterator[Sample]:
         yield Sample(f"n={n}", (int64(5), int64(2)), (counts[1],), shape=(n,))
     for shape in SHAPES:
         yield Sample(f"{shape}", (int64(5), int64(2)), (counts[1],), shape=shape)
+    yield Sample("large", (int64(5), int64(2)), (counts[1],), shape=(LARGE,))
 
 
 def uniform(make: Make) -> Iterator[Sample]:
@@ -190,8 +197,9 @@ def _distribution(parameters: tuple[tuple[float, float], ...]) -> Iterator[Sampl
             yield Sample(f"{pair}, {label}", stream, pair, shape=(37,))
     for n in TAILS:
         yield Sample(f"n={n}", (int64(5), int64(2)), parameters[0], shape=(n,))
-    for shape in (*SHAPES, (5000,)):
+    for shape in SHAPES:
         yield Sample(f"{shape}", (int64(5), int64(2)), parameters[0], shape=shape)
+    yield Sample("large", (int64(5), int64(2)), parameters[0], shape=(LARGE,))
 
 
 def dropout(make: Make) -> Iterator[Sample]:
@@ -202,6 +210,7 @@ def dropout(make: Make) -> Iterator[Sample]:
         yield Sample(f"n={n}", (make.normal(n), int64(5), int64(2)), (0.3,))
     for shape in SHAPES:
         yield Sample(f"{shape}", (make.normal(*shape), int64(5), int64(2)), (0.3,))
+    yield Sample("large", (make.normal(LARGE), int64(5), int64(2)), (0.3,))
 
 
 def dropout_backward(make: Make) -> Iterator[Sample]:
@@ -210,6 +219,7 @@ def dropout_backward(make: Make) -> Iterator[Sample]:
             yield Sample(f"p={p}, n={n}", (make.normal(n), make.mask(n)), (p,))
     for shape in SHAPES:
         yield Sample(f"{shape}", (make.normal(*shape), make.mask(*shape)), (0.5,))
+    yield Sample("large", (make.normal(LARGE), make.mask(LARGE)), (0.5,))
 
 
 # ---- optimizers --------------------------------------------------------------------
@@ -245,6 +255,8 @@ def sgd(make: Make) -> Iterator[Sample]:
         lists = [(make.normal(n),) for _ in range(3)]
         inputs = (*lists, make.scalar(0.1), int64(2))
         yield Sample(f"n={n}", inputs, options[4])
+    lists = [(make.normal(301, 401), make.normal(LARGE)) for _ in range(3)]
+    yield Sample("large", (*lists, make.scalar(0.1), int64(2)), options[4])
     yield Sample("no parameters", ((), (), (), make.scalar(0.1), int64(1)), options[0])
 
 
@@ -260,6 +272,7 @@ def adamw(make: Make) -> Iterator[Sample]:
             yield _adamw(make, f"{option}, step {step}", step, option)
     for n in TAILS:
         yield _adamw(make, f"n={n}", 3, options[0], ((n,),))
+    yield _adamw(make, "large", 3, options[0], ((301, 401), (LARGE,)))
 
 
 def _adamw(

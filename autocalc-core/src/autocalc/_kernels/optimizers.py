@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from autocalc._kernels import _budgets as budgets
@@ -55,9 +54,13 @@ def _sgd_rule(
     momentum: float,
     *attributes: Any,
 ) -> tuple[Metas, Metas]:
-    lists = {"grads": grads}
-    if momentum or buffers:
-        lists["buffers"] = buffers
+    if buffers and not momentum:
+        message = (
+            f"sgd: `buffers` has {len(buffers)} arrays and `momentum` is 0, which "
+            f"needs none. Give an empty list."
+        )
+        raise ShapeError(message)
+    lists = {"grads": grads, "buffers": buffers} if momentum else {"grads": grads}
     _check_group("sgd", params, lr, step, **lists)
     return params, buffers
 
@@ -92,18 +95,26 @@ def sgd(
     weight_decay: float,
     nesterov: bool,
     maximize: bool,
-) -> tuple[list[Array], list[Array]]:
-    new_params, new_buffers = [], []
-    for i, (p, g) in enumerate(zip(params, grads, strict=True)):
+) -> list[list[Array]]:
+    def update(p: Array, g: Array, b: Array = None) -> tuple[Array, ...]:
         g = -g if maximize else g
         if weight_decay:
             g = g + weight_decay * p
-        if momentum:
-            b = g if step == 1 else momentum * buffers[i] + (1 - dampening) * g
-            new_buffers.append(b)
-            g = g + momentum * b if nesterov else b
-        new_params.append(p - lr * g)
-    return new_params, new_buffers
+        if not momentum:
+            return (p - lr * g,)
+        b = g if step == 1 else momentum * b + (1 - dampening) * g
+        g = g + momentum * b if nesterov else b
+        return p - lr * g, b
+
+    lists = (params, grads, buffers) if momentum else (params, grads)
+    return _columns(map(update, *lists), 2)
+
+
+def _columns(rows: Iterable[tuple[Array, ...]], n: int) -> list[list[Array]]:
+    """Turn each parameter's results into `n` lists, empty where there are none."""
+    rows = list(rows)
+    width = len(rows[0]) if rows else 0
+    return [[row[i] for row in rows] if i < width else [] for i in range(n)]
 
 
 def sgd_in_primitives(
@@ -118,21 +129,24 @@ def sgd_in_primitives(
     weight_decay: float,
     nesterov: bool,
     maximize: bool,
-) -> tuple[list[Array], list[Array]]:
-    new_params, new_buffers = [], []
-    is_first = k.compare(step, k.constant(1, step), "eq")
-    for i, (p, g) in enumerate(zip(params, grads, strict=True)):
+) -> list[list[Array]]:
+    def times(a: Array, factor: float) -> Array:
+        return k.mul(a, k.constant(factor, a))
+
+    def update(p: Array, g: Array, b: Array = None) -> tuple[Array, ...]:
         g = k.neg(g) if maximize else g
         if weight_decay:
-            g = k.add(g, k.mul(p, k.constant(weight_decay, p)))
-        if momentum:
-            fresh = k.mul(g, k.constant(1 - dampening, g))
-            old = k.mul(buffers[i], k.constant(momentum, g))
-            b = k.where(is_first, g, k.add(old, fresh))
-            new_buffers.append(b)
-            g = k.add(g, k.mul(b, k.constant(momentum, b))) if nesterov else b
-        new_params.append(k.add(p, k.neg(k.mul(g, lr))))
-    return new_params, new_buffers
+            g = k.add(g, times(p, weight_decay))
+        if not momentum:
+            return (k.add(p, k.neg(k.mul(g, lr))),)
+        is_first = k.compare(step, k.constant(1, step), "eq")
+        later = k.add(times(b, momentum), times(g, 1 - dampening))
+        b = k.where(is_first, g, later)
+        g = k.add(g, times(b, momentum)) if nesterov else b
+        return k.add(p, k.neg(k.mul(g, lr))), b
+
+    lists = (params, grads, buffers) if momentum else (params, grads)
+    return _columns(map(update, *lists), 2)
 
 
 # ---- adamw -------------------------------------------------------------------------
@@ -152,24 +166,24 @@ def adamw(
     weight_decay: float,
     decoupled: bool,
     maximize: bool,
-) -> tuple[list[Array], list[Array], list[Array]]:
+) -> list[list[Array]]:
     rate, t = wide(xp, lr), int(step)
-    step_size = rate / (1 - beta1**t)
-    root = math.sqrt(1 - beta2**t)
-    new: tuple[list[Array], list[Array], list[Array]] = ([], [], [])
-    for p, m, v, g in zip(params, exp_avg, exp_avg_sq, grads, strict=True):
+    step_size = narrow(rate / (1 - beta1**t), lr)
+    root = narrow(xp.sqrt(1 - xp.power(beta2, t, dtype=rate.dtype)), lr)
+    shrink = narrow(1 - rate * weight_decay, lr)
+
+    def update(p: Array, m: Array, v: Array, g: Array) -> tuple[Array, ...]:
         g = -g if maximize else g
-        if weight_decay and decoupled:
-            p = p * narrow(1 - rate * weight_decay, p)
-        elif weight_decay:
+        if decoupled:
+            p = p * shrink
+        else:
             g = g + weight_decay * p
         m = m + (1 - beta1) * (g - m)
         v = beta2 * v + (1 - beta2) * (g * g)
-        denominator = xp.sqrt(v) / narrow(xp.asarray(root), p) + eps
-        p = p - narrow(step_size, p) * (m / denominator)
-        for values, value in zip(new, (p, m, v), strict=True):
-            values.append(value)
-    return new
+        p = p - step_size * (m / (xp.sqrt(v) / root + eps))
+        return p, m, v
+
+    return _columns(map(update, params, exp_avg, exp_avg_sq, grads), 3)
 
 
 def adamw_in_primitives(
@@ -186,24 +200,25 @@ def adamw_in_primitives(
     weight_decay: float,
     decoupled: bool,
     maximize: bool,
-) -> tuple[list[Array], list[Array], list[Array]]:
+) -> list[list[Array]]:
     step_size, root, shrink = _adamw_scalars(k, lr, step, beta1, beta2, weight_decay)
-    new: tuple[list[Array], list[Array], list[Array]] = ([], [], [])
-    for p, m, v, g in zip(params, exp_avg, exp_avg_sq, grads, strict=True):
+
+    def times(a: Array, factor: float) -> Array:
+        return k.mul(a, k.constant(factor, a))
+
+    def update(p: Array, m: Array, v: Array, g: Array) -> tuple[Array, ...]:
         g = k.neg(g) if maximize else g
-        if weight_decay and decoupled:
+        if decoupled:
             p = k.mul(p, shrink)
-        elif weight_decay:
-            g = k.add(g, k.mul(p, k.constant(weight_decay, p)))
-        m = k.add(m, k.mul(k.add(g, k.neg(m)), k.constant(1 - beta1, m)))
-        square = k.mul(k.mul(g, g), k.constant(1 - beta2, g))
-        v = k.add(k.mul(v, k.constant(beta2, v)), square)
+        else:
+            g = k.add(g, times(p, weight_decay))
+        m = k.add(m, times(k.add(g, k.neg(m)), 1 - beta1))
+        v = k.add(times(v, beta2), times(k.mul(g, g), 1 - beta2))
         size = k.div(k.pow(v, k.constant(0.5, v)), root)
         ratio = k.div(m, k.add(size, k.constant(eps, v)))
-        p = k.add(p, k.neg(k.mul(ratio, step_size)))
-        for values, value in zip(new, (p, m, v), strict=True):
-            values.append(value)
-    return new
+        return k.add(p, k.neg(k.mul(ratio, step_size))), m, v
+
+    return _columns(map(update, params, exp_avg, exp_avg_sq, grads), 3)
 
 
 def _adamw_scalars(
