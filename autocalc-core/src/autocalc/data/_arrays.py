@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""The border between data and tensors: data sets hold arrays, callers get tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from autocalc._tensor import Tensor
+
+Array: TypeAlias = npt.NDArray[Any]
+#: Positions in a data set, int64, one dimension.
+Indices: TypeAlias = npt.NDArray[np.int64]
+
+
+def needs_gradient(value: object) -> bool:
+    """Tell whether `value` is a tensor that a gradient must flow back to."""
+    return isinstance(value, Tensor) and value.requires_grad
+
+
+def as_array(value: Tensor | Array) -> Array:
+    """Return the array behind a tensor (shared, not copied), or the array itself."""
+    return value.detach().numpy() if isinstance(value, Tensor) else value
+
+
+def as_indices(indices: Sequence[int] | Array) -> Indices:
+    """Return positions as an int64 array, so that a batch is one gather."""
+    return np.asarray(indices, dtype=np.int64)

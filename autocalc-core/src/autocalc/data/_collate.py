@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""Making one batch of many samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._creation import from_numpy
+from autocalc._functional import stack as stack_tensors
+from autocalc._tensor import Tensor
+from autocalc.data._arrays import as_array, needs_gradient
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+
+def stack(samples: Sequence[Any]) -> Tensor:
+    """Stack tensors or arrays of one shape along a new first dimension."""
+    shapes = {tuple(sample.shape) for sample in samples}
+    if len(shapes) > 1:
+        found = " and ".join(map(str, sorted(shapes)[:2]))
+        message = (
+            f"collate: samples of shapes {found} cannot make one batch; give them the "
+            f"same shape in the data set, or pass `collate_fn`."
+        )
+        raise ShapeError(message)
+    if any(needs_gradient(sample) for sample in samples):
+        return stack_tensors(list(samples))
+    return from_numpy(np.stack([as_array(sample) for sample in samples]))
+
+
+def default_collate(samples: Sequence[Any]) -> Any:
+    """Make a batch of a list of samples, as PyTorch's function of this name does.
+
+    Tensors and arrays are stacked; numbers become a tensor (float64, int64 or bool);
+    tuples, lists and dicts are collated position by position or key by key; texts and
+    bytes stay a list.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> batch = ac.data.default_collate([(1, "a"), (2, "b")])
+    >>> batch[0].numpy().tolist(), batch[1]
+    ([1, 2], ['a', 'b'])
+    """
+    if not samples:
+        message = "collate: no samples were given; a batch needs at least one."
+        raise ArgumentError(message)
+    first = samples[0]
+    if isinstance(first, Tensor | np.ndarray):
+        return stack(samples)
+    if isinstance(first, bool | int | float | np.generic):
+        return from_numpy(np.asarray(samples))
+    if isinstance(first, str | bytes):
+        return list(samples)
+    if isinstance(first, Mapping):
+        return {key: default_collate([s[key] for s in samples]) for key in first}
+    if isinstance(first, tuple | list):
+        return _collate_fields(samples, _maker(first))
+    message = (
+        f"collate: samples of type {type(first).__name__} cannot make a batch; give "
+        f"tensors, arrays, numbers, texts, or tuples, lists and dicts of them, or "
+        f"pass `collate_fn`."
+    )
+    raise DTypeError(message)
+
+
+def _maker(sample: Sequence[Any]) -> Callable[[list[Any]], Any]:
+    if isinstance(sample, list):
+        return list
+    if hasattr(sample, "_fields"):  # a namedtuple takes its fields one by one
+        return lambda fields: type(sample)(*fields)
+    return tuple
+
+
+def _collate_fields(samples: Sequence[Any], make: Callable[[list[Any]], Any]) -> Any:
+    lengths = {len(sample) for sample in samples}
+    if len(lengths) > 1:
+        message = (
+            f"collate: samples of {min(lengths)} and {max(lengths)} fields cannot make "
+            f"one batch; give them all the same fields, or pass `collate_fn`."
+        )
+        raise ShapeError(message)
+    return make([default_collate(field) for field in zip(*samples, strict=True)])

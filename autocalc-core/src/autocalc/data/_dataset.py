@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""Data sets: a length, a sample by its index, and a whole batch by many indices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._creation import from_numpy
+from autocalc._tensor import Tensor
+from autocalc.data._arrays import (
+    Array,
+    Indices,
+    as_array,
+    as_indices,
+    needs_gradient,
+)
+from autocalc.data._collate import default_collate, stack
+from autocalc.data._shuffle import Seeding, draw_seed, permutation
+from autocalc.errors import ArgumentError, DimensionError, ShapeError
+
+
+class Dataset:
+    """The base of data sets that know their length and find a sample by its index.
+
+    A subclass writes `__len__` and `__getitem__`.  One whose samples lie in arrays can
+    also write `take`, which makes a whole batch at once; the loader uses it when no
+    `collate_fn` is given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Squares(ac.data.Dataset):
+    ...     def __len__(self):
+    ...         return 4
+    ...     def __getitem__(self, index):
+    ...         return index, index * index
+    >>> [y.numpy().tolist() for x, y in ac.data.DataLoader(Squares(), batch_size=3)]
+    [[0, 1, 4], [9]]
+    """
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        message = f"{type(self).__name__}: a data set needs a `__len__` method."
+        raise NotImplementedError(message)
+
+    def __getitem__(self, index: int) -> Any:
+        """Return the sample at `index`."""
+        message = f"{type(self).__name__}: a data set needs a `__getitem__` method."
+        raise NotImplementedError(message)
+
+    def take(self, indices: Indices) -> Any:
+        """Return the batch of the samples at `indices`, in that order."""
+        return default_collate([self[int(i)] for i in indices])
+
+
+def take(dataset: Any, indices: Indices) -> Any:
+    """Return a collated batch of `dataset`, by its own `take` if that can be trusted.
+
+    A subclass that overrides `__getitem__` alone (to augment the samples, say) would
+    be passed over by the inherited `take`; such a data set is asked sample by sample.
+    """
+    if isinstance(dataset, Dataset) and _take_is_newest(type(dataset)):
+        return dataset.take(indices)
+    return default_collate([dataset[int(i)] for i in indices])
+
+
+def _take_is_newest(cls: type) -> bool:
+    first = next(c for c in cls.__mro__ if {"take", "__getitem__"} & vars(c).keys())
+    return "take" in vars(first)
+
+
+def checked_index(where: str, index: int, length: int) -> int:
+    """Return `index` counted from the front; an error if it is not in the data set."""
+    if -length <= index < length:
+        return index % length
+    message = (
+        f"{where}: index {index} is out of range for {length} samples; "
+        f"use {-length} to {length - 1}."
+    )
+    raise DimensionError(message)
+
+
+class TensorDataset(Dataset):
+    """Tensors with equal first dimension; sample `i` is the tuple of their rows `i`.
+
+    Parameters
+    ----------
+    *tensors : Tensor or numpy.ndarray
+        Each of shape ``(samples, ...)``; they are shared, not copied.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> data = ac.data.TensorDataset(ac.zeros(5, 2), ac.ones(5))
+    >>> len(data), data[0][0].shape
+    (5, (2,))
+    """
+
+    def __init__(self, *tensors: Tensor | Array) -> None:
+        if not tensors:
+            message = "TensorDataset: no tensors were given; at least one is needed."
+            raise ArgumentError(message)
+        shapes = [tuple(tensor.shape) for tensor in tensors]
+        if any(shape[:1] != shapes[0][:1] or not shape for shape in shapes):
+            message = (
+                f"TensorDataset: shapes {', '.join(map(str, shapes))} were given; "
+                f"all need the same first dimension, which counts the samples."
+            )
+            raise ShapeError(message)
+        self.tensors = tuple(
+            t if isinstance(t, Tensor) else from_numpy(t) for t in tensors
+        )
+        self._arrays = tuple(as_array(tensor) for tensor in self.tensors)
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self._arrays[0])
+
+    def __getitem__(self, index: int) -> tuple[Tensor, ...]:
+        """Return row `index` of each tensor."""
+        row = checked_index("TensorDataset", index, len(self))
+        return tuple(tensor[row] for tensor in self.tensors)
+
+    def take(self, indices: Indices) -> tuple[Tensor, ...]:
+        """Return the rows `indices` of each tensor: one gather a tensor."""
+        return tuple(
+            stack([tensor[int(i)] for i in indices])
+            if needs_gradient(tensor)
+            else from_numpy(array.take(indices, axis=0))
+            for tensor, array in zip(self.tensors, self._arrays, strict=True)
+        )
+
+
+class Subset(Dataset):
+    """Those samples of `dataset` that `indices` names, in that order."""
+
+    def __init__(self, dataset: Any, indices: Sequence[int] | Array) -> None:
+        self.dataset = dataset
+        self.indices = as_indices(indices)
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self.indices)
+
+    def __getitem__(self, index: int) -> Any:
+        """Return the sample at ``indices[index]``."""
+        place = checked_index("Subset", index, len(self))
+        return self.dataset[int(self.indices[place])]
+
+    def take(self, indices: Indices) -> Any:
+        """Return the batch of the samples at ``self.indices[indices]``."""
+        return take(self.dataset, self.indices[indices])
+
+
+def random_split(
+    dataset: Any, lengths: Sequence[float], generator: Seeding = None
+) -> list[Subset]:
+    """Split `dataset` at random into parts that do not overlap.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What to split.
+    lengths : sequence of int or of float
+        The parts' lengths, whose sum is ``len(dataset)``; or their shares, whose sum
+        is 1 (what rounding leaves over goes to the first parts, one each).
+    generator : Generator or int, optional
+        Where the order comes from; an int is a seed.  By default the process's
+        generator, which `manual_seed` sets.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> data = ac.data.TensorDataset(ac.zeros(10))
+    >>> [len(part) for part in ac.data.random_split(data, [0.8, 0.2], generator=0)]
+    [8, 2]
+    """
+    counts = _part_lengths(len(dataset), lengths)
+    order = permutation(len(dataset), draw_seed(generator), 0)
+    ends = np.cumsum(counts)
+    return [
+        Subset(dataset, order[end - count : end])
+        for end, count in zip(ends, counts, strict=True)
+    ]
+
+
+def _part_lengths(total: int, lengths: Sequence[float]) -> list[int]:
+    if any(length < 0 for length in lengths):
+        message = f"random_split: lengths {list(lengths)} must not be negative."
+        raise ArgumentError(message)
+    if all(isinstance(length, int) for length in lengths) and sum(lengths) == total:
+        return [int(length) for length in lengths]
+    if not np.isclose(sum(lengths), 1.0):
+        message = (
+            f"random_split: lengths {list(lengths)} add up to {sum(lengths)}; they "
+            f"must add up to the {total} samples, or to 1 if they are shares."
+        )
+        raise ArgumentError(message)
+    counts = [int(total * share) for share in lengths]
+    for part in range(total - sum(counts)):
+        counts[part % len(counts)] += 1
+    return counts

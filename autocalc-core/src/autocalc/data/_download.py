@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""Downloads that are checked before anyone sees them.
+
+A file is written under a temporary name, compared with the SHA-256 that is known for
+it, and only then given its name.  The next mirror is tried if one fails.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autocalc.errors import DataError
+
+_CHUNK = 1 << 18
+_TIMEOUT_SECONDS = 30.0
+
+#: Called with a file's name, the bytes that have come, and the bytes in all.
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A published file: its name, its size in bytes, and its SHA-256."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    import hashlib  # 6 ms of import
+
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def show_progress(name: str, done: int, total: int) -> None:
+    """Show a download on one line of the terminal, and nothing in a file or pipe."""
+    if not sys.stderr.isatty():
+        return
+    end = "\n" if done == total else ""
+    sys.stderr.write(f"\r{name}: {done / 1e6:.1f} of {total / 1e6:.1f} MB{end}")
+    sys.stderr.flush()
+
+
+def download(
+    file: RemoteFile,
+    mirrors: Sequence[str],
+    folder: Path,
+    progress: Progress | None = show_progress,
+) -> Path:
+    """Bring `file` into `folder` from the first mirror that has it; return its path."""
+    failures: list[str] = []
+    for mirror in mirrors:
+        url = mirror.rstrip("/") + "/" + file.name
+        try:
+            return _download_from(url, file, folder, progress)
+        except _FAILURES as error:
+            failures.append(f"{url}: {error}")
+    message = (
+        f"download: {file.name} could not be had. Tried: {'; '.join(failures)}. Check "
+        f"the connection, or put the file into {folder} yourself."
+    )
+    raise DataError(message)
+
+
+class _WrongContentError(Exception):
+    """What came is not the file that was published."""
+
+
+# URLError, timeouts and refused connections are OSError; HTTPException is what a server
+# that breaks off or does not speak HTTP causes, and comes with http.client only.
+_FAILURES: tuple[type[Exception], ...] = (OSError, ValueError, _WrongContentError)
+
+
+def _download_from(
+    url: str, file: RemoteFile, folder: Path, progress: Progress | None
+) -> Path:
+    target = folder / file.name
+    part = _make_part(target)
+    try:
+        _receive(url, file, part, progress)
+        part.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise
+    return target
+
+
+def _make_part(target: Path) -> Path:
+    """Return a name beside `target`; an error about the folder stops all mirrors."""
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part.touch()
+    except OSError as error:
+        message = (
+            f"download: cannot write into {target.parent} ({error.strerror}); pass "
+            f"`root=` or set AUTOCALC_DATA_DIR to a folder that can be written."
+        )
+        raise DataError(message) from error
+    return part
+
+
+def _receive(url: str, file: RemoteFile, part: Path, progress: Progress | None) -> None:
+    import hashlib
+    from http.client import HTTPException  # 20 ms of import
+    from urllib.request import urlopen
+
+    digest, done = hashlib.sha256(), 0
+    try:
+        with urlopen(url, timeout=_TIMEOUT_SECONDS) as reply, part.open("wb") as out:
+            while done <= file.size and (chunk := reply.read(_CHUNK)):
+                out.write(chunk)
+                digest.update(chunk)
+                done += len(chunk)
+                if progress is not None:
+                    progress(file.name, min(done, file.size), file.size)
+            out.flush()
+            os.fsync(out.fileno())
+    except HTTPException as error:
+        raise _WrongContentError(repr(error)) from error
+    _check(file, done, digest.hexdigest())
+
+
+def _check(file: RemoteFile, size: int, sha256: str) -> None:
+    if size < file.size:
+        message = f"only {size} of {file.size} bytes came"
+    elif size > file.size:
+        message = f"more than the {file.size} bytes of the published file came"
+    elif sha256 != file.sha256:
+        message = f"SHA-256 is {sha256}, the published file's is {file.sha256}"
+    else:
+        return
+    raise _WrongContentError(message)

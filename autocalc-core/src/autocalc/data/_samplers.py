@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""Samplers: the order in which a loader asks for samples.
+
+The samplers here answer `indices(epoch)` with the whole order as one array, so that the
+loader cuts batches out of it and can resume at any of them.  A user's sampler needs
+`__iter__` and, for `len(loader)`, `__len__`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sized
+from typing import Any
+
+import numpy as np
+
+from autocalc.data._arrays import Indices, as_indices
+from autocalc.data._shuffle import Seeding, choices, draw_seed, permutation
+from autocalc.errors import ArgumentError
+
+
+class Sampler:
+    """The base of samplers: iterate to get indices; `len` is how many."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Return an iterator over the indices of one epoch."""
+        message = f"{type(self).__name__}: a sampler needs an `__iter__` method."
+        raise NotImplementedError(message)
+
+
+class SequentialSampler(Sampler):
+    """The samples in their own order."""
+
+    def __init__(self, data_source: Sized) -> None:
+        self.data_source = data_source
+
+    def __len__(self) -> int:
+        """Return the number of indices of an epoch."""
+        return len(self.data_source)
+
+    def __iter__(self) -> Iterator[int]:
+        """Return an iterator over 0, 1, ..."""
+        return iter(range(len(self)))
+
+    def indices(self, epoch: int) -> Indices:
+        """Return the order, which is the same in every `epoch`."""
+        del epoch
+        return np.arange(len(self), dtype=np.int64)
+
+
+class RandomSampler(Sampler):
+    """The samples in a random order, another one in each epoch.
+
+    Parameters
+    ----------
+    data_source : sized
+        What is sampled; only its length is used.
+    replacement : bool, default False
+        Draw each index anew, so that a sample can come twice.
+    num_samples : int, optional
+        Indices in an epoch; by default ``len(data_source)``.
+    generator : Generator or int, optional
+        Gives the seed, once, when it is first needed; an int is the seed.  By default
+        the process's generator, which `manual_seed` sets.
+    """
+
+    def __init__(
+        self,
+        data_source: Sized,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Seeding = None,
+    ) -> None:
+        if num_samples is not None and num_samples < 1:
+            message = f"RandomSampler: `num_samples` is {num_samples}; use 1 or more."
+            raise ArgumentError(message)
+        self.data_source = data_source
+        self.replacement = replacement
+        self._num_samples = num_samples
+        self._generator: Seeding = generator
+        self._seed: int | None = None
+        self._epoch = 0
+
+    @property
+    def seed(self) -> int:
+        """The number that all orders of this sampler follow from."""
+        if self._seed is None:
+            self._seed = draw_seed(self._generator)
+        return self._seed
+
+    @seed.setter
+    def seed(self, value: int) -> None:
+        self._seed = value
+
+    def __len__(self) -> int:
+        """Return the number of indices of an epoch."""
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        """Return an iterator over the next epoch's indices."""
+        order = self.indices(self._epoch)
+        self._epoch += 1
+        return iter(order.tolist())
+
+    def indices(self, epoch: int) -> Indices:
+        """Return the order of `epoch`."""
+        total = len(self.data_source)
+        if self.replacement:
+            return choices(len(self), total, self.seed, epoch)
+        rounds = -(-len(self) // total) if total else 0
+        orders = [
+            permutation(total, self.seed, epoch * rounds + i) for i in range(rounds)
+        ]
+        return np.concatenate([as_indices([]), *orders])[: len(self)]
+
+
+class BatchSampler(Sampler):
+    """Cuts what `sampler` gives into lists of `batch_size` indices."""
+
+    def __init__(
+        self, sampler: Iterable[int], batch_size: int, drop_last: bool = False
+    ) -> None:
+        check_batch_size("BatchSampler", batch_size)
+        self.sampler = sampler
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+
+    def __len__(self) -> int:
+        """Return the number of batches."""
+        return count_batches(
+            len(self.sampler),  # type: ignore[arg-type]  # an error names what lacks it
+            self.batch_size,
+            self.drop_last,
+        )
+
+    def __iter__(self) -> Iterator[list[int]]:
+        """Return an iterator over lists of indices."""
+        batch: list[int] = []
+        for index in self.sampler:
+            batch.append(index)
+            if len(batch) == self.batch_size:
+                yield batch
+                batch = []
+        if batch and not self.drop_last:
+            yield batch
+
+
+def check_batch_size(where: str, batch_size: object) -> None:
+    """Raise an error unless `batch_size` is a positive int."""
+    if isinstance(batch_size, int) and batch_size >= 1:
+        return
+    message = f"{where}: `batch_size` is {batch_size!r}; use an int of at least 1."
+    raise ArgumentError(message)
+
+
+def count_batches(samples: int, batch_size: int, drop_last: bool) -> int:
+    """Return how many batches `samples` make."""
+    return samples // batch_size if drop_last else -(-samples // batch_size)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""Random orders that depend on a seed and an epoch, and on nothing else.
+
+The order is the rank of raw Philox words.  NumPy keeps that stream the same for ever;
+it makes no such promise for `Generator.permutation`, so a run resumed under another
+NumPy would otherwise go on in another order.  60,000 samples take 4 ms.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from autocalc._random import Generator, default_generator
+from autocalc.data._arrays import Indices
+
+#: Where a seed comes from: itself, a generator, or the process's generator.
+Seeding: TypeAlias = Generator | int | None
+
+#: What a seed takes from a generator, whose words have 32 bits.
+_WORDS_OF_A_SEED = 2
+
+
+def _words(count: int, seed: int, epoch: int) -> npt.NDArray[np.uint64]:
+    key = np.array([seed, epoch], dtype=np.uint64)
+    return np.random.Philox(key=key).random_raw(count)
+
+
+def permutation(count: int, seed: int, epoch: int) -> Indices:
+    """Return 0 ... count-1 in a random order."""
+    return np.argsort(_words(count, seed, epoch), kind="stable")
+
+
+def choices(count: int, total: int, seed: int, epoch: int) -> Indices:
+    """Return `count` random numbers below `total`, repeats allowed."""
+    unit: npt.NDArray[np.float64] = np.ldexp(_words(count, seed, epoch) >> 11, -53)
+    return (unit * total).astype(np.int64)
+
+
+def draw_seed(generator: Seeding) -> int:
+    """Return `generator` if it is an int, else a seed drawn from it."""
+    if isinstance(generator, int):
+        return generator % 2**64
+    seed, offset = (generator or default_generator).draw(_WORDS_OF_A_SEED)
+    return int(_words(1, int(seed) % 2**64, int(offset))[0])

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""Data sets, subsets and splits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc.data._dataset import take
+
+
+class Squares(ac.data.Dataset):
+    def __len__(self):
+        return 5
+
+    def __getitem__(self, index):
+        return index, float(index * index)
+
+
+def make_tensors():
+    x = np.arange(12, dtype=np.float32).reshape(6, 2)
+    return ac.from_numpy(x), ac.from_numpy(np.arange(6))
+
+
+def test_tensor_dataset_gives_rows_as_a_tuple():
+    data = ac.data.TensorDataset(*make_tensors())
+    x, y = data[-1]
+    assert len(data) == 6
+    assert x.numpy().tolist() == [10.0, 11.0]
+    assert y.item() == 5
+
+
+def test_tensor_dataset_takes_a_batch_in_the_order_asked_for():
+    data = ac.data.TensorDataset(*make_tensors())
+    x, y = data.take(np.array([4, 0, 4]))
+    assert x.numpy().tolist() == [[8.0, 9.0], [0.0, 1.0], [8.0, 9.0]]
+    assert y.numpy().tolist() == [4, 0, 4]
+
+
+def test_tensor_dataset_shares_memory_and_accepts_arrays():
+    x = np.zeros((3, 2), np.float32)
+    data = ac.data.TensorDataset(x)
+    x[1] = 7
+    assert data[1][0].numpy().tolist() == [7.0, 7.0]
+    assert data.take(np.array([1]))[0].numpy().tolist() == [[7.0, 7.0]]
+
+
+def test_a_batch_is_a_copy():
+    x, _ = make_tensors()
+    batch = ac.data.TensorDataset(x).take(np.array([0]))[0]
+    batch.numpy()[:] = -1
+    assert x.numpy()[0].tolist() == [0.0, 1.0]
+
+
+def test_rows_of_a_tensor_that_requires_a_gradient_stay_connected():
+    x = ac.tensor([[1.0], [2.0]], requires_grad=True)
+    assert ac.data.TensorDataset(x).take(np.array([1]))[0].requires_grad
+
+
+def test_tensor_dataset_refuses_unequal_lengths():
+    with pytest.raises(ac.errors.ShapeError, match=r"\(3,\), \(4,\).*same first dim"):
+        ac.data.TensorDataset(ac.zeros(3), ac.zeros(4))
+
+
+def test_tensor_dataset_refuses_scalars():
+    with pytest.raises(ac.errors.ShapeError, match=r"shapes \(\) were given"):
+        ac.data.TensorDataset(ac.tensor(1.0))
+
+
+def test_tensor_dataset_needs_a_tensor():
+    with pytest.raises(ac.errors.ArgumentError, match="at least one is needed"):
+        ac.data.TensorDataset()
+
+
+def test_an_index_out_of_range_names_the_range():
+    data = ac.data.TensorDataset(ac.zeros(3))
+    with pytest.raises(IndexError, match=r"index 3 .* 3 samples; use -3 to 2"):
+        data[3]
+
+
+def test_subset_maps_indices_singly_and_in_batches():
+    subset = ac.data.Subset(Squares(), [4, 2])
+    assert len(subset) == 2
+    assert subset[0] == (4, 16.0)
+    assert subset[-1] == (2, 4.0)
+    index, square = subset.take(np.array([1, 0]))
+    assert index.numpy().tolist() == [2, 4]
+    assert square.numpy().tolist() == [4.0, 16.0]
+
+
+def test_subset_of_a_tensor_dataset_is_one_gather():
+    subset = ac.data.Subset(ac.data.TensorDataset(*make_tensors()), [5, 3])
+    assert subset.take(np.array([1, 0]))[1].numpy().tolist() == [3, 5]
+
+
+def test_an_overridden_getitem_is_not_passed_over_by_the_inherited_take():
+    class Negated(ac.data.TensorDataset):
+        def __getitem__(self, index):
+            return (super().__getitem__(index)[0] * -1,)
+
+    data = Negated(ac.from_numpy(np.array([1.0, 2.0], np.float32)))
+    assert take(data, np.array([0, 1]))[0].numpy().tolist() == [-1.0, -2.0]
+
+
+def test_take_works_on_a_plain_list_and_on_an_array():
+    assert take([3, 4, 5], np.array([2, 0])).numpy().tolist() == [5, 3]
+    rows = np.arange(6.0).reshape(3, 2)
+    assert take(rows, np.array([2])).numpy().tolist() == [[4.0, 5.0]]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "counts"),
+    [([3, 2], [3, 2]), ([0.6, 0.4], [3, 2]), ([0.5, 0.5], [3, 2]), ([5, 0], [5, 0])],
+)
+def test_random_split_covers_everything_once(lengths, counts):
+    parts = ac.data.random_split(Squares(), lengths, generator=3)
+    assert [len(part) for part in parts] == counts
+    chosen = np.concatenate([part.indices for part in parts])
+    assert sorted(chosen.tolist()) == [0, 1, 2, 3, 4]
+
+
+def test_random_split_follows_the_seed():
+    def split(seed):
+        return ac.data.random_split(range(100), [50, 50], seed)[0].indices.tolist()
+
+    assert split(1) == split(1)
+    assert split(1) != split(2)
+
+
+def test_random_split_follows_manual_seed():
+    def split():
+        ac.manual_seed(11)
+        return ac.data.random_split(range(50), [25, 25])[0].indices.tolist()
+
+    assert split() == split()
+
+
+def test_random_split_refuses_lengths_that_do_not_add_up():
+    with pytest.raises(ValueError, match=r"add up to 4; .* the 5 samples, or to 1"):
+        ac.data.random_split(Squares(), [3, 1])
+
+
+def test_random_split_refuses_negative_lengths():
+    with pytest.raises(ValueError, match="must not be negative"):
+        ac.data.random_split(Squares(), [6, -1])
+
+
+@pytest.mark.parametrize("call", [len, lambda data: data[0]])
+def test_the_base_class_says_which_method_is_missing(call):
+    with pytest.raises(NotImplementedError, match=r"a data set needs a `__\w+__`"):
+        call(ac.data.Dataset())
