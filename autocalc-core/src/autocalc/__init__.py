@@ -126,7 +126,8 @@ _methods.inplace = _inplace
 _methods.dtypes = _dtypes
 _methods.bind_arithmetic()
 
-from autocalc import autograd, kernels, memory  # noqa: E402  they need the methods
+from autocalc import autograd, data, kernels, memory, utils  # noqa: E402  need methods
+from autocalc._io import load, save  # noqa: E402
 from autocalc.autograd import (  # noqa: E402
     enable_grad,
     is_grad_enabled,

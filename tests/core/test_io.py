@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: MIT
+"""`save` and `load`: everything comes back, files are never half written."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import struct
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+import autocalc as ac
+from autocalc import _io
+from autocalc.errors import CheckpointError, DTypeError
+
+DTYPES = ["float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "state.safetensors"
+
+
+def round_trip(value, path):
+    ac.save(value, path)
+    return ac.load(path)
+
+
+def array_of(tensor):
+    return tensor.detach().numpy()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(), (0, 3), (5,), (2, 3, 4)])
+def test_every_dtype_and_shape_comes_back(path, dtype, shape):
+    values = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
+    loaded = array_of(round_trip(ac.from_numpy(values), path))
+    assert loaded.dtype == values.dtype
+    assert loaded.shape == shape
+    assert np.array_equal(loaded, values)
+
+
+def test_special_values_keep_their_bits(path):
+    bits = np.array([0x7FC00001, 0x7F800000, 0xFF800000, 0x80000000, 1], np.uint32)
+    values = bits.view(np.float32).copy()
+    loaded = array_of(round_trip({"x": ac.from_numpy(values)}, path)["x"])
+    assert loaded.view(np.uint32).tolist() == bits.tolist()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        3,
+        -(2**70),
+        0.1,
+        5e-324,
+        "text é",
+        [],
+        {},
+        (),
+        [1, [2.5, (None, "a")], {"k": (1,)}],
+        {0: "a", 1.5: "b", None: "c", True: "d", "e": {"f": 1}},
+        {"$": 1, "x": {"$": "tensor"}},
+        {"b": 1, "a": 2},
+    ],
+    ids=repr,
+)
+def test_plain_values_come_back_with_their_types(path, value):
+    loaded = round_trip(value, path)
+    assert loaded == value
+    assert repr(loaded) == repr(value)
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
+def test_infinities_and_nan_come_back(path, value):
+    assert repr(round_trip({"x": value}, path)["x"]) == repr(value)
+
+
+def test_numpy_scalars_come_back_as_numbers(path):
+    assert round_trip([np.float64(0.5), np.int32(7)], path) == [0.5, 7]
+
+
+def test_arrays_come_back_as_arrays(path):
+    loaded = round_trip({"a": np.arange(3), "t": ac.from_numpy(np.arange(3))}, path)
+    assert isinstance(loaded["a"], np.ndarray)
+    assert isinstance(loaded["t"], ac.Tensor)
+
+
+def test_views_are_stored_as_what_they_show(path):
+    whole = np.arange(24, dtype=np.float32).reshape(4, 6)
+    views = {"t": whole.T, "s": whole[1:3, ::2], "e": np.broadcast_to(whole[0], (3, 6))}
+    loaded = round_trip(views, path)
+    for key, view in views.items():
+        assert np.array_equal(loaded[key], view)
+
+
+def test_requires_grad_comes_back(path):
+    weight = ac.tensor([1.0, 2.0], requires_grad=True)
+    loaded = round_trip({"w": weight, "d": weight.detach()}, path)
+    assert loaded["w"].requires_grad
+    assert not loaded["d"].requires_grad
+
+
+def test_tensors_lie_under_their_keys_for_any_reader(path):
+    state = {"0.weight": ac.ones(2, 2), "0.bias": ac.zeros(2)}
+    ac.save(state, path)
+    assert sorted(load_file(path)) == ["0.bias", "0.weight"]
+    ac.save({"model": state, "steps": [ac.tensor(1.0)]}, path)
+    assert sorted(load_file(path)) == ["model.0.bias", "model.0.weight", "steps.0"]
+
+
+def test_the_order_of_keys_is_kept(path):
+    state = {key: ac.zeros(1) for key in ("z", "a", "m")}
+    assert list(round_trip(state, path)) == ["z", "a", "m"]
+
+
+def test_keys_that_read_alike_do_not_meet(path):
+    value = {"a": {"b": ac.tensor(1.0)}, "a.b": ac.tensor(2.0)}
+    loaded = round_trip(value, path)
+    assert array_of(loaded["a"]["b"]) == 1.0
+    assert array_of(loaded["a.b"]) == 2.0
+
+
+def test_shared_tensors_are_stored_once_and_stay_shared(path):
+    table = ac.from_numpy(np.ones((100, 10), np.float32))
+    loaded = round_trip({"first": table, "second": table.detach()}, path)
+    assert len(load_file(path)) == 1
+    array_of(loaded["first"])[0, 0] = 7
+    assert array_of(loaded["second"])[0, 0] == 7
+
+
+def test_loaded_tensors_do_not_depend_on_the_file(path):
+    loaded = round_trip(ac.from_numpy(np.arange(1000.0)), path)
+    with path.open("r+b") as file:
+        file.write(b"\xff" * path.stat().st_size)
+    path.unlink()
+    values = array_of(loaded)
+    assert np.array_equal(values, np.arange(1000.0))
+    values[0] = 1  # and can be written
+
+
+def test_objects_with_a_state_dict_are_saved_as_it(path):
+    class Model:
+        def state_dict(self):
+            return {"w": ac.ones(2)}
+
+    assert list(round_trip(Model(), path)) == ["w"]
+    assert list(round_trip({"model": Model(), "epoch": 3}, path)["model"]) == ["w"]
+
+
+def test_other_programs_files_load_as_a_dict(path):
+    save_file({"a": np.ones(3, np.float32)}, path, metadata={"format": "pt"})
+    loaded = ac.load(path)
+    assert list(loaded) == ["a"]
+    assert array_of(loaded["a"]).tolist() == [1.0, 1.0, 1.0]
+
+
+# Writing: all or nothing.
+
+
+def test_nothing_else_is_left_in_the_folder(path):
+    ac.save([1], path)
+    ac.save([2], path)
+    assert list(path.parent.iterdir()) == [path]
+    assert ac.load(path) == [2]
+
+
+def test_a_failed_save_leaves_the_old_file(path, monkeypatch):
+    ac.save([1], path)
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_io.os, "fsync", fail)
+    with pytest.raises(CheckpointError, match=r"state.safetensors cannot .*No space"):
+        ac.save([2], path)
+    assert list(path.parent.iterdir()) == [path]
+    assert ac.load(path) == [1]
+
+
+def test_an_interrupted_save_leaves_the_old_file(path, monkeypatch):
+    ac.save([1], path)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_io.os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        ac.save([2], path)
+    assert list(path.parent.iterdir()) == [path]
+    assert ac.load(path) == [1]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_the_file_has_ordinary_permissions_and_a_link_stays(tmp_path):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.touch()
+    link.symlink_to(real)
+    ac.save([1], link)
+    assert link.is_symlink()
+    assert ac.load(real) == [1]
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE(real.stat().st_mode) == 0o666 & ~mask
+
+
+def test_a_folder_that_is_missing_is_named(tmp_path):
+    with pytest.raises(CheckpointError, match=r"no.x cannot be written: No such file"):
+        ac.save([1], tmp_path / "no" / "x")
+
+
+# What cannot be saved is said with its place.
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"a": [1, object()]}, r"the object\['a'\]\['1'\] is of type object; a check"),
+        (object(), "the object is of type object"),
+        ({"a": 1j}, "is of type complex"),
+        ({"a": {(1, 2): 3}}, r"the object\['a'\] has a key of type tuple"),
+        ({"h": np.zeros(2, np.float16)}, r"the object\['h'\] is an array of float16"),
+        ({"o": np.array([None])}, "is an array of object"),
+    ],
+)
+def test_other_values_are_refused(path, value, message):
+    with pytest.raises(DTypeError, match=message):
+        ac.save(value, path)
+    assert not path.exists()
+
+
+def test_a_list_that_contains_itself_is_refused(path):
+    endless = []
+    endless.append(endless)
+    with pytest.raises(CheckpointError, match="a list or dict that contains itself"):
+        ac.save(endless, path)
+
+
+# Damaged files.
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda _: b"",
+        lambda content: content[:5],
+        lambda content: content[:60],
+        lambda content: content[:-1],
+        lambda content: content + b"x",
+        lambda _: b"PK\3\4" * 50,
+    ],
+)
+def test_a_damaged_file_is_named(path, damage):
+    ac.save({"x": ac.ones(10)}, path)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(CheckpointError, match=r"safetensors \(\d+ bytes\) is cut"):
+        ac.load(path)
+
+
+def test_a_missing_file_and_a_folder_are_named(path):
+    with pytest.raises(CheckpointError, match=r"state.safetensors is not there"):
+        ac.load(path)
+    with pytest.raises(CheckpointError, match="is a folder"):
+        ac.load(path.parent)
+
+
+def test_unknown_dtypes_are_named(path):
+    header = {"w": {"dtype": "BF16", "shape": [2], "data_offsets": [0, 4]}}
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + bytes(4))
+    with pytest.raises(CheckpointError, match=r"tensor 'w' of .* is BF16; AutoCalc"):
+        ac.load(path)
+
+
+def rewrite(path, **metadata):
+    save_file({"x": np.zeros(1)}, path, metadata=metadata)
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        "not json",
+        '{"$": "tensor", "name": "y"}',
+        '{"$": "tensor"}',
+        '{"$": "what"}',
+        '{"$": "dict", "of": 3}',
+        "[" * 100_000 + "]" * 100_000,
+    ],
+    ids=["json", "name", "field", "kind", "type", "depth"],
+)
+def test_metadata_that_do_not_fit_are_refused(path, tree):
+    rewrite(path, autocalc=tree, autocalc_version="1")
+    with pytest.raises(CheckpointError, match=r"metadata of .* do not describe"):
+        ac.load(path)
+
+
+def test_another_version_is_refused(path):
+    rewrite(path, autocalc="[]", autocalc_version="2")
+    with pytest.raises(CheckpointError, match=r"has version 2 .* reads version 1"):
+        ac.load(path)
