@@ -147,7 +147,7 @@ struct ReluBackward {
     static constexpr Cost cost = Cost::cheap;
     template <class T>
     static AC_INLINE vec<T> apply(vec<T> g, vec<T> y) {
-        return keep(gt(y, zero<T>()), g);
+        return keep(~le(y, zero<T>()), g);  // g where y is NaN
     }
 };
 
@@ -165,7 +165,7 @@ struct TanhBackward {
     static constexpr Cost cost = Cost::cheap;
     template <class T>
     static AC_INLINE vec<T> apply(vec<T> g, vec<T> y) {
-        return g * fnma(y, y, set1<T>(1));
+        return g * ((set1<T>(1) - y) * (set1<T>(1) + y));  // 1 - y^2 would cancel
     }
 };
 

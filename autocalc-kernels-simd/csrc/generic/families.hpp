@@ -9,7 +9,8 @@
 #define AC_FOR_EACH_FAMILY(X) \
     X(arithmetic)             \
     X(transcendental)         \
-    X(copies)
+    X(copies)                 \
+    X(reductions)
 
 namespace autocalc::simd::AC_ISA {
 
