@@ -191,14 +191,14 @@ class KernelCall:
         )
         metas = (*map(_one_meta, outs), *(_one_meta(_meta(x)) for x in operands))
         dtypes = tuple(None if meta is None else meta.dtype for meta in metas)
+        if spec.accumulates:
+            attributes = (*attributes, accumulate)
         if not self._strided:
-            return DispatchKey(spec.name, dtypes)
+            return DispatchKey(spec.name, dtypes, attributes, accumulate)
         shapes = tuple(None if meta is None else meta.shape for meta in metas)
         strides = (None,) * len(outs) + tuple(
             None if x is None else x.strides for x in operands
         )
-        if spec.accumulates:
-            attributes = (*attributes, accumulate)
         return DispatchKey(spec.name, dtypes, attributes, accumulate, shapes, strides)
 
 

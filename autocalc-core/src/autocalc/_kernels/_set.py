@@ -35,7 +35,7 @@ class DispatchKey(NamedTuple):
         One entry for each operand in signature order, outputs first: its dtype, None
         where it is absent or not wanted; a list counts by its first array.
     attributes
-        The call's attributes by position (of kernels with the key ``"shapes"``).
+        The call's attributes by position.
     accumulate
         Bit i set: output i is added into.
     shapes, strides

@@ -546,31 +546,22 @@ static void ac_py_key_sizes(PyObject* shapes, Py_ssize_t i, int64_t* out, int32_
     *ndim = (int32_t)d;
 }
 
-/* A dispatch key names in-out operands, then inputs.  What it does not know has ndim -1 and, for outputs
- * that are only written, dtype -1. */
-static int ac_py_key_arrays(const ac_py_kernel* k, PyObject* dtypes, PyObject* shapes, PyObject* strides,
-                            PyObject* present, ac_array* arrays) {
-    const ac_py_signature* s = &k->signature;
-    const Py_ssize_t in_out = PyTuple_GET_SIZE(dtypes) - s->n_inputs;
+/* A dispatch key names all operands, outputs first; None is absent.  What it does not know has ndim -1. */
+static void ac_py_key_arrays(const ac_py_kernel* k, PyObject* dtypes, PyObject* shapes, PyObject* strides,
+                             ac_array* arrays) {
     int i;
-    for (i = 0; i < s->n_operands; ++i) {
-        const Py_ssize_t at = i < in_out ? i : i - s->n_outputs + in_out;
+    for (i = 0; i < k->signature.n_operands; ++i) {
         ac_array* a = &arrays[i];
         int32_t unused;
         memset(a, 0, sizeof *a);
         a->ndim = -1;
         a->dtype = -1;
-        if (i >= in_out && i < s->n_outputs) {
-            a->present = i >= PyTuple_GET_SIZE(present) || PyTuple_GET_ITEM(present, i) == Py_True;
-            continue;
-        }
-        if (PyTuple_GET_ITEM(dtypes, at) == Py_None) continue;
+        if (PyTuple_GET_ITEM(dtypes, i) == Py_None) continue;
         a->present = 1;
-        a->dtype = ac_py_key_dtype(PyTuple_GET_ITEM(dtypes, at));
-        ac_py_key_sizes(shapes, at, a->shape, &a->ndim);
-        ac_py_key_sizes(strides, at, a->strides, &unused);
+        a->dtype = ac_py_key_dtype(PyTuple_GET_ITEM(dtypes, i));
+        ac_py_key_sizes(shapes, i, a->shape, &a->ndim);
+        ac_py_key_sizes(strides, i, a->strides, &unused);
     }
-    return 0;
 }
 
 static PyObject* ac_py_decide(const ac_py_kernel* k, PyObject* attributes, const ac_array* arrays) {
@@ -601,27 +592,26 @@ static PyObject* ac_py_decide(const ac_py_kernel* k, PyObject* attributes, const
 }
 
 static PyObject* ac_py_supports(PyObject* self, PyObject* key) {
-    static const char* const names[5] = {"dtypes", "shapes", "strides", "present", "attributes"};
+    static const char* const names[4] = {"dtypes", "shapes", "strides", "attributes"};
     const ac_py_kernel* k = (const ac_py_kernel*)self;
     const ac_py_signature* s = &k->signature;
     ac_array arrays[AC_MAX_OPERANDS];
-    PyObject* part[5] = {NULL, NULL, NULL, NULL, NULL};
+    PyObject* part[4] = {NULL, NULL, NULL, NULL};
     PyObject* result = NULL;
     int i, failed = 0;
-    for (i = 0; i < 5 && !failed; ++i) {
+    for (i = 0; i < 4 && !failed; ++i) {
         part[i] = PyObject_GetAttrString(key, names[i]);
         failed = part[i] == NULL;
     }
-    if (!failed && PyTuple_Check(part[0]) && PyTuple_Check(part[3]) && PyTuple_Check(part[4]) &&
-        PyTuple_GET_SIZE(part[0]) >= s->n_inputs && PyTuple_GET_SIZE(part[4]) == s->n_attributes) {
-        if (ac_py_key_arrays(k, part[0], part[1], part[2], part[3], arrays) == 0) {
-            result = ac_py_decide(k, part[4], arrays);
-        }
+    if (!failed && PyTuple_Check(part[0]) && PyTuple_Check(part[3]) &&
+        PyTuple_GET_SIZE(part[0]) == s->n_operands && PyTuple_GET_SIZE(part[3]) == s->n_attributes) {
+        ac_py_key_arrays(k, part[0], part[1], part[2], arrays);
+        result = ac_py_decide(k, part[3], arrays);
     } else if (!failed) {
         PyErr_Format(PyExc_TypeError, "%s: %R is not a dispatch key of `%s`", k->entry->name, key,
                      k->entry->signature);
     }
-    for (i = 0; i < 5; ++i) Py_XDECREF(part[i]);
+    for (i = 0; i < 4; ++i) Py_XDECREF(part[i]);
     return result;
 }
 
