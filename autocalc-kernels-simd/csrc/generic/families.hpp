@@ -10,7 +10,9 @@
     X(arithmetic)             \
     X(transcendental)         \
     X(copies)                 \
-    X(reductions)
+    X(reductions)             \
+    X(gemm)                   \
+    X(linear)
 
 namespace autocalc::simd::AC_ISA {
 

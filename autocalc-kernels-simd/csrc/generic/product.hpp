@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// The matrix product that gemm, linear and linear_backward share:
+//
+//     c = act(alpha * a @ b + bias + beta * c),   a: [m, k]   b: [k, n]   c: [m, n]
+//
+// for every index of the batch dims. Strides count elements; c and pre are contiguous along n.
+#pragma once
+
+#include "autocalc_kernel.h"
+#include "base.hpp"
+
+namespace autocalc::simd::AC_ISA {
+
+enum class Activation { none, relu, gelu, gelu_tanh };  // in the order of the signature's words
+
+template <class T>
+struct Product {
+    int64_t m, n, k;
+    const T* a;
+    int64_t a_row, a_col;
+    const T* b;
+    int64_t b_row, b_col;
+    T* c;
+    int64_t c_row;
+    const T* bias;  // n elements, or null
+    T* pre;         // the value before the activation, or null
+    int64_t pre_row;
+    T alpha, beta;  // c is not read if beta is 0
+    Activation activation;
+    int batch_dims;
+    int64_t batch[AC_MAX_DIMS];
+    int64_t a_step[AC_MAX_DIMS], b_step[AC_MAX_DIMS], c_step[AC_MAX_DIMS];
+    int64_t pre_step[AC_MAX_DIMS];
+};
+
+// False if there is no memory for packing.
+bool multiply(const Product<float>& product, ac_context* context);
+bool multiply(const Product<double>& product, ac_context* context);
+
+}  // namespace autocalc::simd::AC_ISA
