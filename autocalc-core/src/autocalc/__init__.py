@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
-
 from autocalc import _creation, _dtypes, _functional, _inplace, _methods
 from autocalc._creation import (
     arange,
@@ -118,6 +116,7 @@ from autocalc._ops.elementwise import (
 )
 from autocalc._random import Generator, manual_seed
 from autocalc._tensor import Tensor
+from autocalc._version import __version__
 
 # The methods of Tensor call functions that are themselves made of tensors.
 _methods.ops = _elementwise

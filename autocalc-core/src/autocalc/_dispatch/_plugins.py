@@ -228,7 +228,7 @@ def _plugin_of(point: EntryPoint) -> Plugin:
 @functools.lru_cache(maxsize=1)
 def registry() -> Registry:
     """Return what is installed, found at the first call."""
-    from autocalc import __version__
+    from autocalc._version import __version__
 
     result = Registry()
     result.add_plugin(

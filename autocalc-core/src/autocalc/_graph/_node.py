@@ -57,8 +57,8 @@ class Node:
     saved
         The arrays that the rule declares, None in the place of those that the wanted
         gradients do not need; `FREED` after a walk.
-    versions
-        For each saved array its version cell, and the cell's count at that time.
+    cells, counts
+        The version cells of the saved arrays and their counts when they were saved.
     shapes, dtype
         Of the inputs.
     attributes
@@ -69,23 +69,25 @@ class Node:
         What users registered, by output.
     """
 
-    __slots__ = ("attributes", "dtype", "edges", "hooks", "op", "saved", "serial",
-                 "shapes", "versions")  # fmt: skip
+    __slots__ = ("attributes", "cells", "counts", "dtype", "edges", "hooks", "op",
+                 "saved", "serial", "shapes")  # fmt: skip
 
     def __init__(
         self,
         op: Any,
         edges: tuple[Edge, ...],
-        saved: Any,
-        versions: tuple[Any, ...],
+        saved: tuple[Array | None, ...],
+        cells: tuple[Version | None, ...],
+        counts: tuple[int, ...],
         shapes: tuple[Shape, ...],
         dtype: DType,
         attributes: tuple[Any, ...],
     ) -> None:
         self.op = op
         self.edges = edges
-        self.saved = saved
-        self.versions = versions
+        self.saved: Any = saved
+        self.cells = cells
+        self.counts = counts
         self.shapes = shapes
         self.dtype = dtype
         self.attributes = attributes

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 from autocalc._ops._op import nary
@@ -42,7 +41,7 @@ def count(shape: Any, axes: Any) -> int:
     result = 1
     for axis in axes:
         result *= shape[axis]
-    return builtins.max(result, 1)
+    return max(result, 1)
 
 
 var = nary("var", saves="mean a")

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Which implementation of a kernel runs, and why."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Nodes and the backward walk; knows no operator."""

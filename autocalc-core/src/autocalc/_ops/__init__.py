@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Differentiable operators: forward and backward rule side by side."""
