@@ -86,7 +86,7 @@ def _direct(x: Tensor, other: Tensor) -> bool:
     fits = a.dtype is b.dtype and a.dtype.kind == "f"
     if not fits or (a.shape != b.shape and b.ndim):
         return False
-    return not arrays.is_view(b, a) or a is b
+    return a is b or not arrays.may_overlap(a, b)
 
 
 def add_(x: Tensor, other: Any, alpha: Any = 1) -> Tensor:
@@ -125,7 +125,7 @@ def copy_(x: Tensor, src: Any) -> Tensor:
         copied = functional.clone(as_operand(source, x.dtype))
         return _write("copy_", x, copied)
     a, b = x._array, source._array
-    arrays.copy(arrays.copy(b) if arrays.is_view(b, a) else b, into=a)
+    arrays.copy(arrays.copy(b) if arrays.may_overlap(a, b) else b, into=a)
     x._cell().count += 1
     return x
 

@@ -72,13 +72,14 @@ def backward(
     """
     outputs, seeds = _seeded("backward", tensors, grad_tensors)
     walk = _walk(outputs, seeds, retain_graph, create_graph, None, ())
-    for leaf, cotangent in walk.leaves.items():
-        gradient = _as_tensor(cotangent.value)
+    for leaf, value, fresh in walk.leaves.values():
+        gradient = _as_tensor(value)
+        owned = fresh and not walk.k.is_view(value)
         if leaf.hooks:
             hooked = run_hooks(leaf.hooks, gradient)
-            cotangent.owned &= hooked is gradient
+            owned = owned and hooked is gradient
             gradient = hooked
-        _accumulate(leaf, gradient, cotangent.owned, create_graph)
+        _accumulate(leaf, gradient, owned, create_graph)
 
 
 def grad(
@@ -137,7 +138,7 @@ def _found(walk: Walk, x: Tensor, i: int, allow_unused: bool) -> Tensor | None:
     """Return the gradient that the walk brought to `x`."""
     edge = x._edge
     if edge.__class__ is Leaf:
-        value = walk.leaves[edge].value if edge in walk.leaves else None
+        value = walk.leaves[edge][1] if edge in walk.leaves else None
         if value is not None and edge.hooks:
             return run_hooks(edge.hooks, _as_tensor(value))
     else:

@@ -52,18 +52,19 @@ def binary(general: KernelCall) -> Callable[..., Array]:
 
     def call(a: Array, b: Array, into: Array | None = None) -> Array:
         dtype = a.dtype
-        if into is not None or b.dtype is not dtype:
+        if b.dtype is not dtype:
             return general(a, b, into=into)
         selection = current().selection
         kernel = selection.tables[index].get(dtype)
         if kernel is None:
             kernel = general.first(selection, dtype, (a, b))
-        shape = a.shape
-        if shape != b.shape:
-            shape = broadcast_shapes(name, shape, b.shape)
-        out = selection.empty(shape, dtype)
-        kernel(out, a, b)
-        return out
+        if into is None:
+            shape = a.shape
+            if shape != b.shape:
+                shape = broadcast_shapes(name, shape, b.shape)
+            into = selection.empty(shape, dtype)
+        kernel(into, a, b)
+        return into
 
     return call
 
@@ -95,9 +96,14 @@ class Arrays:
         return a.dtype
 
     @staticmethod
-    def is_view(a: Array, of: Array) -> bool:
-        """Return whether `a` may be memory of the array `of`."""
-        return a is of or np.may_share_memory(a, of)
+    def is_view(a: Array) -> bool:
+        """Return whether `a` is a view of another array: others may see its memory."""
+        return a.base.__class__ is np.ndarray
+
+    @staticmethod
+    def may_overlap(a: Array, b: Array) -> bool:
+        """Return whether writing one of two arrays may change the other."""
+        return np.may_share_memory(a, b)
 
     # ---- making arrays -----------------------------------------------------------
 
@@ -134,10 +140,6 @@ class Arrays:
     def add_into(self, total: Array, value: Array) -> Array:
         """Add `value` into `total`, which the caller owns; return the sum."""
         return self.add(total, value, into=total)
-
-    def zeros_like_part(self, part: Array, shape: Shape) -> Array:
-        """Return zeros of `shape` into which parts like `part` are added."""
-        return self.zeros(shape, part.dtype)
 
     def add_into_slice(self, total: Array, index: Any, part: Array) -> Array:
         """Add `part` into ``total[index]``; return `total`."""

@@ -57,8 +57,8 @@ class Node:
     saved
         The arrays that the rule declares, None in the place of those that the wanted
         gradients do not need; `FREED` after a walk.
-    cells, counts
-        The version cells of the saved arrays and their counts when they were saved.
+    versions
+        For each saved array its version cell, and the cell's count at that time.
     shapes, dtype
         Of the inputs.
     attributes
@@ -69,25 +69,23 @@ class Node:
         What users registered, by output.
     """
 
-    __slots__ = ("attributes", "cells", "counts", "dtype", "edges", "hooks", "op",
-                 "saved", "serial", "shapes")  # fmt: skip
+    __slots__ = ("attributes", "dtype", "edges", "hooks", "op", "saved", "serial",
+                 "shapes", "versions")  # fmt: skip
 
     def __init__(
         self,
         op: Any,
         edges: tuple[Edge, ...],
-        saved: tuple[Array | None, ...],
-        cells: tuple[Version | None, ...],
-        counts: tuple[int, ...],
+        saved: Any,
+        versions: tuple[Any, ...],
         shapes: tuple[Shape, ...],
         dtype: DType,
         attributes: tuple[Any, ...],
     ) -> None:
         self.op = op
         self.edges = edges
-        self.saved: Any = saved
-        self.cells = cells
-        self.counts = counts
+        self.saved = saved
+        self.versions = versions
         self.shapes = shapes
         self.dtype = dtype
         self.attributes = attributes

@@ -18,34 +18,6 @@ from autocalc.errors import GradError
 Hook = Callable[..., Any]
 
 
-class Cotangent:
-    """The sum of what has arrived at one output, and whether the walk owns it."""
-
-    __slots__ = ("owned", "value")
-
-    def __init__(self) -> None:
-        self.value: Any = None
-        self.owned = False
-
-    def add(self, k: Any, value: Any, owned: bool) -> None:
-        """Add `value`; write only into memory that nobody else can see."""
-        if self.value is None:
-            self.value, self.owned = value, owned
-        elif self.owned:
-            self.value = k.add_into(self.value, value)
-        else:
-            self.value, self.owned = k.add(self.value, value), True
-
-    def add_part(self, k: Any, part: Partial, shape: Any) -> None:
-        """Add into a slice of a buffer that is made at the first part."""
-        if self.value is None:
-            self.value = k.zeros_like_part(part.value, shape)
-            self.owned = True
-        elif not self.owned:
-            self.value, self.owned = k.copy(self.value), True
-        self.value = k.add_into_slice(self.value, part.index, part.value)
-
-
 class NodeView:
     """A node as a rule sees it in a walk with a purpose of its own.
 
@@ -97,6 +69,11 @@ def reaching(roots: Iterable[Edge], wanted: set[Any]) -> set[Any]:
 class Walk:
     """One backward walk.
 
+    What has arrived at a node or leaf is a flat list ``[node, sum, fresh, ...]`` with
+    a pair for each output: the sum of its cotangents, and whether the walk may own
+    that memory.  A sum that is only handed on (the incoming cotangent itself) is never
+    written; `fresh` ones are, unless `k` says that they are views.
+
     Parameters
     ----------
     k
@@ -125,10 +102,9 @@ class Walk:
         self.needed = needed
         self.saved = saved
         self.hooked = hooked
-        self.plain = needed is None and saved is None
         self.heap: list[int] = []
-        self.reached: dict[int, tuple[Node, list[Cotangent]]] = {}
-        self.leaves: dict[Leaf, Cotangent] = {}
+        self.reached: dict[int, list[Any]] = {}
+        self.leaves: dict[Leaf, list[Any]] = {}
         self.captured: dict[tuple[Node, int], Any] = {}
 
     def run(
@@ -138,73 +114,95 @@ class Walk:
         capture: Iterable[tuple[Node, int]] = (),
     ) -> None:
         """Walk back from `roots`; then `leaves` and `captured` hold the gradients."""
-        wanted = set(capture)
         for root, cotangent in zip(roots, cotangents, strict=True):
-            self.place(root).add(self.k, cotangent, owned=False)
-        heap = self.heap
+            self.add(root, cotangent, fresh=False)
+        wanted = list(capture)
+        heap, reached = self.heap, self.reached
         while heap:
-            node, arrived = self.reached.pop(-heappop(heap))
+            arrived = reached.pop(-heappop(heap))
+            node = arrived[0]
             if node.hooks is not None:
                 self.run_hooks(node, arrived)
-            for slot, cotangent in enumerate(arrived):
-                if (node, slot) in wanted:
-                    self.captured[node, slot] = cotangent.value
+            for captured, slot in wanted:
+                if captured is node:
+                    self.captured[node, slot] = arrived[1 + 2 * slot]
             if self.needed is None or any(leads(e, self.needed) for e in node.edges):
                 self.visit(node, arrived)
 
-    def place(self, edge: Edge) -> Cotangent:
-        """Return the sum for the output that `edge` means; reach its node."""
-        if edge.__class__ is Leaf:
-            return self.leaves.setdefault(edge, Cotangent())  # type: ignore[arg-type]
-        node, slot = (edge, 0) if edge.__class__ is Node else (edge.node, edge.slot)  # type: ignore[union-attr]
-        try:
-            return self.reached[node.serial][1][slot]  # type: ignore[union-attr]
-        except KeyError:
-            arrived = [Cotangent() for _ in range(node.op.n_outputs)]  # type: ignore[union-attr]
-            self.reached[node.serial] = (node, arrived)  # type: ignore[union-attr, assignment]
-            heappush(self.heap, -node.serial)  # type: ignore[union-attr]
-            return arrived[slot]
-
-    def visit(self, node: Node, arrived: list[Cotangent]) -> None:
+    def visit(self, node: Node, arrived: list[Any]) -> None:
         """Apply the node's rule and hand its results to the inputs."""
-        check_saved(node)
         n: Any = node
-        if not self.plain:
+        if node.saved:
+            check_saved(node)
+        if self.needed is not None or self.saved is not None:
             saved = node.saved if self.saved is None else self.saved(node)
             n = NodeView(node, saved, self.needed)
-        single = len(arrived) == 1
-        g = arrived[0].value if single else tuple(c.value for c in arrived)
+        g = arrived[1] if len(arrived) == 3 else tuple(arrived[1::2])
         results = node.op.rule(self.k, n, g)
         if results.__class__ is not tuple:
             results = (results,)
-        incoming = [c.value for c in arrived if c.value is not None]
-        for i, (edge, result) in enumerate(zip(node.edges, results, strict=True)):
-            if result is None or not leads(edge, self.needed):
+        # what is handed on, or handed out twice, is not the walk's own
+        seen = [*map(id, arrived), *map(id, results)]
+        for i, edge in enumerate(node.edges):
+            result = results[i]
+            if edge is None or result is None or not leads(edge, self.needed):
                 continue
             if result.__class__ is Partial:
-                self.place(edge).add_part(self.k, result, node.shapes[i])
+                self.add_part(edge, result, node.shapes[i])
             else:
-                owned = self.is_fresh(result, incoming, results, i)
-                self.place(edge).add(self.k, result, owned)
+                self.add(edge, result, seen.count(id(result)) == 1)
         if not self.keep and node.saved:
             node.saved = FREED
 
-    def is_fresh(
-        self, result: Any, incoming: list[Any], results: tuple[Any, ...], i: int
-    ) -> bool:
-        """Return whether nobody but the walk can see the memory of `result`."""
-        if any(self.k.is_view(result, g) for g in incoming):
-            return False
-        return all(result is not r for j, r in enumerate(results) if j != i)
+    def place(self, edge: Edge) -> tuple[list[Any], int]:
+        """Return where the cotangent for `edge` is summed; reach its node."""
+        if edge.__class__ is Leaf:
+            arrived = self.leaves.get(edge)  # type: ignore[arg-type]
+            if arrived is None:
+                arrived = self.leaves[edge] = [edge, None, False]  # type: ignore[index]
+            return arrived, 1
+        node: Any = edge
+        at = 1
+        if edge.__class__ is Output:
+            node, at = edge.node, 1 + 2 * edge.slot  # type: ignore[union-attr]
+        serial = node.serial
+        arrived = self.reached.get(serial)
+        if arrived is None:
+            arrived = self.reached[serial] = [node, *(None, False) * node.op.n_outputs]
+            heappush(self.heap, -serial)
+        return arrived, at
 
-    def run_hooks(self, node: Node, arrived: list[Cotangent]) -> None:
+    def add(self, edge: Edge, value: Any, fresh: bool) -> None:
+        """Add a cotangent; write only into memory that nobody else can see."""
+        arrived, at = self.place(edge)
+        total = arrived[at]
+        if total is None:
+            arrived[at], arrived[at + 1] = value, fresh
+        elif arrived[at + 1] and not self.k.is_view(total):
+            arrived[at] = self.k.add_into(total, value)
+        else:
+            arrived[at], arrived[at + 1] = self.k.add(total, value), True
+
+    def add_part(self, edge: Edge, part: Partial, shape: Any) -> None:
+        """Add into a slice of a buffer, which is made at the first part."""
+        k = self.k
+        arrived, at = self.place(edge)
+        total = arrived[at]
+        if total is None:
+            total = k.zeros(shape, k.dtype(part.value))
+        elif not arrived[at + 1] or k.is_view(total):
+            total = k.copy(total)
+        arrived[at] = k.add_into_slice(total, part.index, part.value)
+        arrived[at + 1] = True
+
+    def run_hooks(self, node: Node, arrived: list[Any]) -> None:
         """Let users see and replace the cotangents of a node's outputs."""
         assert node.hooks is not None
         for slot, hooks in node.hooks.items():
-            cotangent = arrived[slot]
-            if cotangent.value is not None:
-                cotangent.value = self.hooked(hooks, cotangent.value)
-                cotangent.owned = False
+            at = 1 + 2 * slot
+            if arrived[at] is not None:
+                arrived[at] = self.hooked(hooks, arrived[at])
+                arrived[at + 1] = False
 
 
 def check_saved(node: Node) -> None:
@@ -216,12 +214,17 @@ def check_saved(node: Node) -> None:
             f"call, or compute the loss again."
         )
         raise GradError(message)
-    for cell, count, array in zip(node.cells, node.counts, node.saved, strict=True):
-        if cell is not None and cell.count != count:
-            message = (
-                f"backward: an array of shape {tuple(array.shape)} that "
-                f"`{node.op.name}` needs was changed in place after it was saved: "
-                f"version {cell.count}, saved at version {count}. Use the operation "
-                f"that returns a new tensor, or clone() before the change."
-            )
-            raise GradError(message)
+    versions = node.versions
+    for i in range(0, len(versions), 2):
+        if versions[i] is not None and versions[i].count != versions[i + 1]:
+            raise _changed(node, i // 2)
+
+
+def _changed(node: Node, i: int) -> GradError:
+    cell, count = node.versions[2 * i : 2 * i + 2]
+    return GradError(
+        f"backward: an array of shape {tuple(node.saved[i].shape)} that "
+        f"`{node.op.name}` needs was changed in place after it was saved: version "
+        f"{cell.count}, saved at version {count}. Use the operation that returns a new "
+        f"tensor, or clone() before the change."
+    )

@@ -99,20 +99,24 @@ class Saves:
         return sum(1 << i for i, _ in self.places if i < self.first_input)
 
     def __call__(self, edges: tuple[Any, ...], tensors: tuple[Any, ...]) -> Any:
-        """Return (saved arrays, version cells, counts) for these edges."""
-        saved, cells, counts = [], [], []
+        """Return (saved arrays, version cells and counts) for these edges."""
+        saved: list[Any] = []
+        versions: list[Any] = []
         for place, users in self.places:
             tensor = tensors[place]
-            if tensor is None or all(edges[i] is None for i in users):
+            if tensor is not None:
+                for i in users:
+                    if edges[i] is not None:
+                        cell = tensor._version or tensor._new_version()
+                        saved.append(tensor._array)
+                        versions += (cell, cell.count)
+                        break
+                else:
+                    tensor = None
+            if tensor is None:
                 saved.append(None)
-                cells.append(None)
-                counts.append(0)
-            else:
-                cell = tensor._version or tensor._new_version()
-                saved.append(tensor._array)
-                cells.append(cell)
-                counts.append(cell.count)
-        return tuple(saved), tuple(cells), tuple(counts)
+                versions += (None, 0)
+        return tuple(saved), tuple(versions)
 
 
 def _operator(call: Callable[..., Any], op: Op, doc: str = "") -> Operator:
@@ -159,15 +163,15 @@ def unary(name: str, saves: str = "", *, floats: bool = True) -> Operator:
             return make(out, None)
         if saves_input:
             cell = x._version or x._new_version()
-            node = Node(op, (edge,), (a,), (cell,), (cell.count,), (shape,), dtype, ())
+            node = Node(op, (edge,), (a,), (cell, cell.count), (shape,), dtype, ())
             return make(out, node)
         if saves_output:
             cell = Version()
-            node = Node(op, (edge,), (out,), (cell,), (0,), (shape,), dtype, ())
+            node = Node(op, (edge,), (out,), (cell, 0), (shape,), dtype, ())
             result = make(out, node)
             result._version = cell
             return result
-        return make(out, Node(op, (edge,), (), (), (), (shape,), dtype, ()))
+        return make(out, Node(op, (edge,), (), (), (shape,), dtype, ()))
 
     return _operator(call, op)
 
@@ -180,6 +184,7 @@ def binary(name: str, saves: str = "", *, floats: bool = False) -> Operator:
     op = Op(name, saves)
     saver = Saves(saves, spec)
     saves_nothing = not saver.places
+    saves_other = saves == "a:b b:a"
 
     def call(x: Any, y: Any) -> Tensor:
         try:
@@ -202,21 +207,30 @@ def binary(name: str, saves: str = "", *, floats: bool = False) -> Operator:
             shape = broadcast_shapes(name, a_shape, b_shape)
         out = selection.empty(shape, dtype)
         kernel(out, a, b)
-        edges = (x._edge, y._edge)
-        if edges == NO_EDGES or not state.grad:
+        edge_x, edge_y = x._edge, y._edge
+        if (edge_x is None and edge_y is None) or not state.grad:
             return make(out, None)
-        shapes = (a_shape, b_shape)
+        edges, shapes = (edge_x, edge_y), (a_shape, b_shape)
         if saves_nothing:
-            return make(out, Node(op, edges, (), (), (), shapes, dtype, ()))
+            return make(out, Node(op, edges, (), (), shapes, dtype, ()))
+        if saves_other:
+            saved_a = saved_b = cell_a = cell_b = None
+            count_a = count_b = 0
+            if edge_y is not None:
+                saved_a, cell_a = a, x._version or x._new_version()
+                count_a = cell_a.count
+            if edge_x is not None:
+                saved_b, cell_b = b, y._version or y._new_version()
+                count_b = cell_b.count
+            versions = (cell_a, count_a, cell_b, count_b)
+            saved = (saved_a, saved_b)
+            return make(out, Node(op, edges, saved, versions, shapes, dtype, ()))
         result = make(out, None)
-        saved, cells, counts = saver(edges, (result, x, y))
-        result._edge = Node(op, edges, saved, cells, counts, shapes, dtype, ())
+        saved, versions = saver(edges, (result, x, y))
+        result._edge = Node(op, edges, saved, versions, shapes, dtype, ())
         return result
 
     return _operator(call, op)
-
-
-NO_EDGES = (None, None)
 
 
 def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator:
@@ -262,10 +276,10 @@ def _record(
     attributes: tuple[Any, ...],
 ) -> None:
     """Make the node of a call and let its floating-point results lead to it."""
-    saved, cells, counts = saver(edges, (*results, *tensors))
+    saved, versions = saver(edges, (*results, *tensors))
     shapes = tuple([() if t is None else t._array.shape for t in tensors])
     dtype = results[0]._array.dtype
-    node = Node(op, edges, saved, cells, counts, shapes, dtype, attributes)
+    node = Node(op, edges, saved, versions, shapes, dtype, attributes)
     if len(op.kept) == 1:
         results[op.kept[0]]._edge = node
         return
@@ -289,9 +303,8 @@ def view(name: str) -> Callable[[Callable[..., Any]], Operator]:
             result._version = cell
             if edge is not None and current().grad:
                 cell.views = True
-                result._edge = Node(
-                    op, (edge,), (), (), (), (a.shape,), a.dtype, attributes
-                )
+                shapes = (a.shape,)
+                result._edge = Node(op, (edge,), (), (), shapes, a.dtype, attributes)
             return result
 
         return _operator(call, op, function.__doc__ or "")

@@ -57,7 +57,7 @@ class Tensors:
         return a._array.dtype  # type: ignore[no-any-return]  # a NumPy dtype
 
     @staticmethod
-    def is_view(a: Tensor, of: Tensor) -> bool:
+    def is_view(a: Tensor) -> bool:  # noqa: ARG004  as in `arrays`
         """Nothing is owned here: sums are made anew, never in place."""
         return True
 
@@ -86,10 +86,6 @@ class Tensors:
     def add_into(self, total: Tensor, value: Tensor) -> Tensor:
         """Return the sum; a recorded walk writes nothing in place."""
         return self.add(total, value)  # type: ignore[no-any-return]  # a Tensor
-
-    def zeros_like_part(self, part: Tensor, shape: Shape) -> Tensor:
-        """Return zeros of `shape` into which parts like `part` are added."""
-        return self.zeros(shape, part._array.dtype)
 
     def add_into_slice(self, total: Tensor, index: Any, part: Tensor) -> Tensor:
         """Return `total` with `part` added at ``[index]``."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 from autocalc._ops._op import nary
@@ -41,7 +42,7 @@ def count(shape: Any, axes: Any) -> int:
     result = 1
     for axis in axes:
         result *= shape[axis]
-    return max(result, 1)
+    return builtins.max(result, 1)
 
 
 var = nary("var", saves="mean a")

@@ -69,7 +69,7 @@ def astype(x: Tensor, dtype: DType) -> Tensor:
     out = arrays.cast(a, dtype.numpy)
     edge = x._edge if dtype.is_floating_point and current().grad else None
     if edge is not None:
-        edge = Node(_cast, (edge,), (), (), (), (a.shape,), a.dtype, ())
+        edge = Node(_cast, (edge,), (), (), (a.shape,), a.dtype, ())
     return make(out, edge)
 
 
@@ -97,7 +97,7 @@ def cat(tensors: tuple[Tensor, ...], axis: int) -> Tensor:
     if not (any(edges) and current().grad):
         return make(out, None)
     shapes = tuple([t._array.shape for t in tensors])
-    return make(out, Node(_cat, edges, (), (), (), shapes, out.dtype, (axis,)))
+    return make(out, Node(_cat, edges, (), (), shapes, out.dtype, (axis,)))
 
 
 def _cat_rule(k: Any, n: Any, g: Any) -> Any:
@@ -195,7 +195,7 @@ def placed(x: Tensor, shape: Any, index: Any) -> Tensor:
     arrays.copy(a, into=arrays.slice(out, index))
     edge = x._edge if current().grad else None
     if edge is not None:
-        edge = Node(_placed, (edge,), (), (), (), (a.shape,), a.dtype, (index,))
+        edge = Node(_placed, (edge,), (), (), (a.shape,), a.dtype, (index,))
     return make(out, edge)
 
 
