@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc import _creation, _dtypes, _functional, _inplace, _methods
+from autocalc import _methods, autograd, data, kernels, memory, utils
 from autocalc._creation import (
     arange,
     as_tensor,
@@ -89,7 +89,7 @@ from autocalc._functional import (
     var,
     where,
 )
-from autocalc._ops import elementwise as _elementwise
+from autocalc._io import load, save
 from autocalc._ops.elementwise import (
     abs,
     cos,
@@ -117,24 +117,141 @@ from autocalc._ops.elementwise import (
 from autocalc._random import Generator, manual_seed
 from autocalc._tensor import Tensor
 from autocalc._version import __version__
-
-# The methods of Tensor call functions that are themselves made of tensors.
-_methods.ops = _elementwise
-_methods.functional = _functional
-_methods.inplace = _inplace
-_methods.dtypes = _dtypes
-_methods.bind_arithmetic()
-
-from autocalc import autograd, data, kernels, memory, utils  # noqa: E402  need methods
-from autocalc._io import load, save  # noqa: E402
-from autocalc.autograd import (  # noqa: E402
+from autocalc.autograd import (
     enable_grad,
     is_grad_enabled,
     live_node_count,
     no_grad,
     set_grad_enabled,
 )
-from autocalc.kernels import (  # noqa: E402
+from autocalc.kernels import (
     are_deterministic_algorithms_enabled,
     use_deterministic_algorithms,
 )
+
+__all__ = [
+    "DType",
+    "Generator",
+    "Tensor",
+    "__version__",
+    "abs",
+    "add",
+    "all",
+    "allclose",
+    "amax",
+    "amin",
+    "any",
+    "arange",
+    "are_deterministic_algorithms_enabled",
+    "argmax",
+    "argmin",
+    "as_tensor",
+    "autograd",
+    "bmm",
+    "bool",
+    "cat",
+    "ceil",
+    "clamp",
+    "clone",
+    "cos",
+    "data",
+    "device",
+    "div",
+    "double",
+    "empty",
+    "empty_like",
+    "enable_grad",
+    "eq",
+    "equal",
+    "erf",
+    "exp",
+    "expand",
+    "eye",
+    "flatten",
+    "float",
+    "float32",
+    "float64",
+    "floor",
+    "from_dlpack",
+    "from_numpy",
+    "full",
+    "full_like",
+    "gather",
+    "ge",
+    "get_default_dtype",
+    "get_num_threads",
+    "gt",
+    "index_select",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "is_grad_enabled",
+    "kernels",
+    "le",
+    "linspace",
+    "live_node_count",
+    "load",
+    "log",
+    "log_softmax",
+    "logsumexp",
+    "long",
+    "lt",
+    "manual_seed",
+    "matmul",
+    "max",
+    "maximum",
+    "mean",
+    "memory",
+    "min",
+    "minimum",
+    "mm",
+    "mul",
+    "ne",
+    "neg",
+    "no_grad",
+    "ones",
+    "ones_like",
+    "permute",
+    "pow",
+    "promote_types",
+    "rand",
+    "rand_like",
+    "randint",
+    "randn",
+    "randn_like",
+    "randperm",
+    "relu",
+    "reshape",
+    "round",
+    "save",
+    "serial",
+    "set_default_dtype",
+    "set_grad_enabled",
+    "set_num_threads",
+    "sigmoid",
+    "sin",
+    "softmax",
+    "sqrt",
+    "squeeze",
+    "stack",
+    "std",
+    "sub",
+    "sum",
+    "t",
+    "tanh",
+    "tensor",
+    "transpose",
+    "trunc",
+    "uint8",
+    "unsqueeze",
+    "use_deterministic_algorithms",
+    "utils",
+    "var",
+    "where",
+    "zeros",
+    "zeros_like",
+]
+
+# The methods of Tensor call functions that are themselves made of tensors.
+_methods.bind()

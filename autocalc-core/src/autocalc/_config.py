@@ -153,9 +153,7 @@ def _parse(found: dict[str, str]) -> Settings:
         found=found,
         kernels=_words(text("KERNELS")),
         disabled=_words(text("DISABLE_KERNELS")),
-        hidden_features=_hidden_features(
-            "AUTOCALC_CPU_FEATURES", text("CPU_FEATURES")
-        ),
+        hidden_features=_hidden_features("AUTOCALC_CPU_FEATURES", text("CPU_FEATURES")),
         num_threads=_threads("AUTOCALC_NUM_THREADS", threads) if threads else None,
         deterministic=_flag("AUTOCALC_DETERMINISTIC", text("DETERMINISTIC")),
         tune=tune,

@@ -193,7 +193,7 @@ def to_numpy(array: Any, dtype: Any, copy: bool | None) -> Any:
     return array.astype(wanted)
 
 
-# ---- constants ----------------------------------------------------------------------------
+# ---- constants -----------------------------------------------------------------------
 
 
 def _shape(where: str, size: tuple[Any, ...]) -> tuple[int, ...]:
@@ -336,7 +336,7 @@ def eye(
     return tensor(np.eye(n, m), dtype=kind, requires_grad=requires_grad)
 
 
-# ---- random numbers ---------------------------------------------------------------------------
+# ---- random numbers ------------------------------------------------------------------
 
 
 def random_into(kernel: str, out: Any, low: float, high: float, generator: Any) -> None:
@@ -405,7 +405,7 @@ def randint(
     dtype: DType = dtypes.int64,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Return integers drawn evenly from low to high - 1; ``randint(high, size)`` too."""
+    """Return integers drawn evenly from low to high - 1; or ``randint(high, size)``."""
     if size is None:
         low, high, size = 0, low, high  # type: ignore[assignment]  # PyTorch's short form
     if not isinstance(high, int) or high <= low or size is None:

@@ -18,6 +18,9 @@ class Device:
 
     __slots__ = ("index", "type")
 
+    type: str
+    index: int | None
+
     def __init__(self, device: str | Device = "cpu", index: int | None = None) -> None:
         kind = device.type if isinstance(device, Device) else str(device).split(":")[0]
         if kind != "cpu":

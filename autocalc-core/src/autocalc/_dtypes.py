@@ -75,16 +75,18 @@ def of(dtype: np.dtype[Any]) -> DType:
         raise _unsupported(dtype) from None
 
 
-def as_dtype(given: object) -> DType:
+def as_dtype(given: Any) -> DType:
     """Return the dtype that `given` names: ours, its name, NumPy's, or Python's."""
     if isinstance(given, DType):
         return given
-    if given in (float, int, bool):
-        return {float: _default, int: int64, bool: bool_}[given]  # type: ignore[index]  # one of the three
+    if given is float:
+        return _default
+    if given is int or given is bool:
+        return int64 if given is int else bool_
     if isinstance(given, str) and given in _BY_NAME:
         return _BY_NAME[given]
     try:
-        return of(np.dtype(given))  # type: ignore[call-overload, no-any-return]  # any spelling
+        return of(np.dtype(given))
     except TypeError:
         raise _unsupported(given) from None
 
@@ -116,7 +118,7 @@ def set_default_dtype(dtype: DType) -> None:
     DTypeError
         If `dtype` is not a floating-point dtype.
     """
-    global _default  # noqa: PLW0603  PyTorch's call is process-wide too
+    global _default
     if not dtype.is_floating_point:
         message = (
             f"set_default_dtype: {dtype.name} is not a floating-point dtype; use "
@@ -126,7 +128,7 @@ def set_default_dtype(dtype: DType) -> None:
     _default = dtype
 
 
-def of_scalar(value: complex) -> DType:
+def of_scalar(value: object) -> DType:
     """Return the dtype that a Python number has on its own."""
     if isinstance(value, (bool, np.bool_)):
         return bool_

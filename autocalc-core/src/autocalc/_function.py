@@ -90,8 +90,8 @@ class _FunctionOp:
         for i, (r, edge) in enumerate(zip(results, node.edges, strict=True)):
             if r is not None and edge is not None and r.shape != node.shapes[i]:
                 message = (
-                    f"{self.name}.backward: gradient {i} has shape {r.shape}, its input "
-                    f"{node.shapes[i]}; they must be equal."
+                    f"{self.name}.backward: gradient {i} has shape {r.shape}, its "
+                    f"input {node.shapes[i]}; they must be equal."
                 )
                 raise ShapeError(message)
         if records:
@@ -178,9 +178,7 @@ def _record(
     inputs = {id(a): ("input", i) for i, a in enumerate(args) if isinstance(a, Tensor)}
     made = {id(t): ("output", i) for i, t in enumerate(outputs)}
     saved = ctx._to_save
-    places = tuple(
-        inputs.get(id(t)) or made.get(id(t)) or ("other", 0) for t in saved
-    )
+    places = tuple(inputs.get(id(t)) or made.get(id(t)) or ("other", 0) for t in saved)
     cells = tuple(None if t is None else t._cell() for t in saved)
     metas = tuple((t._array.shape, t._array.dtype) for t in outputs)
     shapes = tuple(a.shape if isinstance(a, Tensor) else () for a in args)

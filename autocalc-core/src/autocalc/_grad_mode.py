@@ -45,7 +45,7 @@ class _GradMode:
         return cast("F", wrapped)
 
 
-class no_grad(_GradMode):  # noqa: N801  PyTorch's name
+class no_grad(_GradMode):
     """Record nothing: a ``with`` block or a decorator.
 
     Examples
@@ -69,13 +69,13 @@ class no_grad(_GradMode):  # noqa: N801  PyTorch's name
         return self(function)
 
 
-class enable_grad(no_grad):  # noqa: N801  PyTorch's name
+class enable_grad(no_grad):
     """Record again within a `no_grad`: a ``with`` block or a decorator."""
 
     _mode = True
 
 
-class set_grad_enabled(_GradMode):  # noqa: N801  PyTorch's name
+class set_grad_enabled(_GradMode):
     """Switch recording from here on; as a ``with`` block, until its end.
 
     Examples

@@ -49,14 +49,14 @@ def _write(where: str, x: Tensor, result: Tensor) -> Tensor:
     """Make `x` hold `result`, and lead to what made it if that is recorded."""
     if result.shape != x.shape:
         message = (
-            f"{where}: the result has shape {result.shape}, which does not fit into the "
-            f"tensor of shape {x.shape}."
+            f"{where}: the result has shape {result.shape}, which does not fit into "
+            f"the tensor of shape {x.shape}."
         )
         raise ShapeError(message)
     if result.is_floating_point() and not x.is_floating_point():
         message = (
-            f"{where}: the result has dtype {result.dtype.name}, which cannot be stored "
-            f"in {x.dtype.name}; convert the tensor first."
+            f"{where}: the result has dtype {result.dtype.name}, which cannot be "
+            f"stored in {x.dtype.name}; convert the tensor first."
         )
         raise DTypeError(message)
     recorded = result._edge is not None

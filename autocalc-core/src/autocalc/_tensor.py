@@ -129,8 +129,9 @@ class Tensor(TensorMethods):
         """Ask for a gradient of this leaf, or no longer; return the tensor itself."""
         if not self.is_leaf:
             message = (
-                "requires_grad_: only leaves can change it, and this tensor was made by "
-                f"`{self._node().op.name}`. Use detach() to get a tensor without history."
+                "requires_grad_: only leaves can change it, and this tensor was made "
+                f"by `{self._node().op.name}`. Use detach() to get a tensor without "
+                f"history."
             )
             raise GradError(message)
         if not requires_grad:
@@ -158,7 +159,7 @@ class Tensor(TensorMethods):
         """The gradient that `backward` has added up, on leaves; else None."""
         edge = self._edge
         if edge is None or edge.__class__ is Leaf:
-            return None if edge is None else edge.grad  # type: ignore[no-any-return]  # a Tensor
+            return None if edge is None else edge.grad
         node, slot = _node_and_slot(edge)
         return None if node.hooks is None else retained(node, slot)
 

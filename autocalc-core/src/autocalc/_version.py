@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""The one place of the version."""
+"""The version, in a place below everything that shows it."""
 
 __version__ = "0.1.0"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Union
+from typing import Any, TypeAlias
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import enter, leave
@@ -34,7 +34,7 @@ __all__ = [
     "set_grad_enabled",
 ]
 
-Tensors = Union[Tensor, Sequence[Tensor]]
+Tensors: TypeAlias = Tensor | Sequence[Tensor]
 
 
 def backward(
@@ -129,9 +129,7 @@ def grad(
     needed = reaching([root._edge for root in roots], targets)
     capture = [_node_and_slot(x._edge) for x in wanted if not x.is_leaf]
     walk = _walk(roots, seeds, retain_graph, create_graph, needed, capture)
-    return tuple(
-        _found(walk, x, i, allow_unused) for i, x in enumerate(wanted)
-    )
+    return tuple(_found(walk, x, i, allow_unused) for i, x in enumerate(wanted))
 
 
 def _found(walk: Walk, x: Tensor, i: int, allow_unused: bool) -> Tensor | None:
@@ -223,8 +221,8 @@ def _seed(where: str, y: Tensor, g: Tensor | None) -> Tensor:
         if y.numel() != 1:
             message = (
                 f"{where}: the tensor has shape {y.shape}, and only a tensor of one "
-                f"element has a gradient without a seed. Pass `gradient` of that shape, "
-                f"or reduce with .sum() or .mean() first."
+                f"element has a gradient without a seed. Pass `gradient` of that "
+                f"shape, or reduce with .sum() or .mean() first."
             )
             raise GradError(message)
         return make(arrays.full(y.shape, 1, y._array.dtype), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The errors that AutoCalc raises; each one says where, what was given, what is needed."""
+"""The errors that AutoCalc raises: where, what was given, what is needed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class KernelError(AutocalcError, RuntimeError):
 
 
 class KernelDataError(AutocalcError, ValueError):
-    """A value inside an operand that a kernel cannot use, such as a label out of range."""
+    """A value inside an operand that no kernel can use: a label out of range."""
 
 
 class PluginError(AutocalcError, RuntimeError):

@@ -93,7 +93,8 @@ class Arrays:
     @staticmethod
     def dtype(a: Array) -> DType:
         """Return the NumPy dtype of `a`."""
-        return a.dtype
+        dtype: DType = a.dtype
+        return dtype
 
     @staticmethod
     def is_view(a: Array) -> bool:

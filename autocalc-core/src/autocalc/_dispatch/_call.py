@@ -132,11 +132,11 @@ class KernelCall:
         """
         selection = current().selection
         describe = _describe_strided if self._strided else _describe
-        given = free
+        given: Any = free
         if into is not None:
             given = describe(into) if self._single else tuple(map(describe, into))
         cache_key = (wanted, accumulate, attributes, given, *map(describe, operands))
-        decision = selection.tables[self.index].get(cache_key)
+        decision: Any = selection.tables[self.index].get(cache_key)
         if decision is None:
             metas = self._metas(operands, attributes, free)
             outs = _given_metas(metas, (into,) if self._single else into)
@@ -186,9 +186,7 @@ class KernelCall:
         accumulate: int,
     ) -> DispatchKey:
         spec = self.spec
-        outs = tuple(
-            meta if wanted >> i & 1 else None for i, meta in enumerate(outs)
-        )
+        outs = tuple(meta if wanted >> i & 1 else None for i, meta in enumerate(outs))
         metas = (*map(_one_meta, outs), *(_one_meta(_meta(x)) for x in operands))
         dtypes = tuple(None if meta is None else meta.dtype for meta in metas)
         if spec.accumulates:

@@ -17,7 +17,7 @@ from autocalc._kernels._spec import KernelSpec
 from autocalc.errors import ConfigError
 
 
-class use:  # noqa: N801  read as a statement: with ac.kernels.use("blas"):
+class use:
     """Prefer some kernel sets: in a ``with`` block, or from here on in the process.
 
     Parameters

@@ -183,7 +183,9 @@ def show() -> Report:
         info = {} if kernel_set.info is None else dict(kernel_set.info())
         package = found.origins[kernel_set.name]
         sets.append(
-            SetLine(kernel_set.name, kernel_set.rank, origin, package, len(kernels), info)
+            SetLine(
+                kernel_set.name, kernel_set.rank, origin, package, len(kernels), info
+            )
         )
     wanted = found.named_features
     features = cpu_features()

@@ -113,7 +113,7 @@ class Registry:
                 from autocalc._dispatch._threads import get_num_threads
 
                 kernel_set.set_num_threads(get_num_threads())
-        except Exception as error:  # noqa: BLE001  a package may fail in any way
+        except Exception as error:
             self._refuse_error(kernel_set.name, "load() failed", error)
             return None
         return {
@@ -147,7 +147,7 @@ class Registry:
         self.origins[plugin.name] = str(plugin)
         try:
             offered = list(_sets_of(plugin.name, load()))
-        except Exception as error:  # noqa: BLE001  a package may fail in any way
+        except Exception as error:
             self._refuse_error(plugin.name, "the plugin failed", error)
             return
         for kernel_set in offered:

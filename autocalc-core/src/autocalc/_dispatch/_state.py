@@ -25,13 +25,18 @@ class State:
 #: The process's own selection: `use` outside a ``with`` changes it in place.
 PROCESS = Selection()
 
-_STATE: ContextVar[State] = ContextVar("autocalc", default=State(True, PROCESS))
+_STATE: ContextVar[State] = ContextVar(
+    "autocalc",
+    default=State(True, PROCESS),  # noqa: B039  PROCESS is meant to be shared
+)
 
 #: `current()` is the state of the running context; it costs one C call.
 current = _STATE.get
 
 
-def enter(*, grad: bool | None = None, selection: Selection | None = None) -> Token:
+def enter(
+    *, grad: bool | None = None, selection: Selection | None = None
+) -> Token[State]:
     """Make a state that differs from the current one; give it back with `leave`."""
     now = current()
     return _STATE.set(
@@ -42,6 +47,6 @@ def enter(*, grad: bool | None = None, selection: Selection | None = None) -> To
     )
 
 
-def leave(token: Token) -> None:
+def leave(token: Token[State]) -> None:
     """Return to the state before `enter`."""
     _STATE.reset(token)

@@ -50,12 +50,17 @@ def set_num_threads(count: int) -> None:
     >>> ac.get_num_threads()
     2
     """
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+    if not _is_count(count):
         message = f"set_num_threads: `count` is {count!r}; it must be 1 or more."
         raise ArgumentError(message)
-    global _budget  # noqa: PLW0603  the budget belongs to the process
+    global _budget
     _budget = count
     _tell_loaded_sets(count)
+
+
+def _is_count(value: object) -> bool:
+    """Return whether `value` is a whole number above 0, and not True."""
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def _tell_loaded_sets(count: int) -> None:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from autocalc._kernels._spec import Array, DType, Shape
+    from autocalc._kernels._spec import DType, Shape
 
 #: Serial numbers are a topological order: a node is younger than its inputs.
 next_serial = count().__next__
@@ -111,7 +111,7 @@ class Output:
         self.slot = slot
 
 
-Edge: TypeAlias = Union[Node, Output, Leaf, None]
+Edge: TypeAlias = Node | Output | Leaf | None
 
 
 class Freed:

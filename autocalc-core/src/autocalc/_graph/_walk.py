@@ -42,7 +42,7 @@ class NodeView:
 
 def target(edge: Edge) -> Node | Leaf | None:
     """Return what an edge leads to, whichever output it means."""
-    return edge.node if edge.__class__ is Output else edge  # type: ignore[union-attr, return-value]
+    return edge.node if isinstance(edge, Output) else edge
 
 
 def leads(edge: Edge, needed: set[Any] | None) -> bool:
@@ -154,17 +154,17 @@ class Walk:
         if not self.keep and node.saved:
             node.saved = FREED
 
-    def place(self, edge: Edge) -> tuple[list[Any], int]:
+    def place(self, edge: Any) -> tuple[list[Any], int]:
         """Return where the cotangent for `edge` is summed; reach its node."""
         if edge.__class__ is Leaf:
-            arrived = self.leaves.get(edge)  # type: ignore[arg-type]
+            arrived = self.leaves.get(edge)
             if arrived is None:
-                arrived = self.leaves[edge] = [edge, None, False]  # type: ignore[index]
+                arrived = self.leaves[edge] = [edge, None, False]
             return arrived, 1
         node: Any = edge
         at = 1
         if edge.__class__ is Output:
-            node, at = edge.node, 1 + 2 * edge.slot  # type: ignore[union-attr]
+            node, at = edge.node, 1 + 2 * edge.slot
         serial = node.serial
         arrived = self.reached.get(serial)
         if arrived is None:
@@ -209,9 +209,9 @@ def check_saved(node: Node) -> None:
     """Raise if a walk has freed the node's arrays, or if they were overwritten."""
     if node.saved is FREED:
         message = (
-            f"backward: the arrays that `{node.op.name}` saved were freed by an earlier "
-            f"backward through the same graph. Pass retain_graph=True to the earlier "
-            f"call, or compute the loss again."
+            f"backward: the arrays that `{node.op.name}` saved were freed by an "
+            f"earlier backward through the same graph. Pass retain_graph=True to the "
+            f"earlier call, or compute the loss again."
         )
         raise GradError(message)
     versions = node.versions

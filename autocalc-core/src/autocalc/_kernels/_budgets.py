@@ -80,7 +80,7 @@ def axpy(
     return [eps * (y + alpha * x) + ulp(expected[0], eps)]
 
 
-# ---- reductions --------------------------------------------------------------------
+# ---- reductions ----------------------------------------------------------------------
 
 
 def _count(a: Array, axes: tuple[int, ...]) -> int:
@@ -128,7 +128,7 @@ def logsumexp(
     return [eps * (2 * magnitude(expected[0]) + largest + steps)]
 
 
-# ---- softmax and norms -------------------------------------------------------------
+# ---- softmax and norms ---------------------------------------------------------------
 
 
 def _below_max(a: Array, axis: int) -> Array:
@@ -188,7 +188,7 @@ def rms_norm(
     ]
 
 
-# ---- matrix products ---------------------------------------------------------------
+# ---- matrix products -----------------------------------------------------------------
 
 #: The steepest slope of each activation.
 _SLOPE = {"none": 1.0, "relu": 1.0, "gelu": 1.13, "gelu_tanh": 1.13}
@@ -248,7 +248,7 @@ def linear_backward(
     return [dx, dweight, dbias]
 
 
-# ---- indices -----------------------------------------------------------------------
+# ---- indices -------------------------------------------------------------------------
 
 
 def _added(where: tuple[Any, ...], base: Array, src: Array, eps: float) -> Array:
@@ -285,7 +285,7 @@ def embedding_backward(
     return [_added((indices,), np.zeros(expected[0].shape), g, eps)]
 
 
-# ---- loss --------------------------------------------------------------------------
+# ---- loss ----------------------------------------------------------------------------
 
 
 @budget("2 eps * sum(q * (log2(C) + 8 + max(x) - x)) by row; so the gradient")
@@ -313,7 +313,7 @@ def cross_entropy(
     return [total, grad / n]
 
 
-# ---- random numbers ----------------------------------------------------------------
+# ---- random numbers ------------------------------------------------------------------
 
 
 @budget("eps * (|low| + |high|)")
@@ -339,7 +339,7 @@ def dropout(
     return [2 * ulp(expected[0], eps), 0.0]
 
 
-# ---- optimizers --------------------------------------------------------------------
+# ---- optimizers ----------------------------------------------------------------------
 
 
 @budget("4 eps * (|p| + lr * (|g| + weight_decay * |p| + momentum * |b|))")

@@ -17,7 +17,7 @@ from autocalc._kernels._spec import Array, Sample
 
 Samples = Callable[[Make], Iterable[Sample]]
 
-# ---- elementwise -------------------------------------------------------------------
+# ---- elementwise ---------------------------------------------------------------------
 
 
 def elementwise(arity: int) -> Samples:
@@ -155,7 +155,7 @@ def axpy(make: Make) -> Iterator[Sample]:
         yield Sample(f"special, alpha={alpha}", (y, make.scalar(alpha), x))
 
 
-# ---- reductions --------------------------------------------------------------------
+# ---- reductions ----------------------------------------------------------------------
 
 
 def reduction(make: Make) -> Iterator[Sample]:
@@ -220,7 +220,7 @@ def var(make: Make) -> Iterator[Sample]:
         yield Sample(sample.label, sample.inputs, attributes, want=0b10)
 
 
-# ---- softmax and norms -------------------------------------------------------------
+# ---- softmax and norms ---------------------------------------------------------------
 
 
 def softmax(make: Make) -> Iterator[Sample]:
@@ -283,7 +283,7 @@ def rms_norm(make: Make) -> Iterator[Sample]:
         yield Sample(f"one {value}", (x, make.normal(21)), (eps,), want=0b10)
 
 
-# ---- indices -----------------------------------------------------------------------
+# ---- indices -------------------------------------------------------------------------
 
 _ALONG = (((5,), 0), ((4, 6), 0), ((4, 6), 1), ((2, 5, 3), 1), ((1, 7), 0))
 

@@ -15,7 +15,7 @@ from autocalc._kernels._spec import Array, Sample
 _PLAIN = (1.0, 1.0, "none")
 _ACTIVATIONS = ("none", "relu", "gelu", "gelu_tanh")
 
-# ---- matrix products ---------------------------------------------------------------
+# ---- matrix products -----------------------------------------------------------------
 
 #: (M, K, N): single, odd, around tiles, empty, and long enough to be cut in blocks.
 _SIZES = (
@@ -107,7 +107,7 @@ def linear_backward(make: Make) -> Iterator[Sample]:
     yield Sample("large", (g, x, weight), want=0b111)
 
 
-# ---- loss --------------------------------------------------------------------------
+# ---- loss ----------------------------------------------------------------------------
 
 
 def cross_entropy(make: Make) -> Iterator[Sample]:
@@ -152,7 +152,7 @@ def _loss(
     return Sample(label, inputs, options, want=0b10)
 
 
-# ---- random numbers ----------------------------------------------------------------
+# ---- random numbers ------------------------------------------------------------------
 
 #: Seeds and offsets: within a block, across blocks, beyond 32 bits.
 _STREAMS = (
@@ -222,7 +222,7 @@ def dropout_backward(make: Make) -> Iterator[Sample]:
     yield Sample("large", (make.normal(LARGE), make.mask(LARGE)), (0.5,))
 
 
-# ---- optimizers --------------------------------------------------------------------
+# ---- optimizers ----------------------------------------------------------------------
 
 _GROUP = ((1,), (17,), (3, 5), (70,), (0,), (), (129,))
 
@@ -252,7 +252,7 @@ def sgd(make: Make) -> Iterator[Sample]:
             )
             yield Sample(f"{option}, step {step}", inputs, option)
     for n in TAILS:
-        lists = [(make.normal(n),) for _ in range(3)]
+        lists: list[tuple[Any, ...]] = [(make.normal(n),) for _ in range(3)]
         inputs = (*lists, make.scalar(0.1), int64(2))
         yield Sample(f"n={n}", inputs, options[4])
     lists = [(make.normal(301, 401), make.normal(LARGE)) for _ in range(3)]

@@ -23,7 +23,7 @@ from autocalc._kernels._spec import Array, DType, KernelSpec, Meta, Shape
 from autocalc._kernels._wide import narrow, wide
 from autocalc._kernels._work import per_element
 
-# ---- rules -------------------------------------------------------------------------
+# ---- rules ---------------------------------------------------------------------------
 
 
 def _round_rule(a: Meta, mode: str) -> Meta:
@@ -56,7 +56,7 @@ def _axpy_rule(y: Meta, alpha: Meta, x: Meta) -> Meta:
     return Meta(y.shape, float_dtype("axpy", y, alpha, x))
 
 
-# ---- references --------------------------------------------------------------------
+# ---- references ----------------------------------------------------------------------
 
 
 def copy(xp: Any, a: Array) -> Array:
@@ -152,7 +152,7 @@ def axpy(xp: Any, y: Array, alpha: Array, x: Array) -> Array:
     return y + alpha * x
 
 
-# ---- specs -------------------------------------------------------------------------
+# ---- specs ---------------------------------------------------------------------------
 
 FOUR = budgets.ulps(4)
 TWO = budgets.ulps(2)

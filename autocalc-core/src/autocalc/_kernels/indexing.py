@@ -24,7 +24,7 @@ from autocalc._kernels._spec import Array, DType, KernelSpec, Meta, Shape
 from autocalc._kernels._work import per_element
 from autocalc.errors import kernel_data_error
 
-# ---- rules -------------------------------------------------------------------------
+# ---- rules ---------------------------------------------------------------------------
 
 
 def _gather_rule(a: Meta, index: Meta, axis: int) -> Meta:
@@ -108,7 +108,7 @@ def checked(xp: Any, kernel: str, operand: str, index: Array, size: int) -> Arra
     return index
 
 
-# ---- references --------------------------------------------------------------------
+# ---- references ----------------------------------------------------------------------
 
 
 def gather(xp: Any, a: Array, index: Array, axis: int) -> Array:
@@ -186,7 +186,7 @@ def _along(k: Any, index: Array, shape: Shape, axis: int) -> Array:
     return k.expand(k.reshape(index, line), _replace(shape, axis, n))
 
 
-# ---- specs -------------------------------------------------------------------------
+# ---- specs ---------------------------------------------------------------------------
 
 
 def _spec(

@@ -22,7 +22,7 @@ from autocalc.errors import ShapeError
 
 Pair = tuple[Array, "Array | None"]
 
-# ---- rules -------------------------------------------------------------------------
+# ---- rules ---------------------------------------------------------------------------
 
 
 def _gemm_rule(
@@ -83,7 +83,7 @@ def _linear_backward_rule(
     return dx, dweight, Meta((out,), dtype)
 
 
-# ---- references --------------------------------------------------------------------
+# ---- references ----------------------------------------------------------------------
 
 
 def gemm(
@@ -184,7 +184,7 @@ def _rows(shape: Shape) -> Shape:
     return math.prod(shape[:-1]), shape[-1]
 
 
-# ---- work --------------------------------------------------------------------------
+# ---- work ----------------------------------------------------------------------------
 
 
 def _gemm_work(a: Meta, b: Meta, bias: Meta | None, *attributes: Any) -> Work:
@@ -203,7 +203,7 @@ def _linear_backward_work(g: Meta, x: Meta | None, weight: Meta | None) -> Work:
     return Work(flops + size(g), nbytes(g, x, weight, *outs))
 
 
-# ---- specs -------------------------------------------------------------------------
+# ---- specs ---------------------------------------------------------------------------
 
 SPECS = (
     KernelSpec(

@@ -32,7 +32,7 @@ _BITS = {4: 24, 8: 53}
 #: Dropout draws 24 bits for every dtype, so that the mask depends on p alone.
 _DROPOUT_BITS = 24
 
-# ---- rules -------------------------------------------------------------------------
+# ---- rules ---------------------------------------------------------------------------
 
 
 def _seeded(name: str, seed: Meta, offset: Meta) -> None:
@@ -85,7 +85,7 @@ def _dropout_backward_rule(g: Meta, mask: Meta, p: float) -> Meta:
     return Meta(shape, float_dtype("dropout_backward", g))
 
 
-# ---- references --------------------------------------------------------------------
+# ---- references ----------------------------------------------------------------------
 
 
 def random_bits(
@@ -154,7 +154,7 @@ def _keep_scale(p: float) -> float:
     return 1 / (1 - p) if p < 1 else 0.0
 
 
-# ---- the same in primitives ---------------------------------------------------------
+# ---- the same in primitives ----------------------------------------------------------
 
 
 def _unit_in_primitives(
@@ -215,7 +215,7 @@ def dropout_backward_in_primitives(k: Any, g: Array, mask: Array, p: float) -> A
     return k.where(mask, scaled, k.constant(0, g))
 
 
-# ---- specs -------------------------------------------------------------------------
+# ---- specs ---------------------------------------------------------------------------
 
 SPECS = (
     KernelSpec(

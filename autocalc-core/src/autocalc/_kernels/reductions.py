@@ -27,7 +27,7 @@ from autocalc._kernels._work import per_element
 
 Axes = tuple[int, ...]
 
-# ---- rules -------------------------------------------------------------------------
+# ---- rules ---------------------------------------------------------------------------
 
 
 def _sum_rule(a: Meta, axes: Axes, keepdim: bool) -> Meta:
@@ -73,7 +73,7 @@ def count(shape: Shape, axes: Axes) -> int:
     return math.prod(shape[axis] for axis in axes)
 
 
-# ---- references --------------------------------------------------------------------
+# ---- references ----------------------------------------------------------------------
 
 
 def sum_(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
@@ -154,7 +154,7 @@ def logsumexp_in_primitives(k: Any, a: Array, axes: Axes, keepdim: bool) -> Arra
     return k.add(k.log(total), k.reshape(top, k.shape(total)))
 
 
-# ---- specs -------------------------------------------------------------------------
+# ---- specs ---------------------------------------------------------------------------
 
 _AXES = "out ; a ; axes:ints keepdim:bool"
 _max_rule, _min_rule = _extreme_rule("max", DTYPES), _extreme_rule("min", NUMBERS)

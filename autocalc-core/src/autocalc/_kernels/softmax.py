@@ -30,7 +30,7 @@ def _backward_rule(name: str) -> Callable[..., Meta]:
     return rule
 
 
-# ---- references --------------------------------------------------------------------
+# ---- references ----------------------------------------------------------------------
 
 
 def softmax(xp: Any, a: Array, axis: int) -> Array:
@@ -75,7 +75,7 @@ def log_softmax_backward_in_primitives(k: Any, g: Array, y: Array, axis: int) ->
     return k.add(g, k.neg(k.mul(k.exp(y), k.sum(g, (axis,), True))))
 
 
-# ---- specs -------------------------------------------------------------------------
+# ---- specs ---------------------------------------------------------------------------
 
 
 def _spec(name: str, doc: str, rule: Callable[..., Meta], **more: Any) -> KernelSpec:

@@ -28,8 +28,8 @@ def dtype_of(where: str, x: Any) -> DType:
     if isinstance(x, Number):
         return dtypes.of_scalar(x)
     message = (
-        f"{where}: an operand is a {type(x).__name__}; it must be a Tensor or a number. "
-        f"Make a tensor with ac.tensor(...) or ac.from_numpy(...)."
+        f"{where}: an operand is a {type(x).__name__}; it must be a Tensor or a "
+        f"number. Make a tensor with ac.tensor(...) or ac.from_numpy(...)."
     )
     raise DTypeError(message)
 
@@ -58,7 +58,7 @@ def coerce(where: str, *operands: Any) -> tuple[Tensor, ...]:
 
 
 def coerce_pair(where: str, x: Any, y: Any) -> tuple[Tensor, ...]:
-    """Return two operands, at least one of them no tensor, as tensors of one dtype."""
+    """Return two operands, one of them no tensor at least, as tensors of one dtype."""
     if not (isinstance(x, Tensor) or isinstance(y, Tensor)):
         dtype_of(where, x)
         return make(constant(x, dtypes.of_scalar(x).numpy), None), y

@@ -65,7 +65,17 @@ class Operator(Protocol):
     op: Op
     vjp: Callable[[Rule], Rule]
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any) -> Tensor:
+        """Run it on tensors and attributes, in the kernel's order."""
+
+
+class MultiOperator(Protocol):
+    """An operator that returns several tensors."""
+
+    op: Op
+    vjp: Callable[[Rule], Rule]
+
+    def __call__(self, *args: Any) -> tuple[Tensor, ...]:
         """Run it on tensors and attributes, in the kernel's order."""
 
 
@@ -253,6 +263,7 @@ def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator
         operands = [None if t is None else t._array for t in tensors]
         edges = tuple([None if t is None else t._edge for t in tensors])
         record = differentiable and current().grad and any(edges)
+        results: tuple[Tensor | None, ...]
         if single:
             results = (make(kernel(*operands, *attributes), None),)
         else:
@@ -265,6 +276,11 @@ def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator
         return results[kept[0]] if len(kept) == 1 else tuple(results[i] for i in kept)
 
     return _operator(call, op)
+
+
+def multi(name: str, saves: str = "") -> MultiOperator:
+    """Make the operator of a kernel with several outputs that users get."""
+    return cast("MultiOperator", nary(name, saves))
 
 
 def _record(

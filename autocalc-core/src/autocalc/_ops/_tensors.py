@@ -14,6 +14,7 @@ from autocalc import _dtypes as dtypes
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._kernels._spec import DType, KernelSpec, Shape
 from autocalc._kernels._table import TABLE
+from autocalc._ops import elementwise
 from autocalc._ops import shape as views
 from autocalc._ops._op import OPERATORS
 from autocalc._tensor import Tensor, make
@@ -81,15 +82,15 @@ class Tensors:
     @staticmethod
     def contiguous(a: Tensor) -> Tensor:
         """Return `a` itself where it is C-contiguous, else a copy that is."""
-        return a if a.is_contiguous() else views.clone(a)  # type: ignore[no-any-return]  # a Tensor
+        return a if a.is_contiguous() else views.clone(a)
 
     def add_into(self, total: Tensor, value: Tensor) -> Tensor:
         """Return the sum; a recorded walk writes nothing in place."""
-        return self.add(total, value)  # type: ignore[no-any-return]  # a Tensor
+        return elementwise.add(total, value)
 
     def add_into_slice(self, total: Tensor, index: Any, part: Tensor) -> Tensor:
         """Return `total` with `part` added at ``[index]``."""
-        return self.add(total, views.placed(part, total.shape, index))  # type: ignore[no-any-return]  # a Tensor
+        return elementwise.add(total, views.placed(part, total.shape, index))
 
     @staticmethod
     def reshape(a: Tensor, shape: Shape) -> Tensor:
@@ -99,17 +100,17 @@ class Tensors:
     @staticmethod
     def permute(a: Tensor, axes: Sequence[int]) -> Tensor:
         """Return `a` with its dimensions in another order."""
-        return views.permute(a, tuple(axes))  # type: ignore[no-any-return]  # a Tensor
+        return views.permute(a, tuple(axes))
 
     @staticmethod
     def expand(a: Tensor, shape: Shape) -> Tensor:
         """Return `a` repeated to `shape`."""
-        return views.expand(a, shape)  # type: ignore[no-any-return]  # a Tensor
+        return views.expand(a, shape)
 
     @staticmethod
     def slice(a: Tensor, index: Any) -> Tensor:
         """Return the view ``a[index]``."""
-        return views.slice(a, index)  # type: ignore[no-any-return]  # a Tensor
+        return views.slice(a, index)
 
     @staticmethod
     def cat(parts: Sequence[Tensor], axis: int) -> Tensor:
@@ -151,8 +152,8 @@ def _as_operator(spec: KernelSpec) -> Callable[..., Any]:
         return operator
     kept = operator.op.kept
 
-    def call(*args: Any, want: int = 0) -> tuple[Any, ...]:  # noqa: ARG001  see kept
-        results = operator(*args)
+    def call(*args: Any, want: int = 0) -> tuple[Any, ...]:
+        results: Any = operator(*args)
         results = results if isinstance(results, tuple) else (results,)
         outs: list[Any] = [None] * len(spec.outputs)
         for i, result in zip(kept, results, strict=True):

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from autocalc._ops._coerce import coerce
-from autocalc._ops._op import binary, nary, unary
+from autocalc._ops._op import Operator, binary, nary, unary
 from autocalc._tensor import Tensor
 
-# ---- arithmetic ---------------------------------------------------------------------
+# ---- arithmetic ----------------------------------------------------------------------
 
 add = binary("add")
 
@@ -59,7 +60,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.sum_to(over_b, n.shapes[0]) if n.needs(0) else None, db
 
 
-pow = binary("pow", saves="out:b a b")  # noqa: A001  the operator's name
+pow = binary("pow", saves="out:b a b")
 
 
 @pow.vjp
@@ -88,7 +89,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.neg(g)
 
 
-abs = unary("abs", saves="a", floats=False)  # noqa: A001  the operator's name
+abs = unary("abs", saves="a", floats=False)
 
 
 @abs.vjp
@@ -99,7 +100,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.where(k.compare(a, zero, "eq"), zero, negative)
 
 
-# ---- exponentials and their kin -------------------------------------------------------
+# ---- exponentials and their kin ------------------------------------------------------
 
 exp = unary("exp", saves="out")
 
@@ -175,14 +176,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.relu_backward(g, n.saved[0])
 
 
-# ---- comparisons and choices ------------------------------------------------------------
+# ---- comparisons and choices ---------------------------------------------------------
 
 compare = nary("compare", differentiable=False)
 
 
-def _comparison(op: str, symbol: str) -> Any:
+def _comparison(op: str, symbol: str) -> Callable[[Any, Any], Tensor]:
     def call(x: Any, y: Any) -> Tensor:
-        return compare(*coerce(op, x, y), op)  # type: ignore[no-any-return]  # a Tensor
+        return compare(*coerce(op, x, y), op)
 
     call.__name__ = call.__qualname__ = op
     call.__doc__ = f"Return x {symbol} y, element by element, as booleans."
@@ -211,7 +212,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return None, da, db
 
 
-def _extremum(name: str) -> Any:
+def _extremum(name: str) -> Operator:
     """Make maximum or minimum; where both are equal each gets half of g."""
     operator = binary(name, saves="a b")
     first_wins = "gt" if name == "maximum" else "lt"

@@ -14,7 +14,7 @@ gemm = nary("gemm", saves="a:b b:a")
 
 @gemm.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """dA = g B^T, dB = A^T g, summed over the batch dimensions that were broadcast."""
+    """DA = g B^T, dB = A^T g, summed over the batch dimensions that were broadcast."""
     a, b = n.saved
     da = db = dbias = None
     if n.needs(0):
@@ -38,7 +38,7 @@ linear = nary("linear", saves="x:weight weight:x")
 
 @linear.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """dx = g W, dW = g^T x, db = the sum of g over all rows; one kernel call."""
+    """Dx = g W, dW = g^T x, db = the sum of g over all rows; one kernel call."""
     x, weight = n.saved
     want = n.needs(0) | n.needs(1) << 1 | n.needs(2) << 2
     return k.linear_backward(g, x, weight, want=want)

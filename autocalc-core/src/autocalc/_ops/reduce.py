@@ -6,7 +6,7 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from autocalc._ops._op import nary
+from autocalc._ops._op import Operator, nary
 
 
 def spread(k: Any, g: Any, shape: Any, axes: Any, keepdim: bool) -> Any:
@@ -16,7 +16,7 @@ def spread(k: Any, g: Any, shape: Any, axes: Any, keepdim: bool) -> Any:
     return k.reshape(g, tuple(1 if i in axes else n for i, n in enumerate(shape)))
 
 
-sum = nary("sum")  # noqa: A001  the operator's name
+sum = nary("sum")
 
 
 @sum.vjp
@@ -50,7 +50,7 @@ var = nary("var", saves="mean a")
 
 @var.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    r"""d var / d x = 2 (x - mean) / (n - correction)."""
+    r"""D var / d x = 2 (x - mean) / (n - correction)."""
     mean_of, a = n.saved
     axes, keepdim, correction = n.attributes
     shape = n.shapes[0]
@@ -61,7 +61,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.sub(a, spread(k, mean_of, shape, axes, keepdim)))
 
 
-def _extremum(name: str) -> Any:
+def _extremum(name: str) -> Operator:
     """Make max or min over dimensions; equal elements share g evenly."""
     operator = nary(name, saves="out a")
 
@@ -78,8 +78,8 @@ def _extremum(name: str) -> Any:
     return operator
 
 
-max = _extremum("max")  # noqa: A001  the operator's name
-min = _extremum("min")  # noqa: A001  the operator's name
+max = _extremum("max")
+min = _extremum("min")
 
 argmax = nary("argmax", differentiable=False)
 

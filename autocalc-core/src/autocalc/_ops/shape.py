@@ -50,7 +50,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @view("slice")
-def slice(a: Any, index: Any) -> Any:  # noqa: A001  the operator's name
+def slice(a: Any, index: Any) -> Any:
     """Return ``a[index]`` for integers, slices, None and Ellipsis."""
     return arrays.slice(a, index)
 
@@ -174,7 +174,8 @@ def _(k: Any, n: Any, g: Any) -> Any:
     zeros = k.zeros(n.shapes[0], k.dtype(g))
     return k.index_add(zeros, flat, rows, 0), None
 
-# ---- views where strides allow them, else copies --------------------------------------
+
+# ---- views where strides allow them, else copies -------------------------------------
 
 
 def reshape(x: Tensor, shape: Any) -> Tensor:
@@ -182,7 +183,7 @@ def reshape(x: Tensor, shape: Any) -> Tensor:
     a = x._array
     if not a.flags.c_contiguous and reshaped_view(a, shape) is None:
         x = clone(x)
-    return reshape_view(x, shape)  # type: ignore[no-any-return]  # a Tensor
+    return reshape_view(x, shape)
 
 
 _placed = Op("placed")

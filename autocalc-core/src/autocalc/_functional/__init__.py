@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""The operators as users spell them: PyTorch's names and arguments.
+
+Each function normalises its arguments (negative dimensions, numbers, defaults), says
+what is wrong with them, and calls an operator of `_ops`.
+"""
+
+from __future__ import annotations
+
+from autocalc._functional._arguments import (
+    numbers_only,
+)
+from autocalc._functional.comparisons import (
+    allclose,
+    equal,
+)
+from autocalc._functional.conversions import (
+    to,
+)
+from autocalc._functional.elementwise import (
+    add,
+    ceil,
+    clamp,
+    floor,
+    round,
+    sub,
+    trunc,
+    where,
+)
+from autocalc._functional.extrema import (
+    Extremum,
+    amax,
+    amin,
+    argmax,
+    argmin,
+    max,
+    min,
+)
+from autocalc._functional.indexing import (
+    gather,
+    getitem,
+    index_select,
+)
+from autocalc._functional.joins import (
+    cat,
+    stack,
+)
+from autocalc._functional.losses import (
+    cross_entropy,
+)
+from autocalc._functional.products import (
+    bmm,
+    linear,
+    matmul,
+    mm,
+)
+from autocalc._functional.reductions import (
+    all,
+    any,
+    log_softmax,
+    logsumexp,
+    mean,
+    softmax,
+    std,
+    sum,
+    var,
+)
+from autocalc._functional.shapes import (
+    clone,
+    expand,
+    flatten,
+    permute,
+    reshape,
+    squeeze,
+    t,
+    transpose,
+    unsqueeze,
+    view,
+)
+
+__all__ = [
+    "Extremum",
+    "add",
+    "all",
+    "allclose",
+    "amax",
+    "amin",
+    "any",
+    "argmax",
+    "argmin",
+    "bmm",
+    "cat",
+    "ceil",
+    "clamp",
+    "clone",
+    "cross_entropy",
+    "equal",
+    "expand",
+    "flatten",
+    "floor",
+    "gather",
+    "getitem",
+    "index_select",
+    "linear",
+    "log_softmax",
+    "logsumexp",
+    "matmul",
+    "max",
+    "mean",
+    "min",
+    "mm",
+    "numbers_only",
+    "permute",
+    "reshape",
+    "round",
+    "softmax",
+    "squeeze",
+    "stack",
+    "std",
+    "sub",
+    "sum",
+    "t",
+    "to",
+    "transpose",
+    "trunc",
+    "unsqueeze",
+    "var",
+    "view",
+    "where",
+]

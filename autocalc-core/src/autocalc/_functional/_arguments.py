@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""What the functions have in common: the checks of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from autocalc._ops._coerce import Number
+from autocalc._ops._op import not_a_tensor
+from autocalc._tensor import Tensor
+from autocalc.errors import DimensionError, DTypeError, ShapeError
+
+Dims: TypeAlias = int | Sequence[int] | None
+
+
+Operand: TypeAlias = Tensor | float
+
+
+def axes_of(where: str, x: Tensor, dim: Dims) -> tuple[int, ...]:
+    """Return the dimensions meant by `dim`, sorted; None means all."""
+    if dim is None or (not isinstance(dim, int) and len(dim) == 0):
+        return tuple(range(x.ndim))
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    axes = sorted(axis_of(where, d, x.ndim) for d in dims)
+    if len(set(axes)) < len(axes):
+        message = f"{where}: `dim`={dim} names a dimension twice."
+        raise DimensionError(message)
+    return tuple(axes)
+
+
+def axis_of(where: str, dim: int, ndim: int) -> int:
+    """Return `dim` counted from the left; 0 and -1 are allowed for 0-d tensors."""
+    limit = max(ndim, 1)
+    if not -limit <= dim < limit:
+        message = (
+            f"{where}: `dim`={dim} is out of range for {ndim} dimensions; it must lie "
+            f"in {-limit} to {limit - 1}."
+        )
+        raise DimensionError(message)
+    return dim % limit
+
+
+def checked(where: str, x: Any) -> Tensor:
+    if not isinstance(x, Tensor):
+        raise not_a_tensor(where, x)
+    return x
+
+
+def full_shape(where: str, x: Tensor, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return `shape` with -1 replaced, checked against the number of elements."""
+    sizes = tuple(int(n) for n in shape)
+    known = 1
+    for n in sizes:
+        known *= n if n != -1 else 1
+    holes = sizes.count(-1)
+    numel = x.numel()
+    fits = numel == known if holes == 0 else known > 0 and numel % known == 0
+    if holes > 1 or min_of(sizes) < -1 or not fits:
+        message = (
+            f"{where}: a tensor of shape {x.shape} with {numel} elements cannot have "
+            f"the shape {sizes}; the sizes must multiply to {numel}, one may be -1."
+        )
+        raise ShapeError(message)
+    return tuple(numel // known if n == -1 else n for n in sizes)
+
+
+def min_of(sizes: Sequence[int]) -> int:
+    """Return the smallest size, 0 for none."""
+    return min(sizes, default=0)
+
+
+def numbers_only(where: str, value: Any) -> Any:
+    """Return `value` if it is a plain number."""
+    if not isinstance(value, Number):
+        message = f"{where}: needs a number, not {type(value).__name__}."
+        raise DTypeError(message)
+    return value

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""Other dtypes and devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc import _dtypes as dtypes
+from autocalc._device import Device
+from autocalc._dtypes import DType
+from autocalc._functional.shapes import clone
+from autocalc._ops._coerce import cast
+from autocalc._tensor import Tensor
+
+
+def to(
+    input: Tensor, *args: Any, dtype: DType | None = None, copy: bool = False
+) -> Tensor:
+    """Return `input` with another dtype or on another device."""
+    for arg in args:
+        if isinstance(arg, Tensor):
+            dtype = arg.dtype
+        elif isinstance(arg, DType):
+            dtype = arg
+        elif isinstance(arg, (str, Device)):
+            Device(arg)
+        elif not isinstance(arg, bool) and arg is not None:
+            dtype = dtypes.as_dtype(arg)
+    result = input if dtype is None else cast(input, dtype)
+    return clone(result) if copy and result is input else result

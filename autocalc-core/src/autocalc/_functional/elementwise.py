@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Elementwise functions whose arguments need more than broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autocalc import _dtypes as dtypes
+from autocalc._functional._arguments import Operand, checked
+from autocalc._functional.shapes import clone
+from autocalc._ops import elementwise
+from autocalc._ops._coerce import coerce
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, DTypeError
+
+
+def add(input: Operand, other: Operand, *, alpha: float = 1) -> Tensor:
+    """Return input + alpha * other."""
+    if alpha != 1:
+        other = elementwise.mul(other, alpha)
+    return elementwise.add(input, other)
+
+
+def sub(input: Operand, other: Operand, *, alpha: float = 1) -> Tensor:
+    """Return input - alpha * other."""
+    if alpha != 1:
+        other = elementwise.mul(other, alpha)
+    return elementwise.sub(input, other)
+
+
+def where(condition: Tensor, input: Operand, other: Operand) -> Tensor:
+    """Return `input` where `condition` holds, else `other`.
+
+    Shapes broadcast; the dtypes of `input` and `other` are promoted.
+    """
+    if checked("where", condition).dtype is not dtypes.bool_:
+        message = (
+            f"where: `condition` has dtype {condition.dtype.name}; it must be bool, as "
+            f"comparisons give it."
+        )
+        raise DTypeError(message)
+    return elementwise.choose(condition, *coerce("where", input, other))
+
+
+def clamp(
+    input: Tensor, min: Operand | None = None, max: Operand | None = None
+) -> Tensor:
+    """Return min(max(input, min), max), element by element; NaN stays NaN."""
+    if min is None and max is None:
+        message = "clamp: give `min` or `max`, or both."
+        raise ArgumentError(message)
+    given = [x for x in (input, min, max) if x is not None]
+    operands = iter(coerce("clamp", *given))
+    x = next(operands)
+    low = None if min is None else next(operands)
+    high = None if max is None else next(operands)
+    return elementwise.clip(x, low, high)
+
+
+def round_mode(mode: str) -> Callable[[Tensor], Tensor]:
+    """Make floor, ceil, trunc or round; integers pass unchanged."""
+
+    def call(input: Tensor) -> Tensor:
+        if not checked(mode, input).is_floating_point():
+            return clone(input)
+        return elementwise.rounding(input, mode)
+
+    call.__doc__ = f"Return `input` rounded ({mode}), element by element."
+    return call
+
+
+floor = round_mode("floor")
+
+
+ceil = round_mode("ceil")
+
+
+trunc = round_mode("trunc")
+
+
+round = round_mode("even")

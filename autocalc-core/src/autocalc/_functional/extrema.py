@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""The largest and smallest elements, and where they are."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from autocalc import _dtypes as dtypes
+from autocalc._functional._arguments import Dims, axes_of, axis_of, checked
+from autocalc._functional.shapes import clone, squeeze
+from autocalc._ops import elementwise, reduce
+from autocalc._ops import shape as shapes
+from autocalc._ops._coerce import cast
+from autocalc._tensor import Tensor
+from autocalc.errors import ShapeError
+
+
+class Extremum(NamedTuple):
+    """The values of `max` or `min` along a dimension, and where they were found."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def max(
+    input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False
+) -> Tensor | Extremum:
+    """Return the largest element; with `dim`, (values, indices) along it.
+
+    With a second tensor in the place of `dim`, the elementwise `maximum`.
+    """
+    if isinstance(dim, Tensor):
+        return elementwise.maximum(input, dim)
+    if dim is None:
+        return amax(input)
+    return _extremum("max", input, dim, keepdim)
+
+
+def min(
+    input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False
+) -> Tensor | Extremum:
+    """Return the smallest element; with `dim`, (values, indices) along it.
+
+    With a second tensor in the place of `dim`, the elementwise `minimum`.
+    """
+    if isinstance(dim, Tensor):
+        return elementwise.minimum(input, dim)
+    if dim is None:
+        return amin(input)
+    return _extremum("min", input, dim, keepdim)
+
+
+def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
+    """Find the indices, then gather: the gradient goes to the element found."""
+    axis = axis_of(where, dim, input.ndim)
+    find = argmax if where == "max" else argmin
+    indices = find(input, axis, keepdim=True)
+    if input.ndim == 0:
+        return Extremum(clone(input), indices)
+    values = shapes.gather(input, indices, axis)
+    if not keepdim:
+        values, indices = squeeze(values, axis), squeeze(indices, axis)
+    return Extremum(values, indices)
+
+
+def amax(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Return the largest elements over `dim`; equal ones share the gradient."""
+    x = _nonempty("amax", input)
+    return reduce.max(x, axes_of("amax", x, dim), bool(keepdim))
+
+
+def amin(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Return the smallest elements over `dim`; equal ones share the gradient."""
+    x = _nonempty("amin", input)
+    return reduce.min(x, axes_of("amin", x, dim), bool(keepdim))
+
+
+def _nonempty(where: str, x: Tensor) -> Tensor:
+    if checked(where, x).numel() == 0:
+        message = (
+            f"{where}: a tensor of shape {x.shape} has no elements, so no extremum."
+        )
+        raise ShapeError(message)
+    return x
+
+
+def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Return the index of the (first) largest element, of all or along `dim`."""
+    x = _nonempty("argmax", input)
+    if dim is None:
+        flat = reduce.argmax(shapes.reshape(x, (-1,)), 0, False)
+        return shapes.reshape(flat, (1,) * x.ndim) if keepdim else flat
+    if x.ndim == 0:
+        return argmax(x, None)
+    return reduce.argmax(x, axis_of("argmax", dim, x.ndim), bool(keepdim))
+
+
+def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Return the index of the (first) smallest element, of all or along `dim`."""
+    x = _nonempty("argmin", input)
+    if x.dtype is dtypes.bool_:
+        x = cast(x, dtypes.uint8)
+    if not x.dtype.is_signed:
+        x = cast(x, dtypes.int16)
+    return argmax(elementwise.neg(x.detach()), dim, keepdim)

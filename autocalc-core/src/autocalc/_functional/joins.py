@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""Tensors joined to one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autocalc._functional._arguments import axis_of
+from autocalc._functional.shapes import unsqueeze
+from autocalc._ops import shape as shapes
+from autocalc._ops._coerce import coerce
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, ShapeError
+
+
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join tensors along an existing dimension; all other sizes must be equal."""
+    parts = coerce("cat", *tensors) if tensors else ()
+    if not parts:
+        message = "cat: needs at least one tensor."
+        raise ArgumentError(message)
+    axis = axis_of("cat", dim, parts[0].ndim)
+    for i, part in enumerate(parts):
+        same = part.ndim == parts[0].ndim and all(
+            m == n or j == axis
+            for j, (m, n) in enumerate(zip(part.shape, parts[0].shape, strict=True))
+        )
+        if not same or part.ndim == 0:
+            message = (
+                f"cat: `tensors[{i}]` has shape {part.shape}, `tensors[0]` "
+                f"{parts[0].shape}; all sizes but that of dimension {axis} must agree."
+            )
+            raise ShapeError(message)
+    return shapes.cat(parts, axis)
+
+
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join tensors of one shape along a new dimension."""
+    if not tensors:
+        message = "stack: needs at least one tensor."
+        raise ArgumentError(message)
+    for i, part in enumerate(tensors):
+        if part.shape != tensors[0].shape:
+            message = (
+                f"stack: `tensors[{i}]` has shape {part.shape}, `tensors[0]` "
+                f"{tensors[0].shape}; all must be equal."
+            )
+            raise ShapeError(message)
+    axis = axis_of("stack", dim, tensors[0].ndim + 1)
+    return cat([unsqueeze(part, axis) for part in tensors], axis)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Sums and what is made of them, and softmax."""
+
+from __future__ import annotations
+
+from autocalc import _dtypes as dtypes
+from autocalc._dtypes import DType
+from autocalc._functional._arguments import Dims, axes_of, axis_of, checked
+from autocalc._ops import elementwise, reduce
+from autocalc._ops._coerce import cast, to_float
+from autocalc._tensor import Tensor
+from autocalc.errors import DTypeError
+
+
+def sum(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return the sum over `dim` (all dimensions by default)."""
+    x = checked("sum", input)
+    x = x if dtype is None else cast(x, dtype)
+    return reduce.sum(x, axes_of("sum", x, dim), bool(keepdim))
+
+
+def mean(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return the mean over `dim` (all dimensions by default)."""
+    x = checked("mean", input)
+    x = x if dtype is None else cast(x, dtype)
+    if not x.is_floating_point():
+        message = (
+            f"mean: takes float32 or float64, not {x.dtype.name}; pass "
+            f"dtype=ac.float32 or call .float() first."
+        )
+        raise DTypeError(message)
+    return reduce.mean(x, axes_of("mean", x, dim), bool(keepdim))
+
+
+def var(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Tensor:
+    """Return sum((x - mean)^2) / (n - correction) over `dim`; correction is 1."""
+    if correction is None:
+        correction = 1.0 if unbiased is None or unbiased else 0.0
+    x = checked("var", input)
+    return reduce.var(x, axes_of("var", x, dim), bool(keepdim), float(correction))
+
+
+def std(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Tensor:
+    """Return the square root of `var`."""
+    value = var(input, dim, unbiased, keepdim, correction=correction)
+    return elementwise.sqrt(value)
+
+
+def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Return whether all elements over `dim` are non-zero."""
+    zeros = cast(elementwise.eq(input, 0), dtypes.int64)
+    return elementwise.eq(sum(zeros, dim, keepdim), 0)
+
+
+def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Return whether any element over `dim` is non-zero."""
+    ones = cast(elementwise.ne(input, 0), dtypes.int64)
+    return elementwise.ne(sum(ones, dim, keepdim), 0)
+
+
+def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
+    """Return log(sum(exp(input))) over `dim`, shifted by the maximum."""
+    x = checked("logsumexp", input)
+    x = x if x.is_floating_point() else to_float(x)
+    return reduce.logsumexp(x, axes_of("logsumexp", x, dim), bool(keepdim))
+
+
+def softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
+    """Return exp(x_i) / sum_j exp(x_j) along `dim`."""
+    x = checked("softmax", input)
+    x = x if dtype is None else cast(x, dtype)
+    return reduce.softmax(x, axis_of("softmax", dim, x.ndim))
+
+
+def log_softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
+    """Return x_i - log(sum_j exp(x_j)) along `dim`."""
+    x = checked("log_softmax", input)
+    x = x if dtype is None else cast(x, dtype)
+    return reduce.log_softmax(x, axis_of("log_softmax", dim, x.ndim))

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""What ships for tests: gradient checks and the conformance kit."""
