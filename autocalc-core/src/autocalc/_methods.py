@@ -445,7 +445,7 @@ class TensorMethods:
         """Divide by `other`, in place; return x."""
         return inplace.div_(self, other)
 
-    def copy_(self: Tensor, src: Any, non_blocking: Any = False) -> Tensor:  # noqa: ARG002  PyTorch's
+    def copy_(self: Tensor, src: Any, non_blocking: Any = False) -> Tensor:
         """Take over the values of `src`, in place; return x."""
         return inplace.copy_(self, src)
 

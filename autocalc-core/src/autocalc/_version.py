@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""The version, in a place below everything that shows it."""
+"""The one place of the version."""
 
 __version__ = "0.1.0"

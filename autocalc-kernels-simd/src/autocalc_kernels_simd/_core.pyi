@@ -2,6 +2,7 @@
 from typing import Any, Protocol
 
 import numpy as np
+
 from autocalc.plugin import DispatchKey
 
 class _Kernel(Protocol):

@@ -14,6 +14,7 @@ from autocalc.plugin import KERNEL_API_VERSION, KernelImpl, KernelSet, hookimpl
 
 if TYPE_CHECKING:
     import numpy as np
+
     from autocalc.plugin import Allocator
 
 

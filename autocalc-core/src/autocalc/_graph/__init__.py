@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The record of what was computed, and the walk back through it."""
+"""Nodes and the backward walk; knows no operator."""

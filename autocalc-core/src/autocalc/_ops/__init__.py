@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Differentiable operators: the forward call and the backward rule side by side."""
+"""Differentiable operators: forward and backward rule side by side."""

@@ -58,7 +58,7 @@ class Tensors:
         return a._array.dtype  # type: ignore[no-any-return]  # a NumPy dtype
 
     @staticmethod
-    def is_view(a: Tensor) -> bool:  # noqa: ARG004  as in `arrays`
+    def is_view(a: Tensor) -> bool:
         """Nothing is owned here: sums are made anew, never in place."""
         return True
 

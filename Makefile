@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+# Every command of the repository.  `make help` lists them; CI calls the same ones.
+#
+# Nothing but Python 3.10+, make and a C++17 compiler is needed: environments are made
+# under .venv*, and stamp files inside them say what has been installed from what, so
+# that a second call is quick.  `make clean` removes all of it.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+MADE := $(VENV)/made
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+PIP_INSTALL := $(PIP) install --quiet
+CORE_VENV ?= .venv-core
+TORCH_VENV ?= .venv-torch
+# The CPU build by its full name: the plain one brings gigabytes of CUDA on Linux.
+TORCH ?= torch==2.13.0$(if $(filter Linux,$(shell uname -s)),+cpu)
+# More words for a command: make test ARGS='-k gemm -x', make train ARGS='--epochs 5'.
+ARGS ?=
+
+PACKAGES := autocalc-core autocalc-kernels-simd \
+    $(patsubst %/pyproject.toml,%,$(wildcard autocalc-kernels-blas/pyproject.toml))
+SOURCES := $(addsuffix /src,$(PACKAGES))
+files = $(shell find $(1) -type f -not -path '*/build/*' -not -name '*.pyc' 2>/dev/null)
+HEADERS := $(wildcard autocalc-core/src/autocalc/include/*.h)
+CXX_FILES := $(shell find $(wildcard autocalc-*/csrc autocalc-*/ctest) $(HEADERS) \
+    -type f '(' -name '*.[ch]pp' -o -name '*.[ch]' ')' 2>/dev/null)
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) \
+	    | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+
+# ---------------------------------------------------------------- the two commands
+
+.PHONY: train
+train: install ## Train on the embedded digits and print the result
+	$(BIN)/autocalc train digits $(ARGS)
+
+.PHONY: test
+test: install $(MADE)/test ## Run the whole test suite
+	$(BIN)/python -m pytest $(ARGS)
+
+# -------------------------------------------------------------------- installation
+
+.PHONY: install
+install: $(PACKAGES:%=$(MADE)/%) ## Make .venv with all packages, core as editable
+
+define check_python
+	@command -v $(PYTHON) >/dev/null || { \
+	    echo "make: no '$(PYTHON)' here. Install Python 3.10 or newer, or name one:" \
+	        "make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	    echo "make: $$($(PYTHON) --version) is too old: Python 3.10 or newer is needed." \
+	        "Name another one: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	    echo "make: $(PYTHON) cannot make virtual environments." \
+	        "On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+endef
+
+# pip from 25.1 on knows dependency groups.
+define new_venv
+	$(PYTHON) -m venv $(1)
+	$(1)/bin/python -m pip --disable-pip-version-check install --quiet --upgrade 'pip>=25.1'
+	mkdir -p $(1)/made
+	touch $(1)/made/venv
+endef
+
+$(MADE)/venv:
+	$(check_python)
+	$(call new_venv,$(VENV))
+
+# The editable core follows its sources by itself; its metadata it does not.
+$(MADE)/autocalc-core: autocalc-core/pyproject.toml $(MADE)/venv
+	$(PIP_INSTALL) --editable autocalc-core
+	touch $@
+
+.PHONY: compiler
+compiler:
+	@cxx=$${CXX:-c++}; \
+	command -v $$cxx >/dev/null || { \
+	    echo "make: no C++ compiler '$$cxx' here. Install one with C++17 (on Debian and" \
+	        "Ubuntu: apt-get install g++), or name one: make CXX=clang++"; exit 1; }; \
+	echo 'static_assert(__cplusplus >= 201703L);' \
+	    | $$cxx -std=c++17 -x c++ -fsyntax-only - 2>/dev/null || { \
+	    echo "make: '$$cxx' does not compile C++17. Name a newer one: make CXX=g++-12"; \
+	    exit 1; }
+
+.PHONY: python-headers
+python-headers: $(MADE)/venv
+	@$(BIN)/python -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(os.path.join( \
+	    sysconfig.get_path("include"), "Python.h")))' || { \
+	    echo "make: the C headers of $$($(BIN)/python --version) are missing." \
+	        "On Debian and Ubuntu: apt-get install python3-dev"; exit 1; }
+
+# Without build isolation the build folder keeps its meaning, and only what changed is
+# compiled again.
+$(MADE)/build: pyproject.toml $(MADE)/venv
+	$(PIP_INSTALL) --group build
+	touch $@
+
+define kernel_package
+$(MADE)/$(1): $(call files,$(1)) $(HEADERS) $(MADE)/autocalc-core $(MADE)/build \
+        | compiler python-headers
+	$$(PIP_INSTALL) --no-build-isolation ./$(1)
+	touch $$@
+endef
+$(foreach package,$(filter autocalc-kernels-%,$(PACKAGES)),\
+    $(eval $(call kernel_package,$(package))))
+
+GROUPS := $(addprefix $(MADE)/,test lint docs bench)
+$(GROUPS): $(MADE)/%: pyproject.toml $(MADE)/venv
+	$(PIP_INSTALL) --group $*
+	touch $@
+
+# --------------------------------------------------------------------- other tests
+
+.PHONY: test-core
+test-core: $(CORE_VENV)/made/autocalc-core ## Run the tests with the core package alone
+	$(CORE_VENV)/bin/python -m pytest --ignore tests/simd --ignore tests/blas $(ARGS)
+
+$(CORE_VENV)/made/venv:
+	$(check_python)
+	$(call new_venv,$(CORE_VENV))
+
+# Not editable: what is tested is what a user gets.
+$(CORE_VENV)/made/autocalc-core: $(call files,autocalc-core) pyproject.toml \
+        $(CORE_VENV)/made/venv
+	$(CORE_VENV)/bin/python -m pip install --quiet ./autocalc-core --group test
+	touch $@
+
+.PHONY: test-torch
+test-torch: install $(MADE)/test $(TORCH_VENV)/made/torch ## Run the comparisons with PyTorch
+	$(TORCH_VENV)/bin/python -m pytest -m torch $(ARGS)
+
+# PyTorch stays out of .venv: this environment sees the packages of .venv and adds it.
+$(TORCH_VENV)/made/torch: $(MADE)/venv
+	$(PYTHON) -m venv $(TORCH_VENV)
+	mkdir -p $(TORCH_VENV)/made
+	site='import sysconfig; print(sysconfig.get_path("purelib"))'; \
+	    $(BIN)/python -c "$$site" > "$$($(TORCH_VENV)/bin/python -c "$$site")/autocalc.pth"
+	$(TORCH_VENV)/bin/python -m pip --disable-pip-version-check install --quiet '$(TORCH)' || { \
+	    echo "make: '$(TORCH)' is not to be had. Point pip to a folder or an index with" \
+	        "PyTorch's CPU build (PIP_FIND_LINKS, PIP_EXTRA_INDEX_URL)," \
+	        "or name another build: make test-torch TORCH=torch==2.13.0"; exit 1; }
+	touch $@
+
+# ------------------------------------------------------------------------- linters
+
+.PHONY: lint lint-python lint-types lint-cpp lint-tidy
+lint: lint-python lint-types lint-cpp lint-tidy ## Run all linters and type checkers
+
+lint-python: install $(MADE)/lint ## Run ruff and check which layer imports which
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports --no-cache
+
+lint-types: install $(MADE)/lint ## Run mypy, and stubtest on the native modules
+	$(BIN)/mypy $(SOURCES)
+	cd $(VENV) && MYPY_CONFIG_FILE_DIR=.. bin/stubtest \
+	    --mypy-config-file ../pyproject.toml autocalc_kernels_simd._core
+
+lint-cpp: $(MADE)/lint ## Run clang-format over C and C++
+	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
+
+TIDY := autocalc-kernels-simd/build/tidy
+lint-tidy: install $(MADE)/lint | compiler ## Run clang-tidy over C and C++
+	$(BIN)/cmake -S autocalc-kernels-simd -B $(TIDY) -G Ninja --log-level=WARNING \
+	    -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+	    -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
+	    -Dpybind11_DIR="$$($(BIN)/python -m pybind11 --cmakedir)"
+	$(BIN)/run-clang-tidy.py -quiet -j 2 -p $(TIDY) \
+	    -clang-tidy-binary $(BIN)/clang-tidy $(TIDY_ARGS)
+
+.PHONY: format
+format: $(MADE)/lint ## Format all files
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(CXX_FILES)
+
+# -------------------------------------------------------- documentation, benchmarks
+
+.PHONY: docs
+docs: install $(MADE)/docs ## Build the documentation into docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+.PHONY: bench bench-compare
+bench: $(MADE)/bench ## Run the benchmarks of this commit (ARGS='--quick', ARGS=v1..v2)
+	$(BIN)/python benchmarks/run_asv.py $(ARGS)
+	$(BIN)/asv publish
+
+.PHONY: clean
+clean: ## Remove environments and everything that was built
+	rm -rf .venv .venv-* .asv .make .mypy_cache .pytest_cache .ruff_cache \
+	    .import_linter_cache .hypothesis docs/_build docs/_generated \
+	    autocalc-*/build autocalc-*/dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What ships for tests: gradient checks and the conformance kit."""
