@@ -24,14 +24,15 @@ class KernelCall:
     `dtype` of the result where the spec is `free`.
     """
 
-    __slots__ = ("_mandatory", "_n_attributes", "_n_operands", "_single", "_strided",
-                 "index", "spec")  # fmt: skip
+    __slots__ = ("_mandatory", "_n_attributes", "_n_operands", "_plain", "_single",
+                 "_strided", "index", "spec")  # fmt: skip
 
     def __init__(self, spec: KernelSpec) -> None:
         self.spec = spec
         self.index = KERNEL_INDEX[spec.name]
         self._n_operands = len(spec.inputs) + len(spec.writes)
         self._n_attributes = len(spec.attributes) - bool(spec.accumulates)
+        self._plain = not (spec.writes or spec.free)
         self._single = len(spec.outputs) == 1
         self._strided = spec.key == "shapes"
         self._mandatory = sum(
@@ -50,6 +51,65 @@ class KernelCall:
         shape: Shape | None = None,
         dtype: DType | None = None,
     ) -> Any:
+        if accumulate or into is not None or not self._plain:
+            return self._call_into(args, want, accumulate, into, shape, dtype)
+        n = self._n_operands
+        if self._strided:
+            operands = [
+                None if x is None else (x.shape, x.dtype, x.strides) for x in args[:n]
+            ]
+        else:
+            operands = [_describe(x) for x in args[:n]]
+        selection = current().selection
+        cache_key = (want, args[n:], *operands)
+        plan = selection.tables[self.index].get(cache_key)
+        if plan is None:
+            plan = self._plan(selection, cache_key, args, want)
+        kernel, metas, more = plan
+        if kernel.__class__ is Decomposed:
+            return kernel.compute(args[:n], args[n:] + more, want | self._mandatory)
+        empty = selection.empty
+        if self._single:
+            out = empty(*metas[0])
+            kernel(out, *args, *more)
+            return out
+        outs = [None if meta is None else empty(*meta) for meta in metas]
+        kernel(*outs, *args, *more)
+        return tuple(outs)
+
+    def _plan(
+        self, selection: Selection, cache_key: Any, args: tuple[Any, ...], want: int
+    ) -> tuple[Entry, Metas, tuple[Any, ...]]:
+        """Decide a plain call: kernel, metas of the wanted outputs, more attributes.
+
+        The rule runs once for each combination of shapes, dtypes and attributes.
+        """
+        operands, given = args[: self._n_operands], args[self._n_operands :]
+        attributes = self._attributes(given)
+        metas = self._metas(operands, attributes, None)
+        wanted = want | self._mandatory
+        key = self._dispatch_key(operands, attributes, metas, wanted, 0)
+        kernel = selection.decide(self.spec, key)
+        more = attributes[len(given) :]
+        if self.spec.accumulates and kernel.__class__ is not Decomposed:
+            more = (*more, 0)
+        metas = tuple(
+            meta if wanted >> i & 1 else None for i, meta in enumerate(metas)
+        )
+        plan = kernel, metas, more
+        selection.remember(self.index, cache_key, plan)
+        return plan
+
+    def _call_into(
+        self,
+        args: tuple[Any, ...],
+        want: int,
+        accumulate: int,
+        into: Any,
+        shape: Shape | None,
+        dtype: DType | None,
+    ) -> Any:
+        """Run a call whose outputs are not all new and told by the inputs."""
         operands = args[: self._n_operands]
         attributes = self._attributes(args[self._n_operands :])
         if self.spec.writes:
@@ -126,16 +186,15 @@ class KernelCall:
         into: Any,
         free: Meta | None,
     ) -> tuple[Entry, Metas]:
-        """Return the kernel and the outputs' metas, from the table if they are known.
-
-        The rule runs once for each combination of shapes, dtypes and attributes.
-        """
+        """Return the kernel and the outputs' metas, from the table if they are known."""
         selection = current().selection
         describe = _describe_strided if self._strided else _describe
         given: Any = free
         if into is not None:
             given = describe(into) if self._single else tuple(map(describe, into))
-        cache_key = (wanted, accumulate, attributes, given, *map(describe, operands))
+        cache_key = (
+            "into", wanted, accumulate, attributes, given, *map(describe, operands)
+        )
         decision: Any = selection.tables[self.index].get(cache_key)
         if decision is None:
             metas = self._metas(operands, attributes, free)
@@ -204,7 +263,7 @@ def _describe(x: Any) -> Any:
     """Return what the decision may depend on: shape and dtype."""
     if x is None:
         return None
-    if isinstance(x, (list, tuple)):
+    if x.__class__ is list or x.__class__ is tuple:
         return tuple(map(_describe, x))
     return x.shape, x.dtype
 

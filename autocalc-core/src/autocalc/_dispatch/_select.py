@@ -46,7 +46,7 @@ class Decomposed:
         operands: Sequence[Any],
         attributes: tuple[Any, ...],
         wanted: int,
-        free: Meta | None,
+        free: Meta | None = None,
     ) -> Any:
         """Return the outputs: one array, or one for each output of the spec."""
         from autocalc._dispatch._arrays import arrays

@@ -9,7 +9,7 @@ from autocalc._ops import linalg
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import coerce
 from autocalc._tensor import Tensor
-from autocalc.errors import DTypeError, ShapeError
+from autocalc.errors import ShapeError
 
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
@@ -22,22 +22,37 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     ShapeError
         If the inner dimensions differ or an operand is 0-d.
     """
-    a, b = coerce("matmul", checked("matmul", input), checked("matmul", other))
+    a, b = checked("matmul", input), checked("matmul", other)
+    if a._array.dtype is not b._array.dtype:
+        a, b = coerce("matmul", a, b)
+    shape_a, shape_b = a._array.shape, b._array.shape
+    if len(shape_a) < 2 or len(shape_b) < 2:
+        return _with_vectors(a, b)
+    if shape_a[-1] != shape_b[-2]:
+        raise _unequal(shape_a, shape_b)
+    return linalg.gemm(a, b, None, 1.0, 0.0, "none")
+
+
+def _unequal(shape_a: tuple[int, ...], shape_b: tuple[int, ...]) -> ShapeError:
+    """Make the error for inner dimensions that differ."""
+    dim = -2 if len(shape_b) > 1 else 0
+    return ShapeError(
+        f"matmul: shapes {shape_a} and {shape_b} do not fit: `input`.shape[-1] is "
+        f"{shape_a[-1]}, `other`.shape[{dim}] is {shape_b[dim]}; they must be equal."
+    )
+
+
+def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
+    """Return the product where an operand is 1-d: a row on the left, else a column."""
     if a.ndim == 0 or b.ndim == 0:
         message = (
             f"matmul: shapes {a.shape} and {b.shape}: both operands need at least one "
             f"dimension; use * for scalars."
         )
         raise ShapeError(message)
-    inner_b = b.shape[-2] if b.ndim > 1 else b.shape[0]
-    if a.shape[-1] != inner_b:
-        message = (
-            f"matmul: shapes {a.shape} and {b.shape} do not fit: `input`.shape[-1] is "
-            f"{a.shape[-1]}, `other`.shape[{-2 if b.ndim > 1 else 0}] is {inner_b}; "
-            f"they must be equal."
-        )
-        raise ShapeError(message)
     row, column = a.ndim == 1, b.ndim == 1
+    if a.shape[-1] != b.shape[0 if column else -2]:
+        raise _unequal(a.shape, b.shape)
     a = shapes.reshape(a, (1, *a.shape)) if row else a
     b = shapes.reshape(b, (*b.shape, 1)) if column else b
     out = linalg.gemm(a, b, None, 1.0, 0.0, "none")
@@ -68,22 +83,11 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Return x W^T + b for x [..., in], W [out, in], b [out]."""
-    operands = [t for t in (input, weight, bias) if t is not None]
-    if any(t._array.dtype is not operands[0]._array.dtype for t in operands):
-        given = ", ".join(t.dtype.name for t in operands)
-        message = f"linear: the operands have dtypes {given}; they must be the same."
-        raise DTypeError(message)
-    if input.ndim == 0 or weight.ndim != 2 or input.shape[-1] != weight.shape[1]:
-        message = (
-            f"linear: `input` has shape {input.shape}, `weight` {weight.shape}; the "
-            f"last dimension of `input` must equal `weight`.shape[1]."
-        )
-        raise ShapeError(message)
-    if bias is not None and bias.shape != weight.shape[:1]:
-        message = (
-            f"linear: `bias` has shape {bias.shape}; it must be ({weight.shape[0]},), "
-            f"one for each row of `weight`."
-        )
-        raise ShapeError(message)
+    """Return x W^T + b for x [..., in], W [out, in], b [out].
+
+    Raises
+    ------
+    ShapeError, DTypeError
+        If the operands do not fit (the kernel's rule says how).
+    """
     return linalg.linear(input, weight, bias, "none")

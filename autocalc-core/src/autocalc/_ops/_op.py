@@ -258,22 +258,26 @@ def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator
     kept = op.kept
     saved_outputs = saver.outputs
 
+    only = kept[0] if len(kept) == 1 else None
+
     def call(*args: Any) -> Any:
         tensors, attributes = args[:n_inputs], args[n_inputs:]
         operands = [None if t is None else t._array for t in tensors]
         edges = tuple([None if t is None else t._edge for t in tensors])
-        record = differentiable and current().grad and any(edges)
-        results: tuple[Tensor | None, ...]
-        if single:
-            results = (make(kernel(*operands, *attributes), None),)
+        record = differentiable and edges.count(None) < n_inputs and current().grad
+        if record and saved_outputs:
+            outs = kernel(*operands, *attributes, want=saved_outputs)
         else:
-            arrays_out = kernel(
-                *operands, *attributes, want=saved_outputs if record else 0
-            )
-            results = tuple([None if r is None else make(r, None) for r in arrays_out])
+            outs = kernel(*operands, *attributes)
+        if single:
+            result = make(outs, None)
+            if record:
+                _record(op, saver, edges, (result,), tensors, attributes)
+            return result
+        results = tuple([None if out is None else make(out, None) for out in outs])
         if record:
             _record(op, saver, edges, results, tensors, attributes)
-        return results[kept[0]] if len(kept) == 1 else tuple(results[i] for i in kept)
+        return results[only] if only is not None else tuple(results[i] for i in kept)
 
     return _operator(call, op)
 

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""The work that is compared: each case is a function that does it once.
+
+A case is written once for all peers that share PyTorch's names (`ml` is the module
+`autocalc` or `torch`); where a peer has a faster spelling, that one is used for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+Run = Callable[[], object]
+
+BATCH, FEATURES, HIDDEN, CLASSES = 256, 784, 1024, 10
+CHAIN = 50  # operators in the chain
+
+
+class Case(NamedTuple):
+    """One row: how to prepare the work, and what its time is divided into."""
+
+    prepare: Callable[[Any], Run]
+    calls: int  # how often one round calls it
+    per: float  # divide seconds by this ...
+    unit: str  # ... and show it so; GFLOP/s are work over time
+
+
+def mlp_step(ml: Any) -> Run:
+    """784-1024-10 with ReLU, cross-entropy, SGD with momentum, batch 256."""
+    ml.manual_seed(0)
+    nn = ml.nn
+    model = nn.Sequential(
+        nn.Linear(FEATURES, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, CLASSES)
+    )
+    fused = {"fused": True} if ml.__name__ == "torch" else {}
+    optimizer = ml.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, **fused)
+    loss_of = nn.CrossEntropyLoss()
+    x = ml.randn(BATCH, FEATURES)
+    target = ml.randint(0, CLASSES, (BATCH,))
+
+    def step() -> object:
+        optimizer.zero_grad(set_to_none=True)
+        loss = loss_of(model(x), target)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+def gemm(m: int, k: int, n: int) -> Callable[[Any], Run]:
+    """Return the case of one float32 product without gradients."""
+
+    def prepare(ml: Any) -> Run:
+        a, b = ml.randn(m, k), ml.randn(k, n)
+        return lambda: ml.matmul(a, b)
+
+    return prepare
+
+
+def eager_mul(ml: Any) -> Run:
+    """``a * b`` on 16 elements with gradients recorded."""
+    a = ml.rand(16, requires_grad=True)
+    b = ml.rand(16, requires_grad=True)
+    return lambda: a * b
+
+
+def chain(ml: Any) -> Run:
+    """A chain of 50 small operators, forward and backward."""
+    a = ml.rand(16, requires_grad=True)
+    b = ml.rand(16, requires_grad=True)
+
+    def run() -> object:
+        x = a
+        for _ in range(CHAIN // 2):
+            x = x * b
+            x = x + b
+        x.sum().backward()
+        a.grad = b.grad = None
+        return x
+
+    return run
+
+
+def _flop(m: int, k: int, n: int) -> float:
+    return 2.0 * m * k * n
+
+
+CASES: dict[str, Case] = {
+    "MLP step 784-1024-10, batch 256": Case(mlp_step, 20, 1e-3, "ms"),
+    "gemm 1024x1024x1024": Case(
+        gemm(1024, 1024, 1024), 10, _flop(1024, 1024, 1024), "GFLOP/s"
+    ),
+    "gemm 2048x2048x2048": Case(
+        gemm(2048, 2048, 2048), 3, _flop(2048, 2048, 2048), "GFLOP/s"
+    ),
+    "gemm 256x784x1024": Case(
+        gemm(256, 784, 1024), 30, _flop(256, 784, 1024), "GFLOP/s"
+    ),
+    "gemm 64x64x64": Case(gemm(64, 64, 64), 2000, _flop(64, 64, 64), "GFLOP/s"),
+    "a * b, 16 elements, recorded": Case(eager_mul, 20000, 1e-6, "us"),
+    "chain of 50, each operator": Case(chain, 200, CHAIN * 1e-6, "us"),
+}
