@@ -143,9 +143,12 @@ class Walk:
             results = (results,)
         # what is handed on, or handed out twice, is not the walk's own
         seen = [*map(id, arrived), *map(id, results)]
+        needed = self.needed
         for i, edge in enumerate(node.edges):
             result = results[i]
-            if edge is None or result is None or not leads(edge, self.needed):
+            if edge is None or result is None:
+                continue
+            if needed is not None and target(edge) not in needed:
                 continue
             if result.__class__ is Partial:
                 self.add_part(edge, result, node.shapes[i])
@@ -174,6 +177,12 @@ class Walk:
 
     def add(self, edge: Edge, value: Any, fresh: bool) -> None:
         """Add a cotangent; write only into memory that nobody else can see."""
+        if edge.__class__ is Node and edge.serial not in self.reached:  # type: ignore[union-attr]
+            if edge.op.n_outputs == 1:  # type: ignore[union-attr]
+                # the first of usually one: most of a walk's calls end here
+                self.reached[edge.serial] = [edge, value, fresh]  # type: ignore[union-attr]
+                heappush(self.heap, -edge.serial)  # type: ignore[union-attr]
+                return
         arrived, at = self.place(edge)
         total = arrived[at]
         if total is None:

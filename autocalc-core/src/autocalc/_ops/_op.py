@@ -36,7 +36,7 @@ OPERATORS: dict[str, Operator] = {}
 class Op:
     """What a node knows of its operator."""
 
-    __slots__ = ("is_view", "kept", "name", "rule", "saves", "spec")
+    __slots__ = ("is_view", "kept", "n_outputs", "name", "rule", "saves", "spec")
 
     def __init__(self, name: str, saves: str = "") -> None:
         self.name = name
@@ -49,11 +49,7 @@ class Op:
         if self.spec is not None:
             outputs = enumerate(self.spec.outputs)
             self.kept = tuple(i for i, out in outputs if not out.optional) or (0,)
-
-    @property
-    def n_outputs(self) -> int:
-        """How many outputs can have a cotangent."""
-        return len(self.kept)
+        self.n_outputs = len(self.kept)
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
