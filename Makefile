@@ -190,10 +190,15 @@ docs: install $(MADE)/docs ## Build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-.PHONY: bench bench-compare
-bench: $(MADE)/bench ## Run the benchmarks of this commit (ARGS='--quick', ARGS=v1..v2)
-	$(BIN)/python benchmarks/run_asv.py $(ARGS)
+# Commits as git writes them; by default the last one.  asv ends with an error when a
+# benchmark fails, and when there is none.
+COMMITS ?= HEAD^!
+.PHONY: bench
+bench: $(MADE)/bench ## Run the benchmarks (COMMITS=v1..v2 ARGS=--quick) and make their site
+	$(BIN)/asv machine --yes
+	$(BIN)/asv run --skip-existing-successful --show-stderr $(COMMITS) $(ARGS)
 	$(BIN)/asv publish
+	@echo ".asv/html/index.html"
 
 .PHONY: clean
 clean: ## Remove environments and everything that was built

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What asv measures: `make bench`."""

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Pages that are made from the code: the kernel table, and the environment variables.
+
+Both are written as MyST into docs/_generated before Sphinx reads its sources.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autocalc import _config, kernels
+from autocalc._dispatch._plugins import registry
+from autocalc._kernels._table import TABLE
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+    from autocalc._kernels._spec import KernelSpec
+
+KINDS = {
+    "primitive": "Primitives",
+    "composite": "Composites",
+    "standalone": "Standalone kernels",
+}
+
+
+def escaped(text: str) -> str:
+    """Escape what Markdown would take for markup, except in `code`."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(
+        part if part.startswith("`") else re.sub(r"([\\*_\[\]<>|$#])", r"\\\1", part)
+        for part in parts
+    )
+
+
+def list_table(title: str, widths: str, rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    yield f":::{{list-table}} {title}"
+    yield ":header-rows: 1"
+    yield f":widths: {widths}"
+    yield ""
+    for row in rows:
+        for i, cell in enumerate(row):
+            yield f"{'* -' if i == 0 else '  -'} {cell}".rstrip()
+    yield ":::"
+    yield ""
+
+
+def kernel_row(spec: KernelSpec) -> list[str]:
+    way = f"led by `{spec.lead}`" if spec.decomposition else ""
+    return [
+        f"`{spec.name}`",
+        f"`{spec.signature}`",
+        escaped(spec.doc),
+        escaped(spec.budget.text),
+        *([way] if spec.kind != "primitive" else []),
+    ]
+
+
+def kernels_page() -> Iterator[str]:
+    head = ["Kernel", "Signature", "What it computes", "Error budget"]
+    for kind, title in KINDS.items():
+        specs = [spec for spec in TABLE.values() if spec.kind == kind]
+        if not specs:
+            continue
+        yield f"## {title}"
+        yield ""
+        if kind == "primitive":
+            yield from list_table("", "12 28 35 25", [head, *map(kernel_row, specs)])
+        else:
+            rows = [[*head, "Decomposition"], *map(kernel_row, specs)]
+            yield from list_table("", "12 25 30 20 13", rows)
+    yield from matrix()
+
+
+def matrix() -> Iterator[str]:
+    """Return who implements what, of the sets that run where this is built."""
+    names = kernels.available()
+    found = registry()
+    owned: dict[str, Any] = {name: found.kernels(name) or {} for name in names}
+    yield "## Who implements what"
+    yield ""
+    yield "The sets that were installed, and could run, where this page was built."
+    yield "What a set lacks runs as the decomposition, or on the next set."
+    yield ""
+    rows = [["Kernel", *(f"`{name}`" for name in names)]]
+    rows += [
+        [f"`{kernel}`", *("yes" if kernel in owned[name] else "" for name in names)]
+        for kernel in TABLE
+    ]
+    yield from list_table("", "auto", rows)
+
+
+def environment_page() -> Iterator[str]:
+    rows = [["Variable", "Meaning"]]
+    rows += [[f"`{name}`", escaped(text)] for name, text in _config.VARIABLES.items()]
+    yield from list_table("", "35 65", rows)
+    yield "Accepted with a notice: " + ", ".join(
+        f"`{old}` for `{new}`" for old, new in _config.OLD_NAMES.items()
+    )
+
+
+def write(app: Sphinx) -> None:
+    folder = Path(app.srcdir) / "_generated"
+    folder.mkdir(exist_ok=True)
+    pages = {"kernels.md": kernels_page(), "environment.md": environment_page()}
+    for name, lines in pages.items():
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("builder-inited", write)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""How the documentation is built: `make docs`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+import autocalc
+
+project = "AutoCalc"
+author = "The AutoCalc contributors"
+copyright = author
+version = release = autocalc.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "kernel_table",
+]
+exclude_patterns = ["_build", "_generated", "examples", "**/README.md"]
+html_theme = "furo"
+html_title = f"AutoCalc {version}"
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+# `x` in a docstring is code.
+default_role = "code"
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # docstrings name types where they say more
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+nitpicky = False  # docstrings speak of names that have no page

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""The Python in the README, in the guide and in docstrings runs."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import autocalc as ac
+
+ROOT = Path(__file__).parent.parent
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs/guide").glob("*.md")),
+    *sorted((ROOT / "docs/howto").glob("*.md")),
+]
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(ac.__path__, "autocalc.")
+    if not module.name.endswith("__main__")
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_python_blocks_of_a_page_run_one_after_the_other(
+    page, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    assert blocks, f"{page} has no Python block"
+    names = {"__name__": page.stem}
+    for block in blocks:
+        if "nn" in block:
+            pytest.importorskip("autocalc.nn")
+        exec(compile(block, str(page), "exec"), names)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_in_docstrings_give_what_they_say(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    module = importlib.import_module(name)
+    ac.manual_seed(0)
+    assert doctest.testmod(module).failed == 0

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Rules of the repository that no linter knows."""
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+CODE = {".py", ".pyi", ".cpp", ".hpp", ".h", ".c"}
+MAX_LINES = 600  # 400 is the aim; a table of data may be longer
+#: Header-only on purpose: a plugin includes one file.
+LONG = {"autocalc-core/src/autocalc/include/autocalc_kernel_python.h"}
+
+
+def tracked() -> list[Path]:
+    run = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if run.returncode:
+        pytest.skip("not a git checkout")
+    return [ROOT / name for name in run.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def code() -> list[Path]:
+    return [path for path in tracked() if path.suffix in CODE]
+
+
+def test_every_source_file_names_its_licence_in_its_first_lines():
+    without = [
+        str(path.relative_to(ROOT))
+        for path in code()
+        if not any(
+            "SPDX-License-Identifier: MIT" in line
+            for line in path.read_text(encoding="utf-8").splitlines()[:2]
+        )
+    ]
+    assert not without, f"these files have no SPDX line: {without}"
+
+
+def test_no_source_file_is_too_long():
+    long = {
+        str(path.relative_to(ROOT)): count
+        for path in code()
+        if (count := len(path.read_text(encoding="utf-8").splitlines())) > MAX_LINES
+    }
+    over = {name: count for name, count in long.items() if name not in LONG}
+    assert not over, (
+        f"split these files by idea, they are over {MAX_LINES} lines: {over}"
+    )
+
+
+#: What code above the kernels may take from NumPy: names of types, and nothing that
+#: computes.  `ops`, `nn` and `optim` compute by kernels alone, so that a step can be
+#: recorded and replayed.
+NUMPY_TYPES = {"ndarray", "generic", "number", "bool_", "dtype", "integer", "floating"}
+
+
+def numpy_names(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in {"np", "numpy"}
+    }
+
+
+@pytest.mark.parametrize("layer", ["_ops", "nn", "optim"])
+def test_no_numpy_arithmetic_above_the_kernels(layer):
+    folder = ROOT / "autocalc-core/src/autocalc" / layer
+    computing = {
+        str(path.relative_to(ROOT)): names
+        for path in sorted(folder.rglob("*.py"))
+        if (names := numpy_names(path) - NUMPY_TYPES)
+    }
+    assert not computing, f"call kernels in place of NumPy: {computing}"
+
+
+def test_the_packages_have_one_version():
+    version = re.search(
+        r'__version__ = "(.+)"',
+        (ROOT / "autocalc-core/src/autocalc/_version.py").read_text(encoding="utf-8"),
+    )
+    for path in sorted(ROOT.glob("autocalc-kernels-*/pyproject.toml")):
+        text = path.read_text(encoding="utf-8")
+        assert f'version = "{version[1]}"' in text, path
