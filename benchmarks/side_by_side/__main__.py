@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compare AutoCalc with a peer: ``python benchmarks/side_by_side --peer PYTHON``.
+"""Compare AutoCalc with a peer: ``python -m benchmarks.side_by_side --peer PYTHON``.
 
 Both run in processes of their own, in turn, round by round; what counts is the median
 of the rounds' ratios, which other load on the machine hardly moves.
@@ -15,11 +15,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+from benchmarks.side_by_side.cases import CASES, Case
 
-from cases import CASES, Case  # noqa: E402  a script beside its module
-
-WORKER = Path(__file__).with_name("worker.py")
+ROOT = Path(__file__).parents[2]
 
 
 class Peer:
@@ -48,9 +46,11 @@ class Peer:
 @contextmanager
 def started(python: str, module: str, threads: int) -> Iterator[Peer]:
     """Start a worker; end it with the block."""
-    command = [python, str(WORKER), module, str(threads)]
+    worker = "benchmarks.side_by_side.worker"
+    command = [python, "-m", worker, module, str(threads)]
+    pipe = subprocess.PIPE
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT
     ) as process:
         yield Peer(process)
         assert process.stdin is not None
@@ -92,9 +92,10 @@ def main() -> None:
     parser.add_argument("--module", default="torch", help="the peer's module")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("cases", nargs="*", help="parts of cases' names; all by default")
+    parser.add_argument("cases", nargs="*", help="parts of names; all by default")
     options = parser.parse_args()
-    names = [n for n in CASES if not options.cases or any(c in n for c in options.cases)]
+    parts = options.cases or [""]
+    names = [name for name in CASES if any(part in name for part in parts)]
     if not names:
         parser.error(f"no case matches; there are: {', '.join(CASES)}")
     with ExitStack() as stack:

@@ -9,12 +9,9 @@ from __future__ import annotations
 import importlib
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from cases import CASES, Run  # noqa: E402  a script beside its module
+from benchmarks.side_by_side.cases import CASES, Run
 
 
 def seconds_per_call(run: Run, calls: int) -> float:
