@@ -29,7 +29,7 @@ from autocalc._kernels._set import (
     KernelSet,
 )
 from autocalc._kernels._table import TABLE
-from autocalc.errors import PluginWarning
+from autocalc.errors import PluginError, PluginWarning
 
 log = logging.getLogger("autocalc.kernels")
 
@@ -113,6 +113,10 @@ class Registry:
                 from autocalc._dispatch._threads import get_num_threads
 
                 kernel_set.set_num_threads(get_num_threads())
+        except PluginError as error:  # its own word: a library is missing here
+            origin = self.origins[kernel_set.name]
+            self.refuse(Refusal(kernel_set.name, str(error), origin, fault=False))
+            return None
         except Exception as error:
             self._refuse_error(kernel_set.name, "load() failed", error)
             return None

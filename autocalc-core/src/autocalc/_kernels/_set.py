@@ -101,7 +101,9 @@ class KernelSet:
         ``"simd-avx2"`` of the family ``"simd"``.
     load
         ``load() -> {kernel name: function or KernelImpl}``, called on first use and
-        only where the CPU has all of `requires` (names as in ``archspec``).
+        only where the CPU has all of `requires` (names as in ``archspec``).  A
+        `PluginError` says that the set cannot run here, for want of a library say:
+        its text becomes the reason of a refusal, without a warning.
     api
         `KERNEL_API_VERSION` of the contract that the set was written for.
     rank
