@@ -41,7 +41,8 @@ class Axpy:
         factor = float(alpha)
         in_order = y.flags.c_contiguous and x.flags.c_contiguous
         if not in_order or y.size > MAX_INTEGER or factor == 0 or small is None:
-            np.add(y, alpha * x, out=y)  # BLAS does not read x when alpha is 0
+            with np.errstate(all="ignore"):  # BLAS does not read x when alpha is 0
+                np.add(y, alpha * x, out=y)
             return
         axpy = small if y.size < RELEASE_FLOPS // 100 else large
         axpy(integer(y.size), real(factor), address(x), one, address(y), one)

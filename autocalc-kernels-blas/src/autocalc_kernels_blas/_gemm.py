@@ -135,10 +135,11 @@ def _start_from(out: Any, bias: Any, beta: float, accumulate: bool) -> None:
     if not accumulate:
         out[...] = bias
         return
-    if beta != 1:
-        np.multiply(out, beta, out=out)
-    if bias is not None:
-        np.add(out, bias, out=out)
+    with np.errstate(all="ignore"):
+        if beta != 1:
+            np.multiply(out, beta, out=out)
+        if bias is not None:
+            np.add(out, bias, out=out)
 
 
 def _layout(operand: Any) -> Layout | None:
@@ -204,6 +205,6 @@ def _scaling(beta: float) -> Plan:
         if beta == 0:
             out[...] = 0
         elif beta != 1:
-            np.multiply(out, beta, out=out)
+            _start_from(out, None, beta, True)
 
     return scale

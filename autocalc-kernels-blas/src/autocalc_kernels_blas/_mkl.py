@@ -54,7 +54,7 @@ class Mkl:
         why = "MKL chose" if self.asked is None else self.asked.reason
         return {
             "vendor": "oneMKL",
-            "version": f"{version.major}.{version.minor}.{version.update}",
+            "version": f"{version.major}.{version.update}",  # the minor is always 0
             "core": f"{core} ({why})",
             "threads": str(self.num_threads()),
             "library": self.library.path,

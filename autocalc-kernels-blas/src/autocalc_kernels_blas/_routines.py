@@ -104,22 +104,35 @@ class Routines:
                 self.real(product.alpha))  # fmt: skip
 
     def _matrix(self, product: Product) -> Plan:
-        gemm = self._matrix_at(product)
-        return lambda out, a, b: gemm(address(out), address(a), address(b))
+        """Return gemm for three arrays: the shortest way, for small matrices."""
+        gemm, order, trans_a, trans_b, m, n, k, alpha, lda, ldb, beta, ldc = (
+            self._prepared(product)
+        )
+
+        def run(out: Any, a: Any, b: Any) -> None:
+            gemm(order, trans_a, trans_b, m, n, k, alpha, address(a), lda,
+                 address(b), ldb, beta, address(out), ldc)  # fmt: skip
+
+        return run
 
     def _matrix_at(self, product: Product) -> Plan:
         """Return gemm for three addresses."""
-        gemm = self.find("gemm", product.flops)
-        assert gemm is not None  # the library was opened for having it
-        order, trans_a, trans_b, m, n, k, alpha = self._head(product)
-        lda, ldb, ldc = map(self.integer, _leading(product))
-        beta = self.real(product.beta)
+        gemm, order, trans_a, trans_b, m, n, k, alpha, lda, ldb, beta, ldc = (
+            self._prepared(product)
+        )
 
         def call(out: Any, a: Any, b: Any) -> None:
             gemm(order, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, out,
                  ldc)  # fmt: skip
 
         return call
+
+    def _prepared(self, product: Product) -> tuple[Any, ...]:
+        gemm = self.find("gemm", product.flops)
+        assert gemm is not None  # the library was opened for having it
+        lda, ldb, ldc = map(self.integer, _leading(product))
+        beta = self.real(product.beta)
+        return (gemm, *self._head(product), lda, ldb, beta, ldc)
 
     def _batched(self, product: Product, loop: Loop) -> Plan | None:
         """Return one call for a whole loop, None if it cannot or should not be."""
