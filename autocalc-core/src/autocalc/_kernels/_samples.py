@@ -133,6 +133,30 @@ def clamp(make: Make) -> Iterator[Sample]:
     yield Sample("large", (make.normal(LARGE), low, make.scalar(high)))
 
 
+def relu_backward(make: Make) -> Iterator[Sample]:
+    return _activation_backward(make, 0.0, 4.0)
+
+
+def sigmoid_backward(make: Make) -> Iterator[Sample]:
+    return _activation_backward(make, 0.0, 1.0)
+
+
+def tanh_backward(make: Make) -> Iterator[Sample]:
+    return _activation_backward(make, -1.0, 1.0)
+
+
+def _activation_backward(make: Make, low: float, high: float) -> Iterator[Sample]:
+    """Take as `y` what the forward kernel can answer: `low` to `high`, or NaN."""
+    special = np.array([low, high, 0.0, -0.0, 0.5, np.nan], make.dtype)
+    for sample in _binary(make):
+        g, y = sample.inputs
+        if sample.label == "special":
+            g, y = np.meshgrid(make.special(), special)
+        else:
+            y = np.asarray(low + (high - low) * make.rng.random(y.shape), make.dtype)
+        yield Sample(sample.label, (g, y))
+
+
 def fill(make: Make) -> Iterator[Sample]:
     for n in TAILS:
         yield Sample(f"n={n}", (make.normal(),), shape=(n,))

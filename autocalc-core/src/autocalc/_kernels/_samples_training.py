@@ -255,8 +255,8 @@ def sgd(make: Make) -> Iterator[Sample]:
         lists: list[tuple[Any, ...]] = [(make.normal(n),) for _ in range(3)]
         inputs = (*lists, make.scalar(0.1), int64(2))
         yield Sample(f"n={n}", inputs, options[4])
-    lists = [(make.normal(301, 401), make.normal(LARGE)) for _ in range(3)]
-    yield Sample("large", (*lists, make.scalar(0.1), int64(2)), options[4])
+    group = [(make.normal(301, 401), make.normal(LARGE)) for _ in range(3)]
+    yield Sample("large", (*group, make.scalar(0.1), int64(2)), options[4])
     yield Sample("no parameters", ((), (), (), make.scalar(0.1), int64(1)), options[0])
 
 

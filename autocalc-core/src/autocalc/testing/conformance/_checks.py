@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: MIT
+"""The checks: each looks at one promise of a kernel, over the samples of its spec."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._choice import count, use
+from autocalc._dispatch._plugins import registry
+from autocalc._kernels._make import Make
+from autocalc._kernels._spec import DType, KernelSpec, Sample
+from autocalc.errors import KernelDataError
+from autocalc.testing.conformance._memory import Memory, expanded
+from autocalc.testing.conformance._oracle import expected as expected_of
+from autocalc.testing.conformance._subject import (
+    Inapplicable,
+    Refused,
+    Subject,
+    output_metas,
+)
+
+Check = Callable[[Subject, KernelSpec, DType], None]
+
+#: Kernel -> its input of indices, and the size that they select from.
+INDICES: dict[str, tuple[str, Callable[[Sample], int]]] = {
+    "gather": ("index", lambda s: int(s.inputs[0].shape[s.attributes[0]])),
+    "scatter_add": ("index", lambda s: int(s.inputs[0].shape[s.attributes[0]])),
+    "index_select": ("index", lambda s: int(s.inputs[0].shape[s.attributes[0]])),
+    "index_add": ("index", lambda s: int(s.inputs[0].shape[s.attributes[0]])),
+    "embedding": ("indices", lambda s: int(s.inputs[0].shape[0])),
+    "embedding_backward": ("indices", lambda s: int((s.shape or (0,))[0])),
+    "cross_entropy": ("target", lambda s: int(s.inputs[0].shape[1])),
+}
+
+#: Numbers of threads whose bits must agree; 2 twice, because tasks may be stolen.
+THREADS = (1, 2, 3, 2)
+
+#: Where operands lie in memory, by turns: the first for output and first input.
+PLACES = (
+    ("offset",),
+    ("transposed",),
+    ("strided", "padded"),
+    ("padded", "contiguous", "offset"),
+    ("contiguous", "transposed", "strided"),
+)
+
+
+@functools.lru_cache(maxsize=1)
+def cases(spec: KernelSpec, dtype: DType) -> tuple[tuple[Sample, Any], ...]:
+    """Return the spec's samples for a dtype, each with what it should answer.
+
+    They are kept until another kernel's turn: the checks of one share them.
+    """
+    return tuple(
+        (sample, expected_of(spec, sample, dtype))
+        for sample in spec.samples(Make(dtype))
+    )
+
+
+def samples(spec: KernelSpec, dtype: DType) -> list[Sample]:
+    """Return the spec's samples for a dtype, the same ones each time."""
+    return [sample for sample, _ in cases(spec, dtype)]
+
+
+def is_large(sample: Sample) -> bool:
+    """Return whether a sample is meant for several threads."""
+    return sample.label.startswith("large")
+
+
+class _Judged:
+    """Runs calls, judges them, names the sample in a failure, and counts."""
+
+    def __init__(self, subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+        self.subject, self.spec, self.dtype = subject, spec, dtype
+        self.calls = 0
+        self.refusal: Refused | None = None
+
+    def __call__(
+        self,
+        sample: Sample,
+        expected: tuple[Any, ...] | None = None,
+        prior: tuple[Any, ...] = (),
+        **how: Any,
+    ) -> None:
+        try:
+            outs = self.subject.run(self.spec, sample, self.dtype, prior=prior, **how)
+            self.subject.judge(self.spec, sample, self.dtype, outs, expected, prior)
+        except Refused as refused:
+            self.refusal = refused
+            return
+        except AssertionError as error:
+            details = "".join(f", {key}={value}" for key, value in how.items())
+            message = f"{self.spec.name} on {sample.label!r}{details}: {error}"
+            raise AssertionError(message) from None
+        self.calls += 1
+
+    def finish(self, nothing: str) -> None:
+        """Raise `Inapplicable` if not one call was made."""
+        if not self.calls:
+            reason = nothing if self.refusal is None else f"refused: {self.refusal}"
+            raise Inapplicable(reason)
+
+
+def check_values(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+    """Every sample, contiguous and aligned, is within the budget."""
+    judged = _Judged(subject, spec, dtype)
+    for sample, expected in cases(spec, dtype):
+        judged(sample, expected)
+    judged.finish("no samples")
+
+
+def check_layouts(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+    """Unaligned, strided, transposed and repeated operands give the same values."""
+    judged = _Judged(subject, spec, dtype)
+    for i, (sample, expected) in enumerate(cases(spec, dtype)):
+        if is_large(sample):
+            continue
+        for places in (PLACES[i % 5], PLACES[(i + 2) % 5]):
+            judged(sample, expected, layouts=places)
+        if i % 3 == 0:
+            for repeated in _repeated(spec, sample):
+                judged(repeated)
+    judged.finish("no samples")
+
+
+def _repeated(spec: KernelSpec, sample: Sample) -> Iterator[Sample]:
+    """Yield the sample with one input or all inputs repeated along an axis."""
+    n = len(spec.writes)
+    for axis in (0, -1):
+        inputs = [
+            expanded(a, axis % a.ndim)
+            if i >= n and isinstance(a, np.ndarray) and a.ndim and a.shape[axis] > 1
+            else a
+            for i, a in enumerate(sample.inputs)
+        ]
+        if any(a is not b for a, b in zip(inputs, sample.inputs, strict=True)):
+            label = f"{sample.label}, repeated along axis {axis}"
+            yield sample._replace(label=label, inputs=tuple(inputs))
+
+
+def check_absent_outputs(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+    """Outputs that nobody wants can be left out, in every pattern."""
+    optional = [i for i, output in enumerate(spec.outputs) if output.optional]
+    judged = _Judged(subject, spec, dtype)
+    for sample in samples(spec, dtype):
+        given = [i for i in optional if sample.want >> i & 1]
+        for chosen in product((0, 1), repeat=len(given)):
+            want = sum(bit << i for i, bit in zip(given, chosen, strict=True))
+            if want == sample.want or is_large(sample):
+                continue
+            if want or len(optional) < len(spec.outputs):
+                judged(sample._replace(want=want))
+    judged.finish("no samples")
+
+
+def check_accumulation(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+    """Outputs can be added into, in every combination."""
+    able = [i for i, o in enumerate(spec.outputs) if o.name in spec.accumulates]
+    judged = _Judged(subject, spec, dtype)
+    make = Make(dtype, seed=1)
+    for sample in samples(spec, dtype):
+        if is_large(sample):
+            continue
+        metas = output_metas(spec, sample, dtype)
+        wanted = [i for i in able if _is_wanted(spec, sample, i)]
+        for chosen in product((0, 1), repeat=len(wanted)):
+            mask = sum(bit << i for i, bit in zip(wanted, chosen, strict=True))
+            if mask == 0:
+                continue
+            prior = tuple(
+                make.normal(*meta.shape) if mask >> i & 1 else None
+                for i, meta in enumerate(metas)
+            )
+            expected = expected_of(spec, sample, dtype, mask, prior)
+            judged(sample, expected, prior, accumulate=mask)
+    judged.finish("no samples")
+
+
+def _is_wanted(spec: KernelSpec, sample: Sample, i: int) -> bool:
+    return not spec.outputs[i].optional or bool(sample.want >> i & 1)
+
+
+def check_aliasing(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+    """An output may be written over each input that the spec allows."""
+    judged = _Judged(subject, spec, dtype)
+    names = [operand.name for operand in spec.inputs]
+    for sample, expected in cases(spec, dtype):
+        out = output_metas(spec, sample, dtype)[0]
+        for _, name in spec.alias:
+            a = sample.inputs[names.index(name)]
+            if a is not None and (a.shape, a.dtype) == (out.shape, out.dtype):
+                judged(sample, expected, alias=name)
+    judged.finish("no sample has an output like an input")
+
+
+def check_determinism(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+    """The same bits in each run and, if the set says so, for 1, 2 and 3 threads."""
+    level = subject.kernel_set.determinism
+    calls = 0
+    counts = THREADS if level == "threads" and subject.has_threads else (None, None)
+    with subject.threads() as set_num_threads:
+        for sample in filter(is_large, samples(spec, dtype)):
+            seen: dict[bytes, str] = {}
+            try:
+                for threads in counts:
+                    if threads is not None:
+                        set_num_threads(threads)
+                    outs = subject.run(spec, sample, dtype)
+                    seen.setdefault(_bits(outs), f"{threads or 'the same'} threads")
+            except Refused:
+                continue
+            calls += 1
+            if len(seen) > 1:
+                message = (
+                    f"{spec.name} on {sample.label!r}: the set promises the level "
+                    f"{level!r}, but bits differ, first with {list(seen.values())[1]}"
+                )
+                raise AssertionError(message)
+    if not calls:
+        message = "no large sample"
+        raise Inapplicable(message)
+
+
+def _bits(outs: tuple[Any, ...]) -> bytes:
+    flat = [
+        one
+        for out in outs
+        for one in (out if isinstance(out, list) else [out])
+        if one is not None
+    ]
+    return b"".join(one.tobytes() for one in flat)
+
+
+def check_bad_indices(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+    """An index out of range raises `KernelDataError` naming operand and value."""
+    name, size_of = INDICES[spec.name]
+    position = [operand.name for operand in spec.inputs].index(name)
+    calls = 0
+    for sample in samples(spec, dtype):
+        if not sample.inputs[position].size:
+            continue
+        size, index = size_of(sample), sample.inputs[position]
+        for value, element in ((-1, 0), (size, index.size - 1), (2**40, 0)):
+            bad = index.copy()
+            bad.reshape(-1)[element] = value
+            inputs = list(sample.inputs)
+            inputs[position] = bad
+            wrong = sample._replace(inputs=tuple(inputs))
+            try:
+                _expect_data_error(subject, spec, dtype, wrong, name, element, value)
+            except Refused:
+                continue
+            calls += 1
+    if not calls:
+        message = "every call is refused"
+        raise Inapplicable(message)
+
+
+def _expect_data_error(
+    subject: Subject,
+    spec: KernelSpec,
+    dtype: DType,
+    sample: Sample,
+    name: str,
+    element: int,
+    value: int,
+) -> None:
+    where = f"{spec.name} on {sample.label!r}, `{name}` element {element} = {value}"
+    try:
+        subject.run(spec, sample, dtype)
+    except KernelDataError as error:
+        if f"`{name}` holds {value} at element {element}," not in str(error):
+            message = f"{where}: the error names something else: {error}"
+            raise AssertionError(message) from error
+        return
+    message = f"{where}: accepted; it must raise KernelDataError"
+    raise AssertionError(message)
+
+
+def check_environment(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+    """The floating-point environment is as it was: rounding, subnormals."""
+    before = _floating_point()
+    calls = 0
+    chosen = [s for s in samples(spec, dtype) if not is_large(s)][:8]
+    chosen += list(filter(is_large, samples(spec, dtype)))[:1]
+    for sample in chosen:
+        try:
+            subject.run(spec, sample, dtype)
+        except Refused:
+            continue
+        calls += 1
+    after = _floating_point()
+    if after != before:
+        message = f"{spec.name} changed the floating-point environment of the process"
+        raise AssertionError(message)
+    if not calls:
+        message = "every call is refused"
+        raise Inapplicable(message)
+
+
+def _floating_point() -> tuple[bytes, ...]:
+    """Return what depends on rounding mode, flush-to-zero, denormals-are-zero."""
+    results = []
+    for dtype in (np.float32, np.float64):
+        tiny = np.array([np.finfo(dtype).tiny], dtype)
+        one, eps = np.ones(1, dtype), np.array([np.finfo(dtype).eps], dtype)
+        results += [
+            (tiny * dtype(0.25)).tobytes(),
+            (tiny * dtype(0.25) * dtype(4)).tobytes(),
+            (one / dtype(3)).tobytes(),
+            (one + eps * dtype(0.75)).tobytes(),
+            (-one - eps * dtype(0.75)).tobytes(),
+            (one + eps * dtype(0.25)).tobytes(),
+        ]
+    return tuple(results)
+
+
+def check_dispatch(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+    """Chosen through the dispatcher, this set runs the call, once and alone."""
+    calls = 0
+    for sample in [s for s in samples(spec, dtype) if not is_large(s)][:6]:
+        try:
+            subject.run(spec, sample, dtype)
+        except Refused:
+            continue
+        free = {"shape": sample.shape, "dtype": dtype} if spec.free else {}
+        want = {} if _is_quick(spec) else {"want": sample.want}
+        memory = Memory()
+        inputs = [memory.copies(operand, "contiguous") for operand in sample.inputs]
+        with use(subject.name, only=True), count() as counter:
+            getattr(arrays, spec.name)(*inputs, *sample.attributes, **want, **free)
+        calls += 1
+        if dict(counter) != {(spec.name, subject.name): 1}:
+            message = (
+                f"{spec.name} on {sample.label!r}: chosen through "
+                f"use({subject.name!r}, only=True), but what ran is {dict(counter)}"
+            )
+            raise AssertionError(message)
+    if not calls:
+        message = "every call is refused"
+        raise Inapplicable(message)
+
+
+def _is_quick(spec: KernelSpec) -> bool:
+    """Return whether the call takes no keywords: nothing optional, no attributes."""
+    return not any(output.optional for output in spec.outputs)
+
+
+CHECKS: dict[str, Check] = {
+    "values": check_values,
+    "layouts": check_layouts,
+    "absent-outputs": check_absent_outputs,
+    "accumulation": check_accumulation,
+    "aliasing": check_aliasing,
+    "determinism": check_determinism,
+    "bad-indices": check_bad_indices,
+    "environment": check_environment,
+    "dispatch": check_dispatch,
+}
+
+
+def applies(name: str, subject: Subject, spec: KernelSpec) -> bool:
+    """Return whether a check of `CHECKS` has anything to look at."""
+    return {
+        "absent-outputs": any(output.optional for output in spec.outputs),
+        "accumulation": bool(spec.accumulates),
+        "aliasing": bool(spec.alias),
+        "determinism": subject.kernel_set.determinism is not None,
+        "bad-indices": spec.name in INDICES,
+        "dispatch": registry().sets.get(subject.name) is subject.kernel_set,
+    }.get(name, True)

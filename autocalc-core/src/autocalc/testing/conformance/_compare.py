@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Holding a result to its budget, and saying by how much it misses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels._budgets import ulp
+from autocalc._kernels._spec import Array, KernelSpec
+
+#: Kernels that copy or choose values: the sign of a zero must survive.
+KEEP_SIGN_OF_ZERO = frozenset(
+    "copy fill neg abs where add sub mul div gather embedding index_select".split()
+)
+
+
+@dataclass
+class Worst:
+    """The worst error seen: in ULP of the result, and as a share of the budget."""
+
+    ulp: float = 0.0
+    share: float = 0.0
+    calls: int = 0
+
+    def include(self, ulp_: float, share: float) -> None:
+        """Keep the larger of what is known and what is new."""
+        self.ulp = max(self.ulp, ulp_)
+        self.share = max(self.share, share)
+
+
+def compare(
+    spec: KernelSpec, name: str, actual: Array, expected: Array, tolerance: Any
+) -> tuple[float, float]:
+    """Return (error in ULP, share of the budget), or raise naming the worst element."""
+    if actual.dtype.kind != "f":
+        _compare_exactly(name, actual, np.asarray(expected))
+        return 0.0, 0.0
+    if not actual.size:
+        return 0.0, 0.0
+    eps = float(np.finfo(actual.dtype).eps)
+    expected = np.asarray(expected)
+    with np.errstate(all="ignore"):
+        rounded = expected.astype(actual.dtype)
+        error = np.abs(actual.astype(expected.dtype) - expected).astype(np.float64)
+        limit = np.broadcast_to(np.asarray(tolerance, np.float64), error.shape)
+    special = ~np.isfinite(rounded) | ~np.isfinite(actual)
+    wrong = special & ~_same_special(actual, rounded, expected, limit)
+    wrong |= ~special & ~(error <= limit)
+    if spec.name in KEEP_SIGN_OF_ZERO:
+        zero = (rounded == 0) & (actual == 0)
+        wrong |= zero & (np.signbit(rounded) != np.signbit(actual))
+    if wrong.any():
+        _fail(spec, name, actual, expected, error, limit, wrong, eps)
+    if special.all():
+        return 0.0, 0.0
+    error, limit = error[~special], limit[~special]
+    unit = ulp(expected, eps)[~special]
+    return float(_ratio(error, unit).max()), float(_ratio(error, limit).max())
+
+
+def _ratio(a: Array, b: Array) -> Array:
+    return np.divide(a, b, out=np.zeros(a.shape), where=b > 0)
+
+
+def _same_special(
+    actual: Array, rounded: Array, expected: Array, limit: Array
+) -> Array:
+    """Whether NaN meets NaN, and infinity what is infinite within the budget."""
+    largest = np.finfo(actual.dtype).max
+    near = np.abs(expected) + limit >= largest
+    close = near & (np.signbit(actual) == np.signbit(rounded))
+    with np.errstate(all="ignore"):
+        large = np.isinf(actual) | (np.abs(actual).astype(expected.dtype) + limit
+                                    >= largest)  # fmt: skip
+    both_nan = np.isnan(actual) & np.isnan(rounded)
+    neither_nan = ~np.isnan(actual) & ~np.isnan(rounded)
+    return both_nan | (actual == rounded) | (neither_nan & close & large)
+
+
+def _compare_exactly(name: str, actual: Array, expected: Array) -> None:
+    """Raise unless integers or booleans are equal; a boolean is the byte 0 or 1."""
+    if actual.dtype == np.bool_ and (actual.view(np.uint8) > 1).any():
+        message = f"`{name}` holds bytes that are no booleans; it must be 0 or 1"
+        raise AssertionError(message)
+    wrong = np.asarray(actual != expected)
+    if wrong.any():
+        place = np.unravel_index(int(wrong.argmax()), wrong.shape)
+        message = (
+            f"`{name}`{_index(place)} is {actual[place]}, expected {expected[place]} "
+            f"({int(wrong.sum())} of {wrong.size} differ)"
+        )
+        raise AssertionError(message)
+
+
+def _fail(
+    spec: KernelSpec,
+    name: str,
+    actual: Array,
+    expected: Array,
+    error: Array,
+    limit: Array,
+    wrong: Array,
+    eps: float,
+) -> None:
+    with np.errstate(all="ignore"):
+        badness = np.where(wrong, np.nan_to_num(error / limit, nan=np.inf), -1.0)
+    place = np.unravel_index(int(badness.argmax()), wrong.shape)
+    with np.errstate(all="ignore"):
+        in_ulp = error[place] / ulp(expected[place], eps)
+    message = (
+        f"`{name}`{_index(place)} is {actual[place]!r}, expected "
+        f"{float(expected[place])!r}: off by {error[place]:.3g} ({in_ulp:.3g} ULP), "
+        f"allowed {limit[place]:.3g} (budget: {spec.budget.text}); "
+        f"{int(wrong.sum())} of {wrong.size} elements miss it"
+    )
+    raise AssertionError(message)
+
+
+def _index(place: tuple[Any, ...]) -> str:
+    return f"[{', '.join(str(int(i)) for i in place)}]" if place else ""

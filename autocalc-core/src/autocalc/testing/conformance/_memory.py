@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Operands in memory that tells on whoever touches what is not theirs.
+
+Each array lies 64-byte aligned (or just not) between guard bytes.  Gaps and guards
+hold NaN (0xA5 for integers): a kernel that reads them spoils its result, one that
+writes them is caught by `Memory.check`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels._spec import Array, DType, Meta, Shape
+
+GUARD = 128  # bytes on either side: two of the widest vectors
+ALIGNMENT = 64
+
+#: How an operand may lie in memory.
+LAYOUTS = ("contiguous", "offset", "strided", "padded", "transposed")
+
+
+class Memory:
+    """The memory of one call."""
+
+    def __init__(self) -> None:
+        self._blocks: list[tuple[Array, int, int]] = []
+        self._inputs: list[tuple[str, Array, Array]] = []
+
+    def blank(self, shape: Shape, dtype: DType) -> Array:
+        """Return a C-contiguous, 64-byte aligned array of NaN between guards."""
+        nbytes = math.prod(shape) * dtype.itemsize
+        raw = np.empty(nbytes + 2 * GUARD + ALIGNMENT, np.uint8)
+        start = GUARD + -(raw.ctypes.data + GUARD) % ALIGNMENT
+        raw[:] = 0xFF if dtype.kind == "f" else 0xA5
+        self._blocks.append((raw, start, start + nbytes))
+        return raw[start : start + nbytes].view(dtype).reshape(shape)
+
+    def empty(self, shape: Shape, dtype: DType, layout: str = "contiguous") -> Array:
+        """Return an array of NaN in one of `LAYOUTS`."""
+        if layout == "offset":
+            return self.blank((math.prod(shape) + 1,), dtype)[1:].reshape(shape)
+        if not shape or layout == "contiguous":
+            return self.blank(shape, dtype)
+        if layout == "strided":
+            return self.blank((*shape[:-1], 2 * shape[-1]), dtype)[..., ::2]
+        if layout == "padded":
+            whole = self.blank((*shape[:-1], shape[-1] + 3), dtype)
+            return whole[..., : shape[-1]]
+        return self.blank(shape[::-1], dtype).transpose()
+
+    def empty_like_meta(self, meta: Meta | None, layout: str) -> Array | None:
+        """Return an array of NaN for a meta, or None."""
+        return None if meta is None else self.empty(meta.shape, meta.dtype, layout)
+
+    def copy(self, a: Array, layout: str = "contiguous") -> Array:
+        """Return a copy of `a` in one of `LAYOUTS`; stride 0 stays stride 0."""
+        repeated = tuple(
+            slice(0, 1) if stride == 0 and size > 1 and a.size else slice(None)
+            for stride, size in zip(a.strides, a.shape, strict=True)
+        )
+        distinct = a[repeated]
+        place = self.empty(distinct.shape, a.dtype, layout)
+        place[...] = distinct
+        return np.broadcast_to(place, a.shape) if place.shape != a.shape else place
+
+    def copies(self, operand: Any, layout: str) -> Any:
+        """Return a copy of an operand: None, an array, or a list of arrays."""
+        if operand is None:
+            return None
+        if isinstance(operand, (list, tuple)):
+            return [self.copy(a, layout) for a in operand]
+        return self.copy(operand, layout)
+
+    def protect(self, name: str, operand: Any) -> None:
+        """Remember the values of an input."""
+        for a in operand if isinstance(operand, list) else [operand]:
+            if a is not None:
+                self._inputs.append((name, a, a.copy()))
+
+    def check(self) -> None:
+        """Raise if an input changed or a guard was written."""
+        for name, now, before in self._inputs:
+            if now.tobytes() != before.tobytes():
+                message = f"the input `{name}` changed during the call"
+                raise AssertionError(message)
+        for raw, start, stop in self._blocks:
+            for guard in (raw[:start], raw[stop:]):
+                if guard.size and (guard != guard[0]).any():
+                    message = "the kernel wrote outside its operands"
+                    raise AssertionError(message)
+
+
+def expanded(a: Array, axis: int) -> Array:
+    """Return the first slice of `a` along `axis`, repeated with stride 0."""
+    first = a[(slice(None),) * axis + (slice(0, 1),)]
+    return np.broadcast_to(first, a.shape)

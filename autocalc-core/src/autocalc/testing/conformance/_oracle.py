@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""What a call should answer: the reference in the next wider precision.
+
+For float32 that is float64.  For float64 it is the long double of x86 (64 bits of
+significand), with mpmath for what NumPy lacks there; where long double is no wider,
+float64 itself, and `slack` says how much that costs.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels import _xp
+from autocalc._kernels._plugin import call_of
+from autocalc._kernels._spec import Array, DType, KernelSpec, Sample
+
+#: Whether long double is wider than float64.
+HAS_WIDER = bool(np.finfo(np.longdouble).eps < 1e-18)
+
+#: mpmath takes 20 microseconds for a value: beyond this the C library answers, which
+#: is off by less than 1 ULP.
+MPMATH_LIMIT = 1000
+
+
+def widened(dtype: DType) -> DType:
+    """Return the dtype that the oracle computes in."""
+    if dtype == np.float32:
+        return np.dtype(np.float64)
+    if dtype == np.float64:
+        return np.dtype(np.longdouble)
+    return dtype
+
+
+def slack(dtype: DType) -> float:
+    """Return by what the budgets grow because the oracle is no wider itself."""
+    return 1.0 if HAS_WIDER or dtype != np.float64 else 2.0
+
+
+def _wide_erf(a: Array) -> Array:
+    try:
+        import mpmath
+    except ImportError:
+        return _xp.erf(a)
+    if np.size(a) > MPMATH_LIMIT:
+        return _xp.erf(a)
+    with mpmath.workprec(80):
+        values = [_to_long_double(mpmath.erf(float(x))) for x in np.ravel(a)]
+    return np.array(values, np.longdouble).reshape(np.shape(a))
+
+
+def _to_long_double(x: Any) -> Any:
+    high = float(x)
+    return np.longdouble(high) + np.longdouble(float(x - high))
+
+
+class _WideNamespace(types.SimpleNamespace):
+    """`xp` whose extras are as precise as long double."""
+
+    erf = staticmethod(_wide_erf)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_xp, name)
+
+
+_WIDE = _WideNamespace()
+
+
+def widen(operand: Any) -> Any:
+    """Return an operand in the oracle's dtype."""
+    if operand is None:
+        return None
+    if isinstance(operand, (list, tuple)):
+        return tuple(map(widen, operand))
+    return np.asarray(operand).astype(widened(operand.dtype))
+
+
+def expected(
+    spec: KernelSpec,
+    sample: Sample,
+    dtype: DType,
+    accumulate: int = 0,
+    prior: tuple[Any, ...] = (),
+) -> tuple[Any, ...]:
+    """Return every output of a call; `prior` holds what outputs are added to."""
+    n = len(spec.writes)
+    inputs = tuple(map(widen, sample.inputs))
+    outs: list[Any] = [_Wanted] * len(spec.outputs)
+    for i, output in enumerate(spec.outputs):
+        if output.name in spec.writes:
+            outs[i] = inputs[spec.writes.index(output.name)]
+        elif accumulate >> i & 1:
+            outs[i] = widen(prior[i])
+        elif output.optional and not sample.want >> i & 1:
+            outs[i] = None
+    if spec.free:
+        # Random numbers depend on the dtype: 24 bits for float32, 53 for float64.
+        outs[0] = _Shaped(sample.shape, dtype)
+    arguments = (*inputs[n:], *sample.attributes)
+    if spec.accumulates:
+        arguments = (*arguments, accumulate)
+    with np.errstate(all="ignore"):
+        return call_of(spec)(_WIDE, spec.reference, tuple(outs), arguments)
+
+
+class _Wanted:
+    """Stands for an output that is to be computed."""
+
+
+class _Shaped:
+    """Stands for the output of a spec that is free: its shape and dtype."""
+
+    def __init__(self, shape: Any, dtype: DType) -> None:
+        self.shape = shape
+        self.dtype = dtype

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""The kernel set under test: runs its kernels, counts, and keeps the worst errors."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._plugins import registry
+from autocalc._dispatch._select import find_set
+from autocalc._dispatch._threads import get_num_threads
+from autocalc._kernels._set import KernelImpl, KernelSet
+from autocalc._kernels._spec import DType, KernelSpec, Meta, Sample
+from autocalc.errors import ConfigError
+from autocalc.testing.conformance._compare import Worst, compare
+from autocalc.testing.conformance._memory import Memory
+from autocalc.testing.conformance._oracle import expected as expected_of
+from autocalc.testing.conformance._oracle import slack, widen
+
+
+class Refused(Exception):
+    """The set's `supports` refused a call, with this reason."""
+
+
+class Inapplicable(Exception):
+    """A check has nothing to look at."""
+
+
+class Subject:
+    """A kernel set under test.
+
+    Parameters
+    ----------
+    kernel_set
+        The set.
+    kernels
+        What its `load` returned, by kernel name.
+    """
+
+    def __init__(
+        self, kernel_set: KernelSet, kernels: Mapping[str, KernelImpl]
+    ) -> None:
+        self.kernel_set = kernel_set
+        self.kernels = kernels
+        self.calls: Counter[str] = Counter()
+        self.refusals: dict[str, Counter[str]] = defaultdict(Counter)
+        self.worst: dict[tuple[str, str], Worst] = defaultdict(Worst)
+
+    @classmethod
+    def named(cls, choice: str) -> Subject:
+        """Load the installed set called `choice`, or the best of that family."""
+        found = registry()
+        kernel_set = find_set(found, choice)
+        kernels = found.kernels(kernel_set.name)
+        if kernels is None:
+            reason = found.reason(kernel_set.name)
+            message = f"kernels: {choice!r} cannot be used here: {reason}."
+            raise ConfigError(message)
+        return cls(kernel_set, kernels)
+
+    @property
+    def name(self) -> str:
+        """The set's name."""
+        return self.kernel_set.name
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether the set can be told a number of threads."""
+        return self.kernel_set.set_num_threads is not None
+
+    # ---- running ---------------------------------------------------------------------
+
+    def run(
+        self,
+        spec: KernelSpec,
+        sample: Sample,
+        dtype: DType,
+        *,
+        layouts: tuple[str, ...] = ("contiguous",),
+        accumulate: int = 0,
+        prior: tuple[Any, ...] = (),
+        alias: str | None = None,
+    ) -> tuple[Any, ...]:
+        """Run one call and return its outputs.
+
+        Operand `i` lies in memory as ``layouts[i % len(layouts)]`` says; the outputs
+        as the first does where that is allowed.  The output named `alias` of a pair in
+        `spec.alias` is written over that input.
+        """
+        memory = Memory()
+        n = len(spec.writes)
+        placed = [
+            memory.copies(operand, layouts[i % len(layouts)])
+            for i, operand in enumerate(sample.inputs)
+        ]
+        in_out, inputs = placed[:n], placed[n:]
+        metas = output_metas(spec, sample, dtype)
+        outs = self._outputs(spec, sample, metas, memory, layouts[0], in_out)
+        for i in range(len(outs)):
+            if accumulate >> i & 1:
+                outs[i][...] = prior[i]
+        names = [operand.name for operand in spec.inputs]
+        if alias is not None:
+            outs[0] = inputs[names.index(alias)]
+        for name, operand in zip(names, inputs, strict=True):
+            if name != alias:
+                memory.protect(name, operand)
+        attributes = sample.attributes
+        if spec.accumulates:
+            attributes = (*attributes, accumulate)
+        self._ask(spec, sample, outs, inputs, metas, accumulate)
+        self.calls[spec.name] += 1
+        self.kernels[spec.name].function(*outs, *inputs, *attributes)
+        memory.check()
+        return tuple(outs)
+
+    def _outputs(
+        self,
+        spec: KernelSpec,
+        sample: Sample,
+        metas: tuple[Any, ...],
+        memory: Memory,
+        layout: str,
+        in_out: list[Any],
+    ) -> list[Any]:
+        """Return arrays of NaN for what is wanted; the in-out operands themselves."""
+        if spec.writes:
+            return list(in_out)
+        if spec.name != "copy" and layout != "offset":
+            layout = "contiguous"
+        return [
+            memory.empty_like_meta(meta, layout)
+            if sample.want >> i & 1 or not output.optional
+            else None
+            for i, (output, meta) in enumerate(zip(spec.outputs, metas, strict=True))
+        ]
+
+    def _ask(
+        self,
+        spec: KernelSpec,
+        sample: Sample,
+        outs: list[Any],
+        inputs: list[Any],
+        metas: tuple[Any, ...],
+        accumulate: int,
+    ) -> None:
+        """Raise `Refused` if the set does not take this call."""
+        supports = self.kernels[spec.name].supports
+        if supports is None:
+            return
+        wanted = sum(1 << i for i, out in enumerate(outs) if out is not None)
+        key = KernelCall(spec)._dispatch_key(
+            tuple(inputs), sample.attributes, metas, wanted, accumulate
+        )
+        reason = supports(key)
+        if reason is not None:
+            self.refusals[spec.name][reason] += 1
+            raise Refused(reason)
+
+    @contextmanager
+    def threads(self) -> Iterator[Any]:
+        """Give a function that sets this set's threads; put them back afterwards."""
+        set_num_threads = self.kernel_set.set_num_threads
+        try:
+            yield set_num_threads
+        finally:
+            if set_num_threads is not None:
+                set_num_threads(get_num_threads())
+
+    # ---- judging ---------------------------------------------------------------------
+
+    def judge(
+        self,
+        spec: KernelSpec,
+        sample: Sample,
+        dtype: DType,
+        outs: tuple[Any, ...],
+        expected: tuple[Any, ...] | None = None,
+        prior: tuple[Any, ...] = (),
+    ) -> None:
+        """Hold outputs to the budget; keep the worst error."""
+        if expected is None:
+            expected = expected_of(spec, sample, dtype)
+        limits = self._limits(spec, sample, dtype, expected)
+        worst = self.worst[spec.name, dtype.name]
+        worst.calls += 1
+        for i, output in enumerate(spec.outputs):
+            if outs[i] is None:
+                continue
+            extra = 0.0
+            if prior and prior[i] is not None:
+                sizes = [abs(x) for x in sample.attributes if _is_number(x)]
+                beta = max(1.0, *sizes, 0.0)
+                eps = float(np.finfo(prior[i].dtype).eps)
+                extra = 2 * eps * beta * np.abs(prior[i].astype(np.float64))
+            for label, actual, wanted, limit in _pairs(
+                output.name, outs[i], expected[i], limits[i]
+            ):
+                allowed = slack(dtype) * np.asarray(limit, np.float64) + extra
+                worst.include(*compare(spec, label, actual, wanted, allowed))
+
+    def _limits(
+        self, spec: KernelSpec, sample: Sample, dtype: DType, expected: tuple[Any, ...]
+    ) -> Any:
+        """Return the absolute errors allowed; integers are compared exactly."""
+        if dtype.kind != "f":
+            return [[0.0] * len(e) if isinstance(e, list) else 0.0 for e in expected]
+        inputs = tuple(map(widen, sample.inputs))
+        with np.errstate(all="ignore"):
+            return spec.budget.tolerance(
+                inputs,
+                sample.attributes,
+                budget_view(expected),
+                float(np.finfo(dtype).eps),
+            )
+
+
+def output_metas(spec: KernelSpec, sample: Sample, dtype: DType) -> tuple[Any, ...]:
+    """Return shape and dtype of every output of a call, as the spec's rule has it."""
+    keywords = {"shape": sample.shape, "dtype": dtype} if spec.free else {}
+    metas = spec.rule(*map(_meta, sample.inputs), *sample.attributes, **keywords)
+    return (metas,) if isinstance(metas, Meta) else tuple(metas)
+
+
+def budget_view(expected: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return expected values in float64, which budgets are computed in."""
+    return tuple(
+        None
+        if value is None
+        else [np.asarray(one, np.float64) for one in value]
+        if isinstance(value, (list, tuple))
+        else np.asarray(value, np.float64)
+        for value in expected
+    )
+
+
+def _meta(operand: Any) -> Any:
+    if operand is None:
+        return None
+    if isinstance(operand, (list, tuple)):
+        return tuple(map(_meta, operand))
+    return Meta(operand.shape, operand.dtype)
+
+
+def _pairs(
+    name: str, actual: Any, expected: Any, limit: Any
+) -> Iterator[tuple[str, Any, Any, Any]]:
+    """Yield (label, actual, expected, limit) for an array or each of a list."""
+    if not isinstance(actual, (list, tuple)):
+        yield name, actual, expected, limit
+        return
+    for i, (one, wanted) in enumerate(zip(actual, expected, strict=True)):
+        yield f"{name}[{i}]", one, wanted, limit[i]
+
+
+def _is_number(x: object) -> bool:
+    return isinstance(x, (int, float)) and not isinstance(x, bool)

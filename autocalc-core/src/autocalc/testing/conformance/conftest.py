@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Makes the conformance tests of the set that ``--kernels`` names."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import pytest
+
+from autocalc._kernels._table import TABLE
+from autocalc.errors import ConfigError
+from autocalc.testing.conformance import CHECKS, Subject, applies
+from autocalc.testing.conformance._report import lines
+
+
+@functools.lru_cache(maxsize=1)
+def subject_of(name: str) -> Subject:
+    """Load the set once for the whole run."""
+    return Subject.named(name)
+
+
+def _subject(config: pytest.Config) -> Subject:
+    from autocalc.kernels import available
+
+    name = config.getoption("--kernels", default=None)
+    if not name:
+        message = (
+            f"name the kernel set to prove: --kernels NAME, one of "
+            f"{', '.join(available())}"
+        )
+        raise pytest.UsageError(message)
+    try:
+        return subject_of(str(name))
+    except ConfigError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+@pytest.fixture(scope="session")
+def subject(request: pytest.FixtureRequest) -> Subject:
+    """Return the kernel set under test."""
+    return _subject(request.config)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give one test to each check of each kernel and dtype."""
+    if "check" in metafunc.fixturenames:
+        subject = _subject(metafunc.config)
+        metafunc.parametrize(
+            ("spec", "dtype", "check"),
+            [
+                pytest.param(spec, dtype, check, id=f"{name}-{dtype}-{what}")
+                for name, spec in TABLE.items()
+                if name in subject.kernels
+                for dtype in spec.dtypes
+                for what, check in CHECKS.items()
+                if applies(what, subject, spec)
+            ],
+        )
+    elif "kernel" in metafunc.fixturenames:
+        metafunc.parametrize("kernel", list(TABLE))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print the worst errors."""
+    if subject_of.cache_info().currsize:
+        terminalreporter.section("conformance")
+        for line in lines(_subject(config)):
+            terminalreporter.write_line(line)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run in which the set under test did not run at all."""
+    if not subject_of.cache_info().currsize or session.config.option.collectonly:
+        return
+    subject = _subject(session.config)
+    if session.testscollected and not sum(subject.calls.values()):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        session.config.get_terminal_writer().line(
+            f"conformance: not one call of {subject.name} was made", red=True
+        )

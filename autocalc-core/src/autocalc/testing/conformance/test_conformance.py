@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""The conformance tests; see the package's docstring for how to run them."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+
+from autocalc._kernels._set import KernelImpl
+from autocalc._kernels._spec import DType, KernelSpec
+from autocalc._kernels._table import TABLE
+from autocalc.testing.conformance import CHECKS, Inapplicable, Subject
+from autocalc.testing.conformance._checks import Check
+
+
+def test_conforms(
+    subject: Subject, spec: KernelSpec, dtype: DType, check: Check
+) -> None:
+    """One promise of one kernel for one dtype."""
+    try:
+        check(subject, spec, dtype)
+    except Inapplicable as reason:
+        pytest.skip(str(reason))
+
+
+def test_offered(subject: Subject, kernel: str) -> None:
+    """The set offers the kernel, and took at least one call of it."""
+    if kernel not in subject.kernels:
+        pytest.skip(f"{subject.name} has no kernel {kernel}")
+    assert isinstance(subject.kernels[kernel], KernelImpl)
+    for dtype in () if subject.calls[kernel] else TABLE[kernel].dtypes:
+        with contextlib.suppress(Inapplicable):
+            CHECKS["environment"](subject, TABLE[kernel], dtype)
+    refused = ", ".join(subject.refusals[kernel]) or "no sample was run"
+    assert subject.calls[kernel], f"{kernel} is offered, but never ran: {refused}"
+
+
+def test_names_are_in_the_table(subject: Subject) -> None:
+    """The set offers nothing that the kernel table does not know."""
+    unknown = sorted(set(subject.kernels) - set(TABLE))
+    assert not unknown, f"unknown kernels: {', '.join(unknown)}"
