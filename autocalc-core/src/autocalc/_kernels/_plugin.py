@@ -42,7 +42,7 @@ def _adapt_general(spec: KernelSpec) -> Function:
         with np.errstate(all="ignore"):
             results = run(_xp, reference, outs, operands[n:])
             for out, result in zip(outs, results, strict=True):
-                _store(out, result)
+                store(out, result)
 
     return kernel
 
@@ -83,7 +83,7 @@ def call_of(spec: KernelSpec) -> Callable[..., tuple[Any, ...]]:
     return call
 
 
-def _store(out: Any, result: Any) -> None:
+def store(out: Any, result: Any) -> None:
     """Copy a result into the caller's array or list of arrays."""
     if out is None:
         return

@@ -86,7 +86,7 @@ def compare(make: Make) -> Iterator[Sample]:
     ops = ("eq", "ne", "lt", "le", "gt", "ge")
     for op in ops:
         for sample in _binary(make) if op in {"eq", "lt"} else ():
-            yield Sample(f"{op} {sample.label}", sample.inputs, (op,))
+            yield Sample(f"{sample.label}, {op}", sample.inputs, (op,))
         for n in (0, 1, 17, 65):
             yield Sample(f"{op} n={n}", (make.normal(n), make.normal(n)), (op,))
         yield Sample(f"{op} special", _pairs(make.special()), (op,))
@@ -114,7 +114,7 @@ def rounding(make: Make) -> Iterator[Sample]:
     for mode in ("floor", "ceil", "trunc", "even"):
         yield Sample(f"{mode} halves", (halves,), (mode,))
         for sample in _unary(make) if mode == "floor" else ():
-            yield Sample(f"{mode} {sample.label}", sample.inputs, (mode,))
+            yield Sample(f"{sample.label}, {mode}", sample.inputs, (mode,))
         yield Sample(f"{mode} special", (make.special(),), (mode,))
         yield Sample(f"{mode} any size", (make.any_size(999),), (mode,))
 

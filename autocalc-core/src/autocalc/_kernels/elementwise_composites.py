@@ -38,7 +38,7 @@ def absolute(xp: Any, a: Array) -> Array:
 def absolute_in_primitives(k: Any, a: Array) -> Array:
     if k.dtype(a).kind == "u":
         return k.copy(a)
-    return k.maximum(a, k.neg(a))
+    return k.add(k.maximum(a, k.neg(a)), k.constant(0, a))  # |-0| is 0
 
 
 def relu(xp: Any, a: Array) -> Array:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._kernels._plugin import call_of, store
 from autocalc._kernels._set import Function
 from autocalc._kernels._spec import Array, DType, KernelSpec, Meta, Shape
 from autocalc._kernels._table import TABLE
@@ -97,6 +98,20 @@ class Namespace:
             if d < extra or (shape[d - extra] == 1 and n != 1)
         )
         return self.sum(a, axes, False).reshape(shape) if axes else a
+
+
+def decomposed(spec: KernelSpec, k: Namespace) -> Function:
+    """Turn a composite's decomposition over `k` into a kernel."""
+    run, n = call_of(spec), len(spec.outputs)
+    assert spec.decomposition is not None  # a composite
+
+    def kernel(*operands: Any) -> None:
+        outs = operands[:n]
+        results = run(k, spec.decomposition, outs, operands[n:])
+        for out, result in zip(outs, results, strict=True):
+            store(out, result)
+
+    return kernel
 
 
 def meta_of(operand: Any) -> Any:

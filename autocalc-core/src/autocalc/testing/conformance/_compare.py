@@ -13,7 +13,8 @@ from autocalc._kernels._spec import Array, KernelSpec
 
 #: Kernels that copy or choose values: the sign of a zero must survive.
 KEEP_SIGN_OF_ZERO = frozenset(
-    "copy fill neg abs where add sub mul div gather embedding index_select".split()
+    {"copy", "fill", "neg", "abs", "where", "add", "sub", "mul", "div"}
+    | {"gather", "embedding", "index_select"}
 )
 
 

@@ -17,6 +17,7 @@ from autocalc._dispatch._threads import get_num_threads
 from autocalc._kernels._set import KernelImpl, KernelSet
 from autocalc._kernels._spec import DType, KernelSpec, Meta, Sample
 from autocalc.errors import ConfigError
+from autocalc.testing._namespace import meta_of
 from autocalc.testing.conformance._compare import Worst, compare
 from autocalc.testing.conformance._memory import Memory
 from autocalc.testing.conformance._oracle import expected as expected_of
@@ -182,8 +183,9 @@ class Subject:
         outs: tuple[Any, ...],
         expected: tuple[Any, ...] | None = None,
         prior: tuple[Any, ...] = (),
+        times: float = 1.0,
     ) -> None:
-        """Hold outputs to the budget; keep the worst error."""
+        """Hold outputs to the budget, or so many times that; keep the worst error."""
         if expected is None:
             expected = expected_of(spec, sample, dtype)
         limits = self._limits(spec, sample, dtype, expected)
@@ -201,7 +203,7 @@ class Subject:
             for label, actual, wanted, limit in _pairs(
                 output.name, outs[i], expected[i], limits[i]
             ):
-                allowed = slack(dtype) * np.asarray(limit, np.float64) + extra
+                allowed = times * slack(dtype) * np.asarray(limit, np.float64) + extra
                 worst.include(*compare(spec, label, actual, wanted, allowed))
 
     def _limits(
@@ -223,7 +225,7 @@ class Subject:
 def output_metas(spec: KernelSpec, sample: Sample, dtype: DType) -> tuple[Any, ...]:
     """Return shape and dtype of every output of a call, as the spec's rule has it."""
     keywords = {"shape": sample.shape, "dtype": dtype} if spec.free else {}
-    metas = spec.rule(*map(_meta, sample.inputs), *sample.attributes, **keywords)
+    metas = spec.rule(*map(meta_of, sample.inputs), *sample.attributes, **keywords)
     return (metas,) if isinstance(metas, Meta) else tuple(metas)
 
 
@@ -237,14 +239,6 @@ def budget_view(expected: tuple[Any, ...]) -> tuple[Any, ...]:
         else np.asarray(value, np.float64)
         for value in expected
     )
-
-
-def _meta(operand: Any) -> Any:
-    if operand is None:
-        return None
-    if isinstance(operand, (list, tuple)):
-        return tuple(map(_meta, operand))
-    return Meta(operand.shape, operand.dtype)
 
 
 def _pairs(

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""The conformance kit rejects kernels that are wrong, each in its own way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from autocalc._kernels._plugin import load
+from autocalc._kernels._set import KernelImpl, KernelSet
+from autocalc._kernels._table import TABLE
+from autocalc.errors import KernelDataError
+from autocalc.kernels import use
+from autocalc.testing.conformance import CHECKS, Inapplicable, Subject, _checks, applies
+
+pytestmark = pytest.mark.core
+
+REFERENCE = load()
+F4 = np.dtype("f4")
+
+
+def subject(kernel, function, supports=None, **more):
+    kernels = {kernel: KernelImpl(function, supports=supports)}
+    more.setdefault("determinism", "threads")
+    return Subject(KernelSet("faulty", "faulty", load=dict, **more), kernels)
+
+
+def run(kernel, function, check, dtype=F4, **more):
+    CHECKS[check](subject(kernel, function, **more), TABLE[kernel], dtype)
+
+
+def rejects(match, kernel, function, check="values", **more):
+    run(kernel, REFERENCE[kernel], check, dtype=more.get("dtype", F4))
+    with pytest.raises(AssertionError, match=match):
+        run(kernel, function, check, **more)
+
+
+def test_values_off_by_some_ulp():
+    def exp(out, a):
+        with np.errstate(all="ignore"):
+            out[...] = np.exp(a.astype("f8")) * (1 + 3e-7)
+
+    rejects(r"exp on .*`out`\[\d+\] is .* expected .* ULP\), allowed", "exp", exp)
+
+
+def test_elements_not_written():
+    def add(out, a, b):
+        flat = out.reshape(-1)
+        n = flat.size // 4 * 4  # no tail
+        flat[:n] = (a + b).reshape(-1)[:n]
+
+    rejects("add on 'n=1': `out`.*nan", "add", add)
+
+
+def test_integers_not_written():
+    def add(out, a, b):
+        out.reshape(-1)[1:] = (a + b).reshape(-1)[1:]
+
+    rejects("add on 'n=1': `out`", "add", add, dtype=np.dtype("i4"))
+
+
+def test_writing_past_the_end():
+    def neg(out, a):
+        REFERENCE["neg"](out, a)
+        if out.size and out.ndim == 1:
+            np.lib.stride_tricks.as_strided(out, (out.size + 1,))[-1] = 0
+
+    rejects("the kernel wrote outside its operands", "neg", neg)
+
+
+def test_changed_inputs():
+    def mul(out, a, b):
+        REFERENCE["mul"](out, a, b)
+        if a.flags.writeable and a.size:
+            a.reshape(-1)[0] = 3
+
+    rejects("the input `a` changed during the call", "mul", mul)
+
+
+def test_strides_ignored():
+    def neg(out, a):
+        flat = np.lib.stride_tricks.as_strided(a, (a.size,), (a.itemsize,))
+        out[...] = -flat.reshape(a.shape)
+
+    rejects("neg on .*layouts=", "neg", neg, "layouts")
+
+
+def test_nan_lost():
+    def maximum(out, a, b):
+        out[...] = np.fmax(a, b)
+
+    rejects(r"maximum on 'special'.*expected nan", "maximum", maximum)
+
+
+def test_subnormals_flushed():
+    def mul(out, a, b):
+        REFERENCE["mul"](out, a, b)
+        out[np.abs(out) < np.finfo("f4").tiny] = 0
+
+    rejects("mul on 'special'.*off by", "mul", mul)
+
+
+def test_sign_of_zero_lost():
+    def neg(out, a):
+        out[...] = 0 - a
+
+    rejects("neg on 'special'.*expected -0.0", "neg", neg)
+
+
+def test_booleans_that_are_not_0_or_1():
+    def compare(out, a, b, op):
+        REFERENCE["compare"](out, a, b, op)
+        out.view(np.uint8)[...] *= 255
+
+    rejects("bytes that are no booleans", "compare", compare)
+
+
+def test_an_output_that_must_not_be_wanted():
+    def var(out, mean, a, *attributes):
+        mean[...] = 0
+        REFERENCE["var"](out, mean, a, *attributes)
+
+    with pytest.raises(TypeError, match="NoneType"):
+        run("var", var, "absent-outputs")
+
+
+def test_accumulation_ignored():
+    def gemm(out, pre, *rest):
+        REFERENCE["gemm"](out, pre, *rest[:-1], 0)
+
+    rejects("gemm on .*accumulate=1", "gemm", gemm, "accumulation")
+
+
+def test_aliasing_not_supported():
+    def tanh_backward(out, g, y):
+        out[...] = 1 - y * y
+        out *= g
+
+    rejects("alias=g", "tanh_backward", tanh_backward, "aliasing")
+
+
+def test_bits_that_differ_between_threads():
+    threads = [1]
+
+    def sum_(out, a, axes, keepdim):
+        REFERENCE["sum"](out, a, axes, keepdim)
+        out *= 1 + 2**-22 * (threads[0] == 3)
+
+    with pytest.raises(AssertionError, match=r"promises .*'threads'.*3 threads"):
+        run("sum", sum_, "determinism",
+            set_num_threads=lambda n: threads.__setitem__(0, n))  # fmt: skip
+
+
+def test_bits_that_differ_between_runs():
+    count = iter(range(10**9))
+
+    def sum_(out, a, axes, keepdim):
+        REFERENCE["sum"](out, a, axes, keepdim)
+        out *= 1 + 2**-22 * (next(count) % 2)
+
+    with pytest.raises(AssertionError, match=r"promises the level 'run'"):
+        run("sum", sum_, "determinism", determinism="run")
+
+
+def test_bad_indices_accepted():
+    def embedding(out, weight, indices):
+        out[...] = weight[np.clip(indices, 0, len(weight) - 1)]
+
+    rejects("accepted; it must raise", "embedding", embedding, "bad-indices")
+
+
+def test_bad_indices_misnamed():
+    def embedding(out, weight, indices):
+        message = "embedding: something is wrong"
+        raise KernelDataError(message)
+
+    rejects("names something else", "embedding", embedding, "bad-indices")
+
+
+def test_what_is_refused_is_not_a_failure():
+    def supports(key):
+        return "no such dtype" if key.dtypes[0] == np.float64 else None
+
+    given = subject("exp", REFERENCE["exp"], supports)
+    CHECKS["values"](given, TABLE["exp"], F4)
+    with pytest.raises(Inapplicable, match="refused: no such dtype"):
+        CHECKS["values"](given, TABLE["exp"], np.dtype("f8"))
+    assert given.refusals["exp"]["no such dtype"] > 20
+    assert given.calls["exp"] > 20
+
+
+def test_the_dispatch_check_sees_another_set(monkeypatch):
+    """The set under test is chosen, and yet another one ran the call."""
+    named = Subject.named("reference")
+    CHECKS["dispatch"](named, TABLE["relu"], F4)
+    monkeypatch.setattr(_checks, "use", lambda name, only: use("reference"))
+    monkeypatch.setattr(Subject, "name", "mine")
+    with pytest.raises(AssertionError, match=r"use\('mine', only=True\), but what ran"):
+        CHECKS["dispatch"](named, TABLE["relu"], F4)
+    assert not applies("dispatch", named, TABLE["relu"])

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""The reference as a kernel set: how a reference becomes a kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from autocalc._kernels._plugin import autocalc_kernel_sets, load
+from autocalc._kernels._table import TABLE
+from autocalc.errors import KernelDataError
+
+pytestmark = pytest.mark.core
+
+KERNELS = load()
+
+
+def test_the_set_is_complete_and_last():
+    (reference,) = autocalc_kernel_sets()
+    assert (reference.name, reference.family, reference.rank) == (
+        "reference",
+        "reference",
+        0,
+    )
+    assert set(reference.load()) == set(TABLE)
+
+
+def test_nothing_warns():
+    """Overflow and NaN are values here, not events."""
+    out = np.empty(3, "f4")
+    KERNELS["exp"](out, np.array([1e4, np.nan, -1e4], "f4"))
+    assert out[0] == np.inf
+    KERNELS["div"](out, np.zeros(3, "f4"), np.zeros(3, "f4"))
+    assert np.isnan(out).all()
+
+
+def test_copy_casts():
+    out = np.empty(3, np.int32)
+    KERNELS["copy"](out, np.array([1.9, -1.9, 0.0], "f4"))
+    assert out.tolist() == [1, -1, 0]
+    out = np.empty(3, bool)
+    KERNELS["copy"](out, np.array([0.5, 0.0, np.nan], "f4"))
+    assert out.tolist() == [True, False, True]
+
+
+def test_optional_outputs_are_left_out():
+    a = np.arange(6, dtype="f4").reshape(2, 3)
+    out = np.empty(2, "f4")
+    KERNELS["var"](out, None, a, (1,), False, 1.0)
+    assert out.tolist() == [1.0, 1.0]
+
+
+def test_accumulation_with_beta():
+    a, b = np.ones((2, 3), "f4"), np.ones((3, 2), "f4")
+    out, pre = np.full((2, 2), 10, "f4"), np.empty((2, 2), "f4")
+    KERNELS["gemm"](out, pre, a, b, None, 1.0, -0.5, "relu", 1)
+    assert out.tolist() == [[0, 0], [0, 0]]
+    assert pre.tolist() == [[-2, -2], [-2, -2]]
+    out = np.full((2, 2), np.nan, "f4")
+    KERNELS["gemm"](out, None, a, b, None, 1.0, -0.5, "relu", 0)
+    assert out.tolist() == [[3, 3], [3, 3]]
+
+
+def test_linear_backward_adds_only_where_asked():
+    g, x, weight = np.ones((4, 2)), np.ones((4, 3)), np.ones((2, 3))
+    outs = [np.full(s, 100.0) for s in ((4, 3), (2, 3), (2,))]
+    KERNELS["linear_backward"](*outs, g, x, weight, 0b100)
+    assert [out.max() for out in outs] == [2, 4, 104]
+
+
+def test_in_place_updates_read_before_they_write():
+    p, b = [np.array([1.0, 2.0])], [np.array([3.0, 4.0])]
+    g = [np.array([10.0, 20.0])]
+    lr, step = np.array(0.5), np.array(2)
+    KERNELS["sgd"](p, b, g, lr, step, 0.5, 0.0, 0.0, False, False)
+    assert b[0].tolist() == [11.5, 22.0]
+    assert p[0].tolist() == [1 - 5.75, 2 - 11.0]
+
+
+def test_the_first_step_of_sgd_does_not_read_the_buffer():
+    p, b, g = [np.ones(1)], [np.array([np.nan])], [np.ones(1)]
+    KERNELS["sgd"](p, b, g, np.array(1.0), np.array(1), 0.9, 0.5, 0.0, False, False)
+    assert p[0].tolist() == [0.0]
+    assert b[0].tolist() == [1.0]
+
+
+def test_integer_powers():
+    a = np.array([2, -1, -1, 1, 3, 0], np.int64)
+    b = np.array([-1, -2, -3, -5, 4, 0], np.int64)
+    out = np.empty_like(a)
+    KERNELS["pow"](out, a, b)
+    assert out.tolist() == [0, 1, -1, 1, 81, 1]
+
+
+@pytest.mark.parametrize("value", [-1, 3, 2**40])
+def test_indices_out_of_range_are_named(value):
+    index = np.array([[0, 1], [value, 1]], np.int64)
+    a, out = np.ones((3, 2), "f4"), np.empty((2, 2), "f4")
+    match = f"gather: `index` holds {value} at element 2, which is out of range"
+    with pytest.raises(KernelDataError, match=match):
+        KERNELS["gather"](out, a, index, 0)
+
+
+def test_ignored_labels_may_be_anything():
+    logits = np.zeros((2, 3), "f4")
+    loss = np.empty((), "f4")
+    target = np.array([99, 1], np.int64)
+    KERNELS["cross_entropy"](loss, None, logits, target, None, "mean", 99, 0.0)
+    assert loss == pytest.approx(np.log(3))
+    with pytest.raises(KernelDataError, match="`target` holds 99 at element 0"):
+        KERNELS["cross_entropy"](loss, None, logits, target, None, "mean", -100, 0.0)
