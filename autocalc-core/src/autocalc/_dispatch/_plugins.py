@@ -14,7 +14,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 import pluggy
 
@@ -30,6 +30,9 @@ from autocalc._kernels._set import (
 )
 from autocalc._kernels._table import TABLE
 from autocalc.errors import PluginError, PluginWarning
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 log = logging.getLogger("autocalc.kernels")
 
@@ -218,6 +221,8 @@ def _refusal(kernel_set: KernelSet, origin: str) -> Refusal | None:
 
 def _entry_points() -> list[EntryPoint]:
     """Return the announced plugins in an order that does not vary."""
+    from importlib.metadata import entry_points  # late: 20 ms of `import autocalc`
+
     found = {(p.name, p.value): p for p in entry_points(group=ENTRY_POINT_GROUP)}
     return [found[key] for key in sorted(found)]
 
