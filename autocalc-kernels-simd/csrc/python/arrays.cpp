@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// `empty(shape, dtype)`: the one function that makes results. Large arrays lie in blocks of the pool;
-// NumPy gives a block back through the memory handler that the array carries, so no owner object is needed.
+// `empty(shape, dtype)`: the one function that makes results. Large arrays lie in
+// blocks of the pool; NumPy gives a block back through the memory handler that the
+// array carries, so no owner object is needed.
 #include "arrays.hpp"
 
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
@@ -15,7 +16,8 @@
 namespace autocalc::python {
 namespace {
 
-// Below this NumPy keeps freed blocks itself, and smaller ones would waste their 64-byte header.
+// Below this NumPy keeps freed blocks itself, and smaller ones would waste their
+// 64-byte header.
 constexpr npy_intp pool_threshold = 1024;
 constexpr int max_dims = 64;
 
@@ -52,8 +54,8 @@ PyObject* pooled(PyArray_Descr* descr, int nd, const npy_intp* dims, npy_intp by
     void* block = runtime::allocate(static_cast<std::size_t>(bytes));
     if (block == nullptr) return PyErr_NoMemory();
     Py_INCREF(descr);
-    PyObject* array = PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, nullptr, block,
-                                           NPY_ARRAY_CARRAY, nullptr);
+    PyObject* array = PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, nullptr,
+                                           block, NPY_ARRAY_CARRAY, nullptr);
     if (array == nullptr) {
         runtime::release(block);
         return nullptr;
@@ -76,7 +78,8 @@ npy_intp byte_count(int nd, const npy_intp* dims, npy_intp item) {
 PyObject* empty(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
     if (nargs != 2 || !PyTuple_Check(args[0]) || !PyArray_DescrCheck(args[1]) ||
         PyTuple_GET_SIZE(args[0]) > max_dims) {
-        PyErr_SetString(PyExc_TypeError, "empty takes a tuple of integers and a numpy.dtype");
+        PyErr_SetString(PyExc_TypeError,
+                        "empty takes a tuple of integers and a numpy.dtype");
         return nullptr;
     }
     npy_intp dims[max_dims];
@@ -91,7 +94,8 @@ PyObject* empty(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
         return pooled(descr, nd, dims, bytes);
     }
     Py_INCREF(descr);  // NumPy reports negative and too large dims
-    return PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, nullptr, nullptr, 0, nullptr);
+    return PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, nullptr, nullptr, 0,
+                                nullptr);
 }
 
 PyMethodDef methods[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Opens the library of an instruction set, privately: its symbols are nobody else's business, and it is
-// never closed, since callables and capsules point into it.
+// Opens the library of an instruction set, privately: its symbols are nobody else's
+// business, and it is never closed, since callables and capsules point into it.
 #include "library.hpp"
 
 #include <dlfcn.h>
@@ -33,7 +33,8 @@ bool cpu_runs(const std::string& isa) {
     if (isa == "avx2") return avx2;
     if (isa == "avx512") {
         return avx2 && __builtin_cpu_supports("avx512f") &&
-               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512cd") &&
+               __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     }
 #endif
@@ -42,7 +43,8 @@ bool cpu_runs(const std::string& isa) {
 
 PyObject* load_kernels(const std::string& isa) {
     if (!cpu_runs(isa)) {
-        return PyErr_Format(PyExc_ImportError, "this CPU does not run `%s` code", isa.c_str());
+        return PyErr_Format(PyExc_ImportError, "this CPU does not run `%s` code",
+                            isa.c_str());
     }
     const std::string path = own_folder() + "kernels_" + isa + ".so";
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

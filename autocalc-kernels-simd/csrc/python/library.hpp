@@ -7,7 +7,8 @@
 
 namespace autocalc::python {
 
-// {kernel name: callable} of the library for `isa`, a new reference, or null with an exception set.
+// {kernel name: callable} of the library for `isa`, a new reference, or null with an
+// exception set.
 PyObject* load_kernels(const std::string& isa);
 
 // True if this CPU runs code of `isa`; false for a name that is unknown.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The baseline extension module: thread pool, allocator, and the door to the kernel libraries.
+// The baseline extension module: thread pool, allocator, and the door to the kernel
+// libraries.
 #include <pybind11/pybind11.h>
 
 #include "allocator.hpp"
@@ -40,7 +41,8 @@ PYBIND11_MODULE(_core, m) {
     m.def("set_num_threads", &autocalc::runtime::set_num_threads, py::arg("count"));
     m.def("num_threads", &autocalc::runtime::num_threads);
     m.def("stats", &stats, "Counters of the allocator, in bytes and blocks.");
-    m.def("trim", &autocalc::runtime::trim, "Give cached blocks back; return the bytes.");
+    m.def("trim", &autocalc::runtime::trim,
+          "Give cached blocks back; return the bytes.");
     m.def("reset_peak", &autocalc::runtime::reset_peak);
     m.def("set_cache_limit", &autocalc::runtime::set_cache_limit, py::arg("bytes"));
 }

@@ -47,7 +47,8 @@ std::size_t bucket_size(int bucket) {
 
 int bucket_of(std::size_t bytes) {
     if (bytes <= smallest) return 0;
-    // bytes - 1 in [2^k, 2^(k+1)) with 2^k >= smallest: the top three bits name the step below.
+    // bytes - 1 in [2^k, 2^(k+1)) with 2^k >= smallest: the top three bits name the
+    // step below.
     const int k = bit_width(bytes - 1) - 1;
     const int octave = k - (bit_width(smallest) - 1);
     const int step = static_cast<int>((bytes - 1) >> (k - 2)) - steps_per_octave;
@@ -67,13 +68,15 @@ Header* place_header(char* memory, void* start, std::size_t mapped, int bucket) 
 }
 
 #if !defined(_WIN32)
-// The memory begins on a huge page; the header has the small page before it, so that a block of exactly
-// 2 MiB takes one huge page. Mapped with room to spare, and the rest returned.
+// The memory begins on a huge page; the header has the small page before it, so that a
+// block of exactly 2 MiB takes one huge page. Mapped with room to spare, and the rest
+// returned.
 Header* map_block(std::size_t size, int bucket) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     const std::size_t whole = (size + page - 1) / page * page;
     const std::size_t reserve = whole + huge_page + page;
-    void* raw = mmap(nullptr, reserve, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* raw = mmap(nullptr, reserve, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (raw == MAP_FAILED) return nullptr;
     char* begin = static_cast<char*>(raw);
     const auto first = reinterpret_cast<std::uintptr_t>(begin) + page;
@@ -120,7 +123,7 @@ std::uint64_t default_limit() {
 }
 
 class Cache {
-   public:
+  public:
     Header* take(int bucket, std::size_t size) {
         const std::lock_guard<std::mutex> lock(mutex);
         Header*& head = free_[static_cast<std::size_t>(bucket)];
@@ -154,7 +157,8 @@ class Cache {
     Header* drain(std::uint64_t keep) {
         const std::lock_guard<std::mutex> lock(mutex);
         Header* drained = nullptr;
-        for (int bucket = bucket_count - 1; bucket >= 0 && stats.cached > keep; --bucket) {
+        for (int bucket = bucket_count - 1; bucket >= 0 && stats.cached > keep;
+             --bucket) {
             Header*& head = free_[static_cast<std::size_t>(bucket)];
             while (head != nullptr && stats.cached > keep) {
                 Header* header = head;
@@ -171,7 +175,7 @@ class Cache {
     AllocatorStats stats;
     std::uint64_t limit = default_limit();
 
-   private:
+  private:
     void count_live(std::size_t size) {
         ++stats.allocations;
         ++stats.blocks;
@@ -207,7 +211,7 @@ std::uint64_t release_list(Header* list) {
 }
 
 class ThreadScratch {
-   public:
+  public:
     ThreadScratch() = default;
     ThreadScratch(const ThreadScratch&) = delete;
     ThreadScratch& operator=(const ThreadScratch&) = delete;
@@ -224,7 +228,7 @@ class ThreadScratch {
         return block;
     }
 
-   private:
+  private:
     std::array<void*, 8> blocks_{};
 };
 
@@ -250,7 +254,9 @@ void release(void* block) {
     if (unwanted != nullptr) system_release(unwanted);
 }
 
-std::size_t capacity(const void* block) { return bucket_size(header_of(block)->bucket); }
+std::size_t capacity(const void* block) {
+    return bucket_size(header_of(block)->bucket);
+}
 
 AllocatorStats allocator_stats() {
     const std::lock_guard<std::mutex> lock(cache().mutex);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The allocator of large arrays. A training step asks for the same sizes again and again, and mapping
-// fresh pages costs several times what a kernel takes to fill them: freed blocks are kept by size and
-// handed out again, up to a bound. Blocks are 64-byte aligned; those of 2 MiB and more lie on huge pages
-// where the system grants them.
+// The allocator of large arrays. A training step asks for the same sizes again and
+// again, and mapping fresh pages costs several times what a kernel takes to fill them:
+// freed blocks are kept by size and handed out again, up to a bound. Blocks are 64-byte
+// aligned; those of 2 MiB and more lie on huge pages where the system grants them.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,8 @@ std::uint64_t trim();
 // The most bytes that are kept. Blocks above a new limit go at once.
 void set_cache_limit(std::uint64_t bytes);
 
-// Memory of the calling thread, `slot` 0 to 7, valid until the thread asks for the same slot again.
+// Memory of the calling thread, `slot` 0 to 7, valid until the thread asks for the same
+// slot again.
 void* scratch(int slot, std::size_t bytes);
 
 }  // namespace autocalc::runtime

@@ -25,8 +25,9 @@
 namespace autocalc::runtime {
 namespace {
 
-// About 90 microseconds on Skylake, where a pause takes some 100 cycles, and 20 to 40 elsewhere: longer
-// than Python needs between two kernels, and short enough to leave an idle core idle.
+// About 90 microseconds on Skylake, where a pause takes some 100 cycles, and 20 to 40
+// elsewhere: longer than Python needs between two kernels, and short enough to leave an
+// idle core idle.
 constexpr int spin_limit = 2000;
 constexpr std::size_t cache_line = 64;
 
@@ -38,10 +39,11 @@ void pause_briefly() {
 #endif
 }
 
-// One waiter: spins on a condition, then sleeps until `wake`. Whoever makes the condition true does so
-// with a sequentially consistent store before `wake`, which then cannot miss a sleeper.
+// One waiter: spins on a condition, then sleeps until `wake`. Whoever makes the
+// condition true does so with a sequentially consistent store before `wake`, which then
+// cannot miss a sleeper.
 class Doorbell {
-   public:
+  public:
     template <class Ready>
     void wait(int spins, Ready ready) {
         for (int i = 0; i < spins; ++i) {
@@ -59,7 +61,7 @@ class Doorbell {
         condition_.notify_one();
     }
 
-   private:
+  private:
     std::mutex mutex_;
     std::condition_variable condition_;
     std::atomic<bool> sleeping_{false};
@@ -74,14 +76,15 @@ struct Job {
 
 struct alignas(cache_line) Worker {
     int part = 0;
-    std::atomic<std::uint64_t> ticket{0};  // changes when there is a run for this worker
+    std::atomic<std::uint64_t> ticket{
+        0};  // changes when there is a run for this worker
     Doorbell bell;
 };
 
 thread_local bool running_tasks = false;
 
 class RunningTasks {
-   public:
+  public:
     RunningTasks() { running_tasks = true; }
     ~RunningTasks() { running_tasks = false; }
     RunningTasks(const RunningTasks&) = delete;
@@ -89,22 +92,25 @@ class RunningTasks {
 };
 
 class Pool {
-   public:
+  public:
     // False if another thread's job is running.
     bool try_run(std::int64_t count, ac_task_fn task, void* arg, int threads);
 
-   private:
+  private:
     void work(Worker& worker);
     void run_part(int part);
     void hire(int workers);
     void publish();
     void await();
-    int spins() const { return crowded_.load(std::memory_order_relaxed) ? 0 : spin_limit; }
+    int spins() const {
+        return crowded_.load(std::memory_order_relaxed) ? 0 : spin_limit;
+    }
 
     std::mutex submitting_;
     std::vector<std::unique_ptr<Worker>> workers_;
     Job job_;
-    std::atomic<bool> crowded_{false};  // more threads than processors: spinning would harm
+    std::atomic<bool> crowded_{
+        false};  // more threads than processors: spinning would harm
     alignas(cache_line) std::atomic<int> pending_{0};
     Doorbell done_;
     std::atomic<bool> failed_{false};
@@ -138,7 +144,8 @@ void Pool::hire(int workers) {
         std::thread([this, &worker] { work(worker); }).detach();
     }
     const unsigned processors = std::thread::hardware_concurrency();
-    crowded_.store(static_cast<unsigned>(workers) >= processors, std::memory_order_relaxed);
+    crowded_.store(static_cast<unsigned>(workers) >= processors,
+                   std::memory_order_relaxed);
 }
 
 void Pool::publish() {
@@ -183,7 +190,8 @@ std::atomic<int> thread_budget{1};
 // Never destroyed: workers may be asleep in it when the process ends.
 std::atomic<Pool*> current_pool{nullptr};
 
-// A forked child has none of the workers: it leaves the old pool alone and makes its own.
+// A forked child has none of the workers: it leaves the old pool alone and makes its
+// own.
 void forget_pool() {
     current_pool.store(nullptr);
     running_tasks = false;
@@ -230,8 +238,9 @@ int num_threads() { return thread_budget.load(std::memory_order_relaxed); }
 bool inside_job() { return running_tasks; }
 
 ac_context* kernel_context() {
-    thread_local ac_context context = {sizeof(ac_context), AC_KERNEL_API_VERSION, 1, 0,
-                                       context_parallel_for, context_scratch, nullptr};
+    thread_local ac_context context = {
+        sizeof(ac_context),   AC_KERNEL_API_VERSION, 1,      0,
+        context_parallel_for, context_scratch,       nullptr};
     context.num_threads = running_tasks ? 1 : num_threads();
     return &context;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The thread pool: persistent workers that spin for a moment and then sleep. A job is a count of tasks;
-// each thread takes one contiguous run of them, and the runs differ by at most one task. The count comes
-// from shapes alone, so results never depend on how many threads there are.
+// The thread pool: persistent workers that spin for a moment and then sleep. A job is a
+// count of tasks; each thread takes one contiguous run of them, and the runs differ by
+// at most one task. The count comes from shapes alone, so results never depend on how
+// many threads there are.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +12,21 @@
 
 namespace autocalc::runtime {
 
-// Runs tasks `0 <= i < count`. Serial when called from inside a job, while another thread's job runs, or
-// with one thread. The first exception that a task throws reaches the caller once every run has ended.
+// Runs tasks `0 <= i < count`. Serial when called from inside a job, while another
+// thread's job runs, or with one thread. The first exception that a task throws reaches
+// the caller once every run has ended.
 void parallel_for(std::int64_t count, ac_task_fn task, void* arg);
 
-// How many threads the next job may use, the caller's included. May be called at any time.
+// How many threads the next job may use, the caller's included. May be called at any
+// time.
 void set_num_threads(int count);
 int num_threads();
 
 // True on a thread that is running tasks of a job.
 bool inside_job();
 
-// The calling thread's context for kernels, on this pool and the thread's scratch memory.
+// The calling thread's context for kernels, on this pool and the thread's scratch
+// memory.
 ac_context* kernel_context();
 
 }  // namespace autocalc::runtime

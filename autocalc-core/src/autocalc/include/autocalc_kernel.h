@@ -2,12 +2,14 @@
  *
  * The C form of an AutoCalc kernel, version 1.
  *
- * A kernel is one function `ac_kernel_fn`: it reads the inputs of an `ac_call`, writes the outputs, and says
- * how it went in an `ac_status`.  It calls no Python, throws nothing, keeps nothing.  Everything here is plain
- * C99, so a kernel can be written in C, C++, Rust or assembly; `autocalc_kernel_python.h` turns an entry of a
- * kernel table into a fast Python callable.
+ * A kernel is one function `ac_kernel_fn`: it reads the inputs of an `ac_call`, writes
+ * the outputs, and says how it went in an `ac_status`.  It calls no Python, throws
+ * nothing, keeps nothing.  Everything here is plain C99, so a kernel can be written in
+ * C, C++, Rust or assembly; `autocalc_kernel_python.h` turns an entry of a kernel table
+ * into a fast Python callable.
  *
- * Structures that may grow start with their own size: a reader touches a field only if `size` covers it.
+ * Structures that may grow start with their own size: a reader touches a field only if
+ * `size` covers it.
  */
 #ifndef AUTOCALC_KERNEL_H
 #define AUTOCALC_KERNEL_H
@@ -36,8 +38,9 @@ typedef enum ac_dtype {
     AC_BOOL = 7
 } ac_dtype;
 
-/* One array.  Strides are in bytes and never negative; 0 repeats one element (broadcasting).
- * An absent optional operand has `present == 0`; an empty array is present and may have a null pointer. */
+/* One array.  Strides are in bytes and never negative; 0 repeats one element
+ * (broadcasting). An absent optional operand has `present == 0`; an empty array is
+ * present and may have a null pointer. */
 typedef struct ac_array {
     void* data;
     int32_t dtype; /* ac_dtype */
@@ -48,7 +51,8 @@ typedef struct ac_array {
     int64_t strides[AC_MAX_DIMS];
 } ac_array;
 
-/* One attribute; which member is meant follows from the signature.  A choice is the index of its word. */
+/* One attribute; which member is meant follows from the signature.  A choice is the
+ * index of its word. */
 typedef struct ac_attribute {
     union {
         int64_t i; /* int, bool, choice */
@@ -60,14 +64,16 @@ typedef struct ac_attribute {
     } v;
 } ac_attribute;
 
-/* One operand of the signature: a single array (count 1) or a list of `count` arrays. */
+/* One operand of the signature: a single array (count 1) or a list of `count` arrays.
+ */
 typedef struct ac_operand {
     const ac_array* arrays;
     int64_t count;
 } ac_operand;
 
 /* A call: operands in signature order, outputs first, then the attributes.
- * Elementwise kernels (signature starts with "~") find every input expanded to the output's shape. */
+ * Elementwise kernels (signature starts with "~") find every input expanded to the
+ * output's shape. */
 typedef struct ac_call {
     uint32_t size; /* sizeof(ac_call) of the caller */
     uint32_t version;
@@ -79,29 +85,33 @@ typedef struct ac_call {
     const ac_attribute* attributes;
 } ac_call;
 
-/* Runs tasks `begin <= i < end`; called at the same time from several threads with disjoint ranges. */
+/* Runs tasks `begin <= i < end`; called at the same time from several threads with
+ * disjoint ranges. */
 typedef void (*ac_task_fn)(void* arg, int64_t begin, int64_t end);
 
-/* What a kernel may ask of its caller.  `parallel_for` splits `tasks` (a count that the kernel derived from
- * shapes only, so results do not depend on the number of threads) into contiguous runs whose lengths differ by
- * at most one, and returns when all are done.  `scratch` gives 64-byte aligned memory for the duration of the
- * call, one block per `slot` (0 to 7) and calling thread; asking again for the same slot replaces the block.
- * It answers NULL when memory is exhausted. */
+/* What a kernel may ask of its caller.  `parallel_for` splits `tasks` (a count that the
+ * kernel derived from shapes only, so results do not depend on the number of threads)
+ * into contiguous runs whose lengths differ by at most one, and returns when all are
+ * done.  `scratch` gives 64-byte aligned memory for the duration of the call, one block
+ * per `slot` (0 to 7) and calling thread; asking again for the same slot replaces the
+ * block. It answers NULL when memory is exhausted. */
 typedef struct ac_context ac_context;
 struct ac_context {
     uint32_t size; /* sizeof(ac_context) of the caller */
     uint32_t version;
     int32_t num_threads; /* the most threads a parallel_for will use now */
     int32_t reserved;
-    void (*parallel_for)(ac_context* context, int64_t tasks, ac_task_fn task, void* arg);
+    void (*parallel_for)(ac_context* context, int64_t tasks, ac_task_fn task,
+                         void* arg);
     void* (*scratch)(ac_context* context, int32_t slot, size_t bytes);
     void* state; /* the caller's own */
 };
 
 enum { AC_DONE = 0, AC_BAD_VALUE = 1, AC_NO_MEMORY = 2, AC_UNSUPPORTED = 3 };
 
-/* AC_BAD_VALUE: element `index` (row-major count) of operand `operand` (signature order) holds `value`, which
- * the kernel cannot use (a label out of range).  Outputs are then undefined. */
+/* AC_BAD_VALUE: element `index` (row-major count) of operand `operand` (signature
+ * order) holds `value`, which the kernel cannot use (a label out of range).  Outputs
+ * are then undefined. */
 typedef struct ac_status {
     int32_t code;
     int32_t operand;
@@ -109,19 +119,23 @@ typedef struct ac_status {
     int64_t value;
 } ac_status;
 
-typedef void (*ac_kernel_fn)(const ac_call* call, ac_context* context, ac_status* status);
+typedef void (*ac_kernel_fn)(const ac_call* call, ac_context* context,
+                             ac_status* status);
 
-/* Answers NULL (accepts) or a reason that outlives the call.  `call` has shapes, strides, dtypes and
- * attributes, but data pointers are not to be read.  A decision can come before all of this is known: `ndim` is
- * then -1, and `dtype` is -1 for an output that is only written. */
+/* Answers NULL (accepts) or a reason that outlives the call.  `call` has shapes,
+ * strides, dtypes and attributes, but data pointers are not to be read.  A decision can
+ * come before all of this is known: `ndim` is then -1, and `dtype` is -1 for an output
+ * that is only written. */
 typedef const char* (*ac_supports_fn)(const ac_call* call);
 
-/* One line of a kernel table.  `signature` is the kernel's canonical signature; the loader refuses an entry
- * whose signature is not the one that the kernel table of AutoCalc has.  `dtypes` lists the dtypes accepted
- * for the first input that is present, as a bit mask 1 << ac_dtype; 0 accepts all (then `supports` decides).
- * `ns_per_element` is a rough cost of one element of the largest operand, in nanoseconds: the Python entry
- * releases the interpreter lock when cost times elements exceeds 100 microseconds.  Matrix products leave it 0
- * and set `work`, which answers nanoseconds for the call. */
+/* One line of a kernel table.  `signature` is the kernel's canonical signature; the
+ * loader refuses an entry whose signature is not the one that the kernel table of
+ * AutoCalc has.  `dtypes` lists the dtypes accepted for the first input that is
+ * present, as a bit mask 1 << ac_dtype; 0 accepts all (then `supports` decides).
+ * `ns_per_element` is a rough cost of one element of the largest operand, in
+ * nanoseconds: the Python entry releases the interpreter lock when cost times elements
+ * exceeds 100 microseconds.  Matrix products leave it 0 and set `work`, which answers
+ * nanoseconds for the call. */
 typedef struct ac_kernel_entry {
     const char* name;
     const char* signature;

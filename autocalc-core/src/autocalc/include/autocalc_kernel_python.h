@@ -2,18 +2,20 @@
  *
  * Python callables from kernel tables: the fast entry of any native kernel package.
  *
- * Include this in one source file of an extension module (C99 or C++), call `ac_python_ready()` in the
- * module's init function, and make a callable of each table entry with `ac_python_kernel`.  The callable is
+ * Include this in one source file of an extension module (C99 or C++), call
+ * `ac_python_ready()` in the module's init function, and make a callable of each table
+ * entry with `ac_python_kernel`.  The callable is
  *
  *     kernel(*outputs, *inputs, *attributes) -> None
  *
- * with the attributes `name`, `signature`, `native` (the entry as a capsule) and `supports` (a method for
- * `KernelImpl.supports`).  It reads NumPy's array structs directly: a call of three arrays costs some 30 ns
- * more than an empty Python function.
+ * with the attributes `name`, `signature`, `native` (the entry as a capsule) and
+ * `supports` (a method for `KernelImpl.supports`).  It reads NumPy's array structs
+ * directly: a call of three arrays costs some 30 ns more than an empty Python function.
  *
- * What it checks: exact `numpy.ndarray`, native byte order, alignment, at most 8 dims, no negative stride,
- * writable outputs, and for elementwise kernels that inputs broadcast to the output's shape.  Shapes and
- * dtypes beyond that are the dispatcher's business.
+ * What it checks: exact `numpy.ndarray`, native byte order, alignment, at most 8 dims,
+ * no negative stride, writable outputs, and for elementwise kernels that inputs
+ * broadcast to the output's shape.  Shapes and dtypes beyond that are the dispatcher's
+ * business.
  */
 #ifndef AUTOCALC_KERNEL_PYTHON_H
 #define AUTOCALC_KERNEL_PYTHON_H
@@ -36,14 +38,17 @@ extern "C" {
 #endif
 
 #define AC_PYTHON_CAPSULE "autocalc.kernel"
-#define AC_PY_NUMPY_TYPES 24           /* built-in type numbers of NumPy, 1.x and 2.x */
-#define AC_PYTHON_MAX_INTS 32         /* numbers in all `ints` attributes of a call */
-#define AC_PYTHON_RELEASE_NS 100000.0 /* longer calls run without the interpreter lock */
+#define AC_PY_NUMPY_TYPES 24  /* built-in type numbers of NumPy, 1.x and 2.x */
+#define AC_PYTHON_MAX_INTS 32 /* numbers in all `ints` attributes of a call */
+#define AC_PYTHON_RELEASE_NS \
+    100000.0 /* longer calls run without the interpreter lock */
 
-/* Answers the context in which the calling thread runs kernels; it stays valid for the call. */
+/* Answers the context in which the calling thread runs kernels; it stays valid for the
+ * call. */
 typedef ac_context* (*ac_context_provider)(void);
 
-/* ---- the signature, read once ------------------------------------------------------------------------ */
+/* ---- the signature, read once
+ * ------------------------------------------------------------------------ */
 
 enum { AC_PY_INT, AC_PY_FLOAT, AC_PY_BOOL, AC_PY_INTS, AC_PY_CHOICE };
 
@@ -59,8 +64,7 @@ typedef struct ac_py_signature {
 } ac_py_signature;
 
 typedef struct ac_py_kernel {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     const ac_kernel_entry* entry;
     ac_context_provider context;
     ac_py_signature signature;
@@ -94,7 +98,8 @@ static PyObject* ac_py_choices(const char* text, const char* end) {
     return result;
 }
 
-static int ac_py_add_operand(ac_py_signature* s, const char* text, const char* end, int is_output) {
+static int ac_py_add_operand(ac_py_signature* s, const char* text, const char* end,
+                             int is_output) {
     const int i = s->n_operands;
     if (i == AC_MAX_OPERANDS) return -1;
     for (; end > text && (end[-1] == '?' || end[-1] == '*'); --end) {
@@ -103,8 +108,10 @@ static int ac_py_add_operand(ac_py_signature* s, const char* text, const char* e
     }
     s->operand_name[i] = ac_py_word(text, end);
     s->n_operands = i + 1;
-    if (is_output) ++s->n_outputs;
-    else ++s->n_inputs;
+    if (is_output)
+        ++s->n_outputs;
+    else
+        ++s->n_inputs;
     return s->operand_name[i] == NULL ? -1 : 0;
 }
 
@@ -121,10 +128,14 @@ static int ac_py_add_attribute(ac_py_signature* s, const char* text, const char*
     s->attribute_name[i] = ac_py_word(text, colon);
     s->n_attributes = i + 1;
     ++colon;
-    if (ac_py_is(colon, end, "int")) s->attribute_type[i] = AC_PY_INT;
-    else if (ac_py_is(colon, end, "float")) s->attribute_type[i] = AC_PY_FLOAT;
-    else if (ac_py_is(colon, end, "bool")) s->attribute_type[i] = AC_PY_BOOL;
-    else if (ac_py_is(colon, end, "ints")) s->attribute_type[i] = AC_PY_INTS;
+    if (ac_py_is(colon, end, "int"))
+        s->attribute_type[i] = AC_PY_INT;
+    else if (ac_py_is(colon, end, "float"))
+        s->attribute_type[i] = AC_PY_FLOAT;
+    else if (ac_py_is(colon, end, "bool"))
+        s->attribute_type[i] = AC_PY_BOOL;
+    else if (ac_py_is(colon, end, "ints"))
+        s->attribute_type[i] = AC_PY_INTS;
     else {
         s->attribute_type[i] = AC_PY_CHOICE;
         s->choices[i] = ac_py_choices(colon, end);
@@ -141,9 +152,12 @@ static int ac_py_parse(ac_py_signature* s, const char* text) {
         int failed = 0;
         while (*end && *end != ' ') ++end;
         if (end > text) {
-            if (*text == ';') ++part;
-            else if (part == 2) failed = ac_py_add_attribute(s, text, end);
-            else failed = ac_py_add_operand(s, text, end, part == 0);
+            if (*text == ';')
+                ++part;
+            else if (part == 2)
+                failed = ac_py_add_attribute(s, text, end);
+            else
+                failed = ac_py_add_operand(s, text, end, part == 0);
         }
         if (failed || part > 2) return -1;
         text = *end ? end + 1 : end;
@@ -151,7 +165,8 @@ static int ac_py_parse(ac_py_signature* s, const char* text) {
     return part >= 1 && s->n_outputs > 0 ? 0 : -1;
 }
 
-/* ---- a context without threads ----------------------------------------------------------------------- */
+/* ---- a context without threads
+ * ----------------------------------------------------------------------- */
 
 typedef struct ac_py_serial {
     ac_context context;
@@ -159,7 +174,8 @@ typedef struct ac_py_serial {
     void* raw[8];
 } ac_py_serial;
 
-static void ac_py_serial_for(ac_context* context, int64_t tasks, ac_task_fn task, void* arg) {
+static void ac_py_serial_for(ac_context* context, int64_t tasks, ac_task_fn task,
+                             void* arg) {
     (void)context;
     if (tasks > 0) task(arg, 0, tasks);
 }
@@ -173,7 +189,8 @@ static void* ac_py_serial_scratch(ac_context* context, int32_t slot, size_t byte
     return (void*)(((uintptr_t)serial->raw[slot] + 63) & ~(uintptr_t)63);
 }
 
-static void ac_py_run_serially(const ac_kernel_entry* entry, const ac_call* call, ac_status* status) {
+static void ac_py_run_serially(const ac_kernel_entry* entry, const ac_call* call,
+                               ac_status* status) {
     ac_py_serial serial;
     int slot;
     memset(&serial, 0, sizeof serial);
@@ -187,49 +204,67 @@ static void ac_py_run_serially(const ac_kernel_entry* entry, const ac_call* call
     for (slot = 0; slot < 8; ++slot) free(serial.raw[slot]);
 }
 
-/* ---- operands ---------------------------------------------------------------------------------------- */
+/* ---- operands
+ * ----------------------------------------------------------------------------------------
+ */
 
-static int ac_py_bad_operand(const ac_py_kernel* k, int i, PyObject* object, int is_output) {
+static int ac_py_bad_operand(const ac_py_kernel* k, int i, PyObject* object,
+                             int is_output) {
     const char* name = k->entry->name;
     PyObject* operand = k->signature.operand_name[i];
     const PyArrayObject_fields* a = (const PyArrayObject_fields*)object;
     int d;
     if (Py_TYPE(object) != ac_py_ndarray) {
-        return PyErr_Format(PyExc_TypeError, "%s: `%U` is a %s, but a numpy.ndarray is needed", name,
-                            operand, Py_TYPE(object)->tp_name), -1;
+        return PyErr_Format(PyExc_TypeError,
+                            "%s: `%U` is a %s, but a numpy.ndarray is needed", name,
+                            operand, Py_TYPE(object)->tp_name),
+               -1;
     }
     if (a->nd > AC_MAX_DIMS) {
-        return PyErr_Format(PyExc_ValueError, "%s: `%U` has %d dimensions, but at most %d are possible",
-                            name, operand, a->nd, AC_MAX_DIMS), -1;
+        return PyErr_Format(PyExc_ValueError,
+                            "%s: `%U` has %d dimensions, but at most %d are possible",
+                            name, operand, a->nd, AC_MAX_DIMS),
+               -1;
     }
     if (is_output && !(a->flags & NPY_ARRAY_WRITEABLE)) {
-        return PyErr_Format(PyExc_ValueError, "%s: output `%U` is read-only", name, operand), -1;
+        return PyErr_Format(PyExc_ValueError, "%s: output `%U` is read-only", name,
+                            operand),
+               -1;
     }
     if (!(a->flags & NPY_ARRAY_ALIGNED)) {
-        return PyErr_Format(PyExc_ValueError, "%s: the elements of `%U` are not aligned; copy it first",
-                            name, operand), -1;
+        return PyErr_Format(PyExc_ValueError,
+                            "%s: the elements of `%U` are not aligned; copy it first",
+                            name, operand),
+               -1;
     }
     for (d = 0; d < a->nd; ++d) {
         if (a->strides[d] < 0) {
             return PyErr_Format(PyExc_ValueError,
-                                "%s: `%U` has stride %zd in dimension %d, but strides must not be "
-                                "negative; copy it first", name, operand, (Py_ssize_t)a->strides[d], d),
+                                "%s: `%U` has stride %zd in dimension %d, but strides "
+                                "must not be "
+                                "negative; copy it first",
+                                name, operand, (Py_ssize_t)a->strides[d], d),
                    -1;
         }
     }
     return PyErr_Format(PyExc_TypeError,
-                        "%s: `%U` has dtype %R, but a float, signed integer, uint8 or bool dtype of native "
-                        "byte order is needed", name, operand, (PyObject*)a->descr), -1;
+                        "%s: `%U` has dtype %R, but a float, signed integer, uint8 or "
+                        "bool dtype of native "
+                        "byte order is needed",
+                        name, operand, (PyObject*)a->descr),
+           -1;
 }
 
 /* Fills `out` and answers the number of elements, or -1 with an exception. */
-static inline int64_t ac_py_array(const ac_py_kernel* k, int i, PyObject* object, ac_array* out,
-                                  int is_output) {
+static inline int64_t ac_py_array(const ac_py_kernel* k, int i, PyObject* object,
+                                  ac_array* out, int is_output) {
     const PyArrayObject_fields* a = (const PyArrayObject_fields*)object;
-    const int need = is_output ? NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE : NPY_ARRAY_ALIGNED;
+    const int need =
+        is_output ? NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE : NPY_ARRAY_ALIGNED;
     int64_t count = 1, sign = 0;
     int type, d;
-    if (Py_TYPE(object) != ac_py_ndarray || (a->flags & need) != need || a->nd > AC_MAX_DIMS) {
+    if (Py_TYPE(object) != ac_py_ndarray || (a->flags & need) != need ||
+        a->nd > AC_MAX_DIMS) {
         return ac_py_bad_operand(k, i, object, is_output);
     }
     type = a->descr->type_num;
@@ -256,14 +291,17 @@ static PyObject* ac_py_shape(const ac_array* a) {
     int d;
     for (d = 0; shape != NULL && d < a->ndim; ++d) {
         PyObject* n = PyLong_FromLongLong(a->shape[d]);
-        if (n == NULL) Py_CLEAR(shape);
-        else PyTuple_SET_ITEM(shape, d, n);
+        if (n == NULL)
+            Py_CLEAR(shape);
+        else
+            PyTuple_SET_ITEM(shape, d, n);
     }
     return shape;
 }
 
 /* Gives `a` the shape of `out`, with stride 0 where one element stands for many. */
-static int ac_py_expand(const ac_py_kernel* k, int i, ac_array* a, const ac_array* out) {
+static int ac_py_expand(const ac_py_kernel* k, int i, ac_array* a,
+                        const ac_array* out) {
     const int missing = out->ndim - a->ndim;
     PyObject *from, *to;
     int d;
@@ -271,7 +309,8 @@ static int ac_py_expand(const ac_py_kernel* k, int i, ac_array* a, const ac_arra
         for (d = out->ndim - 1; d >= 0; --d) {
             const int64_t size = d >= missing ? a->shape[d - missing] : 1;
             if (size != out->shape[d] && size != 1) break;
-            a->strides[d] = size == out->shape[d] && d >= missing ? a->strides[d - missing] : 0;
+            a->strides[d] =
+                size == out->shape[d] && d >= missing ? a->strides[d - missing] : 0;
             if (d < missing) a->strides[d] = 0;
         }
         if (d < 0) {
@@ -283,7 +322,8 @@ static int ac_py_expand(const ac_py_kernel* k, int i, ac_array* a, const ac_arra
     from = ac_py_shape(a);
     to = ac_py_shape(out);
     if (from != NULL && to != NULL) {
-        PyErr_Format(PyExc_ValueError, "%s: `%U` of shape %R does not broadcast to the output's shape %R",
+        PyErr_Format(PyExc_ValueError,
+                     "%s: `%U` of shape %R does not broadcast to the output's shape %R",
                      k->entry->name, k->signature.operand_name[i], from, to);
     }
     Py_XDECREF(from);
@@ -300,9 +340,12 @@ static inline int ac_py_same_shape(const ac_array* a, const ac_array* b) {
     return 1;
 }
 
-/* ---- attributes -------------------------------------------------------------------------------------- */
+/* ---- attributes
+ * --------------------------------------------------------------------------------------
+ */
 
-static int ac_py_choice(const ac_py_kernel* k, int i, PyObject* object, ac_attribute* out) {
+static int ac_py_choice(const ac_py_kernel* k, int i, PyObject* object,
+                        ac_attribute* out) {
     PyObject* words = k->signature.choices[i];
     const Py_ssize_t count = PyTuple_GET_SIZE(words);
     Py_ssize_t c;
@@ -310,19 +353,23 @@ static int ac_py_choice(const ac_py_kernel* k, int i, PyObject* object, ac_attri
         if (PyTuple_GET_ITEM(words, c) == object) return out->v.i = c, 0;
     }
     for (c = 0; PyUnicode_Check(object) && c < count; ++c) {
-        if (PyUnicode_Compare(PyTuple_GET_ITEM(words, c), object) == 0) return out->v.i = c, 0;
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(words, c), object) == 0)
+            return out->v.i = c, 0;
     }
-    PyErr_Format(PyExc_ValueError, "%s: `%U` is %R, but one of %R is needed", k->entry->name,
-                 k->signature.attribute_name[i], object, words);
+    PyErr_Format(PyExc_ValueError, "%s: `%U` is %R, but one of %R is needed",
+                 k->entry->name, k->signature.attribute_name[i], object, words);
     return -1;
 }
 
-static int ac_py_ints(const ac_py_kernel* k, int i, PyObject* object, ac_attribute* out, int64_t* room,
-                      int* used) {
+static int ac_py_ints(const ac_py_kernel* k, int i, PyObject* object, ac_attribute* out,
+                      int64_t* room, int* used) {
     Py_ssize_t count, j;
-    if (!PyTuple_Check(object) || PyTuple_GET_SIZE(object) > AC_PYTHON_MAX_INTS - *used) {
-        PyErr_Format(PyExc_TypeError, "%s: `%U` is %R, but a tuple of at most %d integers is needed",
-                     k->entry->name, k->signature.attribute_name[i], object, AC_PYTHON_MAX_INTS);
+    if (!PyTuple_Check(object) ||
+        PyTuple_GET_SIZE(object) > AC_PYTHON_MAX_INTS - *used) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s: `%U` is %R, but a tuple of at most %d integers is needed",
+                     k->entry->name, k->signature.attribute_name[i], object,
+                     AC_PYTHON_MAX_INTS);
         return -1;
     }
     count = PyTuple_GET_SIZE(object);
@@ -335,41 +382,49 @@ static int ac_py_ints(const ac_py_kernel* k, int i, PyObject* object, ac_attribu
     return 0;
 }
 
-static inline int ac_py_attribute(const ac_py_kernel* k, int i, PyObject* object, ac_attribute* out,
-                                  int64_t* room, int* used) {
+static inline int ac_py_attribute(const ac_py_kernel* k, int i, PyObject* object,
+                                  ac_attribute* out, int64_t* room, int* used) {
     switch (k->signature.attribute_type[i]) {
         case AC_PY_INT:
             out->v.i = PyLong_AsLongLong(object);
             return out->v.i == -1 && PyErr_Occurred() ? -1 : 0;
         case AC_PY_FLOAT:
-            if (PyFloat_CheckExact(object)) return out->v.f = PyFloat_AS_DOUBLE(object), 0;
+            if (PyFloat_CheckExact(object))
+                return out->v.f = PyFloat_AS_DOUBLE(object), 0;
             out->v.f = PyFloat_AsDouble(object);
             return out->v.f == -1.0 && PyErr_Occurred() ? -1 : 0;
         case AC_PY_BOOL:
-            if (object == Py_True || object == Py_False) return out->v.i = object == Py_True, 0;
+            if (object == Py_True || object == Py_False)
+                return out->v.i = object == Py_True, 0;
             out->v.i = PyObject_IsTrue(object);
             return out->v.i < 0 ? -1 : 0;
-        case AC_PY_INTS: return ac_py_ints(k, i, object, out, room, used);
-        default: return ac_py_choice(k, i, object, out);
+        case AC_PY_INTS:
+            return ac_py_ints(k, i, object, out, room, used);
+        default:
+            return ac_py_choice(k, i, object, out);
     }
 }
 
-/* ---- the call ---------------------------------------------------------------------------------------- */
+/* ---- the call
+ * ----------------------------------------------------------------------------------------
+ */
 
 static PyObject* ac_py_raise(const ac_py_kernel* k, const ac_status* status) {
     PyObject *errors, *error = NULL;
     if (status->code == AC_NO_MEMORY) return PyErr_NoMemory();
     errors = PyImport_ImportModule("autocalc.errors");
     if (errors == NULL) return NULL;
-    if (status->code == AC_BAD_VALUE && status->operand >= 0 && status->operand < k->signature.n_operands) {
+    if (status->code == AC_BAD_VALUE && status->operand >= 0 &&
+        status->operand < k->signature.n_operands) {
         error = PyObject_CallMethod(errors, "kernel_data_error", "sOLL", k->entry->name,
-                                    k->signature.operand_name[status->operand], (long long)status->index,
-                                    (long long)status->value);
+                                    k->signature.operand_name[status->operand],
+                                    (long long)status->index, (long long)status->value);
     } else {
-        error = PyObject_CallMethod(errors, "KernelError", "N",
-                                    PyUnicode_FromFormat("%s: the kernel cannot run this call (status %d); "
-                                                         "its `supports` should have refused it",
-                                                         k->entry->name, status->code));
+        error = PyObject_CallMethod(
+            errors, "KernelError", "N",
+            PyUnicode_FromFormat("%s: the kernel cannot run this call (status %d); "
+                                 "its `supports` should have refused it",
+                                 k->entry->name, status->code));
     }
     if (error != NULL) PyErr_SetObject((PyObject*)Py_TYPE(error), error);
     Py_XDECREF(error);
@@ -377,14 +432,19 @@ static PyObject* ac_py_raise(const ac_py_kernel* k, const ac_status* status) {
     return NULL;
 }
 
-static void ac_py_execute(const ac_py_kernel* k, const ac_call* call, ac_status* status) {
-    if (k->context != NULL) k->entry->function(call, k->context(), status);
-    else ac_py_run_serially(k->entry, call, status);
+static void ac_py_execute(const ac_py_kernel* k, const ac_call* call,
+                          ac_status* status) {
+    if (k->context != NULL)
+        k->entry->function(call, k->context(), status);
+    else
+        ac_py_run_serially(k->entry, call, status);
 }
 
-/* `n` operands with their arrays are ready in `call`; `elements` is the size of the largest. */
-static PyObject* ac_py_finish(const ac_py_kernel* k, PyObject* const* attributes, ac_call* call,
-                              const ac_operand* operands, int64_t elements) {
+/* `n` operands with their arrays are ready in `call`; `elements` is the size of the
+ * largest. */
+static PyObject* ac_py_finish(const ac_py_kernel* k, PyObject* const* attributes,
+                              ac_call* call, const ac_operand* operands,
+                              int64_t elements) {
     const ac_py_signature* s = &k->signature;
     const ac_kernel_entry* entry = k->entry;
     ac_attribute values[AC_MAX_ATTRIBUTES];
@@ -393,7 +453,8 @@ static PyObject* ac_py_finish(const ac_py_kernel* k, PyObject* const* attributes
     int used = 0, i;
     double cost;
     for (i = 0; i < s->n_attributes; ++i) {
-        if (ac_py_attribute(k, i, attributes[i], &values[i], ints, &used) < 0) return NULL;
+        if (ac_py_attribute(k, i, attributes[i], &values[i], ints, &used) < 0)
+            return NULL;
     }
     call->size = sizeof *call;
     call->version = AC_KERNEL_API_VERSION;
@@ -403,10 +464,10 @@ static PyObject* ac_py_finish(const ac_py_kernel* k, PyObject* const* attributes
     call->reserved = 0;
     call->operands = operands;
     call->attributes = values;
-    cost = entry->work != NULL ? entry->work(call) : entry->ns_per_element * (double)elements;
+    cost = entry->work != NULL ? entry->work(call)
+                               : entry->ns_per_element * (double)elements;
     if (cost > AC_PYTHON_RELEASE_NS) {
-        Py_BEGIN_ALLOW_THREADS
-        ac_py_execute(k, call, &status);
+        Py_BEGIN_ALLOW_THREADS ac_py_execute(k, call, &status);
         Py_END_ALLOW_THREADS
     } else {
         ac_py_execute(k, call, &status);
@@ -417,8 +478,9 @@ static PyObject* ac_py_finish(const ac_py_kernel* k, PyObject* const* attributes
 
 static int ac_py_absent(const ac_py_kernel* k, int i, ac_array* out) {
     if (!k->signature.optional[i]) {
-        PyErr_Format(PyExc_TypeError, "%s: `%U` is None, but this operand is not optional", k->entry->name,
-                     k->signature.operand_name[i]);
+        PyErr_Format(PyExc_TypeError,
+                     "%s: `%U` is None, but this operand is not optional",
+                     k->entry->name, k->signature.operand_name[i]);
         return -1;
     }
     out->data = NULL;
@@ -436,8 +498,8 @@ static int ac_py_check_dtype(const ac_py_kernel* k, const ac_operand* operands) 
     for (i = s->n_outputs; i < s->n_operands; ++i) {
         if (operands[i].count == 0 || !operands[i].arrays->present) continue;
         if (k->entry->dtypes >> operands[i].arrays->dtype & 1u) return 0;
-        PyErr_Format(PyExc_TypeError, "%s: this kernel does not take the dtype of `%U`", k->entry->name,
-                     s->operand_name[i]);
+        PyErr_Format(PyExc_TypeError, "%s: this kernel does not take the dtype of `%U`",
+                     k->entry->name, s->operand_name[i]);
         return -1;
     }
     return 0;
@@ -455,7 +517,8 @@ static PyObject* ac_py_call_lists(const ac_py_kernel* k, PyObject* const* args) 
     int i;
     for (i = 0; i < s->n_operands; ++i) {
         if (s->is_list[i] && !PyList_Check(args[i]) && !PyTuple_Check(args[i])) {
-            PyErr_Format(PyExc_TypeError, "%s: `%U` is a %s, but a list or tuple of arrays is needed",
+            PyErr_Format(PyExc_TypeError,
+                         "%s: `%U` is a %s, but a list or tuple of arrays is needed",
                          k->entry->name, s->operand_name[i], Py_TYPE(args[i])->tp_name);
             return NULL;
         }
@@ -469,7 +532,8 @@ static PyObject* ac_py_call_lists(const ac_py_kernel* k, PyObject* const* args) 
         operands[i].arrays = next;
         operands[i].count = count;
         for (j = 0; j < count; ++j, ++next) {
-            PyObject* object = s->is_list[i] ? PySequence_Fast_GET_ITEM(args[i], j) : args[i];
+            PyObject* object =
+                s->is_list[i] ? PySequence_Fast_GET_ITEM(args[i], j) : args[i];
             int64_t size;
             if (object == Py_None && !s->is_list[i]) {
                 if (ac_py_absent(k, i, next) < 0) goto done;
@@ -497,9 +561,11 @@ static PyObject* ac_py_call_kernel(PyObject* self, PyObject* const* args, size_t
     ac_call call;
     int64_t elements = 0;
     int i;
-    if (n != s->n_operands + s->n_attributes || (keywords != NULL && PyTuple_GET_SIZE(keywords) > 0)) {
-        PyErr_Format(PyExc_TypeError, "%s takes %d arguments by position (%s), %zd were given",
-                     k->entry->name, s->n_operands + s->n_attributes, k->entry->signature, n);
+    if (n != s->n_operands + s->n_attributes ||
+        (keywords != NULL && PyTuple_GET_SIZE(keywords) > 0)) {
+        PyErr_Format(
+            PyExc_TypeError, "%s takes %d arguments by position (%s), %zd were given",
+            k->entry->name, s->n_operands + s->n_attributes, k->entry->signature, n);
         return NULL;
     }
     if (s->has_lists) return ac_py_call_lists(k, args);
@@ -509,7 +575,8 @@ static PyObject* ac_py_call_kernel(PyObject* self, PyObject* const* args, size_t
         if (args[i] == Py_None) {
             if (ac_py_absent(k, i, &arrays[i]) < 0) return NULL;
         } else {
-            const int64_t size = ac_py_array(k, i, args[i], &arrays[i], i < s->n_outputs);
+            const int64_t size =
+                ac_py_array(k, i, args[i], &arrays[i], i < s->n_outputs);
             if (size < 0) return NULL;
             if (size > elements) elements = size;
         }
@@ -526,19 +593,24 @@ static PyObject* ac_py_call_kernel(PyObject* self, PyObject* const* args, size_t
     return ac_py_finish(k, args + s->n_operands, &call, operands, elements);
 }
 
-/* ---- supports(key) ----------------------------------------------------------------------------------- */
+/* ---- supports(key)
+ * -----------------------------------------------------------------------------------
+ */
 
 static int ac_py_key_dtype(PyObject* dtype) {
     const int type = ((PyArray_Descr*)dtype)->type_num;
     return (unsigned)type < AC_PY_NUMPY_TYPES ? ac_py_dtypes[type] : -1;
 }
 
-static void ac_py_key_sizes(PyObject* shapes, Py_ssize_t i, int64_t* out, int32_t* ndim) {
-    PyObject* shape = PyTuple_Check(shapes) && i < PyTuple_GET_SIZE(shapes) ? PyTuple_GET_ITEM(shapes, i)
-                                                                           : NULL;
+static void ac_py_key_sizes(PyObject* shapes, Py_ssize_t i, int64_t* out,
+                            int32_t* ndim) {
+    PyObject* shape = PyTuple_Check(shapes) && i < PyTuple_GET_SIZE(shapes)
+                          ? PyTuple_GET_ITEM(shapes, i)
+                          : NULL;
     Py_ssize_t d;
     *ndim = -1;
-    if (shape == NULL || !PyTuple_Check(shape) || PyTuple_GET_SIZE(shape) > AC_MAX_DIMS) return;
+    if (shape == NULL || !PyTuple_Check(shape) || PyTuple_GET_SIZE(shape) > AC_MAX_DIMS)
+        return;
     for (d = 0; d < PyTuple_GET_SIZE(shape); ++d) {
         out[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d));
         if (PyErr_Occurred()) return PyErr_Clear();
@@ -546,9 +618,10 @@ static void ac_py_key_sizes(PyObject* shapes, Py_ssize_t i, int64_t* out, int32_
     *ndim = (int32_t)d;
 }
 
-/* A dispatch key names all operands, outputs first; None is absent.  What it does not know has ndim -1. */
-static void ac_py_key_arrays(const ac_py_kernel* k, PyObject* dtypes, PyObject* shapes, PyObject* strides,
-                             ac_array* arrays) {
+/* A dispatch key names all operands, outputs first; None is absent.  What it does not
+ * know has ndim -1. */
+static void ac_py_key_arrays(const ac_py_kernel* k, PyObject* dtypes, PyObject* shapes,
+                             PyObject* strides, ac_array* arrays) {
     int i;
     for (i = 0; i < k->signature.n_operands; ++i) {
         ac_array* a = &arrays[i];
@@ -564,13 +637,16 @@ static void ac_py_key_arrays(const ac_py_kernel* k, PyObject* dtypes, PyObject* 
     }
 }
 
-static PyObject* ac_py_decide(const ac_py_kernel* k, PyObject* attributes, const ac_array* arrays) {
+static PyObject* ac_py_decide(const ac_py_kernel* k, PyObject* attributes,
+                              const ac_array* arrays) {
     const ac_py_signature* s = &k->signature;
     ac_operand operands[AC_MAX_OPERANDS];
     ac_attribute values[AC_MAX_ATTRIBUTES];
     int64_t ints[AC_PYTHON_MAX_INTS];
-    ac_call call = {sizeof(ac_call), AC_KERNEL_API_VERSION, s->n_outputs, s->n_inputs, s->n_attributes,
-                    0, operands, values};
+    ac_call call = {sizeof(ac_call), AC_KERNEL_API_VERSION,
+                    s->n_outputs,    s->n_inputs,
+                    s->n_attributes, 0,
+                    operands,        values};
     const char* reason;
     int used = 0, i, first = -1;
     for (i = 0; i < s->n_operands; ++i) {
@@ -580,11 +656,14 @@ static PyObject* ac_py_decide(const ac_py_kernel* k, PyObject* attributes, const
     }
     if (k->entry->dtypes != 0 && first >= 0 &&
         (arrays[first].dtype < 0 || !(k->entry->dtypes >> arrays[first].dtype & 1u))) {
-        return PyUnicode_FromFormat("does not take this dtype of `%U`", s->operand_name[first]);
+        return PyUnicode_FromFormat("does not take this dtype of `%U`",
+                                    s->operand_name[first]);
     }
     if (k->entry->supports == NULL) Py_RETURN_NONE;
     for (i = 0; i < s->n_attributes; ++i) {
-        if (ac_py_attribute(k, i, PyTuple_GET_ITEM(attributes, i), &values[i], ints, &used) < 0) return NULL;
+        if (ac_py_attribute(k, i, PyTuple_GET_ITEM(attributes, i), &values[i], ints,
+                            &used) < 0)
+            return NULL;
     }
     reason = k->entry->supports(&call);
     if (reason == NULL) Py_RETURN_NONE;
@@ -604,18 +683,21 @@ static PyObject* ac_py_supports(PyObject* self, PyObject* key) {
         failed = part[i] == NULL;
     }
     if (!failed && PyTuple_Check(part[0]) && PyTuple_Check(part[3]) &&
-        PyTuple_GET_SIZE(part[0]) == s->n_operands && PyTuple_GET_SIZE(part[3]) == s->n_attributes) {
+        PyTuple_GET_SIZE(part[0]) == s->n_operands &&
+        PyTuple_GET_SIZE(part[3]) == s->n_attributes) {
         ac_py_key_arrays(k, part[0], part[1], part[2], arrays);
         result = ac_py_decide(k, part[3], arrays);
     } else if (!failed) {
-        PyErr_Format(PyExc_TypeError, "%s: %R is not a dispatch key of `%s`", k->entry->name, key,
-                     k->entry->signature);
+        PyErr_Format(PyExc_TypeError, "%s: %R is not a dispatch key of `%s`",
+                     k->entry->name, key, k->entry->signature);
     }
     for (i = 0; i < 4; ++i) Py_XDECREF(part[i]);
     return result;
 }
 
-/* ---- the type ---------------------------------------------------------------------------------------- */
+/* ---- the type
+ * ----------------------------------------------------------------------------------------
+ */
 
 static PyObject* ac_py_get_name(PyObject* self, void* unused) {
     (void)unused;
@@ -647,7 +729,8 @@ static void ac_py_dealloc(PyObject* self) {
 }
 
 static PyMethodDef ac_py_methods[] = {
-    {"supports", ac_py_supports, METH_O, "supports(key) -> None (accepts) or the reason of a refusal"},
+    {"supports", ac_py_supports, METH_O,
+     "supports(key) -> None (accepts) or the reason of a refusal"},
     {NULL, NULL, 0, NULL},
 };
 
@@ -698,8 +781,10 @@ static int ac_python_ready(void) {
     return ac_py_ndarray == NULL ? -1 : 0;
 }
 
-/* A new callable for `entry`, which must outlive it.  Without `context` kernels run on one thread. */
-static PyObject* ac_python_kernel(const ac_kernel_entry* entry, ac_context_provider context) {
+/* A new callable for `entry`, which must outlive it.  Without `context` kernels run on
+ * one thread. */
+static PyObject* ac_python_kernel(const ac_kernel_entry* entry,
+                                  ac_context_provider context) {
     ac_py_kernel* k = PyObject_New(ac_py_kernel, &ac_py_type);
     if (k == NULL) return NULL;
     memset(&k->signature, 0, sizeof k->signature);
@@ -709,8 +794,8 @@ static PyObject* ac_python_kernel(const ac_kernel_entry* entry, ac_context_provi
     if (ac_py_parse(&k->signature, entry->signature) < 0) {
         Py_DECREF(k);
         if (!PyErr_Occurred()) {
-            PyErr_Format(PyExc_ValueError, "%s: `%s` is not a kernel signature", entry->name,
-                         entry->signature);
+            PyErr_Format(PyExc_ValueError, "%s: `%s` is not a kernel signature",
+                         entry->name, entry->signature);
         }
         return NULL;
     }
@@ -718,17 +803,20 @@ static PyObject* ac_python_kernel(const ac_kernel_entry* entry, ac_context_provi
 }
 
 /* {name: callable} of a table, or NULL with an exception. */
-static PyObject* ac_python_table(const ac_kernel_table* table, ac_context_provider context) {
+static PyObject* ac_python_table(const ac_kernel_table* table,
+                                 ac_context_provider context) {
     PyObject* result;
     int64_t i;
     if (table->api != AC_KERNEL_API_VERSION) {
-        return PyErr_Format(PyExc_ImportError, "%s was built for kernel api %u, but %d is needed",
+        return PyErr_Format(PyExc_ImportError,
+                            "%s was built for kernel api %u, but %d is needed",
                             table->name, (unsigned)table->api, AC_KERNEL_API_VERSION);
     }
     result = PyDict_New();
     for (i = 0; result != NULL && i < table->count; ++i) {
         PyObject* kernel = ac_python_kernel(&table->entries[i], context);
-        if (kernel == NULL || PyDict_SetItemString(result, table->entries[i].name, kernel) < 0) {
+        if (kernel == NULL ||
+            PyDict_SetItemString(result, table->entries[i].name, kernel) < 0) {
             Py_CLEAR(result);
         }
         Py_XDECREF(kernel);

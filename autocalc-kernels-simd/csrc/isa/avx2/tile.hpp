@@ -15,7 +15,8 @@ constexpr int tile_rows[tile_vectors + 1] = {0, 12, 6};
 constexpr int dot_rows = 3;
 constexpr int dot_columns = 4;
 
-// Elements, then pairs interleave, which transposes the 4 x 4 squares; then halves move.
+// Elements, then pairs interleave, which transposes the 4 x 4 squares; then halves
+// move.
 AC_INLINE void transpose(f32 (&r)[8]) {
     __m256 t[8];
     __m256 u[8];

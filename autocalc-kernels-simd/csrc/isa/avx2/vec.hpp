@@ -72,15 +72,23 @@ AC_INLINE m64 first<int64_t>(int64_t n) {
 AC_INLINE m32 operator&(m32 a, m32 b) { return {_mm256_and_si256(a.m, b.m)}; }
 AC_INLINE m32 operator|(m32 a, m32 b) { return {_mm256_or_si256(a.m, b.m)}; }
 AC_INLINE m32 operator^(m32 a, m32 b) { return {_mm256_xor_si256(a.m, b.m)}; }
-AC_INLINE m32 operator~(m32 a) { return {_mm256_xor_si256(a.m, _mm256_set1_epi32(-1))}; }
+AC_INLINE m32 operator~(m32 a) {
+    return {_mm256_xor_si256(a.m, _mm256_set1_epi32(-1))};
+}
 AC_INLINE m64 operator&(m64 a, m64 b) { return {_mm256_and_si256(a.m, b.m)}; }
 AC_INLINE m64 operator|(m64 a, m64 b) { return {_mm256_or_si256(a.m, b.m)}; }
 AC_INLINE m64 operator^(m64 a, m64 b) { return {_mm256_xor_si256(a.m, b.m)}; }
-AC_INLINE m64 operator~(m64 a) { return {_mm256_xor_si256(a.m, _mm256_set1_epi32(-1))}; }
+AC_INLINE m64 operator~(m64 a) {
+    return {_mm256_xor_si256(a.m, _mm256_set1_epi32(-1))};
+}
 AC_INLINE bool any(m32 a) { return _mm256_movemask_ps(_mm256_castsi256_ps(a.m)) != 0; }
 AC_INLINE bool any(m64 a) { return _mm256_movemask_pd(_mm256_castsi256_pd(a.m)) != 0; }
-AC_INLINE bool all(m32 a) { return _mm256_movemask_ps(_mm256_castsi256_ps(a.m)) == 0xff; }
-AC_INLINE bool all(m64 a) { return _mm256_movemask_pd(_mm256_castsi256_pd(a.m)) == 0xf; }
+AC_INLINE bool all(m32 a) {
+    return _mm256_movemask_ps(_mm256_castsi256_ps(a.m)) == 0xff;
+}
+AC_INLINE bool all(m64 a) {
+    return _mm256_movemask_pd(_mm256_castsi256_pd(a.m)) == 0xf;
+}
 AC_INLINE uint32_t lane_bits(m32 a) {
     return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(a.m)));
 }
@@ -141,7 +149,8 @@ AC_INLINE i32 load_first(const int32_t* p, int64_t n) {
     return {_mm256_maskload_epi32(p, first<float>(n).m)};
 }
 AC_INLINE i64 load_first(const int64_t* p, int64_t n) {
-    return {_mm256_maskload_epi64(reinterpret_cast<const long long*>(p), first<double>(n).m)};
+    return {_mm256_maskload_epi64(reinterpret_cast<const long long*>(p),
+                                  first<double>(n).m)};
 }
 AC_INLINE void store_first(float* p, f32 a, int64_t n) {
     _mm256_maskstore_ps(p, first<float>(n).m, a.v);
@@ -209,10 +218,18 @@ AC_INLINE f32 select(m32 m, f32 a, f32 b) {
 AC_INLINE f64 select(m64 m, f64 a, f64 b) {
     return {_mm256_blendv_pd(b.v, a.v, _mm256_castsi256_pd(m.m))};
 }
-AC_INLINE i32 select(m32 m, i32 a, i32 b) { return {_mm256_blendv_epi8(b.v, a.v, m.m)}; }
-AC_INLINE i64 select(m64 m, i64 a, i64 b) { return {_mm256_blendv_epi8(b.v, a.v, m.m)}; }
-AC_INLINE f32 keep(m32 m, f32 a) { return {_mm256_and_ps(_mm256_castsi256_ps(m.m), a.v)}; }
-AC_INLINE f64 keep(m64 m, f64 a) { return {_mm256_and_pd(_mm256_castsi256_pd(m.m), a.v)}; }
+AC_INLINE i32 select(m32 m, i32 a, i32 b) {
+    return {_mm256_blendv_epi8(b.v, a.v, m.m)};
+}
+AC_INLINE i64 select(m64 m, i64 a, i64 b) {
+    return {_mm256_blendv_epi8(b.v, a.v, m.m)};
+}
+AC_INLINE f32 keep(m32 m, f32 a) {
+    return {_mm256_and_ps(_mm256_castsi256_ps(m.m), a.v)};
+}
+AC_INLINE f64 keep(m64 m, f64 a) {
+    return {_mm256_and_pd(_mm256_castsi256_pd(m.m), a.v)};
+}
 AC_INLINE i32 keep(m32 m, i32 a) { return {_mm256_and_si256(m.m, a.v)}; }
 AC_INLINE i64 keep(m64 m, i64 a) { return {_mm256_and_si256(m.m, a.v)}; }
 AC_INLINE f32 minimum(f32 a, f32 b) { return select(is_nan(a), a, min(a, b)); }
@@ -246,14 +263,16 @@ AC_INLINE mask<T> load_bools_first(const uint8_t* p, int64_t n) {
 AC_INLINE void store_bools(uint8_t* p, m32 m) {
     const __m128i words =
         _mm_packs_epi32(_mm256_castsi256_si128(m.m), _mm256_extracti128_si256(m.m, 1));
-    const __m128i bytes = _mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1));
+    const __m128i bytes =
+        _mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1));
     _mm_storel_epi64(reinterpret_cast<__m128i*>(p), bytes);
 }
 AC_INLINE void store_bools(uint8_t* p, m64 m) {
     const __m128i pairs =
         _mm_packs_epi32(_mm256_castsi256_si128(m.m), _mm256_extracti128_si256(m.m, 1));
     const __m128i words = _mm_packs_epi32(pairs, pairs);
-    const __m128i bytes = _mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1));
+    const __m128i bytes =
+        _mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1));
     const int32_t four = _mm_cvtsi128_si32(bytes);
     memcpy(p, &four, sizeof four);
 }
@@ -354,7 +373,9 @@ AC_INLINE f64 scale2(f64 a, f64 n) {
 }
 
 // ---- between float and double
-AC_INLINE f64 low_double(f32 a) { return {_mm256_cvtps_pd(_mm256_castps256_ps128(a.v))}; }
+AC_INLINE f64 low_double(f32 a) {
+    return {_mm256_cvtps_pd(_mm256_castps256_ps128(a.v))};
+}
 AC_INLINE f64 high_double(f32 a) {
     return {_mm256_cvtps_pd(_mm256_extractf128_ps(a.v, 1))};
 }

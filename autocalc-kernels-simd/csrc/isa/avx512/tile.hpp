@@ -8,17 +8,19 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// A tile is `rows` by `vectors` registers of sums; beside them a step along k needs `vectors` registers
-// of B and one of A, 32 in all. 6 x 4 loads least for its 24 multiply-adds (10 loads, which is 97 % of the
-// peak with B in L2); fewer vectors leave room for more rows.
+// A tile is `rows` by `vectors` registers of sums; beside them a step along k needs
+// `vectors` registers of B and one of A, 32 in all. 6 x 4 loads least for its 24
+// multiply-adds (10 loads, which is 97 % of the peak with B in L2); fewer vectors leave
+// room for more rows.
 constexpr int tile_vectors = 4;
 constexpr int tile_rows[tile_vectors + 1] = {0, 14, 14, 8, 6};
 // Tiles of dot products, for operands that both run along k.
 constexpr int dot_rows = 4;
 constexpr int dot_columns = 5;
 
-// In four steps: pairs of rows are interleaved by elements, then by pairs of elements, which transposes
-// the 4 x 4 squares; then 128-bit quarters move to their places in two steps.
+// In four steps: pairs of rows are interleaved by elements, then by pairs of elements,
+// which transposes the 4 x 4 squares; then 128-bit quarters move to their places in two
+// steps.
 AC_INLINE void transpose(f32 (&r)[16]) {
     __m512 t[16];
     __m512 u[16];
@@ -41,9 +43,12 @@ AC_INLINE void transpose(f32 (&r)[16]) {
     // u[4 * i + j], quarter q: rows 4i .. 4i + 3 of column 4q + j.
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
-        const __m512 a = _mm512_shuffle_f32x4(u[j], u[4 + j], 0x88);       // quarters 0 2 | 0 2
-        const __m512 b = _mm512_shuffle_f32x4(u[j], u[4 + j], 0xdd);       // quarters 1 3 | 1 3
-        const __m512 c = _mm512_shuffle_f32x4(u[8 + j], u[12 + j], 0x88);  // of rows 8 .. 15
+        const __m512 a =
+            _mm512_shuffle_f32x4(u[j], u[4 + j], 0x88);  // quarters 0 2 | 0 2
+        const __m512 b =
+            _mm512_shuffle_f32x4(u[j], u[4 + j], 0xdd);  // quarters 1 3 | 1 3
+        const __m512 c =
+            _mm512_shuffle_f32x4(u[8 + j], u[12 + j], 0x88);  // of rows 8 .. 15
         const __m512 d = _mm512_shuffle_f32x4(u[8 + j], u[12 + j], 0xdd);
         r[j].v = _mm512_shuffle_f32x4(a, c, 0x88);
         r[8 + j].v = _mm512_shuffle_f32x4(a, c, 0xdd);

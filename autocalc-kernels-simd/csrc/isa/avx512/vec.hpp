@@ -160,8 +160,8 @@ AC_INLINE f32 max(f32 a, f32 b) { return {_mm512_max_ps(a.v, b.v)}; }
 AC_INLINE f64 max(f64 a, f64 b) { return {_mm512_max_pd(a.v, b.v)}; }
 
 // ---- comparisons, selection
-#define AC_COMPARE(name, code)                                                            \
-    AC_INLINE m32 name(f32 a, f32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, code)}; }      \
+#define AC_COMPARE(name, code)                                                        \
+    AC_INLINE m32 name(f32 a, f32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, code)}; } \
     AC_INLINE m64 name(f64 a, f64 b) { return {_mm512_cmp_pd_mask(a.v, b.v, code)}; }
 AC_COMPARE(eq, _CMP_EQ_OQ)
 AC_COMPARE(ne, _CMP_NEQ_UQ)
@@ -176,8 +176,12 @@ AC_INLINE m32 gt(i32 a, i32 b) { return {_mm512_cmpgt_epi32_mask(a.v, b.v)}; }
 AC_INLINE m64 gt(i64 a, i64 b) { return {_mm512_cmpgt_epi64_mask(a.v, b.v)}; }
 AC_INLINE m32 is_nan(f32 a) { return {_mm512_cmp_ps_mask(a.v, a.v, _CMP_UNORD_Q)}; }
 AC_INLINE m64 is_nan(f64 a) { return {_mm512_cmp_pd_mask(a.v, a.v, _CMP_UNORD_Q)}; }
-AC_INLINE f32 select(m32 m, f32 a, f32 b) { return {_mm512_mask_blend_ps(m.m, b.v, a.v)}; }
-AC_INLINE f64 select(m64 m, f64 a, f64 b) { return {_mm512_mask_blend_pd(m.m, b.v, a.v)}; }
+AC_INLINE f32 select(m32 m, f32 a, f32 b) {
+    return {_mm512_mask_blend_ps(m.m, b.v, a.v)};
+}
+AC_INLINE f64 select(m64 m, f64 a, f64 b) {
+    return {_mm512_mask_blend_pd(m.m, b.v, a.v)};
+}
 AC_INLINE i32 select(m32 m, i32 a, i32 b) {
     return {_mm512_mask_blend_epi32(m.m, b.v, a.v)};
 }
@@ -282,7 +286,9 @@ AC_INLINE f32 scale2(f32 a, f32 n) { return {_mm512_scalef_ps(a.v, n.v)}; }
 AC_INLINE f64 scale2(f64 a, f64 n) { return {_mm512_scalef_pd(a.v, n.v)}; }
 
 // ---- between float and double, exponents
-AC_INLINE f64 low_double(f32 a) { return {_mm512_cvtps_pd(_mm512_castps512_ps256(a.v))}; }
+AC_INLINE f64 low_double(f32 a) {
+    return {_mm512_cvtps_pd(_mm512_castps512_ps256(a.v))};
+}
 AC_INLINE f64 high_double(f32 a) {
     return {_mm512_cvtps_pd(_mm512_extractf32x8_ps(a.v, 1))};
 }

@@ -8,7 +8,8 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// 16 registers: 4 x 2 sums, two of B, one of A, and one for the product, as there is no multiply-add.
+// 16 registers: 4 x 2 sums, two of B, one of A, and one for the product, as there is no
+// multiply-add.
 constexpr int tile_vectors = 2;
 constexpr int tile_rows[tile_vectors + 1] = {0, 8, 4};
 // Tiles of dot products, for operands that both run along k.

@@ -54,11 +54,13 @@ template <class T>
 AC_INLINE mask<T> first(int64_t n);
 template <>
 AC_INLINE m32 first<float>(int64_t n) {
-    return {_mm_cmpgt_epi32(_mm_set1_epi32(static_cast<int>(n)), _mm_setr_epi32(0, 1, 2, 3))};
+    return {_mm_cmpgt_epi32(_mm_set1_epi32(static_cast<int>(n)),
+                            _mm_setr_epi32(0, 1, 2, 3))};
 }
 template <>
 AC_INLINE m64 first<double>(int64_t n) {
-    return {_mm_cmpgt_epi32(_mm_set1_epi32(static_cast<int>(n)), _mm_setr_epi32(0, 0, 1, 1))};
+    return {_mm_cmpgt_epi32(_mm_set1_epi32(static_cast<int>(n)),
+                            _mm_setr_epi32(0, 0, 1, 1))};
 }
 template <>
 AC_INLINE m32 first<int32_t>(int64_t n) {
@@ -132,20 +134,27 @@ AC_INLINE void store(int32_t* p, i32 a) { _mm_storeu_si128(as128(p), a.v); }
 AC_INLINE void store(int64_t* p, i64 a) { _mm_storeu_si128(as128(p), a.v); }
 AC_INLINE f32 load_first(const float* p, int64_t n) {
     switch (n) {
-        case 0: return {_mm_setzero_ps()};
-        case 1: return {_mm_load_ss(p)};
-        case 2: return {_mm_castsi128_ps(_mm_loadl_epi64(as128(p)))};
+        case 0:
+            return {_mm_setzero_ps()};
+        case 1:
+            return {_mm_load_ss(p)};
+        case 2:
+            return {_mm_castsi128_ps(_mm_loadl_epi64(as128(p)))};
         case 3:
             return {_mm_movelh_ps(_mm_castsi128_ps(_mm_loadl_epi64(as128(p))),
                                   _mm_load_ss(p + 2))};
-        default: return load(p);
+        default:
+            return load(p);
     }
 }
 AC_INLINE f64 load_first(const double* p, int64_t n) {
     switch (n) {
-        case 0: return {_mm_setzero_pd()};
-        case 1: return {_mm_load_sd(p)};
-        default: return load(p);
+        case 0:
+            return {_mm_setzero_pd()};
+        case 1:
+            return {_mm_load_sd(p)};
+        default:
+            return load(p);
     }
 }
 AC_INLINE i32 load_first(const int32_t* p, int64_t n) {
@@ -156,21 +165,33 @@ AC_INLINE i64 load_first(const int64_t* p, int64_t n) {
 }
 AC_INLINE void store_first(float* p, f32 a, int64_t n) {
     switch (n) {
-        case 0: return;
-        case 1: _mm_store_ss(p, a.v); return;
-        case 2: _mm_storel_epi64(as128(p), _mm_castps_si128(a.v)); return;
+        case 0:
+            return;
+        case 1:
+            _mm_store_ss(p, a.v);
+            return;
+        case 2:
+            _mm_storel_epi64(as128(p), _mm_castps_si128(a.v));
+            return;
         case 3:
             _mm_storel_epi64(as128(p), _mm_castps_si128(a.v));
             _mm_store_ss(p + 2, _mm_movehl_ps(a.v, a.v));
             return;
-        default: store(p, a); return;
+        default:
+            store(p, a);
+            return;
     }
 }
 AC_INLINE void store_first(double* p, f64 a, int64_t n) {
     switch (n) {
-        case 0: return;
-        case 1: _mm_store_sd(p, a.v); return;
-        default: store(p, a); return;
+        case 0:
+            return;
+        case 1:
+            _mm_store_sd(p, a.v);
+            return;
+        default:
+            store(p, a);
+            return;
     }
 }
 AC_INLINE void store_first(int32_t* p, i32 a, int64_t n) {
@@ -191,7 +212,8 @@ AC_INLINE i32 operator-(i32 a, i32 b) { return {_mm_sub_epi32(a.v, b.v)}; }
 AC_INLINE i64 operator-(i64 a, i64 b) { return {_mm_sub_epi64(a.v, b.v)}; }
 AC_INLINE f32 operator*(f32 a, f32 b) { return {_mm_mul_ps(a.v, b.v)}; }
 AC_INLINE f64 operator*(f64 a, f64 b) { return {_mm_mul_pd(a.v, b.v)}; }
-// Even and odd lanes as 64-bit products, of which the low halves are put together again.
+// Even and odd lanes as 64-bit products, of which the low halves are put together
+// again.
 AC_INLINE i32 operator*(i32 a, i32 b) {
     const __m128i even = _mm_mul_epu32(a.v, b.v);
     const __m128i odd = _mm_mul_epu32(_mm_srli_epi64(a.v, 32), _mm_srli_epi64(b.v, 32));
@@ -212,9 +234,13 @@ AC_INLINE f32 max(f32 a, f32 b) { return {_mm_max_ps(a.v, b.v)}; }
 AC_INLINE f64 max(f64 a, f64 b) { return {_mm_max_pd(a.v, b.v)}; }
 
 // ---- comparisons, selection
-#define AC_COMPARE(name, op)                                                                \
-    AC_INLINE m32 name(f32 a, f32 b) { return {_mm_castps_si128(_mm_##op##_ps(a.v, b.v))}; } \
-    AC_INLINE m64 name(f64 a, f64 b) { return {_mm_castpd_si128(_mm_##op##_pd(a.v, b.v))}; }
+#define AC_COMPARE(name, op)                                \
+    AC_INLINE m32 name(f32 a, f32 b) {                      \
+        return {_mm_castps_si128(_mm_##op##_ps(a.v, b.v))}; \
+    }                                                       \
+    AC_INLINE m64 name(f64 a, f64 b) {                      \
+        return {_mm_castpd_si128(_mm_##op##_pd(a.v, b.v))}; \
+    }
 AC_COMPARE(eq, cmpeq)
 AC_COMPARE(ne, cmpneq)
 AC_COMPARE(lt, cmplt)
@@ -231,7 +257,8 @@ AC_INLINE m64 eq(i64 a, i64 b) {
 AC_INLINE m32 gt(i32 a, i32 b) { return {_mm_cmpgt_epi32(a.v, b.v)}; }
 // The high halves decide; if they are equal, the borrow of b - a does.
 AC_INLINE m64 gt(i64 a, i64 b) {
-    const __m128i equal = _mm_and_si128(_mm_cmpeq_epi32(a.v, b.v), _mm_sub_epi64(b.v, a.v));
+    const __m128i equal =
+        _mm_and_si128(_mm_cmpeq_epi32(a.v, b.v), _mm_sub_epi64(b.v, a.v));
     const __m128i high = _mm_or_si128(equal, _mm_cmpgt_epi32(a.v, b.v));
     return {_mm_shuffle_epi32(_mm_srai_epi32(high, 31), _MM_SHUFFLE(3, 3, 1, 1))};
 }
@@ -264,11 +291,13 @@ template <class T>
 AC_INLINE mask<T> load_bools(const uint8_t* p);
 template <>
 AC_INLINE m32 load_bools<float>(const uint8_t* p) {
-    return {_mm_cmpgt_epi32(_mm_setr_epi32(p[0], p[1], p[2], p[3]), _mm_setzero_si128())};
+    return {
+        _mm_cmpgt_epi32(_mm_setr_epi32(p[0], p[1], p[2], p[3]), _mm_setzero_si128())};
 }
 template <>
 AC_INLINE m64 load_bools<double>(const uint8_t* p) {
-    return {_mm_cmpgt_epi32(_mm_setr_epi32(p[0], p[0], p[1], p[1]), _mm_setzero_si128())};
+    return {
+        _mm_cmpgt_epi32(_mm_setr_epi32(p[0], p[0], p[1], p[1]), _mm_setzero_si128())};
 }
 template <class T>
 AC_INLINE mask<T> load_bools_first(const uint8_t* p, int64_t n) {
@@ -278,7 +307,8 @@ AC_INLINE mask<T> load_bools_first(const uint8_t* p, int64_t n) {
 }
 AC_INLINE void store_bools(uint8_t* p, m32 m) {
     const __m128i words = _mm_packs_epi32(m.m, m.m);
-    const __m128i bytes = _mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1));
+    const __m128i bytes =
+        _mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1));
     const int32_t four = _mm_cvtsi128_si32(bytes);
     memcpy(p, &four, sizeof four);
 }
@@ -356,7 +386,8 @@ AC_INLINE f64 to_float(i64 a) {
 // From 2^23 (2^52) on every number is an integer, and so are infinities and NaN for us.
 AC_INLINE f32 round_even(f32 a) {
     const f32 magic = copysign(set1<float>(8388608.0f), a);
-    return select(lt(abs(a), set1<float>(8388608.0f)), copysign((a + magic) - magic, a), a);
+    return select(lt(abs(a), set1<float>(8388608.0f)), copysign((a + magic) - magic, a),
+                  a);
 }
 AC_INLINE f64 round_even(f64 a) {
     const f64 magic = copysign(set1<double>(4503599627370496.0), a);
