@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc import _methods, autograd, data, kernels, memory, utils
+from autocalc import _methods, autograd, data, kernels, memory, testing, utils
 from autocalc._creation import (
     arange,
     as_tensor,
@@ -241,6 +241,7 @@ __all__ = [
     "t",
     "tanh",
     "tensor",
+    "testing",
     "transpose",
     "trunc",
     "uint8",

@@ -1,2 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What ships for tests: gradient checks and the conformance kit."""
+"""What proves operators and kernels: gradient checks, comparisons, conformance."""
+
+from __future__ import annotations
+
+from autocalc.testing._close import assert_close
+from autocalc.testing._gradcheck import GradcheckError, gradcheck, gradgradcheck
+
+__all__ = ["GradcheckError", "assert_close", "gradcheck", "gradgradcheck"]

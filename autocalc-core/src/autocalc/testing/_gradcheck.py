@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: MIT
+"""Gradients against central differences, to first and second order, in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autocalc._random import Generator
+from autocalc._tensor import Tensor
+from autocalc.autograd import grad
+from autocalc.errors import DTypeError, GradError
+
+Array = Any  # of NumPy
+
+
+class GradcheckError(GradError):
+    """An analytical gradient that differs from the numerical one."""
+
+
+@dataclass(frozen=True)
+class _Tolerance:
+    eps: float
+    atol: float
+    rtol: float
+
+
+def gradcheck(
+    func: Callable[..., Any],
+    inputs: Tensor | Sequence[Any],
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    check_undefined_grad: bool = True,
+    where: str = "gradcheck",
+) -> bool:
+    """Compare the gradients of `func` with central differences.
+
+    Every element of every input that requires a gradient is moved by `eps` both ways,
+    and every element of every output is differentiated by a walk of its own.
+
+    Parameters
+    ----------
+    func
+        Takes `inputs`; returns a tensor or a sequence of tensors.
+    inputs
+        Tensors in float64, or anything that `func` takes.  Keep them small, and away
+        from points where `func` has a kink.
+    eps
+        The step of the differences.
+    atol, rtol
+        A gradient passes if |analytical - numerical| <= atol + rtol * |numerical|.
+    raise_exception
+        False returns False in place of an error.
+    check_undefined_grad
+        Also compare walks from one output of several with zeros for the others.
+    where
+        What errors call this check.
+
+    Returns
+    -------
+    bool
+        Whether all gradients are right.
+
+    Raises
+    ------
+    GradcheckError
+        Naming output, input, element, analytical and numerical value.
+    DTypeError
+        If an input that requires a gradient is not float64.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([0.5, 1.5], dtype=ac.float64, requires_grad=True)
+    >>> ac.testing.gradcheck(lambda x: (x * x).sum(), x)
+    True
+    """
+    given = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    checked = _checked_inputs(where, given)
+    check = _Check(where, func, given, checked, _Tolerance(eps, atol, rtol))
+    try:
+        check.jacobians()
+        check.repeated_walk()
+        if check_undefined_grad:
+            check.undefined_cotangents()
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(
+    func: Callable[..., Any],
+    inputs: Tensor | Sequence[Any],
+    grad_outputs: Tensor | Sequence[Tensor] | None = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+) -> bool:
+    """Compare the second derivatives of `func` with central differences.
+
+    Parameters
+    ----------
+    grad_outputs
+        The cotangents at which the gradient is differentiated; random ones by default.
+    func, inputs, eps, atol, rtol, raise_exception
+        See `gradcheck`.
+
+    Returns
+    -------
+    bool
+        Whether the gradient of the gradient is right, in inputs and cotangents.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([0.5, 1.5], dtype=ac.float64, requires_grad=True)
+    >>> ac.testing.gradgradcheck(lambda x: (x * x * x).sum(), x)
+    True
+    """
+    given = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    checked = _checked_inputs("gradgradcheck", given)
+    if grad_outputs is None:
+        seeds = [_random_like(y, i) for i, y in enumerate(_outputs(func, given))]
+    elif isinstance(grad_outputs, Tensor):
+        seeds = [grad_outputs]
+    else:
+        seeds = list(grad_outputs)
+    n = len(given)
+
+    def first_derivative(*args: Any) -> list[Tensor]:
+        outputs = _outputs(func, args[:n])
+        pairs = [(y, g) for y, g in zip(outputs, args[n:], strict=True)
+                 if y.requires_grad]  # fmt: skip
+        found = grad(
+            [y for y, _ in pairs],
+            [args[i] for i in checked],
+            [g for _, g in pairs],
+            create_graph=True,
+            allow_unused=True,
+        )
+        return [g for g in found if g is not None]
+
+    return gradcheck(
+        first_derivative,
+        [*given, *seeds],
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        raise_exception=raise_exception,
+        check_undefined_grad=False,
+        where="gradgradcheck",
+    )
+
+
+class _Check:
+    """One function at one point."""
+
+    def __init__(
+        self,
+        where: str,
+        func: Callable[..., Any],
+        inputs: list[Any],
+        checked: list[int],
+        tolerance: _Tolerance,
+    ) -> None:
+        self.where = where
+        self.func = func
+        self.inputs = inputs
+        self.checked = checked
+        self.tolerance = tolerance
+        before = [_values(inputs[i]) for i in checked]
+        self.outputs = _outputs(func, inputs)
+        for i, values in zip(checked, before, strict=True):
+            if not np.array_equal(values, _values(inputs[i]), equal_nan=True):
+                self.fail(f"the function changed `inputs[{i}]` in place")
+        if not self.outputs:
+            self.fail("the function returned no tensor of floating-point numbers")
+
+    def fail(self, what: str) -> None:
+        message = f"{self.where}: {what}."
+        raise GradcheckError(message)
+
+    def jacobians(self) -> None:
+        """Compare every element of every Jacobian."""
+        for i in self.checked:
+            numerical = self.numerical(i)
+            for o, y in enumerate(self.outputs):
+                self.compare(o, i, self.analytical(y, i), numerical[o])
+
+    def numerical(self, i: int) -> list[Array]:
+        """Return d output / d inputs[i] for each output, [output, input] flat."""
+        x = _values(self.inputs[i])
+        eps = self.tolerance.eps
+        result = [np.zeros((y.numel(), x.size)) for y in self.outputs]
+        for j in range(x.size):
+            ends = []
+            for step in (eps, -eps):
+                moved = x.copy()
+                moved.reshape(-1)[j] += step
+                inputs = [*self.inputs]
+                inputs[i] = _like(self.inputs[i], moved)
+                ends.append([_values(y) for y in _outputs(self.func, inputs)])
+            for jacobian, high, low in zip(result, *ends, strict=True):
+                jacobian[:, j] = (high.reshape(-1) - low.reshape(-1)) / (2 * eps)
+        return result
+
+    def analytical(self, y: Tensor, i: int) -> Array:
+        """Return d y / d inputs[i], [output, input] flat: a walk for each element."""
+        x = self.inputs[i]
+        result = np.zeros((y.numel(), x.numel()))
+        if y.requires_grad:
+            for j in range(y.numel()):
+                seed = np.zeros(y.shape, y.dtype.numpy)
+                seed.reshape(-1)[j] = 1
+                (g,) = self.walk([y], [_like(None, seed)], [i])
+                result[j] = 0 if g is None else g.reshape(-1)
+        return result
+
+    def walk(
+        self,
+        outputs: Sequence[Tensor],
+        seeds: Sequence[Tensor],
+        checked: Sequence[int],
+        retain_graph: bool = True,
+    ) -> list[Array | None]:
+        """Return the gradients of the inputs as arrays."""
+        inputs = [self.inputs[i] for i in checked]
+        found = grad(outputs, inputs, seeds, retain_graph, allow_unused=True)
+        for i, x, g in zip(checked, inputs, found, strict=True):
+            if g is not None and (g.shape != x.shape or g.dtype is not x.dtype):
+                self.fail(
+                    f"the gradient of `inputs[{i}]` has shape {g.shape} and dtype "
+                    f"{g.dtype.name}, the input {x.shape} and {x.dtype.name}"
+                )
+        return [None if g is None else _values(g) for g in found]
+
+    def compare(self, o: int, i: int, analytical: Array, numerical: Array) -> None:
+        """Fail with the worst element, if any is beyond the tolerance."""
+        atol, rtol = self.tolerance.atol, self.tolerance.rtol
+        with np.errstate(invalid="ignore"):
+            error = np.abs(analytical - numerical)
+            excess = error - (atol + rtol * np.abs(numerical))
+        same = (analytical == numerical) | (np.isnan(analytical) & np.isnan(numerical))
+        excess = np.where(same, -1.0, np.where(np.isnan(excess), np.inf, excess))
+        if excess.size == 0 or excess.max() <= 0:
+            return
+        row, column = np.unravel_index(int(excess.argmax()), excess.shape)
+        out_at = np.unravel_index(row, self.outputs[o].shape)
+        in_at = np.unravel_index(column, self.inputs[i].shape)
+        self.fail(
+            f"the gradient of output {o} at element {_index(out_at)} with respect to "
+            f"`inputs[{i}]` at element {_index(in_at)} is "
+            f"{analytical[row, column]:.9g}, by differences "
+            f"{numerical[row, column]:.9g}; {int((excess > 0).sum())} of {excess.size} "
+            f"elements differ by more than {atol} + {rtol} * |numerical|"
+        )
+
+    def repeated_walk(self) -> None:
+        """Check that a walk gives the same bits again, and when it frees the graph."""
+        outputs = [y for y in _outputs(self.func, self.inputs) if y.requires_grad]
+        if not outputs:
+            return
+        seeds = [_random_like(y, i).detach() for i, y in enumerate(outputs)]
+        kept = self.walk(outputs, seeds, self.checked)
+        freed = self.walk(outputs, seeds, self.checked, retain_graph=False)
+        for i, a, b in zip(self.checked, kept, freed, strict=True):
+            if not _same(a, b):
+                self.fail(
+                    f"two walks over one graph gave different gradients of "
+                    f"`inputs[{i}]`: the first, with retain_graph=True, changed "
+                    f"something, or the gradient is not deterministic"
+                )
+
+    def undefined_cotangents(self) -> None:
+        """Check that an output which nobody uses counts as one with cotangent 0."""
+        outputs = [y for y in self.outputs if y.requires_grad]
+        if len(outputs) < 2:
+            return
+        for o, y in enumerate(outputs):
+            seed = _random_like(y, o).detach()
+            zeros = [_like(None, np.zeros(z.shape, z.dtype.numpy)) for z in outputs]
+            zeros[o] = seed
+            alone = self.walk([y], [seed], self.checked)
+            padded = self.walk(outputs, zeros, self.checked)
+            for i, a, b in zip(self.checked, alone, padded, strict=True):
+                if not _same(a, b, rtol=1e-12):
+                    self.fail(
+                        f"the gradient of `inputs[{i}]` from output {o} alone differs "
+                        f"from that with zero cotangents for the other outputs"
+                    )
+
+
+def _checked_inputs(where: str, inputs: list[Any]) -> list[int]:
+    """Return the places of the inputs that require a gradient."""
+    places = []
+    for i, x in enumerate(inputs):
+        if not isinstance(x, Tensor) or not x.requires_grad:
+            continue
+        if x._array.dtype != np.float64:
+            message = (
+                f"{where}: `inputs[{i}]` is {x.dtype.name}; differences of 1e-6 are "
+                f"lost in its rounding. Use float64."
+            )
+            raise DTypeError(message)
+        if not x.is_leaf:
+            message = f"{where}: `inputs[{i}]` is no leaf; pass x.detach() as a leaf."
+            raise GradError(message)
+        places.append(i)
+    if not places:
+        message = (
+            f"{where}: no input requires a gradient; pass tensors made with "
+            f"requires_grad=True."
+        )
+        raise GradError(message)
+    return places
+
+
+def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
+    """Return the floating-point tensors that `func` gives."""
+    results = func(*inputs)
+    results = [results] if isinstance(results, Tensor) else results
+    return [y for y in results if isinstance(y, Tensor) and y.is_floating_point()]
+
+
+def _values(x: Tensor) -> Array:
+    """Return a copy of the elements, in row-major order."""
+    return np.array(x._array, order="C")
+
+
+def _like(x: Tensor | None, values: Array) -> Tensor:
+    """Return a leaf with these values, in the memory layout of `x`."""
+    from autocalc._creation import from_numpy
+
+    if x is None:
+        return from_numpy(values)
+    array = np.empty_like(x._array)
+    array[...] = values
+    return from_numpy(array).requires_grad_(x.requires_grad)
+
+
+def _random_like(y: Tensor, seed: int) -> Tensor:
+    """Return reproducible random values, away from 0, that require a gradient."""
+    from autocalc._creation import rand
+
+    values = rand(y.shape, dtype=y.dtype, generator=Generator().manual_seed(seed))
+    return (values + 0.5).requires_grad_(y.requires_grad)
+
+
+def _same(a: Array | None, b: Array | None, rtol: float = 0.0) -> bool:
+    if a is None or b is None:
+        other = a if b is None else b
+        return other is None or not other.any()
+    return bool(np.allclose(a, b, rtol=rtol, atol=rtol, equal_nan=True))
+
+
+def _index(place: Sequence[Any]) -> str:
+    return str(tuple(int(i) for i in place))
