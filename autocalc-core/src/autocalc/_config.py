@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import logging
 import os
 import warnings
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ VARIABLES = {
     "AUTOCALC_CPU_FEATURES": "CPU features to hide, for tests: -avx512f,-avx2",
     "AUTOCALC_NUM_THREADS": "thread budget; by default the usable cores",
     "AUTOCALC_DETERMINISTIC": "1: refuse kernels that do not promise the same bits",
-    "AUTOCALC_TUNE": "read or off: whether tuning records are used",
+    "AUTOCALC_TUNE": "reserved: read or off, whether tuning records are used",
     "AUTOCALC_CACHE_DIR": "where tuning records and downloads are kept",
     "AUTOCALC_DATA_DIR": "where data sets are looked for",
     "AUTOCALC_STRICT": "1: a fall to the reference kernels is an error",
@@ -119,6 +120,29 @@ def _shadow(name: str, value: str) -> tuple[str, float] | None:
     return set_name.strip(), fraction
 
 
+_LEVELS = ("debug", "info", "warning", "error", "critical")
+
+
+def _log_level(name: str, value: str) -> str:
+    level = value.strip().lower()
+    if level and level not in _LEVELS:
+        message = f"{name}={value!r} is no logging level: use {', '.join(_LEVELS)}."
+        raise ConfigError(message)
+    return level
+
+
+def _start_logging(level: str) -> None:
+    """Let the logger of the package speak at `level`, to stderr if nobody listens."""
+    if not level:
+        return
+    logger = logging.getLogger("autocalc")
+    logger.setLevel(level.upper())
+    if not logger.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(name)s: %(levelname)s: %(message)s"))
+        logger.addHandler(handler)
+
+
 @dataclass(frozen=True)
 class Settings:
     """The environment as AutoCalc understands it; `found` holds what was set."""
@@ -161,7 +185,7 @@ def _parse(found: dict[str, str]) -> Settings:
         data_dir=path("DATA_DIR"),
         strict=_flag("AUTOCALC_STRICT", text("STRICT")),
         shadow=_shadow("AUTOCALC_SHADOW", text("SHADOW")),
-        log=text("LOG"),
+        log=_log_level("AUTOCALC_LOG", text("LOG")),
     )
 
 
@@ -169,7 +193,9 @@ def _parse(found: dict[str, str]) -> Settings:
 def settings() -> Settings:
     """Return the settings of this process, read at the first call."""
     _warn_about_misspelt()
-    return _parse(_read())
+    result = _parse(_read())
+    _start_logging(result.log)
+    return result
 
 
 def reload() -> None:

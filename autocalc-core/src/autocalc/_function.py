@@ -60,7 +60,7 @@ class _FunctionOp:
     def rule(self, k: Any, n: Any, g: Any) -> Any:
         """Run the user's `backward` on tensors."""
         node = getattr(n, "node", n)
-        ctx, places, metas = node.attributes
+        ctx, places, metas, _ = node.attributes
         wrap: Callable[[Any], Tensor] = _identity if k.records else _constant
         ctx._saved = tuple(
             None if array is None else make(array, _edge_of(node, place))
@@ -87,16 +87,22 @@ class _FunctionOp:
                 f"{len(node.edges)} inputs; return one for each, None where none is."
             )
             raise GradError(message)
+        dtypes = node.attributes[3]
+        checked: list[Any] = []
         for i, (r, edge) in enumerate(zip(results, node.edges, strict=True)):
-            if r is not None and edge is not None and r.shape != node.shapes[i]:
+            if r is None or edge is None:
+                checked.append(None)
+                continue
+            if r.shape != node.shapes[i]:
                 message = (
                     f"{self.name}.backward: gradient {i} has shape {r.shape}, its "
                     f"input {node.shapes[i]}; they must be equal."
                 )
                 raise ShapeError(message)
-        if records:
-            return results
-        return tuple(None if r is None else r._array for r in results)
+            gradient = r.to(dtypes[i])
+            # A view is never taken for the walk's own memory: it may be the user's.
+            checked.append(gradient if records else gradient._array.view())
+        return tuple(checked)
 
 
 def _identity(value: Any) -> Tensor:
@@ -189,7 +195,7 @@ def _record(
         tuple(x for c in cells for x in (c, 0 if c is None else c.count)),
         shapes,
         metas[0][1],
-        (ctx, places, metas),
+        (ctx, places, metas, tuple(getattr(a, "dtype", None) for a in args)),
     )
     ctx._to_save = ()
     results = []
@@ -203,14 +209,55 @@ def _record(
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a `backward` whose results shall have no history of their own."""
+    """Decorate a `backward` that is not differentiable itself.
+
+    It runs without recording, and a second derivative through it is an error.
+    """
 
     @functools.wraps(backward)
     def wrapped(ctx: Any, *grads: Tensor) -> Any:
         token = enter(grad=False)
         try:
-            return backward(ctx, *(g.detach() for g in grads))
+            results = backward(ctx, *(g.detach() for g in grads))
         finally:
             leave(token)
+        sources = [t._edge for t in (*grads, *ctx.saved_tensors) if t is not None]
+        edges = tuple(edge for edge in sources if edge is not None)
+        if not (edges and current().grad):
+            return results
+        single = isinstance(results, Tensor)
+        ends = tuple(
+            None if r is None else _end(r, edges)
+            for r in ((results,) if single else results)
+        )
+        return ends[0] if single else ends
 
     return wrapped
+
+
+def _end(gradient: Tensor, edges: tuple[Any, ...]) -> Tensor:
+    """Return `gradient` with a history that cannot be walked."""
+    shapes, dtype = ((),) * len(edges), gradient._array.dtype
+    node = Node(_ONCE, edges, (), (), shapes, dtype, ())
+    return make(gradient._array, node)
+
+
+class _Once:
+    """The operator of gradients that have no gradient."""
+
+    name = "once_differentiable"
+    n_outputs = 1
+    saves = None
+    is_view = False
+
+    @staticmethod
+    def rule(k: Any, n: Any, g: Any) -> Any:  # noqa: ARG004  as every rule
+        message = (
+            "once_differentiable: the backward of this Function is marked as not "
+            "differentiable, so it has no second derivative. Write it in "
+            "differentiable operations and take the decorator away."
+        )
+        raise GradError(message)
+
+
+_ONCE = _Once()

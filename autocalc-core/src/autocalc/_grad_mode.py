@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -33,6 +34,10 @@ class _GradMode:
 
     def __call__(self, function: F) -> F:
         mode = self._mode
+        if inspect.isgeneratorfunction(function):
+            return cast("F", _generator(function, mode))
+        if inspect.iscoroutinefunction(function):
+            return cast("F", _coroutine(function, mode))
 
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -43,6 +48,46 @@ class _GradMode:
                 leave(token)
 
         return cast("F", wrapped)
+
+
+def _coroutine(function: Callable[..., Any], mode: bool) -> Callable[..., Any]:
+    """Run a coroutine in a mode: a task has a context of its own."""
+
+    @functools.wraps(function)
+    async def wrapped(*args: Any, **kwargs: Any) -> Any:
+        token = enter(grad=mode)
+        try:
+            return await function(*args, **kwargs)
+        finally:
+            leave(token)
+
+    return wrapped
+
+
+def _generator(function: Callable[..., Any], mode: bool) -> Callable[..., Any]:
+    """Run each step of a generator in a mode; its user in between keeps the own one."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        generator = function(*args, **kwargs)
+        step, given = generator.send, None
+        try:
+            while True:
+                token = enter(grad=mode)
+                try:
+                    value = step(given)
+                except StopIteration as end:
+                    return end.value
+                finally:
+                    leave(token)
+                try:
+                    step, given = generator.send, (yield value)
+                except Exception as error:  # the user threw it in
+                    step, given = generator.throw, error
+        finally:
+            generator.close()
+
+    return wrapped
 
 
 class no_grad(_GradMode):

@@ -17,12 +17,19 @@ from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
 from autocalc._ops import elementwise
 from autocalc._ops._coerce import as_operand
+from autocalc._ops.shape import overwritten
 from autocalc._tensor import Tensor
-from autocalc.errors import DTypeError, GradError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 
 def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
     """Return whether the write must be recorded; raise if it may not happen."""
+    if any(s == 0 and n > 1 for s, n in zip(x._array.strides, x.shape, strict=True)):
+        message = (
+            f"{where}: the tensor of shape {x.shape} is expanded: several of its "
+            f"elements are one place in memory. clone() it before the write."
+        )
+        raise ArgumentError(message)
     recorded = current().grad and (
         x._edge is not None or (isinstance(other, Tensor) and other._edge is not None)
     )
@@ -45,7 +52,7 @@ def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
     return True
 
 
-def _write(where: str, x: Tensor, result: Tensor) -> Tensor:
+def _write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
     """Make `x` hold `result`, and lead to what made it if that is recorded."""
     if result.shape != x.shape:
         message = (
@@ -59,13 +66,14 @@ def _write(where: str, x: Tensor, result: Tensor) -> Tensor:
             f"stored in {x.dtype.name}; convert the tensor first."
         )
         raise DTypeError(message)
-    recorded = result._edge is not None
     converted = as_operand(result, x.dtype)
     arrays.copy(converted._array, into=x._array)
     x._cell().count += 1
-    if recorded:
+    if recorded and converted._edge is not None:
         # A rule that saved its output holds `result`'s memory, which nobody else has.
         x._edge = converted._edge
+    elif recorded and x._edge is not None:
+        overwritten(x)
     return x
 
 
@@ -77,7 +85,7 @@ def _binary(name: str, x: Tensor, other: Any) -> Tensor:
         getattr(arrays, name)(x._array, other._array, into=x._array)
         x._bump()
         return x
-    return _write(where, x, operator(x, other))
+    return _write(where, x, operator(x, other), recorded)
 
 
 def _direct(x: Tensor, other: Tensor) -> bool:
@@ -111,8 +119,8 @@ def div_(x: Tensor, other: Any) -> Tensor:
 
 def clamp_(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Limit to min and max."""
-    check_writable("clamp_", x)
-    return _write("clamp_", x, functional.clamp(x, min, max))
+    recorded = check_writable("clamp_", x)
+    return _write("clamp_", x, functional.clamp(x, min, max), recorded)
 
 
 def copy_(x: Tensor, src: Any) -> Tensor:
@@ -123,7 +131,7 @@ def copy_(x: Tensor, src: Any) -> Tensor:
     source = functional.expand(src, x.shape)
     if recorded:
         copied = functional.clone(as_operand(source, x.dtype))
-        return _write("copy_", x, copied)
+        return _write("copy_", x, copied, recorded)
     a, b = x._array, source._array
     arrays.copy(arrays.copy(b) if arrays.may_overlap(a, b) else b, into=a)
     x._cell().count += 1
@@ -142,7 +150,7 @@ def fill_(x: Tensor, value: Any) -> Tensor:
         arrays.copy(number, into=x._array)
     x._cell().count += 1
     if recorded:
-        x._edge = None
+        overwritten(x)
     return x
 
 
@@ -168,8 +176,7 @@ def normal_(x: Tensor, mean: Any, std: Any, generator: Any) -> Tensor:
 
 
 def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
-    if check_writable(f"{kernel}_", x):
-        x._edge = None
+    recorded = check_writable(f"{kernel}_", x)
     if not x.is_floating_point():
         message = f"{kernel}_: needs float32 or float64, not {x.dtype.name}."
         raise DTypeError(message)
@@ -178,6 +185,8 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
     if out is not x._array:
         arrays.copy(out, into=x._array)
     x._cell().count += 1
+    if recorded:
+        overwritten(x)
     return x
 
 
@@ -197,8 +206,12 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
             f"write into a part of it would make wrong. Use where() or cat()."
         )
         raise GradError(message)
-    part = functional.getitem(x.detach(), index)
-    if isinstance(index, (Tensor, list)):
-        message = "index assignment: use integers, slices, None and Ellipsis."
+    if isinstance(index, (Tensor, list)) and not (
+        isinstance(index, Tensor) and index.ndim == 0
+    ):
+        message = (
+            "index assignment: the index is a tensor or a list; use integers, slices, "
+            "None and Ellipsis, or build the result with where()."
+        )
         raise DTypeError(message)
-    copy_(part, value)
+    copy_(functional.getitem(x.detach(), index), value)

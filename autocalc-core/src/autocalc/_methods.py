@@ -27,6 +27,11 @@ def _sizes(sizes: tuple[Any, ...]) -> Sequence[int]:
     return sizes
 
 
+def _is_operand(other: object) -> bool:
+    """Return whether `other` can be compared; no tensor equals a stranger."""
+    return isinstance(other, (int, float, list)) or hasattr(other, "__array__")
+
+
 class TensorMethods:
     """The methods that compute."""
 
@@ -75,10 +80,10 @@ class TensorMethods:
         return functional.matmul(self, other)
 
     def __eq__(self: Tensor, other: object) -> Tensor:  # type: ignore[override]  # element by element
-        return ops.eq(self, other)
+        return ops.eq(self, other) if _is_operand(other) else NotImplemented
 
     def __ne__(self: Tensor, other: object) -> Tensor:  # type: ignore[override]  # element by element
-        return ops.ne(self, other)
+        return ops.ne(self, other) if _is_operand(other) else NotImplemented
 
     __hash__ = object.__hash__
 

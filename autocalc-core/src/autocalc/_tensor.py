@@ -39,6 +39,9 @@ class Tensor(TensorMethods):
     # the storage and is made when it is first shared.
     __slots__ = ("__weakref__", "_array", "_edge", "_version")
 
+    #: NumPy scalars and arrays leave ``number * tensor`` to the tensor.
+    __array_priority__ = 1000
+
     _array: Any
     _edge: Any
     _version: Version | None
@@ -128,6 +131,8 @@ class Tensor(TensorMethods):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Ask for a gradient of this leaf, or no longer; return the tensor itself."""
         if not self.is_leaf:
+            if requires_grad:
+                return self
             message = (
                 "requires_grad_: only leaves can change it, and this tensor was made "
                 f"by `{self._node().op.name}`. Use detach() to get a tensor without "
@@ -161,11 +166,15 @@ class Tensor(TensorMethods):
         if edge is None or edge.__class__ is Leaf:
             return None if edge is None else edge.grad
         node, slot = _node_and_slot(edge)
-        return None if node.hooks is None else retained(node, slot)
+        kept = None if node.hooks is None else _retain(node, slot)
+        return None if kept is None else kept.grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
-        if self._edge.__class__ is not Leaf:
+        kept = None if self.is_leaf else _retain(*_node_and_slot(self._edge))
+        if kept is None and self._edge.__class__ is not Leaf:
+            if value is None:
+                return
             message = (
                 "grad: only a leaf that requires a gradient can be given one; call "
                 "requires_grad_() first."
@@ -177,7 +186,13 @@ class Tensor(TensorMethods):
                 f"they must be equal."
             )
             raise ArgumentError(message)
-        self._edge.grad = value
+        if value is not None and value.dtype is not self.dtype:
+            message = (
+                f"grad: the gradient has dtype {value.dtype.name}, the tensor "
+                f"{self.dtype.name}; they must be equal."
+            )
+            raise DTypeError(message)
+        (kept or self._edge).grad = value
 
     @grad.deleter
     def grad(self) -> None:
@@ -261,8 +276,8 @@ class Tensor(TensorMethods):
         if self._edge is None:
             message = "retain_grad: this tensor requires no gradient."
             raise GradError(message)
-        if not self.is_leaf and retained(*_node_and_slot(self._edge)) is None:
-            self.register_hook(_Retain())
+        if not self.is_leaf and _retain(*_node_and_slot(self._edge)) is None:
+            self.register_hook(Retain())
 
     def detach(self) -> Tensor:
         """Return a tensor on the same storage that has no history."""
@@ -410,20 +425,21 @@ class RemovableHandle:
         self.remove()
 
 
-class _Retain:
-    """The hook of `retain_grad`: keeps what passes."""
+class Retain:
+    """The hook of `retain_grad`: adds up what passes, after all other hooks."""
 
     grad: Tensor | None = None
 
     def __call__(self, gradient: Tensor) -> None:
-        self.grad = gradient.detach()
+        """Keep `gradient`, or add it to what was kept."""
+        self.grad = gradient.clone() if self.grad is None else self.grad + gradient
 
 
-def retained(node: Node, slot: int) -> Tensor | None:
-    """Return the gradient that a `retain_grad` of this output has kept."""
+def _retain(node: Node, slot: int) -> Retain | None:
+    """Return the hook that a `retain_grad` of this output has set."""
     for hook in (node.hooks or {}).get(slot, {}).values():
-        if isinstance(hook, _Retain):
-            return hook.grad
+        if isinstance(hook, Retain):
+            return hook
     return None
 
 

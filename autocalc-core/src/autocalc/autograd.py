@@ -18,8 +18,8 @@ from autocalc._grad_mode import (
 from autocalc._graph._node import Leaf, Node, Output, live_node_count
 from autocalc._graph._walk import Walk, reaching, target
 from autocalc._ops._tensors import tensors
-from autocalc._tensor import Tensor, _node_and_slot, make
-from autocalc.errors import GradError
+from autocalc._tensor import Retain, Tensor, _node_and_slot, make
+from autocalc.errors import DTypeError, GradError
 
 __all__ = [
     "Function",
@@ -209,7 +209,7 @@ def _seeded(
     return roots, seeds
 
 
-def _seed(where: str, y: Tensor, g: Tensor | None) -> Tensor:
+def _seed(where: str, y: Tensor, g: Any) -> Tensor:
     if y._edge is None:
         message = (
             f"{where}: the tensor of shape {y.shape} has no history: nothing that "
@@ -226,6 +226,12 @@ def _seed(where: str, y: Tensor, g: Tensor | None) -> Tensor:
             )
             raise GradError(message)
         return make(arrays.full(y.shape, 1, y._array.dtype), None)
+    if not isinstance(g, Tensor):
+        message = (
+            f"{where}: the cotangent is a {type(g).__name__}; it must be a tensor of "
+            f"shape {y.shape}."
+        )
+        raise DTypeError(message)
     if g.shape != y.shape:
         message = (
             f"{where}: the cotangent has shape {g.shape}, the tensor {y.shape}; they "
@@ -237,7 +243,7 @@ def _seed(where: str, y: Tensor, g: Tensor | None) -> Tensor:
 
 def run_hooks(hooks: dict[int, Callable[..., Any]], gradient: Tensor) -> Tensor:
     """Give `gradient` to each hook; a hook may return another to go on with."""
-    for hook in list(hooks.values()):
+    for hook in sorted(hooks.values(), key=_runs_last):
         replaced = hook(gradient)
         if replaced is None:
             continue
@@ -247,8 +253,18 @@ def run_hooks(hooks: dict[int, Callable[..., Any]], gradient: Tensor) -> Tensor:
                 f"{gradient.shape}; it must return None or a tensor of that shape."
             )
             raise GradError(message)
+        if replaced.dtype is not gradient.dtype:
+            message = (
+                f"hook: returned {replaced.dtype.name} for a gradient of "
+                f"{gradient.dtype.name}; convert it with .to()."
+            )
+            raise GradError(message)
         gradient = replaced
     return gradient
+
+
+def _runs_last(hook: Callable[..., Any]) -> bool:
+    return isinstance(hook, Retain)
 
 
 def _hooked_tensor(hooks: dict[int, Callable[..., Any]], value: Any) -> Any:

@@ -64,6 +64,10 @@ class ConfigWarning(AutocalcWarning):
     """A setting that has no effect, probably misspelt."""
 
 
+class ShadowWarning(AutocalcWarning):
+    """Two kernel sets gave results that differ by more than the kernel's budget."""
+
+
 def kernel_data_error(
     kernel: str, operand: str, index: int, value: int
 ) -> KernelDataError:

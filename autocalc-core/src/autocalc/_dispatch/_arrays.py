@@ -19,6 +19,7 @@ from autocalc._dispatch._state import current
 from autocalc._kernels._rules import broadcast_shapes
 from autocalc._kernels._spec import Array, DType, Shape
 from autocalc._kernels._table import TABLE
+from autocalc.errors import ArgumentError
 
 #: More scalars than this, and the cache starts afresh.
 MAX_CONSTANTS = 1024
@@ -99,7 +100,7 @@ class Arrays:
     @staticmethod
     def is_view(a: Array) -> bool:
         """Return whether `a` is a view of another array: others may see its memory."""
-        return a.base.__class__ is np.ndarray
+        return isinstance(a.base, np.ndarray)
 
     @staticmethod
     def may_overlap(a: Array, b: Array) -> bool:
@@ -211,10 +212,24 @@ def constant(value: Any, dtype: DType) -> Array:
     if array is None:
         if len(_constants) >= MAX_CONSTANTS:
             _constants.clear()
-        array = np.asarray(value, dtype)
+        array = _number(value, dtype)
         array.flags.writeable = False
         _constants[key] = array
     return array
+
+
+def _number(value: Any, dtype: DType) -> Array:
+    """Return a number as a 0-d array; floats may overflow to infinity."""
+    try:
+        with np.errstate(over="ignore"):
+            return np.asarray(value, dtype)
+    except OverflowError:
+        limits = np.iinfo(dtype)
+        message = (
+            f"the number {value} does not fit into {dtype}, which holds {limits.min} "
+            f"to {limits.max}. Convert the tensor first, as with .long()."
+        )
+        raise ArgumentError(message) from None
 
 
 def reshaped_view(a: Array, shape: Shape) -> Array | None:

@@ -93,9 +93,7 @@ class KernelCall:
         more = attributes[len(given) :]
         if self.spec.accumulates and kernel.__class__ is not Decomposed:
             more = (*more, 0)
-        metas = tuple(
-            meta if wanted >> i & 1 else None for i, meta in enumerate(metas)
-        )
+        metas = tuple(meta if wanted >> i & 1 else None for i, meta in enumerate(metas))
         plan = kernel, metas, more
         selection.remember(self.index, cache_key, plan)
         return plan
@@ -186,14 +184,19 @@ class KernelCall:
         into: Any,
         free: Meta | None,
     ) -> tuple[Entry, Metas]:
-        """Return the kernel and the outputs' metas, from the table if they are known."""
+        """Return the kernel and the outputs' metas, from the table if known."""
         selection = current().selection
         describe = _describe_strided if self._strided else _describe
         given: Any = free
         if into is not None:
             given = describe(into) if self._single else tuple(map(describe, into))
         cache_key = (
-            "into", wanted, accumulate, attributes, given, *map(describe, operands)
+            "into",
+            wanted,
+            accumulate,
+            attributes,
+            given,
+            *map(describe, operands),
         )
         decision: Any = selection.tables[self.index].get(cache_key)
         if decision is None:

@@ -49,13 +49,13 @@ class use:
                     f"kernels: {choice!r} cannot be used here: {found.reason(name)}."
                 )
                 raise ConfigError(message)
-        self._before = PROCESS.derive()
         self._mine = current().selection.derive(choices=choices, only=only)
-        PROCESS.assign(self._mine)
+        # From here on, until `__enter__` says that only a block is meant.
+        self._before = PROCESS.order_of(choices, only)
         self._token: Any = None
 
     def __enter__(self) -> use:
-        PROCESS.assign(self._before)
+        PROCESS.restore(self._before)
         self._token = enter(selection=self._mine)
         return self
 
@@ -118,13 +118,14 @@ def count() -> Iterator[Counter[tuple[str, str]]]:
 
 def use_deterministic_algorithms(mode: bool) -> None:
     """Refuse kernels that do not promise the same bits in each run."""
-    PROCESS.deterministic = bool(mode)
-    PROCESS.forget()
+    for selection in (PROCESS, current().selection):
+        selection.deterministic = bool(mode)
+        selection.forget()
 
 
 def are_deterministic_algorithms_enabled() -> bool:
     """Return whether only kernels that promise the same bits may run."""
-    mode = PROCESS.deterministic
+    mode = current().selection.deterministic
     return _config.settings().deterministic if mode is None else mode
 
 
@@ -132,4 +133,5 @@ def reload() -> None:
     """Look again at the environment and at the installed packages."""
     _config.reload()
     registry.cache_clear()
-    PROCESS.forget()
+    for selection in (PROCESS, current().selection):
+        selection.forget()

@@ -103,6 +103,15 @@ class Candidate(NamedTuple):
     refusal: str | None
 
 
+class Order(NamedTuple):
+    """What `use` changes for the process, and puts back."""
+
+    choices: tuple[str, ...] | None
+    only: bool
+    tables: list[dict[Any, Any]]
+    empty: Callable[[Shape, DType], Array]
+
+
 class Selection:
     """An order of kernel sets and the decisions made under it.
 
@@ -143,11 +152,17 @@ class Selection:
         result.deterministic = self.deterministic
         return result
 
-    def assign(self, other: Selection) -> None:
-        """Take over another selection's order, here and now, for all its users."""
-        self._choices, self.only, self.wrap = other._choices, other.only, other.wrap
-        self.deterministic = other.deterministic
-        self.forget()
+    def order_of(self, choices: tuple[str, ...] | None, only: bool) -> Order:
+        """Change the order for all users; return what `restore` needs."""
+        before = Order(self._choices, self.only, self.tables, self.empty)
+        self._choices, self.only = choices, only
+        self.tables = [{} for _ in TABLE]
+        self.empty = self._first_empty
+        return before
+
+    def restore(self, before: Order) -> None:
+        """Go back to an order and the decisions made under it."""
+        self._choices, self.only, self.tables, self.empty = before
 
     def forget(self) -> None:
         """Drop every decision; the next calls decide again."""
@@ -186,9 +201,15 @@ class Selection:
     def decide(self, spec: KernelSpec, key: DispatchKey) -> Entry:
         """Choose for `key`; the caller keeps the answer with `remember`."""
         name, entry = self.choose(spec, key)
-        if self.wrap is not None and not isinstance(entry, Decomposed):
-            return self.wrap(spec, name, entry)
-        return entry
+        if isinstance(entry, Decomposed):
+            return entry
+        shadow = settings().shadow
+        if shadow is not None:
+            from autocalc._dispatch._shadow import shadowed
+
+            other = find_set(registry(), shadow[0]).name
+            entry = shadowed(spec, name, entry, other)
+        return entry if self.wrap is None else self.wrap(spec, name, entry)
 
     def remember(self, index: int, cache_key: object, decision: Any) -> None:
         """Keep a decision in the table of kernel number `index`."""

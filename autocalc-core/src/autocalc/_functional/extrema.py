@@ -59,7 +59,8 @@ def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
         return Extremum(clone(input), indices)
     values = shapes.gather(input, indices, axis)
     if not keepdim:
-        values, indices = squeeze(values, axis), squeeze(indices, axis)
+        values = shapes.unshared(squeeze(values, axis))
+        indices = shapes.unshared(squeeze(indices, axis))
     return Extremum(values, indices)
 
 
@@ -98,8 +99,12 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Return the index of the (first) smallest element, of all or along `dim`."""
     x = _nonempty("argmin", input)
-    if x.dtype is dtypes.bool_:
-        x = cast(x, dtypes.uint8)
     if not x.dtype.is_signed:
         x = cast(x, dtypes.int16)
-    return argmax(elementwise.neg(x.detach()), dim, keepdim)
+    # -1 - x turns the order round for every integer, where -x overflows for one
+    reverse = elementwise.neg if x.is_floating_point() else _complement
+    return argmax(reverse(x.detach()), dim, keepdim)
+
+
+def _complement(x: Tensor) -> Tensor:
+    return elementwise.sub(-1, x)

@@ -7,6 +7,7 @@ from typing import Any
 
 from autocalc import _dtypes as dtypes
 from autocalc._functional._arguments import axis_of
+from autocalc._ops import elementwise
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import cast
 from autocalc._tensor import Tensor
@@ -50,9 +51,14 @@ def _select(input: Tensor, index: Tensor) -> Tensor:
         raise DTypeError(message)
     if index.ndim == 0:
         return getitem(input, int(index))
-    flat = shapes.reshape(index, (-1,))
+    if input.ndim == 0:
+        message = "index: a 0-d tensor cannot be indexed; use item() for its value."
+        raise DimensionError(message)
+    flat = cast(shapes.reshape(index, (-1,)), dtypes.int64)
+    below = elementwise.lt(flat, 0)
+    flat = elementwise.choose(below, elementwise.add(flat, input.shape[0]), flat)
     rows = index_select(input, 0, flat)
-    return shapes.reshape(rows, (*index.shape, *input.shape[1:]))
+    return shapes.unshared(shapes.reshape(rows, (*index.shape, *input.shape[1:])))
 
 
 def basic_index(x: Tensor, index: Any) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from autocalc._ops import loss
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import cast
 from autocalc._tensor import Tensor
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 
 def cross_entropy(
@@ -55,10 +55,18 @@ def cross_entropy(
             f"to 1."
         )
         raise ArgumentError(message)
+    if weight is not None and weight.requires_grad:
+        message = (
+            "cross_entropy: `weight` requires a gradient, which this loss does not "
+            "give; pass weight.detach()."
+        )
+        raise GradError(message)
     out = loss.cross_entropy(
         logits, labels, weight, reduction, int(ignore_index), float(label_smoothing)
     )
-    return shapes.reshape(out, target.shape) if reduction == "none" else out
+    if reduction != "none":
+        return out
+    return shapes.unshared(shapes.reshape(out, target.shape))
 
 
 def _rows(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:

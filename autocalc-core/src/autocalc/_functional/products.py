@@ -57,7 +57,8 @@ def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
     b = shapes.reshape(b, (*b.shape, 1)) if column else b
     out = linalg.gemm(a, b, None, 1.0, 0.0, "none")
     out = squeeze(out, -1) if column else out
-    return squeeze(out, -1 if column else -2) if row else out
+    out = squeeze(out, -1 if column else -2) if row else out
+    return shapes.unshared(out)
 
 
 def mm(input: Tensor, mat2: Tensor) -> Tensor:

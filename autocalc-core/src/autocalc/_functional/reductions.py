@@ -69,7 +69,7 @@ def std(
 ) -> Tensor:
     """Return the square root of `var`."""
     value = var(input, dim, unbiased, keepdim, correction=correction)
-    return elementwise.sqrt(value)
+    return elementwise.root(value)
 
 
 def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:

@@ -23,8 +23,8 @@ next_serial = count().__next__
 class Version:
     """Counts the writes to one storage; all its views share the cell.
 
-    `views` tells whether the graph holds views of it: then the storage may not be
-    written with gradients recorded, since the views' history would be wrong.
+    `views` tells whether it may be seen through views: then the storage may not be
+    written with gradients recorded, since the others' history would be wrong.
     """
 
     __slots__ = ("count", "views")

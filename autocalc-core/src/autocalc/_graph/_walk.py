@@ -53,10 +53,12 @@ def leads(edge: Edge, needed: set[Any] | None) -> bool:
 def reaching(roots: Iterable[Edge], wanted: set[Any]) -> set[Any]:
     """Return every node from which one of `wanted` can be reached, and `wanted`."""
     seen: dict[int, Node] = {}
+    # what is older than every wanted node cannot lead to one; leaves have no age
+    oldest = min((x.serial if isinstance(x, Node) else 0 for x in wanted), default=0)
     stack = [target(root) for root in roots]
     while stack:
         node = stack.pop()
-        if node.__class__ is Node and node.serial not in seen:
+        if isinstance(node, Node) and node.serial >= oldest and node.serial not in seen:
             seen[node.serial] = node
             stack.extend(map(target, node.edges))
     needed = set(wanted)
@@ -121,11 +123,11 @@ class Walk:
         while heap:
             arrived = reached.pop(-heappop(heap))
             node = arrived[0]
-            if node.hooks is not None:
-                self.run_hooks(node, arrived)
             for captured, slot in wanted:
                 if captured is node:
                     self.captured[node, slot] = arrived[1 + 2 * slot]
+            if node.hooks is not None:
+                self.run_hooks(node, arrived)
             if self.needed is None or any(leads(e, self.needed) for e in node.edges):
                 self.visit(node, arrived)
 
@@ -175,14 +177,17 @@ class Walk:
             heappush(self.heap, -serial)
         return arrived, at
 
-    def add(self, edge: Edge, value: Any, fresh: bool) -> None:
+    def add(self, edge: Any, value: Any, fresh: bool) -> None:
         """Add a cotangent; write only into memory that nobody else can see."""
-        if edge.__class__ is Node and edge.serial not in self.reached:  # type: ignore[union-attr]
-            if edge.op.n_outputs == 1:  # type: ignore[union-attr]
-                # the first of usually one: most of a walk's calls end here
-                self.reached[edge.serial] = [edge, value, fresh]  # type: ignore[union-attr]
-                heappush(self.heap, -edge.serial)  # type: ignore[union-attr]
-                return
+        if (
+            edge.__class__ is Node
+            and edge.serial not in self.reached
+            and edge.op.n_outputs == 1
+        ):
+            # the first of usually one: most of a walk's calls end here
+            self.reached[edge.serial] = [edge, value, fresh]
+            heappush(self.heap, -edge.serial)
+            return
         arrived, at = self.place(edge)
         total = arrived[at]
         if total is None:

@@ -76,7 +76,7 @@ class MultiOperator(Protocol):
 
 
 def _no_rule(k: Any, n: Any, g: Any) -> Any:
-    message = f"{n.node.op.name} has no backward rule"
+    message = f"{getattr(n, 'node', n).op.name} has no backward rule"
     raise NotImplementedError(message)
 
 
@@ -314,11 +314,11 @@ def view(name: str) -> Callable[[Callable[..., Any]], Operator]:
             a = x._array
             out = function(a, *attributes)
             cell = x._version or x._new_version()
+            cell.views = True
             edge = x._edge
             result = make(out, None)
             result._version = cell
             if edge is not None and current().grad:
-                cell.views = True
                 shapes = (a.shape,)
                 result._edge = Node(op, (edge,), (), (), shapes, a.dtype, attributes)
             return result

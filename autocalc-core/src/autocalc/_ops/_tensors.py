@@ -136,6 +136,12 @@ class Tensors:
         """Return the gradients of a composite's inputs by way of its primitives."""
         from autocalc.autograd import grad
 
+        # A view of each input stands between it and its own history: the walk must not
+        # reach one input through another.
+        inputs = tuple(
+            views.reshape_view(t, t.shape) if t is not None and t.requires_grad else t
+            for t in inputs
+        )
         out = self._decomposed(TABLE[name])(*inputs, *attributes)
         out = out[0] if isinstance(out, tuple) else out
         wanted = [t for t in inputs if t is not None and t.requires_grad]

@@ -74,9 +74,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
         slope = k.where(k.compare(b, zero, "eq"), zero, slope)
         da = k.sum_to(k.mul(g, slope), n.shapes[0])
     if n.needs(1):
-        # y * log(a), and 0 where y = 0 and b >= 0: the limit, where log gives -inf
-        at_zero = k.compare(a, zero, "eq")
-        log_a = k.log(k.where(at_zero, one, a))
+        # y * log(a), and 0 where a = 0 and b >= 0: the limit, where log gives -inf
+        limit = k.where(k.compare(b, zero, "ge"), one, a)
+        log_a = k.log(k.where(k.compare(a, zero, "eq"), limit, a))
         db = k.sum_to(k.mul(k.mul(g, y), log_a), n.shapes[1])
     return da, db
 
@@ -116,6 +116,20 @@ log = unary("log", saves="a")
 @log.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(g, n.saved[0])
+
+
+# The root of `std`, where 0 has the gradient 0.  It comes before `sqrt`, whose place
+# among the operators is thereby its own.
+root = unary("sqrt", saves="out")
+
+
+@root.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (y,) = n.saved
+    zero = k.constant(0, g)
+    at_zero = k.compare(y, zero, "eq")
+    slope = k.div(k.constant(0.5, g), k.where(at_zero, k.constant(1, g), y))
+    return k.mul(g, k.where(at_zero, zero, slope))
 
 
 sqrt = unary("sqrt", saves="out")
@@ -215,16 +229,20 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def _extremum(name: str) -> Operator:
     """Make maximum or minimum; where both are equal each gets half of g."""
     operator = binary(name, saves="a b")
-    first_wins = "gt" if name == "maximum" else "lt"
+    loses = "lt" if name == "maximum" else "gt"
 
     @operator.vjp
     def _(k: Any, n: Any, g: Any) -> Any:
         a, b = n.saved
         zero, half = k.constant(0, g), k.mul(g, k.constant(0.5, g))
-        shared = k.where(k.compare(a, b, "eq"), half, zero)
-        to_a = k.where(k.compare(a, b, first_wins), g, shared)
-        da = k.sum_to(to_a, n.shapes[0]) if n.needs(0) else None
-        db = k.sum_to(k.sub(g, to_a), n.shapes[1]) if n.needs(1) else None
+        shared = k.where(k.compare(a, b, "eq"), half, g)  # NaN: both get all of g
+        da = db = None
+        if n.needs(0):
+            da = k.where(k.compare(a, b, loses), zero, shared)
+            da = k.sum_to(da, n.shapes[0])
+        if n.needs(1):
+            db = k.where(k.compare(b, a, loses), zero, shared)
+            db = k.sum_to(db, n.shapes[1])
         return da, db
 
     return operator
@@ -243,15 +261,16 @@ def _(k: Any, n: Any, g: Any) -> Any:
     zero = k.constant(0, g)
     da, dlow, dhigh = g, None, None
     if high is not None:
-        above = k.compare(a if low is None else k.maximum(a, low), high, "gt")
+        raised = a if low is None else k.maximum(a, low)
         if n.needs(2):
-            dhigh = k.sum_to(k.where(above, g, zero), n.shapes[2])
-        da = k.where(above, zero, da)
+            over = k.compare(raised, high, "gt")
+            dhigh = k.sum_to(k.where(over, g, zero), n.shapes[2])
+        da = k.where(k.compare(raised, high, "le"), da, zero)
     if low is not None:
-        below = k.compare(a, low, "lt")
         if n.needs(1):
-            dlow = k.sum_to(k.where(below, da, zero), n.shapes[1])
-        da = k.where(below, zero, da)
+            under = k.compare(a, low, "lt")
+            dlow = k.sum_to(k.where(under, da, zero), n.shapes[1])
+        da = k.where(k.compare(a, low, "ge"), da, zero)
     return k.sum_to(da, n.shapes[0]) if n.needs(0) else None, dlow, dhigh
 
 

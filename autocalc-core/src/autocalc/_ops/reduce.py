@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any
 
 from autocalc._ops._op import Operator, nary
@@ -56,7 +57,8 @@ def _(k: Any, n: Any, g: Any) -> Any:
     shape = n.shapes[0]
     if k.records:  # the kept mean has no history
         mean_of = k.mean(a, axes, keepdim)
-    scale = 2.0 / (count(shape, axes) - correction)
+    freedom = count(shape, axes) - correction
+    scale = 2.0 / freedom if freedom > 0 else math.inf
     g = spread(k, k.mul(g, k.constant(scale, g)), shape, axes, keepdim)
     return k.mul(g, k.sub(a, spread(k, mean_of, shape, axes, keepdim)))
 

@@ -114,6 +114,21 @@ def _cat_rule(k: Any, n: Any, g: Any) -> Any:
 _cat.rule = _cat_rule
 
 
+_overwrite = Op("overwrite")
+
+
+def overwritten(x: Tensor) -> None:
+    """Record that `x` was overwritten: what it was before gets a gradient of 0."""
+    a = x._array
+    x._edge = Node(_overwrite, (x._edge,), (), (), (a.shape,), a.dtype, ())
+
+
+def _overwrite_rule(k: Any, n: Any, g: Any) -> Any:
+    return k.zeros(n.shapes[0], n.dtype)
+
+
+_overwrite.rule = _overwrite_rule
+
 # ---- by index ------------------------------------------------------------------------
 
 gather = nary("gather", saves="index")
@@ -182,8 +197,15 @@ def reshape(x: Tensor, shape: Any) -> Tensor:
     """Return `x` in another shape: a view, or of a copy where strides forbid one."""
     a = x._array
     if not a.flags.c_contiguous and reshaped_view(a, shape) is None:
-        x = clone(x)
+        return unshared(reshape_view(clone(x), shape))
     return reshape_view(x, shape)
+
+
+def unshared(x: Tensor) -> Tensor:
+    """Return `x`, a view of a tensor that nobody else has: it may be written."""
+    if x._version is not None:
+        x._version.views = False
+    return x
 
 
 _placed = Op("placed")
