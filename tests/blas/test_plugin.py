@@ -112,6 +112,36 @@ print(json.dumps(text))
     assert "refused: MKL is not usable: found none. Run `pip install mkl`." in text
 
 
+@needs_openblas
+def test_choosing_a_set_whose_library_is_missing_is_an_error():
+    code = """
+import json
+from autocalc_kernels_blas import _mkl
+_mkl.candidates = lambda: iter(())
+import autocalc as ac
+try:
+    ac.kernels.use("blas-mkl")
+except ac.errors.ConfigError as error:
+    print(json.dumps(str(error)))
+"""
+    assert "blas-mkl is refused: MKL is not usable: found none" in fresh(code)
+
+
+@needs_openblas
+def test_choosing_the_family_opens_the_best_library_alone():
+    code = """
+import json
+import autocalc as ac
+from autocalc_kernels_blas import _blis, _mkl
+opened = []
+_blis.open_blis = lambda: opened.append("blis")
+_mkl.open_mkl = lambda: opened.append("mkl")
+ac.kernels.use("blas")
+print(json.dumps(opened))
+"""
+    assert fresh(code) == []
+
+
 def test_accelerate_elsewhere_than_on_macos():
     if sys.platform == "darwin":
         pytest.skip("this is macOS")

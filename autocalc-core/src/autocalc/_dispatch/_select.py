@@ -307,12 +307,11 @@ def find_set(found: Registry, choice: str) -> KernelSet:
     ConfigError
         If there is none, listing what exists and why it is refused.
     """
-    if choice in found.sets:
-        return found.sets[choice]
-    family = [s for s in found.sets.values() if s.family == choice]
-    family = [s for s in family if found.kernels(s.name) is not None]
-    if family:
-        return max(family, key=lambda s: (s.rank, s.name))
+    named = [s for s in found.sets.values() if choice in {s.name, s.family}]
+    # Best first, and no further than needed: loading a set may map large libraries.
+    for kernel_set in sorted(named, key=lambda s: (s.rank, s.name), reverse=True):
+        if found.kernels(kernel_set.name) is not None:
+            return kernel_set
     reasons = [r for r in found.refusals if r.subject.split("-")[0] == choice]
     reasons = [r for r in found.refusals if r.subject == choice] or reasons
     if reasons:
