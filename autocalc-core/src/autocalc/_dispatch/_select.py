@@ -15,6 +15,7 @@ import numpy as np
 
 from autocalc._config import settings
 from autocalc._dispatch._plugins import Registry, registry
+from autocalc._kernels._plugin import call_of
 from autocalc._kernels._set import Allocator, DispatchKey, KernelSet
 from autocalc._kernels._spec import KernelSpec, Meta
 from autocalc._kernels._table import TABLE
@@ -59,29 +60,13 @@ class Decomposed:
         return decomposition(arrays, *operands, *attributes, **keywords)
 
     def __call__(self, *args: Any) -> None:
-        """Run as a kernel does: outputs first, results copied (or added) into them."""
+        """Run as a kernel does: outputs first, results copied into them."""
         from autocalc._dispatch._arrays import arrays
 
-        spec = self.spec
-        outs, rest = args[: len(spec.outputs)], args[len(spec.outputs) :]
-        mask = 0
-        if spec.accumulates:
-            rest, mask = rest[:-1], rest[-1]
-        written = [
-            out
-            for operand, out in zip(spec.outputs, outs, strict=True)
-            if operand.name in spec.writes
-        ]
-        wanted = sum(1 << i for i, out in enumerate(outs) if out is not None)
-        free = Meta(outs[0].shape, outs[0].dtype) if spec.free else None
-        n = len(spec.inputs)
-        results = self.compute((*written, *rest[:n]), rest[n:], wanted, free)
-        if len(outs) == 1:
-            results = (results,)
-        for i, (out, result) in enumerate(zip(outs, results, strict=True)):
-            if mask >> i & 1:
-                arrays.add(out, result, into=out)
-            elif out is not None:
+        outs, rest = args[: len(self.spec.outputs)], args[len(self.spec.outputs) :]
+        results = call_of(self.spec)(arrays, self.spec.decomposition, outs, rest)
+        for out, result in zip(outs, results, strict=True):
+            if out is not None:
                 _copy_into(arrays, out, result)
 
 
@@ -271,7 +256,7 @@ class Selection:
                 rank = kernel_set.rank if impl.rank is None else impl.rank
                 return rank, impl.function, "own kernel"
             reason = refusal
-        if spec.decomposition is not None and spec.lead in kernels:
+        if spec.lead in kernels and _can_decompose(spec, key):
             return kernel_set.rank, Decomposed(spec), f"decomposed, lead {spec.lead}"
         return reason
 
@@ -288,6 +273,23 @@ class Selection:
                 yield Candidate(kernel_set.name, kernel_set.rank, origin, "", offer)
             else:
                 yield Candidate(kernel_set.name, offer[0], origin, offer[2], None)
+
+
+def _can_decompose(spec: KernelSpec, key: DispatchKey) -> bool:
+    """Return whether the call is one that its spec's decomposition makes simpler.
+
+    A primitive that is its own lead (gemm) only sheds optional parts: operands,
+    accumulation, an activation.  Without them there is nothing left to take apart.
+    """
+    if spec.lead != spec.name:
+        return spec.decomposition is not None
+    operands = zip((*spec.outputs, *spec.inputs), key.dtypes, strict=True)
+    attributes = zip(spec.attributes, key.attributes, strict=False)
+    return (
+        bool(key.accumulate)
+        or any(operand.optional and dtype is not None for operand, dtype in operands)
+        or any(a.choices and value != a.choices[0] for a, value in attributes)
+    )
 
 
 def allocator(selection: Selection) -> Allocator | None:

@@ -30,9 +30,37 @@ def gelu_tanh(xp: Any, x: Array) -> Array:
     return narrow(0.5 * w * (1 + xp.tanh(inner)), x)
 
 
+def relu_in_primitives(k: Any, x: Array) -> Array:
+    return k.maximum(x, k.constant(0, x))
+
+
+def gelu_in_primitives(k: Any, x: Array) -> Array:
+    bell = k.erf(k.mul(x, k.constant(math.sqrt(0.5), x)))
+    return _half_of(k, x, bell)
+
+
+def gelu_tanh_in_primitives(k: Any, x: Array) -> Array:
+    cube = k.mul(k.mul(x, x), x)
+    inner = k.add(x, k.mul(cube, k.constant(0.044715, x)))
+    return _half_of(k, x, k.tanh(k.mul(inner, k.constant(math.sqrt(2 / math.pi), x))))
+
+
+def _half_of(k: Any, x: Array, bell: Array) -> Array:
+    """Return x / 2 * (1 + bell)."""
+    half, one = k.constant(0.5, x), k.constant(1, x)
+    return k.mul(k.mul(x, half), k.add(bell, one))
+
+
 ACTIVATIONS: dict[str, Callable[[Any, Array], Array]] = {
     "none": none,
     "relu": relu,
     "gelu": gelu,
     "gelu_tanh": gelu_tanh,
+}
+
+#: The same over the namespace `k`; "none" needs nothing.
+IN_PRIMITIVES: dict[str, Callable[[Any, Array], Array]] = {
+    "relu": relu_in_primitives,
+    "gelu": gelu_in_primitives,
+    "gelu_tanh": gelu_tanh_in_primitives,
 }

@@ -104,15 +104,17 @@ class KernelSpec:
     reference
         ``reference(xp, *in_out, *inputs, *attributes)`` returns new arrays, one for
         each output (None where it cannot); ``in_out`` are the operands in `writes`.
-        The attribute `accumulate` is not passed; each output that is added into is
-        passed by its name as a keyword, and the result is the sum.
+        Where outputs are optional it takes the keyword `want`, a mask by the outputs'
+        places, and may return None for the others.  The attribute `accumulate` is not
+        passed: each output that is added into is passed by its name as a keyword, and
+        the result is the sum.
     decomposition
         ``decomposition(k, *in_out, *inputs, *attributes)``: the same in primitives,
-        again without `accumulate`; the caller adds.
-        Where outputs are optional, reference and decomposition take the keyword
-        `want`, a mask by the outputs' places, and return None for the others.
+        with the same keywords.
     lead
-        The primitive which does most of the decomposition's work.
+        The primitive which does most of the decomposition's work.  A primitive may be
+        its own lead: its decomposition then runs the optional parts (bias, activation)
+        as separate kernels, for sets that refuse them.
     dtypes
         Dtypes that the reference takes for the first operand (the output, where
         `free`); what a set must pass the conformance cases for, or refuse.

@@ -8,6 +8,7 @@ from typing import Any
 
 from autocalc._kernels import _budgets as budgets
 from autocalc._kernels import _samples as samples
+from autocalc._kernels._activations import relu_in_primitives
 from autocalc._kernels._elementwise import elementwise
 from autocalc._kernels._rules import NUMBERS
 from autocalc._kernels._spec import Array
@@ -43,10 +44,6 @@ def absolute_in_primitives(k: Any, a: Array) -> Array:
 
 def relu(xp: Any, a: Array) -> Array:
     return xp.maximum(a, xp.zeros((), a.dtype))
-
-
-def relu_in_primitives(k: Any, a: Array) -> Array:
-    return k.maximum(a, k.constant(0, a))
 
 
 def sigmoid(xp: Any, a: Array) -> Array:

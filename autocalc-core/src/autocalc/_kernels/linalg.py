@@ -8,7 +8,7 @@ from typing import Any
 
 from autocalc._kernels import _budgets as budgets
 from autocalc._kernels import _samples_training as samples
-from autocalc._kernels._activations import ACTIVATIONS
+from autocalc._kernels._activations import ACTIVATIONS, IN_PRIMITIVES
 from autocalc._kernels._rules import (
     broadcast_shapes,
     expect_ndim,
@@ -108,6 +108,29 @@ def gemm(
     return ACTIVATIONS[activation](xp, pre), pre
 
 
+def gemm_in_parts(
+    k: Any,
+    a: Array,
+    b: Array,
+    bias: Array | None,
+    alpha: float,
+    beta: float,
+    activation: str,
+    *,
+    want: int = -1,
+    out: Array | None = None,
+) -> Pair:
+    """Run the optional parts as kernels of their own, for a set that refuses them."""
+    pre, _ = k.gemm(a, b, None, alpha)
+    if bias is not None:
+        pre = k.add(pre, bias)
+    if out is not None:
+        pre = k.add(pre, k.mul(out, k.constant(beta, out)))
+    if activation == "none":
+        return pre, k.copy(pre) if want & 0b10 else None
+    return IN_PRIMITIVES[activation](k, pre), pre if want & 0b10 else None
+
+
 def linear(
     xp: Any,
     x: Array,
@@ -164,18 +187,30 @@ def _plus(into: Array | None, value: Array) -> Array:
 
 
 def linear_backward_in_primitives(
-    k: Any, g: Array, x: Array | None, weight: Array | None, *, want: int = -1
+    k: Any,
+    g: Array,
+    x: Array | None,
+    weight: Array | None,
+    *,
+    want: int = -1,
+    dx: Array | None = None,
+    dweight: Array | None = None,
+    dbias: Array | None = None,
 ) -> tuple[Array | None, Array | None, Array | None]:
-    dx = dweight = dbias = None
+    def plus(into: Array | None, value: Array) -> Array:
+        return value if into is None else k.add(into, value)
+
     rows = k.reshape(g, _rows(k.shape(g)))
     if weight is not None and want & 0b001:
-        dx, _ = k.gemm(rows, weight, None)
-        dx = k.reshape(dx, (*k.shape(g)[:-1], k.shape(weight)[1]))
+        product, _ = k.gemm(rows, weight, None)
+        shape = (*k.shape(g)[:-1], k.shape(weight)[1])
+        dx = plus(dx, k.reshape(product, shape))
     if x is not None and want & 0b010:
         x_rows = k.reshape(x, _rows(k.shape(x)))
-        dweight, _ = k.gemm(k.permute(rows, (1, 0)), x_rows, None)
+        product, _ = k.gemm(k.permute(rows, (1, 0)), x_rows, None)
+        dweight = plus(dweight, product)
     if want & 0b100:
-        dbias = k.sum(rows, (0,), False)
+        dbias = plus(dbias, k.sum(rows, (0,), False))
     return dx, dweight, dbias
 
 
@@ -219,6 +254,8 @@ SPECS = (
         ),
         rule=_gemm_rule,
         reference=gemm,
+        decomposition=gemm_in_parts,
+        lead="gemm",
         budget=budgets.gemm,
         samples=samples.gemm,
         work=_gemm_work,
