@@ -24,7 +24,8 @@ from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
     """Return whether the write must be recorded; raise if it may not happen."""
-    if any(s == 0 and n > 1 for s, n in zip(x._array.strides, x.shape, strict=True)):
+    steps = zip(x._array.strides, x.shape, strict=True)
+    if x._array.size and any(stride == 0 and n > 1 for stride, n in steps):
         message = (
             f"{where}: the tensor of shape {x.shape} is expanded: several of its "
             f"elements are one place in memory. clone() it before the write."

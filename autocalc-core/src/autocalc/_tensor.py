@@ -287,8 +287,27 @@ class Tensor(TensorMethods):
 
     @property
     def data(self) -> Tensor:
-        """The same storage without history."""
+        """The same storage without history; assigning takes over another's storage."""
         return self.detach()
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not self.is_leaf:
+            message = (
+                f"data: a tensor that was made by `{self._node().op.name}` cannot be "
+                f"given other values; use the new tensor in its place."
+            )
+            raise GradError(message)
+        if self._edge is not None and not value.is_floating_point():
+            message = (
+                f"data: the tensor requires a gradient, which {value.dtype.name} "
+                f"has not; give it float32 or float64."
+            )
+            raise DTypeError(message)
+        self._array = value._array
+        self._version = value._cell()
+        if self._edge is not None:
+            self._edge.shape = value.shape
 
     # ---- to and from other libraries ----------------------------------------------
 

@@ -186,7 +186,7 @@ def saved_tensors(node: Node) -> tuple[Tensor | None, ...]:
         edge: Any = None
         if place >= op.saves.first_input:
             edge = node.edges[place - op.saves.first_input]
-        elif place in op.kept:
+        elif place in op.kept and array is not None and array.dtype.kind == "f":
             edge = node if len(op.kept) == 1 else Output(node, op.kept.index(place))
         result.append(None if array is None else make(array, edge))
     return tuple(result)

@@ -24,6 +24,10 @@ class DimensionError(AutocalcError, IndexError):
     """A dimension or an index outside its range."""
 
 
+class ModuleError(AutocalcError, AttributeError):
+    """A part of a module that is not there, or a module that is not set up yet."""
+
+
 class GradError(AutocalcError, RuntimeError):
     """A gradient that cannot be computed, or not computed rightly."""
 

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Modules: what networks are made of."""
+
+from autocalc.nn import functional, init
+from autocalc.nn._activation import LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
+from autocalc.nn._container import ModuleList, Sequential
+from autocalc.nn._dropout import Dropout
+from autocalc.nn._flatten import Flatten
+from autocalc.nn._linear import Identity, Linear
+from autocalc.nn._loss import CrossEntropyLoss, MSELoss
+from autocalc.nn._module import Module
+from autocalc.nn._parameter import Parameter
+
+__all__ = [
+    "CrossEntropyLoss",
+    "Dropout",
+    "Flatten",
+    "Identity",
+    "Linear",
+    "LogSoftmax",
+    "MSELoss",
+    "Module",
+    "ModuleList",
+    "Parameter",
+    "ReLU",
+    "Sequential",
+    "Sigmoid",
+    "Softmax",
+    "Tanh",
+    "functional",
+    "init",
+]

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Checks of the arguments of modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc.errors import ArgumentError
+
+
+def check_flag(where: str, name: str, value: Any) -> None:
+    """Raise unless `value` is True or False."""
+    if not isinstance(value, bool):
+        message = f"{where}: `{name}` is {value!r}; it must be True or False."
+        raise ArgumentError(message)
+
+
+def check_sizes(where: str, **sizes: Any) -> None:
+    """Raise unless all values are integers of 0 or more."""
+    for name, size in sizes.items():
+        if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+            message = (
+                f"{where}: `{name}` is {size!r}; it must be an integer, 0 or more."
+            )
+            raise ArgumentError(message)
+
+
+def check_probability(where: str, p: Any) -> None:
+    """Raise unless `p` is a number from 0 to 1."""
+    if not isinstance(p, (int, float)) or not 0.0 <= p <= 1.0:
+        message = f"{where}: `p` is {p!r}; a probability lies from 0 to 1."
+        raise ArgumentError(message)
+
+
+def check_reduction(where: str, reduction: Any) -> None:
+    """Raise unless `reduction` is one of the three."""
+    if reduction not in ("none", "mean", "sum"):
+        message = f"{where}: `reduction`={reduction!r}; use 'mean', 'sum' or 'none'."
+        raise ArgumentError(message)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Dropout: in training, elements set to zero at random."""
+
+from __future__ import annotations
+
+from autocalc._tensor import Tensor
+from autocalc.nn import functional
+from autocalc.nn._checks import check_probability
+from autocalc.nn._module import Module
+
+
+class Dropout(Module):
+    """Sets elements to 0 with probability `p` and multiplies the rest by 1 / (1 - p).
+
+    After `eval` the input passes unchanged.
+
+    Parameters
+    ----------
+    p
+        From 0 to 1.
+    inplace
+        Write the result into the input as well.
+
+    Raises
+    ------
+    ArgumentError
+        If `p` is not from 0 to 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.Dropout(0.2)
+    >>> bool((layer.eval()(ac.ones(3)) == 1).all())
+    True
+    """
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        check_probability("Dropout", p)
+        self.p = p
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` with elements dropped, in training."""
+        return functional.dropout(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Name the probability."""
+        return f"p={self.p}, inplace={self.inplace}"

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""Filling tensors before training: constants, and random numbers of a chosen spread."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._creation import eye
+from autocalc._grad_mode import no_grad
+from autocalc._random import Generator
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, ShapeError
+
+#: The gain of each nonlinearity whose gain has no parameter.
+_GAINS = {
+    "linear": 1.0,
+    "identity": 1.0,
+    "conv1d": 1.0,
+    "conv2d": 1.0,
+    "conv3d": 1.0,
+    "conv_transpose1d": 1.0,
+    "conv_transpose2d": 1.0,
+    "conv_transpose3d": 1.0,
+    "sigmoid": 1.0,
+    "tanh": 5.0 / 3.0,
+    "relu": math.sqrt(2.0),
+    "selu": 0.75,
+}
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """Return the factor that keeps the variance through a nonlinearity.
+
+    Parameters
+    ----------
+    nonlinearity
+        ``"linear"``, ``"relu"``, ``"leaky_relu"``, ``"tanh"``, ``"sigmoid"``,
+        ``"selu"`` or the name of a convolution.
+    param
+        The slope of ``"leaky_relu"`` below 0, 0.01 by default.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> round(ac.nn.init.calculate_gain("relu"), 3)
+    1.414
+    """
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else param
+        if isinstance(slope, bool) or not isinstance(slope, (int, float)):
+            message = f"calculate_gain: `param`={param!r} is no slope; use a number."
+            raise ArgumentError(message)
+        return math.sqrt(2.0 / (1.0 + slope**2))
+    if nonlinearity not in _GAINS:
+        message = (
+            f"calculate_gain: unknown `nonlinearity` {nonlinearity!r}; there are "
+            f"{', '.join([*_GAINS, 'leaky_relu'])}."
+        )
+        raise ArgumentError(message)
+    return _GAINS[nonlinearity]
+
+
+def uniform_(
+    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
+) -> Tensor:
+    """Draw every element evenly from a to b; return `tensor`."""
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
+
+
+def normal_(
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw every element from a normal distribution; return `tensor`."""
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+def trunc_normal_(
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw every element from a normal distribution, again if outside a to b."""
+    if not a < b:
+        message = f"trunc_normal_: a={a} and b={b}; `a` must be below `b`."
+        raise ArgumentError(message)
+    normal_(tensor, mean, std, generator)
+    with no_grad():
+        for _ in range(100):  # within two deviations 5 % are drawn again each time
+            outside = tensor.clamp(a, b) != tensor
+            if not outside.any():
+                break
+            again = normal_(tensor.detach().clone(), mean, std, generator)
+            tensor.copy_(again.where(outside, tensor))
+        return tensor.clamp_(a, b)
+
+
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """Set every element to `val`; return `tensor`."""
+    with no_grad():
+        return tensor.fill_(val)
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    """Set every element to 1; return `tensor`."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: Tensor) -> Tensor:
+    """Set every element to 0; return `tensor`."""
+    return constant_(tensor, 0.0)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """Make a matrix the identity; return it."""
+    if tensor.ndim != 2:
+        message = f"eye_: takes a matrix, not shape {tensor.shape}."
+        raise ShapeError(message)
+    with no_grad():
+        return tensor.copy_(eye(*tensor.shape, dtype=tensor.dtype))
+
+
+def fans(where: str, tensor: Tensor) -> tuple[int, int]:
+    """Return how many inputs an output of a weight has, and outputs an input.
+
+    A weight is (out, in, ...): the dimensions behind are those of a filter.
+    """
+    if tensor.ndim < 2:
+        message = (
+            f"{where}: a tensor of shape {tensor.shape} has no inputs and outputs; it "
+            f"needs two dimensions or more, (out, in, ...)."
+        )
+        raise ShapeError(message)
+    filter_size = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * filter_size, tensor.shape[0] * filter_size
+
+
+def xavier_uniform_(
+    tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
+) -> Tensor:
+    """Draw evenly from -k to k, k = gain * sqrt(6 / (fan_in + fan_out)).
+
+    Glorot, Bengio: Understanding the difficulty of training deep feedforward neural
+    networks (AISTATS 2010).
+    """
+    bound = math.sqrt(3.0) * _xavier_std("xavier_uniform_", tensor, gain)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(
+    tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
+) -> Tensor:
+    """Draw from a normal distribution, std = gain * sqrt(2 / (fan_in + fan_out))."""
+    std = _xavier_std("xavier_normal_", tensor, gain)
+    return normal_(tensor, 0.0, std, generator)
+
+
+def _xavier_std(where: str, tensor: Tensor, gain: float) -> float:
+    both = sum(fans(where, tensor))
+    return gain * math.sqrt(2.0 / both) if both else 0.0
+
+
+def kaiming_uniform_(
+    tensor: Tensor,
+    a: float = 0.0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw evenly from -k to k, k = gain * sqrt(3 / fan).
+
+    He, Zhang, Ren, Sun: Delving deep into rectifiers (ICCV 2015).
+
+    Parameters
+    ----------
+    tensor
+        A weight, (out, in, ...).
+    a
+        The slope below 0 of the rectifier behind the layer.
+    mode
+        ``"fan_in"`` keeps the variance forward, ``"fan_out"`` backward.
+    nonlinearity
+        ``"leaky_relu"`` or ``"relu"``; see `calculate_gain`.
+    generator
+        By default the process's generator.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.nn.init.kaiming_uniform_(ac.empty(100, 600), nonlinearity="relu")
+    >>> 0.09 < w.max().item() <= 0.1  # sqrt(2) * sqrt(3 / 600) = 0.1
+    True
+    """
+    std = _kaiming_std("kaiming_uniform_", tensor, a, mode, nonlinearity)
+    bound = math.sqrt(3.0) * std
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Tensor,
+    a: float = 0.0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw from a normal distribution, std = gain / sqrt(fan)."""
+    std = _kaiming_std("kaiming_normal_", tensor, a, mode, nonlinearity)
+    return normal_(tensor, 0.0, std, generator)
+
+
+def _kaiming_std(where: str, tensor: Tensor, a: float, mode: Any, name: str) -> float:
+    modes = ("fan_in", "fan_out")
+    if mode not in modes:
+        message = f"{where}: `mode`={mode!r}; use 'fan_in' or 'fan_out'."
+        raise ArgumentError(message)
+    fan = fans(where, tensor)[modes.index(mode)]
+    return calculate_gain(name, a) / math.sqrt(fan) if fan else 0.0

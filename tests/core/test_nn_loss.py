@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Losses, as modules and as functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc import nn
+from autocalc.errors import ArgumentError, AutocalcWarning, KernelDataError
+from autocalc.nn import functional as F
+
+LOGITS = np.random.default_rng(0).normal(size=(6, 4))
+LABELS = np.array([0, 3, 1, 1, 2, 0])
+
+
+def log_softmax(x):
+    return x - x.max(1, keepdims=True) - np.log(
+        np.exp(x - x.max(1, keepdims=True)).sum(1, keepdims=True)
+    )  # fmt: skip
+
+
+def cross_entropy(x, t, weight, smoothing):
+    """Return loss and weight of each row."""
+    onehot = np.eye(x.shape[1])[t]
+    q = weight * ((1 - smoothing) * onehot + smoothing / x.shape[1])
+    return -(q * log_softmax(x)).sum(1), weight[t]
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cross_entropy(reduction, smoothing, weighted):
+    weight = np.array([1.0, 2.0, 0.5, 3.0]) if weighted else np.ones(4)
+    rows, weights = cross_entropy(LOGITS, LABELS, weight, smoothing)
+    expected = {"none": rows, "sum": rows.sum(), "mean": rows.sum() / weights.sum()}
+    loss = nn.CrossEntropyLoss(
+        ac.tensor(weight) if weighted else None,
+        reduction=reduction,
+        label_smoothing=smoothing,
+    )
+    value = loss(ac.tensor(LOGITS), ac.tensor(LABELS))
+    np.testing.assert_allclose(value.numpy(), expected[reduction], rtol=1e-12)
+    assert list(loss.state_dict()) == (["weight"] if weighted else [])
+
+
+def test_cross_entropy_ignores_rows_and_takes_images():
+    labels = LABELS.copy()
+    labels[2] = -100
+    kept = labels != -100
+    rows, _ = cross_entropy(LOGITS[kept], labels[kept], np.ones(4), 0.0)
+    value = F.cross_entropy(ac.tensor(LOGITS), ac.tensor(labels))
+    np.testing.assert_allclose(value.item(), rows.mean(), rtol=1e-12)
+    images = ac.randn(2, 4, 3, 5, dtype=ac.float64)
+    maps = ac.randint(4, (2, 3, 5))
+    flat = images.permute(0, 2, 3, 1).reshape(-1, 4)
+    assert F.cross_entropy(images, maps).item() == pytest.approx(
+        F.cross_entropy(flat, maps.reshape(-1)).item(), rel=1e-12
+    )
+
+
+def test_cross_entropy_gradients():
+    x = ac.tensor(LOGITS, requires_grad=True)
+    labels = ac.tensor(LABELS)
+    assert ac.testing.gradcheck(lambda x: F.cross_entropy(x, labels), (x,))
+    assert ac.testing.gradgradcheck(lambda x: F.cross_entropy(x, labels), (x,))
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_mse(reduction):
+    a, b = LOGITS, LOGITS[::-1].copy()
+    square = (a - b) ** 2
+    expected = {"mean": square.mean(), "sum": square.sum(), "none": square}[reduction]
+    value = nn.MSELoss(reduction=reduction)(ac.tensor(a), ac.tensor(b))
+    np.testing.assert_allclose(value.numpy(), expected, rtol=1e-12)
+    x = ac.tensor(a, requires_grad=True)
+    y = ac.tensor(b, requires_grad=True)
+    assert ac.testing.gradcheck(
+        lambda x, y: F.mse_loss(x, y, reduction=reduction), (x, y)
+    )
+
+
+def test_mse_warns_of_shapes_that_differ():
+    with pytest.warns(
+        AutocalcWarning, match=r"`input` has shape \(3, 1\), `target` \(3,"
+    ):
+        F.mse_loss(ac.zeros(3, 1), ac.zeros(3))
+
+
+def test_errors():
+    with pytest.raises(ArgumentError, match="MSELoss: `reduction`='avg'; use 'mean'"):
+        nn.MSELoss(reduction="avg")
+    with pytest.raises(ArgumentError, match="CrossEntropyLoss: `reduction`=None"):
+        nn.CrossEntropyLoss(reduction=None)
+    with pytest.raises(ArgumentError, match="mse_loss: `reduction`='max'"):
+        F.mse_loss(ac.zeros(1), ac.zeros(1), reduction="max")
+    with pytest.raises(KernelDataError, match="`target` holds 4 at element 1"):
+        F.cross_entropy(ac.tensor(LOGITS), ac.tensor([0, 4, 0, 0, 0, 0]))

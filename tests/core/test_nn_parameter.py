@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Parameters: tensors that modules own."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+import autocalc as ac
+from autocalc import nn
+from autocalc.errors import DTypeError, GradError
+
+
+def test_it_shares_memory_and_requires_a_gradient():
+    data = ac.ones(2, 3)
+    p = nn.Parameter(data)
+    data[0, 0] = 7
+    assert p[0, 0].item() == 7
+    assert p.requires_grad
+    assert p.is_leaf
+    assert not nn.Parameter(data, requires_grad=False).requires_grad
+
+
+def test_results_of_operators_are_plain_tensors():
+    p = nn.Parameter(ac.ones(2))
+    for result in (p * 2, p.sum(), p.detach(), p.reshape(2, 1), p[0], p.clone()):
+        assert type(result) is ac.Tensor
+    assert isinstance(p, ac.Tensor)
+
+
+def test_history_is_not_taken_over():
+    x = ac.ones(2, requires_grad=True)
+    p = nn.Parameter(x * 2)
+    assert p.is_leaf
+    (p * 3).sum().backward()
+    assert p.grad.tolist() == [3, 3]
+    assert x.grad is None
+
+
+def test_a_write_through_the_shared_memory_is_caught():
+    data = ac.ones(2)
+    p = nn.Parameter(data)
+    y = (p * p).sum()
+    data.add_(1)
+    with pytest.raises(GradError, match="changed in place"):
+        y.backward()
+
+
+def test_empty_by_default_and_copied_deeply():
+    assert nn.Parameter().shape == (0,)
+    p = nn.Parameter(ac.ones(2))
+    q = copy.deepcopy(p)
+    assert type(q) is nn.Parameter
+    q.detach()[0] = 5
+    assert p.tolist() == [1, 1]
+
+
+def test_repr_says_what_it_is():
+    text = repr(nn.Parameter(ac.zeros(2)))
+    assert text == "Parameter containing:\ntensor([0., 0.], requires_grad=True)"
+
+
+def test_what_is_no_tensor_is_refused():
+    with pytest.raises(DTypeError, match="Parameter: needs a Tensor, not list"):
+        nn.Parameter([1.0])
+    with pytest.raises(DTypeError, match="int64 has no gradient"):
+        nn.Parameter(ac.arange(3))
+    assert not nn.Parameter(ac.arange(3), requires_grad=False).requires_grad
+
+
+def test_data_takes_over_the_storage_of_another():
+    p = nn.Parameter(ac.ones(2))
+    p.data = ac.zeros(3, dtype=ac.float64)
+    assert p.shape == (3,)
+    assert p.dtype is ac.float64
+    p.sum().backward()
+    assert p.grad.shape == (3,)
+    p.data -= 2 * p.grad
+    assert p.tolist() == [-2, -2, -2]
+
+
+def test_data_is_refused_where_the_graph_would_be_wrong():
+    p = nn.Parameter(ac.ones(2))
+    with pytest.raises(GradError, match="data: a tensor that was made by `mul`"):
+        (p * 2).data = ac.ones(2)
+    with pytest.raises(DTypeError, match="requires a gradient, which int64 has not"):
+        p.data = ac.arange(2)
