@@ -3,7 +3,17 @@
 
 from __future__ import annotations
 
-from autocalc import _methods, autograd, data, kernels, memory, testing, utils
+from autocalc import (
+    _methods,
+    autograd,
+    data,
+    kernels,
+    memory,
+    nn,
+    optim,
+    testing,
+    utils,
+)
 from autocalc._creation import (
     arange,
     as_tensor,
@@ -209,9 +219,11 @@ __all__ = [
     "mul",
     "ne",
     "neg",
+    "nn",
     "no_grad",
     "ones",
     "ones_like",
+    "optim",
     "permute",
     "pow",
     "promote_types",

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+"""Optimizers: how parameters follow their gradients."""
+
+from autocalc.optim import lr_scheduler
+from autocalc.optim._adam import Adam, AdamW
+from autocalc.optim._optimizer import Optimizer
+from autocalc.optim._sgd import SGD
+
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Stochastic gradient descent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dtypes import int64
+from autocalc.errors import ArgumentError
+from autocalc.optim._optimizer import Group, Optimizer, Params
+
+#: What the kernel wants to know of the step: whether the buffers hold anything yet.
+FIRST, LATER = (constant(step, int64.numpy) for step in (1, 2))
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent, with momentum if asked for.
+
+    g += weight_decay * p;  b = momentum * b + (1 - dampening) * g  (b = g at first);
+    p -= lr * b, or with `nesterov` p -= lr * (g + momentum * b).
+
+    Parameters
+    ----------
+    params
+        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+    lr
+        The learning rate, 0 or more.
+    momentum, dampening, weight_decay, nesterov
+        As in the formula.
+    maximize
+        Go up the gradient.
+    foreach, fused
+        Accepted so that programs carry over; a step is always one kernel call.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.tensor([1.0, 2.0], requires_grad=True)
+    >>> sgd = ac.optim.SGD([w], lr=0.5)
+    >>> (w * w).sum().backward()
+    >>> sgd.step()
+    >>> w
+    tensor([0., 0.], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-3,
+        momentum: float = 0.0,
+        dampening: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        fused: bool | None = None,
+    ) -> None:
+        settings = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+        }
+        super().__init__(params, settings)
+
+    def _check_group(self, group: Group) -> None:
+        super()._check_group(group)
+        self._check(group, "momentum", group["momentum"] >= 0, "0 or more")
+        if group["nesterov"] and (group["momentum"] <= 0 or group["dampening"] != 0):
+            message = (
+                f"SGD: `nesterov` with `momentum`={group['momentum']} and "
+                f"`dampening`={group['dampening']}; it needs a momentum above 0 and no "
+                f"dampening."
+            )
+            raise ArgumentError(message)
+
+    def _step_group(self, i: int, group: Group) -> None:
+        momentum = group["momentum"]
+        settings = (
+            momentum,
+            group["dampening"],
+            group["weight_decay"],
+            group["nesterov"],
+            group["maximize"],
+        )
+        for batch in self._batches(group):
+            step = LATER if self._age(batch.states[0]) else FIRST
+            buffers = batch.kept("momentum_buffer") if momentum else []
+            lr = self._rate(i, group, batch.dtype)
+            arrays.sgd(batch.params, buffers, batch.grads, lr, step, *settings)
+            batch.bump()
+
+    def _age(self, state: dict[str, Any]) -> bool:
+        return "momentum_buffer" in state

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""An optimizer's state as plain data, in PyTorch's layout.
+
+``{"state": {0: {...}, 1: {...}}, "param_groups": [{"lr": ..., "params": [0, 1]}]}``:
+parameters are numbered through all groups.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, DTypeError
+
+
+def collect(optimizer: Any) -> dict[str, Any]:
+    """Return the state of all parameters and the settings of all groups."""
+    numbers = {id(p): i for i, p in enumerate(_all_params(optimizer))}
+    groups = [
+        {**group, "params": [numbers[id(p)] for p in group["params"]]}
+        for group in optimizer.param_groups
+    ]
+    state = {
+        numbers[id(param)]: dict(values)
+        for param, values in optimizer.state.items()
+        if id(param) in numbers
+    }
+    return {"state": state, "param_groups": groups}
+
+
+def _all_params(optimizer: Any) -> Iterator[Tensor]:
+    for group in optimizer.param_groups:
+        yield from group["params"]
+
+
+def load(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
+    """Check everything, then replace settings and state."""
+    where = f"{optimizer._name}.load_state_dict"
+    saved = _groups(where, state_dict)
+    ours = optimizer.param_groups
+    _check_sizes(where, ours, saved)
+    numbers = [number for group in saved for number in group["params"]]
+    params = dict(zip(numbers, _all_params(optimizer), strict=True))
+    given = {_number(key): value for key, value in state_dict["state"].items()}
+    state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+    for number, values in given.items():
+        if number in params:
+            state[params[number]] = {
+                name: _value(where, number, name, value, params[number])
+                for name, value in values.items()
+                if value is not None  # PyTorch's momentum_buffer before the first step
+            }
+    groups = [
+        {**optimizer.defaults, **new, "params": old["params"]}
+        for old, new in zip(ours, saved, strict=True)
+    ]
+    for group in groups:
+        optimizer._check_group(group)
+    optimizer.param_groups[:] = groups
+    optimizer._loaded(state)
+    optimizer.state = state
+
+
+def _groups(where: str, state_dict: Any) -> list[dict[str, Any]]:
+    if not isinstance(state_dict, Mapping) or not {"state", "param_groups"} <= set(
+        state_dict
+    ):
+        message = (
+            f"{where}: the state must be a dict with 'state' and 'param_groups', as "
+            f"state_dict() gives it."
+        )
+        raise DTypeError(message)
+    return list(state_dict["param_groups"])
+
+
+def _check_sizes(where: str, ours: list[Any], saved: list[Any]) -> None:
+    given = [len(group["params"]) for group in saved]
+    needed = [len(group["params"]) for group in ours]
+    if given != needed:
+        message = (
+            f"{where}: the state has groups of {given} parameters, the optimizer of "
+            f"{needed}; give the state of an optimizer of the same groups."
+        )
+        raise ArgumentError(message)
+
+
+def _number(key: Any) -> Any:
+    """Return a parameter's number; formats like JSON make texts of them."""
+    return int(key) if isinstance(key, str) and key.isdigit() else key
+
+
+def _value(where: str, number: int, name: str, value: Any, param: Tensor) -> Any:
+    """Return a copy of a state value: of the parameter's dtype, or a number."""
+    if not isinstance(value, Tensor):
+        return value
+    if name == "step":
+        return value.item()
+    if value.shape != param.shape:
+        message = (
+            f"{where}: {name!r} of parameter {number} has shape {value.shape}, the "
+            f"parameter {param.shape}; they must be equal."
+        )
+        raise ArgumentError(message)
+    return value.detach().to(param.dtype, copy=True)

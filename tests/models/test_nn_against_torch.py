@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""Layers, losses and optimizers follow PyTorch's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
+
+
+def twins():
+    """Return the same network twice, from PyTorch's parameters."""
+    torch.manual_seed(0)
+    theirs = torch.nn.Sequential(
+        torch.nn.Flatten(), torch.nn.Linear(16, 24), torch.nn.Tanh(),
+        torch.nn.Linear(24, 8), torch.nn.ReLU(), torch.nn.Linear(8, 5),
+    ).double()  # fmt: skip
+    ours = ac.nn.Sequential(
+        ac.nn.Flatten(), ac.nn.Linear(16, 24), ac.nn.Tanh(),
+        ac.nn.Linear(24, 8), ac.nn.ReLU(), ac.nn.Linear(8, 5),
+    ).double()  # fmt: skip
+    state = {key: ac.tensor(t.numpy()) for key, t in theirs.state_dict().items()}
+    ours.load_state_dict(state)
+    return ours, theirs
+
+
+def batch(seed):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(12, 4, 4)), rng.integers(0, 5, 12)
+
+
+def close(a, b, rtol=1e-9):
+    np.testing.assert_allclose(
+        a.detach().numpy(), b.detach().numpy(), rtol=rtol, atol=1e-12
+    )
+
+
+def test_names_and_repr():
+    ours, theirs = twins()
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    assert repr(ours) == repr(theirs)
+    assert repr(ac.nn.ModuleList(ours)) == repr(torch.nn.ModuleList(theirs))
+    for name in ("Dropout", "Softmax", "Identity", "ReLU", "Sigmoid", "MSELoss"):
+        assert repr(getattr(ac.nn, name)()) == repr(getattr(torch.nn, name)())
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_losses_and_gradients(smoothing, reduction):
+    ours, theirs = twins()
+    x, t = batch(0)
+    options = {"label_smoothing": smoothing, "reduction": reduction}
+    loss = ac.nn.CrossEntropyLoss(**options)(ours(ac.tensor(x)), ac.tensor(t))
+    expected = torch.nn.CrossEntropyLoss(**options)(
+        theirs(torch.tensor(x)), torch.tensor(t)
+    )
+    close(loss, expected)
+    loss.backward()
+    expected.backward()
+    for p, q in zip(ours.parameters(), theirs.parameters(), strict=True):
+        close(p.grad, q.grad)
+
+
+OPTIMIZERS = [
+    ("SGD", {"lr": 0.05}),
+    ("SGD", {"lr": 0.05, "momentum": 0.9, "dampening": 0.1, "weight_decay": 0.01}),
+    ("SGD", {"lr": 0.05, "momentum": 0.9, "nesterov": True}),
+    ("SGD", {"lr": 0.01, "maximize": True}),
+    ("AdamW", {"lr": 0.01}),
+    ("AdamW", {"lr": 0.01, "betas": (0.8, 0.9), "weight_decay": 0.1, "eps": 1e-6}),
+    ("Adam", {"lr": 0.01, "weight_decay": 0.1}),
+]
+
+
+def train(ac_or_torch, net, optimizer, steps, first=0):
+    for i in range(first, first + steps):
+        x, t = batch(i)
+        optimizer.zero_grad()
+        logits = net(ac_or_torch.tensor(x))
+        ac_or_torch.nn.functional.cross_entropy(
+            logits, ac_or_torch.tensor(t)
+        ).backward()
+        optimizer.step()
+
+
+@pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
+def test_fifty_steps(name, settings):
+    ours, theirs = twins()
+    train(ac, ours, getattr(ac.optim, name)(ours.parameters(), **settings), 50)
+    train(
+        torch, theirs, getattr(torch.optim, name)(theirs.parameters(), **settings), 50
+    )
+    for p, q in zip(ours.parameters(), theirs.parameters(), strict=True):
+        close(p, q, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
+def test_optimizer_states_pass_both_ways(name, settings):
+    ours, theirs = twins()
+    mine = getattr(ac.optim, name)(ours.parameters(), **settings)
+    yours = getattr(torch.optim, name)(theirs.parameters(), **settings)
+    train(torch, theirs, yours, 3)
+    ours.load_state_dict(
+        {k: ac.tensor(t.numpy()) for k, t in theirs.state_dict().items()}
+    )
+    mine.load_state_dict(converted(yours.state_dict(), ac.tensor))
+    train(ac, ours, mine, 3, first=3)
+    theirs.load_state_dict(
+        {k: torch.tensor(t.numpy()) for k, t in ours.state_dict().items()}
+    )
+    yours.load_state_dict(converted(mine.state_dict(), torch.tensor))
+    train(ac, ours, mine, 3, first=6)
+    train(torch, theirs, yours, 3, first=6)
+    for p, q in zip(ours.parameters(), theirs.parameters(), strict=True):
+        close(p, q)
+
+
+def converted(state, tensor):
+    def convert(value):
+        return tensor(value.numpy()) if hasattr(value, "numpy") else value
+
+    return {
+        "state": {
+            i: {name: convert(value) for name, value in values.items()}
+            for i, values in state["state"].items()
+        },
+        "param_groups": state["param_groups"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("StepLR", {"step_size": 4, "gamma": 0.3}),
+        ("CosineAnnealingLR", {"T_max": 7, "eta_min": 0.01}),
+    ],
+)
+def test_schedulers(name, settings):
+    rates = []
+    for library in (ac, torch):
+        p = library.zeros(1, requires_grad=True)
+        optimizer = library.optim.SGD([p], lr=0.5)
+        scheduler = getattr(library.optim.lr_scheduler, name)(optimizer, **settings)
+        found = []
+        for _ in range(50):
+            optimizer.step()
+            scheduler.step()
+            found += scheduler.get_last_lr()
+        rates.append(found)
+    np.testing.assert_allclose(*rates, rtol=1e-12, atol=1e-14)
+
+
+def test_initialisers_have_pytorchs_spread():
+    for name in ("kaiming_uniform_", "kaiming_normal_", "xavier_uniform_"):
+        ours = getattr(ac.nn.init, name)(ac.empty(200, 300)).numpy()
+        theirs = getattr(torch.nn.init, name)(torch.empty(200, 300)).numpy()
+        assert abs(ours.std() / theirs.std() - 1) < 0.03
