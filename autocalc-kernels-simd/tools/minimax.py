@@ -82,9 +82,7 @@ def _extrema(errors: list[tuple[Real, Real]], count: int) -> list[Real]:
 def _remez(fit: Fit, fixed: list[Real]) -> tuple[list[Real], Real]:
     count = fit.degree + 2 - len(fixed)
     middle, half = (fit.high + fit.low) / 2, (fit.high - fit.low) / 2
-    points = [
-        middle - half * mp.cos(mp.pi * i / (count - 1)) for i in range(count)
-    ]
+    points = [middle - half * mp.cos(mp.pi * i / (count - 1)) for i in range(count)]
     size = 60 * (fit.degree + 2)
     grid = [middle - half * mp.cos(mp.pi * i / size) for i in range(size + 1)]
     cached = {
@@ -149,12 +147,24 @@ def _fits() -> dict[str, Fit]:
 
     for name, degree, double in (("exp_f32", 4, False), ("exp_f64", 9, True)):
         fits[name] = Fit(
-            exp_tail, _one, lambda x: x, lambda x: x * x / mp.exp(x),
-            -half_ln2, half_ln2, degree, double,
+            exp_tail,
+            _one,
+            lambda x: x,
+            lambda x: x * x / mp.exp(x),
+            -half_ln2,
+            half_ln2,
+            degree,
+            double,
         )
     fits["exp_fast_f32"] = Fit(
-        exp_tail, _one, lambda x: x, lambda x: x * x / mp.exp(x),
-        -half_ln2, half_ln2, 3, False,
+        exp_tail,
+        _one,
+        lambda x: x,
+        lambda x: x * x / mp.exp(x),
+        -half_ln2,
+        half_ln2,
+        3,
+        False,
     )
 
     def log_tail(f: Real) -> Real:
@@ -163,9 +173,14 @@ def _fits() -> dict[str, Fit]:
         return (mp.log1p(f) - f + f * f / 2) / f**3
 
     fits["log_f32"] = Fit(
-        log_tail, _one, lambda x: x,
+        log_tail,
+        _one,
+        lambda x: x,
         lambda f: f * f if abs(f) < mp.mpf("1e-12") else abs(f**3 / mp.log1p(f)),
-        root, mp.sqrt(2) - 1, 9, False,
+        root,
+        mp.sqrt(2) - 1,
+        9,
+        False,
     )
 
     # log((1 + s) / (1 - s)) = 2 s + s z P(z), z = s^2
@@ -179,8 +194,14 @@ def _fits() -> dict[str, Fit]:
         atanh_tail, _one, _square, lambda s: s * s / 2, mp.mpf(0), s_max, 4, True
     )
     fits["pow_exp2_f64"] = Fit(
-        lambda x: mp.mpf(2) ** x, _one, lambda x: x, lambda x: mp.mpf(2) ** -x,
-        mp.mpf("-0.5001"), mp.mpf("0.5001"), 7, True,
+        lambda x: mp.mpf(2) ** x,
+        _one,
+        lambda x: x,
+        lambda x: mp.mpf(2) ** -x,
+        mp.mpf("-0.5001"),
+        mp.mpf("0.5001"),
+        7,
+        True,
     )
 
     def tanh_tail(x: Real) -> Real:
@@ -188,8 +209,14 @@ def _fits() -> dict[str, Fit]:
 
     for name, degree, double in (("tanh_f32", 4, False), ("tanh_f64", 12, True)):
         fits[name] = Fit(
-            tanh_tail, _one, _square, lambda x: x * x, mp.mpf(0), mp.mpf("0.626"),
-            degree, double,
+            tanh_tail,
+            _one,
+            _square,
+            lambda x: x * x,
+            mp.mpf(0),
+            mp.mpf("0.626"),
+            degree,
+            double,
         )
 
     def erf_tail(x: Real) -> Real:  # erf(x) = x + x P(x^2)
@@ -208,9 +235,14 @@ def _fits() -> dict[str, Fit]:
         ("erf_large_f64", "0.999", "6", 18, True),
     ):
         fits[name] = Fit(
-            lambda x: mp.log(mp.erfc(x)), _one, lambda x: x,
+            lambda x: mp.log(mp.erfc(x)),
+            _one,
+            lambda x: x,
             lambda x: mp.erfc(x) / mp.erf(x) + mp.mpf("1e-12") * mp.exp(-x),
-            mp.mpf(low), mp.mpf(high), degree, double,
+            mp.mpf(low),
+            mp.mpf(high),
+            degree,
+            double,
         )
 
     def sin_tail(x: Real) -> Real:
@@ -223,12 +255,24 @@ def _fits() -> dict[str, Fit]:
 
     for suffix, sin_degree, cos_degree in (("f32", 3, 2), ("f64", 6, 5)):
         fits[f"sin_{suffix}"] = Fit(
-            sin_tail, _one, _square, lambda x: x * x, mp.mpf(0), quarter,
-            sin_degree, True,
+            sin_tail,
+            _one,
+            _square,
+            lambda x: x * x,
+            mp.mpf(0),
+            quarter,
+            sin_degree,
+            True,
         )
         fits[f"cos_{suffix}"] = Fit(
-            cos_tail, _one, _square, lambda x: x**4 / mp.cos(x), mp.mpf(0), quarter,
-            cos_degree, True,
+            cos_tail,
+            _one,
+            _square,
+            lambda x: x**4 / mp.cos(x),
+            mp.mpf(0),
+            quarter,
+            cos_degree,
+            True,
         )
     return fits
 

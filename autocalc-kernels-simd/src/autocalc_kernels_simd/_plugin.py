@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from autocalc.plugin import KERNEL_API_VERSION, KernelImpl, KernelSet, hookimpl
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
     from autocalc.plugin import Allocator
@@ -42,15 +44,8 @@ class PoolAllocator:
         from autocalc_kernels_simd import _core
 
         # The builtin itself, so that a call costs no Python frame.
-        self.empty = _core.empty
+        self.empty: Callable[[tuple[int, ...], np.dtype[Any]], Any] = _core.empty
         self._core = _core
-
-    if TYPE_CHECKING:
-
-        def empty(
-            self, shape: tuple[int, ...], dtype: np.dtype[Any]
-        ) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
-            """Return a new C-contiguous array, its values undefined."""
 
     def stats(self) -> dict[str, int]:
         """Return the counters: bytes in use, at the peak and cached; blocks."""

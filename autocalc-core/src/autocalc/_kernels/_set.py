@@ -81,7 +81,7 @@ class KernelImpl:
 class Allocator(Protocol):
     """Memory for results; the first usable set that has one provides it."""
 
-    def empty(self, shape: Shape, dtype: DType) -> Array:
+    def empty(self, shape: Shape, dtype: DType, /) -> Array:
         """Return a new C-contiguous array, its values undefined."""
 
     def stats(self) -> dict[str, int]:
