@@ -165,7 +165,7 @@ struct TanhBackward {
     static constexpr Cost cost = Cost::cheap;
     template <class T>
     static AC_INLINE vec<T> apply(vec<T> g, vec<T> y) {
-        return g * ((set1<T>(1) - y) * (set1<T>(1) + y));  // 1 - y^2 would cancel
+        return g * ((set1<T>(1) - y) * (set1<T>(1) + y));  // 1 - y * y would cancel
     }
 };
 
@@ -202,10 +202,18 @@ void round_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     const int dtype = operand(call, 0)->dtype;
     RunKernel kernel = nullptr;
     switch (int_attribute(call, 0)) {
-        case 0: kernel = unary_for<Floor>(dtype); break;
-        case 1: kernel = unary_for<Ceil>(dtype); break;
-        case 2: kernel = unary_for<Trunc>(dtype); break;
-        default: kernel = unary_for<Even>(dtype); break;
+        case 0:
+            kernel = unary_for<Floor>(dtype);
+            break;
+        case 1:
+            kernel = unary_for<Ceil>(dtype);
+            break;
+        case 2:
+            kernel = unary_for<Trunc>(dtype);
+            break;
+        default:
+            kernel = unary_for<Even>(dtype);
+            break;
     }
     call_elementwise(call, context, status, 2, kernel, Cost::cheap);
 }
@@ -272,7 +280,8 @@ void axpy_run(void* const* operands, int64_t n, const void* parameters) {
     }
     if (i < n) {
         store_first(out + i,
-                    fma(alpha, load_first(x + i, n - i), load_first(y + i, n - i)), n - i);
+                    fma(alpha, load_first(x + i, n - i), load_first(y + i, n - i)),
+                    n - i);
     }
 }
 
@@ -292,19 +301,22 @@ const ac_kernel_entry entries[] = {
     {"sub", "~ out ; a b", binary_kernel<Sub>, nullptr, nullptr, 0.2, number_dtypes, 0},
     {"mul", "~ out ; a b", binary_kernel<Mul>, nullptr, nullptr, 0.2, all_dtypes, 0},
     {"div", "~ out ; a b", binary_kernel<Div>, nullptr, nullptr, 0.3, float_dtypes, 0},
-    {"maximum", "~ out ; a b", binary_kernel<Maximum>, nullptr, nullptr, 0.2, all_dtypes, 0},
-    {"minimum", "~ out ; a b", binary_kernel<Minimum>, nullptr, nullptr, 0.2, all_dtypes, 0},
+    {"maximum", "~ out ; a b", binary_kernel<Maximum>, nullptr, nullptr, 0.2,
+     all_dtypes, 0},
+    {"minimum", "~ out ; a b", binary_kernel<Minimum>, nullptr, nullptr, 0.2,
+     all_dtypes, 0},
     {"neg", "~ out ; a", unary_kernel<Neg>, nullptr, nullptr, 0.15, number_dtypes, 0},
     {"abs", "~ out ; a", unary_kernel<Abs>, nullptr, nullptr, 0.15, number_dtypes, 0},
     {"sqrt", "~ out ; a", unary_kernel<Sqrt>, nullptr, nullptr, 0.4, float_dtypes, 0},
     {"relu", "~ out ; a", unary_kernel<Relu>, nullptr, nullptr, 0.15, number_dtypes, 0},
     {"round", "~ out ; a ; mode:floor,ceil,trunc,even", round_kernel, nullptr, nullptr,
      0.15, float_dtypes, 0},
-    {"clamp", "~ out ; a low? high?", clamp_kernel, nullptr, nullptr, 0.2, number_dtypes, 0},
+    {"clamp", "~ out ; a low? high?", clamp_kernel, nullptr, nullptr, 0.2,
+     number_dtypes, 0},
     {"relu_backward", "~ out ; g y", binary_kernel<ReluBackward>, nullptr, nullptr, 0.2,
      float_dtypes, 0},
-    {"sigmoid_backward", "~ out ; g y", binary_kernel<SigmoidBackward>, nullptr, nullptr,
-     0.2, float_dtypes, 0},
+    {"sigmoid_backward", "~ out ; g y", binary_kernel<SigmoidBackward>, nullptr,
+     nullptr, 0.2, float_dtypes, 0},
     {"tanh_backward", "~ out ; g y", binary_kernel<TanhBackward>, nullptr, nullptr, 0.2,
      float_dtypes, 0},
     {"axpy", "y ; alpha x", axpy_kernel, nullptr, nullptr, 0.2, float_dtypes, 0},

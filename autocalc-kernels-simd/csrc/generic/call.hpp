@@ -14,7 +14,9 @@ AC_INLINE const ac_array* operand(const ac_call* call, int i) {
     const ac_operand& o = call->operands[i];
     return o.count == 1 && o.arrays[0].present ? o.arrays : nullptr;
 }
-AC_INLINE const ac_operand& list(const ac_call* call, int i) { return call->operands[i]; }
+AC_INLINE const ac_operand& list(const ac_call* call, int i) {
+    return call->operands[i];
+}
 AC_INLINE int64_t int_attribute(const ac_call* call, int i) {
     return call->attributes[i].v.i;
 }
@@ -101,9 +103,10 @@ AC_INLINE void parallel(ac_context* context, int64_t tasks, bool worthwhile, F&&
 template <class F>
 AC_INLINE void parallel_range(ac_context* context, int64_t count, int64_t tile,
                               bool worthwhile, F&& f) {
-    parallel(context, ceil_div(count, tile), worthwhile, [&](int64_t begin, int64_t end) {
-        f(begin * tile, smaller(end * tile, count));
-    });
+    parallel(context, ceil_div(count, tile), worthwhile,
+             [&](int64_t begin, int64_t end) {
+                 f(begin * tile, smaller(end * tile, count));
+             });
 }
 
 }  // namespace

@@ -48,37 +48,59 @@ void same_run(void* const* operands, int64_t n, const void*) {
 template <class To>
 AC_INLINE RunKernel cast_to(int from) {
     switch (from) {
-        case AC_FLOAT32: return cast_run<To, float>;
-        case AC_FLOAT64: return cast_run<To, double>;
-        case AC_INT8: return cast_run<To, int8_t>;
-        case AC_INT16: return cast_run<To, int16_t>;
-        case AC_INT32: return cast_run<To, int32_t>;
-        case AC_INT64: return cast_run<To, int64_t>;
-        case AC_UINT8: return cast_run<To, uint8_t>;
-        case AC_BOOL: return cast_run<To, Bool>;
-        default: return nullptr;
+        case AC_FLOAT32:
+            return cast_run<To, float>;
+        case AC_FLOAT64:
+            return cast_run<To, double>;
+        case AC_INT8:
+            return cast_run<To, int8_t>;
+        case AC_INT16:
+            return cast_run<To, int16_t>;
+        case AC_INT32:
+            return cast_run<To, int32_t>;
+        case AC_INT64:
+            return cast_run<To, int64_t>;
+        case AC_UINT8:
+            return cast_run<To, uint8_t>;
+        case AC_BOOL:
+            return cast_run<To, Bool>;
+        default:
+            return nullptr;
     }
 }
 
 RunKernel copy_run(int to, int from) {
     if (to == from) {
         switch (size_of(to)) {
-            case 1: return same_run<1>;
-            case 2: return same_run<2>;
-            case 4: return same_run<4>;
-            default: return same_run<8>;
+            case 1:
+                return same_run<1>;
+            case 2:
+                return same_run<2>;
+            case 4:
+                return same_run<4>;
+            default:
+                return same_run<8>;
         }
     }
     switch (to) {
-        case AC_FLOAT32: return cast_to<float>(from);
-        case AC_FLOAT64: return cast_to<double>(from);
-        case AC_INT8: return cast_to<int8_t>(from);
-        case AC_INT16: return cast_to<int16_t>(from);
-        case AC_INT32: return cast_to<int32_t>(from);
-        case AC_INT64: return cast_to<int64_t>(from);
-        case AC_UINT8: return cast_to<uint8_t>(from);
-        case AC_BOOL: return cast_to<Bool>(from);
-        default: return nullptr;
+        case AC_FLOAT32:
+            return cast_to<float>(from);
+        case AC_FLOAT64:
+            return cast_to<double>(from);
+        case AC_INT8:
+            return cast_to<int8_t>(from);
+        case AC_INT16:
+            return cast_to<int16_t>(from);
+        case AC_INT32:
+            return cast_to<int32_t>(from);
+        case AC_INT64:
+            return cast_to<int64_t>(from);
+        case AC_UINT8:
+            return cast_to<uint8_t>(from);
+        case AC_BOOL:
+            return cast_to<Bool>(from);
+        default:
+            return nullptr;
     }
 }
 
@@ -89,8 +111,9 @@ RunKernel copy_run(int to, int from) {
 constexpr int64_t square = 16;
 
 template <class T>
-void transpose_square(char* AC_RESTRICT out, int64_t out_row, const char* AC_RESTRICT in,
-                      int64_t in_row, int64_t rows, int64_t columns) {
+void transpose_square(char* AC_RESTRICT out, int64_t out_row,
+                      const char* AC_RESTRICT in, int64_t in_row, int64_t rows,
+                      int64_t columns) {
     for (int64_t i = 0; i < rows; ++i) {
         T* to = reinterpret_cast<T*>(out + i * out_row);
         const char* from = in + i * int64_t(sizeof(T));
@@ -103,8 +126,10 @@ void transpose_square(char* AC_RESTRICT out, int64_t out_row, const char* AC_RES
 // The dimension along which the input is contiguous, if the inner one is another.
 int transposed_dim(const Nest& nest) {
     const int inner = nest.dims - 1;
-    if (nest.item[0] != nest.item[1] || nest.stride[0][inner] != nest.item[0]) return -1;
-    if (nest.stride[1][inner] <= nest.item[1] || nest.size[inner] < square / 2) return -1;
+    if (nest.item[0] != nest.item[1] || nest.stride[0][inner] != nest.item[0])
+        return -1;
+    if (nest.stride[1][inner] <= nest.item[1] || nest.size[inner] < square / 2)
+        return -1;
     for (int i = 0; i < inner; ++i) {
         if (nest.stride[1][i] == nest.item[1] && nest.size[i] >= square / 2) return i;
     }
@@ -130,21 +155,26 @@ void transpose_tasks(const Nest& nest, int across, int64_t begin, int64_t end) {
         const int64_t rows = smaller(square, nest.size[across] - first);
         for (int64_t j = 0; j < nest.size[inner]; j += square) {
             transpose_square<T>(out + j * nest.stride[0][inner], nest.stride[0][across],
-                                in + j * nest.stride[1][inner], nest.stride[1][inner], rows,
-                                smaller(square, nest.size[inner] - j));
+                                in + j * nest.stride[1][inner], nest.stride[1][inner],
+                                rows, smaller(square, nest.size[inner] - j));
         }
     }
 }
 
 void transpose(ac_context* context, const Nest& nest, int across) {
     const int64_t squares = ceil_div(nest.size[across], square);
-    const int64_t tasks = nest.total / nest.size[across] / nest.size[nest.dims - 1] * squares;
+    const int64_t tasks =
+        nest.total / nest.size[across] / nest.size[nest.dims - 1] * squares;
     parallel(context, tasks, nest.total >= 16384, [&](int64_t begin, int64_t end) {
         switch (nest.item[0]) {
-            case 1: return transpose_tasks<uint8_t>(nest, across, begin, end);
-            case 2: return transpose_tasks<uint16_t>(nest, across, begin, end);
-            case 4: return transpose_tasks<uint32_t>(nest, across, begin, end);
-            default: return transpose_tasks<uint64_t>(nest, across, begin, end);
+            case 1:
+                return transpose_tasks<uint8_t>(nest, across, begin, end);
+            case 2:
+                return transpose_tasks<uint16_t>(nest, across, begin, end);
+            case 4:
+                return transpose_tasks<uint32_t>(nest, across, begin, end);
+            default:
+                return transpose_tasks<uint64_t>(nest, across, begin, end);
         }
     });
 }
@@ -180,10 +210,17 @@ void fill_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* value = operand(call, 1);
     RunKernel kernel = fill_run<uint64_t>;
     switch (size_of(out->dtype)) {
-        case 1: kernel = fill_run<uint8_t>; break;
-        case 2: kernel = fill_run<uint16_t>; break;
-        case 4: kernel = fill_run<uint32_t>; break;
-        default: break;
+        case 1:
+            kernel = fill_run<uint8_t>;
+            break;
+        case 2:
+            kernel = fill_run<uint16_t>;
+            break;
+        case 4:
+            kernel = fill_run<uint32_t>;
+            break;
+        default:
+            break;
     }
     alignas(8) char bytes[8];
     const RunKernel convert = copy_run(out->dtype, value->dtype);
@@ -220,8 +257,8 @@ void compare_run(void* const* operands, int64_t n, const void*) {
     if (i < n) {
         const int64_t rest = n - i;
         store_bools_first(
-            out + i, compare_lanes<op>(load_first(a + i, rest), load_first(b + i, rest)),
-            rest);
+            out + i,
+            compare_lanes<op>(load_first(a + i, rest), load_first(b + i, rest)), rest);
     }
 }
 
@@ -246,15 +283,23 @@ void int_compare_run(void* const* operands, int64_t n, const void*) {
 template <Comparison op>
 AC_INLINE RunKernel compare_for(int dtype) {
     switch (dtype) {
-        case AC_FLOAT32: return compare_run<float, op>;
-        case AC_FLOAT64: return compare_run<double, op>;
-        case AC_INT8: return int_compare_run<int8_t, op>;
-        case AC_INT16: return int_compare_run<int16_t, op>;
-        case AC_INT32: return int_compare_run<int32_t, op>;
-        case AC_INT64: return int_compare_run<int64_t, op>;
+        case AC_FLOAT32:
+            return compare_run<float, op>;
+        case AC_FLOAT64:
+            return compare_run<double, op>;
+        case AC_INT8:
+            return int_compare_run<int8_t, op>;
+        case AC_INT16:
+            return int_compare_run<int16_t, op>;
+        case AC_INT32:
+            return int_compare_run<int32_t, op>;
+        case AC_INT64:
+            return int_compare_run<int64_t, op>;
         case AC_UINT8:
-        case AC_BOOL: return int_compare_run<uint8_t, op>;
-        default: return nullptr;
+        case AC_BOOL:
+            return int_compare_run<uint8_t, op>;
+        default:
+            return nullptr;
     }
 }
 
@@ -262,13 +307,26 @@ void compare_kernel(const ac_call* call, ac_context* context, ac_status* status)
     const int dtype = operand(call, 1)->dtype;
     RunKernel kernel = nullptr;
     switch (int_attribute(call, 0)) {
-        case equal: kernel = compare_for<equal>(dtype); break;
-        case not_equal: kernel = compare_for<not_equal>(dtype); break;
-        case less: kernel = compare_for<less>(dtype); break;
-        case less_equal: kernel = compare_for<less_equal>(dtype); break;
-        case greater: kernel = compare_for<greater>(dtype); break;
-        case greater_equal: kernel = compare_for<greater_equal>(dtype); break;
-        default: break;
+        case equal:
+            kernel = compare_for<equal>(dtype);
+            break;
+        case not_equal:
+            kernel = compare_for<not_equal>(dtype);
+            break;
+        case less:
+            kernel = compare_for<less>(dtype);
+            break;
+        case less_equal:
+            kernel = compare_for<less_equal>(dtype);
+            break;
+        case greater:
+            kernel = compare_for<greater>(dtype);
+            break;
+        case greater_equal:
+            kernel = compare_for<greater_equal>(dtype);
+            break;
+        default:
+            break;
     }
     call_elementwise(call, context, status, 3, kernel, Cost::cheap);
 }
@@ -283,8 +341,7 @@ void where_run(void* const* operands, int64_t n, const void*) {
     const T* b = static_cast<const T*>(operands[3]);
     int64_t i = 0;
     for (; i + lanes <= n; i += lanes) {
-        store(out + i,
-              select(load_bools<T>(condition + i), load(a + i), load(b + i)));
+        store(out + i, select(load_bools<T>(condition + i), load(a + i), load(b + i)));
     }
     if (i < n) {
         const int64_t rest = n - i;
@@ -308,10 +365,17 @@ void small_where_run(void* const* operands, int64_t n, const void*) {
 void where_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     RunKernel kernel = where_run<double>;
     switch (size_of(operand(call, 0)->dtype)) {
-        case 1: kernel = small_where_run<uint8_t>; break;
-        case 2: kernel = small_where_run<uint16_t>; break;
-        case 4: kernel = where_run<float>; break;
-        default: break;
+        case 1:
+            kernel = small_where_run<uint8_t>;
+            break;
+        case 2:
+            kernel = small_where_run<uint16_t>;
+            break;
+        case 4:
+            kernel = where_run<float>;
+            break;
+        default:
+            break;
     }
     call_elementwise(call, context, status, 4, kernel, Cost::cheap);
 }
@@ -319,9 +383,10 @@ void where_kernel(const ac_call* call, ac_context* context, ac_status* status) {
 const ac_kernel_entry entries[] = {
     {"copy", "~ out ; a", copy_kernel, nullptr, nullptr, 0.2, all_dtypes, 0},
     {"fill", "out ; value", fill_kernel, nullptr, nullptr, 0.1, all_dtypes, 0},
-    {"compare", "~ out ; a b ; op:eq,ne,lt,le,gt,ge", compare_kernel, nullptr, nullptr, 0.2,
-     all_dtypes, 0},
-    {"where", "~ out ; condition a b", where_kernel, nullptr, nullptr, 0.2, bool_dtype, 0},
+    {"compare", "~ out ; a b ; op:eq,ne,lt,le,gt,ge", compare_kernel, nullptr, nullptr,
+     0.2, all_dtypes, 0},
+    {"where", "~ out ; condition a b", where_kernel, nullptr, nullptr, 0.2, bool_dtype,
+     0},
 };
 
 }  // namespace

@@ -12,7 +12,13 @@
     X(copies)                 \
     X(reductions)             \
     X(gemm)                   \
-    X(linear)
+    X(linear)                 \
+    X(softmax)                \
+    X(losses)                 \
+    X(optimizers)             \
+    X(indexing)               \
+    X(norms)                  \
+    X(random)
 
 namespace autocalc::simd::AC_ISA {
 

@@ -71,7 +71,8 @@ inline void merge_dims(Nest& nest) {
         } else {
             nest.size[++last] = nest.size[i];
         }
-        for (int k = 0; k < nest.operands; ++k) nest.stride[k][last] = nest.stride[k][i];
+        for (int k = 0; k < nest.operands; ++k)
+            nest.stride[k][last] = nest.stride[k][i];
     }
     nest.dims = last + 1;
 }
@@ -98,7 +99,8 @@ inline void make_nest(Nest& nest, const ac_array* const* arrays, int operands) {
         nest.data[k] = static_cast<char*>(arrays[k]->data);
     }
     bool contiguous = true;
-    for (int k = 0; k < operands; ++k) contiguous = contiguous && is_contiguous(*arrays[k]);
+    for (int k = 0; k < operands; ++k)
+        contiguous = contiguous && is_contiguous(*arrays[k]);
     if (contiguous) {
         nest.dims = 1;
         nest.total = nest.size[0] = element_count(*arrays[0]);
@@ -183,20 +185,30 @@ AC_INLINE void scatter_run(char* AC_RESTRICT to, const char* AC_RESTRICT from,
     const T* in = reinterpret_cast<const T*>(from);
     for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = in[i];
 }
-inline void gather(char* to, const char* from, int64_t item, int64_t stride, int64_t n) {
+inline void gather(char* to, const char* from, int64_t item, int64_t stride,
+                   int64_t n) {
     switch (item) {
-        case 1: return gather_run<uint8_t>(to, from, stride, n);
-        case 2: return gather_run<uint16_t>(to, from, stride, n);
-        case 4: return gather_run<uint32_t>(to, from, stride, n);
-        default: return gather_run<uint64_t>(to, from, stride, n);
+        case 1:
+            return gather_run<uint8_t>(to, from, stride, n);
+        case 2:
+            return gather_run<uint16_t>(to, from, stride, n);
+        case 4:
+            return gather_run<uint32_t>(to, from, stride, n);
+        default:
+            return gather_run<uint64_t>(to, from, stride, n);
     }
 }
-inline void scatter(char* to, const char* from, int64_t item, int64_t stride, int64_t n) {
+inline void scatter(char* to, const char* from, int64_t item, int64_t stride,
+                    int64_t n) {
     switch (item) {
-        case 1: return scatter_run<uint8_t>(to, from, stride, n);
-        case 2: return scatter_run<uint16_t>(to, from, stride, n);
-        case 4: return scatter_run<uint32_t>(to, from, stride, n);
-        default: return scatter_run<uint64_t>(to, from, stride, n);
+        case 1:
+            return scatter_run<uint8_t>(to, from, stride, n);
+        case 2:
+            return scatter_run<uint16_t>(to, from, stride, n);
+        case 4:
+            return scatter_run<uint32_t>(to, from, stride, n);
+        default:
+            return scatter_run<uint64_t>(to, from, stride, n);
     }
 }
 
@@ -249,8 +261,8 @@ inline void run_rows(const Nest& nest, int64_t begin, int64_t end, RunKernel ker
 }
 
 // Short rows: every operand that is not dense is collected over several rows.
-inline void run_collected(const Nest& nest, int64_t begin, int64_t end, RunKernel kernel,
-                          const void* parameters, Buffers& buffers) {
+inline void run_collected(const Nest& nest, int64_t begin, int64_t end,
+                          RunKernel kernel, const void* parameters, Buffers& buffers) {
     const int inner = nest.dims - 1;
     Position at;
     start_at(nest, begin, at);
@@ -262,8 +274,8 @@ inline void run_collected(const Nest& nest, int64_t begin, int64_t end, RunKerne
             for (int k = 1; k < nest.operands; ++k) {
                 if (nest.dense[k]) continue;
                 const int64_t stride = nest.stride[k][inner];
-                gather(buffers.bytes[k] + i * nest.item[k], at.row[k] + at.column * stride,
-                       nest.item[k], stride, row);
+                gather(buffers.bytes[k] + i * nest.item[k],
+                       at.row[k] + at.column * stride, nest.item[k], stride, row);
             }
             i += row;
             at.column += row;
@@ -271,8 +283,8 @@ inline void run_collected(const Nest& nest, int64_t begin, int64_t end, RunKerne
         }
         void* run[max_operands];
         for (int k = 0; k < nest.operands; ++k) {
-            run[k] = nest.dense[k] ? nest.data[k] + first * nest.item[k]
-                                   : buffers.bytes[k];
+            run[k] =
+                nest.dense[k] ? nest.data[k] + first * nest.item[k] : buffers.bytes[k];
         }
         kernel(run, n, parameters);
         if (nest.dense[0]) continue;
@@ -313,8 +325,9 @@ inline void run_nest(const Nest& nest, int64_t begin, int64_t end, RunKernel ker
 enum class Cost { cheap, costly };
 
 // The whole of an elementwise kernel: arrays[0] is the output.
-inline void elementwise(ac_context* context, const ac_array* const* arrays, int operands,
-                        RunKernel kernel, const void* parameters, Cost cost) {
+inline void elementwise(ac_context* context, const ac_array* const* arrays,
+                        int operands, RunKernel kernel, const void* parameters,
+                        Cost cost) {
     Nest nest;
     make_nest(nest, arrays, operands);
     if (nest.total == 0) return;

@@ -2,10 +2,10 @@
 //
 // Reductions over any axes.
 //
-// The order of additions follows from shape and strides alone. Eight vectors are added in
-// turn into each of four accumulators, and from there on sums are combined in pairs, so
-// that the error grows with log2(n). Long reductions are cut into tiles, whose partial
-// results are combined in pairs too, whichever thread made them.
+// The order of additions follows from shape and strides alone. Eight vectors are added
+// in turn into each of four accumulators, and from there on sums are combined in pairs,
+// so that the error grows with log2(n). Long reductions are cut into tiles, whose
+// partial results are combined in pairs too, whichever thread made them.
 //
 // Two walks: along rows, where neighbours in memory are added (a horizontal sum at the
 // end), and down columns, where neighbours belong to different outputs.
@@ -186,13 +186,15 @@ AC_INLINE vec<T> reduce_tail(const T* p, int64_t n, vec<T> parameter) {
 
 // n contiguous elements into the cascade.
 template <class T, class Op, class Map>
-AC_INLINE void reduce_run(const T* p, int64_t n, vec<T> parameter, Cascade<T, Op>& sums) {
+AC_INLINE void reduce_run(const T* p, int64_t n, vec<T> parameter,
+                          Cascade<T, Op>& sums) {
     constexpr int64_t lanes = vec<T>::lanes;
     constexpr int64_t block = 32 * lanes;
     const auto at = [&](int64_t i) { return Map::apply(load(p + i), parameter); };
     int64_t i = 0;
     for (; i + block <= n; i += block) {
-        vec<T> a = at(i), b = at(i + lanes), c = at(i + 2 * lanes), d = at(i + 3 * lanes);
+        vec<T> a = at(i), b = at(i + lanes), c = at(i + 2 * lanes),
+               d = at(i + 3 * lanes);
         for (int64_t j = i + 4 * lanes; j < i + block; j += 4 * lanes) {
             a = Op::combine(a, at(j));
             b = Op::combine(b, at(j + lanes));
@@ -251,7 +253,8 @@ AC_NOINLINE T reduce_along(const Nest& nest, int64_t begin, int64_t end, T param
                 filled = 0;
             }
         } else {
-            reduce_run<T, Op, Map>(reinterpret_cast<const T*>(from), n, parameter, sums);
+            reduce_run<T, Op, Map>(reinterpret_cast<const T*>(from), n, parameter,
+                                   sums);
         }
         left -= n;
         at.column += n;
@@ -274,10 +277,10 @@ AC_INLINE vec<T> reduce_group(const char* const* rows, int64_t count, int64_t of
         return Map::apply(n == vec<T>::lanes ? load(p) : load_first(p, n), parameter);
     };
     if (count == row_group) {
-        const vec<T> a = Op::combine(Op::combine(row(0), row(1)),
-                                     Op::combine(row(2), row(3)));
-        const vec<T> b = Op::combine(Op::combine(row(4), row(5)),
-                                     Op::combine(row(6), row(7)));
+        const vec<T> a =
+            Op::combine(Op::combine(row(0), row(1)), Op::combine(row(2), row(3)));
+        const vec<T> b =
+            Op::combine(Op::combine(row(4), row(5)), Op::combine(row(6), row(7)));
         return Op::combine(a, b);
     }
     vec<T> a = row(0);
@@ -306,8 +309,9 @@ AC_NOINLINE void reduce_rows(const char* const* rows, int64_t count, int64_t col
 
 // Rows `begin` to `end` of `columns` outputs from `offset` bytes on, into out.
 template <class T, class Op, class Map>
-AC_NOINLINE void reduce_down(const Nest& nest, int64_t offset, int64_t begin, int64_t end,
-                             int64_t columns, const T* parameters, T* out) {
+AC_NOINLINE void reduce_down(const Nest& nest, int64_t offset, int64_t begin,
+                             int64_t end, int64_t columns, const T* parameters,
+                             T* out) {
     alignas(64) T block[column_tile];
     alignas(64) T total[column_tile];
     const int inner = nest.dims - 1;
@@ -359,7 +363,8 @@ AC_INLINE bool walks_down(const ReducePlan& plan) {
     }
     const Nest& nest = plan.reduced;
     // A few columns would fill too little of a vector; long contiguous rows are better.
-    return !(nest.stride[0][nest.dims - 1] == int64_t(sizeof(T)) && nest.size[nest.dims - 1] > 1);
+    return !(nest.stride[0][nest.dims - 1] == int64_t(sizeof(T)) &&
+             nest.size[nest.dims - 1] > 1);
 }
 
 constexpr int64_t along_tile = 32768;  // elements of one output that a task reduces
@@ -379,8 +384,8 @@ bool reduce_values(ac_context* context, const ReducePlan& plan, const T* paramet
     const int64_t tiles = ceil_div(count, down ? row_tile : along_tile);
     T* partial = values;
     if (tiles > 1) {
-        partial = static_cast<T*>(
-            context->scratch(context, 0, static_cast<size_t>(tiles * outputs) * sizeof(T)));
+        partial = static_cast<T*>(context->scratch(
+            context, 0, static_cast<size_t>(tiles * outputs) * sizeof(T)));
         if (partial == nullptr) return false;
     }
     const bool worthwhile = count * outputs >= (costly ? 4096 : 16384);
@@ -394,11 +399,11 @@ bool reduce_values(ac_context* context, const ReducePlan& plan, const T* paramet
                 const int64_t column = task / tiles % across * column_tile;
                 const int64_t first = task / tiles / across * columns + column;
                 const int64_t n = smaller(column_tile, columns - column);
-                reduce_down<T, Op, Map>(plan.reduced, kept_offset(plan, first),
-                                        tile * row_tile,
-                                        smaller((tile + 1) * row_tile, count), n,
-                                        Map::has_parameter ? parameters + first : nullptr,
-                                        partial + tile * outputs + first);
+                reduce_down<T, Op, Map>(
+                    plan.reduced, kept_offset(plan, first), tile * row_tile,
+                    smaller((tile + 1) * row_tile, count), n,
+                    Map::has_parameter ? parameters + first : nullptr,
+                    partial + tile * outputs + first);
             }
         });
     } else {
@@ -414,7 +419,8 @@ bool reduce_values(ac_context* context, const ReducePlan& plan, const T* paramet
                 for (int64_t o = from; o < to; ++o) {
                     nest.data[0] = plan.reduced.data[0] + kept_offset(plan, o);
                     partial[tile * outputs + o] = reduce_along<T, Op, Map>(
-                        nest, tile * along_tile, smaller((tile + 1) * along_tile, count),
+                        nest, tile * along_tile,
+                        smaller((tile + 1) * along_tile, count),
                         Map::has_parameter ? parameters[o] : T(0));
                 }
             }
@@ -451,7 +457,8 @@ void store_results(const T* values, const ac_array& out) {
 
 // Where results are made: in the output itself if it is contiguous, else in scratch.
 template <class T>
-AC_INLINE T* results_of(ac_context* context, const ac_array* out, int64_t count, int slot) {
+AC_INLINE T* results_of(ac_context* context, const ac_array* out, int64_t count,
+                        int slot) {
     if (out != nullptr && is_contiguous(*out)) return data<T>(out);
     return static_cast<T*>(
         context->scratch(context, slot, static_cast<size_t>(count + 1) * sizeof(T)));

@@ -125,7 +125,8 @@ AC_INLINE To reduce_ints(const Nest& nest, To identity) {
 
 struct IntSum {
     static AC_INLINE int64_t apply(int64_t a, int64_t b) {
-        return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+        return static_cast<int64_t>(static_cast<uint64_t>(a) +
+                                    static_cast<uint64_t>(b));
     }
 };
 struct IntMax {
@@ -153,19 +154,18 @@ void reduce_int_values(const ac_call* call, ac_context* context, ac_status* stat
     To* values = results_of<To>(context, out, plan.outputs, 1);
     if (values == nullptr) return no_memory(status);
     const int64_t bundle = ceil_div(4096, larger(plan.reduced.total, int64_t(1)));
-    parallel_range(context, plan.outputs, bundle,
-                   plan.outputs * plan.reduced.total >= 16384,
-                   [&](int64_t begin, int64_t end) {
-                       Nest nest = plan.reduced;
-                       for (int64_t o = begin; o < end; ++o) {
-                           nest.data[0] = plan.reduced.data[0] + kept_offset(plan, o);
-                           const To start =
-                               from_first && nest.total > 0
-                                   ? To(*reinterpret_cast<const From*>(nest.data[0]))
-                                   : To(0);
-                           values[o] = reduce_ints<From, To, Op>(nest, start);
-                       }
-                   });
+    parallel_range(
+        context, plan.outputs, bundle, plan.outputs * plan.reduced.total >= 16384,
+        [&](int64_t begin, int64_t end) {
+            Nest nest = plan.reduced;
+            for (int64_t o = begin; o < end; ++o) {
+                nest.data[0] = plan.reduced.data[0] + kept_offset(plan, o);
+                const To start = from_first && nest.total > 0
+                                     ? To(*reinterpret_cast<const From*>(nest.data[0]))
+                                     : To(0);
+                values[o] = reduce_ints<From, To, Op>(nest, start);
+            }
+        });
     store_results(values, *out);
 }
 
@@ -177,15 +177,23 @@ AC_INLINE void extreme(const ac_call* call, ac_context* context, ac_status* stat
 template <class FloatOp, class IntOp>
 void extreme_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     switch (operand(call, 1)->dtype) {
-        case AC_FLOAT32: return reduce_floats<float, FloatOp, false>(call, context, status);
-        case AC_FLOAT64: return reduce_floats<double, FloatOp, false>(call, context, status);
-        case AC_INT8: return extreme<int8_t, IntOp>(call, context, status);
-        case AC_INT16: return extreme<int16_t, IntOp>(call, context, status);
-        case AC_INT32: return extreme<int32_t, IntOp>(call, context, status);
-        case AC_INT64: return extreme<int64_t, IntOp>(call, context, status);
+        case AC_FLOAT32:
+            return reduce_floats<float, FloatOp, false>(call, context, status);
+        case AC_FLOAT64:
+            return reduce_floats<double, FloatOp, false>(call, context, status);
+        case AC_INT8:
+            return extreme<int8_t, IntOp>(call, context, status);
+        case AC_INT16:
+            return extreme<int16_t, IntOp>(call, context, status);
+        case AC_INT32:
+            return extreme<int32_t, IntOp>(call, context, status);
+        case AC_INT64:
+            return extreme<int64_t, IntOp>(call, context, status);
         case AC_UINT8:
-        case AC_BOOL: return extreme<uint8_t, IntOp>(call, context, status);
-        default: return unsupported(status);
+        case AC_BOOL:
+            return extreme<uint8_t, IntOp>(call, context, status);
+        default:
+            return unsupported(status);
     }
 }
 
@@ -196,26 +204,34 @@ AC_INLINE void sum_ints(const ac_call* call, ac_context* context, ac_status* sta
 
 void sum_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     switch (operand(call, 1)->dtype) {
-        case AC_FLOAT32: return reduce_floats<float, SumOp, false>(call, context, status);
-        case AC_FLOAT64: return reduce_floats<double, SumOp, false>(call, context, status);
-        case AC_INT8: return sum_ints<int8_t>(call, context, status);
-        case AC_INT16: return sum_ints<int16_t>(call, context, status);
-        case AC_INT32: return sum_ints<int32_t>(call, context, status);
-        case AC_INT64: return sum_ints<int64_t>(call, context, status);
+        case AC_FLOAT32:
+            return reduce_floats<float, SumOp, false>(call, context, status);
+        case AC_FLOAT64:
+            return reduce_floats<double, SumOp, false>(call, context, status);
+        case AC_INT8:
+            return sum_ints<int8_t>(call, context, status);
+        case AC_INT16:
+            return sum_ints<int16_t>(call, context, status);
+        case AC_INT32:
+            return sum_ints<int32_t>(call, context, status);
+        case AC_INT64:
+            return sum_ints<int64_t>(call, context, status);
         case AC_UINT8:
-        case AC_BOOL: return sum_ints<uint8_t>(call, context, status);
-        default: return unsupported(status);
+        case AC_BOOL:
+            return sum_ints<uint8_t>(call, context, status);
+        default:
+            return unsupported(status);
     }
 }
 
-#define AC_FLOAT_KERNEL(name, float_call, double_call)                             \
-    void name(const ac_call* call, ac_context* context, ac_status* status) {       \
-        const ac_operand& first = call->operands[call->n_outputs];                 \
-        if (first.arrays->dtype == AC_FLOAT32) {                                   \
-            float_call(call, context, status);                                     \
-        } else {                                                                   \
-            double_call(call, context, status);                                    \
-        }                                                                          \
+#define AC_FLOAT_KERNEL(name, float_call, double_call)                       \
+    void name(const ac_call* call, ac_context* context, ac_status* status) { \
+        const ac_operand& first = call->operands[call->n_outputs];           \
+        if (first.arrays->dtype == AC_FLOAT32) {                             \
+            float_call(call, context, status);                               \
+        } else {                                                             \
+            double_call(call, context, status);                              \
+        }                                                                    \
     }
 AC_FLOAT_KERNEL(mean_kernel, (reduce_floats<float, SumOp, true>),
                 (reduce_floats<double, SumOp, true>))
@@ -263,18 +279,26 @@ AC_INLINE int64_t argmax_ints(const char* p, int64_t stride, int64_t n) {
     return at;
 }
 
-constexpr int64_t gathered_row = 4096;  // longer strided rows go through the heap's scratch
+constexpr int64_t gathered_row =
+    4096;  // longer strided rows go through the heap's scratch
 
 AC_INLINE int64_t argmax_one(int dtype, const char* p, int64_t stride, int64_t n,
                              void* buffer) {
     switch (dtype) {
-        case AC_FLOAT32: return argmax_floats(p, stride, n, static_cast<float*>(buffer));
-        case AC_FLOAT64: return argmax_floats(p, stride, n, static_cast<double*>(buffer));
-        case AC_INT8: return argmax_ints<int8_t>(p, stride, n);
-        case AC_INT16: return argmax_ints<int16_t>(p, stride, n);
-        case AC_INT32: return argmax_ints<int32_t>(p, stride, n);
-        case AC_INT64: return argmax_ints<int64_t>(p, stride, n);
-        default: return argmax_ints<uint8_t>(p, stride, n);
+        case AC_FLOAT32:
+            return argmax_floats(p, stride, n, static_cast<float*>(buffer));
+        case AC_FLOAT64:
+            return argmax_floats(p, stride, n, static_cast<double*>(buffer));
+        case AC_INT8:
+            return argmax_ints<int8_t>(p, stride, n);
+        case AC_INT16:
+            return argmax_ints<int16_t>(p, stride, n);
+        case AC_INT32:
+            return argmax_ints<int32_t>(p, stride, n);
+        case AC_INT64:
+            return argmax_ints<int64_t>(p, stride, n);
+        default:
+            return argmax_ints<uint8_t>(p, stride, n);
     }
 }
 
@@ -292,23 +316,24 @@ void argmax_kernel(const ac_call* call, ac_context* context, ac_status* status) 
     const int64_t stride = a->ndim ? a->strides[axis] : plan.item;
     const bool gathers = a->dtype <= AC_FLOAT64 && stride != plan.item;
     bool failed = false;
-    parallel_range(
-        context, plan.outputs, ceil_div(4096, n), plan.outputs * n >= 16384,
-        [&](int64_t begin, int64_t end) {
-            alignas(64) char small[gathered_row * sizeof(double)];
-            void* buffer = small;
-            if (gathers && n > gathered_row) {
-                buffer = context->scratch(context, 2, static_cast<size_t>(n * plan.item));
-                if (buffer == nullptr) {
-                    __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
-                    return;
-                }
-            }
-            for (int64_t o = begin; o < end; ++o) {
-                values[o] = argmax_one(a->dtype, plan.data + kept_offset(plan, o), stride,
-                                       n, buffer);
-            }
-        });
+    parallel_range(context, plan.outputs, ceil_div(4096, n), plan.outputs * n >= 16384,
+                   [&](int64_t begin, int64_t end) {
+                       alignas(64) char small[gathered_row * sizeof(double)];
+                       void* buffer = small;
+                       if (gathers && n > gathered_row) {
+                           buffer = context->scratch(
+                               context, 2, static_cast<size_t>(n * plan.item));
+                           if (buffer == nullptr) {
+                               __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
+                               return;
+                           }
+                       }
+                       for (int64_t o = begin; o < end; ++o) {
+                           values[o] =
+                               argmax_one(a->dtype, plan.data + kept_offset(plan, o),
+                                          stride, n, buffer);
+                       }
+                   });
     if (failed) return no_memory(status);
     store_results(values, *out);
 }
@@ -318,14 +343,14 @@ constexpr const char* over_axes = "out ; a ; axes:ints keepdim:bool";
 const ac_kernel_entry entries[] = {
     {"sum", over_axes, sum_kernel, nullptr, nullptr, 0.15, all_dtypes, 0},
     {"mean", over_axes, mean_kernel, nullptr, nullptr, 0.15, float_dtypes, 0},
-    {"max", over_axes, extreme_kernel<MaxOp, IntMax>, nullptr, nullptr, 0.15, all_dtypes,
-     0},
+    {"max", over_axes, extreme_kernel<MaxOp, IntMax>, nullptr, nullptr, 0.15,
+     all_dtypes, 0},
     {"min", over_axes, extreme_kernel<MinOp, IntMin>, nullptr, nullptr, 0.15,
      number_dtypes, 0},
     {"argmax", "out ; a ; axis:int keepdim:bool", argmax_kernel, nullptr, nullptr, 0.2,
      all_dtypes, 0},
-    {"var", "out mean? ; a ; axes:ints keepdim:bool correction:float", var_kernel, nullptr,
-     nullptr, 0.3, float_dtypes, 0},
+    {"var", "out mean? ; a ; axes:ints keepdim:bool correction:float", var_kernel,
+     nullptr, nullptr, 0.3, float_dtypes, 0},
     {"logsumexp", over_axes, logsumexp_kernel, nullptr, nullptr, 0.6, float_dtypes, 0},
 };
 

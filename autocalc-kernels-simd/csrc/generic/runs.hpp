@@ -3,8 +3,8 @@
 // Kernels over contiguous runs, made from an operation on vectors or on integers.
 //
 // A vector operation is a struct with a static template `apply` over vec<T>; it is used
-// for whole vectors and, with masked loads and stores, for the tail, so that an element's
-// result does not depend on where it stands.
+// for whole vectors and, with masked loads and stores, for the tail, so that an
+// element's result does not depend on where it stands.
 #pragma once
 
 #include "loops.hpp"
@@ -41,10 +41,12 @@ void binary_run(void* const* operands, int64_t n, const void*) {
         store(out + i, x);
         store(out + i + lanes, y);
     }
-    for (; i + lanes <= n; i += lanes) store(out + i, Op::apply(load(a + i), load(b + i)));
+    for (; i + lanes <= n; i += lanes)
+        store(out + i, Op::apply(load(a + i), load(b + i)));
     if (i < n) {
         store_first(out + i,
-                    Op::apply(load_first(a + i, n - i), load_first(b + i, n - i)), n - i);
+                    Op::apply(load_first(a + i, n - i), load_first(b + i, n - i)),
+                    n - i);
     }
 }
 
@@ -127,28 +129,37 @@ AC_INLINE typename unsigned_of<T>::type wrap(T x) {
 // Which dtypes an operation has beside the floats.
 enum class Ints { no, numbers, with_bool };
 
-#define AC_RUN_FOR(name, run, int_run)                                              \
-    template <class Op>                                                             \
-    AC_INLINE RunKernel name(int dtype) {                                           \
-        switch (dtype) {                                                            \
-            case AC_FLOAT32: return run<float, Op>;                                 \
-            case AC_FLOAT64: return run<double, Op>;                                \
-            default: break;                                                         \
-        }                                                                           \
-        if constexpr (Op::ints != Ints::no) {                                       \
-            switch (dtype) {                                                        \
-                case AC_INT8: return int_run<int8_t, Op>;                           \
-                case AC_INT16: return int_run<int16_t, Op>;                         \
-                case AC_INT32: return int_run<int32_t, Op>;                         \
-                case AC_INT64: return int_run<int64_t, Op>;                         \
-                case AC_UINT8: return int_run<uint8_t, Op>;                         \
-                default: break;                                                     \
-            }                                                                       \
-        }                                                                           \
-        if constexpr (Op::ints == Ints::with_bool) {                                \
-            if (dtype == AC_BOOL) return int_run<uint8_t, typename Op::Bool>;       \
-        }                                                                           \
-        return nullptr;                                                             \
+#define AC_RUN_FOR(name, run, int_run)                                        \
+    template <class Op>                                                       \
+    AC_INLINE RunKernel name(int dtype) {                                     \
+        switch (dtype) {                                                      \
+            case AC_FLOAT32:                                                  \
+                return run<float, Op>;                                        \
+            case AC_FLOAT64:                                                  \
+                return run<double, Op>;                                       \
+            default:                                                          \
+                break;                                                        \
+        }                                                                     \
+        if constexpr (Op::ints != Ints::no) {                                 \
+            switch (dtype) {                                                  \
+                case AC_INT8:                                                 \
+                    return int_run<int8_t, Op>;                               \
+                case AC_INT16:                                                \
+                    return int_run<int16_t, Op>;                              \
+                case AC_INT32:                                                \
+                    return int_run<int32_t, Op>;                              \
+                case AC_INT64:                                                \
+                    return int_run<int64_t, Op>;                              \
+                case AC_UINT8:                                                \
+                    return int_run<uint8_t, Op>;                              \
+                default:                                                      \
+                    break;                                                    \
+            }                                                                 \
+        }                                                                     \
+        if constexpr (Op::ints == Ints::with_bool) {                          \
+            if (dtype == AC_BOOL) return int_run<uint8_t, typename Op::Bool>; \
+        }                                                                     \
+        return nullptr;                                                       \
     }
 AC_RUN_FOR(unary_for, unary_run, int_unary_run)
 AC_RUN_FOR(binary_for, binary_run, int_binary_run)
@@ -156,8 +167,8 @@ AC_RUN_FOR(ternary_for, ternary_run, int_ternary_run)
 #undef AC_RUN_FOR
 
 // An elementwise call whose operands 0 to n - 1 are all present.
-inline void call_elementwise(const ac_call* call, ac_context* context, ac_status* status,
-                             int n, RunKernel kernel, Cost cost,
+inline void call_elementwise(const ac_call* call, ac_context* context,
+                             ac_status* status, int n, RunKernel kernel, Cost cost,
                              const void* parameters = nullptr) {
     if (kernel == nullptr) return unsupported(status);
     const ac_array* arrays[max_operands];

@@ -8,14 +8,14 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-#define AC_FUNCTION(Name, function)                      \
-    struct Name {                                        \
-        static constexpr Ints ints = Ints::no;           \
-        static constexpr Cost cost = Cost::costly;       \
-        template <class V>                               \
-        static AC_INLINE V apply(V a) {                  \
-            return function(a);                          \
-        }                                                \
+#define AC_FUNCTION(Name, function)                \
+    struct Name {                                  \
+        static constexpr Ints ints = Ints::no;     \
+        static constexpr Cost cost = Cost::costly; \
+        template <class V>                         \
+        static AC_INLINE V apply(V a) {            \
+            return function(a);                    \
+        }                                          \
     };
 AC_FUNCTION(Exp, exp)
 AC_FUNCTION(Log, log)
@@ -27,10 +27,25 @@ AC_FUNCTION(Cos, cos)
 #undef AC_FUNCTION
 
 struct Pow {
-    static constexpr Ints ints = Ints::no;
+    static constexpr Ints ints = Ints::numbers;
     template <class V>
     static AC_INLINE V apply(V a, V b) {
         return pow(a, b);
+    }
+    // Wraps around; 1 / a^-b rounds toward zero, which leaves something of 1 and -1
+    // only.
+    template <class T>
+    static AC_INLINE T scalar(T a, T b) {
+        if (b < T(0)) {
+            if (a != T(1) && wrap(a) != wrap(T(-1))) return T(0);
+            b = b & T(1);
+        }
+        uint64_t base = static_cast<uint64_t>(a), result = 1;
+        for (uint64_t n = static_cast<uint64_t>(b); n != 0; n >>= 1) {
+            if (n & 1) result *= base;
+            base *= base;
+        }
+        return static_cast<T>(result);
     }
 };
 struct Square {
@@ -53,12 +68,14 @@ AC_INLINE bool repeats_two(const ac_array* b) {
 void pow_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* b = operand(call, 2);
     const int dtype = operand(call, 0)->dtype;
-    const bool square =
-        dtype == AC_FLOAT32 ? repeats_two<float>(b) : repeats_two<double>(b);
+    const bool square = (dtype == AC_FLOAT32 && repeats_two<float>(b)) ||
+                        (dtype == AC_FLOAT64 && repeats_two<double>(b));
     if (square) {
-        call_elementwise(call, context, status, 2, unary_for<Square>(dtype), Cost::cheap);
+        call_elementwise(call, context, status, 2, unary_for<Square>(dtype),
+                         Cost::cheap);
     } else {
-        call_elementwise(call, context, status, 3, binary_for<Pow>(dtype), Cost::costly);
+        call_elementwise(call, context, status, 3, binary_for<Pow>(dtype),
+                         Cost::costly);
     }
 }
 
@@ -66,11 +83,12 @@ const ac_kernel_entry entries[] = {
     {"exp", "~ out ; a", unary_kernel<Exp>, nullptr, nullptr, 0.4, float_dtypes, 0},
     {"log", "~ out ; a", unary_kernel<Log>, nullptr, nullptr, 0.5, float_dtypes, 0},
     {"tanh", "~ out ; a", unary_kernel<Tanh>, nullptr, nullptr, 0.6, float_dtypes, 0},
-    {"sigmoid", "~ out ; a", unary_kernel<Sigmoid>, nullptr, nullptr, 0.6, float_dtypes, 0},
+    {"sigmoid", "~ out ; a", unary_kernel<Sigmoid>, nullptr, nullptr, 0.6, float_dtypes,
+     0},
     {"erf", "~ out ; a", unary_kernel<Erf>, nullptr, nullptr, 0.7, float_dtypes, 0},
     {"sin", "~ out ; a", unary_kernel<Sin>, nullptr, nullptr, 1.2, float_dtypes, 0},
     {"cos", "~ out ; a", unary_kernel<Cos>, nullptr, nullptr, 1.2, float_dtypes, 0},
-    {"pow", "~ out ; a b", pow_kernel, nullptr, nullptr, 3.0, float_dtypes, 0},
+    {"pow", "~ out ; a b", pow_kernel, nullptr, nullptr, 3.0, number_dtypes, 0},
 };
 
 }  // namespace

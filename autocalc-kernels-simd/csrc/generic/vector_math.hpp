@@ -62,7 +62,7 @@ struct exp_constants<float> {
     static constexpr float ln2_low = 1.42860677e-6f;
     static constexpr float lowest = -104.0f;  // e^-104 rounds to zero
     static constexpr float highest = 89.0f;   // e^89 overflows
-    static constexpr float lowest_normal = -87.0f;
+    static constexpr float lowest_exponent = -125.0f;
     static constexpr float tail[] = {0.5f, 0.166664883f, 0.0416655503f, 0.0083722854f,
                                      0.00140355469f};  // degree 4, error 4.3e-9
 };
@@ -73,7 +73,7 @@ struct exp_constants<double> {
     static constexpr double ln2_low = 1.9082149292705877e-10;
     static constexpr double lowest = -746.0;
     static constexpr double highest = 710.0;
-    static constexpr double lowest_normal = -708.0;
+    static constexpr double lowest_exponent = -1021.0;
     static constexpr double tail[] = {
         0.50000000000000111,    0.16666666666665858,    0.041666666666520455,
         0.0083333333335044862,  0.0013888888948855554,  0.00019841270036844287,
@@ -105,7 +105,7 @@ AC_INLINE vec<T> exp(vec<T> x) {
     return scale2(set1<T>(1) + tail, n);
 }
 
-// exp of an x in [lowest_normal, highest): one multiplication scales.
+// exp of an x whose result is a normal number: one multiplication scales.
 template <class T>
 AC_INLINE vec<T> exp_normal(vec<T> x) {
     vec<T> n;
@@ -113,12 +113,20 @@ AC_INLINE vec<T> exp_normal(vec<T> x) {
     return scale2_normal(set1<T>(1) + tail, n);
 }
 
-// exp of an x <= 0 as softmax needs it: what would be subnormal is zero. NaN stays.
+// exp of an x <= 0, as softmax needs it; NaN stays. Without a scaling instruction the
+// second factor takes what the first, a normal number, leaves.
 template <class T>
 AC_INLINE vec<T> exp_negative(vec<T> x) {
-    const vec<T> limit = set1<T>(exp_constants<T>::lowest_normal);
-    const vec<T> e = exp_normal(max(limit, x));
-    return select(lt(x, limit), zero<T>(), e);
+    using constants = exp_constants<T>;
+    vec<T> n;
+    const vec<T> tail = exp_tail(max(set1<T>(constants::lowest), x), n);
+    const vec<T> p = set1<T>(1) + tail;
+    if constexpr (has_scale) {
+        return scale2(p, n);
+    } else {
+        const vec<T> front = max(set1<T>(constants::lowest_exponent), n);
+        return p * power2(front) * power2(n - front);
+    }
 }
 
 // ---- log
@@ -134,10 +142,9 @@ struct log_constants<float> {
     static constexpr float rescale_log2 = 24;
     static constexpr int significand_bits = 23;
     // log(1 + f) = f - f^2 / 2 + f^3 P(f): degree 9, error 8.2e-9
-    static constexpr float tail[] = {0.333333313f,  -0.249999642f, 0.200002104f,
-                                     -0.166696236f, 0.142810449f,  -0.124170214f,
-                                     0.110915504f,  -0.109624103f, 0.103935935f,
-                                     -0.052673392f};
+    static constexpr float tail[] = {
+        0.333333313f,  -0.249999642f, 0.200002104f,  -0.166696236f, 0.142810449f,
+        -0.124170214f, 0.110915504f,  -0.109624103f, 0.103935935f,  -0.052673392f};
 };
 template <>
 struct log_constants<double> {
@@ -201,7 +208,8 @@ AC_INLINE f64 log_positive(f64 x) {
     const f64 z = s * s;
     const f64 tail = z * polynomial(z, constants::tail);
     const f64 half_square = set1<double>(0.5) * f * f;
-    f64 y = fma(s, half_square + tail, e * set1<double>(exp_constants<double>::ln2_low));
+    f64 y =
+        fma(s, half_square + tail, e * set1<double>(exp_constants<double>::ln2_low));
     y = (half_square - y) - f;
     return fma(e, set1<double>(exp_constants<double>::ln2_high), -y);
 }
@@ -212,7 +220,8 @@ AC_INLINE vec<T> log(vec<T> x) {
     const mask<T> usual = gt(x, zero<T>()) & lt(x, infinity);
     vec<T> y = log_positive(x);
     if (!all(usual)) {
-        const vec<T> at_zero = select(eq(x, zero<T>()), -infinity, set1<T>(limits<T>::nan));
+        const vec<T> at_zero =
+            select(eq(x, zero<T>()), -infinity, set1<T>(limits<T>::nan));
         y = select(usual, y, select(eq(x, infinity) | is_nan(x), x, at_zero));
     }
     return y;
@@ -220,17 +229,17 @@ AC_INLINE vec<T> log(vec<T> x) {
 
 // ---- tanh
 //
-// Below 0.625 x + x z P(z), z = x^2; above 1 - 2 / (e^(2x) + 1), where what the quotient
-// loses counts less than half.
+// Below 0.625 x + x z P(z), z = x^2; above 1 - 2 / (e^(2x) + 1), where what the
+// quotient loses counts less than half.
 AC_INLINE constexpr float tanh_one(float) { return 10.0f; }  // tanh is 1 from here on
 AC_INLINE constexpr double tanh_one(double) { return 20.0; }
 constexpr float tanh_tail_f32[] = {-0.333332837f, 0.133314788f, -0.0537421666f,
                                    0.0206455272f, -0.0057107443f};  // error 4.3e-9
 constexpr double tanh_tail_f64[] = {
-    -0.33333333333333331,    0.13333333333332978,    -0.053968253968015287,
-    0.021869488528078615,    -0.0088632353685253167, 0.0035921259609706878,
-    -0.0014558163048328141,  0.00058991752803616039, -0.00023865612846237899,
-    9.5471895713990671e-05,  -3.6188428209541081e-05, 1.1397044854652298e-05,
+    -0.33333333333333331,   0.13333333333332978,     -0.053968253968015287,
+    0.021869488528078615,   -0.0088632353685253167,  0.0035921259609706878,
+    -0.0014558163048328141, 0.00058991752803616039,  -0.00023865612846237899,
+    9.5471895713990671e-05, -3.6188428209541081e-05, 1.1397044854652298e-05,
     -2.1121524993883617e-06};  // error 3.1e-20
 AC_INLINE f32 tanh_tail(f32 z) { return polynomial(z, tanh_tail_f32); }
 AC_INLINE f64 tanh_tail(f64 z) { return polynomial(z, tanh_tail_f64); }
@@ -267,7 +276,7 @@ AC_INLINE vec<T> sigmoid(vec<T> x) {
 // ---- erf
 //
 // x + x P(x^2) near zero; then 1 - e^Q(x).
-constexpr float erf_small_f32[] = {0.128379151f,   -0.376125008f, 0.112818688f,
+constexpr float erf_small_f32[] = {0.128379151f,   -0.376125008f,  0.112818688f,
                                    -0.0267679561f, 0.00499449391f, -0.000599485531f};
 // On [0, 0.926], degree 5, error 1.7e-8; and on [0.92, 4], degree 6, error 1.7e-9:
 constexpr float erf_large_f32[] = {-0.000195674453f, -1.12767565f,  -0.637182176f,
@@ -296,7 +305,8 @@ AC_INLINE f64 erf_large(f64 a) { return polynomial(a, erf_large_f64); }
 template <class T>
 AC_INLINE vec<T> erf(vec<T> x) {
     constexpr T split = sizeof(T) == 4 ? T(0.92) : T(1);
-    const vec<T> a = min(set1<T>(sizeof(T) == 4 ? T(4) : T(6)), abs(x));  // erf is 1 there
+    const vec<T> a =
+        min(set1<T>(sizeof(T) == 4 ? T(4) : T(6)), abs(x));  // erf is 1 there
     const vec<T> small = fma(a, erf_small(a * a), a);
     const vec<T> large = set1<T>(1) - exp_normal(erf_large(a));
     return copysign(select(lt(a, set1<T>(split)), small, large), x);
@@ -307,9 +317,9 @@ AC_INLINE vec<T> erf(vec<T> x) {
 // x = n pi/2 + r, |r| <= pi/4, with pi/2 in parts of 33 bits, so that n times a part is
 // exact for |n| < 2^20. Floats are computed in double precision, where two parts do.
 // Beyond 10^6 the lanes concerned go through the C library.
-constexpr double half_pi_1 = 1.5707963267341256;       // 33 bits
+constexpr double half_pi_1 = 1.5707963267341256;  // 33 bits
 constexpr double half_pi_1_rest = 6.0771005065061922e-11;
-constexpr double half_pi_2 = 6.0771005063039660e-11;   // the next 33 bits
+constexpr double half_pi_2 = 6.0771005063039660e-11;  // the next 33 bits
 constexpr double half_pi_2_rest = 2.0222662487959506e-21;
 constexpr double trig_limit = 1e6;
 
@@ -432,10 +442,12 @@ AC_INLINE vec<T> pow_special(vec<T> x, vec<T> y, vec<T> magnitude) {
     const vec<T> one = set1<T>(1), infinity = set1<T>(limits<T>::infinity);
     const vec<T> a = abs(x);
     const mask<T> growing = gt(y, zero<T>());
-    magnitude = select(eq(a, zero<T>()), select(growing, zero<T>(), infinity), magnitude);
-    magnitude = select(eq(a, infinity), select(growing, infinity, zero<T>()), magnitude);
-    const mask<T> to_zero = lt(a, one) ^ growing;  // |y| infinite
-    const vec<T> limit = select(to_zero, zero<T>(), infinity);
+    magnitude =
+        select(eq(a, zero<T>()), select(growing, zero<T>(), infinity), magnitude);
+    magnitude =
+        select(eq(a, infinity), select(growing, infinity, zero<T>()), magnitude);
+    const mask<T> to_infinity = lt(a, one) ^ growing;  // |y| infinite
+    const vec<T> limit = select(to_infinity, infinity, zero<T>());
     magnitude = select(eq(abs(y), infinity), limit, magnitude);
     magnitude = select(eq(a, one), one, magnitude);
     const vec<T> half = y * set1<T>(T(0.5));

@@ -146,6 +146,8 @@ AC_INLINE i64 operator-(i64 a, i64 b) { return {_mm512_sub_epi64(a.v, b.v)}; }
 AC_INLINE f32 operator*(f32 a, f32 b) { return {_mm512_mul_ps(a.v, b.v)}; }
 AC_INLINE f64 operator*(f64 a, f64 b) { return {_mm512_mul_pd(a.v, b.v)}; }
 AC_INLINE i32 operator*(i32 a, i32 b) { return {_mm512_mullo_epi32(a.v, b.v)}; }
+// The full product of the low, unsigned halves of each lane.
+AC_INLINE i64 multiply_low(i64 a, i64 b) { return {_mm512_mul_epu32(a.v, b.v)}; }
 AC_INLINE f32 operator/(f32 a, f32 b) { return {_mm512_div_ps(a.v, b.v)}; }
 AC_INLINE f64 operator/(f64 a, f64 b) { return {_mm512_div_pd(a.v, b.v)}; }
 AC_INLINE f32 fma(f32 a, f32 b, f32 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }

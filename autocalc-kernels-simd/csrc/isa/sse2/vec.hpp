@@ -220,6 +220,8 @@ AC_INLINE i32 operator*(i32 a, i32 b) {
     return {_mm_unpacklo_epi32(_mm_shuffle_epi32(even, _MM_SHUFFLE(0, 0, 2, 0)),
                                _mm_shuffle_epi32(odd, _MM_SHUFFLE(0, 0, 2, 0)))};
 }
+// The full product of the low, unsigned halves of each lane.
+AC_INLINE i64 multiply_low(i64 a, i64 b) { return {_mm_mul_epu32(a.v, b.v)}; }
 AC_INLINE f32 operator/(f32 a, f32 b) { return {_mm_div_ps(a.v, b.v)}; }
 AC_INLINE f64 operator/(f64 a, f64 b) { return {_mm_div_pd(a.v, b.v)}; }
 AC_INLINE f32 fma(f32 a, f32 b, f32 c) { return a * b + c; }

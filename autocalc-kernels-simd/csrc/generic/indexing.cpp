@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: MIT
+//
+// Reading and adding at indices: gather, index_select, embedding; scatter_add,
+// index_add, embedding_backward. Additions happen in the order of the indices: threads
+// share out what lies beside the axis, never the axis itself.
+#include "families.hpp"
+#include "indices.hpp"
+#include "loops.hpp"
+#include "vec.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+// ---- reading
+//
+// out[p] = from[p + index[p] * step] for every position p of the output, where `from`
+// and `index` repeat (stride 0) along what they do not have.
+template <class T>
+AC_INLINE void read_row(char* out, int64_t out_stride, const char* index,
+                        int64_t index_stride, const char* from, int64_t from_stride,
+                        int64_t step, int64_t n) {
+    if (index_stride == 0) {
+        from += *reinterpret_cast<const int64_t*>(index) * step;
+        if (from_stride == int64_t(sizeof(T)) && out_stride == int64_t(sizeof(T))) {
+            memcpy(out, from, static_cast<size_t>(n) * sizeof(T));
+            return;
+        }
+        for (int64_t i = 0; i < n; ++i) {
+            *reinterpret_cast<T*>(out + i * out_stride) =
+                *reinterpret_cast<const T*>(from + i * from_stride);
+        }
+        return;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        const int64_t at = *reinterpret_cast<const int64_t*>(index + i * index_stride);
+        *reinterpret_cast<T*>(out + i * out_stride) =
+            *reinterpret_cast<const T*>(from + i * from_stride + at * step);
+    }
+}
+
+template <class T>
+void read_range(const Nest& nest, int64_t step, int64_t begin, int64_t end) {
+    const int inner = nest.dims - 1;
+    const int64_t* stride[3] = {nest.stride[0], nest.stride[1], nest.stride[2]};
+    Position at;
+    start_at(nest, begin, at);
+    for (int64_t left = end - begin; left > 0;) {
+        const int64_t n = smaller(left, nest.size[inner] - at.column);
+        read_row<T>(at.row[0] + at.column * stride[0][inner], stride[0][inner],
+                    at.row[1] + at.column * stride[1][inner], stride[1][inner],
+                    at.row[2] + at.column * stride[2][inner], stride[2][inner], step,
+                    n);
+        left -= n;
+        next_row(nest, at);
+    }
+}
+
+void read_indexed(ac_context* context, const ac_array& out, const ac_array& index,
+                  const ac_array& from, int64_t step) {
+    const ac_array* arrays[3] = {&out, &index, &from};
+    Nest nest;
+    make_nest(nest, arrays, 3);
+    parallel_range(context, nest.total, 4096, nest.total >= 16384,
+                   [&](int64_t begin, int64_t end) {
+                       switch (nest.item[0]) {
+                           case 1:
+                               return read_range<uint8_t>(nest, step, begin, end);
+                           case 2:
+                               return read_range<uint16_t>(nest, step, begin, end);
+                           case 4:
+                               return read_range<uint32_t>(nest, step, begin, end);
+                           default:
+                               return read_range<uint64_t>(nest, step, begin, end);
+                       }
+                   });
+}
+
+// `a` over the shape of `like`, standing still along `axis`.
+AC_INLINE ac_array without_axis(const ac_array& a, const ac_array& like, int64_t axis) {
+    ac_array result = a;
+    for (int d = 0; d < like.ndim; ++d) result.shape[d] = like.shape[d];
+    result.strides[axis] = 0;
+    return result;
+}
+
+// A vector of indices over the shape of `like`, moving along `axis` alone.
+AC_INLINE ac_array along_axis(const ac_array& index, const ac_array& like,
+                              int64_t axis) {
+    ac_array result = like;
+    result.data = index.data;
+    result.dtype = index.dtype;
+    for (int d = 0; d < like.ndim; ++d) result.strides[d] = 0;
+    result.strides[axis] = index.strides[0];
+    return result;
+}
+
+void gather_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
+    const ac_array& index = *operand(call, 2);
+    const int64_t axis = int_attribute(call, 0);
+    done(status);
+    if (out.ndim == 0) {  // one element, whose index is 0
+        if (indices_fit(&index, 1, 2, status)) read_indexed(context, out, index, a, 0);
+        return;
+    }
+    if (!indices_fit(&index, a.shape[axis], 2, status)) return;
+    read_indexed(context, out, index, without_axis(a, out, axis), a.strides[axis]);
+}
+
+void index_select_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
+    const ac_array& index = *operand(call, 2);
+    const int64_t axis = int_attribute(call, 0);
+    done(status);
+    if (!indices_fit(&index, a.shape[axis], 2, status)) return;
+    read_indexed(context, out, along_axis(index, out, axis), without_axis(a, out, axis),
+                 a.strides[axis]);
+}
+
+void embedding_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array &out = *operand(call, 0), &weight = *operand(call, 1);
+    const ac_array& indices = *operand(call, 2);
+    done(status);
+    if (!indices_fit(&indices, weight.shape[0], 2, status)) return;
+    const int last = out.ndim - 1;
+    ac_array index = out, from = out;
+    index.data = indices.data;
+    index.dtype = indices.dtype;
+    from.data = weight.data;
+    for (int d = 0; d < last; ++d) {
+        index.strides[d] = indices.strides[d];
+        from.strides[d] = 0;
+    }
+    index.strides[last] = 0;
+    from.strides[last] = weight.strides[1];
+    read_indexed(context, out, index, from, weight.strides[0]);
+}
+
+// ---- adding
+//
+// out[.., index[.., j, ..], ..] += src[.., j, ..] for j in order. A task is a run of
+// columns: positions beside the axis which lie in a row.
+struct AddPlan {
+    Nest columns;   // out, index, src without the axis
+    int64_t count;  // elements of the axis of index and src
+    int64_t out_step, index_step, src_step;
+    int64_t skipped;  // an index that is left out, or -1
+};
+
+constexpr int64_t columns_of_task = 128;
+
+template <class T>
+AC_INLINE T plus(T a, T b) {
+    if constexpr (T(0.5) != T(0)) {
+        return a + b;
+    } else {
+        return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    }
+}
+
+template <class T>
+AC_INLINE void add_run(T* out, const T* src, int64_t n) {
+    if constexpr (T(0.5) != T(0)) {
+        constexpr int64_t lanes = vec<T>::lanes;
+        int64_t i = 0;
+        for (; i + lanes <= n; i += lanes)
+            store(out + i, load(out + i) + load(src + i));
+        if (i < n) {
+            const int64_t rest = n - i;
+            store_first(out + i, load_first(out + i, rest) + load_first(src + i, rest),
+                        rest);
+        }
+    } else {
+#pragma GCC ivdep
+        for (int64_t i = 0; i < n; ++i) out[i] = plus(out[i], src[i]);
+    }
+}
+
+template <class T>
+void add_columns(const AddPlan& plan, const char* index, const char* src, char* out,
+                 int64_t n) {
+    const Nest& nest = plan.columns;
+    const int inner = nest.dims - 1;
+    const int64_t out_stride = nest.stride[0][inner],
+                  src_stride = nest.stride[2][inner];
+    const int64_t index_stride = nest.stride[1][inner];
+    const bool runs = index_stride == 0 && out_stride == int64_t(sizeof(T)) &&
+                      src_stride == out_stride;
+    for (int64_t j = 0; j < plan.count; ++j) {
+        const char* indices = index + j * plan.index_step;
+        const char* values = src + j * plan.src_step;
+        if (index_stride == 0 || n == 1) {
+            const int64_t at = *reinterpret_cast<const int64_t*>(indices);
+            if (at == plan.skipped) continue;
+            char* to = out + at * plan.out_step;
+            if (runs) {
+                add_run(reinterpret_cast<T*>(to), reinterpret_cast<const T*>(values),
+                        n);
+                continue;
+            }
+        }
+        for (int64_t i = 0; i < n; ++i) {
+            const int64_t at =
+                *reinterpret_cast<const int64_t*>(indices + i * index_stride);
+            T* to = reinterpret_cast<T*>(out + i * out_stride + at * plan.out_step);
+            *to = plus(*to, *reinterpret_cast<const T*>(values + i * src_stride));
+        }
+    }
+}
+
+template <class T>
+void add_indexed(ac_context* context, const AddPlan& plan) {
+    const Nest& nest = plan.columns;
+    if (nest.total == 0 || plan.count == 0) return;
+    const int inner = nest.dims - 1;
+    const int64_t chunks = ceil_div(nest.size[inner], columns_of_task);
+    const int64_t tasks = nest.total / nest.size[inner] * chunks;
+    parallel(context, tasks, nest.total * plan.count >= 16384,
+             [&](int64_t begin, int64_t end) {
+                 for (int64_t task = begin; task < end; ++task) {
+                     const int64_t column = task % chunks * columns_of_task;
+                     const int64_t n =
+                         smaller(columns_of_task, nest.size[inner] - column);
+                     Position at;
+                     start_at(nest, task / chunks * nest.size[inner], at);
+                     add_columns<T>(plan, at.row[1] + column * nest.stride[1][inner],
+                                    at.row[2] + column * nest.stride[2][inner],
+                                    at.row[0] + column * nest.stride[0][inner], n);
+                 }
+             });
+}
+
+void add_indexed(ac_context* context, ac_status* status, const AddPlan& plan,
+                 int dtype) {
+    done(status);
+    switch (dtype) {
+        case AC_FLOAT32:
+            return add_indexed<float>(context, plan);
+        case AC_FLOAT64:
+            return add_indexed<double>(context, plan);
+        case AC_INT8:
+            return add_indexed<int8_t>(context, plan);
+        case AC_INT16:
+            return add_indexed<int16_t>(context, plan);
+        case AC_INT32:
+            return add_indexed<int32_t>(context, plan);
+        case AC_INT64:
+            return add_indexed<int64_t>(context, plan);
+        case AC_UINT8:
+            return add_indexed<uint8_t>(context, plan);
+        default:
+            return unsupported(status);
+    }
+}
+
+// Takes dimension `axis` away and answers its stride.
+AC_INLINE int64_t drop_axis(ac_array& a, int64_t axis) {
+    const int64_t stride = a.strides[axis];
+    for (int64_t d = axis + 1; d < a.ndim; ++d) {
+        a.shape[d - 1] = a.shape[d];
+        a.strides[d - 1] = a.strides[d];
+    }
+    --a.ndim;
+    return stride;
+}
+
+inline void plan_add(AddPlan& plan, ac_array out, ac_array index, ac_array src,
+                     int64_t axis) {
+    plan.count = src.shape[axis];
+    plan.out_step = drop_axis(out, axis);
+    plan.index_step = drop_axis(index, axis);
+    plan.src_step = drop_axis(src, axis);
+    plan.skipped = -1;
+    const ac_array* arrays[3] = {&out, &index, &src};
+    make_nest(plan.columns, arrays, 3);
+}
+
+// out = a, both of the same shape and dtype.
+inline void copy_all(ac_context* context, const ac_array& out, const ac_array& a) {
+    if (out.data == a.data) return;
+    const ac_array* arrays[2] = {&out, &a};
+    const int64_t item = size_of(out.dtype);
+    const RunKernel move = [](void* const* operands, int64_t n, const void* size) {
+        memcpy(operands[0], operands[1],
+               static_cast<size_t>(n * *static_cast<const int64_t*>(size)));
+    };
+    elementwise(context, arrays, 2, move, &item, Cost::cheap);
+}
+
+void scatter_add_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
+    const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
+    const int64_t axis = int_attribute(call, 0);
+    done(status);
+    if (!indices_fit(&index, a.ndim ? a.shape[axis] : 1, 2, status)) return;
+    copy_all(context, out, a);
+    AddPlan plan;
+    if (a.ndim == 0) {
+        const auto line = [](ac_array x) {
+            x.ndim = 1;
+            x.shape[0] = 1;
+            x.strides[0] = 0;
+            return x;
+        };
+        plan_add(plan, line(out), line(index), line(src), 0);
+    } else {
+        plan_add(plan, out, index, src, axis);
+    }
+    add_indexed(context, status, plan, out.dtype);
+}
+
+void index_add_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
+    const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
+    const int64_t axis = int_attribute(call, 0);
+    done(status);
+    if (!indices_fit(&index, a.shape[axis], 2, status)) return;
+    copy_all(context, out, a);
+    AddPlan plan;
+    plan_add(plan, out, along_axis(index, src, axis), src, axis);
+    add_indexed(context, status, plan, out.dtype);
+}
+
+// Indices of any shape count as a line. Their strides may not allow that: then they are
+// copied first.
+void embedding_backward_kernel(const ac_call* call, ac_context* context,
+                               ac_status* status) {
+    const ac_array &dweight = *operand(call, 0), &g = *operand(call, 1);
+    const ac_array& indices = *operand(call, 2);
+    done(status);
+    if (!indices_fit(&indices, dweight.shape[0], 2, status)) return;
+    const int64_t count = element_count(indices), width = dweight.shape[1];
+    const int64_t item = size_of(dweight.dtype);
+
+    for (int64_t r = 0; r < dweight.shape[0]; ++r) {
+        char* row = data<char>(&dweight) + r * dweight.strides[0];
+        if (dweight.strides[1] == item || width == 1) {
+            memset(row, 0, static_cast<size_t>(width * item));
+        } else {
+            for (int64_t c = 0; c < width; ++c) {
+                memset(row + c * dweight.strides[1], 0, static_cast<size_t>(item));
+            }
+        }
+    }
+    ac_array line = indices, rows = g;
+    if (!is_contiguous(indices)) {
+        void* copy = context->scratch(context, 1, static_cast<size_t>(count) * 8 + 8);
+        if (copy == nullptr) return no_memory(status);
+        IndexWalk walk(&indices);
+        for (int64_t i = 0; i < count; ++i, walk.next()) {
+            static_cast<int64_t*>(copy)[i] = walk.value();
+        }
+        line.data = copy;
+    }
+    if (!is_contiguous(g)) {
+        const size_t bytes = static_cast<size_t>(count * width * item) + 8;
+        void* copy = context->scratch(context, 2, bytes);
+        if (copy == nullptr) return no_memory(status);
+        rows.data = copy;
+        int64_t stride = item;
+        for (int d = g.ndim - 1; d >= 0; --d) {
+            rows.strides[d] = stride;
+            stride *= g.shape[d];
+        }
+        copy_all(context, rows, g);
+    }
+    line.ndim = 1;
+    line.shape[0] = count;
+    line.strides[0] = 8;
+    rows.ndim = 2;
+    rows.shape[0] = count;
+    rows.shape[1] = width;
+    rows.strides[0] = width * item;
+    rows.strides[1] = item;
+    AddPlan plan;
+    plan_add(plan, dweight, along_axis(line, rows, 0), rows, 0);
+    plan.skipped = int_attribute(call, 0);
+    add_indexed(context, status, plan, dweight.dtype);
+}
+
+const ac_kernel_entry entries[] = {
+    {"gather", "out ; a index ; axis:int", gather_kernel, nullptr, nullptr, 0.6,
+     all_dtypes, 0},
+    {"index_select", "out ; a index ; axis:int", index_select_kernel, nullptr, nullptr,
+     0.3, all_dtypes, 0},
+    {"embedding", "out ; weight indices", embedding_kernel, nullptr, nullptr, 0.2,
+     float_dtypes, 0},
+    {"scatter_add", "out ; a index src ; axis:int", scatter_add_kernel, nullptr,
+     nullptr, 1.0, number_dtypes, 0},
+    {"index_add", "out ; a index src ; axis:int", index_add_kernel, nullptr, nullptr,
+     0.4, number_dtypes, 0},
+    {"embedding_backward", "dweight ; g indices ; padding_idx:int",
+     embedding_backward_kernel, nullptr, nullptr, 0.3, float_dtypes, 0},
+};
+
+}  // namespace
+AC_DEFINE_FAMILY(indexing, entries);
+}  // namespace autocalc::simd::AC_ISA
