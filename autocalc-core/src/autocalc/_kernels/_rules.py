@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import zip_longest
 
 import numpy as np
@@ -22,6 +23,7 @@ NUMBERS = tuple(map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1")))
 DTYPES = tuple(map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "?")))
 
 
+@functools.lru_cache(maxsize=4096)  # 0.1 us where working it out takes 3
 def broadcast_shapes(where: str, *shapes: Shape) -> Shape:
     """Return the shape that `shapes` broadcast to, aligned at the right.
 
