@@ -93,6 +93,8 @@ class _Judged:
             self.subject.judge(self.spec, sample, self.dtype, outs, expected, prior)
         except Refused as refused:
             self.refusal = refused
+            if sample.want and not all(o.optional for o in self.spec.outputs):
+                self(sample._replace(want=0), expected, prior, **how)
             return
         except AssertionError as error:
             details = "".join(f", {key}={value}" for key, value in how.items())

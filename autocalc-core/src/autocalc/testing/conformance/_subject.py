@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._choice import available
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import find_set
 from autocalc._dispatch._threads import get_num_threads
@@ -220,6 +222,24 @@ class Subject:
                 budget_view(expected),
                 float(np.finfo(dtype).eps),
             )
+
+
+@functools.lru_cache(maxsize=1)
+def chosen(name: str | None) -> Subject:
+    """Load the set that ``--kernels`` names, once for the whole run.
+
+    Raises
+    ------
+    ConfigError
+        If none is named, or the one that is cannot be used here.
+    """
+    if not name:
+        message = (
+            f"conformance: name the kernel set to prove: --kernels NAME, one of "
+            f"{', '.join(available())}."
+        )
+        raise ConfigError(message)
+    return Subject.named(name)
 
 
 def output_metas(spec: KernelSpec, sample: Sample, dtype: DType) -> tuple[Any, ...]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import pytest
@@ -12,28 +11,14 @@ from autocalc._kernels._table import TABLE
 from autocalc.errors import ConfigError
 from autocalc.testing.conformance import CHECKS, Subject, applies
 from autocalc.testing.conformance._report import lines
-
-
-@functools.lru_cache(maxsize=1)
-def subject_of(name: str) -> Subject:
-    """Load the set once for the whole run."""
-    return Subject.named(name)
+from autocalc.testing.conformance._subject import chosen
 
 
 def _subject(config: pytest.Config) -> Subject:
-    from autocalc.kernels import available
-
-    name = config.getoption("--kernels", default=None)
-    if not name:
-        message = (
-            f"name the kernel set to prove: --kernels NAME, one of "
-            f"{', '.join(available())}"
-        )
-        raise pytest.UsageError(message)
     try:
-        return subject_of(str(name))
+        return chosen(config.getoption("--kernels", default=None))
     except ConfigError as error:
-        raise pytest.UsageError(str(error)) from error
+        raise pytest.Collector.CollectError(str(error)) from error
 
 
 @pytest.fixture(scope="session")
@@ -63,7 +48,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print the worst errors."""
-    if subject_of.cache_info().currsize:
+    if chosen.cache_info().currsize:
         terminalreporter.section("conformance")
         for line in lines(_subject(config)):
             terminalreporter.write_line(line)
@@ -71,7 +56,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run in which the set under test did not run at all."""
-    if not subject_of.cache_info().currsize or session.config.option.collectonly:
+    if not chosen.cache_info().currsize or session.config.option.collectonly:
         return
     subject = _subject(session.config)
     if session.testscollected and not sum(subject.calls.values()):
