@@ -23,7 +23,7 @@ def array_from(data: Any, dtype: DType | None) -> Any:
     """Copy `data` into a new array: native byte order, C-contiguous."""
     if isinstance(data, Tensor):
         data = data._array
-    exact = isinstance(data, (np.ndarray, np.generic))
+    exact = _is_typed(data)
     found = _nested(data) if isinstance(data, (list, tuple)) else np.asarray(data)
     if dtype is None:
         dtype = dtypes.of(found.dtype.newbyteorder("=")) if exact else _infer(found)
@@ -32,6 +32,13 @@ def array_from(data: Any, dtype: DType | None) -> Any:
     out = arrays.empty(found.shape, dtype.numpy)
     out[...] = found
     return out
+
+
+def _is_typed(data: Any) -> bool:
+    """Return whether all that `data` holds has a dtype of its own."""
+    if isinstance(data, (list, tuple)):
+        return len(data) > 0 and all(map(_is_typed, data))
+    return isinstance(data, (np.ndarray, np.generic, Tensor))
 
 
 def _nested(data: Any) -> Any:
@@ -104,7 +111,7 @@ def as_tensor(data: Any, dtype: DType | None = None) -> Tensor:
     """Return `data` as a tensor, sharing memory where that is possible."""
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
-    if isinstance(data, np.ndarray) and data.flags.writeable:
+    if isinstance(data, np.ndarray) and not _obstacle(data):
         shared = from_numpy(data)
         return shared if dtype is None else shared.to(dtype)
     return tensor(data, dtype=dtype)

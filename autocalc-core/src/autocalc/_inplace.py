@@ -18,7 +18,7 @@ from autocalc._graph._node import Leaf
 from autocalc._ops import elementwise
 from autocalc._ops._coerce import as_operand
 from autocalc._ops.shape import overwritten
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 
@@ -86,7 +86,17 @@ def _binary(name: str, x: Tensor, other: Any) -> Tensor:
         getattr(arrays, name)(x._array, other._array, into=x._array)
         x._bump()
         return x
-    return _write(where, x, operator(x, other), recorded)
+    if recorded and isinstance(other, Tensor) and other._edge is not None:
+        before = _snapshot(x)
+        result = operator(before, before if other is x else other)
+    else:
+        result = operator(x, other)
+    return _write(where, x, result, recorded)
+
+
+def _snapshot(x: Tensor) -> Tensor:
+    """Return `x` as it is before the write, for a rule that saves its inputs."""
+    return make(arrays.copy(x._array), x._edge)
 
 
 def _direct(x: Tensor, other: Tensor) -> bool:
@@ -121,7 +131,8 @@ def div_(x: Tensor, other: Any) -> Tensor:
 def clamp_(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Limit to min and max."""
     recorded = check_writable("clamp_", x)
-    return _write("clamp_", x, functional.clamp(x, min, max), recorded)
+    before = _snapshot(x) if recorded else x
+    return _write("clamp_", x, functional.clamp(before, min, max), recorded)
 
 
 def copy_(x: Tensor, src: Any) -> Tensor:

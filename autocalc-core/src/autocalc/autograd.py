@@ -197,8 +197,11 @@ def _seeded(
 ) -> tuple[list[Tensor], list[Tensor]]:
     """Check outputs and cotangents; make the cotangents that may be left out."""
     roots = [outputs] if isinstance(outputs, Tensor) else list(outputs)
-    given = [cotangents] if isinstance(cotangents, Tensor) else cotangents
-    given = [None] * len(roots) if given is None else list(given)
+    if cotangents is None:
+        given = [None] * len(roots)
+    else:
+        several = isinstance(cotangents, (list, tuple))
+        given = list(cotangents) if several else [cotangents]
     if len(given) != len(roots):
         message = (
             f"{where}: {len(roots)} tensors and {len(given)} cotangents were given; "

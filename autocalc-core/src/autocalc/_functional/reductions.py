@@ -7,7 +7,9 @@ from autocalc import _dtypes as dtypes
 from autocalc._dtypes import DType
 from autocalc._functional._arguments import Dims, axes_of, axis_of, checked
 from autocalc._ops import elementwise, reduce
+from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import cast, to_float
+from autocalc._ops._op import Operator
 from autocalc._tensor import Tensor
 from autocalc.errors import DTypeError
 
@@ -95,11 +97,18 @@ def softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """Return exp(x_i) / sum_j exp(x_j) along `dim`."""
     x = checked("softmax", input)
     x = x if dtype is None else cast(x, dtype)
-    return reduce.softmax(x, axis_of("softmax", dim, x.ndim))
+    axis = axis_of("softmax", dim, x.ndim)
+    return reduce.softmax(x, axis) if x.ndim else _of_0d(reduce.softmax, x)
 
 
 def log_softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """Return x_i - log(sum_j exp(x_j)) along `dim`."""
     x = checked("log_softmax", input)
     x = x if dtype is None else cast(x, dtype)
-    return reduce.log_softmax(x, axis_of("log_softmax", dim, x.ndim))
+    axis = axis_of("log_softmax", dim, x.ndim)
+    return reduce.log_softmax(x, axis) if x.ndim else _of_0d(reduce.log_softmax, x)
+
+
+def _of_0d(operator: Operator, x: Tensor) -> Tensor:
+    """Run an operator that needs a dimension on a tensor that has none."""
+    return shapes.unshared(shapes.reshape(operator(shapes.reshape(x, (1,)), 0), ()))

@@ -1,0 +1,581 @@
+# SPDX-License-Identifier: MIT
+"""`backward`, `grad`, hooks, and what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+import autocalc as ac
+from autocalc import autograd
+from autocalc.errors import ArgumentError, DTypeError, GradError
+from autocalc.testing import assert_close
+
+
+def leaf(*values):
+    return ac.tensor(list(values), requires_grad=True)
+
+
+# ---- backward ------------------------------------------------------------------------
+
+
+def test_backward_adds_to_leaves():
+    x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    (x * y + x).sum().backward()
+    assert x.grad.tolist() == [4.0, 5.0]
+    assert y.grad.tolist() == [1.0, 2.0]
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [6.0, 7.0]
+
+
+def test_gradients_are_added_into_the_same_memory():
+    x = leaf(1.0, 2.0)
+    x.sum().backward()
+    kept = x.grad
+    x.sum().backward()
+    assert x.grad is kept
+    assert kept.tolist() == [2.0, 2.0]
+
+
+def test_gradients_own_their_memory():
+    x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    seed = ac.ones(2)
+    (x + y).backward(seed)
+    x.grad.add_(1)
+    assert y.grad.tolist() == [1.0, 1.0]
+    assert seed.tolist() == [1.0, 1.0]
+    z = leaf(1.0, 2.0)
+    z.mean().backward()  # its rule gives a view of one number
+    z.mean().backward()
+    z.grad.add_(1)
+    assert z.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_sum_never_writes_into_a_view(first):
+    x = leaf(1.0, 2.0, 4.0, 5.0)
+    terms = [lambda: x.mean() * 1, lambda: (x * x).sum()]
+    y = terms[first]() + terms[not first]()
+    y.backward()
+    assert x.grad.tolist() == [2.25, 4.25, 8.25, 10.25]
+
+
+def test_a_seed():
+    x = leaf(1.0, 2.0)
+    (x * 3).backward(ac.tensor([1.0, 10.0]))
+    assert x.grad.tolist() == [3.0, 30.0]
+    (x * 3).backward(gradient=ac.tensor([1, 1]))  # cast to the dtype of the output
+    assert x.grad.tolist() == [6.0, 33.0]
+
+
+def test_one_element_of_any_shape_needs_no_seed():
+    x = leaf(2.0)
+    (x * x).reshape(1, 1).backward()
+    assert x.grad.tolist() == [4.0]
+
+
+def test_backward_of_a_leaf():
+    x = leaf(1.0)
+    x.backward()
+    assert x.grad.tolist() == [1.0]
+
+
+def test_several_roots():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    autograd.backward([y.sum(), (y * y).sum()])
+    assert x.grad.tolist() == [10.0, 18.0]
+    autograd.backward([x * 1, x * 1], [ac.ones(2), ac.ones(2)])
+    assert x.grad.tolist() == [12.0, 20.0]
+
+
+def test_a_root_inside_the_graph_of_another():
+    x = leaf(3.0)
+    y = x * x
+    z = y * y
+    autograd.backward([z, y])
+    assert x.grad.item() == 4 * 27 + 6
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: ac.ones(1).backward(),
+            GradError,
+            r"shape \(1,\) has no history.*requires_grad=True",
+        ),
+        (
+            (leaf(1.0, 2.0) * 2).backward,
+            GradError,
+            r"backward: the tensor has shape \(2,\).*Pass `gradient`.*\.sum\(\)",
+        ),
+        (
+            lambda: (leaf(1.0, 2.0) * 2).backward(ac.ones(3)),
+            GradError,
+            r"the cotangent has shape \(3,\), the tensor \(2,\)",
+        ),
+        (
+            lambda: (leaf(1.0) * 2).backward(1.0),
+            DTypeError,
+            r"the cotangent is a float; it must be a tensor of shape \(1,\)",
+        ),
+        (
+            lambda: autograd.backward([leaf(1.0) * 2], [ac.ones(1), ac.ones(1)]),
+            GradError,
+            "1 tensors and 2 cotangents",
+        ),
+        (
+            lambda: autograd.grad(leaf(1.0) * 2, ac.ones(1)),
+            GradError,
+            r"`inputs\[0\]` of shape \(1,\) requires no gradient",
+        ),
+        (
+            lambda: autograd.grad(leaf(1.0) * 2, leaf(1.0)),
+            GradError,
+            r"do not depend on `inputs\[0\]`.*allow_unused=True",
+        ),
+        (
+            lambda: (leaf(1.0) * 2).requires_grad_(False),
+            GradError,
+            "only leaves can change it.*made by `mul`.*detach",
+        ),
+        (
+            lambda: ac.tensor([1]).requires_grad_(),
+            DTypeError,
+            r"int64 has no gradient.*\.float",
+        ),
+        (lambda: ac.ones(1).register_hook(print), GradError, "requires no gradient"),
+        (lambda: ac.ones(1).retain_grad(), GradError, "requires no gradient"),
+    ],
+)
+def test_errors(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_second_backward_says_what_to_do():
+    x = leaf(1.0)
+    y = x * x
+    y.backward()
+    message = r"`mul` saved were freed by an earlier backward.*retain_graph=True"
+    with pytest.raises(GradError, match=message):
+        y.backward()
+    with pytest.raises(GradError, match=message):
+        autograd.grad(y, x)
+    assert x.grad.tolist() == [2.0]
+
+
+def test_retain_graph_keeps_what_is_needed_for_another_walk():
+    x = leaf(2.0)
+    y = x.exp() * x
+    y.backward(retain_graph=True)
+    first = x.grad.item()
+    y.backward()
+    assert x.grad.item() == 2 * first
+    with pytest.raises(GradError, match="freed"):
+        y.backward()
+
+
+def test_two_graphs_with_a_common_part():
+    x = leaf(2.0)
+    shared = x * x
+    a, b = shared * 2, shared * 3
+    a.backward()
+    with pytest.raises(GradError, match="freed"):
+        b.backward()
+
+
+# ---- what a gradient may be ----------------------------------------------------------
+
+
+def test_setting_gradients():
+    x = leaf(1.0, 2.0)
+    x.grad = ac.ones(2)
+    x.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    del x.grad
+    assert x.grad is None
+    with pytest.raises(ArgumentError, match=r"shape \(3,\), the tensor \(2,\)"):
+        x.grad = ac.ones(3)
+    with pytest.raises(DTypeError, match="dtype float64, the tensor float32"):
+        x.grad = ac.ones(2, dtype=ac.float64)
+    with pytest.raises(GradError, match="only a leaf that requires a gradient"):
+        ac.ones(2).grad = ac.ones(2)
+    assert ac.ones(1).grad is None
+    assert (x * 2).grad is None
+
+
+def test_requires_grad_and_leaves():
+    x = ac.ones(2)
+    assert x.is_leaf
+    assert not x.requires_grad
+    x.requires_grad = True
+    y = x * 2
+    assert y.requires_grad
+    assert not y.is_leaf
+    assert y.grad_fn.op.name == "mul"
+    assert x.grad_fn is None
+    assert y.requires_grad_() is y
+    x.requires_grad_(False)
+    assert not (x * 2).requires_grad
+    assert "mul" in repr(y.grad_fn)
+
+
+def test_detach():
+    x = leaf(2.0)
+    y = x * x
+    z = y.detach()
+    assert not z.requires_grad
+    assert z.is_leaf
+    (y * z).backward()
+    assert x.grad.item() == 4.0 * 4.0
+    w = x * 3
+    w.detach_()
+    assert w.is_leaf
+    assert not w.data.requires_grad
+
+
+# ---- grad ----------------------------------------------------------------------------
+
+
+def test_grad_returns_and_touches_no_leaf():
+    x, y = leaf(2.0), leaf(3.0)
+    gx, gy = autograd.grad(x * y, [x, y])
+    assert (gx.item(), gy.item()) == (3.0, 2.0)
+    assert x.grad is None
+    assert y.grad is None
+
+
+def test_grad_of_inner_tensors_and_of_the_output_itself():
+    x = leaf(2.0)
+    y = x * x
+    z = y * y
+    gz, gy, gx = autograd.grad(z, [z, y, x])
+    assert (gz.item(), gy.item(), gx.item()) == (1.0, 8.0, 32.0)
+
+
+def test_grad_sums_over_outputs():
+    x = leaf(2.0)
+    (g,) = autograd.grad([x * 2, x * x], x, [ac.ones(1), ac.tensor([10.0])])
+    assert g.item() == 2 + 40
+
+
+def test_unused_inputs():
+    x, y = leaf(1.0), leaf(1.0)
+    gx, gy = autograd.grad(x * 2, [x, y], allow_unused=True)
+    assert gx.item() == 2.0
+    assert gy is None
+
+
+def test_grad_visits_only_what_leads_to_the_inputs():
+    x, y = leaf(2.0), leaf(2.0)
+    side = y.exp()
+    z = (x * side).sum()
+    with ac.kernels.count() as calls:
+        autograd.grad(z, x)
+    assert sum(n for (kernel, _), n in calls.items() if kernel == "mul") == 1
+
+
+# ---- second derivatives --------------------------------------------------------------
+
+
+def test_create_graph():
+    x = leaf(2.0)
+    y = x**3
+    (first,) = autograd.grad(y, x, create_graph=True)
+    (second,) = autograd.grad(first, x, create_graph=True)
+    (third,) = autograd.grad(second, x)
+    assert (first.item(), second.item(), third.item()) == (12.0, 12.0, 6.0)
+
+
+def test_backward_with_create_graph():
+    x = leaf(2.0)
+    (x**3).backward(create_graph=True)
+    assert x.grad.requires_grad
+    gradient = x.grad
+    x.grad = None
+    gradient.backward()
+    assert x.grad.item() == 12.0
+
+
+def test_create_graph_keeps_the_graph_by_default():
+    x = leaf(2.0)
+    y = x * x
+    autograd.grad(y, x, create_graph=True)
+    autograd.grad(y, x)
+
+
+def test_a_gradient_penalty():
+    w = ac.tensor([[1.0, -2.0], [0.5, 1.5]], dtype=ac.float64, requires_grad=True)
+    x = ac.tensor([0.3, -0.7], dtype=ac.float64, requires_grad=True)
+
+    def penalty(w, x):
+        (g,) = autograd.grad((w @ x).tanh().sum(), x, create_graph=True)
+        return (g * g).sum()
+
+    assert ac.testing.gradcheck(penalty, (w, x))
+
+
+def test_accumulating_a_recorded_gradient_is_recorded():
+    x = leaf(3.0)
+    (x * x).backward(create_graph=True)
+    (x * x).backward(create_graph=True)
+    assert x.grad.item() == 12.0
+    gradient, x.grad = x.grad, None
+    gradient.backward()
+    assert x.grad.item() == 4.0
+
+
+# ---- hooks ---------------------------------------------------------------------------
+
+
+def test_hooks_see_and_replace_gradients():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    seen = []
+    y.register_hook(lambda g: seen.append(g.tolist()))
+    y.register_hook(lambda g: g * 10)
+    x.register_hook(lambda g: g + 1)
+    y.sum().backward()
+    assert seen == [[1.0, 1.0]]
+    assert x.grad.tolist() == [21.0, 21.0]
+
+
+def test_hooks_see_the_sum():
+    x = leaf(1.0)
+    y = x * 2
+    seen = []
+    y.register_hook(lambda g: seen.append(g.item()))
+    (y * 3 + y * 4).backward()
+    assert seen == [7.0]
+
+
+def test_removed_hooks_are_silent():
+    x = leaf(1.0)
+    handle = x.register_hook(lambda g: g * 100)
+    handle.remove()
+    handle.remove()
+    with x.register_hook(lambda g: g * 10):
+        x.sum().backward()
+    x.sum().backward()
+    assert x.grad.item() == 11.0
+
+
+def test_a_hook_may_remove_itself():
+    x = leaf(1.0)
+    handle = x.register_hook(lambda g: handle.remove())
+    x.sum().backward()
+    x.sum().backward()
+    assert x.grad.item() == 2.0
+
+
+def test_hooks_run_for_grad_too():
+    x = leaf(1.0)
+    x.register_hook(lambda g: g * 3)
+    y = x * 2
+    y.register_hook(lambda g: g * 5)
+    gy, gx = autograd.grad(y * 7, [y, x])
+    # the gradient of an inner tensor is what arrived, before its own hooks
+    assert (gy.item(), gx.item()) == (7.0, 7.0 * 5 * 2 * 3)
+
+
+def test_hooks_are_recorded_with_the_walk():
+    x = leaf(2.0)
+    y = x * x
+    y.register_hook(lambda g: g * x)
+    (g,) = autograd.grad(y, x, create_graph=True)
+    (second,) = autograd.grad(g, x)
+    assert (g.item(), second.item()) == (8.0, 8.0)
+
+
+@pytest.mark.parametrize(
+    ("hook", "message"),
+    [
+        (lambda g: 3, "hook: returned 3 for a gradient of shape"),
+        (lambda g: ac.ones(5), r"must return None or a tensor of that shape"),
+        (lambda g: g.double(), "returned float64 for a gradient of float32"),
+    ],
+)
+def test_hooks_that_return_something_else(hook, message):
+    for make in (lambda x: x, lambda x: x * 2):
+        x = leaf(1.0)
+        y = make(x)
+        y.register_hook(hook)
+        with pytest.raises(GradError, match=message):
+            (y * 2).sum().backward()
+
+
+def test_retain_grad():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    y.retain_grad()
+    y.retain_grad()
+    y.register_hook(lambda g: g * 3)  # kept is what goes on
+    z = (y * y).sum()
+    z.backward(retain_graph=True)
+    assert y.grad.tolist() == [12.0, 24.0]
+    z.backward()
+    assert y.grad.tolist() == [24.0, 48.0]
+    y.grad = None
+    assert y.grad is None
+    x.retain_grad()
+    assert x.grad is not None
+
+
+# ---- in place ------------------------------------------------------------------------
+
+
+def test_a_recorded_write_becomes_part_of_the_history():
+    x = leaf(1.0, 2.0)
+    y = x * 1
+    y.mul_(3)
+    y += x
+    y.sum().backward()
+    assert x.grad.tolist() == [4.0, 4.0]
+
+
+def test_a_tensor_without_history_takes_one():
+    w, x = leaf(2.0), ac.tensor([5.0])
+    x.mul_(w)
+    assert x.requires_grad
+    x.backward()
+    assert w.grad.item() == 5.0
+
+
+@pytest.mark.parametrize(
+    "overwrite",
+    [
+        lambda y: y.zero_(),
+        lambda y: y.fill_(3.0),
+        lambda y: y.copy_(ac.ones(2)),
+        lambda y: y.uniform_(),
+        lambda y: y.normal_(),
+    ],
+)
+def test_what_was_overwritten_has_the_gradient_0(overwrite):
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    overwrite(y)
+    assert y.requires_grad
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
+def test_a_write_with_a_rule_that_saves_what_is_overwritten():
+    x = leaf(2.0, 3.0)
+    y = x * 1
+    y.mul_(y)
+    y.mul_(x)
+    y.clamp_(max=20.0)
+    y.sum().backward()
+    assert x.grad.tolist() == [12.0, 0.0]
+    y = x * 1
+    y.div_(x * 2)
+    y.sum().backward()
+    assert x.grad.tolist() == [12.0, 0.0]
+
+
+def test_copies_carry_their_history():
+    w = leaf(1.0, 2.0)
+    y = ac.zeros(2)
+    y.copy_(w)
+    (y * y).sum().backward()
+    assert w.grad.tolist() == [2.0, 4.0]
+
+
+def test_a_leaf_is_not_written():
+    x = leaf(1.0, 2.0)
+    with pytest.raises(
+        GradError, match=r"add_: a leaf of shape \(2,\).*ac.no_grad\(\)"
+    ):
+        x.add_(1)
+    with ac.no_grad():
+        x.add_(1)
+    assert x.tolist() == [2.0, 3.0]
+    assert x.requires_grad
+
+
+@pytest.mark.parametrize("through", ["itself", "view", "detach", "numpy view of data"])
+def test_a_changed_saved_input_is_caught(through):
+    x = leaf(1.0, 2.0)
+    y = x * 1
+    z = (y * y).sum()
+    with ac.no_grad():
+        if through == "itself":
+            y += 1
+        elif through == "view":
+            y[0:1].zero_()
+        elif through == "detach":
+            y.detach().add_(1)
+        else:
+            y.data.reshape(2, 1).fill_(0)
+    message = (
+        r"shape \(2,\) that `mul` needs was changed in place after.*version 1, saved "
+        r"at version 0"
+    )
+    with pytest.raises(GradError, match=message):
+        z.backward()
+
+
+def test_a_changed_saved_output_is_caught():
+    x = leaf(1.0, 2.0)
+    y = x.exp()
+    y.detach().mul_(2)
+    with pytest.raises(GradError, match="`exp` needs was changed in place"):
+        y.sum().backward()
+
+
+def test_a_change_that_nobody_saved_is_harmless():
+    x = leaf(1.0, 2.0)
+    y = x + 1
+    z = y * 2  # saves its factor only
+    with ac.no_grad():
+        y.mul_(100)
+    z.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_a_changed_leaf_is_caught_as_well():
+    w = leaf(1.0)
+    y = w * w
+    with ac.no_grad():
+        w -= 1
+    with pytest.raises(GradError, match="changed in place"):
+        y.backward()
+
+
+def test_a_write_before_the_save_is_fine():
+    x = leaf(1.0, 2.0)
+    y = x * 1
+    y += 1
+    y += 1
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [6.0, 8.0]
+
+
+def test_sums_of_gradients_of_different_kinds():
+    # A partial sum, a view and a fresh array meet at one tensor.
+    x = ac.rand(3, 2, dtype=ac.float64, requires_grad=True)
+
+    def f(x):
+        y = x * 2
+        return (
+            y[0].sum()
+            + y.mean()
+            + (y * y).sum()
+            + y[1:].sum()
+            + y.t()[0].sum()
+            + (y + y).sum()
+        )
+
+    assert ac.testing.gradcheck(f, x)
+    assert ac.testing.gradgradcheck(f, x)
+
+
+def test_the_same_seed_for_two_leaves_stays_untouched():
+    x, y = leaf(1.0, 2.0), leaf(1.0, 2.0)
+    seed = ac.ones(2)
+    z = x + y + x + y
+    z.backward(seed)
+    assert_close(x.grad, ac.full((2,), 2.0))
+    assert seed.tolist() == [1.0, 1.0]

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""Tensors from data, of constants, at random."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.testing import assert_close
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype", "shape"),
+    [
+        (1.5, "float32", ()),
+        (2, "int64", ()),
+        (True, "bool", ()),
+        ([], "float32", (0,)),
+        ([[1, 2], [3, 4]], "int64", (2, 2)),
+        ([1, 2.5], "float32", (2,)),
+        ((True, 2), "int64", (2,)),
+        (np.float64(1.5), "float64", ()),
+        (np.ones((2, 1), np.int16), "int16", (2, 1)),
+        (np.ones(3, ">f8"), "float64", (3,)),
+        (np.arange(4)[::-1], "int64", (4,)),
+        (range(3), "int64", (3,)),
+        ([np.ones(2), np.zeros(2)], "float64", (2, 2)),
+        ([np.float64(1.0)], "float64", (1,)),
+    ],
+)
+def test_tensor_infers_dtype_and_shape(data, dtype, shape):
+    x = ac.tensor(data)
+    assert (x.dtype.name, x.shape) == (dtype, shape)
+    assert (
+        x.tolist()
+        == np.asarray(list(data) if isinstance(data, range) else data).tolist()
+    )
+    assert x.is_contiguous()
+    assert x._array.dtype.isnative
+
+
+def test_tensor_copies():
+    a = np.zeros(2, np.float32)
+    x = ac.tensor(a)
+    a[0] = 7
+    assert x.tolist() == [0.0, 0.0]
+    y = ac.tensor(x)
+    x.fill_(3)
+    assert y.tolist() == [0.0, 0.0]
+
+
+def test_tensor_of_tensors():
+    assert ac.tensor([ac.tensor(1.0), 2.0]).tolist() == [1.0, 2.0]
+    assert ac.tensor([ac.ones(2), ac.zeros(2)]).shape == (2, 2)
+
+
+def test_options():
+    x = ac.tensor([1, 2], dtype=ac.float64, requires_grad=True)
+    assert x.requires_grad
+    assert x.is_leaf
+    assert x.dtype is ac.float64
+    assert ac.tensor([1], device="cpu").device == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: ac.tensor([[1], [1, 2]]),
+            ShapeError,
+            "tensor: the nested lists are ragged",
+        ),
+        (lambda: ac.tensor("abc"), DTypeError, "is not supported"),
+        (lambda: ac.tensor([1j]), DTypeError, "complex128 is not supported"),
+        (lambda: ac.tensor([None]), DTypeError, "object is not supported"),
+        (lambda: ac.tensor(["a"], dtype=ac.float32), DTypeError, "is not supported"),
+        (
+            lambda: ac.tensor([1], requires_grad=True),
+            DTypeError,
+            "int64 has no gradient",
+        ),
+        (
+            lambda: ac.zeros(2, -1),
+            ShapeError,
+            r"zeros: the shape \(2, -1\) has a negative",
+        ),
+        (lambda: ac.ones(2, device="cuda"), ArgumentError, "'cuda' is not available"),
+        (lambda: ac.arange(0, 3, 0), ArgumentError, "arange: `step` is 0"),
+        (lambda: ac.rand(2, dtype=ac.int64), DTypeError, "int64 are made by randint"),
+        (lambda: ac.randint(3, 3, (2,)), ArgumentError, "high must exceed low"),
+        (lambda: ac.manual_seed(1.5), ArgumentError, "`seed` is 1.5; it must be an"),
+        (lambda: ac.manual_seed(2**64), ArgumentError, "does not fit in 64 bits"),
+        (lambda: ac.from_numpy([1.0]), DTypeError, "needs a NumPy array, not list"),
+    ],
+)
+def test_errors(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_constants():
+    assert ac.zeros(2, 3).tolist() == np.zeros((2, 3)).tolist()
+    assert ac.ones((2,), dtype=ac.int32).tolist() == [1, 1]
+    assert ac.full((2,), 3).dtype is ac.int64
+    assert ac.full((2,), True).dtype is ac.bool
+    assert ac.full((2,), 2.5).tolist() == [2.5, 2.5]
+    assert ac.empty(2, 0).shape == (2, 0)
+    assert ac.eye(2, 3).tolist() == np.eye(2, 3).tolist()
+    assert ac.zeros(2, requires_grad=True).requires_grad
+
+
+def test_likes():
+    x = ac.ones(2, 3, dtype=ac.float64)
+    for function in (
+        ac.zeros_like,
+        ac.ones_like,
+        ac.empty_like,
+        ac.rand_like,
+        ac.randn_like,
+    ):
+        y = function(x)
+        assert (y.shape, y.dtype) == (x.shape, x.dtype)
+        assert function(x, dtype=ac.float32).dtype is ac.float32
+    assert ac.full_like(x, 7).tolist() == [[7.0] * 3] * 2
+
+
+def test_ranges():
+    assert ac.arange(3).tolist() == [0, 1, 2]
+    assert ac.arange(1, 7, 2).tolist() == [1, 3, 5]
+    assert_close(ac.arange(0, 1, 0.25), np.arange(0, 1, 0.25, np.float32))
+    assert ac.arange(3, dtype=ac.float64).dtype is ac.float64
+    assert_close(ac.linspace(0, 1, 5), np.linspace(0, 1, 5, dtype=np.float32))
+    assert ac.linspace(0, 1, 1).tolist() == [0.0]
+
+
+def test_random_numbers_repeat_with_the_seed():
+    def draw():
+        return [
+            ac.rand(3).tolist(),
+            ac.randn(2, 2).tolist(),
+            ac.randint(0, 10, (4,)).tolist(),
+            ac.randperm(5).tolist(),
+            ac.rand(3, dtype=ac.float64).tolist(),
+        ]
+
+    ac.manual_seed(3)
+    first = draw()
+    ac.manual_seed(3)
+    assert draw() == first
+    assert draw() != first
+
+
+def test_random_numbers_have_their_distribution():
+    x = ac.rand(20_000)
+    assert x.min().item() >= 0
+    assert x.max().item() < 1
+    assert abs(x.mean().item() - 0.5) < 0.01
+    y = ac.randn(20_000)
+    assert abs(y.mean().item()) < 0.03
+    assert abs(y.std().item() - 1) < 0.03
+    z = ac.randint(-2, 3, (5_000,))
+    assert sorted(set(z.tolist())) == [-2, -1, 0, 1, 2]
+    assert ac.randint(5, (3,)).max().item() < 5
+    assert sorted(ac.randperm(100).tolist()) == list(range(100))
+
+
+def test_generators_are_independent_and_can_go_on():
+    g = ac.Generator().manual_seed(1)
+    first = ac.rand(2, generator=g).tolist()
+    state = g.get_state()
+    second = ac.rand(2, generator=g).tolist()
+    assert first != second
+    g.set_state(state)
+    assert ac.rand(2, generator=g).tolist() == second
+    assert g.initial_seed() == 1
+    assert ac.Generator().manual_seed(-1).initial_seed() == -1
+    assert ac.Generator().manual_seed(2**64 - 1).initial_seed() == -1
+    assert isinstance(g.seed(), int)
+
+
+def test_draws_in_parts_are_one_stream():
+    whole = ac.rand(6, generator=ac.Generator().manual_seed(5)).tolist()
+    assert len(set(whole)) == 6
+
+
+def test_as_tensor_shares_where_it_can():
+    a = np.zeros(2, np.float32)
+    x = ac.as_tensor(a)
+    a[0] = 1
+    assert x.tolist() == [1.0, 0.0]
+    assert ac.as_tensor(x) is x
+    assert ac.as_tensor(x, dtype=ac.float64).dtype is ac.float64
+    assert ac.as_tensor([1, 2]).tolist() == [1, 2]
+    a.flags.writeable = False
+    assert ac.as_tensor(a).tolist() == [1.0, 0.0]
+    b = np.arange(3.0)[::-1]
+    assert ac.as_tensor(b).tolist() == [2.0, 1.0, 0.0]

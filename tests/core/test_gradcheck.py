@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""The checker accepts right gradients and rejects wrong ones, saying where."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc.errors import DTypeError, GradError
+from autocalc.testing import GradcheckError, assert_close, gradcheck, gradgradcheck
+
+
+def leaf(*values, dtype=ac.float64):
+    return ac.tensor(list(values), dtype=dtype, requires_grad=True)
+
+
+def function(forward, backward):
+    """Make an operator of one input from two plain functions."""
+
+    class Made(ac.autograd.Function):
+        @staticmethod
+        def forward(ctx, *inputs):
+            ctx.save_for_backward(*inputs)
+            return forward(*inputs)
+
+        @staticmethod
+        def backward(ctx, g):
+            return backward(g, *ctx.saved_tensors)
+
+    return Made.apply
+
+
+def test_right_gradients_pass():
+    square = function(lambda x: x * x, lambda g, x: 2 * x * g)
+    assert gradcheck(square, leaf(1.0, 2.0))
+    assert gradgradcheck(square, leaf(1.0, 2.0))
+
+
+def test_a_wrong_factor_is_named_with_its_place_and_values():
+    wrong = function(lambda x: x * x, lambda g, x: 3 * x * g)
+    message = (
+        r"gradcheck: the gradient of output 0 at element \(1,\) with respect to "
+        r"`inputs\[0\]` at element \(1,\) is 6, by differences (4|3\.99\d*|4\.0\d*); "
+        r"2 of 4 elements differ"
+    )
+    with pytest.raises(GradcheckError, match=message):
+        gradcheck(wrong, leaf(1.0, 2.0))
+    assert not gradcheck(wrong, leaf(1.0, 2.0), raise_exception=False)
+
+
+def test_one_wrong_element_is_enough():
+    mask = ac.tensor([1.0, 1.0, 1.01], dtype=ac.float64)
+    wrong = function(lambda x: x * 1, lambda g, x: g * mask)
+    with pytest.raises(GradcheckError, match=r"element \(2,\).* 1 of 9"):
+        gradcheck(wrong, leaf(1.0, 2.0, 3.0))
+
+
+def test_a_missing_sum_over_broadcast_dimensions():
+    wrong = function(lambda a, b: a + b, lambda g, a, b: (g, g[0]))
+    with pytest.raises(GradcheckError, match=r"`inputs\[1\]`"):
+        gradcheck(
+            wrong,
+            (ac.rand(2, 3, dtype=ac.float64, requires_grad=True), leaf(1.0, 2.0, 3.0)),
+        )
+
+
+def test_a_wrong_second_derivative_only():
+    wrong = function(lambda x: x * x, lambda g, x: 2 * x.detach() * g)
+    assert gradcheck(wrong, leaf(1.0, 2.0))
+    with pytest.raises(GradcheckError, match=r"gradgradcheck: .*`inputs\[0\]`"):
+        gradgradcheck(wrong, leaf(1.0, 2.0))
+    assert not gradgradcheck(wrong, leaf(1.0, 2.0), raise_exception=False)
+
+
+def test_a_gradient_that_is_cut_off():
+    with pytest.raises(GradcheckError, match="is 1, by differences 2"):
+        gradcheck(lambda x: x.detach() + x, leaf(1.0))
+
+
+def test_a_gradient_that_was_forgotten():
+    with pytest.raises(GradcheckError, match=r"is 0, by differences 2"):
+        gradcheck(lambda x: (x * x).detach(), leaf(1.0))
+
+
+def test_a_gradient_of_nan():
+    wrong = function(lambda x: x * 1, lambda g, x: g * float("nan"))
+    with pytest.raises(GradcheckError, match="is nan"):
+        gradcheck(wrong, leaf(1.0))
+
+
+def test_float32_is_too_coarse():
+    with pytest.raises(DTypeError, match=r"`inputs\[0\]` is float32.*Use float64"):
+        gradcheck(lambda x: x, leaf(1.0, dtype=ac.float32))
+
+
+def test_something_must_require_a_gradient():
+    with pytest.raises(GradError, match="no input requires a gradient"):
+        gradcheck(lambda x: x, ac.ones(2, dtype=ac.float64))
+
+
+def test_inputs_are_leaves():
+    with pytest.raises(GradError, match=r"`inputs\[0\]` is no leaf"):
+        gradcheck(lambda x: x, leaf(1.0) * 2)
+
+
+def test_something_must_come_out():
+    with pytest.raises(GradcheckError, match="returned no tensor of floating-point"):
+        gradcheck(lambda x: x.argmax(), leaf(1.0, 2.0))
+
+
+def test_inputs_changed_in_place_are_found():
+    def changes(x):
+        with ac.no_grad():
+            x += 1
+        return x * 2
+
+    with pytest.raises(GradcheckError, match=r"changed `inputs\[0\]` in place"):
+        gradcheck(changes, leaf(1.0))
+
+
+def test_gradients_that_change_from_walk_to_walk():
+    calls = []
+
+    def backward(g, x):
+        calls.append(1)
+        return g * (1 + 1e-6 * len(calls))
+
+    with pytest.raises(GradcheckError, match="two walks over one graph gave different"):
+        gradcheck(function(lambda x: x * 1, backward), leaf(1.0))
+
+
+def test_an_unused_output_counts_as_one_with_cotangent_0():
+    class Two(ac.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return g * 2 + h * 3
+
+    def hooked(x):
+        y, z = Two.apply(x)
+        z.register_hook(lambda g: g if g.any() else g + 1)
+        return y, z
+
+    assert gradcheck(Two.apply, leaf(1.0))
+    with pytest.raises(GradcheckError, match="from output 0 alone differs"):
+        gradcheck(hooked, leaf(1.0))
+    assert gradcheck(hooked, leaf(1.0), check_undefined_grad=False)
+
+
+def test_several_inputs_and_outputs_and_things_that_are_no_tensors():
+    def f(a, factor, b):
+        return a * b * factor, (a - b), a.argmax()
+
+    assert gradcheck(f, (leaf(1.0, 2.0), 3.0, leaf(3.0, 4.0)))
+    assert gradgradcheck(f, (leaf(1.0, 2.0), 3.0, leaf(3.0, 4.0)))
+
+
+def test_given_cotangents():
+    g = ac.ones(2, dtype=ac.float64, requires_grad=True)
+    assert gradgradcheck(lambda x: x**3, leaf(1.0, 2.0), g)
+    assert gradgradcheck(lambda x: x**3, leaf(1.0, 2.0), [g])
+
+
+def test_inputs_keep_their_layout():
+    x = ac.rand(3, 2, dtype=ac.float64).t().requires_grad_()
+    strides = []
+
+    def f(x):
+        strides.append(x.stride())
+        return x * 2
+
+    assert gradcheck(f, x)
+    assert set(strides) == {(1, 2)}
+
+
+def test_close_things_are_close():
+    assert_close(ac.ones(2), ac.ones(2) * (1 + 1e-7))
+    assert_close(ac.tensor([1, 2]), np.array([1, 2]))
+    assert_close({"a": [1.0, ac.ones(1)]}, {"a": [1.0, ac.ones(1)]})
+    assert_close(ac.tensor([float("inf")]), ac.tensor([float("inf")]))
+    assert_close(float("nan"), float("nan"), equal_nan=True)
+    assert_close(ac.zeros(0), ac.zeros(0))
+    assert_close(1.0, 1.5, rtol=0.5, atol=0.0)
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "message"),
+    [
+        (ac.ones(2), ac.ones(3), r"shapes \(2,\) and \(3,\) differ"),
+        (ac.ones(2), ac.ones(2).double(), "dtypes float32 and float64 differ"),
+        (
+            ac.tensor([1.0, 2.0]),
+            ac.tensor([1.0, 2.5]),
+            r"1 of 2 elements .* \(1,\): 2.0 in place of 2.5",
+        ),
+        ([1, 2], [1], "lengths 2 and 1"),
+        ({"a": 1}, {"b": 1}, "keys"),
+        (
+            [ac.ones(1), ac.ones(1)],
+            [ac.ones(1), ac.zeros(1)],
+            r"assert_close\[1\]: 1 of",
+        ),
+        (float("nan"), float("nan"), "1 of 1"),
+        (ac.tensor([1]), ac.tensor([2]), "1 of 1"),
+    ],
+)
+def test_other_things_are_not(actual, expected, message):
+    with pytest.raises(AssertionError, match=message):
+        assert_close(actual, expected)
+
+
+def test_the_message_stands_first_and_tolerances_come_in_pairs():
+    with pytest.raises(AssertionError, match="after step 3\nassert_close"):
+        assert_close(1.0, 2.0, msg="after step 3")
+    with pytest.raises(ValueError, match="give both"):
+        assert_close(1.0, 2.0, rtol=1.0)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Views share memory; what cannot be a view is a copy or an error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc.errors import GradError
+
+VIEWS = {
+    "reshape": lambda x: x.reshape(3, 2),
+    "view": lambda x: x.view(-1),
+    "flatten": lambda x: x.flatten(),
+    "squeeze": lambda x: x.unsqueeze(0).squeeze(0),
+    "unsqueeze": lambda x: x.unsqueeze(1),
+    "permute": lambda x: x.permute(1, 0),
+    "transpose": lambda x: x.transpose(0, 1),
+    "t": lambda x: x.t(),
+    "T": lambda x: x.T,
+    "mT": lambda x: x.mT,
+    "row": lambda x: x[0],
+    "element": lambda x: x[0, 0],
+    "slices": lambda x: x[:, ::2],
+    "new dim": lambda x: x[None, ..., 0],
+    "0-d index tensor": lambda x: x[ac.tensor(0)],
+    "reshape of slices": lambda x: x[:, :2].reshape(2, 2, 1),
+    "detach": lambda x: x.detach(),
+    "data": lambda x: x.data,
+    "expand": lambda x: x.unsqueeze(0).expand(2, 2, 3),
+    "same reshape": lambda x: x.reshape(2, 3),
+}
+COPIES = {
+    "reshape of a transpose": lambda x: x.t().reshape(6),
+    "clone": lambda x: x.clone(),
+    "contiguous": lambda x: x.t().contiguous(),
+    "index tensor": lambda x: x[ac.tensor([0, 1])],
+    "index list": lambda x: x[[0, 1]],
+    "cat": lambda x: ac.cat([x]),
+    "cast": lambda x: x.double(),
+    "tensor": ac.tensor,
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_write_shows_through_a_view(name):
+    x = ac.arange(6.0).reshape(2, 3)
+    y = VIEWS[name](x)
+    assert np.shares_memory(y.numpy(), x.numpy())
+    x.fill_(7)
+    assert set(y.flatten().tolist()) == {7.0}
+    if name != "expand":
+        y.zero_()
+        assert 0.0 in x.flatten().tolist()
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_a_write_does_not_show_in_a_copy(name):
+    x = ac.arange(6.0).reshape(2, 3)
+    y = COPIES[name](x)
+    assert not np.shares_memory(y.numpy(), x.numpy())
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_hold_what_numpy_gives(name):
+    if name in {"squeeze", "unsqueeze", "permute", "flatten", "view", "expand"}:
+        x = ac.arange(6.0).reshape(2, 3)
+        a = np.arange(6.0, dtype=np.float32).reshape(2, 3)
+        expected = {
+            "squeeze": a,
+            "unsqueeze": a[:, None],
+            "permute": a.T,
+            "flatten": a.ravel(),
+            "view": a.ravel(),
+            "expand": np.broadcast_to(a, (2, 2, 3)),
+        }[name]
+        assert VIEWS[name](x).tolist() == expected.tolist()
+
+
+INDICES = [
+    np.s_[0], np.s_[-1], np.s_[1:], np.s_[:-1], np.s_[::2], np.s_[...], np.s_[None],
+    np.s_[0, 1], np.s_[..., 1], np.s_[:, None, 1:, 0], np.s_[1:1], np.s_[5:9],
+    np.s_[0, ..., None, 2], np.s_[np.int64(1)], np.s_[:, 1:3, ::3], np.s_[()],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_basic_indexing(index):
+    a = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+    x = ac.from_numpy(a)
+    y = x[index]
+    assert y.shape == a[index].shape
+    assert y.tolist() == a[index].tolist()
+
+
+def test_strides_that_allow_a_view_give_one():
+    x = ac.arange(24.0).reshape(2, 3, 4)
+    assert np.shares_memory(x[:, :, ::2].reshape(2, 6).numpy(), x.numpy())
+    assert np.shares_memory(x.permute(1, 0, 2).reshape(3, 2, 2, 2).numpy(), x.numpy())
+    assert x.permute(0, 2, 1).reshape(2, 12).tolist() == (
+        x.numpy().transpose(0, 2, 1).reshape(2, 12).tolist()
+    )
+
+
+def test_0d_and_empty_views():
+    assert ac.tensor(3.0).reshape(1, 1).tolist() == [[3.0]]
+    assert ac.tensor(3.0).flatten().shape == (1,)
+    assert ac.tensor(3.0).transpose(0, -1).shape == ()
+    assert ac.zeros(0, 3).t().shape == (3, 0)
+    assert ac.zeros(0, 3).reshape(3, -1).shape == (3, 0)
+    assert ac.zeros(2, 0).view(0).shape == (0,)
+    assert ac.ones(3, 1).expand(-1, 4).shape == (3, 4)
+    assert ac.ones(1).expand(0).shape == (0,)
+
+
+def test_writes_through_views_are_counted_by_one_cell():
+    x = ac.ones(2, 3)
+    y = x[0].detach().reshape(3, 1)
+    assert y._version is x._version
+    before = x._version.count
+    y.add_(1)
+    assert x._version.count == before + 1
+
+
+# ---- writes that would make a history wrong ------------------------------------------
+
+
+def test_a_recorded_write_into_a_view_is_an_error():
+    x = ac.ones(3, requires_grad=True) * 1
+    y = x[1:]
+    with pytest.raises(
+        GradError, match=r"mul_: the tensor of shape \(2,\) is, or has, a view"
+    ):
+        y.mul_(2)
+    with pytest.raises(GradError, match="clone"):
+        x.mul_(2)
+
+
+def test_a_recorded_write_into_a_view_of_a_plain_tensor_is_an_error_too():
+    # the base would have to become part of the graph
+    base, w = ac.zeros(3), ac.ones(1, requires_grad=True)
+    view = base[0:1]
+    with pytest.raises(GradError, match="is, or has, a view"):
+        view.mul_(w)
+    view.mul_(2)  # nothing to record
+
+
+def test_a_part_cannot_take_a_tensor_with_history():
+    w = ac.ones(1, requires_grad=True)
+    x = ac.zeros(3)
+    with pytest.raises(
+        GradError, match=r"`value` requires a gradient.*cat\(\), stack\(\)"
+    ):
+        x[0:1] = w
+    y = ac.ones(3, requires_grad=True) * 1
+    with pytest.raises(GradError, match="has a history, which a write into a part"):
+        y[0] = 1.0
+    leaf = ac.ones(3, requires_grad=True)
+    with pytest.raises(GradError, match="index assignment: a leaf"):
+        leaf[0] = 1.0
+    with ac.no_grad():
+        leaf[0] = 5.0
+        y[0] = 1.0
+    assert leaf.tolist() == [5.0, 1.0, 1.0]
