@@ -10,7 +10,7 @@ import pytest
 
 import autocalc as ac
 from autocalc._functional import cross_entropy, linear
-from autocalc._ops import elementwise, shape
+from autocalc._ops import elementwise, random, shape
 from autocalc._ops._op import OPERATORS
 from autocalc.testing import gradcheck, gradgradcheck
 
@@ -204,6 +204,14 @@ CASES = {
         lambda: (leaf(2, 3), leaf(2, 3, seed=1)),
     ),
     "placed": (lambda x: shape.placed(x, (3, 3), (slice(1, 3), 0)), lambda: (leaf(2),)),
+    "dropout": (
+        lambda x: random.dropout(x, ac.tensor(3), ac.tensor(0), 0.4)[0],
+        lambda: (leaf(2, 3),),
+    ),
+    "dropout_backward": (
+        lambda g: random.dropout_backward(g, ac.tensor([True, False]), 0.4),
+        lambda: (leaf(2),),
+    ),
     "one tensor twice": (lambda x: x * x + x, lambda: (leaf(3),)),
     "diamond": (lambda x: (x.exp() * x.sin()).sum() * x.tanh(), lambda: (leaf(3),)),
 }
