@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Two kernels in C for AutoCalc: a template to copy."""
