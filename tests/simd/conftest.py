@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""The kernel tables themselves, one after another, below the dispatcher."""
+
+import numpy as np
+import pytest
+
+_core = pytest.importorskip("autocalc_kernels_simd._core")
+
+ISAS = [isa for isa in ("avx512", "avx2", "sse2") if _core.cpu_runs(isa)]
+
+
+@pytest.fixture(scope="session", params=ISAS)
+def kernels(request):
+    """Kernel name -> callable, of each instruction set that this CPU has."""
+    return _core.load(request.param)
+
+
+@pytest.fixture
+def set_threads():
+    """Set the number of threads; it is restored after the test."""
+    before = _core.num_threads()
+    yield _core.set_num_threads
+    _core.set_num_threads(before)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20)
