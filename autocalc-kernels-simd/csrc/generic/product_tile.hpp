@@ -15,8 +15,10 @@ struct Tile {
     int64_t k;
     const T* a;
     int64_t a_row, a_col;
-    const T* b;  // rows of `vectors` full registers
+    const T* next_a;  // `rows` * k elements to bring nearer meanwhile, or null
+    const T* b;       // rows of `vectors` full registers
     int64_t b_row;
+    int64_t b_ahead;  // how far ahead of b to ask for memory
     T* c;
     int64_t c_row;
     int64_t columns;  // of c; only the last register may be partly used
@@ -61,10 +63,14 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
     const T* b = t.b;
     const int64_t a_row = t.a_row;
     for_tile<rows, vectors, lanes>(0, [&](int i, int v, int64_t) { sum[i][v] = zero<T>(); });
+    const T* next = t.next_a != nullptr ? t.next_a : t.a;
     for (int64_t k = t.k; k > 0; --k) {
         vec<T> bv[vectors];
 #pragma GCC unroll 4
-        for (int v = 0; v < vectors; ++v) bv[v] = load(b + v * lanes);
+        for (int v = 0; v < vectors; ++v) {
+            bv[v] = load(b + v * lanes);
+            if (v % (64 / static_cast<int>(sizeof(vec<T>))) == 0) __builtin_prefetch(b + t.b_ahead + v * lanes);
+        }
 #pragma GCC unroll 16
         for (int i = 0; i < rows; ++i) {
             const vec<T> ai = set1<T>(a[i * a_row]);
@@ -73,6 +79,8 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
         }
         a += t.a_col;
         b += t.b_row;
+        __builtin_prefetch(next);
+        next += rows;
     }
     const auto each = [&](auto f) { for_tile<rows, vectors, lanes>(t.columns, f); };
     if (t.alpha != 1) {
