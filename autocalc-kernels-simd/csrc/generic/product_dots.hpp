@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Products in which both operands run along k and one of them is slim: tiles of dot products.
+// Products in which both operands run along k and one of them is slim: tiles of dot
+// products.
 #pragma once
 
 #include "product_plan.hpp"
@@ -23,7 +24,8 @@ struct Block {
 };
 
 template <class T>
-void finish_dots(const Product<T>& p, const Matrices<T>& at, const Block& block, const T* sums) {
+void finish_dots(const Product<T>& p, const Matrices<T>& at, const Block& block,
+                 const T* sums) {
     for (int64_t i = block.m0; i < block.m1; ++i) {
         for (int64_t j = block.n0; j < block.n1; ++j) {
             T* c = at.c + i * p.c_row + j;
@@ -52,8 +54,9 @@ void run_dot_block(const Product<T>& p, const Matrices<T>& at, const Block& bloc
         for (int64_t i = 0; i < down; ++i) {
             const Block part = {block.m0 + rows.at(i), block.m0 + rows.at(i + 1),
                                 block.n0 + columns.at(j), block.n0 + columns.at(j + 1)};
-            const DotTile<T> tile = {p.k,     at.a + part.m0 * p.a_row, p.a_row,
-                                     at.b + part.n0 * p.b_col, p.b_col, sums};
+            const DotTile<T> tile = {p.k,     at.a + part.m0 * p.a_row,
+                                     p.a_row, at.b + part.n0 * p.b_col,
+                                     p.b_col, sums};
             dot_function<T>(part.m1 - part.m0, part.n1 - part.n0)(tile);
             finish_dots(p, at, part, sums);
         }

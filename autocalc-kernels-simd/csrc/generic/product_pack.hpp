@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Packing: blocks of a and b are copied so that the microkernels read them in one straight run.
+// Packing: blocks of a and b are copied so that the microkernels read them in one
+// straight run.
 #pragma once
 
 #include "tile.hpp"
@@ -8,8 +9,9 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// ---- panels of b: a block's columns are cut into as few and as even panels as possible. A panel is `k` rows
-// of `width` elements, a whole number of registers, with zeros beyond `columns`.
+// ---- panels of b: a block's columns are cut into as few and as even panels as
+// possible. A panel is `k` rows of `width` elements, a whole number of registers, with
+// zeros beyond `columns`.
 
 struct Panel {
     int64_t begin, width, columns;
@@ -33,11 +35,11 @@ struct Panels {
 // Rows that are packed in one go: few enough for L1 and for its 64 pages.
 constexpr int64_t rows_at_once = 16;
 
-// `rows` rows of a panel. The rows after them are asked for meanwhile: they may be pages apart, where the
-// hardware does not look.
+// `rows` rows of a panel. The rows after them are asked for meanwhile: they may be
+// pages apart, where the hardware does not look.
 template <class T>
-AC_INLINE void pack_panel_rows(int64_t rows, const Panel& panel, const T* b, int64_t b_row, int64_t ahead,
-                               T* out) {
+AC_INLINE void pack_panel_rows(int64_t rows, const Panel& panel, const T* b,
+                               int64_t b_row, int64_t ahead, T* out) {
     constexpr int lanes = vec<T>::lanes;
     for (int64_t i = 0; i < rows; ++i) {
         const T* from = b + i * b_row;
@@ -53,7 +55,8 @@ AC_INLINE void pack_panel_rows(int64_t rows, const Panel& panel, const T* b, int
 
 // b runs along its rows.
 template <class T>
-AC_NOINLINE void pack_rows(int64_t k, const Panels<T>& panels, int64_t first, const T* b, int64_t b_row, T* out) {
+AC_NOINLINE void pack_rows(int64_t k, const Panels<T>& panels, int64_t first,
+                           const T* b, int64_t b_row, T* out) {
     for (int64_t i = 0; i < k; i += rows_at_once) {
         const int64_t rows = smaller(rows_at_once, k - i);
         const int64_t ahead = i + 2 * rows_at_once <= k ? rows_at_once * b_row : 0;
@@ -65,9 +68,11 @@ AC_NOINLINE void pack_rows(int64_t k, const Panels<T>& panels, int64_t first, co
     }
 }
 
-// Squares of lanes x lanes elements; `b_col` is the step from one source row to the next.
+// Squares of lanes x lanes elements; `b_col` is the step from one source row to the
+// next.
 template <class T>
-AC_INLINE void pack_square(int64_t k, int64_t columns, const T* b, int64_t b_col, T* out, int64_t width) {
+AC_INLINE void pack_square(int64_t k, int64_t columns, const T* b, int64_t b_col,
+                           T* out, int64_t width) {
     constexpr int lanes = vec<T>::lanes;
     vec<T> r[lanes];
     if (k == lanes && columns == lanes) {
@@ -78,25 +83,29 @@ AC_INLINE void pack_square(int64_t k, int64_t columns, const T* b, int64_t b_col
         for (int i = 0; i < lanes; ++i) store(out + i * width, r[i]);
         return;
     }
-    for (int i = 0; i < lanes; ++i) r[i] = i < columns ? load_first(b + i * b_col, k) : zero<T>();
+    for (int i = 0; i < lanes; ++i)
+        r[i] = i < columns ? load_first(b + i * b_col, k) : zero<T>();
     transpose(r);
     for (int i = 0; i < k; ++i) store(out + i * width, r[i]);
 }
 
 // b runs along its columns: transposed in registers.
 template <class T>
-AC_INLINE void pack_columns(int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_col, T* out) {
+AC_INLINE void pack_columns(int64_t k, int64_t columns, int64_t width, const T* b,
+                            int64_t b_col, T* out) {
     constexpr int lanes = vec<T>::lanes;
     for (int64_t j = 0; j < width; j += lanes) {
         for (int64_t i = 0; i < k; i += lanes) {
-            pack_square(smaller<int64_t>(lanes, k - i), smaller<int64_t>(lanes, columns - j),
-                        b + j * b_col + i, b_col, out + i * width + j, width);
+            pack_square(smaller<int64_t>(lanes, k - i),
+                        smaller<int64_t>(lanes, columns - j), b + j * b_col + i, b_col,
+                        out + i * width + j, width);
         }
     }
 }
 
 template <class T>
-void pack_any(int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_row, int64_t b_col, T* out) {
+void pack_any(int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_row,
+              int64_t b_col, T* out) {
     for (int64_t i = 0; i < k; ++i) {
         for (int64_t j = 0; j < width; ++j) {
             out[i * width + j] = j < columns ? b[i * b_row + j * b_col] : T(0);
@@ -106,7 +115,8 @@ void pack_any(int64_t k, int64_t columns, int64_t width, const T* b, int64_t b_r
 
 // One panel of a b that does not run along its rows.
 template <class T>
-AC_NOINLINE void pack_panel(int64_t k, const Panel& panel, const T* b, int64_t b_row, int64_t b_col, T* out) {
+AC_NOINLINE void pack_panel(int64_t k, const Panel& panel, const T* b, int64_t b_row,
+                            int64_t b_col, T* out) {
     b += panel.begin * b_col;
     out += panel.begin * k;
     if (b_row == 1) {
@@ -120,17 +130,19 @@ AC_NOINLINE void pack_panel(int64_t k, const Panel& panel, const T* b, int64_t b
 
 // Rows of a for a tile, step by step along k: out[k][rows].
 template <class T>
-AC_INLINE void pack_tile_any(int64_t rows, int64_t k, const T* a, int64_t a_row, int64_t a_col, T* out) {
+AC_INLINE void pack_tile_any(int64_t rows, int64_t k, const T* a, int64_t a_row,
+                             int64_t a_col, T* out) {
     for (int64_t i = 0; i < k; ++i) {
         for (int64_t r = 0; r < rows; ++r) out[i * rows + r] = a[r * a_row + i * a_col];
     }
 }
 
-// Groups of rows of an a that runs along its columns (a_row is 1). Group g has rows starts[g] to
-// starts[g + 1] and goes to out + g * k * width as [k][width]: whole registers, the last ones ragged.
+// Groups of rows of an a that runs along its columns (a_row is 1). Group g has rows
+// starts[g] to starts[g + 1] and goes to out + g * k * width as [k][width]: whole
+// registers, the last ones ragged.
 template <class T>
-AC_NOINLINE void pack_groups(const int64_t* starts, int64_t groups, int64_t width, int64_t k, const T* a,
-                             int64_t a_col, T* out) {
+AC_NOINLINE void pack_groups(const int64_t* starts, int64_t groups, int64_t width,
+                             int64_t k, const T* a, int64_t a_col, T* out) {
     constexpr int lanes = vec<T>::lanes;
     for (int64_t i = 0; i < k; i += rows_at_once) {
         const int64_t steps = smaller(rows_at_once, k - i);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// How a product is cut into blocks and tasks. Everything here follows from shapes, strides and the size of
-// L2, never from the number of threads, and sums always run along k in one order: the result has the same
-// bits for any number of threads.
+// How a product is cut into blocks and tasks. Everything here follows from shapes,
+// strides and the size of L2, never from the number of threads, and sums always run
+// along k in one order: the result has the same bits for any number of threads.
 #pragma once
 
 #include <unistd.h>
@@ -16,11 +16,14 @@ namespace {
 constexpr int64_t k_block_limit = 1024;
 constexpr int64_t task_flops = 1500000;  // a task is worth some 10 microseconds
 constexpr int64_t task_target = 32;
-constexpr int64_t serial_flops = 400000;    // less than this costs more to share than to do
-constexpr int64_t bad_stride_bytes = 2048;  // rows this far apart compete for the same sets of L1
-constexpr int64_t bad_stride_rows = 7;      // ... which holds eight of them at most
-constexpr int64_t steps_ahead = 8;            // of k, for which b is asked for early
-constexpr int64_t groups_at_once = 8;       // of rows of a, packed together: 96 rows are six lines
+constexpr int64_t serial_flops =
+    400000;  // less than this costs more to share than to do
+constexpr int64_t bad_stride_bytes =
+    2048;  // rows this far apart compete for the same sets of L1
+constexpr int64_t bad_stride_rows = 7;  // ... which holds eight of them at most
+constexpr int64_t steps_ahead = 8;      // of k, for which b is asked for early
+constexpr int64_t groups_at_once =
+    8;  // of rows of a, packed together: 96 rows are six lines
 
 int64_t l2_bytes() {
     static int64_t known = 0;
@@ -35,8 +38,9 @@ int64_t l2_bytes() {
     return bytes;
 }
 
-// packed: blocks of b are packed. direct: b is read where it is. swapped: c^T = b^T a^T, so that a is packed
-// instead of a larger b, and c is transposed as it is written. dots: both run along k, and one is slim.
+// packed: blocks of b are packed. direct: b is read where it is. swapped: c^T = b^T
+// a^T, so that a is packed instead of a larger b, and c is transposed as it is written.
+// dots: both run along k, and one is slim.
 enum class Path { packed, direct, swapped, dots };
 
 enum class PackA { none, tile, groups };
@@ -50,9 +54,9 @@ struct Plan {
     int64_t m_units, m_tasks;  // rows in units of tile_m
     int64_t n_units, n_tasks;  // columns in units of a register
     int64_t batch;
-    int64_t slab;        // swapped: tiles of c that are transposed together
-    int64_t group;       // PackA::groups: tiles of a that share registers ...
-    int64_t group_width; // ... in this many elements
+    int64_t slab;         // swapped: tiles of c that are transposed together
+    int64_t group;        // PackA::groups: tiles of a that share registers ...
+    int64_t group_width;  // ... in this many elements
 };
 
 template <class T>
@@ -60,8 +64,8 @@ AC_INLINE int64_t bytes_of(int64_t count) {
     return count * static_cast<int64_t>(sizeof(T));
 }
 
-// Measured in cycles for each element on Cascade Lake: 0.8 to pack with a transpose, 2 to
-// write c transposed.
+// Measured in cycles for each element on Cascade Lake: 0.8 to pack with a transpose, 2
+// to write c transposed.
 template <class T>
 bool better_swapped(const Product<T>& p) {
     const double pack_b = 0.8 * static_cast<double>(p.k) * static_cast<double>(p.n);
@@ -76,13 +80,16 @@ Path choose_path(const Product<T>& p) {
     const bool along_k = p.a_col == 1 && p.b_row == 1 && p.k >= 2 * lanes;
     if (along_k && (p.n == 1 || p.m < 8 || p.n < lanes)) return Path::dots;
     const bool small = bytes_of<T>(p.k * p.n) <= 65536;
-    if (p.b_col == 1 && p.n >= lanes && (p.m <= tile_rows[2] || small)) return Path::direct;
+    if (p.b_col == 1 && p.n >= lanes && (p.m <= tile_rows[2] || small))
+        return Path::direct;
 
-    if (along_k && p.n >= lanes && p.m >= lanes / 2 && better_swapped(p)) return Path::swapped;
+    if (along_k && p.n >= lanes && p.m >= lanes / 2 && better_swapped(p))
+        return Path::swapped;
     return Path::packed;
 }
 
-// Fewer registers across leave room for more rows: enough for all of them at once if that is possible.
+// Fewer registers across leave room for more rows: enough for all of them at once if
+// that is possible.
 template <class T>
 void choose_tile(const Product<T>& p, Plan& plan) {
     plan.panel = smaller<int64_t>(tile_vectors, ceil_div(p.n, vec<T>::lanes));
@@ -123,7 +130,8 @@ void choose_tasks(const Product<T>& p, Plan& plan) {
     const int64_t most = smaller<int64_t>(larger(plan.panel, fits), 512 / lanes);
     plan.n_tasks = ceil_div(plan.n_units, most);
     const int64_t flops = 2 * p.m * p.n * larger<int64_t>(p.k, 1) * plan.batch;
-    const int64_t wanted = ceil_div(smaller<int64_t>(task_target, flops / task_flops + 1), plan.batch);
+    const int64_t wanted =
+        ceil_div(smaller<int64_t>(task_target, flops / task_flops + 1), plan.batch);
     plan.m_tasks = 1;
     if (plan.n_tasks < wanted) {
         plan.m_tasks = smaller<int64_t>(plan.m_units, ceil_div(wanted, plan.n_tasks));

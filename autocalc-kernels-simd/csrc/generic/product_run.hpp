@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The loops around the microkernels. For every block of k, a task packs its block of b, sized for L2, and
-// takes the rows of a through it, a tile at a time: those rows stay in L1 while b streams out of L2.
+// The loops around the microkernels. For every block of k, a task packs its block of b,
+// sized for L2, and takes the rows of a through it, a tile at a time: those rows stay
+// in L1 while b streams out of L2.
 #pragma once
 
 #include "product_dots.hpp"
@@ -35,7 +36,8 @@ struct Bench {
 
 template <class T>
 T* scratch_of(ac_context* context, ScratchSlot slot, int64_t count) {
-    return static_cast<T*>(context->scratch(context, slot, static_cast<size_t>(bytes_of<T>(count))));
+    return static_cast<T*>(
+        context->scratch(context, slot, static_cast<size_t>(bytes_of<T>(count))));
 }
 
 template <class T>
@@ -62,7 +64,8 @@ void pack_block(Bench<T>& bench, const T* b, int64_t k, const Panels<T>& panels)
     if (bench.packed_from == b && bench.packed_columns == panels.columns) return;
     if (plan.path == Path::direct) {
         const Panel last = panels.at(panels.count - 1);
-        if (last.columns < last.width) pack_rows(k, panels, panels.count - 1, b, p.b_row, bench.packed_b);
+        if (last.columns < last.width)
+            pack_rows(k, panels, panels.count - 1, b, p.b_row, bench.packed_b);
     } else if (p.b_col == 1) {
         pack_rows<T>(k, panels, 0, b, p.b_row, bench.packed_b);
     } else {
@@ -74,7 +77,8 @@ void pack_block(Bench<T>& bench, const T* b, int64_t k, const Panels<T>& panels)
     bench.packed_columns = panels.columns;
 }
 
-// One row of tiles through all panels of the block. tile.c, .pre and .bias begin at the block's first column.
+// One row of tiles through all panels of the block. tile.c, .pre and .bias begin at the
+// block's first column.
 template <class T>
 void run_row(const Job<T>& job, Tile<T> tile, int64_t rows, const T* b, const T* packed,
              const Panels<T>& panels) {
@@ -82,7 +86,8 @@ void run_row(const Job<T>& job, Tile<T> tile, int64_t rows, const T* b, const T*
     const Tile<T> row = tile;
     for (int64_t i = 0; i < panels.count; ++i) {
         const Panel panel = panels.at(i);
-        const bool direct = job.plan.path == Path::direct && panel.columns == panel.width;
+        const bool direct =
+            job.plan.path == Path::direct && panel.columns == panel.width;
         tile.columns = panel.columns;
         tile.b = direct ? b + panel.begin : packed + panel.begin * tile.k;
         tile.b_row = direct ? p.b_row : panel.width;
@@ -108,20 +113,25 @@ struct RowTiles {
 
 // Packs the groups of rows that begin with tile `first`.
 template <class T>
-void pack_some_groups(const Bench<T>& bench, const T* a, int64_t k, const RowTiles& rows, int64_t first) {
+void pack_some_groups(const Bench<T>& bench, const T* a, int64_t k,
+                      const RowTiles& rows, int64_t first) {
     const Plan& plan = bench.job->plan;
     int64_t starts[groups_at_once + 1];
     int64_t groups = 0;
     starts[0] = rows.start(first);
-    for (int64_t tile = first; tile < rows.tiles && groups < groups_at_once; tile += plan.group) {
+    for (int64_t tile = first; tile < rows.tiles && groups < groups_at_once;
+         tile += plan.group) {
         starts[++groups] = rows.start(smaller(rows.tiles, tile + plan.group));
     }
-    pack_groups(starts, groups, plan.group_width, k, a, bench.job->product->a_col, bench.packed_a);
+    pack_groups(starts, groups, plan.group_width, k, a, bench.job->product->a_col,
+                bench.packed_a);
 }
 
-// Points the tile to its rows of a, packing them first if need be. Called for the tiles in order.
+// Points the tile to its rows of a, packing them first if need be. Called for the tiles
+// in order.
 template <class T>
-void take_rows(const Bench<T>& bench, const T* a, int64_t k, const RowTiles& rows, int64_t i, Tile<T>& tile) {
+void take_rows(const Bench<T>& bench, const T* a, int64_t k, const RowTiles& rows,
+               int64_t i, Tile<T>& tile) {
     const Product<T>& p = *bench.job->product;
     const Plan& plan = bench.job->plan;
     tile.next_a = nullptr;
@@ -129,8 +139,10 @@ void take_rows(const Bench<T>& bench, const T* a, int64_t k, const RowTiles& row
     tile.a_row = p.a_row;
     tile.a_col = p.a_col;
     if (plan.pack_a == PackA::none) {
-        // The kernel walks straight on, which meets the next rows if they follow without gaps.
-        if (p.a_col == 1 && p.a_row == k && i + 1 < rows.tiles) tile.next_a = a + rows.start(i + 1) * p.a_row;
+        // The kernel walks straight on, which meets the next rows if they follow
+        // without gaps.
+        if (p.a_col == 1 && p.a_row == k && i + 1 < rows.tiles)
+            tile.next_a = a + rows.start(i + 1) * p.a_row;
         return;
     }
     tile.a_row = 1;
@@ -144,7 +156,8 @@ void take_rows(const Bench<T>& bench, const T* a, int64_t k, const RowTiles& row
     if (i % together == 0) pack_some_groups(bench, a, k, rows, i);
     const int64_t group = i % together / plan.group;
     tile.a_col = plan.group_width;
-    tile.a = bench.packed_a + group * k * plan.group_width + rows.start(i) - rows.start(i / plan.group * plan.group);
+    tile.a = bench.packed_a + group * k * plan.group_width + rows.start(i) -
+             rows.start(i / plan.group * plan.group);
 }
 
 // ---- blocks of c
@@ -177,7 +190,8 @@ void run_block(Bench<T>& bench, const Matrices<T>& at, const Block& block) {
             const int64_t height = rows.start(i + 1) - start;
             take_rows(bench, at.a + k0 * p.a_col, k, rows, i, tile);
             tile.c = at.c + start * p.c_row + block.n0;
-            if (last && at.pre != nullptr) tile.pre = at.pre + start * p.pre_row + block.n0;
+            if (last && at.pre != nullptr)
+                tile.pre = at.pre + start * p.pre_row + block.n0;
             run_row(job, tile, height, b, bench.packed_b, panels);
             if (last && p.activation > Activation::relu) {
                 activate(p.activation, height, columns, tile.c, p.c_row);
@@ -186,15 +200,20 @@ void run_block(Bench<T>& bench, const Matrices<T>& at, const Block& block) {
     }
 }
 
-// ---- the swapped path: tiles of c^T gather in a slab, which is transposed into c square by square
+// ---- the swapped path: tiles of c^T gather in a slab, which is transposed into c
+// square by square
 
 template <class T>
 AC_INLINE vec<T> activated(Activation activation, vec<T> x) {
     switch (activation) {
-        case Activation::relu: return max(zero<T>(), x);
-        case Activation::gelu: return gelu(x);
-        case Activation::gelu_tanh: return gelu_tanh(x);
-        default: return x;
+        case Activation::relu:
+            return max(zero<T>(), x);
+        case Activation::gelu:
+            return gelu(x);
+        case Activation::gelu_tanh:
+            return gelu_tanh(x);
+        default:
+            return x;
     }
 }
 
@@ -213,11 +232,12 @@ struct Slab {
 };
 
 template <class T>
-AC_NOINLINE void write_square(const Product<T>& p, const Matrices<T>& at, const Block& block,
-                              const Slab<T>& slab, int64_t square) {
+AC_NOINLINE void write_square(const Product<T>& p, const Matrices<T>& at,
+                              const Block& block, const Slab<T>& slab, int64_t square) {
     constexpr int lanes = vec<T>::lanes;
     const int64_t down = ceil_div(slab.rows, lanes);
-    const int64_t i = square % down * lanes;  // the rows of c are pages apart: stay in them
+    const int64_t i =
+        square % down * lanes;  // the rows of c are pages apart: stay in them
     const int64_t j = square / down * lanes;
     const int64_t n = smaller<int64_t>(lanes, slab.rows - i);
     const int64_t count = smaller<int64_t>(lanes, block.n1 - block.n0 - j);
@@ -225,7 +245,8 @@ AC_NOINLINE void write_square(const Product<T>& p, const Matrices<T>& at, const 
     const vec<T> bias = p.bias == nullptr ? zero<T>() : load_last(p.bias + column, n);
     vec<T> x[lanes];
 #pragma GCC unroll 16
-    for (int r = 0; r < lanes; ++r) x[r] = load(slab.sums + (i + r) * slab.sums_row + j);
+    for (int r = 0; r < lanes; ++r)
+        x[r] = load(slab.sums + (i + r) * slab.sums_row + j);
     transpose(x);
     for (int64_t r = 0; r < count; ++r) {
         const int64_t row = block.n0 + j + r;
@@ -239,14 +260,16 @@ AC_NOINLINE void write_square(const Product<T>& p, const Matrices<T>& at, const 
 }
 
 template <class T>
-void write_squares(const Product<T>& p, const Matrices<T>& at, const Block& block, Slab<T>& slab,
-                   int64_t count) {
+void write_squares(const Product<T>& p, const Matrices<T>& at, const Block& block,
+                   Slab<T>& slab, int64_t count) {
     const int64_t end = smaller(slab.squares, slab.written + count);
-    for (; slab.written < end; ++slab.written) write_square(p, at, block, slab, slab.written);
+    for (; slab.written < end; ++slab.written)
+        write_square(p, at, block, slab, slab.written);
 }
 
-// While one slab fills, the one before is written, a few squares before each tile: the misses of their
-// stores then hide behind the tile's work instead of waiting for each other.
+// While one slab fills, the one before is written, a few squares before each tile: the
+// misses of their stores then hide behind the tile's work instead of waiting for each
+// other.
 template <class T>
 void run_swapped(Bench<T>& bench, const Matrices<T>& at, const Block& block) {
     constexpr int lanes = vec<T>::lanes;
@@ -256,11 +279,14 @@ void run_swapped(Bench<T>& bench, const Matrices<T>& at, const Block& block) {
     const int64_t columns = block.n1 - block.n0;
     const RowTiles rows(block.m0, block.m1, plan.tile_m);
     const Panels<T> panels(columns, plan.panel);
-    const T* packed = job.shared_b == nullptr ? bench.packed_b : job.shared_b + block.n0 * p.k;
-    if (job.shared_b == nullptr) pack_block(bench, at.b + block.n0 * p.b_col, p.k, panels);
+    const T* packed =
+        job.shared_b == nullptr ? bench.packed_b : job.shared_b + block.n0 * p.k;
+    if (job.shared_b == nullptr)
+        pack_block(bench, at.b + block.n0 * p.b_col, p.k, panels);
     const int64_t row_step = round_up(columns, lanes);
     Slab<T> full = {bench.packed_a, row_step, 0, 0, 0, 0};
-    Slab<T> filling = {bench.packed_a + slab_rows<T>(plan) * row_step, row_step, 0, 0, 0, 0};
+    Slab<T> filling = {
+        bench.packed_a + slab_rows<T>(plan) * row_step, row_step, 0, 0, 0, 0};
     Tile<T> tile = {};
     tile.k = p.k;
     tile.alpha = 1;
@@ -271,7 +297,8 @@ void run_swapped(Bench<T>& bench, const Matrices<T>& at, const Block& block) {
         write_squares(p, at, block, full, ceil_div(full.squares, plan.slab));
         take_rows(bench, at.a, p.k, rows, i, tile);
         tile.c = filling.sums + (rows.start(i) - filling.m0) * row_step;
-        run_row(job, tile, rows.start(i + 1) - rows.start(i), static_cast<const T*>(nullptr), packed, panels);
+        run_row(job, tile, rows.start(i + 1) - rows.start(i),
+                static_cast<const T*>(nullptr), packed, panels);
         if (i + 1 == rows.tiles || in_slab + 1 == plan.slab) {
             write_squares(p, at, block, full, full.squares);
             filling.rows = rows.start(i + 1) - filling.m0;
@@ -300,7 +327,8 @@ bool open_bench(const Job<T>& job, Bench<T>& bench) {
     if (plan.path == Path::dots) return true;
     const int64_t k = ceil_div(p.k, plan.k_blocks);
     const int64_t columns = block_columns<T>(plan);
-    if (job.shared_b == nullptr && (plan.path != Path::direct || p.n % vec<T>::lanes != 0)) {
+    if (job.shared_b == nullptr &&
+        (plan.path != Path::direct || p.n % vec<T>::lanes != 0)) {
         bench.packed_b = scratch_of<T>(job.context, slot_b, columns * k);
         if (bench.packed_b == nullptr) return false;
     }
@@ -314,8 +342,8 @@ bool open_bench(const Job<T>& job, Bench<T>& bench) {
     return rows == 0 || bench.packed_a != nullptr;
 }
 
-// Tasks count rows fastest. A thread's tasks of the same columns are done as one block, so that it packs the
-// block of b once; where a tile ends does not change a sum.
+// Tasks count rows fastest. A thread's tasks of the same columns are done as one block,
+// so that it packs the block of b once; where a tile ends does not change a sum.
 template <class T>
 void run_tasks(void* arg, int64_t begin, int64_t end) {
     Job<T>& job = *static_cast<Job<T>*>(arg);
@@ -333,7 +361,8 @@ void run_tasks(void* arg, int64_t begin, int64_t end) {
         const int64_t n = begin / plan.m_tasks % plan.n_tasks;
         const int64_t m_end = smaller(plan.m_tasks, m + end - begin);
         const Matrices<T> at = matrices_at(p, begin / plan.m_tasks / plan.n_tasks);
-        const Block block = {down.at(m) * plan.tile_m, smaller(p.m, down.at(m_end) * plan.tile_m),
+        const Block block = {down.at(m) * plan.tile_m,
+                             smaller(p.m, down.at(m_end) * plan.tile_m),
                              across.at(n) * vec<T>::lanes,
                              smaller(p.n, across.at(n + 1) * vec<T>::lanes)};
         if (plan.path == Path::dots) {
@@ -369,8 +398,8 @@ void pack_shared(void* arg, int64_t begin, int64_t end) {
         const int64_t n1 = smaller(p.n, across.at(n + 1) * vec<T>::lanes);
         const Panels<T> panels(n1 - n0, plan.panel);
         if (t % job.panels < panels.count) {
-            pack_panel(p.k, panels.at(t % job.panels), p.b + n0 * p.b_col, p.b_row, p.b_col,
-                       job.out + n0 * p.k);
+            pack_panel(p.k, panels.at(t % job.panels), p.b + n0 * p.b_col, p.b_row,
+                       p.b_col, job.out + n0 * p.k);
         }
     }
 }
@@ -378,12 +407,16 @@ void pack_shared(void* arg, int64_t begin, int64_t end) {
 template <class T>
 bool share_b(Job<T>& job, int64_t tasks) {
     const Product<T>& p = *job.product;
-    if (job.plan.path != Path::swapped || job.plan.batch != 1 || tasks == 1) return true;
-    T* out = scratch_of<T>(job.context, slot_shared, job.plan.n_units * vec<T>::lanes * p.k);
+    if (job.plan.path != Path::swapped || job.plan.batch != 1 || tasks == 1)
+        return true;
+    T* out =
+        scratch_of<T>(job.context, slot_shared, job.plan.n_units * vec<T>::lanes * p.k);
     if (out == nullptr) return false;
-    SharedPacking<T> packing = {&p, &job.plan, out,
-                                Panels<T>(block_columns<T>(job.plan), job.plan.panel).count};
-    job.context->parallel_for(job.context, job.plan.n_tasks * packing.panels, pack_shared<T>, &packing);
+    SharedPacking<T> packing = {
+        &p, &job.plan, out,
+        Panels<T>(block_columns<T>(job.plan), job.plan.panel).count};
+    job.context->parallel_for(job.context, job.plan.n_tasks * packing.panels,
+                              pack_shared<T>, &packing);
     job.shared_b = out;
     return true;
 }
@@ -401,7 +434,8 @@ void fold_batch(Product<T>& p) {
                 p.c_row = p.c_step[d];
                 p.pre_row = p.pre_step[d];
             }
-            if (p.b_step[d] != 0 || p.a_step[d] != p.m * p.a_row || p.c_step[d] != p.m * p.c_row ||
+            if (p.b_step[d] != 0 || p.a_step[d] != p.m * p.a_row ||
+                p.c_step[d] != p.m * p.c_row ||
                 (p.pre != nullptr && p.pre_step[d] != p.m * p.pre_row)) {
                 return;
             }
