@@ -11,11 +11,9 @@ namespace {
 enum { out_at, pre_at, a_at, b_at, bias_at };
 enum { alpha_at, beta_at, activation_at, accumulate_at };
 
-constexpr double ns_per_flop =
-    0.02;  // 50 GFLOP/s, for the decision to release the lock
+constexpr double ns_per_flop = 0.02;  // 50 GFLOP/s, for the decision to release the lock
 
-// The stride of batch dim `d` (of `dims`), 0 where the operand lacks it or repeats
-// along it.
+// The stride of batch dim `d` (of `dims`), 0 where the operand lacks it or repeats along it.
 template <class T>
 int64_t batch_step(const ac_array* array, int d, int dims) {
     const int at = d - (dims - (array->ndim - 2));
@@ -26,9 +24,7 @@ int64_t batch_step(const ac_array* array, int d, int dims) {
 template <class T>
 bool set_bias(const ac_array* bias, Product<T>& p, ac_context* context) {
     p.bias = data_of<T>(bias);
-    if (bias == nullptr || bias->strides[0] == static_cast<int64_t>(sizeof(T)) ||
-        p.n <= 1)
-        return true;
+    if (bias == nullptr || bias->strides[0] == static_cast<int64_t>(sizeof(T)) || p.n <= 1) return true;
     T* copy = static_cast<T*>(
         context->scratch(context, 2, static_cast<size_t>(p.n) * sizeof(T)));
     if (copy == nullptr) return false;
@@ -58,9 +54,7 @@ bool gemm_typed(const ac_call* call, ac_context* context) {
     p.pre = data_of<T>(pre);
     p.pre_row = pre == nullptr ? 0 : stride_of<T>(pre, -2);
     p.alpha = static_cast<T>(call->attributes[alpha_at].v.f);
-    p.beta = call->attributes[accumulate_at].v.i & 1
-                 ? static_cast<T>(call->attributes[beta_at].v.f)
-                 : T(0);
+    p.beta = call->attributes[accumulate_at].v.i & 1 ? static_cast<T>(call->attributes[beta_at].v.f) : T(0);
     p.activation = static_cast<Activation>(call->attributes[activation_at].v.i);
     p.batch_dims = out->ndim - 2;
     for (int d = 0; d < p.batch_dims; ++d) {
@@ -76,8 +70,7 @@ bool gemm_typed(const ac_call* call, ac_context* context) {
 // True if the last dimension is contiguous, which results of the engine always are.
 bool rows_contiguous(const ac_array* array) {
     const int64_t item = array->dtype == AC_FLOAT32 ? 4 : 8;
-    return count_of(array) == 0 || size_of(array, -1) == 1 ||
-           array->strides[array->ndim - 1] == item;
+    return count_of(array) == 0 || size_of(array, -1) == 1 || array->strides[array->ndim - 1] == item;
 }
 
 void gemm(const ac_call* call, ac_context* context, ac_status* status) {
@@ -100,8 +93,7 @@ double gemm_work(const ac_call* call) {
 
 const ac_kernel_entry entries[] = {
     {"gemm",
-     "out pre? ; a b bias? ; alpha:float beta:float "
-     "activation:none,relu,gelu,gelu_tanh accumulate:int",
+     "out pre? ; a b bias? ; alpha:float beta:float activation:none,relu,gelu,gelu_tanh accumulate:int",
      gemm, nullptr, gemm_work, 0, floats_only, 0},
 };
 

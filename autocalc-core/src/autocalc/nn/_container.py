@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from autocalc.errors import DimensionError, DTypeError
 from autocalc.nn._module import Module
+from autocalc.nn._registry import MODULE
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -68,7 +69,10 @@ class _ModuleSequence(Module):
         return len(self._modules)
 
     def __iter__(self) -> Iterator[Module]:
-        return iter(list(self._modules.values()))
+        # Sequential runs this at each call, so the registry's view is left out.
+        values = self.__dict__
+        names = self._names.items()
+        return iter([values[name] for name, kind in names if kind == MODULE])
 
     def __contains__(self, module: object) -> bool:
         return any(module is other for other in self)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""The command `autocalc`: its subcommands, and how errors look to a person."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from autocalc._version import __version__
+from autocalc.cli._explain import explain_command
+from autocalc.cli._kernels import kernels_command
+from autocalc.cli._predict import predict_command
+from autocalc.cli._train import train_command
+from autocalc.errors import AutocalcError
+
+#: What a shell reports for a program that Ctrl-C ended: 128 and the signal's number.
+INTERRUPTED = 130
+
+
+class Application(click.Group):
+    """A group of commands that says what went wrong in a sentence, not a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except AutocalcError as error:
+            raise click.ClickException(str(error)) from error
+        except BrokenPipeError:
+            sys.stderr.close()  # the reader has gone; say nothing more
+            ctx.exit(1)
+        except OSError as error:
+            raise click.ClickException(str(error)) from error
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            ctx.exit(INTERRUPTED)
+
+
+@click.group(
+    cls=Application,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
+)
+@click.version_option(__version__, prog_name="autocalc")
+def cli() -> None:
+    """Train neural networks on CPUs, and see which kernels do it.
+
+    \b
+    Examples:
+      autocalc train digits           train on images that come with AutoCalc
+      autocalc train mnist --data DIR --save mnist.safetensors
+      autocalc predict mnist.safetensors --index 7
+      autocalc kernels                what is installed, chosen and refused
+    """
+
+
+for command in (train_command, predict_command, kernels_command, explain_command):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line; the entry point of the package."""
+    cli(prog_name="autocalc")

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Trainings as files: everything that a run needs to go on bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+from autocalc import _io
+from autocalc._random import default_generator
+from autocalc.cli._recipes import MODELS, RECIPES, Source
+from autocalc.cli._training import Config, History, Training
+from autocalc.errors import CheckpointError
+
+#: Marks a file as one of ours.
+_KIND = "autocalc training"
+
+
+def save(training: Training, path: Path) -> None:
+    """Write a training to `path`, in one step."""
+    state = {
+        "kind": _KIND,
+        "config": asdict(training.config),
+        "model": training.model.state_dict(),
+        "optimizer": training.optimizer.state_dict(),
+        "loader": training.loader.state_dict(),
+        "generator": default_generator.get_state(),
+        "epoch": training.epoch,
+        "history": asdict(training.history),
+    }
+    _io.save(state, path)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return the state that `save` wrote, its config as a `Config`."""
+    state = _io.load(path)
+    if not isinstance(state, dict) or state.get("kind") != _KIND:
+        message = (
+            f"{path} holds no training; give a file that `autocalc train --save` wrote."
+        )
+        raise CheckpointError(message)
+    state["config"] = _config(path, state["config"])
+    return state
+
+
+def _config(path: Path, values: dict[str, Any]) -> Config:
+    """Return the settings of a file, if this AutoCalc knows them."""
+    known = {field.name for field in fields(Config)}
+    if set(values) != known:
+        message = (
+            f"{path} has the settings {', '.join(sorted(values))}; this AutoCalc has "
+            f"{', '.join(sorted(known))}. Use the AutoCalc that wrote it."
+        )
+        raise CheckpointError(message)
+    config = Config(**values)
+    if config.data not in RECIPES or config.model not in MODELS:
+        message = (
+            f"{path} is a training of {config.model} on {config.data}, which this "
+            f"AutoCalc does not know."
+        )
+        raise CheckpointError(message)
+    return config
+
+
+def resume(
+    state: dict[str, Any],
+    epochs: int,
+    source: Source | None = None,
+    workers: int = 0,
+) -> Training:
+    """Return the training of a state, to go on to `epochs`."""
+    training = Training(replace(state["config"], epochs=epochs), source, workers)
+    training.model.load_state_dict(state["model"])
+    training.optimizer.load_state_dict(state["optimizer"])
+    training.loader.load_state_dict(state["loader"])
+    default_generator.set_state(state["generator"])
+    training.epoch = state["epoch"]
+    training.history = History(**state["history"])
+    return training

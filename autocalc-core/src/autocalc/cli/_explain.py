@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""``autocalc explain``."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Any
+
+import click
+
+from autocalc import _dtypes as dtypes
+from autocalc import kernels
+from autocalc._creation import zeros
+from autocalc._kernels._table import TABLE
+from autocalc.cli._chosen import ordinary_sample
+from autocalc.errors import AutocalcError
+
+_OPERAND = re.compile(r"(?P<shape>\d+(x\d+)*|scalar)(:(?P<dtype>\w+))?")
+
+
+@click.command("explain")
+@click.argument("kernel")
+@click.argument("operands", nargs=-1)
+def explain_command(kernel: str, operands: tuple[str, ...]) -> None:
+    """Explain which kernel set runs KERNEL on OPERANDS, and what would change it.
+
+    An operand is a shape such as 256x784, with a dtype if it is not float32
+    (256:int64); "scalar" has no dimensions and "-" is left out.  Without operands, a
+    call of usual size is explained.
+
+    \b
+    Examples:
+      autocalc explain gemm 256x784 784x1024
+      autocalc explain cross_entropy 256x10 256:int64
+      autocalc explain exp 1000:float64
+    """
+    spec = TABLE.get(kernel)
+    if spec is None:
+        near = difflib.get_close_matches(kernel, TABLE, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        message = f"there is no kernel {kernel!r}.{hint} `autocalc kernels` lists all."
+        raise click.BadParameter(message, param_hint="KERNEL")
+    sample = ordinary_sample(spec)
+    inputs = tuple(map(_operand, operands)) if operands else sample.inputs
+    expected = len(spec.inputs) + len(spec.writes)
+    if len(inputs) > expected:
+        message = f"{kernel} takes {expected} operands, {len(inputs)} were given."
+        raise click.UsageError(message)
+    inputs += (None,) * (expected - len(inputs))
+    free: dict[str, Any] = {}
+    if spec.free:
+        free = {"shape": sample.shape, "dtype": spec.dtypes[0]}
+    click.echo(kernels.explain(kernel, *inputs, *sample.attributes, **free))
+
+
+def _operand(word: str) -> Any:
+    if word == "-":
+        return None
+    match = _OPERAND.fullmatch(word)
+    if match is None:
+        message = (
+            f"{word!r} is no operand; write a shape such as 256x784 or 256:int64, "
+            f"scalar, or - for one that is left out."
+        )
+        raise click.BadParameter(message, param_hint="OPERANDS")
+    try:
+        dtype = dtypes.as_dtype(match["dtype"] or "float32")
+    except AutocalcError as error:
+        raise click.BadParameter(str(error), param_hint="OPERANDS") from error
+    shape = match["shape"]
+    sizes = [] if shape == "scalar" else [int(n) for n in shape.split("x")]
+    return zeros(sizes, dtype=dtype)

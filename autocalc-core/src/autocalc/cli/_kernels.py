@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""``autocalc kernels``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from autocalc import kernels
+from autocalc._config import VARIABLES
+from autocalc._dispatch._explain import Report
+from autocalc.cli._chosen import chosen
+
+
+@click.command("kernels")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.option("--verbose", "-v", is_flag=True, help="Print tracebacks of refusals.")
+def kernels_command(as_json: bool, verbose: bool) -> None:
+    """Show which kernels are installed, chosen and refused, and why.
+
+    \b
+    Examples:
+      autocalc kernels
+      AUTOCALC_CPU_FEATURES=-avx512f autocalc kernels
+      autocalc kernels --json | python -m json.tool
+    """
+    report, choice = kernels.show(), chosen()
+    if as_json:
+        click.echo(json.dumps({**asdict(report), "chosen": choice}, indent=2))
+    else:
+        _print(report, choice, verbose)
+
+
+def _print(report: Report, choice: dict[str, str], verbose: bool) -> None:
+    from rich.console import Console  # 60 ms of import
+
+    # What is piped to a file or to grep is not cut to the width of a terminal.
+    width = None if sys.stdout.isatty() else 500
+    console = Console(file=sys.stdout, width=width, highlight=False, markup=False)
+    _print_machine(console, report)
+    _print_sets(console, report)
+    _print_choice(console, choice)
+    _print_refusals(console, report, verbose)
+    _print_environment(console, report)
+
+
+def _table(console: Any, title: str, *rows: tuple[str, ...]) -> None:
+    """Print a heading and, below it, rows in columns."""
+    from rich.table import Table
+    from rich.text import Text
+
+    console.print(Text(f"\n{title}", style="bold"))
+    grid = Table.grid(padding=(0, 2))
+    for row in rows:
+        grid.add_row("", *map(Text, row))
+    console.print(grid)
+
+
+def _print_machine(console: Any, report: Report) -> None:
+    threads = "1 thread" if report.threads == 1 else f"{report.threads} threads"
+    lines = [
+        ("CPU", f"{report.cpu}, {threads}"),
+        ("features", " ".join(report.features) or "none that a kernel set asks for"),
+        ("hidden", " ".join(report.hidden)),
+        ("missing", " ".join(report.missing)),
+    ]
+    _table(console, "Machine", *((name, text) for name, text in lines if text))
+
+
+def _print_sets(console: Any, report: Report) -> None:
+    rows: list[tuple[str, ...]] = []
+    for line in report.sets:
+        count = f"{line.kernels} kernels"
+        rows.append((line.name, f"rank {line.rank}", count, line.package, line.origin))
+        rows += [("", "", "", f"{key}:", text) for key, text in line.info.items()]
+    _table(console, "Kernel sets, best first", *rows)
+
+
+def _print_choice(console: Any, choice: dict[str, str]) -> None:
+    by_set: dict[str, list[str]] = {}
+    for kernel, name in choice.items():
+        by_set.setdefault(name, []).append(kernel)
+    rows = [
+        (name, f"{len(ran)} of {len(choice)}", " ".join(ran))
+        for name, ran in sorted(by_set.items(), key=lambda item: -len(item[1]))
+    ]
+    _table(console, "Chosen for ordinary operands", *rows)
+
+
+def _print_refusals(console: Any, report: Report, verbose: bool) -> None:
+    if not report.refusals:
+        return
+    rows = [(r.subject, r.reason, r.origin) for r in report.refusals]
+    _table(console, "Refused", *rows)
+    for refusal in report.refusals:
+        if verbose and refusal.traceback:
+            console.print(f"\n{refusal.subject}:\n{refusal.traceback}")
+
+
+def _print_environment(console: Any, report: Report) -> None:
+    rows = [
+        (name, report.environment.get(name, "-"), meaning)
+        for name, meaning in VARIABLES.items()
+    ]
+    _table(console, "Environment", *rows)

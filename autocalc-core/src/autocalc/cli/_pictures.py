@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Pictures: read from files, and drawn with characters."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from autocalc.errors import DataError, PluginError
+
+Grey = npt.NDArray[np.float32]
+
+_PGM = re.compile(
+    rb"(?P<kind>P[25])(\s+|#[^\n]*\n)+(?P<width>\d+)(\s+|#[^\n]*\n)+(?P<height>\d+)"
+    rb"(\s+|#[^\n]*\n)+(?P<white>\d+)\s"
+)
+
+#: From paper to full ink.
+_SHADES = " ░▒▓█"
+_ASCII_SHADES = " .:+#"
+
+
+def read_picture(path: Path, size: tuple[int, int]) -> Grey:
+    """Return a grey picture as ink, 0 to 1, of `size` (height, width).
+
+    NumPy files (.npy) and plain or binary PGM are read as they are; other formats by
+    Pillow, which also brings them to the size.  Dark ink on a light ground is
+    inverted: the data sets have light ink on black.
+    """
+    if path.suffix == ".npy":
+        ink = _from_numpy(path)
+    elif path.suffix == ".pgm":
+        ink = _from_pgm(path)
+    else:
+        ink = _from_pillow(path, size)
+    if ink.shape != size:
+        message = (
+            f"{path} is {ink.shape[0]} x {ink.shape[1]}; the model needs "
+            f"{size[0]} x {size[1]}. Resize it first."
+        )
+        raise DataError(message)
+    border = np.concatenate([ink[0], ink[-1], ink[:, 0], ink[:, -1]])
+    return 1 - ink if border.mean() > 0.5 else ink
+
+
+def _from_numpy(path: Path) -> Grey:
+    try:
+        array = np.load(path, allow_pickle=False)
+    except ValueError as error:
+        message = f"{path} is no NumPy array: {error}."
+        raise DataError(message) from error
+    array = array.squeeze() if array.ndim > 2 else array
+    if array.ndim != 2 or array.dtype.kind not in "uif":
+        message = (
+            f"{path} holds {array.dtype} of shape {array.shape}; a picture has numbers "
+            f"in two dimensions."
+        )
+        raise DataError(message)
+    scale = 255 if array.dtype.kind in "ui" else 1
+    return _scaled(array, scale)
+
+
+def _scaled(values: Any, white: float) -> Grey:
+    ink: Grey = np.asarray(values, np.float32) / np.float32(white)
+    return ink
+
+
+def _from_pgm(path: Path) -> Grey:
+    """Read a portable grey map: ``P2`` or ``P5``, width, height, white, pixels."""
+    data = path.read_bytes()
+    match = _PGM.match(data)
+    if match is None:
+        message = f"{path} is no PGM picture (P2 or P5)."
+        raise DataError(message)
+    width, height, white = (int(match[name]) for name in ("width", "height", "white"))
+    pixels = data[match.end() :]
+    values: Any = np.zeros(0)
+    if match["kind"] == b"P2":
+        values = np.array(pixels.split(), np.float32)
+    elif len(pixels) == width * height * (1 + (white > 255)):
+        values = np.frombuffer(pixels, ">u2" if white > 255 else "u1")
+    if values.size != width * height:
+        message = f"{path} has other than {width} x {height} pixels."
+        raise DataError(message)
+    return _scaled(values.reshape(height, width), white)
+
+
+def _from_pillow(path: Path, size: tuple[int, int]) -> Grey:
+    try:
+        from PIL import Image
+    except ImportError:
+        message = (
+            f"{path}: pictures other than .npy and .pgm are read by Pillow, which is "
+            f"not installed. Get it with: pip install autocalc-core[plot]"
+        )
+        raise PluginError(message) from None
+    try:
+        with Image.open(path) as image:
+            grey = image.convert("L").resize((size[1], size[0]))
+    except OSError as error:
+        message = f"{path} cannot be read as a picture: {error}."
+        raise DataError(message) from error
+    return _scaled(grey, 255)
+
+
+def draw(ink: Any, unicode: bool) -> str:
+    """Return a picture of characters, two to a pixel since they are twice as high."""
+    shades = _SHADES if unicode else _ASCII_SHADES
+    levels = np.clip(np.asarray(ink) * len(shades), 0, len(shades) - 1).astype(int)
+    return "\n".join("".join(2 * shades[i] for i in row).rstrip() for row in levels)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""The trainings that the command line offers: data sets, models and their settings."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from autocalc import data, nn, optim
+from autocalc.data import transforms
+from autocalc.errors import DataError
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where data sets come from."""
+
+    #: The folder of their files; by default the usual places.
+    folder: str | os.PathLike[str] | None = None
+    #: Whether missing files may be downloaded.
+    download: bool = False
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A data set with the settings that train a model on it well."""
+
+    title: str
+    dataset: type[Any]
+    #: Height and width of an image.
+    size: tuple[int, int]
+    #: Mean and standard deviation of the training pixels.
+    mean: float
+    std: float
+    hidden: int
+    epochs: int
+    batch_size: int
+    lr: float = 0.1
+    momentum: float = 0.9
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What each label means."""
+        return tuple(self.dataset.classes)
+
+    @property
+    def transform(self) -> transforms.Normalize:
+        """What images pass through before the model sees them."""
+        return transforms.Normalize(self.mean, self.std)
+
+    def load(self, train: bool, source: Source) -> Any:
+        """Return the training or the test images."""
+        if self.dataset is data.Digits:
+            return data.Digits(train=train, transform=self.transform)
+        try:
+            return self.dataset(
+                source.folder, train, self.transform, download=source.download
+            )
+        except DataError as error:
+            message = f"{error}\nOn the command line: --data DIR, or --download."
+            raise DataError(message) from error
+
+
+RECIPES = {
+    "digits": Recipe(
+        "8 x 8 digits that come with AutoCalc",
+        data.Digits,
+        size=(8, 8),
+        mean=0.3053,
+        std=0.3764,
+        hidden=128,
+        epochs=20,
+        batch_size=32,
+        lr=0.02,
+    ),
+    "mnist": Recipe(
+        "28 x 28 digits",
+        data.MNIST,
+        size=(28, 28),
+        mean=0.1307,
+        std=0.3081,
+        hidden=1024,
+        epochs=3,
+        batch_size=256,
+    ),
+    "fashion-mnist": Recipe(
+        "28 x 28 pictures of clothes",
+        data.FashionMNIST,
+        size=(28, 28),
+        mean=0.2860,
+        std=0.3530,
+        hidden=1024,
+        epochs=5,
+        batch_size=256,
+    ),
+}
+
+
+def mlp(recipe: Recipe) -> nn.Module:
+    """Return a perceptron with one hidden layer."""
+    pixels = recipe.size[0] * recipe.size[1]
+    return nn.Sequential(
+        nn.Flatten(),
+        nn.Linear(pixels, recipe.hidden),
+        nn.ReLU(),
+        nn.Linear(recipe.hidden, len(recipe.classes)),
+    )
+
+
+MODELS = {"mlp": mlp}
+
+
+def sgd(params: Any, lr: float, momentum: float) -> optim.Optimizer:
+    """Return plain gradient descent with momentum."""
+    return optim.SGD(params, lr=lr, momentum=momentum)
+
+
+def adamw(params: Any, lr: float, momentum: float) -> optim.Optimizer:
+    """Return AdamW; its momentum is beta1."""
+    return optim.AdamW(params, lr=lr, betas=(momentum, 0.999))
+
+
+OPTIMIZERS = {"sgd": sgd, "adamw": adamw}
+
+#: A learning rate of 0.1 is usual for SGD and a hundred times too much for AdamW.
+ADAMW_LR = 1e-3

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""How a training shows on the screen: a bar on a terminal, else plain lines."""
+
+from __future__ import annotations
+
+import sys
+from time import perf_counter
+from types import TracebackType
+from typing import Any, Protocol
+
+import click
+
+from autocalc.cli._memory import in_megabytes, resident_bytes
+from autocalc.cli._training import EpochEnd, Step, Training
+
+#: Seconds between two updates of the bar.
+_BAR_PAUSE = 0.1
+#: Seconds between two lines within an epoch, where there is no bar.
+_LINE_PAUSE = 10.0
+
+
+class Screen(Protocol):
+    """Shows the events of a training."""
+
+    def __enter__(self) -> Screen:
+        """Begin to show."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Clean up."""
+
+    def show(self, event: Step | EpochEnd) -> None:
+        """Show an event."""
+
+
+def make_screen(training: Training, quiet: bool) -> Screen:
+    """Return the screen that suits where the output goes."""
+    if quiet:
+        return Quiet()
+    return Bar(training) if sys.stdout.isatty() else Lines(training)
+
+
+class Quiet:
+    """Shows nothing."""
+
+    def __enter__(self) -> Quiet:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
+    def show(self, event: Step | EpochEnd) -> None:
+        """Show nothing."""
+
+
+class Lines(Quiet):
+    """One line after each epoch, and now and then within a long one."""
+
+    def __init__(self, training: Training) -> None:
+        self._training = training
+        self._next = perf_counter() + _LINE_PAUSE
+
+    def show(self, event: Step | EpochEnd) -> None:
+        """Print a line, if it is time for one."""
+        if isinstance(event, EpochEnd):
+            click.echo(epoch_line(self._training))
+            self._next = perf_counter() + _LINE_PAUSE
+        elif perf_counter() >= self._next:
+            self._next += _LINE_PAUSE
+            steps = len(self._training.loader)
+            click.echo(
+                f"  step {event.number:,}/{steps:,}  "
+                f"loss {self._training.history.recent_loss():.4f}  "
+                f"{self._training.history.speed:,.0f} samples/s"
+            )
+
+
+def epoch_line(training: Training) -> str:
+    """Return what there is to say after an epoch."""
+    history = training.history
+    return (
+        f"epoch {training.epoch}/{training.config.epochs}  "
+        f"loss {history.recent_loss():.4f}  "
+        f"test loss {history.test_losses[-1]:.4f}  "
+        f"test accuracy {history.test_accuracies[-1]:.2%}  "
+        f"{history.speed:,.0f} samples/s  "
+        f"{in_megabytes(resident_bytes())}"
+    )
+
+
+class Bar:
+    """A progress bar for each epoch, with what can be said of it at the moment."""
+
+    def __init__(self, training: Training) -> None:
+        from rich.progress import (  # 40 ms of import
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        self._training = training
+        self._accuracy = 0.0
+        self._next = 0.0
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[news]}"),
+            TimeRemainingColumn(compact=True),
+            transient=True,
+            auto_refresh=False,
+        )
+        self._task: Any = None
+
+    def __enter__(self) -> Bar:
+        self._progress.start()
+        self._task = self._progress.add_task("", news="")
+        self._begin_epoch()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._progress.stop()
+
+    def _begin_epoch(self) -> None:
+        training = self._training
+        number = min(training.epoch + 1, training.config.epochs)
+        self._progress.reset(
+            self._task,
+            description=f"epoch {number}/{training.config.epochs}",
+            total=len(training.loader),
+            completed=training.steps_done,
+        )
+
+    def show(self, event: Step | EpochEnd) -> None:
+        """Move the bar, or finish it."""
+        if isinstance(event, EpochEnd):
+            self._progress.console.print(epoch_line(self._training), highlight=False)
+            self._begin_epoch()
+        elif perf_counter() >= self._next:
+            self._next = perf_counter() + _BAR_PAUSE
+            self._update(event)
+
+    def _update(self, step: Step) -> None:
+        # The accuracy of one batch jumps; this is the mean of about the last ten.
+        weight = 0.1 if self._accuracy else 1.0
+        self._accuracy += weight * (step.accuracy - self._accuracy)
+        history = self._training.history
+        news = (
+            f"loss {history.recent_loss():.4f}  accuracy {self._accuracy:.1%}  "
+            f"{history.speed:,.0f} samples/s  {in_megabytes(resident_bytes())}"
+        )
+        self._progress.update(self._task, completed=step.number, news=news)
+        self._progress.refresh()

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""A training: a model, its optimizer, its data, and how far it has come."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+from autocalc import kernels
+from autocalc._grad_mode import no_grad
+from autocalc._random import manual_seed
+from autocalc._tensor import Tensor
+from autocalc.cli._recipes import MODELS, OPTIMIZERS, RECIPES, Source
+from autocalc.data import DataLoader
+from autocalc.nn import functional
+
+
+@dataclass(frozen=True)
+class Config:
+    """What a training is made of; with the seed, it says every bit of the result."""
+
+    data: str
+    model: str
+    epochs: int
+    batch_size: int
+    optimizer: str
+    lr: float
+    momentum: float
+    seed: int
+
+
+@dataclass
+class History:
+    """What has been seen so far."""
+
+    #: The loss of each step.
+    losses: list[float] = field(default_factory=list)
+    #: Loss and accuracy on the test images after each epoch.
+    test_losses: list[float] = field(default_factory=list)
+    test_accuracies: list[float] = field(default_factory=list)
+    #: How many images the steps took, and how long.
+    samples: int = 0
+    seconds: float = 0.0
+
+    @property
+    def speed(self) -> float:
+        """Images a second, in training steps."""
+        return self.samples / self.seconds if self.seconds else 0.0
+
+    def recent_loss(self, steps: int = 20) -> float:
+        """Return the mean loss of the last steps."""
+        recent = self.losses[-steps:]
+        return sum(recent) / len(recent)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step that is over."""
+
+    #: Its place in the epoch, from 1.
+    number: int
+    loss: float
+    logits: Tensor
+    labels: Tensor
+
+    @property
+    def accuracy(self) -> float:
+        """The share of the batch that the model got right."""
+        return count_right(self.logits, self.labels) / len(self.labels)
+
+
+@dataclass(frozen=True)
+class EpochEnd:
+    """An epoch that is over, tested."""
+
+    number: int
+
+
+class Training:
+    """Trains by one step after the other; stops and goes on at any of them.
+
+    Parameters
+    ----------
+    config
+        What to train.
+    source
+        Where the data set lies.
+    workers
+        Threads that make batches ahead of time.
+    """
+
+    def __init__(
+        self, config: Config, source: Source | None = None, workers: int = 0
+    ) -> None:
+        source = Source() if source is None else source
+        recipe = RECIPES[config.data]
+        manual_seed(config.seed)
+        self.config = config
+        self.model = MODELS[config.model](recipe)
+        make_optimizer = OPTIMIZERS[config.optimizer]
+        params = self.model.parameters()
+        self.optimizer = make_optimizer(params, config.lr, config.momentum)
+        self.loader = DataLoader(
+            recipe.load(train=True, source=source),
+            config.batch_size,
+            shuffle=True,
+            generator=config.seed,
+            num_workers=workers,
+        )
+        self.test_loader = DataLoader(recipe.load(train=False, source=source), 1000)
+        self.history = History()
+        #: How many epochs are over.
+        self.epoch = 0
+        #: Which kernels ran in the first step, by (kernel, set).
+        self.calls: Counter[tuple[str, str]] = Counter()
+
+    @property
+    def steps_done(self) -> int:
+        """How many steps of the running epoch are over."""
+        return len(self.history.losses) - self.epoch * len(self.loader)
+
+    def run(self) -> Iterator[Step | EpochEnd]:
+        """Train to the last epoch; leave the loop at any event to stop there."""
+        # A loop over the loader that was left begins again where it was, not behind.
+        self.loader.load_state_dict(self.loader.state_dict())
+        while self.epoch < self.config.epochs:
+            self.model.train()
+            started = perf_counter()
+            for images, labels in self.loader:
+                loss, logits = self._step(images, labels)
+                self.history.losses.append(loss)
+                self.history.samples += len(labels)
+                self.history.seconds += perf_counter() - started
+                yield Step(self.steps_done, loss, logits, labels)
+                started = perf_counter()
+            self._test()
+            self.epoch += 1
+            yield EpochEnd(self.epoch)
+
+    def _step(self, images: Tensor, labels: Tensor) -> tuple[float, Tensor]:
+        if self.calls:
+            return train_step(self.model, self.optimizer, images, labels)
+        with kernels.count() as self.calls:
+            return train_step(self.model, self.optimizer, images, labels)
+
+    def _test(self) -> None:
+        loss, accuracy = evaluate(self.model, self.test_loader)
+        self.history.test_losses.append(loss)
+        self.history.test_accuracies.append(accuracy)
+
+
+def train_step(
+    model: Any, optimizer: Any, images: Tensor, labels: Tensor
+) -> tuple[float, Tensor]:
+    """Move the parameters once down the gradient; return the loss and the logits."""
+    logits = model(images)
+    loss = functional.cross_entropy(logits, labels)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item(), logits.detach()
+
+
+def evaluate(model: Any, loader: Any) -> tuple[float, float]:
+    """Return the mean loss and the share of right answers over a data set."""
+    model.eval()
+    loss, right, total = 0.0, 0, 0
+    with no_grad():
+        for images, labels in loader:
+            logits = model(images)
+            loss += functional.cross_entropy(logits, labels, reduction="sum").item()
+            right += count_right(logits, labels)
+            total += len(labels)
+    return loss / total, right / total
+
+
+def count_right(logits: Tensor, labels: Tensor) -> int:
+    """Return how many rows have their largest logit at the label."""
+    return int((logits.argmax(1) == labels).sum())

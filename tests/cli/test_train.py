@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""``autocalc train``: what it prints, saves, draws and refuses."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+import autocalc as ac
+from autocalc.cli import _plot
+from autocalc.cli import _train as train
+
+
+def losses(path):
+    return ac.load(path)["history"]["losses"]
+
+
+def test_it_reports_epochs_and_the_result(run):
+    out = run("train", "digits", "--epochs", 2).output.splitlines()
+    assert out[0] == (
+        "mlp of 9,610 parameters on digits, 1,437 images; batch size 32, optimizer "
+        "sgd, lr 0.02, momentum 0.9, seed 0"
+    )
+    epoch = (
+        r"epoch {}/2  loss 0\.\d{{4}}  test loss 0\.\d{{4}}  "
+        r"test accuracy 9\d\.\d\d%  [\d,]+ samples/s  [\d,?]+ MB"
+    )
+    assert re.fullmatch(epoch.format(1), out[1])
+    assert re.fullmatch(epoch.format(2), out[2])
+    assert re.fullmatch(
+        r"test accuracy 9\d\.\d\d%  \d+\.\d s  [\d,]+ samples/s  kernels \S.*", out[3]
+    )
+    assert len(out) == 4
+
+
+def test_quiet_prints_the_result_only(run):
+    out = run("train", "digits", "--epochs", 1, "-q").output.splitlines()
+    assert len(out) == 1
+    assert out[0].startswith("test accuracy")
+
+
+def test_settings_reach_the_training(run):
+    run(
+        "train", "digits", "--epochs", 1, "--batch-size", 100, "--lr", 0.5,
+        "--momentum", 0.5, "--seed", 7, "--optimizer", "sgd", "--workers", 1,
+        "--save", "a.safetensors",
+    )  # fmt: skip
+    config = ac.load("a.safetensors")["config"]
+    assert config == {
+        "data": "digits", "model": "mlp", "epochs": 1, "batch_size": 100, "lr": 0.5,
+        "momentum": 0.5, "seed": 7, "optimizer": "sgd",
+    }  # fmt: skip
+    run("train", "digits", "--epochs", 1, "--optimizer", "adamw", "--save", "b")
+    assert ac.load("b")["config"]["lr"] == 1e-3
+
+
+def test_kernels_and_threads_hold_for_the_command_only(run):
+    before = ac.get_num_threads(), str(ac.kernels.show())
+    out = run(
+        "train", "digits", "--epochs", 1, "--kernels", "reference", "--threads", 1
+    )
+    assert out.output.rstrip().endswith("kernels reference")
+    assert (ac.get_num_threads(), str(ac.kernels.show())) == before
+
+
+def test_what_was_saved_goes_on(run):
+    run("train", "digits", "--epochs", 3, "--save", "whole")
+    run("train", "digits", "--epochs", 1, "--save", "part")
+    out = run("train", "digits", "--resume", "part", "--epochs", 3).output
+    assert "seed 0 from epoch 2" in out
+    assert losses("part") == losses("whole")  # saved into the file it came from
+    run("train", "digits", "--resume", "part", "--epochs", 4, "--save", "more")
+    assert losses("more")[:135] == losses("part")
+    assert len(losses("part")) == 135
+
+
+def test_a_resumed_training_keeps_its_settings(run, trained):
+    out = run("train", "digits", "--resume", trained, "--epochs", 3, "--lr", 1, code=2)
+    assert f"--lr 1.0: {trained} is a training with 0.02, which cannot" in out.output
+    out = run("train", "mnist", "--resume", trained, "--epochs", 3, code=2)
+    assert f"{trained} is a training on digits, not on mnist." in out.output
+    out = run("train", "digits", "--resume", trained, code=2)
+    assert f"{trained} has trained 2 epochs already; ask for more" in out.output
+    same = ("--lr", 0.02, "--epochs", 3, "--save", "other", "--resume", trained)
+    run("train", "digits", *same)
+
+
+def test_a_loop_that_is_interrupted_saves_and_exits_with_130(
+    run, monkeypatch, tmp_path
+):
+    real = train.make_screen
+
+    def screen(training, quiet):
+        shown = real(training, quiet)
+        show = shown.show
+
+        def interrupt(event):
+            show(event)
+            if len(training.history.losses) == 50:
+                signal.raise_signal(signal.SIGINT)
+
+        shown.show = interrupt
+        return shown
+
+    monkeypatch.setattr(train, "make_screen", screen)
+    run("train", "digits", "--epochs", 2, "--save", "a", code=130)
+    out = run("train", "digits", "--epochs", 2, code=130).output
+    name = "autocalc-digits-mlp.safetensors"
+    assert f"Interrupted in epoch 2 after step 5 of 45. Saved to {name}; go on" in out
+    assert f"  autocalc train digits --resume {name}" in out
+    run("train", "digits", "--epochs", 2, code=130)
+    assert Path("autocalc-digits-mlp-2.safetensors").exists()
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    run("train", "digits", "--resume", "a")
+    run("train", "digits", "--epochs", 2, "--save", "whole")
+    assert losses("a") == losses("whole")
+    assert len(losses(name)) == 50
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_ends_the_program_with_130(program, tmp_path):
+    process = program("train", "digits", "--epochs", 1000, cwd=tmp_path)
+    try:
+        lines = [process.stdout.readline() for _ in range(3)]
+        assert lines[2].startswith("epoch 2/1000")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert "Saved to autocalc-digits-mlp.safetensors" in err
+    assert "Traceback" not in out + err
+    assert len(losses(tmp_path / "autocalc-digits-mlp.safetensors")) >= 90
+
+
+def test_curves_are_drawn(run):
+    pytest.importorskip("matplotlib")
+    out = run("train", "digits", "--epochs", 2, "--plot", "curves.png").output
+    assert "Curves drawn into curves.png." in out
+    assert Path("curves.png").read_bytes().startswith(b"\x89PNG")
+    out = run("train", "digits", "--plot", "curves.docx", code=1).output
+    assert "--plot: curves.docx ends with '.docx'; matplotlib writes" in out
+    assert "mlp of" not in out
+
+
+def test_a_missing_matplotlib_is_named_before_the_training(run, monkeypatch):
+    monkeypatch.setattr(_plot, "find_spec", lambda name: None)
+    out = run("train", "digits", "--plot", "curves.png", code=1).output
+    assert out == (
+        "Error: --plot needs matplotlib, which is not installed. Get it with: pip "
+        "install autocalc-core[plot]\n"
+    )
+
+
+def test_the_smooth_curve_is_a_running_mean():
+    values = [float(i) for i in range(50)]
+    smooth = _plot.smooth(values)
+    assert smooth[0] == 0
+    assert smooth[3] == 1.5
+    assert smooth[-1] == pytest.approx(sum(values[-20:]) / 20)
+
+
+def test_a_missing_folder_is_named_before_the_training(run):
+    out = run("train", "digits", "--save", "nowhere/a", code=2).output
+    assert "Invalid value for --save: the folder nowhere does not exist" in out
+    assert "mlp of" not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["letters"], "'letters' is not one of 'digits', 'mnist', 'fashion-mnist'"),
+        (["digits", "--epochs", 0], "0 is not in the range x>=1"),
+        (["digits", "--momentum", 1], "1.0 is not in the range 0<=x<1"),
+        (["digits", "--optimizer", "sdg"], "'sdg' is not one of 'sgd', 'adamw'"),
+        (["digits", "--kernels", "sind"], "there is no kernel set or family 'sind'"),
+        ([], "Missing argument 'DATA'"),
+    ],
+)
+def test_wrong_use_exits_with_2(run, words, message):
+    out = run("train", *words, code=2).output
+    assert message in out
+    assert "Usage: cli train" in out or "Usage: autocalc train" in out
+
+
+def test_missing_data_says_what_to_do(run, tmp_path):
+    out = run("train", "mnist", "--data", tmp_path, code=1).output
+    assert "train-images-idx3-ubyte.gz and train-labels-idx1-ubyte.gz not found" in out
+    assert "On the command line: --data DIR, or --download." in out
+
+
+def test_a_file_that_is_not_there(run):
+    out = run("train", "digits", "--resume", "gone", code=1).output
+    assert out == "Error: load: gone is not there.\n"
+
+
+@pytest.mark.parametrize("signals", [[signal.SIGINT, signal.SIGINT]])
+def test_a_second_ctrl_c_is_final(signals):
+    with train._interruptible() as seen:
+        signal.raise_signal(signals[0])
+        assert seen == [signal.SIGINT]
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signals[1])

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""The training loop: it learns, leaves nothing behind, and goes on bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import autocalc as ac
+from autocalc.cli import _checkpoint as checkpoint
+from autocalc.cli._memory import in_megabytes, resident_bytes
+from autocalc.cli._training import Config, EpochEnd, Step, Training, evaluate
+from autocalc.errors import CheckpointError
+
+CONFIG = Config(
+    data="digits", model="mlp", epochs=3, batch_size=32, optimizer="sgd", lr=0.02,
+    momentum=0.9, seed=0,
+)  # fmt: skip
+
+
+def finish(training):
+    for _ in training.run():
+        pass
+    return training
+
+
+def parameters(training):
+    return [p.tolist() for p in training.model.parameters()]
+
+
+def test_it_learns():
+    training = Training(CONFIG)
+    events = list(training.run())
+    steps = [e for e in events if isinstance(e, Step)]
+    ends = [e for e in events if isinstance(e, EpochEnd)]
+    assert [e.number for e in ends] == [1, 2, 3]
+    assert [e.number for e in steps] == list(range(1, 46)) * 3
+    history = training.history
+    assert history.losses == [e.loss for e in steps]
+    assert history.samples == 3 * 1437
+    assert history.speed > 0
+    assert history.recent_loss() < 0.3
+    assert len(history.test_accuracies) == len(history.test_losses) == 3
+    assert history.test_accuracies[-1] > 0.94
+    assert 0.8 < steps[-1].accuracy <= 1
+    assert {kernel for kernel, _ in training.calls} >= {
+        "linear",
+        "cross_entropy",
+        "sgd",
+    }
+
+
+def test_equal_seeds_give_equal_bits_and_workers_change_nothing():
+    first = finish(Training(replace(CONFIG, epochs=1)))
+    again = finish(Training(replace(CONFIG, epochs=1), workers=2))
+    other = finish(Training(replace(CONFIG, epochs=1, seed=1)))
+    assert parameters(first) == parameters(again)
+    assert first.history.losses == again.history.losses
+    assert first.history.losses != other.history.losses
+
+
+@pytest.fixture(scope="module")
+def whole_runs():
+    """Return one run without a stop for each optimizer."""
+    settings = {"epochs": 2, "lr": 0.01}
+    return {
+        name: finish(Training(replace(CONFIG, optimizer=name, **settings)))
+        for name in ("sgd", "adamw")
+    }
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+@pytest.mark.parametrize("stop", [1, 45, 46, 50])
+def test_a_stopped_run_goes_on_bit_for_bit(tmp_path, whole_runs, optimizer, stop):
+    """Stop inside an epoch, at its last step, and at its end."""
+    whole = whole_runs[optimizer]
+    part = Training(whole.config)
+    for i, _ in enumerate(part.run(), 1):
+        if i == stop:
+            break
+    checkpoint.save(part, tmp_path / "part.safetensors")
+    ac.manual_seed(99)
+    state = checkpoint.read(tmp_path / "part.safetensors")
+    resumed = finish(checkpoint.resume(state, 2))
+    assert parameters(resumed) == parameters(whole)
+    assert resumed.history.losses == whole.history.losses
+    assert resumed.history.test_accuracies == whole.history.test_accuracies
+    assert finish(part).history.losses == whole.history.losses
+
+
+def test_it_leaves_no_graph_behind():
+    training = Training(replace(CONFIG, epochs=1))
+    before = ac.live_node_count()
+    for _ in training.run():
+        assert ac.live_node_count() == before
+
+
+def test_evaluation_is_what_it_says():
+    training = Training(CONFIG)
+    data = training.test_loader.dataset
+    loss, share = evaluate(training.model, training.test_loader)
+    with ac.no_grad():
+        logits = training.model(data[0][0].reshape(1, 1, 8, 8))
+    assert not training.model.training
+    assert logits.shape == (1, 10)
+    assert 1.5 < loss < 3.5
+    assert 0 <= share <= 0.5
+
+
+def test_files_that_are_no_training_are_refused(tmp_path):
+    path = tmp_path / "x.safetensors"
+    ac.save({"weight": ac.ones(1)}, path)
+    with pytest.raises(CheckpointError, match="holds no training; give a file that"):
+        checkpoint.read(path)
+    training = Training(CONFIG)
+    checkpoint.save(training, path)
+    state = ac.load(path)
+    state["config"]["colour"] = "red"
+    ac.save(state, path)
+    with pytest.raises(CheckpointError, match="has the settings batch_size, colour"):
+        checkpoint.read(path)
+    del state["config"]["colour"]
+    state["config"]["data"] = "unknown"
+    ac.save(state, path)
+    with pytest.raises(
+        CheckpointError, match="a training of mlp on unknown, which this"
+    ):
+        checkpoint.read(path)
+
+
+def test_memory_is_known_here():
+    count = resident_bytes()
+    assert count is None or 10e6 < count < 100e9
+    assert in_megabytes(143_400_000) == "143 MB"
+    assert in_megabytes(None) == "? MB"
