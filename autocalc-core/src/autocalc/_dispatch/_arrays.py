@@ -70,6 +70,21 @@ def binary(general: KernelCall) -> Callable[..., Array]:
     return call
 
 
+def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
+    """Make ``add_into(total, value)``: add to memory that the caller owns."""
+    index = general.index
+
+    def add_into(total: Array, value: Array) -> Array:
+        dtype = total.dtype
+        kernel = current().selection.tables[index].get(dtype)
+        if kernel is None or value.dtype is not dtype:
+            return general(total, value, into=total)
+        kernel(total, total, value)
+        return total
+
+    return add_into
+
+
 class Arrays:
     """The namespace; a kernel is an attribute by its name."""
 
@@ -79,6 +94,7 @@ class Arrays:
     def __init__(self) -> None:
         for name, spec in TABLE.items():
             setattr(self, name, _call(KernelCall(spec)))
+        self.add_into = adder(KernelCall(TABLE["add"]))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         message = f"there is no kernel {name!r} in the kernel table"
@@ -138,10 +154,6 @@ class Arrays:
     def contiguous(self, a: Array) -> Array:
         """Return `a` itself where it is C-contiguous, else a copy that is."""
         return a if a.flags.c_contiguous else self.copy(a)
-
-    def add_into(self, total: Array, value: Array) -> Array:
-        """Add `value` into `total`, which the caller owns; return the sum."""
-        return self.add(total, value, into=total)
 
     def add_into_slice(self, total: Array, index: Any, part: Array) -> Array:
         """Add `part` into ``total[index]``; return `total`."""

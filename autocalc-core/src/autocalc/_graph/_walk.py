@@ -68,13 +68,16 @@ def reaching(roots: Iterable[Edge], wanted: set[Any]) -> set[Any]:
     return needed
 
 
+HANDED_ON, FRESH, OWNED = 0, 1, 2
+
+
 class Walk:
     """One backward walk.
 
     What has arrived at a node or leaf is a flat list ``[node, sum, fresh, ...]`` with
-    a pair for each output: the sum of its cotangents, and whether the walk may own
-    that memory.  A sum that is only handed on (the incoming cotangent itself) is never
-    written; `fresh` ones are, unless `k` says that they are views.
+    a pair for each output: the sum of its cotangents, and what is known of its memory.
+    `HANDED_ON`, the incoming cotangent itself, is never written; `FRESH` from a rule
+    may be, unless `k` says that it is a view; `OWNED` the walk has made itself.
 
     Parameters
     ----------
@@ -117,7 +120,7 @@ class Walk:
     ) -> None:
         """Walk back from `roots`; then `leaves` and `captured` hold the gradients."""
         for root, cotangent in zip(roots, cotangents, strict=True):
-            self.add(root, cotangent, fresh=False)
+            self.add(root, cotangent, HANDED_ON)
         wanted = list(capture)
         heap, reached = self.heap, self.reached
         while heap:
@@ -133,19 +136,20 @@ class Walk:
 
     def visit(self, node: Node, arrived: list[Any]) -> None:
         """Apply the node's rule and hand its results to the inputs."""
-        n: Any = node
         if node.saved:
             check_saved(node)
-        if self.needed is not None or self.saved is not None:
+        needed = self.needed
+        n: Any = node
+        if needed is not None or self.saved is not None:
             saved = node.saved if self.saved is None else self.saved(node)
-            n = NodeView(node, saved, self.needed)
-        g = arrived[1] if len(arrived) == 3 else tuple(arrived[1::2])
+            n = NodeView(node, saved, needed)
+        single = len(arrived) == 3
+        g = arrived[1] if single else tuple(arrived[1::2])
         results = node.op.rule(self.k, n, g)
         if results.__class__ is not tuple:
             results = (results,)
         # what is handed on, or handed out twice, is not the walk's own
-        seen = [*map(id, arrived), *map(id, results)]
-        needed = self.needed
+        distinct = len(results) == 1 or len(set(map(id, results))) == len(results)
         for i, edge in enumerate(node.edges):
             result = results[i]
             if edge is None or result is None:
@@ -154,48 +158,48 @@ class Walk:
                 continue
             if result.__class__ is Partial:
                 self.add_part(edge, result, node.shapes[i])
+            elif distinct and (result is not g if single else _is_new(result, g)):
+                self.add(edge, result, FRESH)
             else:
-                self.add(edge, result, seen.count(id(result)) == 1)
+                self.add(edge, result, HANDED_ON)
         if not self.keep and node.saved:
             node.saved = FREED
 
     def place(self, edge: Any) -> tuple[list[Any], int]:
         """Return where the cotangent for `edge` is summed; reach its node."""
         if edge.__class__ is Leaf:
-            arrived = self.leaves.get(edge)
-            if arrived is None:
-                arrived = self.leaves[edge] = [edge, None, False]
-            return arrived, 1
-        node: Any = edge
-        at = 1
+            return self.leaves.setdefault(edge, [edge, None, HANDED_ON]), 1
+        node, at = (edge, 1)
         if edge.__class__ is Output:
             node, at = edge.node, 1 + 2 * edge.slot
-        serial = node.serial
-        arrived = self.reached.get(serial)
+        arrived = self.reached.get(node.serial)
         if arrived is None:
-            arrived = self.reached[serial] = [node, *(None, False) * node.op.n_outputs]
-            heappush(self.heap, -serial)
+            arrived = [node, *(None, HANDED_ON) * node.op.n_outputs]
+            self.reached[node.serial] = arrived
+            heappush(self.heap, -node.serial)
         return arrived, at
 
-    def add(self, edge: Any, value: Any, fresh: bool) -> None:
+    def add(self, edge: Any, value: Any, memory: int) -> None:
         """Add a cotangent; write only into memory that nobody else can see."""
-        if (
-            edge.__class__ is Node
-            and edge.serial not in self.reached
-            and edge.op.n_outputs == 1
-        ):
-            # the first of usually one: most of a walk's calls end here
-            self.reached[edge.serial] = [edge, value, fresh]
-            heappush(self.heap, -edge.serial)
-            return
-        arrived, at = self.place(edge)
+        at = 1
+        if edge.__class__ is Node:  # of one output
+            arrived = self.reached.get(edge.serial)
+            if arrived is None:
+                self.reached[edge.serial] = [edge, value, memory]
+                heappush(self.heap, -edge.serial)
+                return
+        else:
+            arrived, at = self.place(edge)
         total = arrived[at]
         if total is None:
-            arrived[at], arrived[at + 1] = value, fresh
-        elif arrived[at + 1] and not self.k.is_view(total):
+            arrived[at], arrived[at + 1] = value, memory
+            return
+        known = arrived[at + 1]
+        if known == OWNED or (known == FRESH and not self.k.is_view(total)):
             arrived[at] = self.k.add_into(total, value)
         else:
-            arrived[at], arrived[at + 1] = self.k.add(total, value), True
+            arrived[at] = self.k.add(total, value)
+        arrived[at + 1] = OWNED
 
     def add_part(self, edge: Edge, part: Partial, shape: Any) -> None:
         """Add into a slice of a buffer, which is made at the first part."""
@@ -204,10 +208,10 @@ class Walk:
         total = arrived[at]
         if total is None:
             total = k.zeros(shape, k.dtype(part.value))
-        elif not arrived[at + 1] or k.is_view(total):
+        elif arrived[at + 1] != OWNED:
             total = k.copy(total)
         arrived[at] = k.add_into_slice(total, part.index, part.value)
-        arrived[at + 1] = True
+        arrived[at + 1] = OWNED
 
     def run_hooks(self, node: Node, arrived: list[Any]) -> None:
         """Let users see and replace the cotangents of a node's outputs."""
@@ -216,7 +220,11 @@ class Walk:
             at = 1 + 2 * slot
             if arrived[at] is not None:
                 arrived[at] = self.hooked(hooks, arrived[at])
-                arrived[at + 1] = False
+                arrived[at + 1] = HANDED_ON
+
+
+def _is_new(result: Any, incoming: tuple[Any, ...]) -> bool:
+    return all(result is not g for g in incoming)
 
 
 def check_saved(node: Node) -> None:
