@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import types
+
 import pytest
 
 import autocalc as ac
 from autocalc import _config
+from autocalc._dispatch import _plugins
 from autocalc._dispatch._state import PROCESS
+from autocalc.plugin import hookimpl
 
 
 @pytest.fixture(autouse=True)
@@ -38,4 +42,40 @@ def environment(monkeypatch):
     yield set_variables
     monkeypatch.undo()
     _config.reload()
+    ac.kernels.reload()
+
+
+@pytest.fixture
+def install(monkeypatch):
+    """Pretend that kernel packages are installed: ``install(name=module or sets)``.
+
+    A value is a module, a list of kernel sets, or an error that the import raises.
+    """
+
+    class Point:
+        dist = None
+
+        def __init__(self, name, given):
+            self.name, self.value, self.given = name, f"{name}_plugin", given
+
+        def load(self):
+            if isinstance(self.given, BaseException):
+                raise self.given
+            if isinstance(self.given, types.ModuleType):
+                return self.given
+            module = types.ModuleType(self.value)
+            sets = self.given
+            hook = sets if callable(sets) else lambda: sets
+            hook.__name__ = "autocalc_kernel_sets"
+            module.autocalc_kernel_sets = hookimpl(hook)
+            return module
+
+    def install(**packages):
+        points = [Point(name, given) for name, given in packages.items()]
+        monkeypatch.setattr(_plugins, "_entry_points", lambda: points)
+        ac.kernels.reload()
+        return _plugins.registry()
+
+    yield install
+    monkeypatch.undo()
     ac.kernels.reload()

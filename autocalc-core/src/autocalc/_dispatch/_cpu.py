@@ -73,7 +73,7 @@ def _cgroup_quota(root: Path = Path("/sys/fs/cgroup")) -> float:
     try:
         quota, period = (root / "cpu.max").read_text().split()
         return math.inf if quota == "max" else max(1.0, int(quota) / int(period))
-    except (OSError, ValueError):
+    except (OSError, ValueError, ZeroDivisionError):
         return _cgroup_v1_quota(root / "cpu")
 
 

@@ -13,6 +13,7 @@ from autocalc._dispatch._plugins import Refusal, registry
 from autocalc._dispatch._select import Candidate
 from autocalc._dispatch._state import current
 from autocalc._dispatch._threads import get_num_threads
+from autocalc._kernels._set import KernelSet
 from autocalc._kernels._table import TABLE
 from autocalc.errors import ConfigError, KernelError
 
@@ -100,15 +101,24 @@ def explain(kernel: str, *args: Any, **options: Any) -> Explanation:
     except KernelError as error:
         chosen = f"nothing: {error}"
     found = registry()
-    info = found.sets[chosen].info if chosen in found.sets else None
     return Explanation(
         kernel,
         tuple(str(dtype) for dtype in key.dtypes),
         chosen,
         candidates,
         tuple(r for r in found.refusals if r.subject not in found.sets),
-        dict(info()) if info is not None else {},
+        _info(found.sets[chosen]) if chosen in found.sets else {},
     )
+
+
+def _info(kernel_set: KernelSet) -> dict[str, str]:
+    """Return what a set says of itself; a report goes on if it cannot."""
+    if kernel_set.info is None:
+        return {}
+    try:
+        return dict(kernel_set.info())
+    except Exception as error:
+        return {"info": f"failed: {type(error).__name__}: {error}"}
 
 
 def _array(x: Any) -> Any:
@@ -180,7 +190,7 @@ def show() -> Report:
         kernels = found.kernels(kernel_set.name)
         if kernels is None:
             continue
-        info = {} if kernel_set.info is None else dict(kernel_set.info())
+        info = _info(kernel_set)
         package = found.origins[kernel_set.name]
         sets.append(
             SetLine(

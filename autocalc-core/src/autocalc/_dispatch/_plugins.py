@@ -14,7 +14,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
@@ -166,6 +166,10 @@ class Registry:
             self.refuse(Refusal(plugin.name, reason, str(plugin)))
             return
         name = kernel_set.name
+        wrong = _wrong_field(kernel_set)
+        if wrong:
+            self.refuse(Refusal(f"{name} of {plugin}", wrong, str(plugin)))
+            return
         if name in self.sets:
             reason = f"the name is taken by {self.origins[name]}"
             self.refuse(Refusal(f"{name} of {plugin}", reason, str(plugin)))
@@ -193,6 +197,23 @@ def _sets_of(name: str, module: object) -> Iterable[object]:
         )
         raise TypeError(message)
     return list(results[0])
+
+
+def _wrong_field(kernel_set: Any) -> str:
+    """Return what is wrong with the description of a set, or an empty string."""
+    kinds = {"name": str, "family": str, "rank": int, "device": str, "api": int}
+    for name, kind in kinds.items():
+        value = getattr(kernel_set, name)
+        if not isinstance(value, kind):
+            return f"its `{name}` is {value!r}, which is no {kind.__name__}"
+    requires = kernel_set.requires
+    if not isinstance(requires, (set, frozenset)):
+        return f"its `requires` is {requires!r}, which is no set of feature names"
+    if kernel_set.determinism not in (None, "run", "threads"):
+        return (
+            f"its `determinism` is {kernel_set.determinism!r}; use None, run, threads"
+        )
+    return "" if callable(kernel_set.load) else "its `load` cannot be called"
 
 
 def _refusal(kernel_set: KernelSet, origin: str) -> Refusal | None:

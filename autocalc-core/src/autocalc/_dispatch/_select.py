@@ -8,6 +8,7 @@ is taken once for a key and kept, so that the hot path is one dict lookup.
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 from autocalc._config import settings
 from autocalc._dispatch._plugins import Registry, registry
 from autocalc._kernels._plugin import call_of
-from autocalc._kernels._set import Allocator, DispatchKey, KernelSet
+from autocalc._kernels._set import Allocator, DispatchKey, KernelImpl, KernelSet
 from autocalc._kernels._spec import KernelSpec, Meta
 from autocalc._kernels._table import TABLE
 from autocalc.errors import ConfigError, KernelError
@@ -32,6 +33,8 @@ KERNEL_INDEX = {name: index for index, name in enumerate(TABLE)}
 MAX_DECISIONS = 4096
 
 Entry = Callable[..., Any]
+
+log = logging.getLogger("autocalc.kernels")
 
 
 class Decomposed:
@@ -251,7 +254,7 @@ class Selection:
         reason = "has no such kernel"
         impl = kernels.get(spec.name)
         if impl is not None:
-            refusal = None if impl.supports is None else impl.supports(key)
+            refusal = _refusal_of(impl, key)
             if refusal is None:
                 rank = kernel_set.rank if impl.rank is None else impl.rank
                 return rank, impl.function, "own kernel"
@@ -273,6 +276,17 @@ class Selection:
                 yield Candidate(kernel_set.name, kernel_set.rank, origin, "", offer)
             else:
                 yield Candidate(kernel_set.name, offer[0], origin, offer[2], None)
+
+
+def _refusal_of(impl: KernelImpl, key: DispatchKey) -> str | None:
+    """Ask an implementation; one that fails to answer has refused."""
+    if impl.supports is None:
+        return None
+    try:
+        return impl.supports(key)
+    except Exception as error:
+        log.exception("supports() of %s failed", key.kernel)
+        return f"its supports() raised {type(error).__name__}: {error}"
 
 
 def _can_decompose(spec: KernelSpec, key: DispatchKey) -> bool:

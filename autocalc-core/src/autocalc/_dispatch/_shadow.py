@@ -104,12 +104,12 @@ def _limits(
         limits = spec.budget.tolerance(
             (*written, *map(_wide, inputs)), attributes, list(map(_wide, expected)), eps
         )
-        added = [mask >> i & 1 for i in range(len(before))]
-        return [
-            [SLACK * (np.asarray(one) + (eps * np.abs(_wide(before[i])) if add else 0))
-             for one in _list(limit)]
-            for i, (limit, add) in enumerate(zip(limits, added, strict=True))
-        ]  # fmt: skip
+        result: list[list[Any]] = []
+        for i, (limit, wanted) in enumerate(zip(limits, expected, strict=True)):
+            added = eps * np.abs(_wide(before[i])) if mask >> i & 1 else 0.0
+            allowed = [] if wanted is None else _list(limit)
+            result.append([SLACK * (np.asarray(one) + added) for one in allowed])
+        return result
 
 
 def _excess(got: Array, wanted: Array, limit: Any) -> tuple[Any, ...] | None:

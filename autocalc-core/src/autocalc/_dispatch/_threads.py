@@ -82,9 +82,11 @@ def serial() -> Iterator[None]:
     ...     ac.get_num_threads()
     1
     """
-    before = get_num_threads()
+    global _budget
+    before = _budget
     set_num_threads(1)
     try:
         yield
     finally:
-        set_num_threads(before)
+        _budget = before
+        _tell_loaded_sets(get_num_threads())

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""The environment variables, one by one."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import autocalc as ac
+from autocalc import _config
+from autocalc.errors import ConfigError, ConfigWarning
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "setting", "value"),
+    [
+        ("KERNELS", "simd, blas", "kernels", ("simd", "blas")),
+        ("KERNELS", "", "kernels", ()),
+        ("DISABLE_KERNELS", "blas", "disabled", ("blas",)),
+        ("CPU_FEATURES", "-avx512f, -avx2", "hidden_features", {"avx512f", "avx2"}),
+        ("NUM_THREADS", "3", "num_threads", 3),
+        ("DETERMINISTIC", "1", "deterministic", True),
+        ("DETERMINISTIC", "off", "deterministic", False),
+        ("STRICT", "TRUE", "strict", True),
+        ("STRICT", "", "strict", False),
+        ("TUNE", "off", "tune", "off"),
+        ("TUNE", "", "tune", "read"),
+        ("CACHE_DIR", "/tmp/c", "cache_dir", Path("/tmp/c")),
+        ("DATA_DIR", "~/d", "data_dir", Path("~/d").expanduser()),
+        ("SHADOW", "reference:0.01", "shadow", ("reference", 0.01)),
+        ("SHADOW", "reference", "shadow", ("reference", 1.0)),
+        ("SHADOW", "", "shadow", None),
+        ("LOG", "Debug", "log", "debug"),
+    ],
+)
+def test_what_is_understood(environment, variable, text, setting, value):
+    environment(**{f"AUTOCALC_{variable}": text})
+    assert getattr(_config.settings(), setting) == value
+    assert _config.settings().found == {f"AUTOCALC_{variable}": text}
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "message"),
+    [
+        ("CPU_FEATURES", "avx2", r"'avx2' does not start with '-'.*=-avx512f,-avx2"),
+        ("CPU_FEATURES", "-", "does not start with '-'"),
+        (
+            "NUM_THREADS",
+            "zero",
+            "AUTOCALC_NUM_THREADS='zero' is not a number of threads",
+        ),
+        ("NUM_THREADS", "0", "use 1 or more"),
+        (
+            "DETERMINISTIC",
+            "maybe",
+            "AUTOCALC_DETERMINISTIC='maybe' is neither on nor off",
+        ),
+        ("STRICT", "2", "neither on nor off"),
+        ("TUNE", "now", "AUTOCALC_TUNE='now' is unknown: use read or off"),
+        ("SHADOW", "reference:2", "write set:share, as in reference:0.01"),
+        ("SHADOW", "reference:x", "write set:share"),
+        ("LOG", "loud", "AUTOCALC_LOG='loud' is no logging level: use debug, info"),
+    ],
+)
+def test_what_is_not(environment, variable, text, message):
+    environment()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(f"AUTOCALC_{variable}", text)
+        _config.reload()
+        with pytest.raises(ConfigError, match=message):
+            _config.settings()
+    _config.reload()
+
+
+def test_without_any(environment):
+    environment()
+    settings = _config.settings()
+    assert settings.found == {}
+    assert settings.kernels == ()
+    assert settings.num_threads is None
+    assert settings.shadow is None
+    assert not settings.strict
+    assert not settings.deterministic
+
+
+def test_a_misspelt_variable_is_reported_with_the_nearest(environment, monkeypatch):
+    environment()
+    monkeypatch.setenv("AUTOCALC_KERNEL", "simd")
+    _config.reload()
+    message = r"AUTOCALC_KERNEL is unknown .*; did you mean AUTOCALC_KERNELS\?"
+    with pytest.warns(ConfigWarning, match=message):
+        _config.settings()
+
+
+@pytest.mark.parametrize(
+    ("old", "text", "setting", "value"),
+    [
+        ("AG_THREADS", "2", "num_threads", 2),
+        ("AG_NUM_THREADS", "2", "num_threads", 2),
+        ("AG_DETERMINISTIC", "1", "deterministic", True),
+    ],
+)
+def test_old_names_are_taken_with_a_notice(
+    environment, monkeypatch, old, text, setting, value
+):
+    environment()
+    monkeypatch.setenv(old, text)
+    _config.reload()
+    with pytest.warns(
+        ConfigWarning, match=f"{old} is read as AUTOCALC_.*use the new name"
+    ):
+        assert getattr(_config.settings(), setting) == value
+    monkeypatch.delenv(old)
+
+
+def test_new_names_win(environment, monkeypatch):
+    environment(AUTOCALC_NUM_THREADS="3")
+    monkeypatch.setenv("AG_THREADS", "2")
+    _config.reload()
+    assert _config.settings().num_threads == 3
+
+
+def test_settings_are_read_once(environment, monkeypatch):
+    environment(AUTOCALC_STRICT="1")
+    assert _config.settings().strict
+    monkeypatch.setenv("AUTOCALC_STRICT", "0")
+    assert _config.settings().strict
+    ac.kernels.reload()
+    assert not _config.settings().strict
+
+
+def test_each_variable_has_a_meaning():
+    for name, meaning in _config.VARIABLES.items():
+        assert name.startswith("AUTOCALC_")
+        assert len(meaning) > 10
+    assert "reserved" in _config.VARIABLES["AUTOCALC_TUNE"]
+
+
+def test_the_log_level_reaches_the_logger(environment):
+    logger = logging.getLogger("autocalc")
+    before = logger.level, list(logger.handlers)
+    try:
+        environment(AUTOCALC_LOG="debug")
+        _config.settings()
+        assert logger.level == logging.DEBUG
+    finally:
+        logger.setLevel(before[0])
+        logger.handlers[:] = before[1]
+
+
+def test_the_log_goes_to_stderr_when_nobody_listens():
+    program = (
+        "import autocalc as ac, logging; ac.ones(1) + 1; "
+        "logging.getLogger('autocalc.kernels').debug('here I am')"
+    )
+    command = [sys.executable, "-c", program]
+    quiet = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "here I am" not in quiet.stderr
+    loud = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"AUTOCALC_LOG": "debug"},
+    )
+    assert "autocalc.kernels: DEBUG: here I am" in loud.stderr

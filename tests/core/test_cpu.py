@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""CPU features and their masks; how many cores may be used."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autocalc._dispatch import _cpu
+from autocalc._dispatch._cpu import cpu_features, detected_features, without
+
+FULL = frozenset(
+    {"sse2", "sse4_2", "avx", "f16c", "fma", "avx2"}
+    | {"avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512_vnni"}
+)
+
+
+def flags_of_linux():
+    path = Path("/proc/cpuinfo")
+    if not path.exists():
+        return None
+    for line in path.read_text().splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() in {"flags", "Features"}:
+            return set(value.split())
+    return None
+
+
+@pytest.mark.skipif(flags_of_linux() is None, reason="no /proc/cpuinfo here")
+def test_detection_agrees_with_linux():
+    flags = flags_of_linux()
+    if platform.machine() in {"x86_64", "AMD64"}:
+        for feature in ("sse2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512bw"):
+            assert (feature in detected_features()) == (feature in flags), feature
+    else:
+        assert detected_features() <= flags | {"neon", "asimd"}
+
+
+def test_nothing_is_hidden_by_default(environment):
+    environment()
+    assert cpu_features() == detected_features()
+
+
+@pytest.mark.parametrize(
+    ("hidden", "left"),
+    [
+        ({"avx512f"}, {"sse2", "sse4_2", "avx", "f16c", "fma", "avx2"}),
+        ({"avx2"}, {"sse2", "sse4_2", "avx", "f16c", "fma"}),
+        ({"avx"}, {"sse2", "sse4_2"}),
+        ({"avx512_vnni"}, FULL - {"avx512_vnni"}),
+        ({"fma"}, FULL - {"fma"}),
+        ({"neon"}, FULL),
+        (set(), FULL),
+    ],
+)
+def test_hiding_a_feature_hides_what_is_built_on_it(hidden, left):
+    assert without(FULL, frozenset(hidden)) == left
+
+
+def test_the_mask_of_the_environment(environment):
+    feature = next(iter(sorted(detected_features())))
+    environment(AUTOCALC_CPU_FEATURES=f"-{feature}")
+    assert feature not in cpu_features()
+
+
+def test_the_mask_in_a_fresh_process():
+    program = (
+        "from autocalc.plugin import cpu_features as f; "
+        "print(sorted(n for n in f() if 'avx512' in n or n == 'avx2'))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"AUTOCALC_CPU_FEATURES": "-avx2"},
+    )
+    assert result.stdout.strip() == "[]"
+
+
+def test_the_cpu_has_a_name():
+    assert _cpu.cpu_name()
+
+
+# ---- cores ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "cores"),
+    [
+        ("max 100000", math.inf),
+        ("200000 100000", 2.0),
+        ("150000 100000", 1.5),
+        ("50000 100000", 1.0),
+        ("garbage", math.inf),
+        ("0 0", math.inf),
+    ],
+)
+def test_quota_of_cgroup_2(tmp_path, text, cores):
+    (tmp_path / "cpu.max").write_text(text + "\n")
+    assert _cpu._cgroup_quota(tmp_path) == cores
+
+
+@pytest.mark.parametrize(
+    ("quota", "period", "cores"),
+    [("200000", "100000", 2.0), ("-1", "100000", math.inf), ("x", "1", math.inf)],
+)
+def test_quota_of_cgroup_1(tmp_path, quota, period, cores):
+    folder = tmp_path / "cpu"
+    folder.mkdir()
+    (folder / "cpu.cfs_quota_us").write_text(quota)
+    (folder / "cpu.cfs_period_us").write_text(period)
+    assert _cpu._cgroup_quota(tmp_path) == cores
+
+
+def test_no_cgroup(tmp_path):
+    assert _cpu._cgroup_quota(tmp_path) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("quota", "affinity", "cores"),
+    [(math.inf, 6, 6), (2.5, 6, 2), (1.0, 6, 1), (8.0, 3, 3)],
+)
+def test_usable_cores(monkeypatch, quota, affinity, cores):
+    monkeypatch.setattr(_cpu, "_cgroup_quota", lambda: quota)
+    monkeypatch.setattr(
+        os, "sched_getaffinity", lambda _: range(affinity), raising=False
+    )
+    assert _cpu.usable_cores() == cores
+
+
+def test_usable_cores_where_affinity_is_unknown(monkeypatch):
+    monkeypatch.setattr(_cpu, "_cgroup_quota", lambda: math.inf)
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 5)
+    assert _cpu.usable_cores() == 5
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert _cpu.usable_cores() == 1
