@@ -11,9 +11,11 @@ namespace {
 enum { out_at, pre_at, a_at, b_at, bias_at };
 enum { alpha_at, beta_at, activation_at, accumulate_at };
 
-constexpr double ns_per_flop = 0.02;  // 50 GFLOP/s, for the decision to release the lock
+constexpr double ns_per_flop =
+    0.02;  // 50 GFLOP/s, for the decision to release the lock
 
-// The stride of batch dim `d` (of `dims`), 0 where the operand lacks it or repeats along it.
+// The stride of batch dim `d` (of `dims`), 0 where the operand lacks it or repeats
+// along it.
 template <class T>
 int64_t batch_step(const ac_array* array, int d, int dims) {
     const int at = d - (dims - (array->ndim - 2));
@@ -24,7 +26,9 @@ int64_t batch_step(const ac_array* array, int d, int dims) {
 template <class T>
 bool set_bias(const ac_array* bias, Product<T>& p, ac_context* context) {
     p.bias = data_of<T>(bias);
-    if (bias == nullptr || bias->strides[0] == static_cast<int64_t>(sizeof(T)) || p.n <= 1) return true;
+    if (bias == nullptr || bias->strides[0] == static_cast<int64_t>(sizeof(T)) ||
+        p.n <= 1)
+        return true;
     T* copy = static_cast<T*>(
         context->scratch(context, 2, static_cast<size_t>(p.n) * sizeof(T)));
     if (copy == nullptr) return false;
@@ -40,9 +44,9 @@ bool gemm_typed(const ac_call* call, ac_context* context) {
     const ac_array* a = operand(call, a_at);
     const ac_array* b = operand(call, b_at);
     Product<T> p;
-    p.m = size_of(out, -2);
-    p.n = size_of(out, -1);
-    p.k = size_of(a, -1);
+    p.m = dim_of(out, -2);
+    p.n = dim_of(out, -1);
+    p.k = dim_of(a, -1);
     p.a = data_of<T>(a);
     p.a_row = stride_of<T>(a, -2);
     p.a_col = stride_of<T>(a, -1);
@@ -53,9 +57,11 @@ bool gemm_typed(const ac_call* call, ac_context* context) {
     p.c_row = stride_of<T>(out, -2);
     p.pre = data_of<T>(pre);
     p.pre_row = pre == nullptr ? 0 : stride_of<T>(pre, -2);
-    p.alpha = static_cast<T>(call->attributes[alpha_at].v.f);
-    p.beta = call->attributes[accumulate_at].v.i & 1 ? static_cast<T>(call->attributes[beta_at].v.f) : T(0);
-    p.activation = static_cast<Activation>(call->attributes[activation_at].v.i);
+    p.alpha = static_cast<T>(float_attribute(call, alpha_at));
+    p.beta = int_attribute(call, accumulate_at) & 1
+                 ? static_cast<T>(float_attribute(call, beta_at))
+                 : T(0);
+    p.activation = static_cast<Activation>(int_attribute(call, activation_at));
     p.batch_dims = out->ndim - 2;
     for (int d = 0; d < p.batch_dims; ++d) {
         p.batch[d] = out->shape[d];
@@ -70,31 +76,33 @@ bool gemm_typed(const ac_call* call, ac_context* context) {
 // True if the last dimension is contiguous, which results of the engine always are.
 bool rows_contiguous(const ac_array* array) {
     const int64_t item = array->dtype == AC_FLOAT32 ? 4 : 8;
-    return count_of(array) == 0 || size_of(array, -1) == 1 || array->strides[array->ndim - 1] == item;
+    return element_count(*array) == 0 || dim_of(array, -1) == 1 ||
+           array->strides[array->ndim - 1] == item;
 }
 
 void gemm(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* out = operand(call, out_at);
     const ac_array* pre = operand(call, pre_at);
     if (!rows_contiguous(out) || (pre != nullptr && !rows_contiguous(pre))) {
-        status->code = AC_UNSUPPORTED;
+        unsupported(status);
         return;
     }
     const bool ok = out->dtype == AC_FLOAT32 ? gemm_typed<float>(call, context)
                                              : gemm_typed<double>(call, context);
-    if (!ok) status->code = AC_NO_MEMORY;
+    if (!ok) no_memory(status);
 }
 
 double gemm_work(const ac_call* call) {
     const ac_array* out = operand(call, out_at);
-    return 2.0 * static_cast<double>(count_of(out)) *
-           static_cast<double>(size_of(operand(call, a_at), -1)) * ns_per_flop;
+    return 2.0 * static_cast<double>(element_count(*out)) *
+           static_cast<double>(dim_of(operand(call, a_at), -1)) * ns_per_flop;
 }
 
 const ac_kernel_entry entries[] = {
     {"gemm",
-     "out pre? ; a b bias? ; alpha:float beta:float activation:none,relu,gelu,gelu_tanh accumulate:int",
-     gemm, nullptr, gemm_work, 0, floats_only, 0},
+     "out pre? ; a b bias? ; alpha:float beta:float "
+     "activation:none,relu,gelu,gelu_tanh accumulate:int",
+     gemm, nullptr, gemm_work, 0, float_dtypes, 0},
 };
 
 }  // namespace

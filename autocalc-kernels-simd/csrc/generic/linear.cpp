@@ -11,7 +11,8 @@ namespace {
 
 constexpr double ns_per_flop = 0.02;
 
-// An array [..., columns] as a matrix; the leading dims are one if they lie one after another.
+// An array [..., columns] as a matrix; the leading dims are one if they lie one after
+// another.
 template <class T>
 struct Rows {
     T* data;
@@ -21,8 +22,8 @@ struct Rows {
 
 template <class T>
 bool view_as_rows(const ac_array* array, Rows<T>& view) {
-    view = {data_of<T>(array), 1, size_of(array, -1), 0, stride_of<T>(array, -1)};
-    const bool empty = count_of(array) == 0;  // strides then mean nothing
+    view = {data_of<T>(array), 1, dim_of(array, -1), 0, stride_of<T>(array, -1)};
+    const bool empty = element_count(*array) == 0;  // strides then mean nothing
     for (int d = array->ndim - 2; d >= 0; --d) {
         const int64_t size = array->shape[d];
         const int64_t stride = stride_of<T>(array, d);
@@ -42,9 +43,10 @@ bool view_as_rows(const ac_array* array, Rows<T>& view) {
 template <class T>
 bool rows_of(const ac_array* array, Rows<T>& view, ac_context* context, int slot) {
     if (view_as_rows(array, view)) return true;
-    const int64_t count = count_of(array);
-    const int64_t columns = size_of(array, -1);
-    T* copy = static_cast<T*>(context->scratch(context, slot, static_cast<size_t>(count) * sizeof(T)));
+    const int64_t count = element_count(*array);
+    const int64_t columns = dim_of(array, -1);
+    T* copy = static_cast<T*>(
+        context->scratch(context, slot, static_cast<size_t>(count) * sizeof(T)));
     if (copy == nullptr) return false;
     for (int64_t i = 0; i < count / columns; ++i) {
         const T* from = data_of<T>(array);
@@ -53,14 +55,16 @@ bool rows_of(const ac_array* array, Rows<T>& view, ac_context* context, int slot
             from += left % array->shape[d] * stride_of<T>(array, d);
             left /= array->shape[d];
         }
-        for (int64_t j = 0; j < columns; ++j) copy[i * columns + j] = from[j * view.column];
+        for (int64_t j = 0; j < columns; ++j)
+            copy[i * columns + j] = from[j * view.column];
     }
     view = {copy, count / columns, columns, columns, 1};
     return true;
 }
 
 template <class T>
-Product<T> product_of(const Rows<T>& a, const Rows<T>& b, const Rows<T>& c, bool accumulate) {
+Product<T> product_of(const Rows<T>& a, const Rows<T>& b, const Rows<T>& c,
+                      bool accumulate) {
     Product<T> p;
     p.m = c.rows;
     p.n = c.columns;
@@ -110,27 +114,29 @@ bool linear_typed(const ac_call* call, ac_context* context) {
         view_as_rows(operand(call, bias_at), bias);
         p.bias = bias.data;
         if (bias.column != 1 && bias.columns > 1) {
-            T* copy = static_cast<T*>(
-                context->scratch(context, scratch_bias, static_cast<size_t>(p.n) * sizeof(T)));
+            T* copy = static_cast<T*>(context->scratch(
+                context, scratch_bias, static_cast<size_t>(p.n) * sizeof(T)));
             if (copy == nullptr) return false;
             for (int64_t j = 0; j < p.n; ++j) copy[j] = bias.data[j * bias.column];
             p.bias = copy;
         }
     }
-    p.activation = static_cast<Activation>(call->attributes[0].v.i);
+    p.activation = static_cast<Activation>(int_attribute(call, 0));
     return multiply(p, context);
 }
 
 void linear(const ac_call* call, ac_context* context, ac_status* status) {
-    const bool ok = operand(call, out_at)->dtype == AC_FLOAT32 ? linear_typed<float>(call, context)
-                                                               : linear_typed<double>(call, context);
-    if (!ok) status->code = AC_NO_MEMORY;
+    const bool ok = operand(call, out_at)->dtype == AC_FLOAT32
+                        ? linear_typed<float>(call, context)
+                        : linear_typed<double>(call, context);
+    if (!ok) no_memory(status);
 }
 
 double linear_work(const ac_call* call) {
     const ac_array* weight = operand(call, weight_at);
     const ac_array* x = operand(call, x_at);
-    return 2.0 * static_cast<double>(count_of(x)) * static_cast<double>(size_of(weight, 0)) * ns_per_flop;
+    return 2.0 * static_cast<double>(element_count(*x)) *
+           static_cast<double>(dim_of(weight, 0)) * ns_per_flop;
 }
 
 // ---- sums over the rows of g
@@ -145,7 +151,8 @@ struct ColumnSums {
     int64_t column_tasks;
 };
 
-// Sums `rows` rows of `columns` contiguous elements into out: four registers across, four rows a step.
+// Sums `rows` rows of `columns` contiguous elements into out: four registers across,
+// four rows a step.
 template <class T>
 void sum_columns(const T* g, int64_t rows, int64_t row, int64_t columns, T* out) {
     constexpr int lanes = vec<T>::lanes;
@@ -166,7 +173,8 @@ void sum_columns(const T* g, int64_t rows, int64_t row, int64_t columns, T* out)
 }
 
 template <class T>
-void sum_any(const T* g, int64_t rows, int64_t row, int64_t columns, int64_t column, T* out) {
+void sum_any(const T* g, int64_t rows, int64_t row, int64_t columns, int64_t column,
+             T* out) {
     for (int64_t j = 0; j < columns; ++j) {
         T sum = 0;
         for (int64_t i = 0; i < rows; ++i) sum += g[i * row + j * column];
@@ -222,7 +230,7 @@ enum { dx_at, dweight_at, dbias_at, g_at, bx_at, bweight_at };
 
 template <class T>
 bool linear_backward_typed(const ac_call* call, ac_context* context) {
-    const int64_t accumulate = call->attributes[0].v.i;
+    const int64_t accumulate = int_attribute(call, 0);
     Rows<T> g, x, weight, dx, dweight;
     if (!rows_of(operand(call, g_at), g, context, scratch_g)) return false;
     if (operand(call, dx_at) != nullptr) {
@@ -233,7 +241,8 @@ bool linear_backward_typed(const ac_call* call, ac_context* context) {
     if (operand(call, dweight_at) != nullptr) {
         if (!rows_of(operand(call, bx_at), x, context, scratch_x)) return false;
         if (!view_as_rows(operand(call, dweight_at), dweight)) return false;
-        if (!multiply(product_of(transposed(g), x, dweight, accumulate & 2), context)) return false;
+        if (!multiply(product_of(transposed(g), x, dweight, accumulate & 2), context))
+            return false;
     }
     T* dbias = data_of<T>(operand(call, dbias_at));
     return dbias == nullptr || bias_gradient(g, dbias, (accumulate & 4) != 0, context);
@@ -243,24 +252,26 @@ void linear_backward(const ac_call* call, ac_context* context, ac_status* status
     const bool ok = operand(call, g_at)->dtype == AC_FLOAT32
                         ? linear_backward_typed<float>(call, context)
                         : linear_backward_typed<double>(call, context);
-    if (!ok) status->code = AC_NO_MEMORY;
+    if (!ok) no_memory(status);
 }
 
 double linear_backward_work(const ac_call* call) {
     const ac_array* dweight = operand(call, dweight_at);
     const ac_array* dx = operand(call, dx_at);
     const ac_array* g = operand(call, g_at);
-    double flops = static_cast<double>(count_of(g));
-    if (dx != nullptr) flops += 2.0 * static_cast<double>(count_of(g) * size_of(dx, -1));
-    if (dweight != nullptr) flops += 2.0 * static_cast<double>(count_of(g) * size_of(dweight, -1));
+    double flops = static_cast<double>(element_count(*g));
+    if (dx != nullptr)
+        flops += 2.0 * static_cast<double>(element_count(*g) * dim_of(dx, -1));
+    if (dweight != nullptr)
+        flops += 2.0 * static_cast<double>(element_count(*g) * dim_of(dweight, -1));
     return flops * ns_per_flop;
 }
 
 const ac_kernel_entry entries[] = {
-    {"linear", "out pre? ; x weight bias? ; activation:none,relu,gelu,gelu_tanh", linear, nullptr,
-     linear_work, 0, floats_only, 0},
-    {"linear_backward", "dx? dweight? dbias? ; g x? weight? ; accumulate:int", linear_backward, nullptr,
-     linear_backward_work, 0, floats_only, 0},
+    {"linear", "out pre? ; x weight bias? ; activation:none,relu,gelu,gelu_tanh",
+     linear, nullptr, linear_work, 0, float_dtypes, 0},
+    {"linear_backward", "dx? dweight? dbias? ; g x? weight? ; accumulate:int",
+     linear_backward, nullptr, linear_backward_work, 0, float_dtypes, 0},
 };
 
 }  // namespace

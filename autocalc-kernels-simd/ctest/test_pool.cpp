@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "check.hpp"
+#include "pool.hpp"
+
+namespace runtime = autocalc::runtime;
+
+namespace {
+
+// The runs that one job was split into, and what its tasks saw.
+struct Log {
+    std::mutex mutex;
+    std::set<std::pair<std::int64_t, std::int64_t>> runs;
+    std::set<std::thread::id> threads;
+    std::vector<int> counts;
+
+    explicit Log(std::int64_t tasks) : counts(static_cast<std::size_t>(tasks), 0) {}
+    bool each_task_ran_once() const {
+        for (const int count : counts) {
+            if (count != 1) return false;
+        }
+        return true;
+    }
+};
+
+void note(void* arg, std::int64_t begin, std::int64_t end) {
+    Log& log = *static_cast<Log*>(arg);
+    const std::lock_guard<std::mutex> lock(log.mutex);
+    log.runs.insert({begin, end});
+    log.threads.insert(std::this_thread::get_id());
+    for (std::int64_t i = begin; i < end; ++i)
+        ++log.counts[static_cast<std::size_t>(i)];
+}
+
+void sum_to(void* arg, std::int64_t begin, std::int64_t end) {
+    auto& total = *static_cast<std::atomic<std::int64_t>*>(arg);
+    for (std::int64_t i = begin; i < end; ++i) total.fetch_add(i);
+}
+
+std::int64_t pool_sum(std::int64_t tasks) {
+    std::atomic<std::int64_t> total{0};
+    runtime::parallel_for(tasks, sum_to, &total);
+    return total.load();
+}
+
+}  // namespace
+
+TEST(runs_are_contiguous_and_differ_by_at_most_one_task) {
+    for (const int threads : {1, 2, 3, 5}) {
+        runtime::set_num_threads(threads);
+        for (std::int64_t tasks = 1; tasks < 23; ++tasks) {
+            Log log(tasks);
+            runtime::parallel_for(tasks, note, &log);
+            CHECK(log.each_task_ran_once());
+            CHECK(static_cast<std::int64_t>(log.runs.size()) ==
+                  (tasks < threads ? tasks : threads));
+            std::int64_t next = 0;
+            for (const auto& [begin, end] : log.runs) {
+                CHECK(begin == next);
+                const std::int64_t share = tasks / static_cast<int>(log.runs.size());
+                CHECK(end - begin == share || end - begin == share + 1);
+                next = end;
+            }
+            CHECK(next == tasks);
+        }
+    }
+}
+
+TEST(no_tasks_are_no_call) {
+    Log log(1);
+    runtime::parallel_for(0, note, &log);
+    CHECK(log.runs.empty());
+}
+
+TEST(the_caller_works_too_and_workers_stay) {
+    runtime::set_num_threads(3);
+    std::set<std::thread::id> seen;
+    for (int i = 0; i < 50; ++i) {
+        Log log(3);
+        runtime::parallel_for(3, note, &log);
+        CHECK(log.threads.count(std::this_thread::get_id()) == 1);
+        seen.insert(log.threads.begin(), log.threads.end());
+    }
+    CHECK(seen.size() <= 5);  // two, three or four workers have been hired so far
+}
+
+TEST(sleeping_workers_wake_up) {
+    runtime::set_num_threads(2);
+    for (int i = 0; i < 5; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(3));
+        CHECK(pool_sum(100) == 4950);
+    }
+}
+
+TEST(a_job_inside_a_job_is_serial) {
+    runtime::set_num_threads(4);
+    struct Inner {
+        static void task(void* arg, std::int64_t begin, std::int64_t end) {
+            CHECK(runtime::inside_job());
+            CHECK(runtime::kernel_context()->num_threads == 1);
+            for (std::int64_t i = begin; i < end; ++i) {
+                Log log(8);
+                runtime::parallel_for(8, note, &log);
+                if (log.runs.size() == 1 &&
+                    log.threads.count(std::this_thread::get_id())) {
+                    static_cast<std::atomic<int>*>(arg)->fetch_add(1);
+                }
+            }
+        }
+    };
+    std::atomic<int> serial{0};
+    runtime::parallel_for(12, Inner::task, &serial);
+    CHECK(serial.load() == 12);
+    CHECK(!runtime::inside_job());
+}
+
+TEST(two_submitting_threads_both_finish) {
+    runtime::set_num_threads(3);
+    std::vector<std::thread> threads;
+    std::atomic<int> right{0};
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&right] {
+            for (int i = 0; i < 200; ++i) {
+                if (pool_sum(64) == 2016) right.fetch_add(1);
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(right.load() == 800);
+}
+
+TEST(the_budget_may_change_while_jobs_run) {
+    std::atomic<bool> stop{false};
+    std::thread other([&stop] {
+        for (int n = 1; !stop.load(); n = n % 6 + 1) runtime::set_num_threads(n);
+    });
+    bool right = true;
+    for (int i = 0; i < 2000; ++i) right = right && pool_sum(37) == 666;
+    stop.store(true);
+    other.join();
+    CHECK(right);
+}
+
+TEST(the_first_exception_reaches_the_caller) {
+    runtime::set_num_threads(4);
+    struct Throwing {
+        static void task(void*, std::int64_t begin, std::int64_t) {
+            throw std::runtime_error("run " + std::to_string(begin));
+        }
+        static void one(void*, std::int64_t begin, std::int64_t) {
+            if (begin == 6) throw std::runtime_error("the third run");
+        }
+    };
+    int caught = 0;
+    for (int i = 0; i < 20; ++i) {
+        try {
+            runtime::parallel_for(8, Throwing::task, nullptr);
+        } catch (const std::runtime_error& error) {
+            caught += std::string(error.what()).rfind("run ", 0) == 0;
+        }
+        try {
+            runtime::parallel_for(12, Throwing::one, nullptr);
+        } catch (const std::runtime_error& error) {
+            caught += std::string(error.what()) == "the third run";
+        }
+        CHECK(pool_sum(10) == 45);  // the pool is whole afterwards
+    }
+    CHECK(caught == 40);
+}
+
+TEST(a_forked_child_gets_a_pool_of_its_own) {
+    runtime::set_num_threads(3);
+    CHECK(pool_sum(1000) == 499500);
+    for (int i = 0; i < 3; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            bool right = true;
+            for (int j = 0; j < 20; ++j) right = right && pool_sum(1000) == 499500;
+            _exit(right ? 0 : 1);
+        }
+        CHECK(pool_sum(1000) == 499500);
+        int status = -1;
+        CHECK(waitpid(child, &status, 0) == child);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+}
+
+TEST(the_context_is_the_pool) {
+    runtime::set_num_threads(2);
+    ac_context* context = runtime::kernel_context();
+    CHECK(context->size == sizeof(ac_context));
+    CHECK(context->num_threads == 2);
+    std::atomic<std::int64_t> total{0};
+    context->parallel_for(context, 10, sum_to, &total);
+    CHECK(total.load() == 45);
+    void* first = context->scratch(context, 0, 100);
+    void* second = context->scratch(context, 1, 100);
+    CHECK(first != second);
+    CHECK(reinterpret_cast<std::uintptr_t>(first) % 64 == 0);
+    CHECK(context->scratch(context, 0, 50) == first);
+    CHECK(context->scratch(context, 8, 50) == nullptr);
+}
