@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What every translation unit of an instruction set starts from. Nothing here may come out as a weak
-// symbol: inline functions are always inlined and live in an unnamed namespace, and std:: is not used.
+// What every translation unit of an instruction set starts from. Nothing here may come
+// out as a weak symbol: inline functions are always inlined and live in an unnamed
+// namespace, and std:: is not used.
 #pragma once
 
 #include <stddef.h>
@@ -57,6 +58,16 @@ AC_INLINE T larger(T a, T b) {
     return a < b ? b : a;
 }
 AC_INLINE int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// `total` things in `parts` parts that differ by at most one, the larger ones first.
+// One division (some 40 cycles before Ice Lake) for all parts.
+struct Cuts {
+    int64_t base, extra;
+    AC_INLINE Cuts(int64_t total, int64_t parts)
+        : base(total / parts), extra(total - base * parts) {}
+    AC_INLINE int64_t at(int64_t i) const { return i * base + smaller(i, extra); }
+    AC_INLINE int64_t size(int64_t i) const { return base + (i < extra); }
+};
 AC_INLINE int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 }  // namespace

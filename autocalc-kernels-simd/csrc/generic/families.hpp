@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The list of kernel families. A family is one file `<family>.cpp`, compiled once per instruction set,
-// that defines `<family>_family` with AC_DEFINE_FAMILY.
+// The list of kernel families. A family is one file `<family>.cpp`, compiled once per
+// instruction set, that defines `<family>_family` with AC_DEFINE_FAMILY.
 #pragma once
 
 #include "autocalc_kernel.h"
@@ -32,8 +32,8 @@ AC_FOR_EACH_FAMILY(AC_DECLARE_FAMILY)
 #undef AC_DECLARE_FAMILY
 
 // `entries` is the family's static array of ac_kernel_entry.
-#define AC_DEFINE_FAMILY(name, entries)     \
-    const Family name##_family = {entries, \
-                                  static_cast<int64_t>(sizeof(entries) / sizeof((entries)[0]))}
+#define AC_DEFINE_FAMILY(name, entries) \
+    const Family name##_family = {      \
+        entries, static_cast<int64_t>(sizeof(entries) / sizeof((entries)[0]))}
 
 }  // namespace autocalc::simd::AC_ISA

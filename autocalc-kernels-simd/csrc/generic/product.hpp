@@ -4,7 +4,8 @@
 //
 //     c = act(alpha * a @ b + bias + beta * c),   a: [m, k]   b: [k, n]   c: [m, n]
 //
-// for every index of the batch dims. Strides count elements; c and pre are contiguous along n.
+// for every index of the batch dims. Strides count elements; c and pre are contiguous
+// along n.
 #pragma once
 
 #include "autocalc_kernel.h"
@@ -12,7 +13,12 @@
 
 namespace autocalc::simd::AC_ISA {
 
-enum class Activation { none, relu, gelu, gelu_tanh };  // in the order of the signature's words
+enum class Activation {
+    none,
+    relu,
+    gelu,
+    gelu_tanh
+};  // in the order of the signature's words
 
 template <class T>
 struct Product {

@@ -1,119 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
-// The loops around the microkernels. A task computes one block of c: for every block of k it packs the
-// block of b, sized for L2, and takes the rows of a through it, a few at a time, so that those rows stay
-// in L1 while b streams out of L2. Blocks come from the shape (and the L2 size) alone, and sums run along
-// k in one order, so results do not depend on threads.
+// The loops around the microkernels. For every block of k, a task packs its block of b,
+// sized for L2, and takes the rows of a through it, a tile at a time: those rows stay
+// in L1 while b streams out of L2.
 #pragma once
 
-#include <unistd.h>
-
+#include "product_dots.hpp"
 #include "product_pack.hpp"
+#include "product_plan.hpp"
 #include "product_tile.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-constexpr int64_t k_block_limit = 1024;
-constexpr int64_t task_flops = 1500000;  // a task is worth some 10 microseconds
-constexpr int64_t task_target = 32;
-constexpr int64_t serial_flops = 400000;  // less than this costs more to share than to do
-constexpr int64_t bad_stride_bytes = 2048;  // rows this far apart compete for the same sets of L1
-enum ScratchSlot { slot_b = 0, slot_a = 1 };
-
-int64_t l2_bytes() {
-    static int64_t known = 0;
-    int64_t bytes = __atomic_load_n(&known, __ATOMIC_RELAXED);
-    if (bytes == 0) {
-#if defined(_SC_LEVEL2_CACHE_SIZE)
-        bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-#endif
-        if (bytes < (int64_t{128} << 10)) bytes = int64_t{512} << 10;
-        __atomic_store_n(&known, bytes, __ATOMIC_RELAXED);
-    }
-    return bytes;
-}
-
-enum class Path { packed, direct, dots };
-
-struct Plan {
-    Path path;
-    bool copy_a;
-    int64_t tile_m;  // rows of a register tile
-    int64_t panel;   // most registers across a tile
-    int64_t k_blocks;
-    int64_t m_units, m_tasks;  // rows in units of tile_m
-    int64_t n_units, n_tasks;  // columns in units of a register
-    int64_t batch;
-};
-
-// Piece `i` of `total` split in `parts` that differ by at most one.
-AC_INLINE int64_t cut(int64_t total, int64_t parts, int64_t i) { return total * i / parts; }
-
-template <class T>
-Path choose_path(const Product<T>& p) {
-    constexpr int lanes = vec<T>::lanes;
-    const bool along_k = p.a_col == 1 && p.b_row == 1 && p.k >= 2 * lanes;
-    if (along_k && (p.n == 1 || p.m < 8 || p.n < lanes)) return Path::dots;
-    const bool small = p.k * p.n * static_cast<int64_t>(sizeof(T)) <= 65536;
-    if (p.b_col == 1 && p.n >= lanes && (p.m <= tile_rows[2] || small)) return Path::direct;
-    return Path::packed;
-}
-
-template <class T>
-void choose_tile(const Product<T>& p, Plan& plan) {
-    plan.panel = smaller<int64_t>(tile_vectors, ceil_div(p.n, vec<T>::lanes));
-    if (plan.path == Path::direct) {  // all rows at once read b once
-        for (int64_t v = plan.panel; v >= 2; --v) {
-            if (tile_rows[v] >= p.m) {
-                plan.panel = v;
-                break;
-            }
-        }
-    }
-    plan.tile_m = tile_rows[plan.panel];
-}
-
-template <class T>
-Plan make_plan(const Product<T>& p) {
-    constexpr int lanes = vec<T>::lanes;
-    Plan plan;
-    plan.path = choose_path(p);
-    choose_tile(p, plan);
-    plan.k_blocks = larger<int64_t>(1, ceil_div(p.k, k_block_limit));
-    if (plan.path == Path::dots) {
-        plan.tile_m = dot_rows;
-        plan.k_blocks = 1;
-    }
-    const int64_t k_block = larger<int64_t>(1, ceil_div(p.k, plan.k_blocks));
-    const int64_t item = static_cast<int64_t>(sizeof(T));
-    plan.copy_a = (p.a_col != 1 && p.a_row != 1) ||
-                  (p.a_col == 1 && p.a_row * item % bad_stride_bytes == 0 && p.m > 1);
-    plan.batch = 1;
-    for (int d = 0; d < p.batch_dims; ++d) plan.batch *= p.batch[d];
-    plan.m_units = ceil_div(p.m, plan.tile_m);
-    plan.n_units = ceil_div(p.n, lanes);
-    const int64_t most_n =
-        larger<int64_t>(plan.panel, l2_bytes() * 11 / 20 / (k_block * item * lanes));
-    plan.n_tasks = ceil_div(plan.n_units, smaller<int64_t>(most_n, 512 / lanes));
-    const int64_t flops = 2 * p.m * p.n * larger<int64_t>(p.k, 1) * plan.batch;
-    const int64_t wanted =
-        ceil_div(smaller<int64_t>(task_target, flops / task_flops + 1), plan.batch);
-    plan.m_tasks = 1;
-    if (plan.n_tasks < wanted) {
-        plan.m_tasks = smaller<int64_t>(plan.m_units, ceil_div(wanted, plan.n_tasks));
-    }
-    if (plan.n_tasks * plan.m_tasks < wanted) {
-        plan.n_tasks = smaller<int64_t>(plan.n_units, ceil_div(wanted, plan.m_tasks));
-    }
-    return plan;
-}
+enum ScratchSlot { slot_b = 0, slot_a = 1, slot_shared = 6 };
 
 template <class T>
 struct Job {
     const Product<T>* product;
     Plan plan;
     ac_context* context;
+    const T* shared_b;  // all of b, packed beforehand, or null
     int failed;
 };
 
@@ -122,19 +29,16 @@ template <class T>
 struct Bench {
     const Job<T>* job;
     T* packed_b;
-    T* packed_a;
-    const T* packed_from;  // the block of b that packed_b holds, if k is one block
-    int64_t packed_n;
+    T* packed_a;  // or the tiles of c that wait for their transpose
+    const T* packed_from;
+    int64_t packed_columns;
 };
 
-// The operands of one index of the batch.
 template <class T>
-struct Matrices {
-    const T* a;
-    const T* b;
-    T* c;
-    T* pre;
-};
+T* scratch_of(ac_context* context, ScratchSlot slot, int64_t count) {
+    return static_cast<T*>(
+        context->scratch(context, slot, static_cast<size_t>(bytes_of<T>(count))));
+}
 
 template <class T>
 Matrices<T> matrices_at(const Product<T>& p, int64_t index) {
@@ -150,74 +54,113 @@ Matrices<T> matrices_at(const Product<T>& p, int64_t index) {
     return at;
 }
 
-struct Block {
-    int64_t m0, m1, n0, n1;
-};
+// ---- panels of b
 
-// Panels of a block: as few as possible, as even as possible, in registers.
-AC_INLINE int64_t panel_count(int64_t units, int64_t panel) { return ceil_div(units, panel); }
-
+// The direct path packs only the last panel, if that does not fill its registers.
 template <class T>
-void pack_block(const Product<T>& p, const Plan& plan, const T* b, int64_t k, int64_t columns, T* out) {
-    constexpr int lanes = vec<T>::lanes;
-    const int64_t units = ceil_div(columns, lanes);
-    const int64_t panels = panel_count(units, plan.panel);
-    for (int64_t i = 0; i < panels; ++i) {
-        const int64_t j0 = cut(units, panels, i) * lanes;
-        const int64_t j1 = cut(units, panels, i + 1) * lanes;
-        pack_panel(k, smaller(columns, j1) - j0, j1 - j0, b + j0 * p.b_col, p.b_row, p.b_col,
-                   out + j0 * k);
-    }
-}
-
-// One row of tiles: `rows` rows of a through all panels of the block.
-template <class T>
-void run_row(const Job<T>& job, Tile<T>& tile, const T* b, int64_t rows, int64_t columns, const T* packed) {
-    constexpr int lanes = vec<T>::lanes;
-    const Product<T>& p = *job.product;
-    const int64_t units = ceil_div(columns, lanes);
-    const int64_t panels = panel_count(units, job.plan.panel);
-    T* const c = tile.c;
-    T* const pre = tile.pre;
-    const T* const bias = tile.bias;
-    for (int64_t i = 0; i < panels; ++i) {
-        const int64_t j0 = cut(units, panels, i) * lanes;
-        const int64_t j1 = cut(units, panels, i + 1) * lanes;
-        tile.columns = smaller(columns, j1) - j0;
-        const bool direct = job.plan.path == Path::direct && tile.columns == j1 - j0;
-        tile.b = direct ? b + j0 : packed + j0 * tile.k;
-        tile.b_row = direct ? p.b_row : j1 - j0;
-        tile.c = c + j0;
-        tile.pre = pre == nullptr ? nullptr : pre + j0;
-        tile.bias = bias == nullptr ? nullptr : bias + j0;
-        tile_function<T>((j1 - j0) / lanes, rows)(tile);
-    }
-}
-
-// The direct path packs only the panel that does not fill its registers.
-template <class T>
-void pack_ragged(const Product<T>& p, const Plan& plan, const T* b, int64_t k, int64_t columns, T* out) {
-    constexpr int lanes = vec<T>::lanes;
-    if (columns % lanes == 0) return;
-    const int64_t units = ceil_div(columns, lanes);
-    const int64_t panels = panel_count(units, plan.panel);
-    const int64_t j0 = cut(units, panels, panels - 1) * lanes;
-    pack_panel(k, columns - j0, units * lanes - j0, b + j0 * p.b_col, p.b_row, p.b_col, out + j0 * k);
-}
-
-template <class T>
-void pack_for(Bench<T>& bench, const T* b, int64_t k, int64_t columns) {
+void pack_block(Bench<T>& bench, const T* b, int64_t k, const Panels<T>& panels) {
     const Product<T>& p = *bench.job->product;
     const Plan& plan = bench.job->plan;
-    if (bench.packed_from == b && bench.packed_n == columns && plan.k_blocks == 1) return;
+    if (bench.packed_from == b && bench.packed_columns == panels.columns) return;
     if (plan.path == Path::direct) {
-        pack_ragged(p, plan, b, k, columns, bench.packed_b);
+        const Panel last = panels.at(panels.count - 1);
+        if (last.columns < last.width)
+            pack_rows(k, panels, panels.count - 1, b, p.b_row, bench.packed_b);
+    } else if (p.b_col == 1) {
+        pack_rows<T>(k, panels, 0, b, p.b_row, bench.packed_b);
     } else {
-        pack_block(p, plan, b, k, columns, bench.packed_b);
+        for (int64_t i = 0; i < panels.count; ++i) {
+            pack_panel(k, panels.at(i), b, p.b_row, p.b_col, bench.packed_b);
+        }
     }
     bench.packed_from = b;
-    bench.packed_n = columns;
+    bench.packed_columns = panels.columns;
 }
+
+// One row of tiles through all panels of the block. tile.c, .pre and .bias begin at the
+// block's first column.
+template <class T>
+void run_row(const Job<T>& job, Tile<T> tile, int64_t rows, const T* b, const T* packed,
+             const Panels<T>& panels) {
+    const Product<T>& p = *job.product;
+    const Tile<T> row = tile;
+    for (int64_t i = 0; i < panels.count; ++i) {
+        const Panel panel = panels.at(i);
+        const bool direct =
+            job.plan.path == Path::direct && panel.columns == panel.width;
+        tile.columns = panel.columns;
+        tile.b = direct ? b + panel.begin : packed + panel.begin * tile.k;
+        tile.b_row = direct ? p.b_row : panel.width;
+        tile.b_ahead = steps_ahead * tile.b_row;
+        tile.c = row.c + panel.begin;
+        if (row.pre != nullptr) tile.pre = row.pre + panel.begin;
+        if (row.bias != nullptr) tile.bias = row.bias + panel.begin;
+        tile.next_a = i == 0 ? row.next_a : nullptr;
+        tile_function<T>(panel.width / vec<T>::lanes, rows)(tile);
+    }
+}
+
+// ---- rows of a
+
+// A block's rows as tiles that differ by at most one row.
+struct RowTiles {
+    int64_t begin, tiles;
+    Cuts cuts;
+    AC_INLINE RowTiles(int64_t m0, int64_t m1, int64_t most)
+        : begin(m0), tiles(ceil_div(m1 - m0, most)), cuts(m1 - m0, tiles) {}
+    AC_INLINE int64_t start(int64_t tile) const { return begin + cuts.at(tile); }
+};
+
+// Packs the groups of rows that begin with tile `first`.
+template <class T>
+void pack_some_groups(const Bench<T>& bench, const T* a, int64_t k,
+                      const RowTiles& rows, int64_t first) {
+    const Plan& plan = bench.job->plan;
+    int64_t starts[groups_at_once + 1];
+    int64_t groups = 0;
+    starts[0] = rows.start(first);
+    for (int64_t tile = first; tile < rows.tiles && groups < groups_at_once;
+         tile += plan.group) {
+        starts[++groups] = rows.start(smaller(rows.tiles, tile + plan.group));
+    }
+    pack_groups(starts, groups, plan.group_width, k, a, bench.job->product->a_col,
+                bench.packed_a);
+}
+
+// Points the tile to its rows of a, packing them first if need be. Called for the tiles
+// in order.
+template <class T>
+void take_rows(const Bench<T>& bench, const T* a, int64_t k, const RowTiles& rows,
+               int64_t i, Tile<T>& tile) {
+    const Product<T>& p = *bench.job->product;
+    const Plan& plan = bench.job->plan;
+    tile.next_a = nullptr;
+    tile.a = a + rows.start(i) * p.a_row;
+    tile.a_row = p.a_row;
+    tile.a_col = p.a_col;
+    if (plan.pack_a == PackA::none) {
+        // The kernel walks straight on, which meets the next rows if they follow
+        // without gaps.
+        if (p.a_col == 1 && p.a_row == k && i + 1 < rows.tiles)
+            tile.next_a = a + rows.start(i + 1) * p.a_row;
+        return;
+    }
+    tile.a_row = 1;
+    if (plan.pack_a == PackA::tile) {
+        tile.a_col = rows.start(i + 1) - rows.start(i);
+        pack_tile_any(tile.a_col, k, tile.a, p.a_row, p.a_col, bench.packed_a);
+        tile.a = bench.packed_a;
+        return;
+    }
+    const int64_t together = plan.group * groups_at_once;
+    if (i % together == 0) pack_some_groups(bench, a, k, rows, i);
+    const int64_t group = i % together / plan.group;
+    tile.a_col = plan.group_width;
+    tile.a = bench.packed_a + group * k * plan.group_width + rows.start(i) -
+             rows.start(i / plan.group * plan.group);
+}
+
+// ---- blocks of c
 
 template <class T>
 void run_block(Bench<T>& bench, const Matrices<T>& at, const Block& block) {
@@ -225,110 +168,182 @@ void run_block(Bench<T>& bench, const Matrices<T>& at, const Block& block) {
     const Product<T>& p = *job.product;
     const Plan& plan = job.plan;
     const int64_t columns = block.n1 - block.n0;
-    const int64_t tiles = ceil_div(block.m1 - block.m0, plan.tile_m);
+    const RowTiles rows(block.m0, block.m1, plan.tile_m);
+    const Panels<T> panels(columns, plan.panel);
+    const Cuts depths(p.k, plan.k_blocks);
     for (int64_t kb = 0; kb < plan.k_blocks; ++kb) {
         const bool last = kb + 1 == plan.k_blocks;
-        const int64_t k0 = cut(p.k, plan.k_blocks, kb);
-        const int64_t k = cut(p.k, plan.k_blocks, kb + 1) - k0;
+        const int64_t k0 = depths.at(kb);
+        const int64_t k = depths.size(kb);
         const T* b = at.b + k0 * p.b_row + block.n0 * p.b_col;
-        pack_for(bench, b, k, columns);
-        Tile<T> tile;
+        pack_block(bench, b, k, panels);
+        Tile<T> tile = {};
         tile.k = k;
         tile.c_row = p.c_row;
         tile.pre_row = p.pre_row;
         tile.alpha = p.alpha;
         tile.beta = kb == 0 ? p.beta : T(1);
         tile.relu = last && p.activation == Activation::relu;
-        for (int64_t i = 0; i < tiles; ++i) {
-            const int64_t m0 = block.m0 + cut(block.m1 - block.m0, tiles, i);
-            const int64_t rows = block.m0 + cut(block.m1 - block.m0, tiles, i + 1) - m0;
-            tile.a = at.a + m0 * p.a_row + k0 * p.a_col;
-            tile.a_row = p.a_row;
-            tile.a_col = p.a_col;
-            if (plan.copy_a) {
-                tile.a_row = k + 16;  // not a multiple of 4 KiB
-                tile.a_col = 1;
-                copy_rows(rows, k, tile.a, p.a_row, p.a_col, bench.packed_a, tile.a_row);
-                tile.a = bench.packed_a;
-            }
-            tile.c = at.c + m0 * p.c_row + block.n0;
-            tile.pre = last && at.pre != nullptr ? at.pre + m0 * p.pre_row + block.n0 : nullptr;
-            tile.bias = last && p.bias != nullptr ? p.bias + block.n0 : nullptr;
-            T* const c = tile.c;
-            run_row(job, tile, b, rows, columns, bench.packed_b);
+        if (last && p.bias != nullptr) tile.bias = p.bias + block.n0;
+        for (int64_t i = 0; i < rows.tiles; ++i) {
+            const int64_t start = rows.start(i);
+            const int64_t height = rows.start(i + 1) - start;
+            take_rows(bench, at.a + k0 * p.a_col, k, rows, i, tile);
+            tile.c = at.c + start * p.c_row + block.n0;
+            if (last && at.pre != nullptr)
+                tile.pre = at.pre + start * p.pre_row + block.n0;
+            run_row(job, tile, height, b, bench.packed_b, panels);
             if (last && p.activation > Activation::relu) {
-                activate(p.activation, rows, columns, c, p.c_row);
+                activate(p.activation, height, columns, tile.c, p.c_row);
             }
         }
     }
 }
 
-// ---- dot products
+// ---- the swapped path: tiles of c^T gather in a slab, which is transposed into c
+// square by square
 
 template <class T>
-void finish_dots(const Product<T>& p, const Matrices<T>& at, const Block& block, const T* sums) {
-    for (int64_t i = block.m0; i < block.m1; ++i) {
-        for (int64_t j = block.n0; j < block.n1; ++j) {
-            T* c = at.c + i * p.c_row + j;
-            T x = p.alpha * sums[(i - block.m0) * dot_columns + j - block.n0];
-            if (p.beta != 0) x += p.beta * *c;
-            if (p.bias != nullptr) x += p.bias[j];
-            if (at.pre != nullptr) at.pre[i * p.pre_row + j] = x;
-            if (p.activation == Activation::relu && x < 0) x = 0;
-            *c = x;
-        }
-    }
-    if (p.activation > Activation::relu) {
-        activate(p.activation, block.m1 - block.m0, block.n1 - block.n0,
-                 at.c + block.m0 * p.c_row + block.n0, p.c_row);
+AC_INLINE vec<T> activated(Activation activation, vec<T> x) {
+    switch (activation) {
+        case Activation::relu:
+            return max(zero<T>(), x);
+        case Activation::gelu:
+            return gelu(x);
+        case Activation::gelu_tanh:
+            return gelu_tanh(x);
+        default:
+            return x;
     }
 }
 
 template <class T>
-void run_dot_block(const Product<T>& p, const Matrices<T>& at, const Block& block) {
-    T sums[dot_rows * dot_columns];
-    const int64_t across = ceil_div(block.n1 - block.n0, dot_columns);
-    const int64_t down = ceil_div(block.m1 - block.m0, dot_rows);
-    for (int64_t j = 0; j < across; ++j) {
-        for (int64_t i = 0; i < down; ++i) {
-            const Block part = {block.m0 + cut(block.m1 - block.m0, down, i),
-                                block.m0 + cut(block.m1 - block.m0, down, i + 1),
-                                block.n0 + cut(block.n1 - block.n0, across, j),
-                                block.n0 + cut(block.n1 - block.n0, across, j + 1)};
-            const DotTile<T> tile = {p.k,     at.a + part.m0 * p.a_row, p.a_row,
-                                     at.b + part.n0 * p.b_col, p.b_col, sums};
-            dot_function<T>(part.m1 - part.m0, part.n1 - part.n0)(tile);
-            finish_dots(p, at, part, sums);
+AC_INLINE int64_t slab_rows(const Plan& plan) {
+    return round_up(plan.slab * plan.tile_m, vec<T>::lanes);
+}
+
+// Rows m0 .. m0 + rows of c^T.
+template <class T>
+struct Slab {
+    T* sums;
+    int64_t sums_row;
+    int64_t m0, rows;
+    int64_t squares, written;
+};
+
+template <class T>
+AC_NOINLINE void write_square(const Product<T>& p, const Matrices<T>& at,
+                              const Block& block, const Slab<T>& slab, int64_t square) {
+    constexpr int lanes = vec<T>::lanes;
+    const int64_t down = ceil_div(slab.rows, lanes);
+    const int64_t i =
+        square % down * lanes;  // the rows of c are pages apart: stay in them
+    const int64_t j = square / down * lanes;
+    const int64_t n = smaller<int64_t>(lanes, slab.rows - i);
+    const int64_t count = smaller<int64_t>(lanes, block.n1 - block.n0 - j);
+    const int64_t column = slab.m0 + i;
+    const vec<T> bias = p.bias == nullptr ? zero<T>() : load_last(p.bias + column, n);
+    vec<T> x[lanes];
+#pragma GCC unroll 16
+    for (int r = 0; r < lanes; ++r)
+        x[r] = load(slab.sums + (i + r) * slab.sums_row + j);
+    transpose(x);
+    for (int64_t r = 0; r < count; ++r) {
+        const int64_t row = block.n0 + j + r;
+        T* c = at.c + row * p.c_row + column;
+        vec<T> y = x[r] * set1<T>(p.alpha);
+        if (p.beta != 0) y = fma(set1<T>(p.beta), load_last(c, n), y);
+        if (p.bias != nullptr) y = y + bias;
+        if (at.pre != nullptr) store_last(at.pre + row * p.pre_row + column, y, n);
+        store_last(c, activated(p.activation, y), n);
+    }
+}
+
+template <class T>
+void write_squares(const Product<T>& p, const Matrices<T>& at, const Block& block,
+                   Slab<T>& slab, int64_t count) {
+    const int64_t end = smaller(slab.squares, slab.written + count);
+    for (; slab.written < end; ++slab.written)
+        write_square(p, at, block, slab, slab.written);
+}
+
+// While one slab fills, the one before is written, a few squares before each tile: the
+// misses of their stores then hide behind the tile's work instead of waiting for each
+// other.
+template <class T>
+void run_swapped(Bench<T>& bench, const Matrices<T>& at, const Block& block) {
+    constexpr int lanes = vec<T>::lanes;
+    const Job<T>& job = *bench.job;
+    const Product<T>& p = *job.product;
+    const Plan& plan = job.plan;
+    const int64_t columns = block.n1 - block.n0;
+    const RowTiles rows(block.m0, block.m1, plan.tile_m);
+    const Panels<T> panels(columns, plan.panel);
+    const T* packed =
+        job.shared_b == nullptr ? bench.packed_b : job.shared_b + block.n0 * p.k;
+    if (job.shared_b == nullptr)
+        pack_block(bench, at.b + block.n0 * p.b_col, p.k, panels);
+    const int64_t row_step = round_up(columns, lanes);
+    Slab<T> full = {bench.packed_a, row_step, 0, 0, 0, 0};
+    Slab<T> filling = {
+        bench.packed_a + slab_rows<T>(plan) * row_step, row_step, 0, 0, 0, 0};
+    Tile<T> tile = {};
+    tile.k = p.k;
+    tile.alpha = 1;
+    tile.c_row = row_step;
+    for (int64_t i = 0; i < rows.tiles; ++i) {
+        const int64_t in_slab = i % plan.slab;
+        if (in_slab == 0) filling.m0 = rows.start(i);
+        write_squares(p, at, block, full, ceil_div(full.squares, plan.slab));
+        take_rows(bench, at.a, p.k, rows, i, tile);
+        tile.c = filling.sums + (rows.start(i) - filling.m0) * row_step;
+        run_row(job, tile, rows.start(i + 1) - rows.start(i),
+                static_cast<const T*>(nullptr), packed, panels);
+        if (i + 1 == rows.tiles || in_slab + 1 == plan.slab) {
+            write_squares(p, at, block, full, full.squares);
+            filling.rows = rows.start(i + 1) - filling.m0;
+            filling.squares = ceil_div(filling.rows, lanes) * ceil_div(columns, lanes);
+            filling.written = 0;
+            const Slab<T> empty = full;
+            full = filling;
+            filling = empty;
         }
     }
+    write_squares(p, at, block, full, full.squares);
 }
 
 // ---- tasks
 
 template <class T>
-bool open_bench(Job<T>& job, Bench<T>& bench) {
-    constexpr int64_t lanes = vec<T>::lanes;
+AC_INLINE int64_t block_columns(const Plan& plan) {
+    return ceil_div(plan.n_units, plan.n_tasks) * vec<T>::lanes;
+}
+
+template <class T>
+bool open_bench(const Job<T>& job, Bench<T>& bench) {
     const Product<T>& p = *job.product;
     const Plan& plan = job.plan;
     bench = {&job, nullptr, nullptr, nullptr, 0};
     if (plan.path == Path::dots) return true;
     const int64_t k = ceil_div(p.k, plan.k_blocks);
-    const int64_t n = ceil_div(plan.n_units, plan.n_tasks) * lanes;
-    if (plan.path == Path::packed || p.n % lanes != 0) {
-        bench.packed_b = static_cast<T*>(job.context->scratch(
-            job.context, slot_b, static_cast<size_t>((n * k + 64) * static_cast<int64_t>(sizeof(T)))));
+    const int64_t columns = block_columns<T>(plan);
+    if (job.shared_b == nullptr &&
+        (plan.path != Path::direct || p.n % vec<T>::lanes != 0)) {
+        bench.packed_b = scratch_of<T>(job.context, slot_b, columns * k);
         if (bench.packed_b == nullptr) return false;
     }
-    if (plan.copy_a) {
-        bench.packed_a = static_cast<T*>(job.context->scratch(
-            job.context, slot_a,
-            static_cast<size_t>(plan.tile_m * (k + 16) * static_cast<int64_t>(sizeof(T)))));
-        if (bench.packed_a == nullptr) return false;
+    int64_t rows = 0;
+    if (plan.path == Path::swapped) {  // whole squares are read
+        rows = 2 * slab_rows<T>(plan) * columns;
+    } else if (plan.pack_a != PackA::none) {
+        rows = groups_at_once * plan.group_width * k;
     }
-    return true;
+    if (rows != 0) bench.packed_a = scratch_of<T>(job.context, slot_a, rows);
+    return rows == 0 || bench.packed_a != nullptr;
 }
 
-// Tasks count rows fastest, so that a thread meets the same block of b again and need not pack it twice.
+// Tasks count rows fastest. A thread's tasks of the same columns are done as one block,
+// so that it packs the block of b once; where a tile ends does not change a sum.
 template <class T>
 void run_tasks(void* arg, int64_t begin, int64_t end) {
     Job<T>& job = *static_cast<Job<T>*>(arg);
@@ -339,22 +354,74 @@ void run_tasks(void* arg, int64_t begin, int64_t end) {
         __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
         return;
     }
-    for (int64_t t = begin; t < end; ++t) {
-        const int64_t m = t % plan.m_tasks;
-        const int64_t n = t / plan.m_tasks % plan.n_tasks;
-        const Matrices<T> at = matrices_at(p, t / plan.m_tasks / plan.n_tasks);
-        const Block block = {
-            cut(plan.m_units, plan.m_tasks, m) * plan.tile_m,
-            smaller(p.m, cut(plan.m_units, plan.m_tasks, m + 1) * plan.tile_m),
-            cut(plan.n_units, plan.n_tasks, n) * vec<T>::lanes,
-            smaller(p.n, cut(plan.n_units, plan.n_tasks, n + 1) * vec<T>::lanes)};
+    const Cuts down(plan.m_units, plan.m_tasks);
+    const Cuts across(plan.n_units, plan.n_tasks);
+    while (begin < end) {
+        const int64_t m = begin % plan.m_tasks;
+        const int64_t n = begin / plan.m_tasks % plan.n_tasks;
+        const int64_t m_end = smaller(plan.m_tasks, m + end - begin);
+        const Matrices<T> at = matrices_at(p, begin / plan.m_tasks / plan.n_tasks);
+        const Block block = {down.at(m) * plan.tile_m,
+                             smaller(p.m, down.at(m_end) * plan.tile_m),
+                             across.at(n) * vec<T>::lanes,
+                             smaller(p.n, across.at(n + 1) * vec<T>::lanes)};
         if (plan.path == Path::dots) {
             run_dot_block(p, at, block);
+        } else if (plan.path == Path::swapped) {
+            run_swapped(bench, at, block);
         } else {
             run_block(bench, at, block);
         }
+        begin += m_end - m;
     }
 }
+
+// ---- b packed once for all threads: worth it where each of them would need all of it
+
+template <class T>
+struct SharedPacking {
+    const Product<T>* product;
+    const Plan* plan;
+    T* out;
+    int64_t panels;  // of a block, at most
+};
+
+template <class T>
+void pack_shared(void* arg, int64_t begin, int64_t end) {
+    const SharedPacking<T>& job = *static_cast<const SharedPacking<T>*>(arg);
+    const Product<T>& p = *job.product;
+    const Plan& plan = *job.plan;
+    const Cuts across(plan.n_units, plan.n_tasks);
+    for (int64_t t = begin; t < end; ++t) {
+        const int64_t n = t / job.panels;
+        const int64_t n0 = across.at(n) * vec<T>::lanes;
+        const int64_t n1 = smaller(p.n, across.at(n + 1) * vec<T>::lanes);
+        const Panels<T> panels(n1 - n0, plan.panel);
+        if (t % job.panels < panels.count) {
+            pack_panel(p.k, panels.at(t % job.panels), p.b + n0 * p.b_col, p.b_row,
+                       p.b_col, job.out + n0 * p.k);
+        }
+    }
+}
+
+template <class T>
+bool share_b(Job<T>& job, int64_t tasks) {
+    const Product<T>& p = *job.product;
+    if (job.plan.path != Path::swapped || job.plan.batch != 1 || tasks == 1)
+        return true;
+    T* out =
+        scratch_of<T>(job.context, slot_shared, job.plan.n_units * vec<T>::lanes * p.k);
+    if (out == nullptr) return false;
+    SharedPacking<T> packing = {
+        &p, &job.plan, out,
+        Panels<T>(block_columns<T>(job.plan), job.plan.panel).count};
+    job.context->parallel_for(job.context, job.plan.n_tasks * packing.panels,
+                              pack_shared<T>, &packing);
+    job.shared_b = out;
+    return true;
+}
+
+// ---- the product
 
 // Rows of the batch that lie one after another become rows of one product.
 template <class T>
@@ -367,7 +434,8 @@ void fold_batch(Product<T>& p) {
                 p.c_row = p.c_step[d];
                 p.pre_row = p.pre_step[d];
             }
-            if (p.b_step[d] != 0 || p.a_step[d] != p.m * p.a_row || p.c_step[d] != p.m * p.c_row ||
+            if (p.b_step[d] != 0 || p.a_step[d] != p.m * p.a_row ||
+                p.c_step[d] != p.m * p.c_row ||
                 (p.pre != nullptr && p.pre_step[d] != p.m * p.pre_row)) {
                 return;
             }
@@ -390,13 +458,14 @@ bool multiply_typed(Product<T> p, ac_context* context) {
     fold_batch(p);
     tidy_strides(p);
     if (p.m == 0 || p.n == 0) return true;
-    Job<T> job = {&p, make_plan(p), context, 0};
-    const Plan& plan = job.plan;
+    const Plan plan = make_plan(p);
     if (plan.batch == 0) return true;
+    Job<T> job = {&p, plan, context, nullptr, 0};
     const int64_t tasks = plan.batch * plan.m_tasks * plan.n_tasks;
     if (2 * p.m * p.n * p.k * plan.batch < serial_flops) {
         run_tasks<T>(&job, 0, tasks);
     } else {
+        if (!share_b(job, tasks)) return false;
         context->parallel_for(context, tasks, run_tasks<T>, &job);
     }
     return job.failed == 0;

@@ -15,8 +15,10 @@ struct Tile {
     int64_t k;
     const T* a;
     int64_t a_row, a_col;
-    const T* b;  // rows of `vectors` full registers
+    const T* next_a;  // `rows` * k elements to bring nearer meanwhile, or null
+    const T* b;       // rows of `vectors` full registers
     int64_t b_row;
+    int64_t b_ahead;  // how far ahead of b to ask for memory
     T* c;
     int64_t c_row;
     int64_t columns;  // of c; only the last register may be partly used
@@ -40,8 +42,8 @@ AC_INLINE void store_last(T* p, vec<T> x, int64_t n) {
     }
 }
 
-// Calls f(row, vector, number of elements) for every register of the tile. The loops vanish: the sums
-// must stay in registers, so every index has to be a constant.
+// Calls f(row, vector, number of elements) for every register of the tile. The loops
+// vanish: the sums must stay in registers, so every index has to be a constant.
 template <int rows, int vectors, int lanes, class F>
 AC_INLINE void for_tile(int64_t columns, F f) {
 #pragma GCC unroll 16
@@ -60,11 +62,17 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
     const T* a = t.a;
     const T* b = t.b;
     const int64_t a_row = t.a_row;
-    for_tile<rows, vectors, lanes>(0, [&](int i, int v, int64_t) { sum[i][v] = zero<T>(); });
+    for_tile<rows, vectors, lanes>(
+        0, [&](int i, int v, int64_t) { sum[i][v] = zero<T>(); });
+    const T* next = t.next_a != nullptr ? t.next_a : t.a;
     for (int64_t k = t.k; k > 0; --k) {
         vec<T> bv[vectors];
 #pragma GCC unroll 4
-        for (int v = 0; v < vectors; ++v) bv[v] = load(b + v * lanes);
+        for (int v = 0; v < vectors; ++v) {
+            bv[v] = load(b + v * lanes);
+            if (v % (64 / static_cast<int>(sizeof(vec<T>))) == 0)
+                __builtin_prefetch(b + t.b_ahead + v * lanes);
+        }
 #pragma GCC unroll 16
         for (int i = 0; i < rows; ++i) {
             const vec<T> ai = set1<T>(a[i * a_row]);
@@ -73,6 +81,8 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
         }
         a += t.a_col;
         b += t.b_row;
+        __builtin_prefetch(next);
+        next += rows;
     }
     const auto each = [&](auto f) { for_tile<rows, vectors, lanes>(t.columns, f); };
     if (t.alpha != 1) {
@@ -82,7 +92,8 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
     if (t.beta != 0) {
         const vec<T> beta = set1<T>(t.beta);
         each([&](int i, int v, int64_t n) {
-            sum[i][v] = fma(beta, load_last(t.c + i * t.c_row + v * lanes, n), sum[i][v]);
+            sum[i][v] =
+                fma(beta, load_last(t.c + i * t.c_row + v * lanes, n), sum[i][v]);
         });
     }
     if (t.bias != nullptr) {
@@ -109,7 +120,8 @@ using TileFunction = void (*)(const Tile<T>&);
 // tile_functions<T, vectors>[rows]
 template <class T, int vectors, int... rows>
 struct TileList {
-    static constexpr TileFunction<T> functions[] = {nullptr, run_tile<T, rows, vectors>...};
+    static constexpr TileFunction<T> functions[] = {nullptr,
+                                                    run_tile<T, rows, vectors>...};
 };
 template <class T, int vectors, int left, int... rows>
 struct MakeTileList : MakeTileList<T, vectors, left - 1, left, rows...> {};
@@ -148,7 +160,8 @@ AC_INLINE vec<T> gelu_tanh(vec<T> x) {
 
 // c = act(c) on a block that has just been written.
 template <class T>
-AC_NOINLINE void activate(Activation activation, int64_t rows, int64_t columns, T* c, int64_t c_row) {
+AC_NOINLINE void activate(Activation activation, int64_t rows, int64_t columns, T* c,
+                          int64_t c_row) {
     constexpr int lanes = vec<T>::lanes;
     for (int64_t i = 0; i < rows; ++i) {
         for (int64_t j = 0; j < columns; j += lanes) {
@@ -176,7 +189,8 @@ template <class T, int rows, int columns>
 AC_NOINLINE void run_dots(const DotTile<T>& t) {
     constexpr int lanes = vec<T>::lanes;
     vec<T> sum[rows][columns];
-    for_tile<rows, columns, 1>(0, [&](int i, int j, int64_t) { sum[i][j] = zero<T>(); });
+    for_tile<rows, columns, 1>(0,
+                               [&](int i, int j, int64_t) { sum[i][j] = zero<T>(); });
     const auto step = [&](auto get) {
         vec<T> av[rows];
 #pragma GCC unroll 8
@@ -194,7 +208,8 @@ AC_NOINLINE void run_dots(const DotTile<T>& t) {
 #pragma GCC unroll 8
     for (int i = 0; i < rows; ++i) {
 #pragma GCC unroll 8
-        for (int j = 0; j < columns; ++j) t.sums[i * dot_columns + j] = reduce_add(sum[i][j]);
+        for (int j = 0; j < columns; ++j)
+            t.sums[i * dot_columns + j] = reduce_add(sum[i][j]);
     }
 }
 
@@ -203,7 +218,8 @@ using DotFunction = void (*)(const DotTile<T>&);
 
 template <class T, int rows, int... columns>
 struct DotList {
-    static constexpr DotFunction<T> functions[] = {nullptr, run_dots<T, rows, columns>...};
+    static constexpr DotFunction<T> functions[] = {nullptr,
+                                                   run_dots<T, rows, columns>...};
 };
 template <class T, int rows, int left, int... columns>
 struct MakeDotList : MakeDotList<T, rows, left - 1, left, columns...> {};

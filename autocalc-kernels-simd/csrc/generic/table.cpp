@@ -20,9 +20,10 @@ const Family* const families[] = {
 #define AC_LIST_FAMILY(name) &name##_family,
     AC_FOR_EACH_FAMILY(AC_LIST_FAMILY)
 #undef AC_LIST_FAMILY
-    nullptr};
+        nullptr};
 
-// Runs once: a caller holds the interpreter lock, and a second run writes the same bytes.
+// Runs once: a caller holds the interpreter lock, and a second run writes the same
+// bytes.
 int64_t collect() {
     int64_t count = 0;
     for (const Family* const* f = families; *f != nullptr; ++f) {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// Products in which both operands run along k and one of them is slim: tiles of dot
+// products.
+#pragma once
+
+#include "product_plan.hpp"
+#include "product_tile.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+// The operands of one index of the batch.
+template <class T>
+struct Matrices {
+    const T* a;
+    const T* b;
+    T* c;
+    T* pre;
+};
+
+struct Block {
+    int64_t m0, m1, n0, n1;
+};
+
+template <class T>
+void finish_dots(const Product<T>& p, const Matrices<T>& at, const Block& block,
+                 const T* sums) {
+    for (int64_t i = block.m0; i < block.m1; ++i) {
+        for (int64_t j = block.n0; j < block.n1; ++j) {
+            T* c = at.c + i * p.c_row + j;
+            T x = p.alpha * sums[(i - block.m0) * dot_columns + j - block.n0];
+            if (p.beta != 0) x += p.beta * *c;
+            if (p.bias != nullptr) x += p.bias[j];
+            if (at.pre != nullptr) at.pre[i * p.pre_row + j] = x;
+            if (p.activation == Activation::relu && x < 0) x = 0;
+            *c = x;
+        }
+    }
+    if (p.activation > Activation::relu) {
+        activate(p.activation, block.m1 - block.m0, block.n1 - block.n0,
+                 at.c + block.m0 * p.c_row + block.n0, p.c_row);
+    }
+}
+
+template <class T>
+void run_dot_block(const Product<T>& p, const Matrices<T>& at, const Block& block) {
+    T sums[dot_rows * dot_columns];
+    const int64_t across = ceil_div(block.n1 - block.n0, dot_columns);
+    const int64_t down = ceil_div(block.m1 - block.m0, dot_rows);
+    const Cuts columns(block.n1 - block.n0, across);
+    const Cuts rows(block.m1 - block.m0, down);
+    for (int64_t j = 0; j < across; ++j) {  // a few columns of b stay in L1, a streams
+        for (int64_t i = 0; i < down; ++i) {
+            const Block part = {block.m0 + rows.at(i), block.m0 + rows.at(i + 1),
+                                block.n0 + columns.at(j), block.n0 + columns.at(j + 1)};
+            const DotTile<T> tile = {p.k,     at.a + part.m0 * p.a_row,
+                                     p.a_row, at.b + part.n0 * p.b_col,
+                                     p.b_col, sums};
+            dot_function<T>(part.m1 - part.m0, part.n1 - part.n0)(tile);
+            finish_dots(p, at, part, sums);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+//
+// How a product is cut into blocks and tasks. Everything here follows from shapes,
+// strides and the size of L2, never from the number of threads, and sums always run
+// along k in one order: the result has the same bits for any number of threads.
+#pragma once
+
+#include <unistd.h>
+
+#include "product.hpp"
+#include "tile.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+constexpr int64_t k_block_limit = 1024;
+constexpr int64_t task_flops = 1500000;  // a task is worth some 10 microseconds
+constexpr int64_t task_target = 32;
+constexpr int64_t serial_flops =
+    400000;  // less than this costs more to share than to do
+constexpr int64_t bad_stride_bytes =
+    2048;  // rows this far apart compete for the same sets of L1
+constexpr int64_t bad_stride_rows = 7;  // ... which holds eight of them at most
+constexpr int64_t steps_ahead = 8;      // of k, for which b is asked for early
+constexpr int64_t groups_at_once =
+    8;  // of rows of a, packed together: 96 rows are six lines
+
+int64_t l2_bytes() {
+    static int64_t known = 0;
+    int64_t bytes = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (bytes == 0) {
+#if defined(_SC_LEVEL2_CACHE_SIZE)
+        bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+        if (bytes < (int64_t{128} << 10)) bytes = int64_t{512} << 10;
+        __atomic_store_n(&known, bytes, __ATOMIC_RELAXED);
+    }
+    return bytes;
+}
+
+// packed: blocks of b are packed. direct: b is read where it is. swapped: c^T = b^T
+// a^T, so that a is packed instead of a larger b, and c is transposed as it is written.
+// dots: both run along k, and one is slim.
+enum class Path { packed, direct, swapped, dots };
+
+enum class PackA { none, tile, groups };
+
+struct Plan {
+    Path path;
+    PackA pack_a;
+    int64_t tile_m;  // rows of a register tile
+    int64_t panel;   // most registers across a tile
+    int64_t k_blocks;
+    int64_t m_units, m_tasks;  // rows in units of tile_m
+    int64_t n_units, n_tasks;  // columns in units of a register
+    int64_t batch;
+    int64_t slab;         // swapped: tiles of c that are transposed together
+    int64_t group;        // PackA::groups: tiles of a that share registers ...
+    int64_t group_width;  // ... in this many elements
+};
+
+template <class T>
+AC_INLINE int64_t bytes_of(int64_t count) {
+    return count * static_cast<int64_t>(sizeof(T));
+}
+
+// Measured in cycles for each element on Cascade Lake: 0.8 to pack with a transpose, 2
+// to write c transposed.
+template <class T>
+bool better_swapped(const Product<T>& p) {
+    const double pack_b = 0.8 * static_cast<double>(p.k) * static_cast<double>(p.n);
+    const double pack_a = 0.8 * static_cast<double>(p.k) * static_cast<double>(p.m);
+    const double write_c = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n);
+    return pack_a + write_c < pack_b;
+}
+
+template <class T>
+Path choose_path(const Product<T>& p) {
+    constexpr int lanes = vec<T>::lanes;
+    const bool along_k = p.a_col == 1 && p.b_row == 1 && p.k >= 2 * lanes;
+    if (along_k && (p.n == 1 || p.m < 8 || p.n < lanes)) return Path::dots;
+    const bool small = bytes_of<T>(p.k * p.n) <= 65536;
+    if (p.b_col == 1 && p.n >= lanes && (p.m <= tile_rows[2] || small))
+        return Path::direct;
+
+    if (along_k && p.n >= lanes && p.m >= lanes / 2 && better_swapped(p))
+        return Path::swapped;
+    return Path::packed;
+}
+
+// Fewer registers across leave room for more rows: enough for all of them at once if
+// that is possible.
+template <class T>
+void choose_tile(const Product<T>& p, Plan& plan) {
+    plan.panel = smaller<int64_t>(tile_vectors, ceil_div(p.n, vec<T>::lanes));
+    if (plan.path == Path::direct) {
+        for (int64_t v = plan.panel; v >= 2; --v) {
+            if (tile_rows[v] >= p.m) {
+                plan.panel = v;
+                break;
+            }
+        }
+    }
+    plan.tile_m = tile_rows[plan.panel];
+    plan.pack_a = PackA::none;
+    if (p.a_col == 1) {
+        if (bytes_of<T>(p.a_row) % bad_stride_bytes == 0) {
+            plan.tile_m = smaller(plan.tile_m, bad_stride_rows);
+        }
+    } else if (p.a_row == 1 && p.m > 1) {
+        if (p.m > plan.tile_m) plan.pack_a = PackA::groups;
+    } else {
+        plan.pack_a = PackA::tile;
+    }
+}
+
+AC_INLINE int64_t common_multiple(int64_t a, int64_t b) {
+    int64_t multiple = a;
+    while (multiple % b != 0) multiple += a;
+    return multiple;
+}
+
+template <class T>
+void choose_tasks(const Product<T>& p, Plan& plan) {
+    constexpr int lanes = vec<T>::lanes;
+    const int64_t k_block = larger<int64_t>(1, ceil_div(p.k, plan.k_blocks));
+    plan.m_units = ceil_div(p.m, plan.tile_m);
+    plan.n_units = ceil_div(p.n, lanes);
+    const int64_t fits = l2_bytes() * 11 / 20 / bytes_of<T>(k_block * lanes);
+    const int64_t most = smaller<int64_t>(larger(plan.panel, fits), 512 / lanes);
+    plan.n_tasks = ceil_div(plan.n_units, most);
+    const int64_t flops = 2 * p.m * p.n * larger<int64_t>(p.k, 1) * plan.batch;
+    const int64_t wanted =
+        ceil_div(smaller<int64_t>(task_target, flops / task_flops + 1), plan.batch);
+    plan.m_tasks = 1;
+    if (plan.n_tasks < wanted) {
+        plan.m_tasks = smaller<int64_t>(plan.m_units, ceil_div(wanted, plan.n_tasks));
+    }
+    if (plan.n_tasks * plan.m_tasks < wanted) {
+        plan.n_tasks = smaller<int64_t>(plan.n_units, ceil_div(wanted, plan.m_tasks));
+    }
+}
+
+// May exchange the roles of a and b in `p`.
+template <class T>
+Plan make_plan(Product<T>& p) {
+    constexpr int lanes = vec<T>::lanes;
+    Plan plan;
+    plan.path = choose_path(p);
+    if (plan.path == Path::swapped) {
+        const Product<T> q = p;
+        p.m = q.n;
+        p.n = q.m;
+        p.a = q.b;
+        p.a_row = q.b_col;
+        p.a_col = q.b_row;
+        p.b = q.a;
+        p.b_row = q.a_col;
+        p.b_col = q.a_row;
+        for (int d = 0; d < p.batch_dims; ++d) {
+            p.a_step[d] = q.b_step[d];
+            p.b_step[d] = q.a_step[d];
+        }
+    }
+    choose_tile(p, plan);
+    plan.k_blocks = larger<int64_t>(1, ceil_div(p.k, k_block_limit));
+    if (plan.path == Path::dots) {
+        plan.tile_m = dot_rows;
+        plan.pack_a = PackA::none;
+    }
+    if (plan.path == Path::dots || plan.path == Path::swapped) plan.k_blocks = 1;
+    plan.slab = common_multiple(plan.tile_m, lanes) / plan.tile_m;
+    plan.group = larger<int64_t>(1, lanes / plan.tile_m);
+    plan.group_width = round_up(plan.group * plan.tile_m, lanes);
+    plan.batch = 1;
+    for (int d = 0; d < p.batch_dims; ++d) plan.batch *= p.batch[d];
+    choose_tasks(p, plan);
+    return plan;
+}
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA
