@@ -142,8 +142,8 @@ test-torch: install $(MADE)/test $(TORCH_VENV)/made/torch ## Run the comparisons
 $(TORCH_VENV)/made/torch: $(MADE)/venv
 	$(PYTHON) -m venv $(TORCH_VENV)
 	mkdir -p $(TORCH_VENV)/made
-	site='import sysconfig; print(sysconfig.get_path("purelib"))'; \
-	    $(BIN)/python -c "$$site" > "$$($(TORCH_VENV)/bin/python -c "$$site")/autocalc.pth"
+	site() { "$$1"/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }; \
+	    echo "import site; site.addsitedir('$$(site $(VENV))')" > "$$(site $(TORCH_VENV))/autocalc.pth"
 	$(TORCH_VENV)/bin/python -m pip --disable-pip-version-check install --quiet '$(TORCH)' || { \
 	    echo "make: '$(TORCH)' is not to be had. Point pip to a folder or an index with" \
 	        "PyTorch's CPU build (PIP_FIND_LINKS, PIP_EXTRA_INDEX_URL)," \

@@ -34,8 +34,6 @@ def test_the_python_blocks_of_a_page_run_one_after_the_other(
     assert blocks, f"{page} has no Python block"
     names = {"__name__": page.stem}
     for block in blocks:
-        if "nn" in block:
-            pytest.importorskip("autocalc.nn")
         exec(compile(block, str(page), "exec"), names)
 
 

@@ -116,9 +116,12 @@ class _Adam(Optimizer):
 class AdamW(_Adam):
     """Adam whose weight decay acts on the weights and not through the gradient.
 
-    p *= 1 - lr * weight_decay;  m += (1 - beta1) * (g - m);
-    v = beta2 * v + (1 - beta2) * g^2;
-    p -= lr * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps).
+    ::
+
+        p *= 1 - lr * weight_decay
+        m += (1 - beta1) * (g - m)
+        v = beta2 * v + (1 - beta2) * g**2
+        p -= lr * (m / (1 - beta1**t)) / (sqrt(v / (1 - beta2**t)) + eps)
 
     Loshchilov, Hutter: Decoupled weight decay regularization (ICLR 2019).
 
