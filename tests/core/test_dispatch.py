@@ -10,8 +10,10 @@ import pytest
 
 import autocalc as ac
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._select import MAX_DECISIONS, Decomposed
 from autocalc._dispatch._state import PROCESS
+from autocalc._kernels._make import Make
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels._table import PRIMITIVES, TABLE
 from autocalc.errors import ConfigError, KernelError
@@ -380,6 +382,14 @@ def test_unknown_kernels_cannot_be_explained():
         ConfigError, match="no kernel 'matmul'; the table has copy, fill"
     ):
         ac.kernels.explain("matmul", A, B)
+
+
+@pytest.mark.parametrize("name", ["axpy", "sgd", "adamw"])
+def test_the_key_of_a_kernel_that_writes_names_each_operand_once(name):
+    spec = TABLE[name]
+    sample = next(iter(spec.samples(Make(np.dtype("f4")))))
+    key = KernelCall(spec).key(*sample.inputs, *sample.attributes)
+    assert len(key.dtypes) == len(spec.outputs) + len(spec.inputs)
 
 
 def test_a_wrong_number_of_attributes():

@@ -153,7 +153,9 @@ class KernelCall:
         free = self._free(None, shape, dtype)
         metas = self._metas(operands, attributes, free)
         wanted = want | self._mandatory
-        return self._dispatch_key(operands, attributes, metas, wanted, accumulate)
+        # What is written in place stands among the outputs already.
+        inputs = operands[len(self.spec.writes) :]
+        return self._dispatch_key(inputs, attributes, metas, wanted, accumulate)
 
     def _free(self, into: Any, shape: Any, dtype: Any) -> Meta | None:
         """Return what the caller says of the result, where the inputs say nothing."""

@@ -53,11 +53,13 @@ def _table(console: Any, title: str, *rows: tuple[str, ...]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    console.print(Text(f"\n{title}", style="bold"))
     grid = Table.grid(padding=(0, 2))
     for row in rows:
         grid.add_row("", *map(Text, row))
-    console.print(grid)
+    with console.capture() as captured:
+        console.print(Text(f"\n{title}", style="bold"))
+        console.print(grid)
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def _print_machine(console: Any, report: Report) -> None:
@@ -72,12 +74,14 @@ def _print_machine(console: Any, report: Report) -> None:
 
 
 def _print_sets(console: Any, report: Report) -> None:
-    rows: list[tuple[str, ...]] = []
-    for line in report.sets:
-        count = f"{line.kernels} kernels"
-        rows.append((line.name, f"rank {line.rank}", count, line.package, line.origin))
-        rows += [("", "", "", f"{key}:", text) for key, text in line.info.items()]
+    rows = [
+        (s.name, f"rank {s.rank}", f"{s.kernels} kernels", s.package, s.origin)
+        for s in report.sets
+    ]
     _table(console, "Kernel sets, best first", *rows)
+    details = [(s.name, *item) for s in report.sets for item in s.info.items()]
+    if details:
+        _table(console, "What the sets say of themselves", *details)
 
 
 def _print_choice(console: Any, choice: dict[str, str]) -> None:

@@ -51,6 +51,7 @@ def draw(training: Training, path: Path) -> None:
     percent = [100 * share for share in history.test_accuracies]
     right.plot(epochs, percent, "o-")
     right.set(xlabel="epoch", ylabel="test accuracy in %")
+    right.xaxis.get_major_locator().set_params(integer=True)
     figure.savefig(path)
 
 

@@ -85,7 +85,6 @@ def epoch_line(training: Training) -> str:
     return (
         f"epoch {training.epoch}/{training.config.epochs}  "
         f"loss {history.recent_loss():.4f}  "
-        f"test loss {history.test_losses[-1]:.4f}  "
         f"test accuracy {history.test_accuracies[-1]:.2%}  "
         f"{history.speed:,.0f} samples/s  "
         f"{in_megabytes(resident_bytes())}"
@@ -129,10 +128,9 @@ class Bar:
 
     def _begin_epoch(self) -> None:
         training = self._training
-        number = min(training.epoch + 1, training.config.epochs)
         self._progress.reset(
             self._task,
-            description=f"epoch {number}/{training.config.epochs}",
+            description=f"epoch {training.epoch + 1}/{training.config.epochs}",
             total=len(training.loader),
             completed=training.steps_done,
         )
@@ -141,14 +139,15 @@ class Bar:
         """Move the bar, or finish it."""
         if isinstance(event, EpochEnd):
             self._progress.console.print(epoch_line(self._training), highlight=False)
-            self._begin_epoch()
+            if event.number < self._training.config.epochs:
+                self._begin_epoch()
         elif perf_counter() >= self._next:
             self._next = perf_counter() + _BAR_PAUSE
             self._update(event)
 
     def _update(self, step: Step) -> None:
-        # The accuracy of one batch jumps; this is the mean of about the last ten.
-        weight = 0.1 if self._accuracy else 1.0
+        # The accuracy of one batch jumps; this is the mean of about the last five.
+        weight = 0.2 if self._accuracy else 1.0
         self._accuracy += weight * (step.accuracy - self._accuracy)
         history = self._training.history
         news = (
