@@ -149,7 +149,7 @@ class Walk:
         if results.__class__ is not tuple:
             results = (results,)
         # what is handed on, or handed out twice, is not the walk's own
-        distinct = len(results) == 1 or len(set(map(id, results))) == len(results)
+        ids = list(map(id, results))
         for i, edge in enumerate(node.edges):
             result = results[i]
             if edge is None or result is None:
@@ -158,10 +158,10 @@ class Walk:
                 continue
             if result.__class__ is Partial:
                 self.add_part(edge, result, node.shapes[i])
-            elif distinct and (result is not g if single else _is_new(result, g)):
-                self.add(edge, result, FRESH)
             else:
-                self.add(edge, result, HANDED_ON)
+                new = result is not g if single else _is_new(result, g)
+                alone = ids.count(id(result)) == 1
+                self.add(edge, result, FRESH if new and alone else HANDED_ON)
         if not self.keep and node.saved:
             node.saved = FREED
 
