@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The extension module; `csrc/module.c` makes it."""
+# The extension module; `csrc/module.c` makes it.
 
 from typing import Any
 
