@@ -131,7 +131,8 @@ void choose_tasks(const Product<T>& p, Plan& plan) {
     plan.n_tasks = ceil_div(plan.n_units, most);
     const int64_t flops = 2 * p.m * p.n * larger<int64_t>(p.k, 1) * plan.batch;
     const int64_t wanted =
-        ceil_div(smaller<int64_t>(task_target, flops / task_flops + 1), plan.batch);
+        ceil_div(smaller<int64_t>(task_target, flops / task_flops + 1),
+                 larger<int64_t>(plan.batch, 1));  // an empty batch has no product
     plan.m_tasks = 1;
     if (plan.n_tasks < wanted) {
         plan.m_tasks = smaller<int64_t>(plan.m_units, ceil_div(wanted, plan.n_tasks));
