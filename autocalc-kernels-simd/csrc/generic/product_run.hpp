@@ -457,9 +457,10 @@ template <class T>
 bool multiply_typed(Product<T> p, ac_context* context) {
     fold_batch(p);
     tidy_strides(p);
-    if (p.m == 0 || p.n == 0) return true;
+    int64_t elements = p.m * p.n;
+    for (int d = 0; d < p.batch_dims; ++d) elements *= p.batch[d];
+    if (elements == 0) return true;
     const Plan plan = make_plan(p);
-    if (plan.batch == 0) return true;
     Job<T> job = {&p, plan, context, nullptr, 0};
     const int64_t tasks = plan.batch * plan.m_tasks * plan.n_tasks;
     if (2 * p.m * p.n * p.k * plan.batch < serial_flops) {
