@@ -20,6 +20,7 @@ CORE_VENV ?= .venv-core
 TORCH_VENV ?= .venv-torch
 # The CPU build by its full name: the plain one brings gigabytes of CUDA on Linux.
 TORCH ?= torch==2.13.0$(if $(filter Linux,$(shell uname -s)),+cpu)
+comma := ,
 # More words for a command: make test ARGS='-k gemm -x', make train ARGS='--epochs 5'.
 ARGS ?=
 
@@ -134,6 +135,18 @@ $(CORE_VENV)/made/autocalc-core: $(call files,autocalc-core) pyproject.toml \
 	$(CORE_VENV)/bin/python -m pip install --quiet ./autocalc-core --group test
 	touch $@
 
+# SANITIZE=address,undefined or SANITIZE=thread builds and runs them under sanitizers.
+SANITIZE ?=
+NATIVE := autocalc-kernels-simd/build/ctest$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
+CMAKE_NINJA = $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja --log-level=WARNING
+.PHONY: test-native
+test-native: $(MADE)/build | compiler ## Run the C++ tests (SANITIZE=address,undefined)
+	$(CMAKE_NINJA) -S autocalc-kernels-simd/ctest -B $(NATIVE) \
+	    -DCMAKE_BUILD_TYPE=Release -DAUTOCALC_SANITIZE=$(SANITIZE)
+	$(BIN)/cmake --build $(NATIVE)
+	# The tests fork while threads run, which ThreadSanitizer refuses unless told.
+	TSAN_OPTIONS=die_after_fork=0 $(BIN)/ctest --test-dir $(NATIVE) --output-on-failure
+
 .PHONY: test-torch
 test-torch: install $(MADE)/test $(TORCH_VENV)/made/torch ## Run the comparisons with PyTorch
 	$(TORCH_VENV)/bin/python -m pytest -m torch $(ARGS)
@@ -169,13 +182,12 @@ lint-cpp: $(MADE)/lint ## Run clang-format over C and C++
 	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
 
 TIDY := autocalc-kernels-simd/build/tidy
-lint-tidy: install $(MADE)/lint | compiler ## Run clang-tidy over C and C++
-	$(BIN)/cmake -S autocalc-kernels-simd -B $(TIDY) -G Ninja --log-level=WARNING \
-	    -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+lint-tidy: install $(MADE)/lint ## Run clang-tidy over C and C++
+	$(CMAKE_NINJA) -S autocalc-kernels-simd -B $(TIDY) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
 	    -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python \
 	    -Dpybind11_DIR="$$($(BIN)/python -m pybind11 --cmakedir)"
 	$(BIN)/run-clang-tidy.py -quiet -j 2 -p $(TIDY) \
-	    -clang-tidy-binary $(BIN)/clang-tidy $(TIDY_ARGS)
+	    -clang-tidy-binary $(BIN)/clang-tidy $(ARGS)
 
 .PHONY: format
 format: $(MADE)/lint ## Format all files
