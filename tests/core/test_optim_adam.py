@@ -138,6 +138,10 @@ def test_impossible_settings_are_refused():
         optim.AdamW(p, betas=(0.9, 1.0))
     with pytest.raises(ArgumentError, match=r"Adam: `betas` is \(0.9,\)"):
         optim.Adam(p, betas=(0.9,))
+    with pytest.raises(ArgumentError, match="Adam: `betas` is 0"):
+        optim.Adam(p, betas=0.9)
+    with pytest.raises(ArgumentError, match=r"Adam: `betas` is \('a', 0"):
+        optim.Adam(p, betas=("a", 0.9))
     with pytest.raises(ArgumentError, match="Adam: `eps` is -1"):
         optim.Adam(p, eps=-1)
     with pytest.raises(ArgumentError, match="AdamW: `lr` is -1"):

@@ -194,7 +194,7 @@ def test_a_state_that_does_not_fit_changes_nothing():
     wrong["state"] = {}
     wrong["param_groups"][0]["lr"] = -1.0
     with pytest.raises(
-        ArgumentError, match=r"SGD: `lr` is -1\.0; it must be 0 or more"
+        ArgumentError, match=r"SGD: `lr` is -1\.0; it must be a number, 0 or"
     ):
         sgd.load_state_dict(wrong)
     wrong["param_groups"][0]["params"] = [0]

@@ -81,7 +81,7 @@ def test_settings_are_pytorchs():
 def test_impossible_settings_are_refused():
     p = [ac.zeros(1)]
     with pytest.raises(
-        ArgumentError, match=r"SGD: `lr` is -0\.1; it must be 0 or more"
+        ArgumentError, match=r"SGD: `lr` is -0\.1; it must be a number, 0"
     ):
         optim.SGD(p, lr=-0.1)
     with pytest.raises(ArgumentError, match="SGD: `momentum` is -1"):
@@ -94,5 +94,11 @@ def test_impossible_settings_are_refused():
         ArgumentError, match="needs a momentum above 0 and no dampening"
     ):
         optim.SGD(p, momentum=0.9, dampening=0.1, nesterov=True)
+    with pytest.raises(ArgumentError, match="SGD: `lr` is 'fast'; it must be a number"):
+        optim.SGD(p, lr="fast")
+    with pytest.raises(ArgumentError, match="SGD: `lr` is nan"):
+        optim.SGD(p, lr=float("nan"))
+    with pytest.raises(ArgumentError, match="SGD: `dampening` is None; it must be a n"):
+        optim.SGD(p, dampening=None)
     with pytest.raises(ArgumentError, match="SGD: `lr` is -2"):
         optim.SGD(p).add_param_group({"params": [ac.zeros(1)], "lr": -2})

@@ -91,4 +91,5 @@ def _rows(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         order = (0, *range(2, input.ndim), 1)
         input = shapes.permute(input, order)
         input = shapes.reshape(input, (-1, input.shape[-1]))
-    return input, shapes.reshape(cast(target, dtypes.int64), (-1,))
+    labels = cast(target, dtypes.int64)
+    return input, labels if labels.ndim == 1 else shapes.reshape(labels, (-1,))

@@ -93,6 +93,7 @@ RECIPES = {
         hidden=1024,
         epochs=5,
         batch_size=256,
+        lr=0.05,
     ),
 }
 

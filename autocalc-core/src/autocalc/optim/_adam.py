@@ -9,7 +9,7 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._dtypes import int64
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError
-from autocalc.optim._optimizer import Batch, Group, Optimizer, Params
+from autocalc.optim._optimizer import Batch, Group, Optimizer, Params, is_number
 
 
 class _Adam(Optimizer):
@@ -29,7 +29,7 @@ class _Adam(Optimizer):
     ) -> None:
         settings = {
             "lr": lr,
-            "betas": tuple(betas),
+            "betas": betas,
             "eps": eps,
             "weight_decay": weight_decay,
             "amsgrad": amsgrad,
@@ -40,8 +40,9 @@ class _Adam(Optimizer):
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)
         betas = group["betas"]
-        self._check(group, "eps", group["eps"] >= 0, "0 or more")
-        fits = len(betas) == 2 and all(0 <= beta < 1 for beta in betas)
+        self._check_not_negative(group, "eps")
+        numbers = isinstance(betas, (tuple, list)) and len(betas) == 2
+        fits = numbers and all(is_number(b) and 0 <= b < 1 for b in betas)
         self._check(group, "betas", fits, "two numbers from 0 to below 1")
         if group["amsgrad"]:
             message = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
+from numbers import Real
 from typing import Any, TypeAlias
 
 from autocalc._dispatch._arrays import arrays
@@ -19,6 +20,11 @@ from autocalc.optim import _state
 
 Group: TypeAlias = dict[str, Any]
 Params: TypeAlias = Iterable[Tensor] | Iterable[Group]
+
+
+def is_number(value: Any) -> bool:
+    """Return whether `value` is a real number, Python's or NumPy's."""
+    return isinstance(value, Real)
 
 
 class Batch:
@@ -157,12 +163,17 @@ class Optimizer:
 
     def _check_group(self, group: Group) -> None:
         """Raise if a setting of the group is impossible; optimizers add their own."""
-        self._check(group, "lr", group["lr"] >= 0, "0 or more")
-        self._check(group, "weight_decay", group["weight_decay"] >= 0, "0 or more")
+        self._check_not_negative(group, "lr", "weight_decay")
+
+    def _check_not_negative(self, group: Group, *names: str) -> None:
+        for name in names:
+            value = group[name]
+            holds = is_number(value) and value >= 0
+            self._check(group, name, holds, "a number, 0 or more")
 
     def _check(self, group: Group, name: str, holds: bool, needed: str) -> None:
         if not holds:
-            message = f"{self._name}: `{name}` is {group[name]}; it must be {needed}."
+            message = f"{self._name}: `{name}` is {group[name]!r}; it must be {needed}."
             raise ArgumentError(message)
 
     # ---- steps -----------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dtypes import int64
 from autocalc.errors import ArgumentError
-from autocalc.optim._optimizer import Group, Optimizer, Params
+from autocalc.optim._optimizer import Group, Optimizer, Params, is_number
 
 #: What the kernel wants to know of the step: whether the buffers hold anything yet.
 FIRST, LATER = (constant(step, int64.numpy) for step in (1, 2))
@@ -69,7 +69,9 @@ class SGD(Optimizer):
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)
-        self._check(group, "momentum", group["momentum"] >= 0, "0 or more")
+        self._check_not_negative(group, "momentum")
+        dampening = group["dampening"]
+        self._check(group, "dampening", is_number(dampening), "a number")
         if group["nesterov"] and (group["momentum"] <= 0 or group["dampening"] != 0):
             message = (
                 f"SGD: `nesterov` with `momentum`={group['momentum']} and "
