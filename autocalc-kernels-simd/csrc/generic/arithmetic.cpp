@@ -274,7 +274,8 @@ void axpy_run(void* const* operands, int64_t n, const void* parameters) {
     const T* y = static_cast<const T*>(operands[1]);
     const T* x = static_cast<const T*>(operands[2]);
     const vec<T> alpha = set1(*static_cast<const T*>(parameters));
-    int64_t i = 0;
+    int64_t i = head_of(out, n);
+    if (i > 0) store_first(out, fma(alpha, load_first(x, i), load_first(y, i)), i);
     for (; i + lanes <= n; i += lanes) {
         store(out + i, fma(alpha, load(x + i), load(y + i)));
     }

@@ -104,79 +104,16 @@ RunKernel copy_run(int to, int from) {
     }
 }
 
-// ---- transposes
-//
-// The output's rows run across the input's: squares of 16 x 16 elements are read and
-// written as whole cache lines, whatever the distance of the rows.
-constexpr int64_t square = 16;
-
-template <class T>
-void transpose_square(char* AC_RESTRICT out, int64_t out_row,
-                      const char* AC_RESTRICT in, int64_t in_row, int64_t rows,
-                      int64_t columns) {
-    for (int64_t i = 0; i < rows; ++i) {
-        T* to = reinterpret_cast<T*>(out + i * out_row);
-        const char* from = in + i * int64_t(sizeof(T));
-        for (int64_t j = 0; j < columns; ++j) {
-            to[j] = *reinterpret_cast<const T*>(from + j * in_row);
-        }
+// A copy whose rows and columns change places goes from the one array into the other,
+// without a buffer between.
+void transpose_tiles(const Nest& nest, int across, int64_t begin, int64_t end) {
+    for (int64_t index = begin; index < end; ++index) {
+        Tile tile;
+        find_tile(nest, across, index, tile);
+        transpose_items(tile.data[0], nest.stride[0][across], tile.data[1],
+                        nest.stride[1][nest.dims - 1], tile.rows, tile.columns,
+                        nest.item[0]);
     }
-}
-
-// The dimension along which the input is contiguous, if the inner one is another.
-int transposed_dim(const Nest& nest) {
-    const int inner = nest.dims - 1;
-    if (nest.item[0] != nest.item[1] || nest.stride[0][inner] != nest.item[0])
-        return -1;
-    if (nest.stride[1][inner] <= nest.item[1] || nest.size[inner] < square / 2)
-        return -1;
-    for (int i = 0; i < inner; ++i) {
-        if (nest.stride[1][i] == nest.item[1] && nest.size[i] >= square / 2) return i;
-    }
-    return -1;
-}
-
-template <class T>
-void transpose_tasks(const Nest& nest, int across, int64_t begin, int64_t end) {
-    const int inner = nest.dims - 1;
-    const int64_t squares = ceil_div(nest.size[across], square);
-    for (int64_t task = begin; task < end; ++task) {
-        const int64_t first = task % squares * square;
-        int64_t rest = task / squares;
-        char* out = nest.data[0] + first * nest.stride[0][across];
-        const char* in = nest.data[1] + first * nest.stride[1][across];
-        for (int i = inner - 1; i >= 0; --i) {
-            if (i == across) continue;
-            const int64_t at = rest % nest.size[i];
-            rest /= nest.size[i];
-            out += at * nest.stride[0][i];
-            in += at * nest.stride[1][i];
-        }
-        const int64_t rows = smaller(square, nest.size[across] - first);
-        for (int64_t j = 0; j < nest.size[inner]; j += square) {
-            transpose_square<T>(out + j * nest.stride[0][inner], nest.stride[0][across],
-                                in + j * nest.stride[1][inner], nest.stride[1][inner],
-                                rows, smaller(square, nest.size[inner] - j));
-        }
-    }
-}
-
-void transpose(ac_context* context, const Nest& nest, int across) {
-    const int64_t squares = ceil_div(nest.size[across], square);
-    const int64_t tasks =
-        nest.total / nest.size[across] / nest.size[nest.dims - 1] * squares;
-    parallel(context, tasks, nest.total >= 16384, [&](int64_t begin, int64_t end) {
-        switch (nest.item[0]) {
-            case 1:
-                return transpose_tasks<uint8_t>(nest, across, begin, end);
-            case 2:
-                return transpose_tasks<uint16_t>(nest, across, begin, end);
-            case 4:
-                return transpose_tasks<uint32_t>(nest, across, begin, end);
-            default:
-                return transpose_tasks<uint64_t>(nest, across, begin, end);
-        }
-    });
 }
 
 void copy_kernel(const ac_call* call, ac_context* context, ac_status* status) {
@@ -186,15 +123,16 @@ void copy_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     done(status);
     Nest nest;
     make_nest(nest, arrays, 2);
-    if (nest.total == 0) return;
-    const int across = nest.dims > 1 && arrays[0]->dtype == arrays[1]->dtype
-                           ? transposed_dim(nest)
-                           : -1;
-    if (across >= 0) return transpose(context, nest, across);
-    parallel_range(context, nest.total, 4096, nest.total >= 16384,
-                   [&](int64_t begin, int64_t end) {
-                       run_nest(nest, begin, end, kernel, nullptr);
-                   });
+    const int across = nest.dims > 1 && nest.total > 0 ? transposed_dim(nest) : -1;
+    if (across >= 0 && arrays[0]->dtype == arrays[1]->dtype &&
+        nest.stride[0][across] % nest.item[0] == 0) {
+        parallel(context, count_tiles(nest, across), nest.total >= 16384,
+                 [&](int64_t begin, int64_t end) {
+                     transpose_tiles(nest, across, begin, end);
+                 });
+        return;
+    }
+    elementwise(context, arrays, 2, kernel, nullptr, Cost::cheap);
 }
 
 // ---- fill

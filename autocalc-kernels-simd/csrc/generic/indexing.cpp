@@ -321,6 +321,10 @@ void index_add_kernel(const ac_call* call, ac_context* context, ac_status* statu
     add_indexed(context, status, plan, out.dtype);
 }
 
+void zero_run(void* const* operands, int64_t n, const void* item) {
+    memset(operands[0], 0, static_cast<size_t>(n * *static_cast<const int64_t*>(item)));
+}
+
 // Indices of any shape count as a line. Their strides may not allow that: then they are
 // copied first.
 void embedding_backward_kernel(const ac_call* call, ac_context* context,
@@ -332,16 +336,8 @@ void embedding_backward_kernel(const ac_call* call, ac_context* context,
     const int64_t count = element_count(indices), width = dweight.shape[1];
     const int64_t item = size_of(dweight.dtype);
 
-    for (int64_t r = 0; r < dweight.shape[0]; ++r) {
-        char* row = data<char>(&dweight) + r * dweight.strides[0];
-        if (dweight.strides[1] == item || width == 1) {
-            memset(row, 0, static_cast<size_t>(width * item));
-        } else {
-            for (int64_t c = 0; c < width; ++c) {
-                memset(row + c * dweight.strides[1], 0, static_cast<size_t>(item));
-            }
-        }
-    }
+    const ac_array* out = &dweight;
+    elementwise(context, &out, 1, zero_run, &item, Cost::cheap);
     ac_array line = indices, rows = g;
     if (!is_contiguous(indices)) {
         void* copy = context->scratch(context, 1, static_cast<size_t>(count) * 8 + 8);

@@ -56,7 +56,7 @@ struct Line {
     template <class Op>
     AC_INLINE vec<T> join(vec<T> v) const {
         if constexpr (bundle) return v;
-        return set1<T>(across_lanes<T, Op>(v));
+        return set1<T>(Op::across(v));
     }
 
     // The largest element; what becomes of NaN is left open.

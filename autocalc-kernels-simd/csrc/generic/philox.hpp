@@ -14,31 +14,42 @@ namespace {
 constexpr int64_t philox_lanes = vec<int64_t>::lanes;
 constexpr int64_t philox_words_per_step = 4 * philox_lanes;
 
-// The four words of `philox_lanes` blocks from block `first_block` on.
-AC_INLINE void philox_step(uint64_t seed, uint64_t first_block, uint32_t* out) {
-    const auto word = [](uint64_t x) { return set1<int64_t>(static_cast<int64_t>(x)); };
-    const i64 m0 = word(0xD2511F53u), m1 = word(0xCD9E8D57u), low = word(0xffffffffu);
+struct PhiloxKeys {
+    i64 key[10][2];
+};
+
+AC_INLINE i64 repeat_word(uint64_t x) { return set1<int64_t>(static_cast<int64_t>(x)); }
+
+AC_INLINE PhiloxKeys philox_keys(uint64_t seed) {
+    PhiloxKeys keys;
     uint32_t k0 = static_cast<uint32_t>(seed), k1 = static_cast<uint32_t>(seed >> 32);
-    const i64 counter = word(first_block) + lane_index<double>();
-    i64 c0 = counter, c1 = shift_right<32>(counter);
-    i64 c2 = word(0), c3 = word(0);
-#pragma GCC unroll 10
     for (int round = 0; round < 10; ++round) {
-        const i64 p0 = multiply_low(c0, m0), p1 = multiply_low(c2, m1);
-        c0 = shift_right<32>(p1) ^ c1 ^ word(k0);
-        c2 = shift_right<32>(p0) ^ c3 ^ word(k1);
-        c1 = p1;
-        c3 = p0;
+        keys.key[round][0] = repeat_word(k0);
+        keys.key[round][1] = repeat_word(k1);
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
-    int64_t front[philox_lanes], back[philox_lanes];
-    store(front, (c0 & low) | shift_left<32>(c1));
-    store(back, (c2 & low) | shift_left<32>(c3));
-    for (int64_t i = 0; i < philox_lanes; ++i) {
-        memcpy(out + 4 * i, &front[i], 8);
-        memcpy(out + 4 * i + 2, &back[i], 8);
+    return keys;
+}
+
+// The four words of `philox_lanes` blocks from block `first_block` on.
+AC_INLINE void philox_step(const PhiloxKeys& keys, uint64_t first_block,
+                           uint32_t* out) {
+    const i64 m0 = repeat_word(0xD2511F53u), m1 = repeat_word(0xCD9E8D57u);
+    const i64 low = repeat_word(0xffffffffu);
+    const i64 counter = repeat_word(first_block) + lane_index<double>();
+    i64 c0 = counter, c1 = shift_right<32>(counter);
+    i64 c2 = repeat_word(0), c3 = repeat_word(0);
+#pragma GCC unroll 10
+    for (int round = 0; round < 10; ++round) {
+        const i64 p0 = multiply_low(c0, m0), p1 = multiply_low(c2, m1);
+        c0 = shift_right<32>(p1) ^ c1 ^ keys.key[round][0];
+        c2 = shift_right<32>(p0) ^ c3 ^ keys.key[round][1];
+        c1 = p1;
+        c3 = p0;
     }
+    store_pairs(reinterpret_cast<int64_t*>(out), (c0 & low) | shift_left<32>(c1),
+                (c2 & low) | shift_left<32>(c3));
 }
 
 // Room that `philox` may write for `count` words.
@@ -51,8 +62,9 @@ AC_INLINE const uint32_t* philox(uint64_t seed, uint64_t start, int64_t count,
                                  uint32_t* room) {
     const int64_t skipped = static_cast<int64_t>(start % 4);
     uint64_t block = start / 4;
+    const PhiloxKeys keys = philox_keys(seed);
     for (int64_t i = 0; i < skipped + count; i += philox_words_per_step) {
-        philox_step(seed, block, room + i);
+        philox_step(keys, block, room + i);
         block += static_cast<uint64_t>(philox_lanes);
     }
     return room + skipped;

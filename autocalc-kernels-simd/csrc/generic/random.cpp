@@ -114,39 +114,69 @@ void uniform_floats(const ac_call* call, ac_context* context, ac_status* status)
         });
 }
 
-// cos(2 pi u): the angle needs more bits than a float has.
-AC_INLINE f64 cos_turn(f64 u) {
-    return trig_reduced<false>(u * set1<double>(6.283185307179586), 1);
+// radius * cos(turn): `radii` and `turns` are uniform numbers times 2^24 or 2^53. The
+// angle needs more bits than a float has, so it is a double in either case.
+constexpr double turn = 6.283185307179586;
+
+// Doubles: four words to an element, of which pairs are already joined.
+AC_INLINE f64 normal_vector(const double* radii, const double* turns) {
+    const f64 u = load(radii);
+    const f64 angle = load(turns) * set1<double>(turn);
+    return sqrt(set1<double>(-2) * log(u)) * trig_reduced<false>(angle, 1);
 }
-AC_INLINE f32 cos_turn(f32 u) {
-    const f64 turn = set1<double>(6.283185307179586);
-    return narrow(trig_reduced<true>(low_double(u) * turn, 1),
-                  trig_reduced<true>(high_double(u) * turn, 1));
+
+// Floats: the words of an element lie side by side, the first in the low half of 64
+// bits.
+AC_INLINE f32 normal_vector(const uint32_t* words) {
+    constexpr int64_t lanes = vec<int64_t>::lanes;
+    const i64 first = load(reinterpret_cast<const int64_t*>(words));
+    const i64 second = load(reinterpret_cast<const int64_t*>(words + 2 * lanes));
+    const i64 low = set1<int64_t>(0xffffffff);
+    const auto radius = [&](i64 pair) { return to_float(shift_right<8>(pair & low)); };
+    const auto angle = [&](i64 pair) {
+        return to_float(shift_right<40>(pair)) * set1<double>(turn / 16777216.0);
+    };
+    const f32 step = set1<float>(UnitBits<float>::step);
+    const f32 u = fma(narrow(radius(first), radius(second)), step, step);
+    const f32 wave = narrow(trig_reduced<true>(angle(first), 1),
+                            trig_reduced<true>(angle(second), 1));
+    return sqrt(set1<float>(-2) * log(u)) * wave;
+}
+
+AC_INLINE void normal_chunk(float* to, const uint32_t* words, int64_t n, f32 mean,
+                            f32 std) {
+    for (int64_t i = 0; i < n; i += f32::lanes) {
+        const f32 x = fma(normal_vector(words + 2 * i), std, mean);
+        store_first(to + i, x, smaller(int64_t(f32::lanes), n - i));
+    }
+}
+
+AC_INLINE void normal_chunk(double* to, const uint32_t* words, int64_t n, f64 mean,
+                            f64 std) {
+    using Unit = UnitBits<double>;
+    alignas(64) double radii[chunk], turns[chunk];
+    for (int64_t i = 0; i < n; ++i) {
+        radii[i] = Unit::unit(words, 2 * i) + Unit::step;
+        turns[i] = Unit::unit(words, 2 * i + 1);
+    }
+    for (int64_t i = n; i < round_up(n, f64::lanes); ++i) radii[i] = turns[i] = 0.5;
+    for (int64_t i = 0; i < n; i += f64::lanes) {
+        const f64 x = fma(normal_vector(radii + i, turns + i), std, mean);
+        store_first(to + i, x, smaller(int64_t(f64::lanes), n - i));
+    }
 }
 
 template <class T>
 void normal_floats(const ac_call* call, ac_context* context, ac_status* status) {
-    using Unit = UnitBits<T>;
+    constexpr int64_t each = 2 * UnitBits<T>::words;
     const Stream stream = stream_of(call, 1);
-    const T mean_ = T(float_attribute(call, 0)), std_ = T(float_attribute(call, 1));
-    fill_random<T>(
-        context, status, *operand(call, 0), [=](T* to, int64_t begin, int64_t n) {
-            constexpr int64_t lanes = vec<T>::lanes;
-            uint32_t room[philox_room(2 * chunk * Unit::words)];
-            const uint32_t* words = stream.words(begin, n, 2 * Unit::words, room);
-            const vec<T> mean = set1<T>(mean_), std = set1<T>(std_);
-            for (int64_t i = 0; i < n; i += lanes) {
-                const int64_t count = smaller(lanes, n - i);
-                T radii[lanes] = {}, turns[lanes] = {};
-                for (int64_t j = 0; j < count; ++j) {
-                    radii[j] = Unit::unit(words, 2 * (i + j)) + Unit::step;
-                    turns[j] = Unit::unit(words, 2 * (i + j) + 1);
-                }
-                const vec<T> radius = sqrt(set1<T>(-2) * log(load(radii)));
-                const vec<T> wave = radius * cos_turn(load(turns));
-                store_first(to + i, fma(wave, std, mean), count);
-            }
-        });
+    const T mean = T(float_attribute(call, 0)), std = T(float_attribute(call, 1));
+    fill_random<T>(context, status, *operand(call, 0),
+                   [=](T* to, int64_t begin, int64_t n) {
+                       uint32_t room[philox_room(each * chunk)];
+                       const uint32_t* words = stream.words(begin, n, each, room);
+                       normal_chunk(to, words, n, set1<T>(mean), set1<T>(std));
+                   });
 }
 
 // ---- dropout

@@ -31,6 +31,10 @@ struct SumOp {
     static AC_INLINE T scalar(T a, T b) {
         return a + b;
     }
+    template <class T>
+    static AC_INLINE T across(vec<T> v) {
+        return reduce_add(v);
+    }
 };
 struct MaxOp {
     template <class T>
@@ -45,6 +49,10 @@ struct MaxOp {
     static AC_INLINE T scalar(T a, T b) {
         return a != a || a > b ? a : b;
     }
+    template <class T>
+    static AC_INLINE T across(vec<T> v) {
+        return any(is_nan(v)) ? T(__builtin_nan("")) : reduce_max(v);
+    }
 };
 struct MinOp {
     template <class T>
@@ -58,6 +66,10 @@ struct MinOp {
     template <class T>
     static AC_INLINE T scalar(T a, T b) {
         return a != a || a < b ? a : b;
+    }
+    template <class T>
+    static AC_INLINE T across(vec<T> v) {
+        return any(is_nan(v)) ? T(__builtin_nan("")) : reduce_min(v);
     }
 };
 
@@ -135,6 +147,7 @@ inline void plan_reduction(ReducePlan& plan, const ac_array& a, const int64_t* a
 
 // Distance in bytes of output `index` from the first one's input.
 AC_INLINE int64_t kept_offset(const ReducePlan& plan, int64_t index) {
+    if (plan.kept == 1) return index * plan.kept_stride[0];
     int64_t offset = 0;
     for (int i = plan.kept - 1; i >= 0; --i) {
         offset += index % plan.kept_size[i] * plan.kept_stride[i];
@@ -168,20 +181,30 @@ struct Cascade {
     }
 };
 
-template <class T, class Op>
-AC_INLINE T across_lanes(vec<T> v) {
-    T lanes[vec<T>::lanes];
-    store(lanes, v);
-    for (int n = vec<T>::lanes / 2; n > 0; n /= 2) {
-        for (int i = 0; i < n; ++i) lanes[i] = Op::scalar(lanes[i], lanes[i + n]);
-    }
-    return lanes[0];
-}
-
 template <class T, class Op, class Map>
 AC_INLINE vec<T> reduce_tail(const T* p, int64_t n, vec<T> parameter) {
     return select(first<T>(n), Map::apply(load_first(p, n), parameter),
                   set1<T>(Op::template identity<T>()));
+}
+
+// 0 < n < 32 vectors of contiguous elements, in two accumulators.
+template <class T, class Op, class Map>
+AC_INLINE vec<T> reduce_few(const T* p, int64_t n, vec<T> parameter) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const auto at = [&](int64_t i) { return Map::apply(load(p + i), parameter); };
+    if (n < lanes) return reduce_tail<T, Op, Map>(p, n, parameter);
+    vec<T> a = at(0), b = set1<T>(Op::template identity<T>());
+    int64_t i = lanes;
+    for (; i + 2 * lanes <= n; i += 2 * lanes) {
+        b = Op::combine(b, at(i));
+        a = Op::combine(a, at(i + lanes));
+    }
+    if (i + lanes <= n) {
+        b = Op::combine(b, at(i));
+        i += lanes;
+    }
+    if (i < n) a = Op::combine(a, reduce_tail<T, Op, Map>(p + i, n - i, parameter));
+    return Op::combine(a, b);
 }
 
 // n contiguous elements into the cascade.
@@ -203,23 +226,7 @@ AC_INLINE void reduce_run(const T* p, int64_t n, vec<T> parameter,
         }
         sums.push(Op::combine(Op::combine(a, b), Op::combine(c, d)));
     }
-    if (i == n) return;
-    // What is left, fewer than 32 vectors, in two accumulators.
-    if (i + lanes > n) {
-        return sums.push(reduce_tail<T, Op, Map>(p + i, n - i, parameter));
-    }
-    vec<T> a = at(i), b = set1<T>(Op::template identity<T>());
-    i += lanes;
-    for (; i + 2 * lanes <= n; i += 2 * lanes) {
-        b = Op::combine(b, at(i));
-        a = Op::combine(a, at(i + lanes));
-    }
-    if (i + lanes <= n) {
-        b = Op::combine(b, at(i));
-        i += lanes;
-    }
-    if (i < n) a = Op::combine(a, reduce_tail<T, Op, Map>(p + i, n - i, parameter));
-    sums.push(Op::combine(a, b));
+    if (i < n) sums.push(reduce_few<T, Op, Map>(p + i, n - i, parameter));
 }
 
 // Elements `begin` to `end` of the nest (whose data[0] is the output's first element).
@@ -230,10 +237,10 @@ AC_NOINLINE T reduce_along(const Nest& nest, int64_t begin, int64_t end, T param
     const int inner = nest.dims - 1;
     const int64_t stride = nest.stride[0][inner];
     const bool contiguous = stride == nest.item[0];
-    if (nest.dims == 1 && contiguous) {
+    if (nest.dims == 1 && contiguous) {  // any length, tiles included
         const T* p = reinterpret_cast<const T*>(nest.data[0]);
         reduce_run<T, Op, Map>(p + begin, end - begin, parameter, sums);
-        return across_lanes<T, Op>(sums.total());
+        return Op::across(sums.total());
     }
     alignas(64) char buffer[buffer_elements * sizeof(T)];
     Position at;
@@ -260,7 +267,7 @@ AC_NOINLINE T reduce_along(const Nest& nest, int64_t begin, int64_t end, T param
         at.column += n;
         if (at.column == nest.size[inner] && left > 0) next_row(nest, at);
     }
-    return across_lanes<T, Op>(sums.total());
+    return Op::across(sums.total());
 }
 
 // ---- down columns
@@ -410,12 +417,24 @@ bool reduce_values(ac_context* context, const ReducePlan& plan, const T* paramet
         // Short rows are bundled, so that a task has some work.
         const int64_t bundle = tiles > 1 ? 1 : ceil_div(4096, count);
         const int64_t tasks = tiles * ceil_div(outputs, bundle);
+        const bool short_rows = plan.reduced.dims == 1 && count < 32 * vec<T>::lanes &&
+                                (plan.reduced.stride[0][0] == plan.item || count == 1);
         parallel(context, tasks, worthwhile, [&](int64_t begin, int64_t end) {
             Nest nest = plan.reduced;
             for (int64_t task = begin; task < end; ++task) {
                 const int64_t tile = task % tiles;
                 const int64_t from = task / tiles * bundle;
                 const int64_t to = smaller(from + bundle, outputs);
+                if (short_rows) {
+                    for (int64_t o = from; o < to; ++o) {
+                        const char* row = plan.data + kept_offset(plan, o);
+                        const vec<T> parameter =
+                            set1<T>(Map::has_parameter ? parameters[o] : T(0));
+                        values[o] = Op::across(reduce_few<T, Op, Map>(
+                            reinterpret_cast<const T*>(row), count, parameter));
+                    }
+                    continue;
+                }
                 for (int64_t o = from; o < to; ++o) {
                     nest.data[0] = plan.reduced.data[0] + kept_offset(plan, o);
                     partial[tile * outputs + o] = reduce_along<T, Op, Map>(

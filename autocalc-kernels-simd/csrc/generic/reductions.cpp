@@ -262,7 +262,7 @@ AC_INLINE int64_t argmax_floats(const char* p, int64_t stride, int64_t n, T* buf
     }
     Cascade<T, MaxOp> tops;
     reduce_run<T, MaxOp, Plain>(row, n, zero<T>(), tops);
-    return find_first(row, n, across_lanes<T, MaxOp>(tops.total()));
+    return find_first(row, n, MaxOp::across(tops.total()));
 }
 
 template <class T>

@@ -58,6 +58,8 @@ struct exp_constants;
 template <>
 struct exp_constants<float> {
     static constexpr float log2e = 1.44269504f;
+    static constexpr float rounder =
+        12582912.0f;  // 1.5 * 2^23: x + it - it is integral
     static constexpr float ln2_high = 0.693145752f;  // 15 bits
     static constexpr float ln2_low = 1.42860677e-6f;
     static constexpr float lowest = -104.0f;  // e^-104 rounds to zero
@@ -69,6 +71,7 @@ struct exp_constants<float> {
 template <>
 struct exp_constants<double> {
     static constexpr double log2e = 1.4426950408889634;
+    static constexpr double rounder = 6755399441055744.0;    // 1.5 * 2^52
     static constexpr double ln2_high = 0.69314718036912382;  // 33 bits
     static constexpr double ln2_low = 1.9082149292705877e-10;
     static constexpr double lowest = -746.0;
@@ -85,7 +88,8 @@ struct exp_constants<double> {
 template <class T>
 AC_INLINE vec<T> exp_tail(vec<T> x, vec<T>& n) {
     using constants = exp_constants<T>;
-    n = round_even(x * set1<T>(constants::log2e));
+    n = fma(x, set1<T>(constants::log2e), set1<T>(constants::rounder)) -
+        set1<T>(constants::rounder);
     vec<T> r = fnma(n, set1<T>(constants::ln2_high), x);
     r = fnma(n, set1<T>(constants::ln2_low), r);
     return fma(r * r, polynomial(r, constants::tail), r);

@@ -165,6 +165,14 @@ AC_INLINE void store_first(int64_t* p, i64 a, int64_t n) {
     _mm256_maskstore_epi64(reinterpret_cast<long long*>(p), first<double>(n).m, a.v);
 }
 
+// out[2i] = a[i], out[2i + 1] = b[i]
+AC_INLINE void store_pairs(int64_t* out, i64 a, i64 b) {
+    const __m256i even = _mm256_unpacklo_epi64(a.v, b.v);  // a0 b0 a2 b2
+    const __m256i odd = _mm256_unpackhi_epi64(a.v, b.v);   // a1 b1 a3 b3
+    _mm256_storeu_si256(as256(out), _mm256_permute2x128_si256(even, odd, 0x20));
+    _mm256_storeu_si256(as256(out + 4), _mm256_permute2x128_si256(even, odd, 0x31));
+}
+
 // ---- arithmetic
 AC_INLINE f32 operator+(f32 a, f32 b) { return {_mm256_add_ps(a.v, b.v)}; }
 AC_INLINE f64 operator+(f64 a, f64 b) { return {_mm256_add_pd(a.v, b.v)}; }

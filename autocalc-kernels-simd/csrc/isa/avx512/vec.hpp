@@ -134,6 +134,14 @@ AC_INLINE void store_first(int64_t* p, i64 a, int64_t n) {
     _mm512_mask_storeu_epi64(p, first<double>(n).m, a.v);
 }
 
+// out[2i] = a[i], out[2i + 1] = b[i]
+AC_INLINE void store_pairs(int64_t* out, i64 a, i64 b) {
+    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+    const __m512i high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    _mm512_storeu_si512(out, _mm512_permutex2var_epi64(a.v, low, b.v));
+    _mm512_storeu_si512(out + 8, _mm512_permutex2var_epi64(a.v, high, b.v));
+}
+
 // ---- arithmetic
 AC_INLINE f32 operator+(f32 a, f32 b) { return {_mm512_add_ps(a.v, b.v)}; }
 AC_INLINE f64 operator+(f64 a, f64 b) { return {_mm512_add_pd(a.v, b.v)}; }

@@ -201,6 +201,12 @@ AC_INLINE void store_first(int64_t* p, i64 a, int64_t n) {
     store_first(reinterpret_cast<double*>(p), f64{_mm_castsi128_pd(a.v)}, n);
 }
 
+// out[2i] = a[i], out[2i + 1] = b[i]
+AC_INLINE void store_pairs(int64_t* out, i64 a, i64 b) {
+    _mm_storeu_si128(as128(out), _mm_unpacklo_epi64(a.v, b.v));
+    _mm_storeu_si128(as128(out + 2), _mm_unpackhi_epi64(a.v, b.v));
+}
+
 // ---- arithmetic
 AC_INLINE f32 operator+(f32 a, f32 b) { return {_mm_add_ps(a.v, b.v)}; }
 AC_INLINE f64 operator+(f64 a, f64 b) { return {_mm_add_pd(a.v, b.v)}; }
