@@ -47,8 +47,7 @@ extern "C" {
  * call. */
 typedef ac_context* (*ac_context_provider)(void);
 
-/* ---- the signature, read once
- * ------------------------------------------------------------------------ */
+/* ---- the signature, read once */
 
 enum { AC_PY_INT, AC_PY_FLOAT, AC_PY_BOOL, AC_PY_INTS, AC_PY_CHOICE };
 
@@ -165,8 +164,7 @@ static int ac_py_parse(ac_py_signature* s, const char* text) {
     return part >= 1 && s->n_outputs > 0 ? 0 : -1;
 }
 
-/* ---- a context without threads
- * ----------------------------------------------------------------------- */
+/* ---- a context without threads */
 
 typedef struct ac_py_serial {
     ac_context context;
@@ -204,9 +202,7 @@ static void ac_py_run_serially(const ac_kernel_entry* entry, const ac_call* call
     for (slot = 0; slot < 8; ++slot) free(serial.raw[slot]);
 }
 
-/* ---- operands
- * ----------------------------------------------------------------------------------------
- */
+/* ---- operands */
 
 static int ac_py_bad_operand(const ac_py_kernel* k, int i, PyObject* object,
                              int is_output) {
@@ -340,9 +336,7 @@ static inline int ac_py_same_shape(const ac_array* a, const ac_array* b) {
     return 1;
 }
 
-/* ---- attributes
- * --------------------------------------------------------------------------------------
- */
+/* ---- attributes */
 
 static int ac_py_choice(const ac_py_kernel* k, int i, PyObject* object,
                         ac_attribute* out) {
@@ -405,9 +399,7 @@ static inline int ac_py_attribute(const ac_py_kernel* k, int i, PyObject* object
     }
 }
 
-/* ---- the call
- * ----------------------------------------------------------------------------------------
- */
+/* ---- the call */
 
 static PyObject* ac_py_raise(const ac_py_kernel* k, const ac_status* status) {
     PyObject *errors, *error = NULL;
@@ -593,9 +585,7 @@ static PyObject* ac_py_call_kernel(PyObject* self, PyObject* const* args, size_t
     return ac_py_finish(k, args + s->n_operands, &call, operands, elements);
 }
 
-/* ---- supports(key)
- * -----------------------------------------------------------------------------------
- */
+/* ---- supports(key) */
 
 static int ac_py_key_dtype(PyObject* dtype) {
     const int type = ((PyArray_Descr*)dtype)->type_num;
@@ -695,9 +685,7 @@ static PyObject* ac_py_supports(PyObject* self, PyObject* key) {
     return result;
 }
 
-/* ---- the type
- * ----------------------------------------------------------------------------------------
- */
+/* ---- the type */
 
 static PyObject* ac_py_get_name(PyObject* self, void* unused) {
     (void)unused;

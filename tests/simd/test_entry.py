@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""The Python entry of kernel tables (autocalc_kernel_python.h): what it refuses."""
+
+import numpy as np
+import pytest
+
+from autocalc.errors import KernelDataError
+from autocalc.plugin import DispatchKey
+
+F4 = np.dtype("float32")
+
+
+class Sub(np.ndarray):
+    pass
+
+
+@pytest.fixture
+def add(kernels):
+    return kernels["add"]
+
+
+def test_a_kernel_describes_itself(add):
+    assert add.name == "add"
+    assert add.signature == "~ out ; a b"
+    assert "autocalc.kernel" in repr(add.native)
+    assert repr(add) == "<kernel add: ~ out ; a b>"
+
+
+def test_inputs_broadcast_to_the_output(add, rng):
+    out = np.empty((4, 3, 5))
+    for a_shape, b_shape in [((5,), (4, 1, 1)), ((), (3, 5)), ((1, 5), (4, 3, 1))]:
+        a, b = rng.standard_normal(a_shape), rng.standard_normal(b_shape)
+        add(out, np.asarray(a), np.asarray(b))
+        np.testing.assert_array_equal(out, np.broadcast_to(a + b, out.shape))
+
+
+def unaligned(count):
+    return np.zeros(4 * count + 1, np.uint8)[1:].view(F4)
+
+
+def read_only(count):
+    array = np.zeros(count, F4)
+    array.flags.writeable = False
+    return array
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "text"),
+    [
+        ({"a": [1.0, 2.0, 3.0]}, TypeError, "add: `a` is a list, but a numpy.ndarray"),
+        ({"a": np.zeros(3, F4).view(Sub)}, TypeError, "`a` is a Sub"),
+        ({"b": None}, TypeError, "`b` is None, but this operand is not optional"),
+        ({"a": np.zeros(3, ">f4")}, TypeError, "native byte order"),
+        ({"a": np.zeros(3, np.complex64)}, TypeError, "dtype.*complex64"),
+        ({"a": np.zeros(3, np.float16)}, TypeError, "dtype.*float16"),
+        ({"a": np.zeros(3, F4)[::-1]}, ValueError, "stride -4 in dimension 0"),
+        ({"a": unaligned(3)}, ValueError, "`a` are not aligned"),
+        ({"out": read_only(3)}, ValueError, "output `out` is read-only"),
+        ({"a": np.zeros(4, F4)}, ValueError, r"`a` of shape \(4,\) does not broadcast"),
+        ({"a": np.zeros((2, 3), F4)}, ValueError, r"the output's shape \(3,\)"),
+        ({"a": np.zeros((1,) * 9, F4)}, ValueError, "9 dimensions, but at most 8"),
+    ],
+)
+def test_operands_that_are_refused(add, change, error, text):
+    operands = {name: np.zeros(3, F4) for name in ("out", "a", "b")} | change
+    with pytest.raises(error, match=text):
+        add(*operands.values())
+
+
+def test_arguments_are_counted(add):
+    with pytest.raises(TypeError, match=r"add takes 3 arguments.*~ out ; a b.*2 were"):
+        add(np.zeros(3), np.zeros(3))
+    with pytest.raises(TypeError, match="add takes 3 arguments"):
+        add(np.zeros(3), np.zeros(3), b=np.zeros(3))
+
+
+def test_attributes_are_checked(kernels):
+    out, a = np.zeros((), F4), np.zeros((2, 3), F4)
+    with pytest.raises(TypeError, match=r"sum: `axes` is \[0\], but a tuple"):
+        kernels["sum"](out, a, [0], False)
+    text = "compare: `op` is 'is', but one of .*'eq'.* is needed"
+    with pytest.raises(ValueError, match=text):
+        kernels["compare"](np.zeros((2, 3), bool), a, a, "is")
+    kernels["compare"](np.zeros((2, 3), bool), a, a, "".join(["e", "q"]))
+
+
+def test_bad_values_become_the_errors_of_core(kernels):
+    weight, out = np.zeros((4, 2), F4), np.zeros((3, 2), F4)
+    with pytest.raises(KernelDataError, match="`indices` holds 9 at element 1"):
+        kernels["embedding"](out, weight, np.array([0, 9, 1]))
+
+
+def test_lists_of_arrays(kernels):
+    params = [np.ones(3, F4), np.ones((2, 2), F4)]
+    grads = [np.full(3, 2, F4), np.full((2, 2), 4, F4)]
+    rate, step = np.array(0.5, F4), np.array(1)
+    kernels["sgd"](params, [], grads, rate, step, 0.0, 0.0, 0.0, False, False)
+    assert (params[0] == 0).all()
+    assert (params[1] == -1).all()
+    with pytest.raises(TypeError, match="`params` is a numpy.ndarray, but a list"):
+        kernels["sgd"](params[0], [], grads, rate, step, 0.0, 0.0, 0.0, False, False)
+
+
+def key(dtypes):
+    return DispatchKey("add", dtypes)
+
+
+def test_supports_answers_for_a_dispatch_key(add):
+    assert add.supports(key((F4, F4, F4))) is None
+    assert "dtype of `a`" in add.supports(key((F4, *(np.dtype("float16"),) * 2)))
+    with pytest.raises(TypeError, match="not a dispatch key of `~ out ; a b`"):
+        add.supports(key((F4,)))
