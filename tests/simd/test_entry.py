@@ -97,7 +97,7 @@ def test_lists_of_arrays(kernels):
     kernels["sgd"](params, [], grads, rate, step, 0.0, 0.0, 0.0, False, False)
     assert (params[0] == 0).all()
     assert (params[1] == -1).all()
-    with pytest.raises(TypeError, match="`params` is a numpy.ndarray, but a list"):
+    with pytest.raises(TypeError, match=r"`params` is a numpy\.ndarray, but a"):
         kernels["sgd"](params[0], [], grads, rate, step, 0.0, 0.0, 0.0, False, False)
 
 
