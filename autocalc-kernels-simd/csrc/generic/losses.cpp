@@ -140,11 +140,10 @@ struct CrossEntropy {
         }
     }
 
-    // An ignored row has no gradient; the mean over none at all is 0 / 0, as its loss
-    // is.
+    // An ignored row has no gradient, not even where the mean is 0 / 0.
     AC_INLINE void clear_row(int64_t i) const {
         for (int64_t c = 0; c < classes; ++c) {
-            *reinterpret_cast<T*>(grad_row(i) + c * grad->strides[1]) = T(0) * scale;
+            *reinterpret_cast<T*>(grad_row(i) + c * grad->strides[1]) = T(0);
         }
     }
 };

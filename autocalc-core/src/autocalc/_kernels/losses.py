@@ -47,7 +47,8 @@ def _cross_entropy_rule(
 #     loss[i] = -sum_c q[i, c] * log_softmax(x)[i, c]
 #     dloss[i]/dx[i, c] = softmax(x)[i, c] * sum_c q[i, c] - q[i, c]
 #
-# "mean" divides by the sum of w[t[i]] over the rows that are not ignored.
+# "mean" divides by the sum of w[t[i]] over the rows that are not ignored.  The gradient
+# of an ignored row is 0 even if all are, where the mean itself is 0 / 0.
 
 
 def cross_entropy(
@@ -75,18 +76,16 @@ def cross_entropy(
     loss = -xp.sum(xp.where(q == 0, 0, q * log_p), axis=1)
     grad = None
     if want & 0b10:
-        grad = xp.where(kept[:, None], xp.exp(log_p), 0) * xp.sum(
-            q, axis=1, keepdims=True
-        )
-        grad = grad - q
-    if reduction == "none":
-        return narrow(loss, logits), None if grad is None else narrow(grad, logits)
-    total = xp.sum(loss)
+        grad = xp.exp(log_p) * xp.sum(q, axis=1, keepdims=True) - q
+    n = 1
+    if reduction != "none":
+        loss = xp.sum(loss)
     if reduction == "mean":
         n = xp.sum(xp.where(kept[:, None] & is_label, w, 0))
-        total = xp.true_divide(total, n)
-        grad = None if grad is None else grad / n
-    return narrow(total, logits), None if grad is None else narrow(grad, logits)
+        loss = xp.true_divide(loss, n)
+    if grad is not None:
+        grad = narrow(xp.where(kept[:, None], grad / n, 0), logits)
+    return narrow(loss, logits), grad
 
 
 def cross_entropy_in_primitives(
@@ -118,16 +117,14 @@ def cross_entropy_in_primitives(
     loss = k.neg(k.sum(k.where(no_part, zero, k.mul(q, log_p)), (1,), False))
     grad = None
     if want & 0b10:
-        p = k.where(ignored, zero, k.exp(log_p))
-        grad = k.add(k.mul(p, k.sum(q, (1,), True)), k.neg(q))
-    if reduction == "none":
-        return loss, grad
-    total = k.sum(loss, (0,), False)
+        grad = k.add(k.mul(k.exp(log_p), k.sum(q, (1,), True)), k.neg(q))
+    if reduction != "none":
+        loss = k.sum(loss, (0,), False)
     if reduction == "mean":
         n = k.sum(row_weight, (0, 1), False)
-        total = k.div(total, n)
+        loss = k.div(loss, n)
         grad = None if grad is None else k.div(grad, n)
-    return total, grad
+    return loss, None if grad is None else k.where(ignored, zero, grad)
 
 
 def _row_weights(k: Any, logits: Array, labels: Array, weight: Array | None) -> Array:
