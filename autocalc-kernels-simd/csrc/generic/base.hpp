@@ -64,9 +64,13 @@ AC_INLINE int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 struct Cuts {
     int64_t base, extra;
     AC_INLINE Cuts(int64_t total, int64_t parts)
-        : base(total / parts), extra(total - base * parts) {}
-    AC_INLINE int64_t at(int64_t i) const { return i * base + smaller(i, extra); }
-    AC_INLINE int64_t size(int64_t i) const { return base + (i < extra); }
+        : base(parts == 1 ? total : total / parts), extra(total - base * parts) {}
+    [[nodiscard]] AC_INLINE int64_t at(int64_t i) const {
+        return i * base + smaller(i, extra);
+    }
+    [[nodiscard]] AC_INLINE int64_t size(int64_t i) const {
+        return base + (i < extra ? 1 : 0);
+    }
 };
 AC_INLINE int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 

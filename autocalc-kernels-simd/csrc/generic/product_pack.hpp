@@ -25,7 +25,7 @@ struct Panels {
         : columns(n),
           count(ceil_div(ceil_div(n, vec<T>::lanes), most_registers)),
           cuts(ceil_div(n, vec<T>::lanes), count) {}
-    AC_INLINE Panel at(int64_t i) const {
+    [[nodiscard]] AC_INLINE Panel at(int64_t i) const {
         const int64_t begin = cuts.at(i) * vec<T>::lanes;
         const int64_t width = cuts.size(i) * vec<T>::lanes;
         return {begin, width, smaller(columns - begin, width)};

@@ -14,16 +14,14 @@ namespace autocalc::simd::AC_ISA {
 namespace {
 
 constexpr int64_t k_block_limit = 1024;
-constexpr int64_t task_flops = 1500000;  // a task is worth some 10 microseconds
+constexpr int64_t task_work = 1 << 20;  // multiply-adds of a task: some 15 microseconds
 constexpr int64_t task_target = 32;
-constexpr int64_t serial_flops =
-    400000;  // less than this costs more to share than to do
-constexpr int64_t bad_stride_bytes =
-    2048;  // rows this far apart compete for the same sets of L1
-constexpr int64_t bad_stride_rows = 7;  // ... which holds eight of them at most
-constexpr int64_t steps_ahead = 8;      // of k, for which b is asked for early
-constexpr int64_t groups_at_once =
-    8;  // of rows of a, packed together: 96 rows are six lines
+constexpr int64_t serial_work = 200000;  // less costs more to share than to do
+// Rows this far apart compete for the same sets of L1, which holds eight of them.
+constexpr int64_t bad_stride_bytes = 2048;
+constexpr int64_t bad_stride_rows = 7;
+constexpr int64_t steps_ahead = 8;     // of k, for which b is asked for early
+constexpr int64_t groups_at_once = 8;  // of rows of a: 96 rows are six lines
 
 int64_t l2_bytes() {
     static int64_t known = 0;
@@ -123,17 +121,19 @@ AC_INLINE int64_t common_multiple(int64_t a, int64_t b) {
 template <class T>
 void choose_tasks(const Product<T>& p, Plan& plan) {
     constexpr int lanes = vec<T>::lanes;
-    const int64_t k_block = larger<int64_t>(1, ceil_div(p.k, plan.k_blocks));
     plan.m_units = ceil_div(p.m, plan.tile_m);
     plan.n_units = ceil_div(p.n, lanes);
+    plan.m_tasks = 1;
+    plan.n_tasks = 1;
+    const int64_t work = p.m * p.n * larger<int64_t>(p.k, 1);
+    if (work < task_work && p.k <= k_block_limit && p.n <= 512) return;
+    const int64_t k_block = larger<int64_t>(1, ceil_div(p.k, plan.k_blocks));
     const int64_t fits = l2_bytes() * 11 / 20 / bytes_of<T>(k_block * lanes);
     const int64_t most = smaller<int64_t>(larger(plan.panel, fits), 512 / lanes);
     plan.n_tasks = ceil_div(plan.n_units, most);
-    const int64_t flops = 2 * p.m * p.n * larger<int64_t>(p.k, 1) * plan.batch;
-    const int64_t wanted =
-        ceil_div(smaller<int64_t>(task_target, flops / task_flops + 1),
-                 larger<int64_t>(plan.batch, 1));  // an empty batch has no product
-    plan.m_tasks = 1;
+    int64_t wanted = 1;  // a power of two shares well
+    while (wanted < task_target && wanted * task_work < work) wanted *= 2;
+    wanted = ceil_div(wanted, plan.batch);
     if (plan.n_tasks < wanted) {
         plan.m_tasks = smaller<int64_t>(plan.m_units, ceil_div(wanted, plan.n_tasks));
     }
@@ -170,9 +170,14 @@ Plan make_plan(Product<T>& p) {
         plan.pack_a = PackA::none;
     }
     if (plan.path == Path::dots || plan.path == Path::swapped) plan.k_blocks = 1;
-    plan.slab = common_multiple(plan.tile_m, lanes) / plan.tile_m;
-    plan.group = larger<int64_t>(1, lanes / plan.tile_m);
-    plan.group_width = round_up(plan.group * plan.tile_m, lanes);
+    plan.slab = plan.group = plan.group_width = 0;
+    if (plan.path == Path::swapped) {
+        plan.slab = common_multiple(plan.tile_m, lanes) / plan.tile_m;
+    }
+    if (plan.pack_a == PackA::groups) {
+        plan.group = larger<int64_t>(1, lanes / plan.tile_m);
+        plan.group_width = round_up(plan.group * plan.tile_m, lanes);
+    }
     plan.batch = 1;
     for (int d = 0; d < p.batch_dims; ++d) plan.batch *= p.batch[d];
     choose_tasks(p, plan);

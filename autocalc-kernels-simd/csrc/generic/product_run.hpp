@@ -108,7 +108,9 @@ struct RowTiles {
     Cuts cuts;
     AC_INLINE RowTiles(int64_t m0, int64_t m1, int64_t most)
         : begin(m0), tiles(ceil_div(m1 - m0, most)), cuts(m1 - m0, tiles) {}
-    AC_INLINE int64_t start(int64_t tile) const { return begin + cuts.at(tile); }
+    [[nodiscard]] AC_INLINE int64_t start(int64_t tile) const {
+        return begin + cuts.at(tile);
+    }
 };
 
 // Packs the groups of rows that begin with tile `first`.
@@ -463,7 +465,7 @@ bool multiply_typed(Product<T> p, ac_context* context) {
     const Plan plan = make_plan(p);
     Job<T> job = {&p, plan, context, nullptr, 0};
     const int64_t tasks = plan.batch * plan.m_tasks * plan.n_tasks;
-    if (2 * p.m * p.n * p.k * plan.batch < serial_flops) {
+    if (elements * p.k < serial_work || tasks == 1) {
         run_tasks<T>(&job, 0, tasks);
     } else {
         if (!share_b(job, tasks)) return false;

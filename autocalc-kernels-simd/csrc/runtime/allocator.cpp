@@ -32,11 +32,8 @@ struct alignas(alignment) Header {
 };
 static_assert(sizeof(Header) == alignment, "the header keeps the alignment");
 
-int bit_width(std::size_t x) {
-    int width = 0;
-    for (; x != 0; x >>= 1) ++width;
-    return width;
-}
+// Of a positive number.
+int bit_width(std::size_t x) { return 64 - __builtin_clzll(x); }
 
 // Bucket b holds blocks of smallest * 2^(b / 4) * (4 + b % 4) / 4 bytes.
 std::size_t bucket_size(int bucket) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <csignal>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -14,7 +15,6 @@
 
 #if !defined(_WIN32)
 #include <pthread.h>
-#include <signal.h>
 #endif
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -102,7 +102,7 @@ class Pool {
     void hire(int workers);
     void publish();
     void await();
-    int spins() const {
+    [[nodiscard]] int spins() const {
         return crowded_.load(std::memory_order_relaxed) ? 0 : spin_limit;
     }
 
@@ -227,8 +227,9 @@ void* context_scratch(ac_context*, std::int32_t slot, std::size_t bytes) {
 void parallel_for(std::int64_t count, ac_task_fn task, void* arg) {
     if (count <= 0) return;
     const int threads = thread_budget.load(std::memory_order_relaxed);
-    if (count > 1 && threads > 1 && !running_tasks) {
-        if (pool().try_run(count, task, arg, threads)) return;
+    if (count > 1 && threads > 1 && !running_tasks &&
+        pool().try_run(count, task, arg, threads)) {
+        return;
     }
     task(arg, 0, count);
 }
