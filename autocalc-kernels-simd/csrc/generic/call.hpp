@@ -75,11 +75,11 @@ AC_INLINE T scalar(const ac_array* a) {
 }
 
 template <class F>
-struct bare {
+struct Bare {
     using type = F;
 };
 template <class F>
-struct bare<F&> {
+struct Bare<F&> {
     using type = F;
 };
 template <class F>
@@ -91,9 +91,9 @@ void run_task(void* arg, int64_t begin, int64_t end) {
 // follow from the shape alone, so that the bits do not depend on the number of threads.
 template <class F>
 AC_INLINE void parallel(ac_context* context, int64_t tasks, bool worthwhile, F&& f) {
-    using Body = typename bare<F>::type;
+    using Body = typename Bare<F>::type;
     if (!worthwhile || tasks < 2 || context->num_threads < 2) {
-        if (tasks > 0) f(int64_t(0), tasks);
+        if (tasks > 0) f(0, tasks);
         return;
     }
     context->parallel_for(context, tasks, run_task<Body>, &f);

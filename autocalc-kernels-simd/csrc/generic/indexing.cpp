@@ -21,7 +21,7 @@ AC_INLINE void read_row(char* out, int64_t out_stride, const char* index,
                         int64_t step, int64_t n) {
     if (index_stride == 0) {
         from += *reinterpret_cast<const int64_t*>(index) * step;
-        if (from_stride == int64_t(sizeof(T)) && out_stride == int64_t(sizeof(T))) {
+        if (from_stride == item_size<T> && out_stride == item_size<T>) {
             memcpy(out, from, static_cast<size_t>(n) * sizeof(T));
             return;
         }
@@ -184,8 +184,8 @@ void add_columns(const AddPlan& plan, const char* index, const char* src, char* 
     const int64_t out_stride = nest.stride[0][inner],
                   src_stride = nest.stride[2][inner];
     const int64_t index_stride = nest.stride[1][inner];
-    const bool runs = index_stride == 0 && out_stride == int64_t(sizeof(T)) &&
-                      src_stride == out_stride;
+    const bool runs =
+        index_stride == 0 && out_stride == item_size<T> && src_stride == out_stride;
     for (int64_t j = 0; j < plan.count; ++j) {
         const char* indices = index + j * plan.index_step;
         const char* values = src + j * plan.src_step;
@@ -338,7 +338,7 @@ void embedding_backward_kernel(const ac_call* call, ac_context* context,
 
     const ac_array* out = &dweight;
     elementwise(context, &out, 1, zero_run, &item, Cost::cheap);
-    ac_array line = indices, rows = g;
+    ac_array positions = indices, rows = g;
     if (!is_contiguous(indices)) {
         void* copy = context->scratch(context, 1, static_cast<size_t>(count) * 8 + 8);
         if (copy == nullptr) return no_memory(status);
@@ -346,7 +346,7 @@ void embedding_backward_kernel(const ac_call* call, ac_context* context,
         for (int64_t i = 0; i < count; ++i, walk.next()) {
             static_cast<int64_t*>(copy)[i] = walk.value();
         }
-        line.data = copy;
+        positions.data = copy;
     }
     if (!is_contiguous(g)) {
         const size_t bytes = static_cast<size_t>(count * width * item) + 8;
@@ -360,16 +360,16 @@ void embedding_backward_kernel(const ac_call* call, ac_context* context,
         }
         copy_all(context, rows, g);
     }
-    line.ndim = 1;
-    line.shape[0] = count;
-    line.strides[0] = 8;
+    positions.ndim = 1;
+    positions.shape[0] = count;
+    positions.strides[0] = 8;
     rows.ndim = 2;
     rows.shape[0] = count;
     rows.shape[1] = width;
     rows.strides[0] = width * item;
     rows.strides[1] = item;
     AddPlan plan;
-    plan_add(plan, dweight, along_axis(line, rows, 0), rows, 0);
+    plan_add(plan, dweight, along_axis(positions, rows, 0), rows, 0);
     plan.skipped = int_attribute(call, 0);
     add_indexed(context, status, plan, dweight.dtype);
 }

@@ -16,7 +16,9 @@ struct IndexWalk {
     const char* here;
 
     explicit AC_INLINE IndexWalk(const ac_array* a) : array(a), here(data<char>(a)) {}
-    AC_INLINE int64_t value() const { return *reinterpret_cast<const int64_t*>(here); }
+    [[nodiscard]] AC_INLINE int64_t value() const {
+        return *reinterpret_cast<const int64_t*>(here);
+    }
     AC_INLINE void next() {
         for (int d = array->ndim - 1; d >= 0; --d) {
             here += array->strides[d];
@@ -28,7 +30,7 @@ struct IndexWalk {
 };
 
 // Answers false, with the status set, if a value is not in 0 .. size - 1.
-inline bool indices_fit(const ac_array* index, int64_t size, int operand_,
+inline bool indices_fit(const ac_array* index, int64_t size, int which,
                         ac_status* status) {
     const int64_t count = element_count(*index);
     if (is_contiguous(*index)) {
@@ -44,7 +46,7 @@ inline bool indices_fit(const ac_array* index, int64_t size, int operand_,
     for (int64_t i = 0; i < count; ++i, walk.next()) {
         const int64_t value = walk.value();
         if (value < 0 || value >= size) {
-            bad_value(status, operand_, i, value);
+            bad_value(status, which, i, value);
             return false;
         }
     }

@@ -27,15 +27,17 @@ struct Line {
     template <class F>
     AC_INLINE void each(F&& f) const {
         struct All {
-            AC_INLINE vec<T> get(const T* p) const { return load(p); }
+            [[nodiscard]] AC_INLINE vec<T> get(const T* p) const { return load(p); }
             AC_INLINE void put(T* p, vec<T> v) const { store(p, v); }
-            AC_INLINE vec<T> only(vec<T> v, vec<T>) const { return v; }
+            [[nodiscard]] AC_INLINE vec<T> only(vec<T> v, vec<T>) const { return v; }
         };
         struct Some {
             int64_t n;
-            AC_INLINE vec<T> get(const T* p) const { return load_first(p, n); }
+            [[nodiscard]] AC_INLINE vec<T> get(const T* p) const {
+                return load_first(p, n);
+            }
             AC_INLINE void put(T* p, vec<T> v) const { store_first(p, v, n); }
-            AC_INLINE vec<T> only(vec<T> v, vec<T> other) const {
+            [[nodiscard]] AC_INLINE vec<T> only(vec<T> v, vec<T> other) const {
                 return select(first<T>(n), v, other);
             }
         };
@@ -54,13 +56,13 @@ struct Line {
 
     // Brings what the lanes hold together, where they hold one line.
     template <class Op>
-    AC_INLINE vec<T> join(vec<T> v) const {
+    [[nodiscard]] AC_INLINE vec<T> join(vec<T> v) const {
         if constexpr (bundle) return v;
         return set1<T>(Op::across(v));
     }
 
     // The largest element; what becomes of NaN is left open.
-    AC_INLINE vec<T> top(const T* p) const {
+    [[nodiscard]] AC_INLINE vec<T> top(const T* p) const {
         const vec<T> lowest = set1<T>(-T(__builtin_inf()));
         vec<T> result = lowest;
         each([&](int64_t i, auto part) {
@@ -72,7 +74,7 @@ struct Line {
 
     // The sum of term(offset, part), added in pairs of eight.
     template <class F>
-    AC_INLINE vec<T> sum(F&& term) const {
+    [[nodiscard]] AC_INLINE vec<T> sum(F&& term) const {
         Cascade<T, SumOp> sums;
         vec<T> group = zero<T>();
         int64_t in_group = 0;
@@ -108,7 +110,7 @@ void along_lines(ac_context* context, ac_status* status, const ac_array* const* 
     for (int k = 0; k < operands; ++k) {
         others[k] = *arrays[k];
         other[k] = &others[k];
-        stride[k] = scalar_line ? int64_t(sizeof(T)) : arrays[k]->strides[axis];
+        stride[k] = scalar_line ? item_size<T> : arrays[k]->strides[axis];
         if (scalar_line) continue;
         for (int64_t d = axis + 1; d < others[k].ndim; ++d) {
             others[k].shape[d - 1] = others[k].shape[d];
@@ -122,9 +124,9 @@ void along_lines(ac_context* context, ac_status* status, const ac_array* const* 
     bool side_by_side = nest.size[inner] > 1;
     bool contiguous = true;
     for (int k = 0; k < operands; ++k) {
-        side_by_side = side_by_side && nest.stride[k][inner] == int64_t(sizeof(T));
-        contiguous = contiguous && (stride[k] == int64_t(sizeof(T)) || n == 1);
-        side_by_side = side_by_side && stride[k] % int64_t(sizeof(T)) == 0;
+        side_by_side = side_by_side && nest.stride[k][inner] == item_size<T>;
+        contiguous = contiguous && (stride[k] == item_size<T> || n == 1);
+        side_by_side = side_by_side && stride[k] % item_size<T> == 0;
     }
     bool same_step = true;
     for (int k = 1; k < operands; ++k) same_step = same_step && stride[k] == stride[0];
@@ -142,7 +144,7 @@ void along_lines(ac_context* context, ac_status* status, const ac_array* const* 
                          for (int k = 0; k < operands; ++k) {
                              p[k] = reinterpret_cast<T*>(at.row[k]) + column;
                          }
-                         const Line<T, true> line = {n, stride[0] / int64_t(sizeof(T)),
+                         const Line<T, true> line = {n, stride[0] / item_size<T>,
                                                      smaller(lanes, width - column)};
                          Kernel::run(line, p[0], p[1], p[2]);
                      }

@@ -171,7 +171,7 @@ AC_INLINE void gather_run(char* AC_RESTRICT to, const char* AC_RESTRICT from,
         for (int64_t i = 0; i < n; ++i) out[i] = value;
         return;
     }
-    if (stride == int64_t(sizeof(T))) {
+    if (stride == item_size<T>) {
         const T* in = reinterpret_cast<const T*>(from);
         for (int64_t i = 0; i < n; ++i) out[i] = in[i];
         return;

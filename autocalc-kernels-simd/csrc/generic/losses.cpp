@@ -30,25 +30,25 @@ struct CrossEntropy {
     T scale;  // of the gradient: 1, or 1 / n for the mean
     T* losses;
 
-    AC_INLINE int64_t label(int64_t i) const {
+    [[nodiscard]] AC_INLINE int64_t label(int64_t i) const {
         return *reinterpret_cast<const int64_t*>(data<char>(target) +
                                                  i * target->strides[0]);
     }
-    AC_INLINE T weight_of(int64_t c) const {
+    [[nodiscard]] AC_INLINE T weight_of(int64_t c) const {
         if (weight == nullptr) return T(1);
         return *reinterpret_cast<const T*>(data<char>(weight) + c * weight->strides[0]);
     }
-    AC_INLINE const char* logits_row(int64_t i) const {
+    [[nodiscard]] AC_INLINE const char* logits_row(int64_t i) const {
         return data<char>(logits) + i * logits->strides[0];
     }
-    AC_INLINE char* grad_row(int64_t i) const {
+    [[nodiscard]] AC_INLINE char* grad_row(int64_t i) const {
         return data<char>(grad) + i * grad->strides[0];
     }
 
     // sum_c even[c] (x[c] - top); a class without weight counts nothing, even at -inf.
-    AC_INLINE T smoothed(const T* x, T top_) const {
+    [[nodiscard]] AC_INLINE T smoothed(const T* x, T largest) const {
         const Line<T, false> line = {classes, vec<T>::lanes, vec<T>::lanes};
-        const vec<T> top = set1<T>(top_);
+        const vec<T> top = set1<T>(largest);
         const vec<T> total = line.sum([&](int64_t i, auto part) {
             const vec<T> share = part.get(even + i);
             const vec<T> term = share * (part.get(x + i) - top);
@@ -65,9 +65,8 @@ struct CrossEntropy {
         constexpr int64_t lanes = vec<T>::lanes;
         const Line<T, false> line = {classes, lanes, lanes};
         const bool in_place =
-            grad != nullptr && (grad->strides[1] == int64_t(sizeof(T)) || classes == 1);
-        const bool contiguous =
-            logits->strides[1] == int64_t(sizeof(T)) || classes == 1;
+            grad != nullptr && (grad->strides[1] == item_size<T> || classes == 1);
+        const bool contiguous = logits->strides[1] == item_size<T> || classes == 1;
         T totals[lanes] = {}, labels[lanes] = {}, shares[lanes] = {}, logs[lanes];
         for (int64_t i = begin; i < end; ++i) {
             const int64_t at = i - begin, t = label(i);
@@ -109,7 +108,7 @@ struct CrossEntropy {
         }
     }
 
-    AC_INLINE T loss(int64_t t, T log_total, T below, T share) const {
+    [[nodiscard]] AC_INLINE T loss(int64_t t, T log_total, T below, T share) const {
         const T own = weight_of(t) * (T(1) - smoothing);
         // A label of no weight counts nothing, even at -inf.
         const T from_label = own == T(0) ? T(0) : own * (log_total - below);
@@ -195,7 +194,7 @@ void cross_entropy_floats(const ac_call* call, ac_context* context, ac_status* s
     }
 
     // A task is some groups of rows, at least 2048 logits.
-    const int64_t groups = ceil_div(2048, lanes * larger(c.classes, int64_t(1)));
+    const int64_t groups = ceil_div(2048, lanes * larger<int64_t>(c.classes, 1));
     bool failed = false;
     parallel_range(
         context, c.rows, groups * lanes, c.rows * c.classes >= 4096,

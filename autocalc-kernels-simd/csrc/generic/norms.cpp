@@ -67,7 +67,7 @@ void rms_norm_floats(const ac_call* call, ac_context* context, ac_status* status
     const int64_t out_stride = out->strides[last], x_stride = x->strides[last];
     const bool contiguous = width == 1 || (out_stride == item && x_stride == item);
     bool failed = false;
-    parallel_range(context, nest.total, ceil_div(2048, larger(width, int64_t(1))),
+    parallel_range(context, nest.total, ceil_div(2048, larger<int64_t>(width, 1)),
                    nest.total * width >= 8192, [&](int64_t begin, int64_t end) {
                        T* buffer = nullptr;
                        if (!contiguous) {

@@ -57,7 +57,7 @@ inline void run_tiles(const Group& group, int64_t begin, int64_t end, RunKernel 
     for (int64_t i = 0; i < group.lists[0]->count && passed < end; ++i) {
         const int64_t count = element_count(group.lists[0]->arrays[i]);
         const int64_t tiles = ceil_div(count, tile);
-        const int64_t from = larger(begin - passed, int64_t(0));
+        const int64_t from = larger<int64_t>(begin - passed, 0);
         const int64_t to = smaller(end - passed, tiles);
         passed += tiles;
         if (from >= to) continue;
@@ -214,7 +214,7 @@ void adamw_run(void* const* operands, int64_t n, const void* parameters) {
 template <class T>
 void adamw_floats(const ac_call* call, ac_context* context, ac_status* status) {
     const double lr = double(scalar<T>(operand(call, 4)));
-    const double step = double(scalar<int64_t>(operand(call, 5)));
+    const double step = static_cast<double>(scalar<int64_t>(operand(call, 5)));
     const double beta1 = float_attribute(call, 0), beta2 = float_attribute(call, 1);
     AdamParameters s;
     s.one_minus_beta1 = 1 - beta1;

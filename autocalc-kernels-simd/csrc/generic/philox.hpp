@@ -23,9 +23,9 @@ AC_INLINE i64 repeat_word(uint64_t x) { return set1<int64_t>(static_cast<int64_t
 AC_INLINE PhiloxKeys philox_keys(uint64_t seed) {
     PhiloxKeys keys;
     uint32_t k0 = static_cast<uint32_t>(seed), k1 = static_cast<uint32_t>(seed >> 32);
-    for (int round = 0; round < 10; ++round) {
-        keys.key[round][0] = repeat_word(k0);
-        keys.key[round][1] = repeat_word(k1);
+    for (auto& key : keys.key) {
+        key[0] = repeat_word(k0);
+        key[1] = repeat_word(k1);
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
@@ -41,10 +41,10 @@ AC_INLINE void philox_step(const PhiloxKeys& keys, uint64_t first_block,
     i64 c0 = counter, c1 = shift_right<32>(counter);
     i64 c2 = repeat_word(0), c3 = repeat_word(0);
 #pragma GCC unroll 10
-    for (int round = 0; round < 10; ++round) {
+    for (const auto& key : keys.key) {
         const i64 p0 = multiply_low(c0, m0), p1 = multiply_low(c2, m1);
-        c0 = shift_right<32>(p1) ^ c1 ^ keys.key[round][0];
-        c2 = shift_right<32>(p0) ^ c3 ^ keys.key[round][1];
+        c0 = shift_right<32>(p1) ^ c1 ^ key[0];
+        c2 = shift_right<32>(p0) ^ c3 ^ key[1];
         c1 = p1;
         c3 = p0;
     }

@@ -5,7 +5,7 @@
 #include "families.hpp"
 #include "philox.hpp"
 #include "reduce.hpp"
-#include "vector_math.hpp"
+#include "trigonometry.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -48,7 +48,7 @@ void fill_random(ac_context* context, ac_status* status, const ac_array& out,
 }
 
 AC_INLINE uint64_t word_pair(const uint32_t* words, int64_t i) {
-    return uint64_t(words[2 * i]) << 32 | words[2 * i + 1];
+    return static_cast<uint64_t>(words[2 * i]) << 32 | words[2 * i + 1];
 }
 
 void random_bits_kernel(const ac_call* call, ac_context* context, ac_status* status) {
@@ -147,7 +147,7 @@ AC_INLINE void normal_chunk(float* to, const uint32_t* words, int64_t n, f32 mea
                             f32 std) {
     for (int64_t i = 0; i < n; i += f32::lanes) {
         const f32 x = fma(normal_vector(words + 2 * i), std, mean);
-        store_first(to + i, x, smaller(int64_t(f32::lanes), n - i));
+        store_first(to + i, x, smaller<int64_t>(f32::lanes, n - i));
     }
 }
 
@@ -162,7 +162,7 @@ AC_INLINE void normal_chunk(double* to, const uint32_t* words, int64_t n, f64 me
     for (int64_t i = n; i < round_up(n, f64::lanes); ++i) radii[i] = turns[i] = 0.5;
     for (int64_t i = 0; i < n; i += f64::lanes) {
         const f64 x = fma(normal_vector(radii + i, turns + i), std, mean);
-        store_first(to + i, x, smaller(int64_t(f64::lanes), n - i));
+        store_first(to + i, x, smaller<int64_t>(f64::lanes, n - i));
     }
 }
 

@@ -12,75 +12,10 @@
 #pragma once
 
 #include "loops.hpp"
-#include "vec.hpp"
+#include "reduce_operations.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
-
-// ---- operations
-struct SumOp {
-    template <class T>
-    static AC_INLINE T identity() {
-        return T(0);
-    }
-    template <class T>
-    static AC_INLINE vec<T> combine(vec<T> a, vec<T> b) {
-        return a + b;
-    }
-    template <class T>
-    static AC_INLINE T scalar(T a, T b) {
-        return a + b;
-    }
-    template <class T>
-    static AC_INLINE T across(vec<T> v) {
-        return reduce_add(v);
-    }
-};
-struct MaxOp {
-    template <class T>
-    static AC_INLINE T identity() {
-        return -T(__builtin_inf());
-    }
-    template <class T>
-    static AC_INLINE vec<T> combine(vec<T> a, vec<T> b) {
-        return maximum(a, b);
-    }
-    template <class T>
-    static AC_INLINE T scalar(T a, T b) {
-        return a != a || a > b ? a : b;
-    }
-    template <class T>
-    static AC_INLINE T across(vec<T> v) {
-        return any(is_nan(v)) ? T(__builtin_nan("")) : reduce_max(v);
-    }
-};
-struct MinOp {
-    template <class T>
-    static AC_INLINE T identity() {
-        return T(__builtin_inf());
-    }
-    template <class T>
-    static AC_INLINE vec<T> combine(vec<T> a, vec<T> b) {
-        return minimum(a, b);
-    }
-    template <class T>
-    static AC_INLINE T scalar(T a, T b) {
-        return a != a || a < b ? a : b;
-    }
-    template <class T>
-    static AC_INLINE T across(vec<T> v) {
-        return any(is_nan(v)) ? T(__builtin_nan("")) : reduce_min(v);
-    }
-};
-
-// What is reduced is map(x, p), with a parameter p for each output.
-struct Plain {
-    static constexpr bool has_parameter = false;
-    template <class T>
-    static AC_INLINE vec<T> apply(vec<T> x, vec<T>) {
-        return x;
-    }
-};
 
 // ---- the plan
 //
@@ -170,7 +105,7 @@ struct Cascade {
         level[k] = v;
         ++count;
     }
-    AC_INLINE vec<T> total() const {
+    [[nodiscard]] AC_INLINE vec<T> total() const {
         if (count == 0) return set1<T>(Op::template identity<T>());
         int k = __builtin_ctzll(count);
         vec<T> v = level[k];
@@ -231,8 +166,8 @@ AC_INLINE void reduce_run(const T* p, int64_t n, vec<T> parameter,
 
 // Elements `begin` to `end` of the nest (whose data[0] is the output's first element).
 template <class T, class Op, class Map>
-AC_NOINLINE T reduce_along(const Nest& nest, int64_t begin, int64_t end, T parameter_) {
-    const vec<T> parameter = set1<T>(parameter_);
+AC_NOINLINE T reduce_along(const Nest& nest, int64_t begin, int64_t end, T scalar) {
+    const vec<T> parameter = set1<T>(scalar);
     Cascade<T, Op> sums;
     const int inner = nest.dims - 1;
     const int64_t stride = nest.stride[0][inner];
@@ -252,7 +187,7 @@ AC_NOINLINE T reduce_along(const Nest& nest, int64_t begin, int64_t end, T param
         const char* from = at.row[0] + at.column * stride;
         if (collect) {
             n = smaller(n, buffer_elements - filled);
-            gather(buffer + filled * int64_t(sizeof(T)), from, sizeof(T), stride, n);
+            gather(buffer + filled * item_size<T>, from, sizeof(T), stride, n);
             filled += n;
             if (filled == buffer_elements || n == left) {
                 reduce_run<T, Op, Map>(reinterpret_cast<const T*>(buffer), filled,
@@ -365,13 +300,13 @@ AC_INLINE void combine_tiles(T* partial, int64_t tiles, int64_t outputs) {
 
 template <class T>
 AC_INLINE bool walks_down(const ReducePlan& plan) {
-    if (plan.kept == 0 || plan.kept_stride[plan.kept - 1] != int64_t(sizeof(T))) {
+    if (plan.kept == 0 || plan.kept_stride[plan.kept - 1] != item_size<T>) {
         return false;
     }
     const Nest& nest = plan.reduced;
-    // A few columns would fill too little of a vector; long contiguous rows are better.
-    return !(nest.stride[0][nest.dims - 1] == int64_t(sizeof(T)) &&
-             nest.size[nest.dims - 1] > 1);
+    const int inner = nest.dims - 1;
+    // Both can be contiguous only where one of them repeats: then along the row.
+    return nest.stride[0][inner] != item_size<T> || nest.size[inner] == 1;
 }
 
 constexpr int64_t along_tile = 32768;  // elements of one output that a task reduces

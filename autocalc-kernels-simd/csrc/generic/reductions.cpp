@@ -108,7 +108,7 @@ AC_INLINE To reduce_ints(const Nest& nest, To identity) {
     start_at(nest, 0, at);
     for (int64_t left = nest.total;;) {
         const char* p = at.row[0];
-        if (stride == int64_t(sizeof(From))) {
+        if (stride == item_size<From>) {
             const From* row = reinterpret_cast<const From*>(p);
             for (int64_t i = 0; i < n; ++i) result = Op::apply(result, To(row[i]));
         } else {
@@ -153,7 +153,7 @@ void reduce_int_values(const ac_call* call, ac_context* context, ac_status* stat
     if (plan.outputs == 0) return;
     To* values = results_of<To>(context, out, plan.outputs, 1);
     if (values == nullptr) return no_memory(status);
-    const int64_t bundle = ceil_div(4096, larger(plan.reduced.total, int64_t(1)));
+    const int64_t bundle = ceil_div(4096, larger<int64_t>(plan.reduced.total, 1));
     parallel_range(
         context, plan.outputs, bundle, plan.outputs * plan.reduced.total >= 16384,
         [&](int64_t begin, int64_t end) {
@@ -256,7 +256,7 @@ AC_INLINE int64_t find_first(const T* p, int64_t n, T wanted) {
 template <class T>
 AC_INLINE int64_t argmax_floats(const char* p, int64_t stride, int64_t n, T* buffer) {
     const T* row = reinterpret_cast<const T*>(p);
-    if (stride != int64_t(sizeof(T))) {
+    if (stride != item_size<T>) {
         gather(reinterpret_cast<char*>(buffer), p, sizeof(T), stride, n);
         row = buffer;
     }

@@ -2,8 +2,9 @@
 //
 // Elementwise functions of vector_math.hpp as kernels.
 #include "families.hpp"
+#include "power.hpp"
 #include "runs.hpp"
-#include "vector_math.hpp"
+#include "trigonometry.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -40,8 +41,8 @@ struct Pow {
             if (a != T(1) && wrap(a) != wrap(T(-1))) return T(0);
             b = b & T(1);
         }
-        uint64_t base = static_cast<uint64_t>(a), result = 1;
-        for (uint64_t n = static_cast<uint64_t>(b); n != 0; n >>= 1) {
+        uint64_t base = wrap(a), result = 1;  // low bits are enough
+        for (uint64_t n = wrap(b); n != 0; n >>= 1) {
             if (n & 1) result *= base;
             base *= base;
         }

@@ -35,6 +35,9 @@ AC_INLINE void transpose_registers(T* out, int64_t out_row, const T* in, int64_t
     }
 }
 
+template <class T>
+constexpr int64_t item_size = static_cast<int64_t>(sizeof(T));
+
 // The same for blocks of any size; strides in bytes.
 template <class T>
 AC_NOINLINE void transpose_block(char* out, int64_t out_row, const char* in,
@@ -42,7 +45,7 @@ AC_NOINLINE void transpose_block(char* out, int64_t out_row, const char* in,
     if constexpr (sizeof(T) < 4) {
         for (int64_t r = 0; r < rows; ++r) {
             T* to = reinterpret_cast<T*>(out + r * out_row);
-            const char* from = in + r * int64_t(sizeof(T));
+            const char* from = in + r * item_size<T>;
             for (int64_t c = 0; c < columns; ++c) {
                 to[c] = *reinterpret_cast<const T*>(from + c * in_row);
             }
