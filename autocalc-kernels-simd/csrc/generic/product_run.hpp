@@ -337,7 +337,9 @@ bool open_bench(const Job<T>& job, Bench<T>& bench) {
     int64_t rows = 0;
     if (plan.path == Path::swapped) {  // whole squares are read
         rows = 2 * slab_rows<T>(plan) * columns;
-    } else if (plan.pack_a != PackA::none) {
+    } else if (plan.pack_a == PackA::tile) {
+        rows = plan.tile_m * k;
+    } else if (plan.pack_a == PackA::groups) {
         rows = groups_at_once * plan.group_width * k;
     }
     if (rows != 0) bench.packed_a = scratch_of<T>(job.context, slot_a, rows);
