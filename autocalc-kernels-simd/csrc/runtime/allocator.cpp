@@ -48,6 +48,7 @@ int bucket_of(std::size_t bytes) {
     // step below.
     const int k = bit_width(bytes - 1) - 1;
     const int octave = k - (bit_width(smallest) - 1);
+    // NOLINTNEXTLINE(clang-analyzer-core.BitwiseShift): k >= log2(smallest) > 2
     const int step = static_cast<int>((bytes - 1) >> (k - 2)) - steps_per_octave;
     return octave * steps_per_octave + step + 1;
 }

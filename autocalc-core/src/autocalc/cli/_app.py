@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -25,17 +26,24 @@ class Application(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            sys.stdout.flush()  # a reader that has gone shows here, not at the exit
+            return result
         except AutocalcError as error:
             raise click.ClickException(str(error)) from error
         except BrokenPipeError:
-            sys.stderr.close()  # the reader has gone; say nothing more
+            _drop_output()
             ctx.exit(1)
         except OSError as error:
             raise click.ClickException(str(error)) from error
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
             ctx.exit(INTERRUPTED)
+
+
+def _drop_output() -> None:
+    """Send what is still buffered nowhere: its reader has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.group(
