@@ -166,7 +166,7 @@ $(TORCH_VENV)/made/torch: $(MADE)/venv
 # ------------------------------------------------------------------------- linters
 
 .PHONY: lint lint-python lint-types lint-cpp lint-tidy
-lint: lint-python lint-types lint-cpp ## Run the linters and type checkers
+lint: lint-python lint-types lint-cpp lint-tidy ## Run all linters and type checkers
 
 lint-python: install $(MADE)/lint ## Run ruff and check which layer imports which
 	$(BIN)/ruff check
