@@ -84,6 +84,45 @@ def test_the_first_step_of_sgd_does_not_read_the_buffer():
     assert b[0].tolist() == [1.0]
 
 
+def test_gelu_of_large_values_has_a_gradient():
+    """Their squares overflow: 0 * infinity would be NaN."""
+    for dtype, large in (("f4", 1e30), ("f8", 1e200)):
+        a = np.array([large, -large], dtype)
+        for approximate in ("none", "tanh"):
+            out = np.empty(2, dtype)
+            KERNELS["gelu_backward"](out, np.ones(2, dtype), a, approximate)
+            assert out.tolist() == [1, 0]
+
+
+def test_both_tails_of_softplus():
+    a = np.array([-80.0, 80.0], "f4")
+    out = np.empty(2, "f4")
+    KERNELS["softplus"](out, a, 1.0, 1e4)
+    np.testing.assert_allclose(out, [np.exp(-80.0), 80.0], rtol=2e-7)
+
+
+def test_centered_rmsprop_has_no_root_of_a_negative_number():
+    """v - m**2 is 0 for a constant gradient, and a rounding may make it negative."""
+    g, v, m = (np.full(1, value, "f4") for value in (0.1, 0.01, 0.1))
+    p, lr = np.zeros(1, "f4"), np.array(0.1, "f4")
+    assert v - m * m < 0
+    options = (0.99, 1e-8, 0.0, 0.0, True, False)
+    KERNELS["rmsprop"]([p], [v], [], [m], [g], lr, *options)
+    assert np.isfinite(p).all()
+
+
+def test_the_norm_of_large_gradients_does_not_overflow():
+    norm = np.empty((), "f4")
+    KERNELS["grad_norm"](norm, [np.full(3, 1e30, "f4"), np.full((1, 1), 1e30, "f4")])
+    assert norm == pytest.approx(2e30)
+
+
+def test_scaling_is_in_place():
+    arrays = [np.ones(2), np.full((), 3.0)]
+    KERNELS["scale"](arrays, np.array(0.5))
+    assert [a.tolist() for a in arrays] == [[0.5, 0.5], 1.5]
+
+
 def test_integer_powers():
     a = np.array([2, -1, -1, 1, 3, 0], np.int64)
     b = np.array([-1, -2, -3, -5, 4, 0], np.int64)

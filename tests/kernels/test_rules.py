@@ -33,6 +33,7 @@ def b1(*shape):
     return Meta(shape, np.dtype("?"))
 
 
+RMSPROP = (0.99, 1e-8, 0.0, 0.0, False, False)
 AXES = r"kernels take axes that are sorted, distinct and not empty"
 SHAPES = [
     ("add", (f4(2, 3), f4(4, 3)), r"add: shapes \(2, 3\) and \(4, 3\) do not broad"),
@@ -78,6 +79,21 @@ SHAPES = [
     ("softmax_backward", (f4(2), f4(3), 0), r"the shapes differ: `g` \(2,\), `y`"),
     ("rms_norm", (f4(), None, 1e-6), r"rms_norm: `x` has no dimensions"),
     ("rms_norm", (f4(2, 3), f4(2), 1e-6), r"`weight` has shape \(2,\), it must be"),
+    ("layer_norm", (f4(), None, None, 1e-5), r"layer_norm: `x` has no dimensions"),
+    ("layer_norm", (f4(2, 3), f4(2), None, 1e-5), r"layer_norm: `weight` has shape"),
+    ("layer_norm", (f4(2, 3), None, f4(1, 3), 1e-5), r"`bias` .* it must be \(3,\)"),
+    ("layer_norm_backward", (f4(), f4(), f4(), f4(), None), r"`x` has no dimensions"),
+    ("layer_norm_backward", (f4(2), f4(2, 3), f4(2), f4(2), None), r"`g` \(2,\)"),
+    ("layer_norm_backward", (f4(2, 3), f4(2, 3), f4(2, 1), f4(2), None),
+     r"layer_norm_backward: `mean` has shape \(2, 1\), it must be \(2,\)"),
+    ("layer_norm_backward", (f4(2, 3), f4(2, 3), f4(2), f4(), None), r"`rstd` has"),
+    ("layer_norm_backward", (f4(2, 3), f4(2, 3), f4(2), f4(2), f4(2)),
+     r"`weight` has shape \(2,\), it must be \(3,\)"),
+    ("rms_norm_backward", (f4(2, 3), f4(2, 3), f4(2), None),
+     r"rms_norm_backward: `rstd` has shape \(2,\), it must be \(2, 1\)"),
+    ("rms_norm_backward", (f4(3, 3), f4(2, 3), f4(2, 1), None), r"the shapes differ"),
+    ("rms_norm_backward", (f4(2, 3), f4(2, 3), f4(2, 1), f4(2)), r"`weight` has"),
+    ("gelu_backward", (f4(2), f4(3), "none"), r"gelu_backward: shapes \(2,\) and"),
     ("cross_entropy", (f4(2), i8(2), None, "mean", -100, 0.0),
      r"`logits` has shape \(2,\), it must have 2 dimensions"),
     ("cross_entropy", (f4(2, 3), i8(3), None, "mean", -100, 0.0),
@@ -95,6 +111,16 @@ SHAPES = [
      r"sgd: `grads\[0\]` has shape \(3,\), it must be \(2,\)"),
     ("adamw", ((f4(2),), (f4(2),), (f4(2),), (f4(2),), f4(1), i8(),
                0.9, 0.999, 1e-8, 0.0, True, False), r"adamw: `lr` has shape \(1,\)"),
+    ("rmsprop", ((f4(2),), (f4(2),), (f4(2),), (), (f4(2),), f4(), *RMSPROP),
+     r"rmsprop: `buffers` has 1 arrays and `momentum` is 0.0, which needs none"),
+    ("rmsprop", ((f4(2),), (f4(2),), (), (f4(2),), (f4(2),), f4(), *RMSPROP),
+     r"rmsprop: `grad_avg` has 1 arrays and `centered` is False"),
+    ("rmsprop", ((f4(2),), (), (), (), (f4(2),), f4(), *RMSPROP),
+     r"rmsprop: `square_avg` has 0 arrays for 1 parameters"),
+    ("rmsprop", ((f4(2),), (f4(2),), (), (), (f4(2),), f4(1), *RMSPROP),
+     r"rmsprop: `lr` has shape \(1,\)"),
+    ("grad_norm", ((),), r"grad_norm: `grads` is an empty list.* at least one array"),
+    ("scale", ((f4(2),), f4(1)), r"scale: `factor` has shape \(1,\), it must be"),
 ]  # fmt: skip
 
 DTYPES = [
@@ -116,6 +142,11 @@ DTYPES = [
      r"cross_entropy: `target` is int32; it must be int64"),
     ("dropout", (f4(2), i4(), i8(), 0.5), r"`seed` is int32; it must be int64"),
     ("dropout_backward", (f4(2), f4(2), 0.5), r"`mask` is float32; it must be bool"),
+    ("gelu", (i8(2), "none"), r"gelu: takes float32 or float64, not int64"),
+    ("softplus", (b1(2), 1.0, 20.0), r"softplus: takes float32 or float64, not bool"),
+    ("layer_norm", (f4(2), f8(2), None, 1e-5), r"layer_norm: the operands have dtypes"),
+    ("grad_norm", ((f4(2), f8(2)),), r"grad_norm: the operands have dtypes float32, f"),
+    ("scale", ((f4(2),), f8()), r"scale: the operands have dtypes float64, float32"),
     ("sgd", ((f4(2),), (), (f4(2),), f8(), i8(), 0.0, 0.0, 0.0, False, False),
      r"sgd: the operands have dtypes float64, float32"),
     ("sgd", ((f4(2),), (), (f4(2),), f4(), f4(), 0.0, 0.0, 0.0, False, False),
@@ -181,6 +212,21 @@ def test_random_bits_go_into_the_integers_that_hold_them():
         ("embedding", (f4(9, 3), i8(2, 4)), f4(2, 4, 3)),
         ("index_select", (f4(9, 3), i8(4), 1), f4(9, 4)),
         ("rms_norm", (f4(2, 3), None, 1e-6), (f4(2, 3), f4(2, 1))),
+        ("layer_norm", (f4(2, 3), None, f4(3), 1e-5), (f4(2, 3), f4(2), f4(2))),
+        (
+            "layer_norm_backward",
+            (f4(2, 7, 3), f4(2, 7, 3), f4(2, 7), f4(2, 7), None),
+            (f4(2, 7, 3), f4(3), f4(3)),
+        ),
+        (
+            "rms_norm_backward",
+            (f4(2, 7, 3), f4(2, 7, 3), f4(2, 7, 1), None),
+            (f4(2, 7, 3), f4(3)),
+        ),
+        ("gelu", (f4(2, 3), "tanh"), f4(2, 3)),
+        ("softplus_backward", (f8(2, 1), f8(3), 1.0, 20.0), f8(2, 3)),
+        ("grad_norm", ((f4(2, 3), f4()),), f4()),
+        ("scale", ((f4(2, 3), f4()), f4()), ((f4(2, 3), f4()),)),
         (
             "cross_entropy",
             (f4(2, 3), i8(2), None, "none", -100, 0.0),

@@ -43,11 +43,17 @@ SIGNATURES = {
 }
 COMPOSITES = {
     "sub": "~ out ; a b",
-    **dict.fromkeys(("sqrt", "abs", "relu", "sigmoid"), "~ out ; a"),
+    **dict.fromkeys(("sqrt", "rsqrt", "abs", "relu", "sigmoid"), "~ out ; a"),
     "clamp": "~ out ; a low? high?",
     **dict.fromkeys(
         ("relu_backward", "sigmoid_backward", "tanh_backward"), "~ out ; g y"
     ),
+    "silu": "~ out ; a",
+    "silu_backward": "~ out ; g a",
+    "gelu": "~ out ; a ; approximate:none,tanh",
+    "gelu_backward": "~ out ; g a ; approximate:none,tanh",
+    "softplus": "~ out ; a ; beta:float threshold:float",
+    "softplus_backward": "~ out ; g a ; beta:float threshold:float",
     "mean": "out ; a ; axes:ints keepdim:bool",
     "min": "out ; a ; axes:ints keepdim:bool",
     "var": "out mean? ; a ; axes:ints keepdim:bool correction:float",
@@ -64,6 +70,11 @@ COMPOSITES = {
     "embedding_backward": "dweight ; g indices ; padding_idx:int",
     "index_select": "out ; a index ; axis:int",
     "index_add": "out ; a index src ; axis:int",
+    "layer_norm": "out mean? rstd? ; x weight? bias? ; eps:float",
+    "layer_norm_backward": (
+        "dx? dweight? dbias? ; g x mean rstd weight? ; accumulate:int"
+    ),
+    "rms_norm_backward": "dx? dweight? ; g x rstd weight? ; accumulate:int",
     "sgd": (
         "params* buffers* ; grads* lr step ; momentum:float dampening:float "
         "weight_decay:float nesterov:bool maximize:bool"
@@ -72,6 +83,12 @@ COMPOSITES = {
         "params* exp_avg* exp_avg_sq* ; grads* lr step ; beta1:float beta2:float "
         "eps:float weight_decay:float decoupled:bool maximize:bool"
     ),
+    "rmsprop": (
+        "params* square_avg* buffers* grad_avg* ; grads* lr ; alpha:float eps:float "
+        "weight_decay:float momentum:float centered:bool maximize:bool"
+    ),
+    "grad_norm": "norm ; grads*",
+    "scale": "arrays* ; factor",
     "uniform": "out ; seed offset ; low:float high:float",
     "normal": "out ; seed offset ; mean:float std:float",
     "dropout": "out mask ; a seed offset ; p:float",
@@ -167,7 +184,7 @@ def subject(primitives):
     return Subject(KernelSet("decomposed", "test", load=dict), composites)
 
 
-@pytest.mark.parametrize("name", ["gemm", "linear_backward"])
+@pytest.mark.parametrize("name", [n for n, s in TABLE.items() if s.accumulates])
 def test_a_decomposition_adds_into_its_outputs(name, subject):
     for dtype in TABLE[name].dtypes:
         CHECKS["accumulation"](subject, TABLE[name], dtype)

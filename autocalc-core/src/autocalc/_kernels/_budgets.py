@@ -134,7 +134,7 @@ def logsumexp(
     return [eps * (2 * magnitude(expected[0]) + largest + steps)]
 
 
-# ---- softmax and norms ---------------------------------------------------------------
+# ---- softmax -------------------------------------------------------------------------
 
 
 def _below_max(a: Array, axis: int) -> Array:
@@ -181,17 +181,6 @@ def log_softmax_backward(
     steps = log2(g.shape[axis]) + 3 + magnitude(y)
     total = np.exp(y) * steps * g.sum(axis=axis, keepdims=True)
     return [2 * eps * (g + total)]
-
-
-@budget("eps * (log2(n) + 6) * |out|")
-def rms_norm(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
-    steps = log2(inputs[0].shape[-1]) + 6
-    return [
-        None if e is None else eps * (steps * magnitude(e)) + ulp(e, eps)
-        for e in expected
-    ]
 
 
 # ---- matrix products -----------------------------------------------------------------
@@ -344,44 +333,3 @@ def dropout(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
     return [2 * ulp(expected[0], eps), 0.0]
-
-
-# ---- optimizers ----------------------------------------------------------------------
-
-
-@budget("4 eps * (|p| + lr * (|g| + weight_decay * |p| + momentum * |b|))")
-def sgd(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
-    params, buffers, grads, lr, _ = inputs
-    momentum, _, decay = attributes[:3]
-    new_params, new_buffers = [], []
-    for i, (p, g) in enumerate(zip(params, grads, strict=True)):
-        size = magnitude(g) + decay * magnitude(p)
-        if momentum:
-            size = size + momentum * magnitude(buffers[i])
-            new_buffers.append(4 * eps * size)
-            size = size * (1 + momentum)
-        new_params.append(4 * eps * (magnitude(p) / 4 + magnitude(lr) * size))
-    return [new_params, new_buffers]
-
-
-@budget("eps * (2 |p| + 16 * step size * (|m| + |g|) / denominator); m, v 4 eps")
-def adamw(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
-    params, exp_avg, _, grads, lr, step = inputs
-    beta1, beta2, epsilon, decay = attributes[:4]
-    step_size = float(lr) / (1 - beta1 ** int(step))
-    root = float(np.sqrt(1 - beta2 ** int(step)))
-    result: tuple[list[Any], ...] = ([], [], [])
-    for i, p in enumerate(params):
-        g = magnitude(grads[i]) + decay * magnitude(p)
-        m = magnitude(exp_avg[i]) + g
-        v = magnitude(expected[2][i])
-        ratio = m / (np.sqrt(v) / root + epsilon)
-        change = 2 * magnitude(p) + 16 * step_size * ratio
-        tolerances = (eps * change, 4 * eps * m, 4 * eps * (v + g * g * (1 - beta2)))
-        for values, value in zip(result, tolerances, strict=True):
-            values.append(value)
-    return result

@@ -22,10 +22,10 @@ Rule = Callable[..., Meta]
 
 
 def elementwise_rule(name: str, dtypes: tuple[DType, ...]) -> Rule:
-    """Make the rule: inputs of one dtype, broadcast together."""
+    """Make the rule: inputs of one dtype, broadcast together, any attributes."""
 
-    def rule(*metas: Meta | None) -> Meta:
-        present = [meta for meta in metas if meta is not None]
+    def rule(*arguments: Any) -> Meta:
+        present = [meta for meta in arguments if isinstance(meta, Meta)]
         if dtypes == FLOATS:
             dtype = float_dtype(name, *present)
         else:

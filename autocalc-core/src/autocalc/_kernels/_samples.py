@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sample calls of elementwise kernels, reductions and norms.
+"""Sample calls of elementwise kernels, reductions, softmax and indices.
 
 ``samples(make)`` yields `Sample`s made with a `Make`; the conformance kit adds layouts,
 alignments, aliases and patterns of absent operands by itself.
@@ -244,7 +244,7 @@ def var(make: Make) -> Iterator[Sample]:
         yield Sample(sample.label, sample.inputs, attributes, want=0b10)
 
 
-# ---- softmax and norms ---------------------------------------------------------------
+# ---- softmax -------------------------------------------------------------------------
 
 
 def softmax(make: Make) -> Iterator[Sample]:
@@ -288,23 +288,6 @@ def _backward(
         e = np.exp(a - a.max(axis=axis, keepdims=True, initial=-np.inf))
         y = forward(e, e.sum(axis=axis, keepdims=True)).astype(make.dtype)
     return Sample(sample.label, (make.normal(*a.shape), y), (axis,))
-
-
-def rms_norm(make: Make) -> Iterator[Sample]:
-    eps = 1e-6
-    for n in TAILS[1:]:
-        x, weight = make.normal(3, n), make.normal(n)
-        yield Sample(f"rows of {n}", (x, weight), (eps,), want=0b10)
-        yield Sample(f"rows of {n}, no weight", (x, None), (eps,), want=0b10)
-    for shape in ((7,), (0, 3), (2, 3, 17), (2, 1, 2, 5)):
-        yield Sample(f"{shape}", (make.normal(*shape), None), (eps,), want=0b10)
-    yield Sample("zeros", (np.zeros((2, 9), make.dtype), None), (eps,), want=0b10)
-    x, weight = make.normal(700, 401), make.normal(401)
-    yield Sample("large", (x, weight), (eps,), want=0b10)
-    for value in (np.inf, np.nan):
-        x = make.normal(3, 21)
-        x[1, 4] = value
-        yield Sample(f"one {value}", (x, make.normal(21)), (eps,), want=0b10)
 
 
 # ---- indices -------------------------------------------------------------------------

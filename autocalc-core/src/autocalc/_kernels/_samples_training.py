@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Sample calls of matrix products, losses, random numbers and optimizers."""
+"""Sample calls of matrix products, losses and random numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -220,71 +219,3 @@ def dropout_backward(make: Make) -> Iterator[Sample]:
     for shape in SHAPES:
         yield Sample(f"{shape}", (make.normal(*shape), make.mask(*shape)), (0.5,))
     yield Sample("large", (make.normal(LARGE), make.mask(LARGE)), (0.5,))
-
-
-# ---- optimizers ----------------------------------------------------------------------
-
-_GROUP = ((1,), (17,), (3, 5), (70,), (0,), (), (129,))
-
-
-def _group(make: Make) -> tuple[Array, ...]:
-    return tuple(make.normal(*shape) for shape in _GROUP)
-
-
-def sgd(make: Make) -> Iterator[Sample]:
-    options: tuple[tuple[Any, ...], ...] = (
-        (0.0, 0.0, 0.0, False, False),
-        (0.0, 0.0, 0.01, False, True),
-        (0.9, 0.0, 0.0, False, False),
-        (0.9, 0.1, 0.01, False, False),
-        (0.9, 0.0, 0.01, True, False),
-        (0.5, 0.0, 0.01, True, True),
-    )
-    for option in options:
-        for step in (1, 2):
-            buffers = _group(make) if option[0] else ()
-            inputs = (
-                _group(make),
-                buffers,
-                _group(make),
-                make.scalar(0.1),
-                int64(step),
-            )
-            yield Sample(f"{option}, step {step}", inputs, option)
-    for n in TAILS:
-        lists: list[tuple[Any, ...]] = [(make.normal(n),) for _ in range(3)]
-        inputs = (*lists, make.scalar(0.1), int64(2))
-        yield Sample(f"n={n}", inputs, options[4])
-    group = [(make.normal(301, 401), make.normal(LARGE)) for _ in range(3)]
-    yield Sample("large", (*group, make.scalar(0.1), int64(2)), options[4])
-    yield Sample("no parameters", ((), (), (), make.scalar(0.1), int64(1)), options[0])
-
-
-def adamw(make: Make) -> Iterator[Sample]:
-    options: tuple[tuple[Any, ...], ...] = (
-        (0.9, 0.999, 1e-8, 0.01, True, False),
-        (0.9, 0.999, 1e-8, 0.01, False, False),
-        (0.9, 0.999, 1e-8, 0.0, True, True),
-        (0.0, 0.5, 1e-3, 0.1, True, False),
-    )
-    for option in options:
-        for step in (1, 2, 1000):
-            yield _adamw(make, f"{option}, step {step}", step, option)
-    for n in TAILS:
-        yield _adamw(make, f"n={n}", 3, options[0], ((n,),))
-    yield _adamw(make, "large", 3, options[0], ((301, 401), (LARGE,)))
-
-
-def _adamw(
-    make: Make,
-    label: str,
-    step: int,
-    options: tuple[Any, ...],
-    shapes: tuple[tuple[int, ...], ...] = _GROUP,
-) -> Sample:
-    params, exp_avg, exp_avg_sq, grads = (
-        tuple(values(*shape) for shape in shapes)
-        for values in (make.normal, make.normal, make.positive, make.normal)
-    )
-    scalars = (make.scalar(0.001), int64(step))
-    return Sample(label, (params, exp_avg, exp_avg_sq, grads, *scalars), options)

@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 from autocalc._kernels import (
+    activations,
     elementwise,
     elementwise_composites,
+    gradients,
     indexing,
     linalg,
     losses,
     norms,
+    norms_backward,
     optimizers,
     random,
     reductions,
+    rmsprop,
     softmax,
 )
 from autocalc._kernels._spec import KernelSpec
@@ -20,14 +24,18 @@ from autocalc._kernels._spec import KernelSpec
 _FAMILIES = (
     elementwise,
     elementwise_composites,
+    activations,
     reductions,
     linalg,
     indexing,
     softmax,
     norms,
+    norms_backward,
     losses,
     random,
     optimizers,
+    rmsprop,
+    gradients,
 )
 
 #: Kernel name -> spec.

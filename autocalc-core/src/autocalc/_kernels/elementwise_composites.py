@@ -32,6 +32,16 @@ def sqrt_in_primitives(k: Any, a: Array) -> Array:
     return k.where(k.compare(a, zero, "lt"), nan, k.pow(a, half))
 
 
+def rsqrt(xp: Any, a: Array) -> Array:
+    return narrow(1 / xp.sqrt(wide(xp, a)), a)
+
+
+def rsqrt_in_primitives(k: Any, a: Array) -> Array:
+    zero, one, half, nan = (k.constant(c, a) for c in (0.0, 1.0, -0.5, math.nan))
+    root = k.where(k.compare(a, zero, "lt"), nan, k.pow(a, half))
+    return k.where(k.compare(a, zero, "eq"), k.div(one, a), root)  # of -0: -inf
+
+
 def absolute(xp: Any, a: Array) -> Array:
     return xp.absolute(a)
 
@@ -116,6 +126,16 @@ SPECS = (
         "The square root of a; NaN if a < 0.",
         sqrt,
         decomposition=sqrt_in_primitives,
+        lead="pow",
+    ),
+    elementwise(
+        "rsqrt",
+        "a",
+        "1 / sqrt(a); NaN if a < 0.",
+        rsqrt,
+        budget=budgets.ulps(2),
+        flops=2,
+        decomposition=rsqrt_in_primitives,
         lead="pow",
     ),
     elementwise(

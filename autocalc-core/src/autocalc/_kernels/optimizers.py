@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from autocalc._kernels import _budgets as budgets
-from autocalc._kernels import _samples_training as samples
+from autocalc._kernels import _budgets_optimizers as budgets
+from autocalc._kernels import _samples_optimizers as samples
 from autocalc._kernels._rules import (
     FLOAT64,
     INT64,
@@ -26,8 +26,8 @@ Metas = tuple[Meta, ...]
 # ---- rules ---------------------------------------------------------------------------
 
 
-def _check_group(
-    name: str, params: Metas, lr: Meta, step: Meta, **others: Metas
+def check_group(
+    name: str, params: Metas, lr: Meta, step: Meta | None, **others: Metas
 ) -> None:
     """Raise unless all lists have the parameters' length, shapes and dtype."""
     for word, metas in others.items():
@@ -41,8 +41,9 @@ def _check_group(
             expect_shape(name, f"{word}[{i}]", meta, param.shape)
         float_dtype(name, lr, *params, *metas)
     expect_shape(name, "lr", lr, ())
-    expect_shape(name, "step", step, ())
-    one_of(name, "step", step, (INT64,))
+    if step is not None:
+        expect_shape(name, "step", step, ())
+        one_of(name, "step", step, (INT64,))
 
 
 def _sgd_rule(
@@ -61,7 +62,7 @@ def _sgd_rule(
         )
         raise ShapeError(message)
     lists = {"grads": grads, "buffers": buffers} if momentum else {"grads": grads}
-    _check_group("sgd", params, lr, step, **lists)
+    check_group("sgd", params, lr, step, **lists)
     return params, buffers
 
 
@@ -74,7 +75,7 @@ def _adamw_rule(
     step: Meta,
     *attributes: Any,
 ) -> tuple[Metas, Metas, Metas]:
-    _check_group(
+    check_group(
         "adamw", params, lr, step, grads=grads, exp_avg=exp_avg, exp_avg_sq=exp_avg_sq
     )
     return params, exp_avg, exp_avg_sq
@@ -107,10 +108,10 @@ def sgd(
         return p - lr * g, b
 
     lists = (params, grads, buffers) if momentum else (params, grads)
-    return _columns(map(update, *lists), 2)
+    return columns(map(update, *lists), 2)
 
 
-def _columns(rows: Iterable[tuple[Array, ...]], n: int) -> list[list[Array]]:
+def columns(rows: Iterable[tuple[Array, ...]], n: int) -> list[list[Array]]:
     """Turn each parameter's results into `n` lists, empty where there are none."""
     rows = list(rows)
     width = len(rows[0]) if rows else 0
@@ -146,7 +147,7 @@ def sgd_in_primitives(
         return k.add(p, k.neg(k.mul(g, lr))), b
 
     lists = (params, grads, buffers) if momentum else (params, grads)
-    return _columns(map(update, *lists), 2)
+    return columns(map(update, *lists), 2)
 
 
 # ---- adamw ---------------------------------------------------------------------------
@@ -183,7 +184,7 @@ def adamw(
         p = p - step_size * (m / (xp.sqrt(v) / root + eps))
         return p, m, v
 
-    return _columns(map(update, params, exp_avg, exp_avg_sq, grads), 3)
+    return columns(map(update, params, exp_avg, exp_avg_sq, grads), 3)
 
 
 def adamw_in_primitives(
@@ -218,7 +219,7 @@ def adamw_in_primitives(
         ratio = k.div(m, k.add(size, k.constant(eps, v)))
         return k.add(p, k.neg(k.mul(ratio, step_size))), m, v
 
-    return _columns(map(update, params, exp_avg, exp_avg_sq, grads), 3)
+    return columns(map(update, params, exp_avg, exp_avg_sq, grads), 3)
 
 
 def _adamw_scalars(
