@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sched.h>
+#endif
 
 #include <atomic>
 #include <chrono>
@@ -105,6 +108,65 @@ TEST(sleeping_workers_wake_up) {
         CHECK(pool_sum(100) == 4950);
     }
 }
+
+#if defined(__linux__)
+namespace {
+
+void stay_at_home(const cpu_set_t& given) {
+    sched_setaffinity(0, sizeof given, &given);
+}
+
+// Which thread ran each of two tasks, and where.
+struct Places {
+    std::thread::id thread[2];
+    int processor[2] = {-1, -1};
+    static void task(void* arg, std::int64_t begin, std::int64_t end) {
+        auto& places = *static_cast<Places*>(arg);
+        for (std::int64_t i = begin; i < end; ++i) {
+            places.thread[i] = std::this_thread::get_id();
+            places.processor[i] = sched_getcpu();
+        }
+        // Long enough for the worker to begin, too.
+        const auto until =
+            std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+        while (std::chrono::steady_clock::now() < until) {
+        }
+    }
+};
+
+}  // namespace
+
+// The caller is pinned: whichever processor it is, the worker goes elsewhere.
+TEST(a_worker_keeps_off_the_processor_of_its_caller) {
+    cpu_set_t given;
+    if (sched_getaffinity(0, sizeof given, &given) != 0 || CPU_COUNT(&given) < 2)
+        return;
+    runtime::set_num_threads(2);
+    pool_sum(2);  // the worker exists, with all processors to choose from
+    int apart = 0;
+    int together = 0;
+    int processors = 0;
+    for (std::size_t home = 0; home < CPU_SETSIZE && processors < 2; ++home) {
+        if (!CPU_ISSET(home, &given)) continue;
+        ++processors;
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(home, &one);
+        stay_at_home(one);
+        for (int i = 0, runs = 0; i < 2000 && runs < 20; ++i) {
+            Places places;
+            runtime::parallel_for(2, Places::task, &places);
+            if (places.thread[0] == places.thread[1]) continue;  // it was late
+            ++runs;
+            ++(places.processor[0] == places.processor[1] ? together : apart);
+        }
+    }
+    stay_at_home(given);
+    CHECK(apart > 0);
+    CHECK(together <= 2);  // a run may begin before its worker has been seen
+}
+
+#endif
 
 TEST(a_job_inside_a_job_is_serial) {
     runtime::set_num_threads(4);

@@ -21,6 +21,7 @@
 #endif
 
 #include "allocator.hpp"
+#include "placement.hpp"
 
 namespace autocalc::runtime {
 namespace {
@@ -76,9 +77,20 @@ struct Job {
 
 struct alignas(cache_line) Worker {
     int part = 0;
-    std::atomic<std::uint64_t> ticket{
-        0};  // changes when there is a run for this worker
+    // Whether this worker's run of the present job waits for somebody to take it: the
+    // worker, or the caller if it is done with its own run first. So a worker that does
+    // not get a processor in time holds nobody up.
+    std::atomic<bool> offered{false};
     Doorbell bell;
+    std::atomic<int> thread{-1};
+    std::atomic<int> processor{-1};  // where it waits for its next run
+    Distance distance;               // the caller's
+
+    bool ready() {
+        processor.store(this_processor(), std::memory_order_relaxed);
+        return offered.load();
+    }
+    bool take() { return offered.load() && offered.exchange(false); }
 };
 
 thread_local bool running_tasks = false;
@@ -101,6 +113,7 @@ class Pool {
     void run_part(int part);
     void hire(int workers);
     void publish();
+    void take_what_is_left();
     void await();
     [[nodiscard]] int spins() const {
         return crowded_.load(std::memory_order_relaxed) ? 0 : spin_limit;
@@ -108,9 +121,10 @@ class Pool {
 
     std::mutex submitting_;
     std::vector<std::unique_ptr<Worker>> workers_;
+    int hired_ = 0;  // of the workers, those that the last job wanted
     Job job_;
-    std::atomic<bool> crowded_{
-        false};  // more threads than processors: spinning would harm
+    // More threads than processors: spinning would harm.
+    std::atomic<bool> crowded_{false};
     alignas(cache_line) std::atomic<int> pending_{0};
     Doorbell done_;
     std::atomic<bool> failed_{false};
@@ -127,6 +141,7 @@ bool Pool::try_run(std::int64_t count, ac_task_fn task, void* arg, int threads) 
     {
         const RunningTasks mark;
         run_part(0);
+        take_what_is_left();
     }
     await();
     if (failed_.load()) {
@@ -137,12 +152,15 @@ bool Pool::try_run(std::int64_t count, ac_task_fn task, void* arg, int threads) 
 }
 
 void Pool::hire(int workers) {
+    if (workers == hired_) return;
+    hired_ = workers;
     while (static_cast<int>(workers_.size()) < workers) {
         workers_.push_back(std::make_unique<Worker>());
         Worker& worker = *workers_.back();
         worker.part = static_cast<int>(workers_.size());
         std::thread([this, &worker] { work(worker); }).detach();
     }
+    // Asks the system, which costs as much as a small job.
     const unsigned processors = std::thread::hardware_concurrency();
     crowded_.store(static_cast<unsigned>(workers) >= processors,
                    std::memory_order_relaxed);
@@ -150,10 +168,21 @@ void Pool::hire(int workers) {
 
 void Pool::publish() {
     pending_.store(job_.runs - 1);
+    const int processor = this_processor();
     for (int i = 0; i + 1 < job_.runs; ++i) {
         Worker& worker = *workers_[static_cast<std::size_t>(i)];
-        worker.ticket.fetch_add(1);
+        if (processor >= 0 && worker.processor.load() == processor)
+            worker.distance.part(worker.thread.load(), processor);
+        worker.offered.store(true);
         worker.bell.wake();
+    }
+}
+
+void Pool::take_what_is_left() {
+    for (int part = job_.runs - 1; part > 0; --part) {
+        if (!workers_[static_cast<std::size_t>(part - 1)]->take()) continue;
+        run_part(part);
+        pending_.fetch_sub(1);
     }
 }
 
@@ -177,10 +206,10 @@ void Pool::work(Worker& worker) {
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
 #endif
     running_tasks = true;
-    std::uint64_t seen = 0;
+    worker.thread.store(this_thread());
     for (;;) {
-        worker.bell.wait(spins(), [&] { return worker.ticket.load() != seen; });
-        ++seen;
+        worker.bell.wait(spins(), [&] { return worker.ready(); });
+        if (!worker.take()) continue;
         run_part(worker.part);
         if (pending_.fetch_sub(1) == 1) done_.wake();
     }
