@@ -212,6 +212,12 @@ bench: $(MADE)/bench ## Run the benchmarks (COMMITS=v1..v2 ARGS=--quick) and mak
 	$(BIN)/asv publish
 	@echo ".asv/html/index.html"
 
+# PyTorch and JAX are compared with where they are: in .venv-torch (`make test-torch`
+# makes it), or as ARGS='--torch PYTHON --jax PYTHON'.
+.PHONY: bench-kernels
+bench-kernels: install ## Every kernel beside this machine's peaks, PyTorch, NumPy and JAX
+	$(BIN)/python -m benchmarks.kernels $(ARGS)
+
 .PHONY: clean
 clean: ## Remove environments and everything that was built
 	rm -rf .venv .venv-* .asv .make .mypy_cache .pytest_cache .ruff_cache \

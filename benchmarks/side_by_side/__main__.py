@@ -8,53 +8,15 @@ of the rounds' ratios, which other load on the machine hardly moves.
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import ExitStack
 
+from benchmarks.peers import Peer, started, worker
 from benchmarks.side_by_side.cases import CASES, Case
 
-ROOT = Path(__file__).parents[2]
-
-
-class Peer:
-    """A worker process and its pipes."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-        self.name = self._answer()
-
-    def seconds(self, case: str) -> float:
-        """Let the worker run one round of a case."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(case + "\n")
-        self.process.stdin.flush()
-        return float(self._answer())
-
-    def _answer(self) -> str:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            message = "side_by_side: a worker ended before it answered; see above."
-            raise SystemExit(message)
-        return line.strip()
-
-
-@contextmanager
-def started(python: str, module: str, threads: int) -> Iterator[Peer]:
-    """Start a worker; end it with the block."""
-    worker = "benchmarks.side_by_side.worker"
-    command = [python, "-m", worker, module, str(threads)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT
-    ) as process:
-        yield Peer(process)
-        assert process.stdin is not None
-        process.stdin.close()
+MODULE = "benchmarks.side_by_side.cases"
 
 
 def shown(case: Case, seconds: float) -> float:
@@ -67,14 +29,19 @@ def shown(case: Case, seconds: float) -> float:
 def compare(ours: Peer, theirs: Peer, name: str, rounds: int) -> float:
     """Run one case in turn; print its row and return how much faster we are."""
     case = CASES[name]
-    pairs = [(ours.seconds(name), theirs.seconds(name)) for _ in range(rounds)]
+    calls = case.calls
+    for peer in (ours, theirs):
+        peer.seconds(name, max(1, calls // 2))
+    pairs = [
+        (ours.seconds(name, calls), theirs.seconds(name, calls)) for _ in range(rounds)
+    ]
     ratios = sorted(b / a for a, b in pairs)
     ratio = statistics.median(ratios)
-    mine, peer = (
+    mine, other = (
         shown(case, statistics.median(times)) for times in zip(*pairs, strict=True)
     )
     print(
-        f"{name:34} {mine:9.2f} {peer:9.2f} {case.unit:8} {ratio:6.2f}x   "
+        f"{name:34} {mine:9.2f} {other:9.2f} {case.unit:8} {ratio:6.2f}x   "
         f"({ratios[0]:.2f} to {ratios[-1]:.2f})"
     )
     return ratio
@@ -99,10 +66,16 @@ def main() -> None:
     if not names:
         parser.error(f"no case matches; there are: {', '.join(CASES)}")
     with ExitStack() as stack:
-        start = stack.enter_context
-        ours = start(started(sys.executable, "autocalc", options.threads))
-        theirs = start(started(options.peer, options.module, options.threads))
-        print(f"{ours.name} beside {theirs.name}, {options.threads} threads")
+        ours, theirs = (
+            stack.enter_context(
+                started(worker(python, MODULE, peer, options.threads), os.environ)
+            )
+            for python, peer in (
+                (sys.executable, "autocalc"),
+                (options.peer, options.module),
+            )
+        )
+        print(f"{ours.title} beside {theirs.title}, {options.threads} threads")
         print(f"{'case':34} {'ours':>9} {'theirs':>9} {'':8} {'faster':>7}")
         for name in names:
             compare(ours, theirs, name, options.rounds)

@@ -7,10 +7,11 @@ A case is written once for all peers that share PyTorch's names (`ml` is the mod
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-Run = Callable[[], object]
+from benchmarks.worker import Run
 
 BATCH, FEATURES, HIDDEN, CLASSES = 256, 784, 1024, 10
 CHAIN = 50  # operators in the chain
@@ -101,3 +102,15 @@ CASES: dict[str, Case] = {
     "a * b, 16 elements, recorded": Case(eager_mul, 20000, 1e-6, "us"),
     "chain of 50, each operator": Case(chain, 200, CHAIN * 1e-6, "us"),
 }
+
+
+def start(peer: str, threads: int) -> str:
+    """Make the peer ready; return its name and version."""
+    ml: Any = importlib.import_module(peer)
+    ml.set_num_threads(threads)
+    return f"{peer} {ml.__version__}"
+
+
+def prepare(peer: str, case: str) -> Run:
+    """Return what to time."""
+    return CASES[case].prepare(importlib.import_module(peer))

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""Print what every kernel is worth here: ``python -m benchmarks.kernels``.
+
+For each kernel and shape: its rate, the share of this machine's peak (float32
+multiply-adds in registers for products; y += a x on 64 MiB, threads and all, for the
+rest), and how many times as fast it is as PyTorch, NumPy and JAX, where they are
+installed. All take turns in one run; a ratio is the median over the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+import autocalc as ac
+from autocalc._kernels._spec import Meta
+from autocalc._kernels._table import TABLE
+from benchmarks.kernels.cases import ROWS, Row, arguments
+from benchmarks.peers import ROOT, Peer, started, worker
+
+RIVALS = ("torch", "numpy", "jax")
+PRODUCTS = {"gemm", "linear", "linear_backward"}
+AXPY_BYTES = 3 * 4 * (1 << 24)
+#: The flags that let the compiler use what a kernel set uses.
+FLAGS = {
+    "simd-avx512": ["-mavx512f"],
+    "simd-avx2": ["-mavx2", "-mfma"],
+    "simd-sse2": ["-msse2"],
+}
+#: A round of one peer takes about this long.
+ROUND_SECONDS = 0.03
+
+
+class Result(NamedTuple):
+    """A row, measured."""
+
+    row: Row
+    rate: float  # GFLOP/s or GB/s
+    share: float  # of the peak, nan without a compiler
+    faster: dict[str, float]  # than each rival; nan where it has no such thing
+
+
+def work(row: Row) -> float:
+    """Return the floating-point operations of a product, the bytes of the rest."""
+    metas = [_meta(operand) for operand in arguments(row)]
+    total = TABLE[row.kernel].work(*metas, *row.attributes)
+    return total.flops if row.kernel in PRODUCTS else total.bytes
+
+
+def _meta(operand: object) -> object:
+    if isinstance(operand, list):
+        return tuple(_meta(one) for one in operand)
+    return (
+        Meta(operand.shape, operand.dtype) if isinstance(operand, np.ndarray) else None
+    )
+
+
+def measure(row: Row, peers: dict[str, Peer], rounds: int) -> Result:
+    """Let all peers run a row in turn."""
+    calls = {}
+    for name, peer in peers.items():
+        case = _case(name, row)
+        peer.seconds(case, 1)
+        once = peer.seconds(case, 1)
+        calls[name] = 1 if math.isnan(once) else max(1, int(ROUND_SECONDS / once))
+    times: dict[str, list[float]] = {name: [] for name in peers}
+    for _ in range(rounds):
+        for name, peer in peers.items():
+            times[name].append(peer.seconds(_case(name, row), calls[name]))
+    ours, amount = times["autocalc"], work(row)
+    best = 1e9 if row.kernel in PRODUCTS else AXPY_BYTES
+    peak = times.get("peak", [math.nan] * rounds)
+    share = statistics.median(
+        (amount / mine) / (best / top) for mine, top in zip(ours, peak, strict=True)
+    )
+    faster = {
+        name: statistics.median(b / a for a, b in zip(ours, times[name], strict=True))
+        for name in peers
+        if name in RIVALS
+    }
+    return Result(row, amount / statistics.median(ours) / 1e9, share, faster)
+
+
+def _case(peer: str, row: Row) -> str:
+    if peer == "peak":
+        return "fma" if row.kernel in PRODUCTS else "axpy"
+    return row.name
+
+
+# ---- the peers -----------------------------------------------------------------------
+
+
+def find(module: str, given: str | None) -> str | None:
+    """Return an interpreter that has `module` and NumPy."""
+    places = [given] if given else [sys.executable, f"{ROOT}/.venv-{module}/bin/python"]
+    for python in places:
+        if not Path(python).exists():
+            continue
+        found = subprocess.run(
+            [python, "-c", f"import numpy, {module}"], capture_output=True, check=False
+        )
+        if found.returncode == 0:
+            return python
+    if given:
+        message = f"benchmarks.kernels: {given} cannot import {module} and numpy"
+        raise SystemExit(message)
+    return None
+
+
+def compiled_peak(folder: str, kernels: str) -> list[str] | None:
+    """Compile the measurement of the peaks; None without a compiler."""
+    compiler = shutil.which(os.environ.get("CXX", "c++"))
+    if compiler is None:
+        return None
+    program = f"{folder}/peak"
+    flags = FLAGS.get(kernels, ["-march=native"])
+    source = str(Path(__file__).with_name("peak.cpp"))
+    command = [compiler, "-std=c++17", "-O3", "-ffp-contract=fast", "-pthread", *flags]
+    subprocess.run([*command, source, "-o", program], check=True)
+    return [program]
+
+
+def environment(threads: int, kernels: str) -> dict[str, str]:
+    """Return the environment that gives each peer its threads and its best settings."""
+    count = str(threads)
+    return {
+        **os.environ,
+        "OMP_NUM_THREADS": count,
+        "OPENBLAS_NUM_THREADS": count,
+        "MKL_NUM_THREADS": count,
+        "THP_MEM_ALLOC_ENABLE": "1",  # PyTorch: huge pages
+        "AUTOCALC_KERNELS": kernels,
+    }
+
+
+def start_all(stack: ExitStack, options: argparse.Namespace) -> dict[str, Peer]:
+    """Start the workers of all that is installed."""
+    given = {"torch": options.torch, "numpy": None, "jax": options.jax}
+    found = {name: find(name, given[name]) for name in RIVALS}
+    commands = {
+        name: worker(python, "benchmarks.kernels.run", name, options.threads)
+        for name, python in {"autocalc": sys.executable, **found}.items()
+        if python is not None
+    }
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
+    peak = compiled_peak(folder, options.kernels)
+    if peak is not None:
+        commands["peak"] = [*peak, str(options.threads)]
+    variables = environment(options.threads, options.kernels)
+    return {
+        name: stack.enter_context(started(command, variables))
+        for name, command in commands.items()
+    }
+
+
+# ---- what is shown -------------------------------------------------------------------
+
+
+def table(results: list[Result], rivals: list[str]) -> Table:
+    """Return the rows for a person."""
+    shown = Table(box=None, pad_edge=False)
+    shown.add_column("kernel", no_wrap=True)
+    shown.add_column("operands", no_wrap=True)
+    for title in ("rate", "", "of peak", *(f"x {name}" for name in rivals)):
+        shown.add_column(title, justify="left" if not title else "right")
+    for cells in lines(results, rivals):
+        shown.add_row(*cells)
+    return shown
+
+
+def lines(results: list[Result], rivals: list[str]) -> list[list[str]]:
+    """Return the cells of each row."""
+    return [
+        [
+            result.row.kernel,
+            result.row.operands,
+            f"{result.rate:.1f}",
+            "GFLOP/s" if result.row.kernel in PRODUCTS else "GB/s",
+            "-" if math.isnan(result.share) else f"{100 * result.share:.0f} %",
+            *(_ratio(result.faster[name]) for name in rivals),
+        ]
+        for result in results
+    ]
+
+
+def _ratio(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.2f}"
+
+
+def markdown(results: list[Result], rivals: list[str]) -> str:
+    """Return the rows as a Markdown table."""
+    titles = ["kernel", "operands", "rate", "", "of peak", *(f"x {r}" for r in rivals)]
+    rule = ["---", "---", "--:", "---", "--:", *["--:"] * len(rivals)]
+    cells = (titles, rule, *lines(results, rivals))
+    return "".join(f"| {' | '.join(row)} |\n" for row in cells)
+
+
+def summary(results: list[Result], rivals: list[str]) -> list[str]:
+    """Return geometric means, and the rows in which a rival is ahead."""
+    said = []
+    for kind, chosen in (
+        ("products", [r for r in results if r.row.kernel in PRODUCTS]),
+        ("the rest", [r for r in results if r.row.kernel not in PRODUCTS]),
+    ):
+        for name in rivals:
+            ratios = [r.faster[name] for r in chosen if not math.isnan(r.faster[name])]
+            if ratios:
+                mean = statistics.geometric_mean(ratios)
+                said.append(
+                    f"{kind} beside {name}: {mean:.2f} times as fast (geometric mean "
+                    f"of {len(ratios)} rows)"
+                )
+    behind = [
+        result.row.name
+        for result in results
+        if any(ratio < 0.97 for ratio in result.faster.values())
+    ]
+    if behind:
+        said.append(f"more than 3 % behind somebody: {', '.join(behind)}")
+    return said
+
+
+def main() -> None:
+    """Run the comparison."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.kernels",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("rows", nargs="*", help="parts of rows' names; all by default")
+    parser.add_argument(
+        "--kernels",
+        default=ac.kernels.available()[0],
+        choices=ac.kernels.available(),
+        help="AutoCalc's kernel set; default: %(default)s",
+    )
+    parser.add_argument("--threads", type=int, default=ac.get_num_threads())
+    parser.add_argument("--rounds", type=int, default=9)
+    help_python = "the interpreter that has it; else this one's, else .venv-%s"
+    parser.add_argument("--torch", metavar="PYTHON", help=help_python % "torch")
+    parser.add_argument("--jax", metavar="PYTHON", help=help_python % "jax")
+    parser.add_argument("--markdown", metavar="FILE", help="write the table there too")
+    options = parser.parse_args()
+    parts = options.rows or [""]
+    rows = [row for name, row in ROWS.items() if any(part in name for part in parts)]
+    if not rows:
+        parser.error(f"no row matches; there are: {', '.join(ROWS)}")
+    console = Console()
+    if not console.is_terminal:  # a file: no line is too long
+        console = Console(width=120)
+    with ExitStack() as stack:
+        peers = start_all(stack, options)
+        for peer in peers.values():
+            console.print(peer.title, highlight=False)
+        absent = [name for name in RIVALS if name not in peers]
+        if absent:
+            console.print(f"not installed: {', '.join(absent)}")
+        progress = track(rows, "measuring", console=Console(stderr=True))
+        results = [measure(row, peers, options.rounds) for row in progress]
+    rivals = [name for name in RIVALS if name in peers]
+    console.print(table(results, rivals))
+    for line in summary(results, rivals):
+        console.print(line, soft_wrap=True, highlight=False)
+    if options.markdown:
+        Path(options.markdown).write_text(markdown(results, rivals), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

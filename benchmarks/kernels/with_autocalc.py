@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""AutoCalc: the public function where there is one, else a call of the kernel table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import autocalc as ac
+from autocalc._dispatch._arrays import arrays
+from benchmarks.kernels.cases import Row
+from benchmarks.worker import Run
+
+F = ac.nn.functional
+
+
+def start(threads: int) -> str:
+    """Set the threads; return the version."""
+    ac.set_num_threads(threads)
+    return ac.__version__
+
+
+def convert(array: np.ndarray) -> np.ndarray:
+    """Return a copy in memory of the kernel set's own allocator; strides stay."""
+    return arrays.copy(array) if array.flags.c_contiguous else array
+
+
+#: Functions of tensors; they take what the kernels of the same names take.
+PUBLIC: dict[str, Callable[..., object]] = {
+    **{
+        name: getattr(ac, name)
+        for name in [
+            "add",
+            "sub",
+            "mul",
+            "div",
+            "maximum",
+            "minimum",
+            "pow",
+            "neg",
+            "abs",
+            "exp",
+            "log",
+            "tanh",
+            "sin",
+            "cos",
+            "erf",
+            "sqrt",
+            "relu",
+            "sigmoid",
+            "where",
+        ]
+    },
+    "gemm": lambda a, b, bias, *_: ac.matmul(a, b),
+    "linear": lambda x, weight, bias, _: F.linear(x, weight, bias),
+    "sum": ac.sum,
+    "mean": ac.mean,
+    "logsumexp": ac.logsumexp,
+    "max": ac.amax,
+    "softmax": ac.softmax,
+    "log_softmax": ac.log_softmax,
+}
+
+
+def bind(row: Row, operands: list[Any]) -> Run:
+    """Return the call of a row."""
+    function = PUBLIC.get(row.kernel)
+    if function is None:
+        kernel = getattr(arrays, row.kernel)
+        if row.want:
+            kernel = partial(kernel, want=row.want)
+        return partial(kernel, *operands, *row.attributes)
+    tensors = [None if x is None else ac.from_numpy(x) for x in operands]
+    return partial(function, *tensors, *row.attributes)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Peers that take turns: workers in processes of their own, and what their times say.
+
+Other load on a machine hits neighbours in time alike.  So peers alternate round by
+round, and what counts is the median of the rounds' ratios.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+class Peer:
+    """A process that answers the seconds per call of a case."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        #: Name and version, as the process gives them.
+        self.title = self._answer()
+
+    def seconds(self, case: str, calls: int) -> float:
+        """Let the process call a case; NaN if it has no such thing."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{case}\t{calls}\n")
+        self._process.stdin.flush()
+        return float(self._answer())
+
+    def _answer(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            message = "benchmarks: a worker ended before it answered; see above."
+            raise SystemExit(message)
+        return line.strip()
+
+
+@contextmanager
+def started(command: list[str], environment: Mapping[str, str]) -> Iterator[Peer]:
+    """Start a process that speaks the worker's protocol; end it with the block."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT, env=dict(environment)
+    ) as process:
+        yield Peer(process)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def worker(python: str, cases: str, peer: str, threads: int) -> list[str]:
+    """Return the command of a worker."""
+    return [python, "-m", "benchmarks.worker", cases, peer, str(threads)]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""The benchmarks measure what they say: rows run, peers answer, medians are right."""
+
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from benchmarks.kernels.cases import ROWS, arguments
+from benchmarks.kernels.run import converted, prepare
+from benchmarks.peers import ROOT, started, worker
+
+SMALL = [name for name in ROWS if "4 Ki" in name or name == "gemm 17x33x65"]
+
+
+def plain(result):
+    return result.numpy() if hasattr(result, "numpy") else np.asarray(result)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_autocalc_and_numpy_compute_the_same(name):
+    theirs = prepare("numpy", name)
+    if theirs is None:
+        pytest.skip("NumPy has no such function")
+    ours = plain(prepare("autocalc", name)())
+    np.testing.assert_allclose(ours, theirs(), rtol=2e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "name", ["cross_entropy 256x10, gradient", "sum 1024x1024 over 0", "sgd"]
+)
+def test_rows_of_the_kernel_table_run(name):
+    (full,) = [row for row in ROWS if row.startswith(name)]
+    prepare("autocalc", full)()
+
+
+def test_operands_are_the_same_numbers_for_each_peer():
+    row = ROWS["add 4 Ki"]
+    for a, b in zip(arguments(row), arguments(row), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_absent_operands_and_lists_are_converted():
+    assert converted(float, None) is None
+    assert converted(float, [1, 2]) == [1.0, 2.0]
+
+
+def test_a_worker_answers_seconds_and_nan_for_what_its_peer_lacks():
+    command = worker(sys.executable, "benchmarks.kernels.run", "numpy", 1)
+    with started(command, os.environ) as peer:
+        assert peer.title.startswith("numpy ")
+        assert 0 < peer.seconds("add 4 Ki", 2) < 1
+        assert math.isnan(peer.seconds("layer_norm 4096x768", 1))
+
+
+def test_a_worker_that_dies_is_an_error():
+    command = [sys.executable, "-c", "pass"]
+    with (
+        pytest.raises(SystemExit, match="a worker ended before it answered"),
+        started(command, os.environ),
+    ):
+        pass
+
+
+def test_the_table_of_kernels_names_rate_share_and_rivals():
+    run = subprocess.run(
+        [sys.executable, "-m", "benchmarks.kernels", "--rounds", "1", "add 4 Ki"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "GB/s" in run.stdout
+    assert "x numpy" in run.stdout
+    assert "of peak" in run.stdout
+
+
+def test_an_unknown_row_is_an_error_that_names_all():
+    run = subprocess.run(
+        [sys.executable, "-m", "benchmarks.kernels", "nothing like it"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 2
+    assert "no row matches; there are: gemm 64x64x64" in run.stderr
