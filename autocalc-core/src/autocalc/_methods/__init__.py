@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""The operators as methods of `Tensor`: each a line that calls its function.
+
+`ops` and `functional` are set when the package is put together, since they are made of
+tensors themselves.  The arithmetic of ``a * b`` is bound without the extra call: it
+would cost as much as the bookkeeping of a small operator.
+"""
+
+from __future__ import annotations
+
+from autocalc._methods import arithmetic, elementwise, reductions, shapes, writes
+
+
+class TensorMethods(
+    arithmetic.Arithmetic,
+    elementwise.Elementwise,
+    reductions.Reductions,
+    shapes.Shapes,
+    writes.Writes,
+):
+    """The methods that compute."""
+
+    __slots__ = ()
+
+
+def bind() -> None:
+    """Name the modules that the methods call, once they exist.
+
+    Then let ``a * b`` call its operator at once.
+    """
+    from autocalc import _dtypes, _functional, _inplace
+    from autocalc._ops import elementwise as ops
+
+    for module in (arithmetic, elementwise, reductions, shapes, writes):
+        vars(module).update(
+            dtypes=_dtypes, functional=_functional, inplace=_inplace, ops=ops
+        )
+    for name in ("add", "sub", "mul", "pow", "truediv", "neg"):
+        operator = getattr(ops, "div" if name == "truediv" else name)
+        setattr(TensorMethods, f"__{name}__", operator)

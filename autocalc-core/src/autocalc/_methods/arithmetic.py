@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""What Python's operators call: ``a * b``, ``a < b``, ``a[i]``, ``a += b``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autocalc import _functional as functional
+    from autocalc import _inplace as inplace
+    from autocalc._ops import elementwise as ops
+    from autocalc._tensor import Tensor
+
+
+def _is_operand(other: object) -> bool:
+    """Return whether `other` can be compared; no tensor equals a stranger."""
+    return isinstance(other, (int, float, list)) or hasattr(other, "__array__")
+
+
+class Arithmetic:
+    """Operators of Python, computed element by element."""
+
+    __slots__ = ()
+
+    def __add__(self: Tensor, other: Any) -> Tensor:
+        return ops.add(self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self: Tensor, other: Any) -> Tensor:
+        return ops.sub(self, other)
+
+    def __rsub__(self: Tensor, other: Any) -> Tensor:
+        return ops.sub(other, self)
+
+    def __mul__(self: Tensor, other: Any) -> Tensor:
+        return ops.mul(self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self: Tensor, other: Any) -> Tensor:
+        return ops.div(self, other)
+
+    def __rtruediv__(self: Tensor, other: Any) -> Tensor:
+        return ops.div(other, self)
+
+    def __pow__(self: Tensor, other: Any) -> Tensor:
+        return ops.pow(self, other)
+
+    def __rpow__(self: Tensor, other: Any) -> Tensor:
+        return ops.pow(other, self)
+
+    def __neg__(self: Tensor) -> Tensor:
+        return ops.neg(self)
+
+    def __pos__(self: Tensor) -> Tensor:
+        return self
+
+    def __abs__(self: Tensor) -> Tensor:
+        return ops.abs(self)
+
+    def __matmul__(self: Tensor, other: Any) -> Tensor:
+        return functional.matmul(self, other)
+
+    def __eq__(self: Tensor, other: object) -> Tensor:  # type: ignore[override]  # element by element
+        return ops.eq(self, other) if _is_operand(other) else NotImplemented
+
+    def __ne__(self: Tensor, other: object) -> Tensor:  # type: ignore[override]  # element by element
+        return ops.ne(self, other) if _is_operand(other) else NotImplemented
+
+    __hash__ = object.__hash__
+
+    def __lt__(self: Tensor, other: Any) -> Tensor:
+        return ops.lt(self, other)
+
+    def __le__(self: Tensor, other: Any) -> Tensor:
+        return ops.le(self, other)
+
+    def __gt__(self: Tensor, other: Any) -> Tensor:
+        return ops.gt(self, other)
+
+    def __ge__(self: Tensor, other: Any) -> Tensor:
+        return ops.ge(self, other)
+
+    def __getitem__(self: Tensor, index: Any) -> Tensor:
+        return functional.getitem(self, index)
+
+    def __setitem__(self: Tensor, index: Any, value: Any) -> None:
+        inplace.setitem(self, index, value)
+
+    def __iadd__(self: Tensor, other: Any) -> Tensor:
+        return self.add_(other)
+
+    def __isub__(self: Tensor, other: Any) -> Tensor:
+        return self.sub_(other)
+
+    def __imul__(self: Tensor, other: Any) -> Tensor:
+        return self.mul_(other)
+
+    def __itruediv__(self: Tensor, other: Any) -> Tensor:
+        return self.div_(other)

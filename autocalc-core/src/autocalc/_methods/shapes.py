@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Methods that move, choose or convert elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autocalc import _dtypes as dtypes
+    from autocalc import _functional as functional
+    from autocalc._dtypes import DType
+    from autocalc._tensor import Tensor
+
+
+def _sizes(sizes: tuple[Any, ...]) -> Sequence[int]:
+    """Return sizes given one by one or as one sequence."""
+    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
+        return sizes[0]
+    return sizes
+
+
+class Shapes:
+    """The same elements in another shape, order or dtype."""
+
+    __slots__ = ()
+
+    def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+        """Return x with dimensions merged."""
+        return functional.flatten(self, start_dim, end_dim)
+
+    def squeeze(self: Tensor, dim: Any = None) -> Tensor:
+        """Return x without dimensions of size 1."""
+        return functional.squeeze(self, dim)
+
+    def unsqueeze(self: Tensor, dim: int) -> Tensor:
+        """Return x with a dimension of size 1 inserted."""
+        return functional.unsqueeze(self, dim)
+
+    def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
+        """Return x with two dimensions exchanged: a view."""
+        return functional.transpose(self, dim0, dim1)
+
+    def t(self: Tensor) -> Tensor:
+        """Return the transpose of a matrix."""
+        return functional.t(self)
+
+    def clone(self: Tensor) -> Tensor:
+        """Return a copy with the same history."""
+        return functional.clone(self)
+
+    def gather(self: Tensor, dim: int, index: Tensor) -> Tensor:
+        """Return the elements that `index` names along `dim`."""
+        return functional.gather(self, dim, index)
+
+    def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
+        """Return the slices that `index` names along `dim`."""
+        return functional.index_select(self, dim, index)
+
+    def reshape(self: Tensor, *sizes: Any) -> Tensor:
+        """Return x in another shape; one size may be -1."""
+        return functional.reshape(self, _sizes(sizes))
+
+    def view(self: Tensor, *sizes: Any) -> Tensor:
+        """Return x in another shape, sharing its memory."""
+        return functional.view(self, _sizes(sizes))
+
+    def permute(self: Tensor, *sizes: Any) -> Tensor:
+        """Return x with its dimensions in another order: a view."""
+        return functional.permute(self, _sizes(sizes))
+
+    def expand(self: Tensor, *sizes: Any) -> Tensor:
+        """Return x repeated to a larger shape, without a copy."""
+        return functional.expand(self, _sizes(sizes))
+
+    @property
+    def T(self: Tensor) -> Tensor:
+        """The dimensions in reverse order: a view."""
+        return functional.permute(self, tuple(reversed(range(self.ndim))))
+
+    @property
+    def mT(self: Tensor) -> Tensor:
+        """The last two dimensions exchanged: a view."""
+        return functional.transpose(self, -2, -1)
+
+    def contiguous(self: Tensor) -> Tensor:
+        """Return x itself if its elements lie in row-major order, else a copy."""
+        return self if self.is_contiguous() else functional.clone(self)
+
+    def to(
+        self: Tensor, *args: Any, dtype: DType | None = None, copy: bool = False
+    ) -> Tensor:
+        """Return x with another dtype or on another device, itself if nothing changes.
+
+        Takes a dtype, a device, both, or a tensor whose dtype to take.
+        """
+        return functional.to(self, *args, dtype=dtype, copy=copy)
+
+    def cpu(self: Tensor) -> Tensor:
+        """Return x itself: it lives on the CPU."""
+        return self
+
+    def type_as(self: Tensor, other: Tensor) -> Tensor:
+        """Return x with the dtype of `other`."""
+        return self.to(other.dtype)
+
+    def float(self: Tensor) -> Tensor:
+        """Return x as float32."""
+        return self.to(dtypes.float32)
+
+    def double(self: Tensor) -> Tensor:
+        """Return x as float64."""
+        return self.to(dtypes.float64)
+
+    def int(self: Tensor) -> Tensor:
+        """Return x as int32."""
+        return self.to(dtypes.int32)
+
+    def long(self: Tensor) -> Tensor:
+        """Return x as int64."""
+        return self.to(dtypes.int64)
+
+    def bool(self: Tensor) -> Tensor:
+        """Return x as booleans."""
+        return self.to(dtypes.bool_)
