@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import ArgumentError, GradError
+from autocalc.errors import ArgumentError, DTypeError, GradError
 
+PHI = np.vectorize(lambda x: 0.5 * (1 + math.erf(x / math.sqrt(2))))
 X = np.linspace(-3, 3, 12, dtype=np.float32).reshape(3, 4)
 
 
@@ -24,6 +27,23 @@ def softmax(x, axis):
         (nn.ReLU(), lambda x: np.maximum(x, 0), "ReLU()"),
         (nn.Tanh(), np.tanh, "Tanh()"),
         (nn.Sigmoid(), lambda x: 1 / (1 + np.exp(-x)), "Sigmoid()"),
+        (nn.SiLU(), lambda x: x / (1 + np.exp(-x)), "SiLU()"),
+        (nn.GELU(), lambda x: x * PHI(x), "GELU(approximate='none')"),
+        (
+            nn.GELU("tanh"),
+            lambda x: x / 2 * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3))),
+            "GELU(approximate='tanh')",
+        ),
+        (
+            nn.Softplus(),
+            lambda x: np.log(1 + np.exp(x)),
+            "Softplus(beta=1.0, threshold=20.0)",
+        ),
+        (
+            nn.Softplus(2, 3),
+            lambda x: np.where(2 * x > 3, x, np.log(1 + np.exp(2 * x)) / 2),
+            "Softplus(beta=2, threshold=3)",
+        ),
         (nn.Softmax(dim=1), lambda x: softmax(x, 1), "Softmax(dim=1)"),
         (nn.Softmax(0), lambda x: softmax(x, 0), "Softmax(dim=0)"),
         (nn.LogSoftmax(-1), lambda x: np.log(softmax(x, 1)), "LogSoftmax(dim=-1)"),
@@ -61,3 +81,33 @@ def test_relu_in_place_on_a_leaf_is_refused():
     x = ac.tensor([-1.0, 1.0])
     assert nn.functional.relu_(x) is x
     assert x.tolist() == [0, 1]
+
+
+def test_silu_in_place_keeps_the_gradient():
+    module = nn.SiLU(inplace=True)
+    assert repr(module) == "SiLU(inplace=True)"
+    x = ac.tensor([-1.0, 2.0], dtype=ac.float64, requires_grad=True)
+    hidden = x * 3
+    y = module(hidden)
+    assert y is hidden
+    y.sum().backward()
+    again = x.detach().requires_grad_()
+    nn.functional.silu(again * 3).sum().backward()
+    assert x.grad.tolist() == again.grad.tolist()
+    z = ac.ones(1)
+    assert nn.functional.silu(z, inplace=True) is z
+
+
+def test_gelu_has_two_forms():
+    with pytest.raises(ArgumentError, match=r"GELU: `approximate`='erf'; use 'none'"):
+        nn.GELU("erf")
+    with pytest.raises(ArgumentError, match="gelu: `approximate`=None"):
+        nn.functional.gelu(ac.ones(1), None)
+
+
+@pytest.mark.parametrize("name", ["gelu", "softplus"])
+def test_integers_are_refused(name):
+    with pytest.raises(DTypeError, match=f"{name}: takes float32 or float64, not int"):
+        getattr(nn.functional, name)(ac.tensor([1]))
+    with pytest.raises(DTypeError, match=f"{name}: needs a Tensor, not float"):
+        getattr(nn.functional, name)(1.0)

@@ -107,6 +107,33 @@ def test_adam(decoupled, maximize, decay):
         _compare(p, theirs)
 
 
+RMSPROP = [
+    {"lr": 0.1},
+    {"lr": 0.1, "alpha": 0.9, "eps": 1e-3, "weight_decay": 0.1, "maximize": True},
+    {"lr": 0.1, "momentum": 0.9},
+    {"lr": 0.1, "centered": True, "weight_decay": 0.1},
+    {"lr": 0.1, "momentum": 0.5, "centered": True},
+]
+
+
+@pytest.mark.parametrize("options", RMSPROP)
+def test_rmsprop(options):
+    p = [normal(3, 2), normal(4)]
+    v, b, m = ([np.zeros_like(a) for a in p] for _ in range(3))
+    b = b if options.get("momentum") else []
+    m = m if options.get("centered") else []
+    defaults = {"alpha": 0.99, "eps": 1e-8, "weight_decay": 0.0, "momentum": 0.0}
+    attributes = [options.get(word, value) for word, value in defaults.items()]
+    attributes += [options.get(word, False) for word in ("centered", "maximize")]
+    theirs = _parameters(p)
+    optimizer = torch.optim.RMSprop(theirs, **options)
+    for _ in range(5):
+        grads = [normal(3, 2), normal(4)]
+        KERNELS["rmsprop"](p, v, b, m, grads, np.array(options["lr"]), *attributes)
+        _step(optimizer, theirs, grads)
+        _compare(p, theirs)
+
+
 def _parameters(arrays):
     return [torch.tensor(a, requires_grad=True) for a in arrays]
 
@@ -187,6 +214,79 @@ def test_special_values():
             (out,) = run(name, grid, axis, outs=[grid.shape])
             expected = getattr(F, name)(torch.tensor(grid), dim=axis)
             np.testing.assert_allclose(out, expected.numpy(), 1e-15, err_msg=name)
+
+
+SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, 1.0, -2.0, 30.0, -30.0, 1e4, -1e4])
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "function"),
+    [
+        ("rsqrt", (), torch.rsqrt),
+        ("silu", (), F.silu),
+        ("gelu", ("none",), F.gelu),
+        ("gelu", ("tanh",), lambda x: F.gelu(x, approximate="tanh")),
+        ("softplus", (1.0, 20.0), F.softplus),
+        ("softplus", (2.0, 0.5), lambda x: F.softplus(x, 2.0, 0.5)),
+    ],
+)
+def test_activations_and_their_gradients(name, attributes, function):
+    a = np.concatenate([normal(50) * 3, SPECIAL])
+    g = normal(a.size)
+    (out,) = run(name, a, *attributes, outs=[a.shape])
+    x = torch.tensor(a, requires_grad=True)
+    expected = function(x)
+    # Theirs loses the tails: exp(-x) is infinite, 1 + erf(x) is 0.
+    np.testing.assert_allclose(out, expected.detach().numpy(), rtol=1e-9, atol=1e-14)
+    if name == "rsqrt":
+        return
+    expected.backward(torch.tensor(g))
+    (back,) = run(f"{name}_backward", g, a, *attributes, outs=[a.shape])
+    np.testing.assert_allclose(back, x.grad.numpy(), rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_layer_norm(affine):
+    x, g = normal(2, 5, 7), normal(2, 5, 7)
+    weight, bias = (normal(7), normal(7)) if affine else (None, None)
+    out, mean, rstd = run(
+        *("layer_norm", x, weight, bias, 1e-3), outs=[x.shape, (2, 5), (2, 5)]
+    )
+    theirs = [None if a is None else torch.tensor(a) for a in (x, weight, bias)]
+    options = ([7], *theirs[1:], 1e-3)
+    for mine, yours in zip(
+        (out, mean, rstd), torch.native_layer_norm(theirs[0], *options), strict=True
+    ):
+        np.testing.assert_allclose(mine, yours.numpy().reshape(mine.shape), rtol=1e-10)
+    back = run(
+        *("layer_norm_backward", g, x, mean, rstd, weight, 0),
+        outs=[x.shape, (7,), (7,)],
+    )
+    leaves = _leaves(x, weight, bias)
+    F.layer_norm(leaves[0], [7], *leaves[1:], 1e-3).backward(torch.tensor(g))
+    _compare_gradients(back, leaves)
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_rms_norm(affine):
+    x, g, weight = normal(2, 5, 7), normal(2, 5, 7), normal(7) if affine else None
+    out, rstd = run("rms_norm", x, weight, 1e-3, outs=[x.shape, (2, 5, 1)])
+    leaves = _leaves(x, weight)
+    expected = F.rms_norm(leaves[0], [7], leaves[1], 1e-3)
+    np.testing.assert_allclose(out, expected.detach().numpy(), rtol=1e-10)
+    expected.backward(torch.tensor(g))
+    back = run(*("rms_norm_backward", g, x, rstd, weight, 0), outs=[x.shape, (7,)])
+    _compare_gradients(back, leaves)
+
+
+def _leaves(*arrays):
+    return [None if a is None else torch.tensor(a, requires_grad=True) for a in arrays]
+
+
+def _compare_gradients(mine, leaves):
+    for a, leaf in zip(mine, leaves, strict=True):
+        if leaf is not None:
+            np.testing.assert_allclose(a, leaf.grad.numpy(), rtol=1e-9, atol=1e-13)
 
 
 def test_integer_powers():

@@ -37,6 +37,7 @@ from autocalc._functional.extrema import (
     min,
 )
 from autocalc._functional.indexing import (
+    embedding,
     gather,
     getitem,
     index_select,
@@ -47,6 +48,10 @@ from autocalc._functional.joins import (
 )
 from autocalc._functional.losses import (
     cross_entropy,
+)
+from autocalc._functional.norms import (
+    layer_norm,
+    rms_norm,
 )
 from autocalc._functional.products import (
     bmm,
@@ -94,6 +99,7 @@ __all__ = [
     "clamp",
     "clone",
     "cross_entropy",
+    "embedding",
     "equal",
     "expand",
     "flatten",
@@ -101,6 +107,7 @@ __all__ = [
     "gather",
     "getitem",
     "index_select",
+    "layer_norm",
     "linear",
     "log_softmax",
     "logsumexp",
@@ -112,6 +119,7 @@ __all__ = [
     "numbers_only",
     "permute",
     "reshape",
+    "rms_norm",
     "round",
     "softmax",
     "squeeze",

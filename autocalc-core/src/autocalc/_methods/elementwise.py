@@ -28,6 +28,10 @@ class Elementwise:
         """Return the square root, element by element."""
         return ops.sqrt(self)
 
+    def rsqrt(self: Tensor) -> Tensor:
+        """Return 1 / sqrt(x), element by element."""
+        return ops.rsqrt(self)
+
     def sin(self: Tensor) -> Tensor:
         """Return the sine, element by element."""
         return ops.sin(self)

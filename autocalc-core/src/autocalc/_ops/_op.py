@@ -125,7 +125,7 @@ class Saves:
         return tuple(saved), tuple(versions)
 
 
-def _operator(call: Callable[..., Any], op: Op, doc: str = "") -> Operator:
+def operator(call: Callable[..., Any], op: Op, doc: str = "") -> Operator:
     """Hang the operator's data on the function that runs it."""
 
     def vjp(rule: Rule) -> Rule:
@@ -179,7 +179,7 @@ def unary(name: str, saves: str = "", *, floats: bool = True) -> Operator:
             return result
         return make(out, Node(op, (edge,), (), (), (shape,), dtype, ()))
 
-    return _operator(call, op)
+    return operator(call, op)
 
 
 def binary(name: str, saves: str = "", *, floats: bool = False) -> Operator:
@@ -236,7 +236,7 @@ def binary(name: str, saves: str = "", *, floats: bool = False) -> Operator:
         result._edge = Node(op, edges, saved, versions, shapes, dtype, ())
         return result
 
-    return _operator(call, op)
+    return operator(call, op)
 
 
 def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator:
@@ -275,7 +275,7 @@ def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator
             _record(op, saver, edges, results, tensors, attributes)
         return results[only] if only is not None else tuple(results[i] for i in kept)
 
-    return _operator(call, op)
+    return operator(call, op)
 
 
 def multi(name: str, saves: str = "") -> MultiOperator:
@@ -323,7 +323,7 @@ def view(name: str) -> Callable[[Callable[..., Any]], Operator]:
                 result._edge = Node(op, (edge,), (), (), shapes, a.dtype, attributes)
             return result
 
-        return _operator(call, op, function.__doc__ or "")
+        return operator(call, op, function.__doc__ or "")
 
     return decorate
 

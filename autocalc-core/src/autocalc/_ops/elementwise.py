@@ -140,6 +140,17 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(k.mul(g, k.constant(0.5, g)), n.saved[0])
 
 
+rsqrt = unary("rsqrt", saves="out")
+
+
+@rsqrt.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """The derivative of a^(-1/2) is -a^(-3/2) / 2: of the output's cube."""
+    (y,) = n.saved
+    slope = k.mul(k.mul(y, k.mul(y, y)), k.constant(-0.5, g))
+    return k.mul(g, slope)
+
+
 sin = unary("sin", saves="a")
 
 

@@ -177,19 +177,6 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
-embedding = nary("embedding", saves="indices:weight")
-
-
-@embedding.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    (indices,) = n.saved
-    width = n.shapes[0][1]
-    flat = k.reshape(indices, (-1,))
-    rows = k.reshape(g, (-1, width))
-    zeros = k.zeros(n.shapes[0], k.dtype(g))
-    return k.index_add(zeros, flat, rows, 0), None
-
-
 # ---- views where strides allow them, else copies -------------------------------------
 
 

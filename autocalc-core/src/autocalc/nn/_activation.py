@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc._ops import elementwise
 from autocalc._tensor import Tensor
 from autocalc.nn import functional
+from autocalc.nn._checks import check_approximate
 from autocalc.nn._module import Module
 
 
@@ -45,6 +46,82 @@ class Sigmoid(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Return 1 / (1 + exp(-x))."""
         return elementwise.sigmoid(input)
+
+
+class SiLU(Module):
+    """x * sigmoid(x), also called swish.
+
+    Parameters
+    ----------
+    inplace
+        Write the result into the input as well.
+    """
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return x * sigmoid(x)."""
+        return functional.silu(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Name what is not the default."""
+        return "inplace=True" if self.inplace else ""
+
+
+class GELU(Module):
+    """x * Phi(x), Phi the distribution function of the normal distribution.
+
+    Parameters
+    ----------
+    approximate
+        ``"none"``, or ``"tanh"`` for x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715
+        x^3))).
+
+    Raises
+    ------
+    ArgumentError
+        If `approximate` is neither.
+    """
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        check_approximate("GELU", approximate)
+        self.approximate = approximate
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return x * Phi(x)."""
+        return functional.gelu(input, self.approximate)
+
+    def extra_repr(self) -> str:
+        """Name the form."""
+        return f"approximate={self.approximate!r}"
+
+
+class Softplus(Module):
+    """log(1 + exp(beta * x)) / beta, a smooth max(x, 0).
+
+    Parameters
+    ----------
+    beta
+        The larger, the closer to max(x, 0).
+    threshold
+        Where beta * x is above, the input itself is returned.
+    """
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return log(1 + exp(beta * x)) / beta."""
+        return functional.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        """Name the settings."""
+        return f"beta={self.beta}, threshold={self.threshold}"
 
 
 class _AlongDim(Module):

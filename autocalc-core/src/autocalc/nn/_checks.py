@@ -37,3 +37,10 @@ def check_reduction(where: str, reduction: Any) -> None:
     if reduction not in ("none", "mean", "sum"):
         message = f"{where}: `reduction`={reduction!r}; use 'mean', 'sum' or 'none'."
         raise ArgumentError(message)
+
+
+def check_approximate(where: str, approximate: Any) -> None:
+    """Raise unless `approximate` names a form of gelu."""
+    if approximate not in ("none", "tanh"):
+        message = f"{where}: `approximate`={approximate!r}; use 'none' or 'tanh'."
+        raise ArgumentError(message)

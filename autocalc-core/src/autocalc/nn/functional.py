@@ -8,25 +8,35 @@ import warnings
 from autocalc import _functional as functional
 from autocalc import _inplace as inplace_ops
 from autocalc._dtypes import DType
-from autocalc._functional import linear
+from autocalc._functional import embedding, layer_norm, linear, rms_norm
 from autocalc._functional._arguments import checked
-from autocalc._ops import elementwise
+from autocalc._ops import activations, elementwise
 from autocalc._ops import random as random_ops
 from autocalc._random import Generator, default_generator
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, AutocalcWarning, DTypeError
-from autocalc.nn._checks import check_probability, check_reduction
+from autocalc.nn._checks import (
+    check_approximate,
+    check_probability,
+    check_reduction,
+)
 
 __all__ = [
     "cross_entropy",
     "dropout",
+    "embedding",
+    "gelu",
+    "layer_norm",
     "linear",
     "log_softmax",
     "mse_loss",
     "relu",
     "relu_",
+    "rms_norm",
     "sigmoid",
+    "silu",
     "softmax",
+    "softplus",
     "tanh",
 ]
 
@@ -58,6 +68,69 @@ def tanh(input: Tensor) -> Tensor:
 def sigmoid(input: Tensor) -> Tensor:
     """Return 1 / (1 + exp(-input))."""
     return elementwise.sigmoid(input)
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return input * sigmoid(input); with `inplace`, in the memory of `input`.
+
+    Also called swish.  Elfwing, Uchibe, Doya: Sigmoid-weighted linear units (2017).
+    """
+    if not inplace:
+        return activations.silu(input)
+    # The backward rule reads the input, which is about to be overwritten.
+    kept = functional.clone(input) if input.requires_grad else input
+    return _into(input, activations.silu(kept), "silu_")
+
+
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+    """Return x * Phi(x), Phi the distribution function of the normal distribution.
+
+    Hendrycks, Gimpel: Gaussian error linear units (2016).
+
+    Parameters
+    ----------
+    input
+        x, of any shape, float32 or float64.
+    approximate
+        ``"none"``: x / 2 * (1 + erf(x / sqrt(2))); ``"tanh"``: x / 2 * (1 +
+        tanh(sqrt(2 / pi) * (x + 0.044715 x^3))).
+
+    Raises
+    ------
+    ArgumentError
+        If `approximate` is neither.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.gelu(ac.tensor([-1.0, 0.0, 1.0])).tolist()
+    [-0.15865525603294373, 0.0, 0.8413447141647339]
+    """
+    check_approximate("gelu", approximate)
+    return activations.gelu(checked("gelu", input), approximate)
+
+
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """Return log(1 + exp(beta * x)) / beta, a smooth max(x, 0).
+
+    Parameters
+    ----------
+    input
+        x, of any shape, float32 or float64.
+    beta
+        The larger, the closer to max(x, 0).
+    threshold
+        Where beta * x is above, x itself is returned.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.softplus(ac.tensor([-1.0, 0.0, 30.0])).tolist()
+    [0.3132616877555847, 0.6931471824645996, 30.0]
+    """
+    return activations.softplus(
+        checked("softplus", input), float(beta), float(threshold)
+    )
 
 
 def softmax(

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Normalisations over the last dimensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from autocalc._functional._arguments import checked
+from autocalc._ops import norms
+from autocalc._ops import shape as shapes
+from autocalc._tensor import Tensor
+from autocalc.errors import ShapeError
+
+Sizes = int | Sequence[int]
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sizes,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    r"""Return (x - mean) / sqrt(var + eps) * weight + bias over the last dimensions.
+
+    The variance is that of the population: divided by n.  Ba, Kiros, Hinton: Layer
+    normalization (2016).
+
+    Parameters
+    ----------
+    input
+        Of shape (..., \*normalized_shape), float32 or float64.
+    normalized_shape
+        The sizes of the last dimensions, over which mean and variance are taken.
+    weight, bias
+        Of shape `normalized_shape`.
+    eps
+        Keeps rows of equal values from a division by 0.
+
+    Raises
+    ------
+    ShapeError
+        If `input` does not end with `normalized_shape`, or a parameter has another
+        shape.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[0.0, 2.0], [3.0, 5.0]])
+    >>> ac.nn.functional.layer_norm(x, (2,), eps=0.0)
+    tensor([[-1.,  1.],
+            [-1.,  1.]])
+    """
+    sizes = _last_sizes("layer_norm", input, normalized_shape, weight, bias)
+
+    def run(x: Tensor, *parameters: Tensor | None) -> Tensor:
+        return norms.layer_norm(x, *parameters, float(eps))
+
+    return _over_last(run, sizes, input, weight, bias)
+
+
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Sizes,
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
+    r"""Return x / sqrt(mean(x^2) + eps) * weight over the last dimensions.
+
+    Zhang, Sennrich: Root mean square layer normalization (NeurIPS 2019).
+
+    Parameters
+    ----------
+    input
+        Of shape (..., \*normalized_shape), float32 or float64.
+    normalized_shape
+        The sizes of the last dimensions, over which the mean is taken.
+    weight
+        Of shape `normalized_shape`.
+    eps
+        By default the spacing of the dtype's numbers at 1.
+
+    Raises
+    ------
+    ShapeError
+        If `input` does not end with `normalized_shape`, or `weight` has another shape.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.rms_norm(ac.tensor([1.0, 7.0]), (2,), eps=0.0)
+    tensor([0.2, 1.4])
+    """
+    sizes = _last_sizes("rms_norm", input, normalized_shape, weight)
+    if eps is None:
+        eps = 2.0**-23 if input._array.dtype.itemsize == 4 else 2.0**-52
+    gap = float(eps)
+
+    def run(x: Tensor, *parameters: Tensor | None) -> Tensor:
+        return norms.rms_norm(x, *parameters, gap)
+
+    return _over_last(run, sizes, input, weight)
+
+
+def _last_sizes(
+    where: str, input: Tensor, normalized_shape: Sizes, *parameters: Tensor | None
+) -> tuple[int, ...]:
+    """Return the sizes to normalise over; raise unless all operands have them."""
+    given = normalized_shape
+    sizes = (given,) if isinstance(given, int) else tuple(given)
+    shape = checked(where, input).shape
+    if not sizes or shape[-len(sizes) :] != sizes:
+        message = (
+            f"{where}: `input` has shape {shape}, `normalized_shape` is {sizes}; the "
+            f"last dimensions of `input` must be these, at least one."
+        )
+        raise ShapeError(message)
+    for name, parameter in zip(("weight", "bias"), parameters, strict=False):
+        if parameter is not None and parameter.shape != sizes:
+            message = (
+                f"{where}: `{name}` has shape {parameter.shape}; it must be that of "
+                f"`normalized_shape`, {sizes}."
+            )
+            raise ShapeError(message)
+    return sizes
+
+
+def _over_last(
+    run: Callable[..., Tensor],
+    sizes: tuple[int, ...],
+    input: Tensor,
+    *parameters: Tensor | None,
+) -> Tensor:
+    """Run a kernel over one last dimension, several being merged to one."""
+    if len(sizes) == 1:
+        return run(input, *parameters)
+    n = math.prod(sizes)
+    rows = shapes.reshape(input, (*input.shape[: -len(sizes)], n))
+    flat = [None if p is None else shapes.reshape(p, (n,)) for p in parameters]
+    return shapes.unshared(shapes.reshape(run(rows, *flat), input.shape))

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Normalisations over the last dimension.
+
+The statistics that the forward kernel kept have no history; where the backward walk is
+itself recorded they are computed once more, from the input.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops._op import nary
+
+layer_norm = nary("layer_norm", saves="mean rstd x weight:x")
+
+
+@layer_norm.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    mean, rstd, x, weight = n.saved
+    if k.records:
+        axes = (len(n.shapes[0]) - 1,)
+        mean = k.mean(x, axes, False)
+        variance, _ = k.var(x, axes, False, 0.0)
+        rstd = k.rsqrt(k.add(variance, k.constant(n.attributes[0], x)))
+    want = n.needs(0) | n.needs(1) << 1 | n.needs(2) << 2
+    return k.layer_norm_backward(g, x, mean, rstd, weight, want=want)
+
+
+rms_norm = nary("rms_norm", saves="rstd x weight:x")
+
+
+@rms_norm.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    rstd, x, weight = n.saved
+    if k.records:
+        square = k.mean(k.mul(x, x), (len(n.shapes[0]) - 1,), True)
+        rstd = k.rsqrt(k.add(square, k.constant(n.attributes[0], x)))
+    want = n.needs(0) | n.needs(1) << 1
+    return k.rms_norm_backward(g, x, rstd, weight, want=want)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""Layers that normalise each example over its last dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autocalc._creation import empty
+from autocalc._device import Device
+from autocalc._dtypes import DType
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError
+from autocalc.nn import _init, functional
+from autocalc.nn._checks import check_sizes
+from autocalc.nn._module import Module
+from autocalc.nn._parameter import Parameter
+
+
+class _Norm(Module):
+    """What both have: sizes, and a weight of ones."""
+
+    normalized_shape: tuple[int, ...]
+    weight: Parameter | None
+
+    def __init__(
+        self, normalized_shape: int | Sequence[int], elementwise_affine: bool
+    ) -> None:
+        super().__init__()
+        given: Any = normalized_shape
+        sizes = (given,) if isinstance(given, int) else tuple(given)
+        name = type(self).__name__
+        check_sizes(name, **{f"normalized_shape[{i}]": n for i, n in enumerate(sizes)})
+        if not sizes:
+            message = f"{name}: `normalized_shape` is empty; name at least one size."
+            raise ArgumentError(message)
+        self.normalized_shape = sizes
+        self.elementwise_affine = elementwise_affine
+
+    def _parameter(self, name: str, dtype: DType | None, present: bool) -> None:
+        sizes = self.normalized_shape
+        parameter = Parameter(empty(*sizes, dtype=dtype)) if present else None
+        self.register_parameter(name, parameter)
+
+
+class LayerNorm(_Norm):
+    r"""(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions.
+
+    Ba, Kiros, Hinton: Layer normalization (2016).
+
+    Parameters
+    ----------
+    normalized_shape
+        The sizes of the last dimensions, or the size of the last one.
+    eps
+        Keeps rows of equal values from a division by 0.
+    elementwise_affine
+        Whether there are weight and bias.
+    bias
+        Whether there is a bias beside the weight.
+    dtype
+        Of the parameters.
+
+    Attributes
+    ----------
+    weight, bias
+        Of shape `normalized_shape`, ones and zeros at first; None without.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.LayerNorm(4)
+    >>> layer
+    LayerNorm((4,), eps=1e-05, elementwise_affine=True, bias=True)
+    >>> layer(ac.randn(2, 3, 4)).shape
+    (2, 3, 4)
+    """
+
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__(normalized_shape, elementwise_affine)
+        Device(device or "cpu")
+        self.eps = eps
+        self._parameter("weight", dtype, elementwise_affine)
+        self._parameter("bias", dtype, elementwise_affine and bias)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set the weight to 1 and the bias to 0."""
+        if self.weight is not None:
+            _init.ones_(self.weight)
+        if self.bias is not None:
+            _init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` normalised."""
+        return functional.layer_norm(
+            input, self.normalized_shape, self.weight, self.bias, self.eps
+        )
+
+    def extra_repr(self) -> str:
+        """Name sizes and settings."""
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, "
+            f"elementwise_affine={self.elementwise_affine}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class RMSNorm(_Norm):
+    """x / sqrt(mean(x^2) + eps) * weight over the last dimensions.
+
+    Zhang, Sennrich: Root mean square layer normalization (NeurIPS 2019).
+
+    Parameters
+    ----------
+    normalized_shape
+        The sizes of the last dimensions, or the size of the last one.
+    eps
+        By default the spacing of the input's numbers at 1.
+    elementwise_affine
+        Whether there is a weight.
+    dtype
+        Of the weight.
+
+    Attributes
+    ----------
+    weight
+        Of shape `normalized_shape`, ones at first; None without.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.RMSNorm(2)(ac.tensor([1.0, 7.0])).tolist()
+    [0.20000000298023224, 1.399999976158142]
+    """
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__(normalized_shape, elementwise_affine)
+        Device(device or "cpu")
+        self.eps = eps
+        self._parameter("weight", dtype, elementwise_affine)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set the weight to 1."""
+        if self.weight is not None:
+            _init.ones_(self.weight)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` normalised."""
+        return functional.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        """Name sizes and settings."""
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, "
+            f"elementwise_affine={self.elementwise_affine}"
+        )

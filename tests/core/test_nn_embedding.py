@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Embedding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc import nn
+from autocalc.errors import ArgumentError, DTypeError, KernelDataError, ShapeError
+
+F = nn.functional
+
+
+def test_it_returns_rows():
+    layer = nn.Embedding(5, 3)
+    numbers = np.array([[0, 4], [2, 2]], np.int32)
+    rows = layer(ac.tensor(numbers))
+    assert rows.tolist() == layer.weight.detach().numpy()[numbers].tolist()
+    assert list(layer.state_dict()) == ["weight"]
+    assert repr(layer) == "Embedding(5, 3)"
+    assert layer(ac.zeros(0, 2, dtype=ac.int64)).shape == (0, 2, 3)
+
+
+def test_the_table_is_normal_and_follows_the_seed():
+    ac.manual_seed(1)
+    table = nn.Embedding(100, 200).weight
+    assert abs(table.detach().numpy().std() - 1) < 0.02
+    ac.manual_seed(1)
+    assert nn.Embedding(100, 200).weight.tolist() == table.tolist()
+
+
+def test_the_padding_row_is_zero_and_stays_so():
+    layer = nn.Embedding(4, 2, padding_idx=-3)
+    assert repr(layer) == "Embedding(4, 2, padding_idx=1)"
+    assert layer.weight[1].tolist() == [0, 0]
+    assert (layer.weight[0] != 0).all()
+    layer(ac.tensor([1, 0, 1, 0])).sum().backward()
+    assert layer.weight.grad.tolist() == [[2, 2], [0, 0], [0, 0], [0, 0]]
+
+
+def test_a_table_that_is_there_already():
+    table = ac.randn(3, 2)
+    frozen = nn.Embedding.from_pretrained(table)
+    assert not frozen.weight.requires_grad
+    assert frozen(ac.tensor(2)).tolist() == table[2].tolist()
+    trained = nn.Embedding.from_pretrained(table, freeze=False, padding_idx=0)
+    assert trained.weight.requires_grad
+    assert trained.padding_idx == 0
+    with pytest.raises(ShapeError, match=r"from_pretrained: .* shape \(3,\)"):
+        nn.Embedding.from_pretrained(ac.ones(3))
+    with pytest.raises(ShapeError, match=r"`_weight` has shape \(3, 2\), .* \(3, 4\)"):
+        nn.Embedding(3, 4, _weight=table)
+
+
+def test_without_gradients_nothing_is_recorded():
+    weight = ac.ones(2, 2, requires_grad=True)
+    with ac.no_grad():
+        assert not F.embedding(ac.tensor([0]), weight).requires_grad
+    assert F.embedding(ac.tensor([0]), weight).requires_grad
+
+
+def test_what_does_not_fit_is_an_error():
+    table = ac.ones(3, 2)
+    with pytest.raises(KernelDataError, match="`indices` holds 3 at element 1"):
+        F.embedding(ac.tensor([0, 3]), table)
+    with pytest.raises(DTypeError, match="`input` has dtype float32; it holds the num"):
+        F.embedding(ac.ones(2), table)
+    with pytest.raises(DTypeError, match="`input` has dtype bool"):
+        F.embedding(ac.tensor([True]), table)
+    with pytest.raises(ShapeError, match=r"`weight` has shape \(3,\); it must be a"):
+        F.embedding(ac.tensor([0]), ac.ones(3))
+    with pytest.raises(ArgumentError, match="`padding_idx` is 3 for a table of 3 rows"):
+        F.embedding(ac.tensor([0]), table, 3)
+    with pytest.raises(ArgumentError, match=r"`max_norm`=1\.0 is not available"):
+        nn.Embedding(3, 2, max_norm=1.0)
+    with pytest.raises(ArgumentError, match="`sparse`=True is not available"):
+        nn.Embedding(3, 2, sparse=True)
+    with pytest.raises(ArgumentError, match="Embedding: `num_embeddings` is -1"):
+        nn.Embedding(-1, 2)
