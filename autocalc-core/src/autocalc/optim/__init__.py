@@ -4,6 +4,7 @@
 from autocalc.optim import lr_scheduler
 from autocalc.optim._adam import Adam, AdamW
 from autocalc.optim._optimizer import Optimizer
+from autocalc.optim._rmsprop import RMSprop
 from autocalc.optim._sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]

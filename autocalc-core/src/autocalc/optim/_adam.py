@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from autocalc._dispatch._arrays import arrays
-from autocalc._dtypes import int64
-from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError
-from autocalc.optim._optimizer import Batch, Group, Optimizer, Params, is_number
+from autocalc.optim._counting import CountingOptimizer
+from autocalc.optim._optimizer import Group, Params, is_number
 
 
-class _Adam(Optimizer):
+class _Adam(CountingOptimizer):
     """What both have; they differ in how they decay weights."""
 
     _decoupled: bool
@@ -59,59 +56,11 @@ class _Adam(Optimizer):
             self._decoupled,
             group["maximize"],
         )
-        batches = self._batches(group)
-        all_step = sum(len(b.params) for b in batches) == len(group["params"])
-        waiting = set() if all_step else self._waiting(group)
-        for batch in batches:
+        for batch, step in self._counted_batches(group):
             means, squares = batch.kept("exp_avg"), batch.kept("exp_avg_sq")
-            step = self._counted(batch, waiting)
             lr = self._rate(i, group, batch.dtype)
             arrays.adamw(batch.params, means, squares, batch.grads, lr, step, *settings)
             batch.bump()
-
-    def _age(self, state: dict[str, Any]) -> int:
-        """Parameters that began together share the tensor that counts their steps."""
-        return id(state.get("step"))
-
-    def _waiting(self, group: Group) -> set[int]:
-        """Return the ages of the parameters that have no gradient this time."""
-        return {
-            self._age(self.state[param])
-            for param in group["params"]
-            if param.grad is None and param in self.state
-        }
-
-    def _counted(self, batch: Batch, waiting: set[int]) -> Any:
-        """Count a step and return the count; part with those that wait."""
-        step = batch.states[0].get("step")
-        if step is None:
-            self._share(batch.states, 0)
-        elif id(step) in waiting:
-            self._share(batch.states, step.item())
-        # A cell that the host refreshes, as the learning rate is: a kernel call that
-        # adds 1 would cost ten times as much.
-        cell = batch.states[0]["step"]._array
-        cell[()] = cell.item() + 1
-        return cell
-
-    @staticmethod
-    def _share(states: list[dict[str, Any]], count: int) -> None:
-        """Give these states one new counter."""
-        step = make(arrays.full((), count, int64.numpy), None)
-        for state in states:
-            state["step"] = step
-
-    def _loaded(self, state: dict[Tensor, dict[str, Any]]) -> None:
-        """Let equal counts be shared: PyTorch gives each parameter its own."""
-        for group in self.param_groups:
-            together: dict[Any, list[dict[str, Any]]] = {}
-            for param in group["params"]:
-                values = state.get(param, {})
-                if "step" in values:
-                    key = (param.dtype, int(values["step"]))
-                    together.setdefault(key, []).append(values)
-            for (_, count), states in together.items():
-                self._share(states, count)
 
 
 class AdamW(_Adam):

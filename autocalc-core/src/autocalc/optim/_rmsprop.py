@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""RMSprop: steps of the gradient over the root of its mean square."""
+
+from __future__ import annotations
+
+from autocalc._dispatch._arrays import arrays
+from autocalc.errors import ArgumentError
+from autocalc.optim._counting import CountingOptimizer
+from autocalc.optim._optimizer import Group, Params, is_number
+
+
+class RMSprop(CountingOptimizer):
+    """Steps of the gradient over the root of its mean square.
+
+    ::
+
+        g += weight_decay * p
+        v = alpha * v + (1 - alpha) * g**2
+        b = momentum * b + g / (sqrt(v) + eps)
+        p -= lr * b
+
+    With `centered` the root is of v - m**2, m the mean of g kept likewise: of the
+    variance.  It is taken of 0 where rounding makes that difference negative.
+
+    Tieleman, Hinton: Lecture 6.5, rmsprop (Coursera, 2012).  Centered: Graves,
+    Generating sequences with recurrent neural networks (2013).
+
+    Parameters
+    ----------
+    params
+        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+    lr, alpha, eps, weight_decay, momentum
+        As in the formula.
+    centered
+        Whether the mean is taken out of the mean square.
+    maximize
+        Go up the gradient.
+    capturable, differentiable
+        Must be False; there for PyTorch's argument order.
+    foreach
+        Accepted so that programs carry over; a step is always one kernel call.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.tensor([1.0, -3.0], requires_grad=True)
+    >>> rmsprop = ac.optim.RMSprop([w], lr=0.5, alpha=0.75, eps=0.0)
+    >>> (w * w).sum().backward()
+    >>> rmsprop.step()
+    >>> w
+    tensor([ 0., -2.], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        settings = {
+            "lr": lr,
+            "alpha": alpha,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "momentum": momentum,
+            "centered": centered,
+            "maximize": maximize,
+        }
+        for name, given in (
+            ("capturable", capturable),
+            ("differentiable", differentiable),
+        ):
+            if given:
+                message = f"RMSprop: `{name}` is not available; leave it out."
+                raise ArgumentError(message)
+        super().__init__(params, settings)
+
+    def _check_group(self, group: Group) -> None:
+        super()._check_group(group)
+        self._check_not_negative(group, "eps", "momentum")
+        alpha = group["alpha"]
+        holds = is_number(alpha) and 0 <= alpha <= 1
+        self._check(group, "alpha", holds, "a number from 0 to 1")
+
+    def _step_group(self, i: int, group: Group) -> None:
+        momentum, centered = group["momentum"], bool(group["centered"])
+        settings = (
+            group["alpha"],
+            group["eps"],
+            group["weight_decay"],
+            momentum,
+            centered,
+            group["maximize"],
+        )
+        for batch, _ in self._counted_batches(group):
+            arrays.rmsprop(
+                batch.params,
+                batch.kept("square_avg"),
+                batch.kept("momentum_buffer") if momentum else [],
+                batch.kept("grad_avg") if centered else [],
+                batch.grads,
+                self._rate(i, group, batch.dtype),
+                *settings,
+            )
+            batch.bump()
