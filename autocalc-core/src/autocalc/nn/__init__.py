@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Modules: what networks are made of."""
 
-from autocalc.nn import functional, init
+from autocalc.nn import functional, init, utils
 from autocalc.nn._activation import (
     GELU,
     LogSoftmax,
@@ -46,4 +46,5 @@ __all__ = [
     "Tanh",
     "functional",
     "init",
+    "utils",
 ]

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""Limiting gradients, together or one by one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from autocalc._creation import tensor
+from autocalc._dispatch._arrays import arrays
+from autocalc._dtypes import float64
+from autocalc._tensor import Tensor, make
+from autocalc.errors import ArgumentError, DTypeError, GradError
+
+
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scale all gradients by one factor, so that their norm is at most `max_norm`.
+
+    The norm is that of all gradients as one vector; the factor is
+    min(1, max_norm / (norm + 1e-6)).  Pascanu, Mikolov, Bengio: On the difficulty of
+    training recurrent neural networks (ICML 2013).
+
+    Parameters
+    ----------
+    parameters
+        Tensors, or one; those without a gradient are left out.
+    max_norm
+        The largest norm.
+    norm_type
+        p of the norm, above 0; ``math.inf`` is the largest absolute value.
+    error_if_nonfinite
+        Whether a norm of NaN or infinity is an error; by default the gradients become
+        NaN or 0.
+    foreach
+        Accepted so that programs carry over.
+
+    Returns
+    -------
+    Tensor
+        The norm before, 0-d.
+
+    Raises
+    ------
+    GradError
+        If the norm is not finite and `error_if_nonfinite`; nothing is changed then.
+    ArgumentError
+        If `max_norm` or `norm_type` is impossible.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.tensor([3.0, 4.0], requires_grad=True)
+    >>> (w * w).sum().backward()  # the gradient is 2 w, its norm 10
+    >>> ac.nn.utils.clip_grad_norm_([w], max_norm=5.0).item()
+    10.0
+    >>> w.grad
+    tensor([3., 4.])
+    """
+    where = "clip_grad_norm_"
+    limit = _number(where, "max_norm", max_norm, at_least=0.0)
+    p = _number(where, "norm_type", norm_type, at_least=0.0)
+    if p == 0:
+        message = f"{where}: `norm_type` is 0; it must be above 0, or math.inf."
+        raise ArgumentError(message)
+    batches = _by_dtype(where, parameters)
+    if not batches:
+        return tensor(0.0)
+    norms = [_norm([g._array for g in grads], p) for grads in batches]
+    norm = norms[0] if len(norms) == 1 else _norm(list(map(_wide, norms)), p)
+    if error_if_nonfinite and not math.isfinite(norm.item()):
+        message = (
+            f"{where}: the norm of the gradients is {norm.item()}, which cannot be "
+            f"scaled to {limit}. Look for what made them so, or pass "
+            f"error_if_nonfinite=False."
+        )
+        raise GradError(message)
+    for grads in batches:
+        dtype = grads[0]._array.dtype
+        factor = _factor(
+            norm if norm.dtype == dtype else arrays.cast(norm, dtype), limit
+        )
+        arrays.scale([g._array for g in grads], factor)
+        _count_writes(grads)
+    return make(norm, None)
+
+
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor],
+    clip_value: float,
+    foreach: bool | None = None,
+) -> None:
+    """Limit every element of every gradient to -clip_value to clip_value.
+
+    Parameters
+    ----------
+    parameters
+        Tensors, or one; those without a gradient are left out.
+    clip_value
+        The largest absolute value, 0 or more.
+    foreach
+        Accepted so that programs carry over.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.tensor([3.0, -4.0], requires_grad=True)
+    >>> (w * w).sum().backward()
+    >>> ac.nn.utils.clip_grad_value_([w], 7.0)
+    >>> w.grad
+    tensor([ 6., -7.])
+    """
+    where = "clip_grad_value_"
+    limit = _number(where, "clip_value", clip_value, at_least=0.0)
+    for grads in _by_dtype(where, parameters):
+        low, high = (arrays.constant(x, grads[0]._array) for x in (-limit, limit))
+        for g in grads:
+            arrays.clamp(g._array, low, high, into=g._array)
+        _count_writes(grads)
+
+
+def _number(where: str, name: str, value: Any, at_least: float) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not number >= at_least:
+        message = f"{where}: `{name}` is {value!r}; it must be a number, 0 or more."
+        raise ArgumentError(message)
+    return number
+
+
+def _by_dtype(where: str, parameters: Tensor | Iterable[Tensor]) -> list[list[Tensor]]:
+    """Return the gradients, each once, those of one dtype together."""
+    one = isinstance(parameters, Tensor)
+    given: list[Any] = [parameters] if one else list(parameters)
+    batches: dict[Any, dict[int, Tensor]] = {}
+    for i, param in enumerate(given):
+        if not isinstance(param, Tensor):
+            message = (
+                f"{where}: `parameters[{i}]` is a {type(param).__name__}; it must be a "
+                f"Tensor."
+            )
+            raise DTypeError(message)
+        grad = param.grad
+        if grad is not None:
+            batches.setdefault(grad._array.dtype, {})[id(grad)] = grad
+    return [list(batch.values()) for batch in batches.values()]
+
+
+def _norm(grads: list[Any], p: float) -> Any:
+    """Return the p-norm of all elements as a 0-d array."""
+    if p == 2:
+        return arrays.grad_norm(grads)
+    flat = [arrays.reshape(arrays.abs(g), (g.size,)) for g in grads]
+    if p == math.inf:
+        parts = [arrays.max(a, (0,), False) for a in flat if a.size]
+        combine = arrays.maximum
+    else:
+        exponent = arrays.constant(p, grads[0])
+        parts = [arrays.sum(arrays.pow(a, exponent), (0,), False) for a in flat]
+        combine = arrays.add
+    total = arrays.zeros((), grads[0].dtype)
+    for part in parts:
+        total = combine(total, part)
+    if p == math.inf:
+        return total
+    return arrays.pow(total, arrays.constant(1 / p, total))
+
+
+def _wide(norm: Any) -> Any:
+    """Return a norm in float64, to be put together with those of other dtypes."""
+    return arrays.cast(norm, float64.numpy)
+
+
+def _factor(norm: Any, limit: float) -> Any:
+    """Return min(1, limit / (norm + 1e-6)) as a 0-d array."""
+    above = arrays.add(norm, arrays.constant(1e-6, norm))
+    ratio = arrays.div(arrays.constant(limit, norm), above)
+    return arrays.minimum(ratio, arrays.constant(1.0, norm))
+
+
+def _count_writes(grads: list[Tensor]) -> None:
+    """Let a changed saved array be caught."""
+    for grad in grads:
+        grad._bump()
