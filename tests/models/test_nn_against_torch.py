@@ -48,6 +48,65 @@ def test_names_and_repr():
         assert repr(getattr(ac.nn, name)()) == repr(getattr(torch.nn, name)())
 
 
+LAYERS = [
+    ("GELU", {}, (3, 8)),
+    ("GELU", {"approximate": "tanh"}, (3, 8)),
+    ("SiLU", {}, (3, 8)),
+    ("SiLU", {"inplace": True}, (3, 8)),
+    ("Softplus", {}, (3, 8)),
+    ("Softplus", {"beta": 2, "threshold": 1}, (3, 8)),
+    ("LayerNorm", {"normalized_shape": 8}, (3, 8)),
+    ("LayerNorm", {"normalized_shape": (2, 4), "eps": 0.1, "bias": False}, (3, 2, 4)),
+    ("LayerNorm", {"normalized_shape": 8, "elementwise_affine": False}, (2, 3, 8)),
+    ("RMSNorm", {"normalized_shape": 8}, (3, 8)),
+    ("RMSNorm", {"normalized_shape": (3, 8), "eps": 0.1}, (3, 8)),
+    ("RMSNorm", {"normalized_shape": 8, "elementwise_affine": False}, (3, 8)),
+    ("Embedding", {"num_embeddings": 5, "embedding_dim": 3}, None),
+    ("Embedding", {"num_embeddings": 5, "embedding_dim": 3, "padding_idx": -2}, None),
+]
+
+
+@pytest.mark.parametrize(("name", "settings", "shape"), LAYERS)
+def test_layers_one_by_one(name, settings, shape):
+    ours = getattr(ac.nn, name)(**settings).double()
+    theirs = getattr(torch.nn, name)(**settings).double()
+    assert repr(ours) == repr(theirs)
+    rng = np.random.default_rng(0)
+    for p in theirs.parameters():
+        p.data = torch.tensor(rng.normal(size=tuple(p.shape)))
+    state = {key: ac.tensor(t.numpy()) for key, t in theirs.state_dict().items()}
+    ours.load_state_dict(state)
+    if shape is None:
+        x, y = (m.tensor([[0, 3], [3, 4]]) for m in (ac, torch))
+    else:
+        values = rng.normal(size=shape)
+        x, y = (m.tensor(values, requires_grad=True) for m in (ac, torch))
+    out, expected = ours(x * 1), theirs(y * 1)
+    close(out, expected)
+    g = rng.normal(size=out.shape)
+    out.backward(ac.tensor(g))
+    expected.backward(torch.tensor(g))
+    pairs = [*zip(ours.parameters(), theirs.parameters(), strict=True)]
+    for p, q in [*pairs, *([] if shape is None else [(x, y)])]:
+        close(p.grad, q.grad)
+
+
+@pytest.mark.parametrize("norm_type", [2.0, 1.0, 3.0, float("inf")])
+@pytest.mark.parametrize("max_norm", [0.01, 100.0])
+def test_clipping(norm_type, max_norm):
+    pairs = []
+    for library, net in zip((ac, torch), twins(), strict=True):
+        x, t = batch(0)
+        logits = net(library.tensor(x))
+        library.nn.functional.cross_entropy(logits, library.tensor(t)).backward()
+        clip = library.nn.utils
+        norm = clip.clip_grad_norm_(net.parameters(), max_norm, norm_type)
+        clip.clip_grad_value_(net.parameters(), 0.005)
+        pairs.append([norm, *(p.grad for p in net.parameters())])
+    for mine, theirs in zip(*pairs, strict=True):
+        close(mine, theirs)
+
+
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
 def test_losses_and_gradients(smoothing, reduction):
@@ -73,6 +132,9 @@ OPTIMIZERS = [
     ("AdamW", {"lr": 0.01}),
     ("AdamW", {"lr": 0.01, "betas": (0.8, 0.9), "weight_decay": 0.1, "eps": 1e-6}),
     ("Adam", {"lr": 0.01, "weight_decay": 0.1}),
+    ("RMSprop", {"lr": 0.005}),
+    ("RMSprop", {"lr": 0.005, "alpha": 0.9, "weight_decay": 0.1, "momentum": 0.5}),
+    ("RMSprop", {"lr": 0.005, "centered": True, "eps": 1e-3, "maximize": True}),
 ]
 
 
