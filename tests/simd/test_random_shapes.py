@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""10,000 shapes that nobody chose, of each instruction set, against float64.
+
+Operands lie in all kinds of memory between guards; outputs, gaps and guards hold NaN,
+and so does the scratch memory that earlier calls left behind: who reads what was never
+written spoils the result, who writes outside is caught.
+"""
+
+import math
+import zlib
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc._kernels._spec import Sample
+from autocalc._kernels._table import TABLE
+from autocalc.testing.conformance._memory import LAYOUTS
+from autocalc.testing.conformance._subject import Subject
+
+FLOAT32 = np.dtype(np.float32)
+SHAPES = 10_000
+SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]
+
+
+def size(rng, largest=260):
+    """A size whose logarithm is uniform: 1, 2, 3 as often as 60 to 200; rarely 0."""
+    return 0 if rng.random() < 0.01 else int(largest ** rng.random())
+
+
+def shape_of(rng, dims, elements=30_000):
+    """A shape that does not hold too much for 10,000 of its kind."""
+    shape = [size(rng) for _ in range(dims)]
+    while math.prod(shape) > elements:
+        shape[shape.index(max(shape))] //= 2
+    return tuple(shape)
+
+
+def normal(rng, *shape):
+    return rng.standard_normal(shape, FLOAT32)
+
+
+def maybe(rng, operand):
+    return operand if rng.random() < 0.5 else None
+
+
+def some_axes(rng, dims):
+    count = int(rng.integers(1, dims + 1))
+    return tuple(sorted(rng.choice(dims, count, replace=False).tolist()))
+
+
+def gemm(rng):
+    m, n, k = (size(rng) for _ in range(3))
+    batch = tuple(rng.integers(1, 4, rng.choice(3, p=[0.7, 0.2, 0.1])).tolist())
+    one = tuple(d if rng.random() < 0.8 else 1 for d in batch)
+    bias = maybe(rng, normal(rng, n))
+    activation = str(rng.choice(["none", "relu", "gelu", "gelu_tanh"]))
+    alpha = float(rng.choice([1.0, -0.5]))
+    return (
+        (normal(rng, *batch, m, k), normal(rng, *one, k, n), bias),
+        (alpha, 0.0, activation),
+    )
+
+
+def linear(rng):
+    rows, inputs, outputs = (size(rng) for _ in range(3))
+    operands = normal(rng, rows, inputs), normal(rng, outputs, inputs)
+    return (*operands, maybe(rng, normal(rng, outputs))), ("none",)
+
+
+def linear_backward(rng):
+    rows, inputs, outputs = (size(rng) for _ in range(3))
+    g = normal(rng, rows, outputs)
+    return (g, normal(rng, rows, inputs), normal(rng, outputs, inputs)), ()
+
+
+def over_axis(rng, copies=1):
+    shape = shape_of(rng, int(rng.integers(1, 4)))
+    axis = int(rng.integers(len(shape)))
+    return tuple(normal(rng, *shape) for _ in range(copies)), (axis,)
+
+
+def softmax_backward(rng):
+    (g, a), attributes = over_axis(rng, 2)
+    if a.size:
+        a = np.exp(a - a.max(attributes[0], keepdims=True))
+        a /= a.sum(attributes[0], keepdims=True)
+    return (g, a), attributes
+
+
+def reduction(rng, *more):
+    shape = shape_of(rng, int(rng.integers(1, 5)))
+    axes = some_axes(rng, len(shape))
+    return (normal(rng, *shape),), (axes, bool(rng.random() < 0.5), *more)
+
+
+def never_empty(make):
+    """Keep to what has a value: no maximum of nothing."""
+
+    def again(rng):
+        while True:
+            operands, attributes = make(rng)
+            if operands[0].size:
+                return operands, attributes
+
+    return again
+
+
+def argmax(rng):
+    (a,), (axis,) = over_axis(rng)
+    return (a,), (axis, bool(rng.random() < 0.5))
+
+
+def rms_norm(rng):
+    x = normal(rng, *shape_of(rng, 2))
+    return (x, maybe(rng, normal(rng, x.shape[-1]))), (1e-5,)
+
+
+def layer_norm(rng):
+    (x, weight), attributes = rms_norm(rng)
+    return (x, weight, maybe(rng, normal(rng, x.shape[-1]))), attributes
+
+
+def layer_norm_backward(rng):
+    (x, weight, _), (eps,) = layer_norm(rng)
+    mean = x.mean(-1)
+    rstd = (1 / np.sqrt(x.var(-1) + eps)).astype(FLOAT32)
+    return (normal(rng, *x.shape), x, mean, rstd, weight), ()
+
+
+def rms_norm_backward(rng):
+    (x, weight), (eps,) = rms_norm(rng)
+    rstd = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + eps)
+    return (normal(rng, *x.shape), x, rstd.astype(FLOAT32), weight), ()
+
+
+MAKERS = {
+    "gemm": gemm,
+    "linear": linear,
+    "linear_backward": linear_backward,
+    "softmax": over_axis,
+    "log_softmax": over_axis,
+    "softmax_backward": softmax_backward,
+    "sum": reduction,
+    "mean": never_empty(reduction),
+    "max": never_empty(reduction),
+    "min": never_empty(reduction),
+    "logsumexp": never_empty(reduction),
+    "var": never_empty(lambda rng: reduction(rng, 0.0)),
+    "argmax": never_empty(argmax),
+    "rms_norm": never_empty(rms_norm),
+    "layer_norm": never_empty(layer_norm),
+    "rms_norm_backward": never_empty(rms_norm_backward),
+    "layer_norm_backward": never_empty(layer_norm_backward),
+}
+
+
+@pytest.fixture(scope="module", params=SETS)
+def subject(request):
+    return Subject.named(request.param)
+
+
+def fill_scratch_with_nan(subject):
+    """Leave NaN where products pack their operands."""
+    n = 600
+    nan = np.full((n, n), np.nan, FLOAT32)
+    out = np.empty((n, n), FLOAT32)
+    arguments = (out, None, nan, nan.T, None, 1.0, 0.0, "none", 0)
+    subject.kernels["gemm"].function(*arguments)
+    assert np.isnan(out).all()
+
+
+@pytest.mark.filterwarnings("ignore:(Mean of empty|invalid value|divide by zero)")
+@pytest.mark.parametrize("name", MAKERS)
+def test_random_shapes(subject, name):
+    if name not in subject.kernels:
+        pytest.skip("not a kernel of this set")
+    spec = TABLE[name]
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    every_output = (1 << len(spec.outputs)) - 1
+    optional = sum(1 << i for i, out in enumerate(spec.outputs) if out.optional)
+    for i in range(-(-SHAPES // len(MAKERS))):
+        if i % 100 == 0:
+            fill_scratch_with_nan(subject)
+        operands, attributes = MAKERS[name](rng)
+        shapes = [None if x is None else x.shape for x in operands]
+        label = f"shape {i}: {shapes} {attributes}"
+        sample = Sample(label, operands, attributes, every_output & optional)
+        layouts = tuple(rng.choice(LAYOUTS, 3).tolist())
+        outputs = subject.run(spec, sample, FLOAT32, layouts=layouts)
+        try:
+            subject.judge(spec, sample, FLOAT32, outputs)
+        except AssertionError as error:
+            pytest.fail(f"{label}, layouts {layouts}: {error}")
