@@ -9,6 +9,7 @@ import pytest
 from autocalc._kernels._plugin import autocalc_kernel_sets, load
 from autocalc._kernels._table import TABLE
 from autocalc.errors import KernelDataError
+from autocalc.testing.conformance._oracle import HAS_WIDER
 
 pytestmark = pytest.mark.core
 
@@ -92,6 +93,16 @@ def test_gelu_of_large_values_has_a_gradient():
             out = np.empty(2, dtype)
             KERNELS["gelu_backward"](out, np.ones(2, dtype), a, approximate)
             assert out.tolist() == [1, 0]
+
+
+@pytest.mark.skipif(not HAS_WIDER, reason="float64 is the widest format here")
+def test_sigmoid_of_float64_is_rounded_once():
+    a = np.random.default_rng(0).uniform(-40, 0, 100_000)
+    out, wide = np.empty_like(a), a.astype(np.longdouble)
+    KERNELS["sigmoid"](out, a)
+    expected = np.exp(wide) / (1 + np.exp(wide))
+    error = np.abs(out - expected) / np.spacing(out)
+    assert error.max() < 0.51
 
 
 def test_both_tails_of_softplus():

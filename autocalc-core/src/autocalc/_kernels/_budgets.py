@@ -46,20 +46,14 @@ def budget(text: str) -> Callable[[Tolerance], Budget]:
     return lambda tolerance: Budget(text, tolerance)
 
 
-def ulps(n: float, in_float64: float | None = None) -> Budget:
-    """Allow `n` units in the last place, on every output.
+def ulps(n: float) -> Budget:
+    """Allow `n` units in the last place, on every output."""
 
-    A kernel for float64 has no wider format to compute in: `in_float64` is its own
-    number where one more rounding shows.
-    """
-    wide = n if in_float64 is None else in_float64
-
-    @budget(f"{n:g} ULP" + ("" if wide == n else f" ({wide:g} in float64)"))
+    @budget(f"{n:g} ULP")
     def result(
         inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
     ) -> Sequence[Any]:
-        allowed = n if eps > 1e-10 else wide
-        return [None if e is None else allowed * ulp(e, eps) for e in expected]
+        return [None if e is None else n * ulp(e, eps) for e in expected]
 
     return result
 

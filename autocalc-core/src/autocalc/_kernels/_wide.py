@@ -13,6 +13,14 @@ def wide(xp: Any, a: Array) -> Array:
     return a if a.dtype.itemsize >= 8 else a.astype(xp.float64)
 
 
+def widest(xp: Any, a: Array) -> Array:
+    """Return `a` in the next wider format: float64, and long double of float64.
+
+    For formulas of so many roundings that float64 itself would miss their budget.
+    """
+    return a.astype(xp.float64 if a.dtype.itemsize < 8 else xp.longdouble)
+
+
 def narrow(a: Array, like: Array) -> Array:
     """Return `a` rounded to the dtype of `like`."""
     return a.astype(like.dtype)

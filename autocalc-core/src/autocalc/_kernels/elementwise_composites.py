@@ -12,7 +12,7 @@ from autocalc._kernels._activations import relu_in_primitives
 from autocalc._kernels._elementwise import elementwise
 from autocalc._kernels._rules import NUMBERS
 from autocalc._kernels._spec import Array
-from autocalc._kernels._wide import narrow, sigmoid_of, wide
+from autocalc._kernels._wide import narrow, sigmoid_of, wide, widest
 
 
 def sub(xp: Any, a: Array, b: Array) -> Array:
@@ -57,7 +57,8 @@ def relu(xp: Any, a: Array) -> Array:
 
 
 def sigmoid(xp: Any, a: Array) -> Array:
-    return narrow(sigmoid_of(xp, wide(xp, a)), a)
+    # In float64 alone the formula is off by 2.44 ULP where the budget is 2.
+    return narrow(sigmoid_of(xp, widest(xp, a)), a)
 
 
 def sigmoid_in_primitives(k: Any, a: Array) -> Array:
@@ -163,7 +164,7 @@ SPECS = (
         "a",
         "1 / (1 + exp(-a))",
         sigmoid,
-        budget=budgets.ulps(2, in_float64=3),
+        budget=budgets.ulps(2),
         flops=15,
         decomposition=sigmoid_in_primitives,
         lead="exp",
