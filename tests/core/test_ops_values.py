@@ -37,6 +37,7 @@ def t(array):
         (ac.exp, np.exp, A),
         (ac.log, np.log, P),
         (ac.sqrt, np.sqrt, P),
+        (ac.rsqrt, lambda x: 1 / np.sqrt(x), P),
         (ac.sin, np.sin, A),
         (ac.cos, np.cos, A),
         (ac.tanh, np.tanh, A),
