@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy import ndarray
+
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed, Entry, Selection
 from autocalc._dispatch._state import current
 from autocalc._kernels._set import DispatchKey
@@ -25,7 +27,7 @@ class KernelCall:
     """
 
     __slots__ = ("_mandatory", "_n_attributes", "_n_operands", "_plain", "_single",
-                 "_strided", "index", "spec")  # fmt: skip
+                 "index", "spec", "strided")  # fmt: skip
 
     def __init__(self, spec: KernelSpec) -> None:
         self.spec = spec
@@ -34,7 +36,8 @@ class KernelCall:
         self._n_attributes = len(spec.attributes) - bool(spec.accumulates)
         self._plain = not (spec.writes or spec.free)
         self._single = len(spec.outputs) == 1
-        self._strided = spec.key == "shapes"
+        #: Whether decisions depend on strides.
+        self.strided = spec.key == "shapes"
         self._mandatory = sum(
             1 << i for i, output in enumerate(spec.outputs) if not output.optional
         )
@@ -54,19 +57,29 @@ class KernelCall:
         if accumulate or into is not None or not self._plain:
             return self._call_into(args, want, accumulate, into, shape, dtype)
         n = self._n_operands
-        if self._strided:
-            operands = [
-                None if x is None else (x.shape, x.dtype, x.strides) for x in args[:n]
-            ]
-        else:
-            operands = [_describe(x) for x in args[:n]]
-        selection = current().selection
-        cache_key = (want, args[n:], *operands)
-        plan = selection.tables[self.index].get(cache_key)
+        key: list[Any] = [want, args[n:]]
+        strided = self.strided
+        for x in args[:n]:
+            if x.__class__ is ndarray:
+                key += (x.shape, x.dtype, x.strides) if strided else (x.shape, x.dtype)
+            else:
+                key.append(_describe(x))
+        return self.run(current().selection, tuple(key), args, want)
+
+    def run(
+        self, selection: Selection, key: Any, args: tuple[Any, ...], want: int
+    ) -> Any:
+        """Run a call under its key.
+
+        The key is `want`, the attributes, then of each operand its shape and dtype, and
+        its strides too if the kernel is `strided`; of absent operands, None.
+        """
+        plan = selection.tables[self.index].get(key)
         if plan is None:
-            plan = self._plan(selection, cache_key, args, want)
+            plan = self._plan(selection, key, args, want)
         kernel, metas, more = plan
         if kernel.__class__ is Decomposed:
+            n = self._n_operands
             return kernel.compute(args[:n], args[n:] + more, want | self._mandatory)
         empty = selection.empty
         if self._single:
@@ -188,7 +201,7 @@ class KernelCall:
     ) -> tuple[Entry, Metas]:
         """Return the kernel and the outputs' metas, from the table if known."""
         selection = current().selection
-        describe = _describe_strided if self._strided else _describe
+        describe = _describe_strided if self.strided else _describe
         given: Any = free
         if into is not None:
             given = describe(into) if self._single else tuple(map(describe, into))
@@ -255,7 +268,7 @@ class KernelCall:
         dtypes = tuple(None if meta is None else meta.dtype for meta in metas)
         if spec.accumulates:
             attributes = (*attributes, accumulate)
-        if not self._strided:
+        if not self.strided:
             return DispatchKey(spec.name, dtypes, attributes, accumulate)
         shapes = tuple(None if meta is None else meta.shape for meta in metas)
         strides = (None,) * len(outs) + tuple(

@@ -13,10 +13,9 @@ tensors costs as much as its function calls, so there are few of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, cast
 
-from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._select import KERNEL_INDEX
 from autocalc._dispatch._state import current
@@ -104,7 +103,7 @@ class Saves:
         """The mask of outputs that are saved."""
         return sum(1 << i for i, _ in self.places if i < self.first_input)
 
-    def __call__(self, edges: tuple[Any, ...], tensors: tuple[Any, ...]) -> Any:
+    def __call__(self, edges: Sequence[Any], tensors: tuple[Any, ...]) -> Any:
         """Return (saved arrays, version cells and counts) for these edges."""
         saved: list[Any] = []
         versions: list[Any] = []
@@ -246,33 +245,56 @@ def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator
     of several outputs give a tuple of those that the spec does not call optional.
     """
     spec = TABLE[name]
-    kernel = getattr(arrays, name)
+    general = KernelCall(spec)
     op = Op(name, saves)
     saver = Saves(saves, spec)
     n_inputs = len(spec.inputs)
     single = len(spec.outputs) == 1
-    kept = op.kept
-    saved_outputs = saver.outputs
-
+    strided = general.strided
+    kept, saved_outputs = op.kept, saver.outputs
     only = kept[0] if len(kept) == 1 else None
 
     def call(*args: Any) -> Any:
         tensors, attributes = args[:n_inputs], args[n_inputs:]
-        operands = [None if t is None else t._array for t in tensors]
-        edges = tuple([None if t is None else t._edge for t in tensors])
-        record = differentiable and edges.count(None) < n_inputs and current().grad
-        if record and saved_outputs:
-            outs = kernel(*operands, *attributes, want=saved_outputs)
-        else:
-            outs = kernel(*operands, *attributes)
-        if single:
-            result = make(outs, None)
-            if record:
-                _record(op, saver, edges, (result,), tensors, attributes)
-            return result
-        results = tuple([None if out is None else make(out, None) for out in outs])
+        operands: list[Any] = []
+        edges: list[Any] = []
+        shapes: list[Any] = []
+        key: list[Any] = [0, attributes]
+        leads_back = None
+        for x in tensors:
+            if x is None:
+                operands.append(None)
+                edges.append(None)
+                shapes.append(())
+                key.append(None)
+                continue
+            a, edge = x._array, x._edge
+            shape = a.shape
+            operands.append(a)
+            edges.append(edge)
+            shapes.append(shape)
+            key += (shape, a.dtype, a.strides) if strided else (shape, a.dtype)
+            if edge is not None:
+                leads_back = edge
+        state = current()
+        record = differentiable and leads_back is not None and state.grad
         if record:
-            _record(op, saver, edges, results, tensors, attributes)
+            key[0] = saved_outputs
+        outs = general.run(
+            state.selection, tuple(key), (*operands, *attributes), key[0]
+        )
+        results: tuple[Any, ...]
+        if single:
+            results = (make(outs, None),)
+        else:
+            results = tuple([None if out is None else make(out, None) for out in outs])
+        if record:
+            saved, versions = saver(edges, (*results, *tensors))
+            dtype = results[0]._array.dtype
+            node = Node(
+                op, tuple(edges), saved, versions, tuple(shapes), dtype, attributes
+            )
+            _lead_to(node, results)
         return results[only] if only is not None else tuple(results[i] for i in kept)
 
     return operator(call, op)
@@ -283,23 +305,13 @@ def multi(name: str, saves: str = "") -> MultiOperator:
     return cast("MultiOperator", nary(name, saves))
 
 
-def _record(
-    op: Op,
-    saver: Saves,
-    edges: tuple[Any, ...],
-    results: tuple[Any, ...],
-    tensors: tuple[Any, ...],
-    attributes: tuple[Any, ...],
-) -> None:
-    """Make the node of a call and let its floating-point results lead to it."""
-    saved, versions = saver(edges, (*results, *tensors))
-    shapes = tuple([() if t is None else t._array.shape for t in tensors])
-    dtype = results[0]._array.dtype
-    node = Node(op, edges, saved, versions, shapes, dtype, attributes)
-    if len(op.kept) == 1:
-        results[op.kept[0]]._edge = node
+def _lead_to(node: Node, results: tuple[Any, ...]) -> None:
+    """Let the floating-point results of a node lead to it."""
+    kept = node.op.kept
+    if len(kept) == 1:
+        results[kept[0]]._edge = node
         return
-    for slot, i in enumerate(op.kept):
+    for slot, i in enumerate(kept):
         if results[i]._array.dtype.kind == "f":
             results[i]._edge = Output(node, slot)
 
