@@ -29,7 +29,7 @@ PACKAGES := autocalc-core autocalc-kernels-simd \
 SOURCES := $(addsuffix /src,$(PACKAGES))
 files = $(shell find $(1) -type f -not -path '*/build/*' -not -name '*.pyc' 2>/dev/null)
 HEADERS := $(wildcard autocalc-core/src/autocalc/include/*.h)
-CXX_FILES := $(shell find $(wildcard autocalc-*/csrc autocalc-*/ctest) $(HEADERS) \
+CXX_FILES := $(shell find $(wildcard autocalc-*/csrc autocalc-*/ctest) benchmarks $(HEADERS) \
     -type f '(' -name '*.[ch]pp' -o -name '*.[ch]' ')' 2>/dev/null)
 
 .PHONY: help
@@ -217,6 +217,10 @@ bench: $(MADE)/bench ## Run the benchmarks (COMMITS=v1..v2 ARGS=--quick) and mak
 .PHONY: bench-kernels
 bench-kernels: install ## Every kernel beside this machine's peaks, PyTorch, NumPy and JAX
 	$(BIN)/python -m benchmarks.kernels $(ARGS)
+
+.PHONY: bench-ablation
+bench-ablation: install | compiler ## The optimisation plan, each item with its before and after
+	$(BIN)/python -m benchmarks.ablation $(ARGS)
 
 .PHONY: clean
 clean: ## Remove environments and everything that was built

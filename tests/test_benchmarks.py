@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The benchmarks measure what they say: rows run, peers answer, medians are right."""
 
+import ctypes
 import math
 import os
 import subprocess
@@ -8,11 +9,19 @@ import sys
 
 import numpy as np
 import pytest
+from benchmarks.ablation.__main__ import compiled
+from benchmarks.ablation.items import GEMM_ITEMS, pointer
 from benchmarks.kernels.cases import ROWS, arguments
 from benchmarks.kernels.run import converted, prepare
 from benchmarks.peers import ROOT, started, worker
 
 SMALL = [name for name in ROWS if "4 Ki" in name or name == "gemm 17x33x65"]
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory):
+    """Return the compiled forms of what was before."""
+    return compiled(str(tmp_path_factory.mktemp("before")))
 
 
 def plain(result):
@@ -87,3 +96,40 @@ def test_an_unknown_row_is_an_error_that_names_all():
     )
     assert run.returncode == 2
     assert "no row matches; there are: gemm 64x64x64" in run.stderr
+
+
+def test_the_ablation_names_each_item_with_its_gain(tmp_path):
+    page = tmp_path / "ablation.md"
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "benchmarks.ablation",
+            "--rounds=1",
+            f"--markdown={page}",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    rows = page.read_text(encoding="utf-8").splitlines()[2:]
+    items = [1, 2, 5, 8, 10, 11, 12, 13, 14, 15, 17, 19, 20]
+    assert [row.split(" | ")[0] for row in rows] == [f"| O-{i}" for i in items]
+    assert all(float(row.split(" | ")[-1].rstrip("x |")) > 0 for row in rows)
+
+
+@pytest.mark.parametrize("done", range(1 << 6))
+def test_the_product_of_the_ablation_is_right_whatever_is_left_out(before, done):
+    bits = sum(1 << item for i, item in enumerate(GEMM_ITEMS) if done >> i & 1)
+    rng = np.random.default_rng(done)
+    m, n, k = 65, 70, 300
+    a, b = (
+        rng.standard_normal((m, k), np.float32),
+        rng.standard_normal((k, n), np.float32),
+    )
+    c = np.full((m, n), np.nan, np.float32)
+    sizes = map(ctypes.c_long, (m, n, k))
+    before.ablation_gemm(bits, *sizes, *map(pointer, (a, b, c)))
+    np.testing.assert_allclose(c, a @ b, rtol=1e-3, atol=1e-3)

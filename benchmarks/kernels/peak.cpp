@@ -22,7 +22,7 @@ constexpr int bytes = 32;
 #else
 constexpr int bytes = 16;
 #endif
-typedef float Vector __attribute__((vector_size(bytes), aligned(4)));
+typedef float Vector __attribute__((vector_size(bytes), aligned(4), may_alias));
 constexpr int lanes = bytes / 4;
 
 // Twelve sums in flight: two units times a latency of four to six cycles.
@@ -46,12 +46,8 @@ void axpy_share(float* y, const float* x, long n) {
     Vector alpha;
     for (int i = 0; i < lanes; ++i) alpha[i] = 1e-6f;
     for (long i = 0; i < n; i += lanes) {
-        Vector value;
-        std::memcpy(&value, x + i, sizeof value);
-        Vector sum;
-        std::memcpy(&sum, y + i, sizeof sum);
-        sum = sum + alpha * value;
-        std::memcpy(y + i, &sum, sizeof sum);
+        Vector& sum = *reinterpret_cast<Vector*>(y + i);
+        sum += alpha * *reinterpret_cast<const Vector*>(x + i);
     }
 }
 
