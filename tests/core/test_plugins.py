@@ -82,6 +82,7 @@ def raises():
     [
         (ImportError("no libfoo"), "the plugin failed: ImportError: no libfoo"),
         (SyntaxError("bad"), "the plugin failed: SyntaxError"),
+        (SystemExit(3), "the plugin failed: SystemExit: 3"),
         (raises, "the plugin failed: KeyError: 'oops'"),
         (MODULE_WITHOUT_HOOK, "the module has no hook `autocalc_kernel_sets`"),
         (lambda: None, "the plugin failed: TypeError"),
@@ -163,6 +164,28 @@ def test_a_set_that_fails_to_load(install):
     assert "mine" not in ac.kernels.available()
     with pytest.raises(ConfigError, match=r"libfoo.so"):
         ac.kernels.use("mine")
+
+
+def test_a_set_that_would_end_the_process_when_it_loads(install):
+    def load():
+        raise SystemExit("no licence found")
+
+    install(mine=[kernel_set(load=load)])
+    with pytest.warns(PluginWarning, match=r"load.. failed: SystemExit: no licence"):
+        assert works()
+
+
+def test_an_interrupt_stops_the_loading(install):
+    """Whoever presses Ctrl-C means the program, not the package it is just loading."""
+    with pytest.raises(KeyboardInterrupt):
+        install(mine=KeyboardInterrupt())
+
+    def load():
+        raise KeyboardInterrupt
+
+    install(mine=[kernel_set(load=load)])
+    with pytest.raises(KeyboardInterrupt):
+        works()
 
 
 def test_a_set_that_lacks_a_library_says_so_without_a_warning(install):

@@ -14,6 +14,11 @@ FAULTS = {
         "the plugin failed: ImportError: libmissing.so.1: cannot open shared object",
         True,
     ),
+    "exits_on_import": (
+        "exits-on-import",
+        "the plugin failed: SystemExit: no licence found",
+        True,
+    ),
     "raises_in_hook": (
         "raises-in-hook",
         "the plugin failed: KeyError: 'no such key'",

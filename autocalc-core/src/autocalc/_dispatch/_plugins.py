@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("autocalc.kernels")
 
+#: What a package may raise without taking the process along; KeyboardInterrupt passes.
+_FAULTS = (Exception, SystemExit)
+
 
 @dataclass(frozen=True)
 class Refusal:
@@ -120,7 +123,7 @@ class Registry:
             origin = self.origins[kernel_set.name]
             self.refuse(Refusal(kernel_set.name, str(error), origin, fault=False))
             return None
-        except Exception as error:
+        except _FAULTS as error:
             self._refuse_error(kernel_set.name, "load() failed", error)
             return None
         return {
@@ -154,7 +157,7 @@ class Registry:
         self.origins[plugin.name] = str(plugin)
         try:
             offered = list(_sets_of(plugin.name, load()))
-        except Exception as error:
+        except _FAULTS as error:
             self._refuse_error(plugin.name, "the plugin failed", error)
             return
         for kernel_set in offered:
