@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import archspec.cpu
 import pytest
 
 from autocalc._dispatch import _cpu
@@ -40,6 +41,15 @@ def test_detection_agrees_with_linux():
             assert (feature in detected_features()) == (feature in flags), feature
     else:
         assert detected_features() <= flags | {"neon", "asimd"}
+
+
+@pytest.mark.parametrize("name", ["aarch64", "armv8.2a", "m1", "neoverse_n1"])
+def test_every_arm_has_neon(monkeypatch, name):
+    target = archspec.cpu.TARGETS[name]
+    monkeypatch.setattr(archspec.cpu, "host", lambda: target)
+    features = detected_features.__wrapped__()
+    assert {"fp", "asimd"} <= features
+    assert "sse2" not in features
 
 
 def test_nothing_is_hidden_by_default(environment):

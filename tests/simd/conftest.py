@@ -6,7 +6,7 @@ import pytest
 
 _core = pytest.importorskip("autocalc_kernels_simd._core")
 
-ISAS = [isa for isa in ("avx512", "avx2", "sse2") if _core.cpu_runs(isa)]
+ISAS = [isa for isa in ("avx512", "avx2", "sse2", "neon") if _core.cpu_runs(isa)]
 
 
 @pytest.fixture(scope="session", params=ISAS)

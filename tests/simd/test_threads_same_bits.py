@@ -12,7 +12,11 @@ _core = pytest.importorskip("autocalc_kernels_simd._core")
 
 NAMES = sorted(
     set().union(
-        *(_core.load(i) for i in ("avx512", "avx2", "sse2") if _core.cpu_runs(i))
+        *(
+            _core.load(i)
+            for i in ("avx512", "avx2", "sse2", "neon")
+            if _core.cpu_runs(i)
+        )
     )
 )
 

@@ -37,8 +37,12 @@ bool cpu_runs(const std::string& isa) {
                __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     }
-#endif
     return false;
+#elif defined(__aarch64__)
+    return isa == "neon";  // no AArch64 is without it
+#else
+    return false;
+#endif
 }
 
 PyObject* load_kernels(const std::string& isa) {

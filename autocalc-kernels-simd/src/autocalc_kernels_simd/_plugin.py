@@ -29,11 +29,14 @@ class _Isa(NamedTuple):
 _SSE2 = frozenset({"sse2"})
 _AVX2 = _SSE2 | {"avx2", "fma", "f16c", "bmi2"}
 _AVX512 = _AVX2 | {"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"}
+# archspec's name of NEON on AArch64.
+_NEON = frozenset({"asimd"})
 
 _ISAS = (
     _Isa("avx512", 300, _AVX512),
     _Isa("avx2", 250, _AVX2),
     _Isa("sse2", 200, _SSE2),
+    _Isa("neon", 250, _NEON),
 )
 
 
@@ -83,7 +86,7 @@ def _info() -> dict[str, str]:
 
 @hookimpl
 def autocalc_kernel_sets() -> list[KernelSet]:
-    """Describe one kernel set per instruction set, best first."""
+    """Describe one kernel set per instruction set, the best of each CPU first."""
     return [
         KernelSet(
             name=f"simd-{isa.name}",

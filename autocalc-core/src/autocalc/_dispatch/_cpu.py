@@ -16,7 +16,13 @@ def detected_features() -> frozenset[str]:
     """Return the features that the CPU and the operating system offer."""
     import archspec.cpu  # imported late: it reads a large JSON table
 
-    return frozenset(archspec.cpu.host().features)
+    host = archspec.cpu.host()
+    return frozenset(host.features) | _ALWAYS.get(str(host.family), frozenset())
+
+
+#: What every CPU of a family has, also one that archspec has not met: its generic
+#: entries, such as ``armv8.2a``, list no features.
+_ALWAYS = {"aarch64": frozenset({"fp", "asimd"})}
 
 
 def cpu_features() -> frozenset[str]:
