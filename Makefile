@@ -135,13 +135,25 @@ $(CORE_VENV)/made/autocalc-core: $(call files,autocalc-core) pyproject.toml \
 	$(CORE_VENV)/bin/python -m pip install --quiet ./autocalc-core --group test
 	touch $@
 
+# Packages of Debian and Ubuntu, installed where that needs no password; elsewhere what
+# comes next says what is missing.
+apt_install = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+    apt-get update --quiet=2 && DEBIAN_FRONTEND=noninteractive \
+        apt-get install --quiet=2 --yes --no-install-recommends $(1) >/dev/null; fi
+
+.PHONY: doctest
+doctest: | compiler
+	@echo '#include <doctest/doctest.h>' | $${CXX:-c++} -x c++ -fsyntax-only - 2>/dev/null \
+	    || $(call apt_install,doctest-dev)
+
 # SANITIZE=address,undefined or SANITIZE=thread builds and runs them under sanitizers.
 SANITIZE ?=
+CTEST := autocalc-kernels-simd/ctest
 NATIVE := autocalc-kernels-simd/build/ctest$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 CMAKE_NINJA = $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja --log-level=WARNING
 .PHONY: test-native
-test-native: $(MADE)/build | compiler ## Run the C++ tests (SANITIZE=address,undefined)
-	$(CMAKE_NINJA) -S autocalc-kernels-simd/ctest -B $(NATIVE) \
+test-native: $(MADE)/build | compiler doctest ## Run the C++ tests (SANITIZE=address,undefined)
+	$(CMAKE_NINJA) -S $(CTEST) -B $(NATIVE) \
 	    -DCMAKE_BUILD_TYPE=Release -DAUTOCALC_SANITIZE=$(SANITIZE)
 	$(BIN)/cmake --build $(NATIVE)
 	# The tests fork while threads run, which ThreadSanitizer refuses unless told.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "allocator.hpp"
-#include "check.hpp"
 
 namespace runtime = autocalc::runtime;
 
@@ -18,7 +19,7 @@ bool aligned(const void* block) {
 
 }  // namespace
 
-TEST(blocks_are_aligned_and_large_enough) {
+TEST_CASE("blocks are aligned and large enough") {
     for (const std::size_t size :
          {0UL, 1UL, 63UL, 1024UL, 1025UL, 1280UL, 1281UL, 2048UL, 100000UL, 2097151UL,
           2097152UL, 2097153UL, 9000000UL}) {
@@ -33,7 +34,7 @@ TEST(blocks_are_aligned_and_large_enough) {
     runtime::trim();
 }
 
-TEST(every_size_fits_its_bucket) {
+TEST_CASE("every size fits its bucket") {
     for (std::size_t size = 1; size < 40000; size += 7) {
         void* block = runtime::allocate(size);
         CHECK(runtime::capacity(block) >= size);
@@ -42,7 +43,7 @@ TEST(every_size_fits_its_bucket) {
     runtime::trim();
 }
 
-TEST(freed_blocks_come_back) {
+TEST_CASE("freed blocks come back") {
     runtime::trim();
     const runtime::AllocatorStats before = runtime::allocator_stats();
     void* first = runtime::allocate(100000);
@@ -60,7 +61,7 @@ TEST(freed_blocks_come_back) {
     CHECK(runtime::allocator_stats().cached == 0);
 }
 
-TEST(the_cache_is_bounded) {
+TEST_CASE("the cache is bounded") {
     runtime::trim();
     runtime::set_cache_limit(300000);
     std::vector<void*> blocks;
@@ -73,7 +74,7 @@ TEST(the_cache_is_bounded) {
     runtime::set_cache_limit(std::uint64_t{1} << 30);
 }
 
-TEST(the_peak_is_kept_until_it_is_reset) {
+TEST_CASE("the peak is kept until it is reset") {
     runtime::reset_peak();
     const std::uint64_t before = runtime::allocator_stats().peak;
     runtime::release(runtime::allocate(5000000));
@@ -83,9 +84,11 @@ TEST(the_peak_is_kept_until_it_is_reset) {
     runtime::trim();
 }
 
-TEST(too_much_is_refused) { CHECK(runtime::allocate(std::size_t{1} << 60) == nullptr); }
+TEST_CASE("too much is refused") {
+    CHECK(runtime::allocate(std::size_t{1} << 60) == nullptr);
+}
 
-TEST(threads_share_the_cache) {
+TEST_CASE("threads share the cache") {
     std::atomic<int> broken{0};
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {

@@ -1,46 +1,31 @@
 // SPDX-License-Identifier: MIT
 //
 // The vector type of one instruction set: what generic code takes for granted.
+#include <doctest/doctest.h>
+
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <initializer_list>
 
-#include "check.hpp"
-#include "product_pack.hpp"
-#include "tile.hpp"
 #include "vec.hpp"
 
 using namespace autocalc::simd::AC_ISA;
 
-#define AC_QUOTE2(a) #a
-#define AC_QUOTE(a) AC_QUOTE2(a)
-
 namespace {
 
-bool cpu_lacks_it() {
-    __builtin_cpu_init();
-    const char isa[] = AC_QUOTE(AC_ISA);
-    if (isa[0] == 's') return false;
-    if (isa[3] == '2') {
-        return !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma");
-    }
-    return !__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-           !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl");
+template <class T>
+struct Lanes {
+    T at[vec<T>::lanes];
+    explicit Lanes(vec<T> v) { store(at, v); }
+};
+template <class T>
+T lane0(vec<T> v) {
+    return Lanes<T>(v).at[0];
 }
 
-// Before any test: exits with success where the code cannot run.
-const bool skipped = [] {
-    if (cpu_lacks_it()) {
-        std::puts("skipped: this CPU lacks " AC_QUOTE(AC_ISA));
-        std::exit(0);
-    }
-    return false;
-}();
+}  // namespace
 
-template <class T>
-void check_partial_access() {
+TEST_CASE_TEMPLATE("parts of a register", T, float, double, int32_t, int64_t) {
     constexpr int lanes = vec<T>::lanes;
     T from[lanes + 2];
     for (int i = 0; i < lanes + 2; ++i) from[i] = T(i + 1);
@@ -48,94 +33,173 @@ void check_partial_access() {
         T to[lanes + 2];
         for (T& x : to) x = T(-7);
         const vec<T> v = load_first(from + 1, n);
-        T whole[lanes];
-        store(whole, v);
+        const Lanes<T> whole(v);
         store_first(to + 1, v, n);
-        for (int i = 0; i < lanes; ++i) CHECK(whole[i] == (i < n ? T(i + 2) : T(0)));
-        for (int i = -1; i <= lanes; ++i) {
+        for (int i = 0; i < lanes; ++i) CHECK(whole.at[i] == (i < n ? T(i + 2) : T(0)));
+        for (int i = -1; i <= lanes; ++i)
             CHECK(to[i + 1] == (i >= 0 && i < n ? T(i + 2) : T(-7)));
+    }
+}
+
+TEST_CASE_TEMPLATE("numbers are compared, also with NaN", T, float, double) {
+    const vec<T> one = set1<T>(1);
+    const vec<T> two = set1<T>(2);
+    const vec<T> bad = set1<T>(T(NAN));
+    CHECK(lane0(min(one, two)) == 1);
+    CHECK(lane0(max(one, two)) == 2);
+    // The second operand if either is NaN ...
+    CHECK(lane0(min(bad, one)) == 1);
+    CHECK(std::isnan(lane0(min(one, bad))));
+    CHECK(lane0(max(bad, one)) == 1);
+    CHECK(std::isnan(lane0(max(one, bad))));
+    // ... and NaN.
+    for (const vec<T> x :
+         {minimum(bad, one), minimum(one, bad), maximum(bad, one), maximum(one, bad)}) {
+        CHECK(std::isnan(lane0(x)));
+    }
+    CHECK_FALSE(any(eq(bad, bad)));
+    CHECK(all(ne(bad, bad)));
+    CHECK_FALSE(any(lt(bad, one)));
+    CHECK(all(is_nan(bad)));
+    CHECK_FALSE(any(is_nan(one)));
+    CHECK(all(le(one, one)));
+    CHECK_FALSE(any(gt(one, two)));
+    CHECK(all(ge(two, one)));
+}
+
+TEST_CASE_TEMPLATE("masks", T, float, double) {
+    constexpr int lanes = vec<T>::lanes;
+    const uint32_t every = (1u << lanes) - 1;
+    for (int n = 0; n <= lanes; ++n) {
+        const mask<T> m = first<T>(n);
+        const uint32_t bits_of_n = (1u << n) - 1;
+        CHECK(lane_bits(m) == bits_of_n);
+        CHECK(lane_bits(~m) == (every ^ bits_of_n));
+        CHECK(lane_bits(m & first<T>(1)) == (bits_of_n & 1));
+        CHECK(lane_bits(m | first<T>(1)) == (bits_of_n | 1));
+        CHECK(lane_bits(m ^ first<T>(lanes)) == (every ^ bits_of_n));
+        CHECK(any(m) == (n > 0));
+        CHECK(all(m) == (n == lanes));
+        const Lanes<T> chosen(select(m, set1<T>(3), set1<T>(5)));
+        const Lanes<T> kept(keep(m, set1<T>(3)));
+        for (int i = 0; i < lanes; ++i) {
+            CHECK(chosen.at[i] == (i < n ? 3 : 5));
+            CHECK(kept.at[i] == (i < n ? 3 : 0));
         }
     }
 }
 
-template <class T>
-void check_transpose() {
-    constexpr int lanes = vec<T>::lanes;
-    vec<T> rows[lanes];
-    T a[lanes];
-    for (int i = 0; i < lanes; ++i) {
-        for (int j = 0; j < lanes; ++j) a[j] = T(i * 100 + j);
-        rows[i] = load(a);
-    }
-    transpose(rows);
-    for (int i = 0; i < lanes; ++i) {
-        store(a, rows[i]);
-        for (int j = 0; j < lanes; ++j) CHECK(a[j] == T(j * 100 + i));
-    }
-}
-
-template <class T>
-void check_order_with_nan() {
-    const T nan = T(NAN);
-    T out[vec<T>::lanes];
-    const auto first_of = [&out](vec<T> v) {
-        store(out, v);
-        return out[0];
-    };
-    const vec<T> one = set1<T>(1);
-    const vec<T> two = set1<T>(2);
-    const vec<T> bad = set1<T>(nan);
-    CHECK(first_of(min(one, two)) == 1 && first_of(max(one, two)) == 2);
-    CHECK(first_of(min(bad, one)) == 1 && std::isnan(first_of(min(one, bad))));
-    CHECK(first_of(max(bad, one)) == 1 && std::isnan(first_of(max(one, bad))));
-    CHECK(std::isnan(first_of(minimum(bad, one))) &&
-          std::isnan(first_of(minimum(one, bad))));
-    CHECK(std::isnan(first_of(maximum(bad, one))) &&
-          std::isnan(first_of(maximum(one, bad))));
-    CHECK(!any(eq(bad, bad)) && all(ne(bad, bad)) && !any(lt(bad, one)) &&
-          all(is_nan(bad)));
-    CHECK(any(le(one, one)) && !any(gt(one, two)) && all(ge(two, one)));
-}
-
-template <class T>
-void check_rounding() {
-    T out[vec<T>::lanes];
+TEST_CASE_TEMPLATE("rounding", T, float, double) {
     for (const T x : {T(0.5), T(1.5), T(-0.5), T(-2.5), T(2.3), T(-2.7), T(0), T(1e30),
                       T(-1e30), T(4194304.5), T(8388607.5)}) {
+        CAPTURE(x);
         const vec<T> v = set1<T>(x);
-        store(out, round_even(v));
-        CHECK(out[0] == std::nearbyint(x));
-        store(out, floor(v));
-        CHECK(out[0] == std::floor(x));
-        store(out, ceil(v));
-        CHECK(out[0] == std::ceil(x));
-        store(out, trunc(v));
-        CHECK(out[0] == std::trunc(x));
+        CHECK(lane0(round_even(v)) == std::nearbyint(x));
+        CHECK(lane0(floor(v)) == std::floor(x));
+        CHECK(lane0(ceil(v)) == std::ceil(x));
+        CHECK(lane0(trunc(v)) == std::trunc(x));
     }
 }
 
-template <class T>
-void check_scale2() {
-    T out[vec<T>::lanes];
+TEST_CASE_TEMPLATE("conversions", T, float, double) {
+    const Lanes<int_of<T>> index(lane_index<T>());
+    for (int i = 0; i < vec<T>::lanes; ++i) CHECK(index.at[i] == i);
+    for (const int x : {0, 1, -1, 1234567, -16777215}) {
+        CHECK(lane0(to_int(set1<T>(T(x)))) == x);
+        CHECK(lane0(to_float(set1<int_of<T>>(x))) == T(x));
+    }
+    CHECK(lane0(to_int(set1<T>(T(2.5)))) == 2);
+    CHECK(lane0(to_int(set1<T>(T(-3.5)))) == -4);
+}
+
+TEST_CASE("floats as two halves of doubles") {
+    constexpr int half = vec<double>::lanes;
+    float from[2 * half];
+    for (int i = 0; i < 2 * half; ++i) from[i] = 0.5f + static_cast<float>(i);
+    const f32 v = load(from);
+    const Lanes<double> low(low_double(v));
+    const Lanes<double> high(high_double(v));
+    const Lanes<float> again(narrow(low_double(v), high_double(v)));
+    for (int i = 0; i < half; ++i) {
+        CHECK(low.at[i] == from[i]);
+        CHECK(high.at[i] == from[half + i]);
+    }
+    for (int i = 0; i < 2 * half; ++i) CHECK(again.at[i] == from[i]);
+}
+
+TEST_CASE_TEMPLATE("powers of two", T, float, double) {
     const int range = sizeof(T) == 4 ? 160 : 1100;
     for (int n = -range; n <= range; n += 3) {
-        store(out, scale2(set1<T>(T(1.625)), set1<T>(T(n))));
-        CHECK(out[0] == std::ldexp(T(1.625), n));
+        CAPTURE(n);
+        CHECK(lane0(scale2(set1<T>(T(1.625)), set1<T>(T(n)))) ==
+              std::ldexp(T(1.625), n));
     }
 }
 
-template <class T>
-void check_reductions() {
+TEST_CASE_TEMPLATE("signs", T, float, double) {
+    for (const T x : {T(2), T(-2), T(0), T(-0.0), T(INFINITY), T(-INFINITY)}) {
+        const vec<T> v = set1<T>(x);
+        CHECK(lane0(abs(v)) == std::fabs(x));
+        CHECK_FALSE(std::signbit(lane0(abs(v))));
+        CHECK(std::signbit(lane0(-v)) != std::signbit(x));
+        CHECK(std::signbit(lane0(copysign(set1<T>(3), v))) == std::signbit(x));
+        CHECK(lane0(copysign(set1<T>(-3), v)) == std::copysign(T(3), x));
+    }
+}
+
+TEST_CASE_TEMPLATE("products and sums", T, float, double) {
+    const vec<T> three = set1<T>(3);
+    const vec<T> five = set1<T>(5);
+    const vec<T> seven = set1<T>(7);
+    CHECK(lane0(fma(three, five, seven)) == 22);
+    CHECK(lane0(fnma(three, five, seven)) == -8);
+    CHECK(lane0(seven / five) == T(7) / T(5));
+    CHECK(lane0(sqrt(seven)) == std::sqrt(T(7)));
+    // 1 + 2^-n squared less 1 + 2^(1 - n) is 2^-2n, if it rounds once.
+    const T small = sizeof(T) == 4 ? T(0x1p-13) : T(0x1p-30);
+    const vec<T> x = set1<T>(1 + small);
+    CHECK(lane0(fma(x, x, set1<T>(-1 - 2 * small))) == (has_fma ? small * small : 0));
+}
+
+TEST_CASE("integers") {
+    const i32 a = set1<int32_t>(-123456789);
+    CHECK(lane0(a * set1<int32_t>(1000003)) ==
+          static_cast<int32_t>(-123456789LL * 1000003LL));
+    CHECK(lane0(shift_right<4>(a)) ==
+          static_cast<int32_t>(static_cast<uint32_t>(-123456789) >> 4));
+    CHECK(lane0(shift_right_signed<4>(a)) == -123456789 / 16 - 1);
+    CHECK(lane0(shift_left<4>(set1<int32_t>(5))) == 80);
+    CHECK(lane0(andnot(set1<int32_t>(6), set1<int32_t>(12))) == 8);
+    CHECK(lane0(multiply_low(set1<int64_t>(-1), set1<int64_t>(0xfffffffeLL))) ==
+          static_cast<int64_t>(0xffffffffULL * 0xfffffffeULL));
+    CHECK(lane0(shift_right<60>(set1<int64_t>(-1))) == 15);
+    CHECK(all(gt(set1<int64_t>(int64_t{1} << 40), set1<int64_t>(3))));
+    CHECK_FALSE(any(gt(set1<int64_t>(-1), set1<int64_t>(0))));
+    CHECK_FALSE(any(eq(set1<int64_t>(1), set1<int64_t>((int64_t{1} << 32) + 1))));
+}
+
+TEST_CASE("pairs are interleaved") {
+    constexpr int lanes = vec<int64_t>::lanes;
+    int64_t out[2 * lanes];
+    const i64 index = lane_index<double>();
+    store_pairs(out, index, index + set1<int64_t>(100));
+    for (int i = 0; i < lanes; ++i) {
+        CHECK(out[2 * i] == i);
+        CHECK(out[2 * i + 1] == 100 + i);
+    }
+}
+
+TEST_CASE_TEMPLATE("reductions", T, float, double) {
     constexpr int lanes = vec<T>::lanes;
     T a[lanes];
     for (int i = 0; i < lanes; ++i) a[i] = T((i * 7) % lanes + 1);
     const vec<T> v = load(a);
     CHECK(reduce_add(v) == T(lanes * (lanes + 1) / 2));
-    CHECK(reduce_max(v) == T(lanes) && reduce_min(v) == T(1));
+    CHECK(reduce_max(v) == T(lanes));
+    CHECK(reduce_min(v) == T(1));
 }
 
-template <class T>
-void check_bools() {
+TEST_CASE_TEMPLATE("booleans", T, float, double) {
     constexpr int lanes = vec<T>::lanes;
     uint8_t from[lanes];
     uint8_t to[lanes + 1];
@@ -148,74 +212,4 @@ void check_bools() {
     store_bools(to, load_bools<T>(from));
     for (int i = 0; i < lanes; ++i) CHECK(to[i] == from[i]);
     CHECK(to[lanes] == 9);
-}
-
-// Panels of b, from all three kinds of strides, hold the same numbers and zeros.
-template <class T>
-void check_packing() {
-    constexpr int64_t k = 37;
-    constexpr int64_t n = 3 * vec<T>::lanes + 1;
-    static T rows[k * n];
-    static T columns[n * k];
-    static T spread[k * 2 * n * 3];
-    static T packed[3][k * (n + vec<T>::lanes)];
-    for (int64_t i = 0; i < k; ++i) {
-        for (int64_t j = 0; j < n; ++j) {
-            const T x = T(i * 1000 + j);
-            rows[i * n + j] = columns[j * k + i] = spread[i * 2 * n * 3 + j * 3] = x;
-        }
-    }
-    const Panels<T> panels(n, 2);
-    CHECK(panels.count == 2);
-    pack_rows(k, panels, 0, rows, n, packed[0]);
-    for (int64_t t = 0; t < panels.count; ++t) {
-        const Panel panel = panels.at(t);
-        pack_panel(k, panel, columns, 1, k, packed[1]);
-        pack_panel(k, panel, spread, 2 * n * 3, 3, packed[2]);
-        for (int64_t i = 0; i < k; ++i) {
-            for (int64_t j = 0; j < panel.width; ++j) {
-                const T want = j < panel.columns ? T(i * 1000 + panel.begin + j) : T(0);
-                const int64_t at = panel.begin * k + i * panel.width + j;
-                CHECK(packed[0][at] == want && packed[1][at] == want &&
-                      packed[2][at] == want);
-            }
-        }
-    }
-}
-
-}  // namespace
-
-TEST(parts_of_a_register) {
-    check_partial_access<float>();
-    check_partial_access<double>();
-    check_partial_access<int32_t>();
-    check_partial_access<int64_t>();
-}
-TEST(transposes) {
-    check_transpose<float>();
-    check_transpose<double>();
-}
-TEST(order_with_nan) {
-    check_order_with_nan<float>();
-    check_order_with_nan<double>();
-}
-TEST(rounding) {
-    check_rounding<float>();
-    check_rounding<double>();
-}
-TEST(powers_of_two) {
-    check_scale2<float>();
-    check_scale2<double>();
-}
-TEST(reductions) {
-    check_reductions<float>();
-    check_reductions<double>();
-}
-TEST(bools) {
-    check_bools<float>();
-    check_bools<double>();
-}
-TEST(packing) {
-    check_packing<float>();
-    check_packing<double>();
 }
