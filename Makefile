@@ -159,6 +159,29 @@ test-native: $(MADE)/build | compiler doctest ## Run the C++ tests (SANITIZE=add
 	# The tests fork while threads run, which ThreadSanitizer refuses unless told.
 	TSAN_OPTIONS=die_after_fork=0 $(BIN)/ctest --test-dir $(NATIVE) --output-on-failure
 
+# On an Arm machine NEON is native; elsewhere it is compiled for, and emulated.
+NEON := autocalc-kernels-simd/build/neon
+ifeq ($(filter aarch64 arm64,$(shell uname -m)),)
+NEON_TOOLS := g++-aarch64-linux-gnu qemu-user
+NEON_TOOLCHAIN := -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/autocalc-kernels-simd/cmake/aarch64-linux-gnu.cmake
+endif
+.PHONY: neon-tools
+neon-tools: | doctest
+ifdef NEON_TOOLS
+	@have() { command -v aarch64-linux-gnu-g++ qemu-aarch64 >/dev/null; }; \
+	have || { $(call apt_install,$(NEON_TOOLS)); }; \
+	have || { \
+	    echo "make: the NEON tests need a cross compiler and an emulator." \
+	        "On Debian and Ubuntu: apt-get install $(NEON_TOOLS)"; exit 1; }
+endif
+
+.PHONY: test-neon
+test-neon: $(MADE)/autocalc-core $(MADE)/build $(MADE)/test | neon-tools ## Test the NEON kernels, emulated
+	$(CMAKE_NINJA) -S $(CTEST) -B $(NEON) -DCMAKE_BUILD_TYPE=Release $(NEON_TOOLCHAIN)
+	$(BIN)/cmake --build $(NEON) --target all --target autocalc_neon
+	$(BIN)/ctest --test-dir $(NEON) --output-on-failure
+	$(BIN)/python -m pytest tests/neon --neon $(NEON) $(ARGS)
+
 .PHONY: test-torch
 test-torch: install $(MADE)/test $(TORCH_VENV)/made/torch ## Run the comparisons with PyTorch
 	$(TORCH_VENV)/bin/python -m pytest -m torch $(ARGS)

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""The NEON library exports one function and leaks nothing, as the others do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+TOOLS = Path(__file__).parents[2] / "autocalc-kernels-simd" / "tools"
+
+
+def test_one_function_is_exported_and_nothing_is_weak(library):
+    objects = sorted(library.parent.glob("CMakeFiles/autocalc_neon.dir/**/*.o"))
+    assert len(objects) > 10
+    done = subprocess.run(
+        [sys.executable, str(TOOLS / "exports.py"), str(library), *map(str, objects)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""The NEON library, held to the kernel table by the conformance kit."""
+
+from __future__ import annotations
+
+import pytest
+
+from autocalc._kernels._table import TABLE
+from autocalc.plugin import KERNEL_API_VERSION
+from autocalc.testing.conformance import CHECKS, Inapplicable, applies
+
+
+def pytest_generate_tests(metafunc):
+    """One test to each check of each kernel and dtype."""
+    if "check" not in metafunc.fixturenames:
+        return
+    subject = metafunc.config.neon_subject()
+    cases = [
+        pytest.param(spec, dtype, check, id=f"{name}-{dtype}-{what}")
+        for name, spec in TABLE.items()
+        if name in subject.kernels
+        for dtype in spec.dtypes
+        for what, check in CHECKS.items()
+        if applies(what, subject, spec)
+    ]
+    metafunc.parametrize(("spec", "dtype", "check"), cases)
+
+
+def test_the_set_is_neon(subject):
+    assert subject.name == "simd-neon"
+    assert subject.kernel_set.api == KERNEL_API_VERSION
+
+
+def test_it_offers_what_the_other_instruction_sets_offer(subject):
+    """The families are compiled for each; one that was left out would go unseen."""
+    assert set(subject.kernels) <= set(TABLE)
+    assert {"gemm", "exp", "sum", "copy", "adamw", "dropout"} <= set(subject.kernels)
+
+
+def test_conforms(subject, spec, dtype, check):
+    assert subject.kernels[spec.name].function.signature == spec.signature
+    try:
+        check(subject, spec, dtype)
+    except Inapplicable as reason:
+        pytest.skip(str(reason))
+
+
+def test_every_kernel_ran(subject):
+    """After the tests above: a kernel whose every call was refused proves nothing."""
+    if not subject.calls:
+        pytest.skip("the checks were not selected")
+    assert set(subject.calls) == set(subject.kernels)
