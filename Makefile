@@ -139,7 +139,7 @@ $(CORE_VENV)/made/autocalc-core: $(call files,autocalc-core) pyproject.toml \
 # comes next says what is missing.
 apt_install = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
     apt-get update --quiet=2 && DEBIAN_FRONTEND=noninteractive \
-        apt-get install --quiet=2 --yes --no-install-recommends $(1) >/dev/null; fi
+        apt-get install --quiet=2 --yes --no-install-recommends $(1) >/dev/null; fi || true
 
 .PHONY: doctest
 doctest: | compiler
@@ -150,7 +150,7 @@ doctest: | compiler
 SANITIZE ?=
 CTEST := autocalc-kernels-simd/ctest
 NATIVE := autocalc-kernels-simd/build/ctest$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
-CMAKE_NINJA = $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja --log-level=WARNING
+CMAKE_NINJA = $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja --log-level=WARNING
 .PHONY: test-native
 test-native: $(MADE)/build | compiler doctest ## Run the C++ tests (SANITIZE=address,undefined)
 	$(CMAKE_NINJA) -S $(CTEST) -B $(NATIVE) \
@@ -168,7 +168,8 @@ endif
 .PHONY: neon-tools
 neon-tools: | doctest
 ifdef NEON_TOOLS
-	@have() { command -v aarch64-linux-gnu-g++ qemu-aarch64 >/dev/null; }; \
+	@have() { \
+	    command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-aarch64 >/dev/null; }; \
 	have || { $(call apt_install,$(NEON_TOOLS)); }; \
 	have || { \
 	    echo "make: the NEON tests need a cross compiler and an emulator." \
