@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: MIT
+"""The operators against PyTorch's own database of operators and sample inputs.
+
+`wanted.txt` names them.  For each, the samples of float32 and float64 run through both:
+values, dtypes, shapes and gradients agree within the database's tolerances.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import re
+import warnings
+import zlib
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("expecttest", reason="PyTorch's database imports it")
+pytestmark = [pytest.mark.torch, pytest.mark.slow]
+
+#: Of each operator and dtype; spread evenly over those that the database has.
+MOST_SAMPLES = 16
+
+#: What PyTorch's `assert_close` allows: (rtol, atol).
+TOLERANCE = {torch.float32: (1.3e-6, 1e-5), torch.float64: (1e-7, 1e-7)}
+
+#: Where the database's name is not the path of the function.
+PATHS = {
+    "normal.in_place": "Tensor.normal_",
+    "uniform": "Tensor.uniform_",
+    "fill": "Tensor.fill_",
+}
+
+#: Large draws of each random operator, from either library: their mean and standard
+#: deviation must agree.
+DRAWS = {
+    "bernoulli": lambda m: m.bernoulli(m.full((9999,), 0.3)),
+    "multinomial": lambda m: m.multinomial(m.tensor([1.0, 2.0, 5.0]), 9999, True),
+    "nn.functional.dropout": lambda m: m.nn.functional.dropout(m.ones(9999), 0.3),
+    "nn.functional.dropout2d": lambda m: m.nn.functional.dropout2d(
+        m.ones(3, 3333, 1, 1), 0.3
+    ),
+    "normal": lambda m: m.normal(m.full((9999,), 2.0), m.full((9999,), 3.0)),
+    "normal.in_place": lambda m: m.zeros(9999).normal_(2.0, 3.0),
+    "normal.number_mean": lambda m: m.normal(2.0, m.full((9999,), 3.0)),
+    "rand_like": lambda m: m.rand_like(m.zeros(9999)),
+    "randint": lambda m: m.randint(-3, 9, (9999,)),
+    "randint_like": lambda m: m.randint_like(m.zeros(9999), -3, 9),
+    "randn": lambda m: m.randn(9999),
+    "randn_like": lambda m: m.randn_like(m.zeros(9999)),
+    "uniform": lambda m: m.zeros(9999).uniform_(-1.0, 3.0),
+}
+
+
+class Skipped(Exception):
+    """A sample uses what AutoCalc does not have: another dtype, a sparse layout."""
+
+
+@dataclass
+class Result:
+    """What became of one operator."""
+
+    present: bool = True
+    ran: int = 0
+    forward: list[str] = field(default_factory=list)
+    gradient: list[str] = field(default_factory=list)
+    skipped: Counter = field(default_factory=Counter)
+
+    @property
+    def clean(self) -> bool:
+        return self.present and self.ran > 0 and not (self.forward or self.gradient)
+
+
+def _read():
+    lists, section = {}, None
+    for line in (Path(__file__).parent / "wanted.txt").read_text().splitlines():
+        text = line.partition("#")[0].strip()
+        if heading := re.fullmatch(r"\[(.*)\]", text):
+            section = lists.setdefault(heading[1], [])
+        elif text:
+            section += text.split()
+    return lists
+
+
+LISTS = _read()
+NOT_YET = frozenset(LISTS.pop("not yet"))
+KIND = {name: kind for kind, names in LISTS.items() for name in names}
+
+
+@functools.cache
+def database():
+    """Return the entries by name; importing it takes 8 s, so only when needed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from torch.testing._internal.common_methods_invocations import op_db
+    return {entry.full_name: entry for entry in op_db}
+
+
+# ---- the same call for both ----------------------------------------------------------
+
+
+def ours(x, leaves):
+    """Return what a sample holds as AutoCalc has it; note pairs of leaves."""
+    if isinstance(x, torch.Tensor):
+        if x.layout is not torch.strided:
+            raise Skipped(f"layout {x.layout}")
+        _dtype(x.dtype)
+        mine = ac.from_numpy(x.detach().resolve_neg().clone().numpy())
+        if x.requires_grad:
+            mine.requires_grad_()
+            leaves.append((x, mine))
+        return mine
+    if isinstance(x, torch.dtype):
+        return _dtype(x)
+    if isinstance(x, torch.device):
+        return ac.device(str(x))
+    if isinstance(x, complex):
+        raise Skipped("complex numbers")
+    if isinstance(x, tuple) and type(x) is not tuple and not hasattr(x, "_fields"):
+        return tuple(x)  # torch.Size
+    if isinstance(x, (tuple, list)):
+        return type(x)(ours(one, leaves) for one in x)
+    if isinstance(x, dict):
+        # A layout in memory has no name in AutoCalc, and values do not depend on it.
+        words = {k: v for k, v in x.items() if k not in {"layout", "memory_format"}}
+        return {key: ours(value, leaves) for key, value in words.items()}
+    return x
+
+
+def _dtype(dtype):
+    name = str(dtype).removeprefix("torch.")
+    names = "float32 float64 int8 int16 int32 int64 uint8 bool"
+    if name not in names.split():
+        raise Skipped(name)
+    return getattr(ac, name)
+
+
+def theirs(x):
+    """Return what a sample holds, its tensors leaves."""
+    if isinstance(x, torch.Tensor):
+        return x.detach().requires_grad_(x.requires_grad)
+    if isinstance(x, (tuple, list)) and not isinstance(x, torch.Size):
+        return type(x)(theirs(one) for one in x)
+    if isinstance(x, dict):
+        return {key: theirs(value) for key, value in x.items()}
+    return x
+
+
+def find(entry):
+    """Return AutoCalc's function and method of an entry; None for what is not there."""
+    path = PATHS.get(entry.full_name, entry.name)
+    function = method = None
+    for place in (ac, ac.Tensor):
+        try:
+            found = operator.attrgetter(path)(place)
+        except AttributeError:
+            continue
+        if isinstance(found, property):
+            found = found.fget
+        if place is ac.Tensor:
+            method = found
+        function = function or found
+    return function, method
+
+
+def needs_method(entry):
+    name = PATHS.get(entry.full_name, entry.name)
+    return hasattr(torch.Tensor, name) and callable(entry.get_method() or None)
+
+
+def tolerance(entry, dtype):
+    """Return the (rtol, atol) of `assert_close`, or what the database widens it to."""
+    from torch.testing._internal.common_device_type import toleranceOverride
+
+    rtol, atol = TOLERANCE[dtype]
+    for info in entry.decorators:
+        if getattr(info, "device_type", None) not in (None, "cpu"):
+            continue
+        for one in getattr(info, "decorators", None) or [info]:
+            if isinstance(one, toleranceOverride) and dtype in one.d:
+                rtol = max(rtol, one.d[dtype].rtol)
+                atol = max(atol, one.d[dtype].atol)
+    return {"rtol": rtol, "atol": atol, "equal_nan": True}
+
+
+def flat(x):
+    if isinstance(x, (tuple, list)):
+        return [one for part in x for one in flat(part)]
+    return [x]
+
+
+def compare(mine, expected, close, *, values=True):
+    mine, expected = flat(mine), flat(expected)
+    assert len(mine) == len(expected), f"{len(mine)} results, not {len(expected)}"
+    for a, b in zip(mine, expected, strict=True):
+        if not isinstance(b, torch.Tensor):
+            assert a == b, f"{a!r}, not {b!r}"
+            continue
+        assert isinstance(a, ac.Tensor), f"{type(a).__name__}, not a Tensor"
+        assert a.dtype.name == str(b.dtype).removeprefix("torch."), (
+            f"dtype {a.dtype.name}, not {b.dtype}"
+        )
+        assert a.shape == tuple(b.shape), f"shape {a.shape}, not {tuple(b.shape)}"
+        if values:
+            array = np.array(a.detach().numpy())
+            torch.testing.assert_close(
+                torch.from_numpy(array), b.detach().resolve_neg(), **close
+            )
+
+
+# ---- one operator --------------------------------------------------------------------
+
+
+def run(name):
+    """Run an operator's samples through both libraries; return what came of it."""
+    entry, kind, result = database()[name], KIND[name], Result()
+    function, method = find(entry)
+    if function is None or (needs_method(entry) and method is None):
+        result.present = False
+        return result
+    dtypes = [dtype for dtype in TOLERANCE if entry.supports_dtype(dtype, "cpu")]
+    for dtype in dtypes or [torch.int64]:  # bitwise operators have integers only
+        run_dtype(entry, kind, function, method, dtype, result)
+    if kind == "random":
+        check_distribution(name, result)
+    return result
+
+
+def run_dtype(entry, kind, function, method, dtype, result):
+    differentiable = kind == "differentiable" and dtype.is_floating_point
+    close = tolerance(entry, dtype) if dtype in TOLERANCE else {"rtol": 0, "atol": 0}
+    samples = list(entry.sample_inputs("cpu", dtype, requires_grad=differentiable))
+    step = max(len(samples) / MOST_SAMPLES, 1)
+    chosen = [samples[int(i * step)] for i in range(min(MOST_SAMPLES, len(samples)))]
+    result.skipped["beyond the number that is tried"] += len(samples) - len(chosen)
+    for i, sample in enumerate(chosen):
+        run_sample(entry, kind, (function, method), sample, close, i, result)
+
+
+def run_sample(entry, kind, spellings, sample, close, i, result):
+    function, method = spellings
+    leaves = []
+    try:
+        mine = ours((sample.input, sample.args, sample.kwargs), leaves)
+    except Skipped as reason:
+        result.skipped[str(reason)] += 1
+        return
+    result.ran += 1
+    input, args, kwargs = theirs((sample.input, sample.args, sample.kwargs))
+    where = f"{sample.summary()}"[:300]
+    values = kind not in {"random", "undefined values"}
+    try:
+        expected = entry.op(input, *args, **kwargs)
+        out = function(mine[0], *mine[1], **mine[2])
+        compare(out, expected, close, values=values)
+        if method is not None and isinstance(mine[0], ac.Tensor) and i < 3:
+            again = method(mine[0].detach().clone(), *mine[1], **mine[2])
+            compare(again, expected, close, values=values)
+        if i < 3 and values:
+            run_in_place(entry, mine, input, args, kwargs, close)
+    except Exception as error:
+        result.forward.append(f"{where}: {type(error).__name__}: {error}"[:1500])
+        return
+    if kind != "differentiable" or not leaves:
+        return
+    try:
+        gradients(sample, leaves, out, expected, (input, args, kwargs), close)
+    except Exception as error:
+        result.gradient.append(f"{where}: {type(error).__name__}: {error}"[:1500])
+
+
+def run_in_place(entry, mine, input, args, kwargs, close):
+    """Hold the method with an underscore to PyTorch's, where both have it."""
+    written = getattr(ac.Tensor, f"{entry.name}_", None)
+    if written is None or entry.inplace_variant is None:
+        return
+    with torch.no_grad(), ac.no_grad():
+        target = input.detach().clone()
+        try:
+            entry.inplace_variant(target, *args, **kwargs)
+        except RuntimeError:
+            return  # the result does not fit into the tensor
+        mine_target = ac.from_numpy(input.detach().clone().numpy())
+        assert written(mine_target, *mine[1], **mine[2]) is mine_target
+        compare(mine_target, target, close)
+
+
+def gradients(sample, leaves, out, expected, arguments, close):
+    """Compare the gradients of all results, each with a cotangent of its own."""
+    process = sample.output_process_fn_grad or (lambda x: x)
+    out, expected = flat(process(out)), flat(process(expected))
+    pairs = [
+        (a, b)
+        for a, b in zip(out, expected, strict=True)
+        if isinstance(b, torch.Tensor) and b.requires_grad
+    ]
+    if not pairs:
+        return
+    rng = np.random.default_rng(0)
+    cotangents = [
+        torch.from_numpy(rng.normal(size=b.shape)).to(b.dtype) for _, b in pairs
+    ]
+    inputs = [x for x in leaves_of(arguments) if x.requires_grad]
+    assert all(a.requires_grad for a, _ in pairs), "a result has no history"
+    wanted = torch.autograd.grad(
+        [b for _, b in pairs], inputs, cotangents, allow_unused=True
+    )
+    found = ac.autograd.grad(
+        [a for a, _ in pairs],
+        [x for _, x in leaves],
+        [ac.from_numpy(g.numpy().copy()) for g in cotangents],
+        allow_unused=True,
+    )
+    for a, b, x in zip(found, wanted, inputs, strict=True):
+        zeros = torch.zeros_like(x)
+        mine = ac.from_numpy(zeros.numpy()) if a is None else a
+        compare(mine, zeros if b is None else b, close)
+
+
+def leaves_of(x):
+    if isinstance(x, dict):
+        x = list(x.values())
+    if isinstance(x, (tuple, list)):
+        return [one for part in x for one in leaves_of(part)]
+    return [x] if isinstance(x, torch.Tensor) else []
+
+
+def check_distribution(name, result):
+    """Compare mean and standard deviation of large draws: 5 standard errors."""
+    torch.manual_seed(0)
+    ac.manual_seed(0)
+    try:
+        mine, expected = (
+            np.asarray(DRAWS[name](m).numpy(), np.float64).ravel() for m in (ac, torch)
+        )
+        room = 5 * expected.std() * (2 / 9999) ** 0.5
+        assert abs(mine.mean() - expected.mean()) < room, "another mean"
+        assert abs(mine.std() - expected.std()) < room, "another deviation"
+    except Exception as error:
+        result.forward.append(f"a large draw: {type(error).__name__}: {error}"[:500])
+
+
+@functools.cache
+def result_of(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch's own, of deprecated spellings
+        torch.manual_seed(zlib.crc32(name.encode()))
+        return run(name)
+
+
+# ---- the tests -----------------------------------------------------------------------
+
+
+def test_the_list_names_what_the_database_has():
+    names = [name for names in LISTS.values() for name in names]
+    assert sorted(names) == sorted(set(names)), "a name stands twice"
+    assert set(names) <= set(database())
+    assert set(names) >= NOT_YET
+
+
+@pytest.mark.parametrize("name", sorted(KIND))
+def test_operator(name):
+    result = result_of(name)
+    if name in NOT_YET:
+        assert not result.clean, f"{name} is there: take it out of [not yet]"
+        return
+    assert result.present, f"{name} is not there, as function or as method"
+    assert result.ran, f"no sample of {name} ran: {result.skipped}"
+    assert not result.forward, "\n".join(result.forward)
+    assert not result.gradient, "\n".join(result.gradient)
+
+
+def test_report(capsys):
+    """Print the counts; what is missing fails in the tests above."""
+    results = {name: result_of(name) for name in KIND}
+    present = [r for r in results.values() if r.present]
+    differentiable = [results[name] for name in LISTS["differentiable"]]
+    skipped = sum((r.skipped for r in results.values()), Counter())
+    with capsys.disabled():
+        print(f"\noperators wanted {len(results)}, present {len(present)}")
+        print(f"forward-clean {sum(r.ran > 0 and not r.forward for r in present)}")
+        clean = sum(r.clean for r in differentiable)
+        print(f"gradient-clean {clean} of {len(differentiable)} differentiable ones")
+        print(f"samples run {sum(r.ran for r in present)}; left out:")
+        for reason, count in skipped.most_common():
+            print(f"  {count:5} {reason}")
+    assert set(results) == set(KIND)
