@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,9 @@ class Decomposed:
 
     __slots__ = ("spec",)
 
+    #: The namespace of kernel calls; its module, which imports this one, sets it.
+    arrays: ClassVar[Any]
+
     def __init__(self, spec: KernelSpec) -> None:
         self.spec = spec
 
@@ -53,19 +56,16 @@ class Decomposed:
         free: Meta | None = None,
     ) -> Any:
         """Return the outputs: one array, or one for each output of the spec."""
-        from autocalc._dispatch._arrays import arrays
-
         decomposition = self.spec.decomposition
         assert decomposition is not None  # `_offer` looked
         keywords: dict[str, Any] = {} if free is None else free._asdict()
         if any(output.optional for output in self.spec.outputs):
             keywords["want"] = wanted
-        return decomposition(arrays, *operands, *attributes, **keywords)
+        return decomposition(self.arrays, *operands, *attributes, **keywords)
 
     def __call__(self, *args: Any) -> None:
         """Run as a kernel does: outputs first, results copied into them."""
-        from autocalc._dispatch._arrays import arrays
-
+        arrays = self.arrays
         outs, rest = args[: len(self.spec.outputs)], args[len(self.spec.outputs) :]
         results = call_of(self.spec)(arrays, self.spec.decomposition, outs, rest)
         for out, result in zip(outs, results, strict=True):
