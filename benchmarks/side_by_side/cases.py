@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from benchmarks.worker import Run
 
-BATCH, FEATURES, HIDDEN, CLASSES = 256, 784, 1024, 10
 CHAIN = 50  # operators in the chain
 
 
@@ -26,18 +25,20 @@ class Case(NamedTuple):
     unit: str  # ... and show it so; GFLOP/s are work over time
 
 
-def mlp_step(ml: Any) -> Run:
-    """784-1024-10 with ReLU, cross-entropy, SGD with momentum, batch 256."""
+def mlp_step(features: int, hidden: int, batch: int) -> Callable[[Any], Run]:
+    """Return the case of a step: ReLU, ten classes, SGD with momentum."""
+    return lambda ml: _mlp_step(ml, features, hidden, batch)
+
+
+def _mlp_step(ml: Any, features: int, hidden: int, batch: int) -> Run:
     ml.manual_seed(0)
     nn = ml.nn
-    model = nn.Sequential(
-        nn.Linear(FEATURES, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, CLASSES)
-    )
+    model = nn.Sequential(nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, 10))
     fused = {"fused": True} if ml.__name__ == "torch" else {}
     optimizer = ml.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, **fused)
     loss_of = nn.CrossEntropyLoss()
-    x = ml.randn(BATCH, FEATURES)
-    target = ml.randint(0, CLASSES, (BATCH,))
+    x = ml.randn(batch, features)
+    target = ml.randint(0, 10, (batch,))
 
     def step() -> object:
         optimizer.zero_grad(set_to_none=True)
@@ -88,7 +89,8 @@ def _flop(m: int, k: int, n: int) -> float:
 
 
 CASES: dict[str, Case] = {
-    "MLP step 784-1024-10, batch 256": Case(mlp_step, 20, 1e-3, "ms"),
+    "MLP step 784-1024-10, batch 256": Case(mlp_step(784, 1024, 256), 20, 1e-3, "ms"),
+    "MLP step 64-128-10, batch 64": Case(mlp_step(64, 128, 64), 200, 1e-6, "us"),
     "gemm 1024x1024x1024": Case(
         gemm(1024, 1024, 1024), 10, _flop(1024, 1024, 1024), "GFLOP/s"
     ),
