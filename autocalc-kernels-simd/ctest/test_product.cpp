@@ -82,8 +82,9 @@ T finished(T sum, T c, T bias, const Extras<T>& extras) {
 }
 
 template <class T>
-TileFunction<T> tile_for(const Tile<T>&, int64_t vectors, int64_t rows) {
-    return tile_function<T>(vectors, rows);
+TileFunction<T> tile_for(const Tile<T>& tile, int64_t vectors, int64_t rows) {
+    const Runs runs = tile.a_col == 1 ? Runs::along_k : Runs::along_m;
+    return tile_function<T>(vectors, runs, rows);
 }
 
 // One tile against the sums; `a` and `b` as the kernel gets them.

@@ -13,6 +13,11 @@
 
 namespace autocalc::simd::AC_ISA {
 
+template <class T>
+AC_INLINE constexpr int64_t bytes_of(int64_t count) {
+    return count * static_cast<int64_t>(sizeof(T));
+}
+
 enum class Activation {
     none,
     relu,

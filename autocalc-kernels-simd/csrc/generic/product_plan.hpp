@@ -57,11 +57,6 @@ struct Plan {
     int64_t group_width;  // ... in this many elements
 };
 
-template <class T>
-AC_INLINE int64_t bytes_of(int64_t count) {
-    return count * static_cast<int64_t>(sizeof(T));
-}
-
 // Measured in cycles for each element on Cascade Lake: 0.8 to pack with a transpose, 2
 // to write c transposed.
 template <class T>
@@ -105,7 +100,7 @@ void choose_tile(const Product<T>& p, Plan& plan) {
         if (bytes_of<T>(p.a_row) % bad_stride_bytes == 0) {
             plan.tile_m = smaller(plan.tile_m, bad_stride_rows);
         }
-    } else if (p.a_row == 1 && p.m > 1) {
+    } else if (p.a_row == 1) {
         if (p.m > plan.tile_m) plan.pack_a = PackA::groups;
     } else {
         plan.pack_a = PackA::tile;

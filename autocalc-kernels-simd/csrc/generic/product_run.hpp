@@ -84,6 +84,7 @@ void run_row(const Job<T>& job, Tile<T> tile, int64_t rows, const T* b, const T*
              const Panels<T>& panels) {
     const Product<T>& p = *job.product;
     const Tile<T> row = tile;
+    const Runs runs = row.a_col == 1 ? Runs::along_k : Runs::along_m;
     for (int64_t i = 0; i < panels.count; ++i) {
         const Panel panel = panels.at(i);
         const bool direct =
@@ -95,8 +96,8 @@ void run_row(const Job<T>& job, Tile<T> tile, int64_t rows, const T* b, const T*
         tile.c = row.c + panel.begin;
         if (row.pre != nullptr) tile.pre = row.pre + panel.begin;
         if (row.bias != nullptr) tile.bias = row.bias + panel.begin;
-        tile.next_a = i == 0 ? row.next_a : nullptr;
-        tile_function<T>(panel.width / vec<T>::lanes, rows)(tile);
+        tile.next_a = i == 0 ? row.next_a : row.a;
+        tile_function<T>(panel.width / vec<T>::lanes, runs, rows)(tile);
     }
 }
 
@@ -136,8 +137,7 @@ void take_rows(const Bench<T>& bench, const T* a, int64_t k, const RowTiles& row
                int64_t i, Tile<T>& tile) {
     const Product<T>& p = *bench.job->product;
     const Plan& plan = bench.job->plan;
-    tile.next_a = nullptr;
-    tile.a = a + rows.start(i) * p.a_row;
+    tile.a = tile.next_a = a + rows.start(i) * p.a_row;
     tile.a_row = p.a_row;
     tile.a_col = p.a_col;
     if (plan.pack_a == PackA::none) {
@@ -151,7 +151,7 @@ void take_rows(const Bench<T>& bench, const T* a, int64_t k, const RowTiles& row
     if (plan.pack_a == PackA::tile) {
         tile.a_col = rows.start(i + 1) - rows.start(i);
         pack_tile_any(tile.a_col, k, tile.a, p.a_row, p.a_col, bench.packed_a);
-        tile.a = bench.packed_a;
+        tile.a = tile.next_a = bench.packed_a;
         return;
     }
     const int64_t together = plan.group * groups_at_once;
@@ -160,6 +160,7 @@ void take_rows(const Bench<T>& bench, const T* a, int64_t k, const RowTiles& row
     tile.a_col = plan.group_width;
     tile.a = bench.packed_a + group * k * plan.group_width + rows.start(i) -
              rows.start(i / plan.group * plan.group);
+    tile.next_a = tile.a;
 }
 
 // ---- blocks of c

@@ -10,12 +10,16 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
+// How the rows of a tile lie in memory: each runs along k (a_col is 1), or the elements
+// of a step are neighbours (a_row is 1).
+enum class Runs { along_k, along_m };
+
 template <class T>
 struct Tile {
     int64_t k;
     const T* a;
     int64_t a_row, a_col;
-    const T* next_a;  // `rows` * k elements to bring nearer meanwhile, or null
+    const T* next_a;  // `rows` * k elements to bring nearer meanwhile
     const T* b;       // rows of `vectors` full registers
     int64_t b_row;
     int64_t b_ahead;  // how far ahead of b to ask for memory
@@ -55,34 +59,101 @@ AC_INLINE void for_tile(int64_t columns, F f) {
     }
 }
 
-template <class T, int rows, int vectors>
+// Keeps the compiler from deriving one pointer or distance from another, which would
+// cost it registers.
+template <class P>
+AC_INLINE void hide_origin(P& value) {
+    asm("" : "+r"(value));
+}
+
+// The elements of a that a step multiplies. Rows along k: an address has room for once
+// and twice the distance of rows, so that three of them share a pointer, and several
+// steps cost one addition.
+template <class T, int rows, Runs runs>
+struct Lefts {
+    static constexpr int together = 3;
+    static constexpr int pointers = (rows + together - 1) / together;
+    const char* at[pointers];
+    int64_t row;  // in bytes: a distance that needs no scaling
+    AC_INLINE explicit Lefts(const Tile<T>& t) : row(bytes_of<T>(t.a_row)) {
+#pragma GCC unroll 8
+        for (int i = 0; i < pointers; ++i) {
+            at[i] = reinterpret_cast<const char*>(t.a + i * together * t.a_row);
+            hide_origin(at[i]);
+        }
+    }
+    AC_INLINE vec<T> get(int i, int step) const {
+        return set1<T>(*reinterpret_cast<const T*>(
+            at[i / together] + i % together * row + bytes_of<T>(step)));
+    }
+    AC_INLINE void next_step() { hide_origin(row); }
+    AC_INLINE void next_steps(int steps) {
+#pragma GCC unroll 8
+        for (int i = 0; i < pointers; ++i) at[i] += bytes_of<T>(steps);
+    }
+};
+template <class T, int rows>
+struct Lefts<T, rows, Runs::along_m> {
+    const T* at;
+    int64_t col;
+    AC_INLINE explicit Lefts(const Tile<T>& t) : at(t.a), col(t.a_col) {}
+    AC_INLINE vec<T> get(int i, int) const { return set1<T>(at[i]); }
+    AC_INLINE void next_step() {
+        at += col;
+        hide_origin(at);
+    }
+    AC_INLINE void next_steps(int) {}
+};
+
+constexpr int64_t steps_together = 4;
+
+template <class T, int rows, int vectors, Runs runs>
 AC_NOINLINE void run_tile(const Tile<T>& t) {
     constexpr int lanes = vec<T>::lanes;
+    constexpr int line = 64 / static_cast<int>(sizeof(T));
     vec<T> sum[rows][vectors];
-    const T* a = t.a;
-    const T* b = t.b;
-    const int64_t a_row = t.a_row;
     for_tile<rows, vectors, lanes>(
         0, [&](int i, int v, int64_t) { sum[i][v] = zero<T>(); });
-    const T* next = t.next_a != nullptr ? t.next_a : t.a;
-    for (int64_t k = t.k; k > 0; --k) {
+    Lefts<T, rows, runs> lefts(t);
+    const T* b = t.b;
+    const T* next = t.next_a;
+    const int64_t b_row = t.b_row;
+    const int64_t b_ahead = t.b_ahead;
+    // Beside its multiply-adds and loads a step has three instructions or less: with
+    // more of them, a core of four instructions a cycle, or half a core that is shared,
+    // would not keep its multipliers busy.
+    const auto run_step = [&](int step) __attribute__((always_inline)) {
         vec<T> bv[vectors];
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; ++v) {
             bv[v] = load(b + v * lanes);
-            if (v % (64 / static_cast<int>(sizeof(vec<T>))) == 0)
-                __builtin_prefetch(b + t.b_ahead + v * lanes);
+            if (v * lanes % line == 0) __builtin_prefetch(b + b_ahead + v * lanes);
         }
 #pragma GCC unroll 16
         for (int i = 0; i < rows; ++i) {
-            const vec<T> ai = set1<T>(a[i * a_row]);
+            const vec<T> ai = lefts.get(i, step);
 #pragma GCC unroll 4
             for (int v = 0; v < vectors; ++v) sum[i][v] = fma(ai, bv[v], sum[i][v]);
         }
-        a += t.a_col;
-        b += t.b_row;
-        __builtin_prefetch(next);
-        next += rows;
+        b += b_row;
+        hide_origin(b);
+        lefts.next_step();
+    };
+    int64_t k = t.k;
+    for (; k >= steps_together; k -= steps_together) {
+        run_step(0);
+        run_step(1);
+        run_step(2);
+        run_step(3);
+        lefts.next_steps(steps_together);
+#pragma GCC unroll 16
+        for (int i = 0; i < rows * steps_together; i += line)
+            __builtin_prefetch(next + i);
+        next += rows * steps_together;
+    }
+    for (; k > 0; --k) {
+        run_step(0);
+        lefts.next_steps(1);
     }
     const auto each = [&](auto f) { for_tile<rows, vectors, lanes>(t.columns, f); };
     if (t.alpha != 1) {
@@ -117,29 +188,32 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
 template <class T>
 using TileFunction = void (*)(const Tile<T>&);
 
-// tile_functions<T, vectors>[rows]
-template <class T, int vectors, int... rows>
+// TileList<T, vectors, runs, 1, 2, 3 ...>::functions[rows]
+template <class T, int vectors, Runs runs, int... rows>
 struct TileList {
-    static constexpr TileFunction<T> functions[] = {nullptr,
-                                                    run_tile<T, rows, vectors>...};
+    static constexpr TileFunction<T> functions[] = {
+        nullptr, run_tile<T, rows, vectors, runs>...};
 };
-template <class T, int vectors, int left, int... rows>
-struct MakeTileList : MakeTileList<T, vectors, left - 1, left, rows...> {};
-template <class T, int vectors, int... rows>
-struct MakeTileList<T, vectors, 0, rows...> {
-    using type = TileList<T, vectors, rows...>;
+template <class T, int vectors, Runs runs, int left, int... rows>
+struct MakeTileList : MakeTileList<T, vectors, runs, left - 1, left, rows...> {};
+template <class T, int vectors, Runs runs, int... rows>
+struct MakeTileList<T, vectors, runs, 0, rows...> {
+    using type = TileList<T, vectors, runs, rows...>;
 };
 template <class T, int vectors>
-AC_INLINE TileFunction<T> tile_of(int64_t rows) {
-    return MakeTileList<T, vectors, tile_rows[vectors]>::type::functions[rows];
+AC_INLINE TileFunction<T> tile_of(Runs runs, int64_t rows) {
+    constexpr int most = tile_rows[vectors];
+    return runs == Runs::along_k
+               ? MakeTileList<T, vectors, Runs::along_k, most>::type::functions[rows]
+               : MakeTileList<T, vectors, Runs::along_m, most>::type::functions[rows];
 }
 
 template <class T>
-AC_INLINE TileFunction<T> tile_function(int64_t vectors, int64_t rows) {
-    if (vectors == 1) return tile_of<T, 1>(rows);
-    if (vectors == 2) return tile_of<T, 2>(rows);
+AC_INLINE TileFunction<T> tile_function(int64_t vectors, Runs runs, int64_t rows) {
+    if (vectors == 1) return tile_of<T, 1>(runs, rows);
+    if (vectors == 2) return tile_of<T, 2>(runs, rows);
     if constexpr (tile_vectors == 4) {
-        return vectors == 3 ? tile_of<T, 3>(rows) : tile_of<T, 4>(rows);
+        return vectors == 3 ? tile_of<T, 3>(runs, rows) : tile_of<T, 4>(runs, rows);
     }
     return nullptr;
 }
