@@ -24,6 +24,8 @@ LARGE = [
     (300, 40, 2100),
     (9, 500, 1100),
     (200, 64, 64),
+    (1, 2100, 300),
+    (1, 1100, 530),
 ]
 
 
@@ -143,6 +145,7 @@ def test_heads_need_no_copies(kernels, rng):
         (513, 7, 700, ("rows", "columns")),
         (7, 900, 700, ("rows", "rows")),
         (150, 150, 2100, ("rows", "columns")),
+        (1, 5000, 300, ("rows", "rows")),
     ],
 )
 def test_same_bits_for_any_number_of_threads(
@@ -157,6 +160,26 @@ def test_same_bits_for_any_number_of_threads(
         product(kernels, out, a, b)
         results.append(out.tobytes())
     assert len(set(results)) == 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("m", "n", "k"), [(300, 96, 80), (20, 500, 300), (1, 3000, 90)]
+)
+def test_the_place_of_b_in_memory_changes_no_bit(kernels, rng, dtype, m, n, k):
+    """Registers that span two cache lines are packed first; the sums stay the same."""
+    a = rng.standard_normal((m, k)).astype(dtype)
+    b = rng.standard_normal((k, n)).astype(dtype)
+    room = np.empty(b.nbytes + 128, np.uint8)
+    results = set()
+    for offset in (0, 8, 32):
+        start = -room.ctypes.data % 64 + offset
+        moved = room[start : start + b.nbytes].view(dtype).reshape(k, n)
+        moved[...] = b
+        out = np.empty((m, n), dtype)
+        product(kernels, out, a, moved)
+        results.add(out.tobytes())
+    assert len(results) == 1
 
 
 def test_an_infinity_or_nan_stays_in_its_row(kernels, rng):

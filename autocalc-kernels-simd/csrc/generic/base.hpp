@@ -72,6 +72,12 @@ struct Cuts {
         return base + (i < extra ? 1 : 0);
     }
 };
+// The same, the larger ones spread evenly: any run of parts is as long as its share.
+struct Shares {
+    int64_t total, parts;
+    AC_INLINE Shares(int64_t total_, int64_t parts_) : total(total_), parts(parts_) {}
+    [[nodiscard]] AC_INLINE int64_t at(int64_t i) const { return total * i / parts; }
+};
 AC_INLINE int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "product_pack.hpp"
 #include "product_plan.hpp"
 #include "product_tile.hpp"
+#include "product_vector.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -327,7 +328,7 @@ bool open_bench(const Job<T>& job, Bench<T>& bench) {
     const Product<T>& p = *job.product;
     const Plan& plan = job.plan;
     bench = {&job, nullptr, nullptr, nullptr, 0};
-    if (plan.path == Path::dots) return true;
+    if (plan.path == Path::dots || plan.path == Path::vector) return true;
     const int64_t k = ceil_div(p.k, plan.k_blocks);
     const int64_t columns = block_columns<T>(plan);
     if (job.shared_b == nullptr &&
@@ -359,8 +360,8 @@ void run_tasks(void* arg, int64_t begin, int64_t end) {
         __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
         return;
     }
-    const Cuts down(plan.m_units, plan.m_tasks);
-    const Cuts across(plan.n_units, plan.n_tasks);
+    const Shares down(plan.m_units, plan.m_tasks);
+    const Shares across(plan.n_units, plan.n_tasks);
     while (begin < end) {
         const int64_t m = begin % plan.m_tasks;
         const int64_t n = begin / plan.m_tasks % plan.n_tasks;
@@ -372,6 +373,8 @@ void run_tasks(void* arg, int64_t begin, int64_t end) {
                              smaller(p.n, across.at(n + 1) * vec<T>::lanes)};
         if (plan.path == Path::dots) {
             run_dot_block(p, at, block);
+        } else if (plan.path == Path::vector) {
+            run_vector_block(p, at, block);
         } else if (plan.path == Path::swapped) {
             run_swapped(bench, at, block);
         } else {
@@ -396,7 +399,7 @@ void pack_shared(void* arg, int64_t begin, int64_t end) {
     const SharedPacking<T>& job = *static_cast<const SharedPacking<T>*>(arg);
     const Product<T>& p = *job.product;
     const Plan& plan = *job.plan;
-    const Cuts across(plan.n_units, plan.n_tasks);
+    const Shares across(plan.n_units, plan.n_tasks);
     for (int64_t t = begin; t < end; ++t) {
         const int64_t n = t / job.panels;
         const int64_t n0 = across.at(n) * vec<T>::lanes;

@@ -63,65 +63,44 @@ AC_INLINE void for_tile(int64_t columns, F f) {
 // cost it registers.
 template <class P>
 AC_INLINE void hide_origin(P& value) {
-    asm("" : "+r"(value));
+    asm("" : "+r"(value));  // NOLINT(portability-no-assembler): no instruction
 }
 
-// The elements of a that a step multiplies. Rows along k: an address has room for once
-// and twice the distance of rows, so that three of them share a pointer, and several
-// steps cost one addition.
-template <class T, int rows, Runs runs>
-struct Lefts {
-    static constexpr int together = 3;
-    static constexpr int pointers = (rows + together - 1) / together;
-    const char* at[pointers];
-    int64_t row;  // in bytes: a distance that needs no scaling
-    AC_INLINE explicit Lefts(const Tile<T>& t) : row(bytes_of<T>(t.a_row)) {
-#pragma GCC unroll 8
-        for (int i = 0; i < pointers; ++i) {
-            at[i] = reinterpret_cast<const char*>(t.a + i * together * t.a_row);
-            hide_origin(at[i]);
-        }
-    }
-    AC_INLINE vec<T> get(int i, int step) const {
-        return set1<T>(*reinterpret_cast<const T*>(
-            at[i / together] + i % together * row + bytes_of<T>(step)));
-    }
-    AC_INLINE void next_step() { hide_origin(row); }
-    AC_INLINE void next_steps(int steps) {
-#pragma GCC unroll 8
-        for (int i = 0; i < pointers; ++i) at[i] += bytes_of<T>(steps);
-    }
-};
-template <class T, int rows>
-struct Lefts<T, rows, Runs::along_m> {
-    const T* at;
-    int64_t col;
-    AC_INLINE explicit Lefts(const Tile<T>& t) : at(t.a), col(t.a_col) {}
-    AC_INLINE vec<T> get(int i, int) const { return set1<T>(at[i]); }
-    AC_INLINE void next_step() {
-        at += col;
-        hide_origin(at);
-    }
-    AC_INLINE void next_steps(int) {}
-};
-
 constexpr int64_t steps_together = 4;
+// Where rows of a run along k, an address has room for once and twice their distance:
+// three of them share a pointer, and several steps cost one addition.
+constexpr int rows_together = 3;
 
 template <class T, int rows, int vectors, Runs runs>
 AC_NOINLINE void run_tile(const Tile<T>& t) {
     constexpr int lanes = vec<T>::lanes;
     constexpr int line = 64 / static_cast<int>(sizeof(T));
+    constexpr bool along_k = runs == Runs::along_k;
+    constexpr int pointers = along_k ? (rows + rows_together - 1) / rows_together : 1;
     vec<T> sum[rows][vectors];
     for_tile<rows, vectors, lanes>(
         0, [&](int i, int v, int64_t) { sum[i][v] = zero<T>(); });
-    Lefts<T, rows, runs> lefts(t);
     const T* b = t.b;
     const T* next = t.next_a;
     const int64_t b_row = t.b_row;
     const int64_t b_ahead = t.b_ahead;
-    // Beside its multiply-adds and loads a step has three instructions or less: with
-    // more of them, a core of four instructions a cycle, or half a core that is shared,
-    // would not keep its multipliers busy.
+    int64_t a_row = bytes_of<T>(t.a_row);  // in bytes: needs no scaling
+    const int64_t a_col = bytes_of<T>(t.a_col);
+    const char* a[pointers];
+#pragma GCC unroll 8
+    for (int i = 0; i < pointers; ++i) {
+        a[i] = reinterpret_cast<const char*>(t.a) + i * rows_together * a_row;
+        hide_origin(a[i]);
+    }
+    const auto left = [&](int i, int step) __attribute__((always_inline)) {
+        const char* at = along_k ? a[i / rows_together] + i % rows_together * a_row +
+                                       bytes_of<T>(step)
+                                 : a[0] + bytes_of<T>(i);
+        return set1<T>(*reinterpret_cast<const T*>(at));
+    };
+    // Beside its multiply-adds and loads a step has few instructions: with more of
+    // them, a core of four instructions a cycle, or half a core that is shared, would
+    // not keep its multipliers busy.
     const auto run_step = [&](int step) __attribute__((always_inline)) {
         vec<T> bv[vectors];
 #pragma GCC unroll 4
@@ -131,13 +110,23 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
         }
 #pragma GCC unroll 16
         for (int i = 0; i < rows; ++i) {
-            const vec<T> ai = lefts.get(i, step);
+            const vec<T> ai = left(i, step);
 #pragma GCC unroll 4
             for (int v = 0; v < vectors; ++v) sum[i][v] = fma(ai, bv[v], sum[i][v]);
         }
         b += b_row;
         hide_origin(b);
-        lefts.next_step();
+        if (along_k) {
+            hide_origin(a_row);
+        } else {
+            a[0] += a_col;
+            hide_origin(a[0]);
+        }
+    };
+    const auto end_steps = [&](int steps) __attribute__((always_inline)) {
+        if (!along_k) return;
+#pragma GCC unroll 8
+        for (int i = 0; i < pointers; ++i) a[i] += bytes_of<T>(steps);
     };
     int64_t k = t.k;
     for (; k >= steps_together; k -= steps_together) {
@@ -145,7 +134,7 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
         run_step(1);
         run_step(2);
         run_step(3);
-        lefts.next_steps(steps_together);
+        end_steps(steps_together);
 #pragma GCC unroll 16
         for (int i = 0; i < rows * steps_together; i += line)
             __builtin_prefetch(next + i);
@@ -153,7 +142,7 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
     }
     for (; k > 0; --k) {
         run_step(0);
-        lefts.next_steps(1);
+        end_steps(1);
     }
     const auto each = [&](auto f) { for_tile<rows, vectors, lanes>(t.columns, f); };
     if (t.alpha != 1) {
