@@ -87,6 +87,18 @@ COMPOSITES = {
         "params* square_avg* buffers* grad_avg* ; grads* lr ; alpha:float eps:float "
         "weight_decay:float momentum:float centered:bool maximize:bool"
     ),
+    "adagrad": (
+        "params* total* ; grads* lr step ; lr_decay:float eps:float "
+        "weight_decay:float maximize:bool"
+    ),
+    "adadelta": (
+        "params* square_avg* acc_delta* ; grads* lr ; rho:float eps:float "
+        "weight_decay:float maximize:bool"
+    ),
+    "lion": (
+        "params* exp_avg* ; grads* lr ; beta1:float beta2:float weight_decay:float "
+        "maximize:bool"
+    ),
     "grad_norm": "norm ; grads*",
     "scale": "arrays* ; factor",
     "uniform": "out ; seed offset ; low:float high:float",

@@ -135,14 +135,21 @@ OPTIMIZERS = [
     ("RMSprop", {"lr": 0.005}),
     ("RMSprop", {"lr": 0.005, "alpha": 0.9, "weight_decay": 0.1, "momentum": 0.5}),
     ("RMSprop", {"lr": 0.005, "centered": True, "eps": 1e-3, "maximize": True}),
+    ("Adagrad", {}),
+    ("Adagrad", {"lr": 0.1, "lr_decay": 0.1, "weight_decay": 0.1, "eps": 1e-3}),
+    ("Adagrad", {"initial_accumulator_value": 0.5, "maximize": True}),
+    ("Adadelta", {}),
+    ("Adadelta", {"lr": 0.5, "rho": 0.8, "eps": 1e-3, "weight_decay": 0.1}),
+    ("Adadelta", {"lr": 0.1, "maximize": True}),
 ]
 
 
 def train(ac_or_torch, net, optimizer, steps, first=0):
+    dtype = next(net.parameters()).dtype
     for i in range(first, first + steps):
         x, t = batch(i)
         optimizer.zero_grad()
-        logits = net(ac_or_torch.tensor(x))
+        logits = net(ac_or_torch.tensor(x, dtype=dtype))
         ac_or_torch.nn.functional.cross_entropy(
             logits, ac_or_torch.tensor(t)
         ).backward()
@@ -150,14 +157,18 @@ def train(ac_or_torch, net, optimizer, steps, first=0):
 
 
 @pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
-def test_fifty_steps(name, settings):
-    ours, theirs = twins()
-    train(ac, ours, getattr(ac.optim, name)(ours.parameters(), **settings), 50)
-    train(
-        torch, theirs, getattr(torch.optim, name)(theirs.parameters(), **settings), 50
+@pytest.mark.parametrize(("dtype", "rtol"), [("double", 1e-9), ("float", 1e-4)])
+def test_fifty_steps(name, settings, dtype, rtol):
+    nets = twins()
+    for library, net in zip((ac, torch), nets, strict=True):
+        getattr(net, dtype)()
+        optimizer = getattr(library.optim, name)(net.parameters(), **settings)
+        train(library, net, optimizer, 50)
+    ours, theirs = (
+        np.concatenate([p.detach().numpy().ravel() for p in net.parameters()])
+        for net in nets
     )
-    for p, q in zip(ours.parameters(), theirs.parameters(), strict=True):
-        close(p, q, rtol=1e-9)
+    assert np.linalg.norm(ours - theirs) <= rtol * np.linalg.norm(theirs)
 
 
 @pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
@@ -192,28 +203,6 @@ def converted(state, tensor):
         },
         "param_groups": state["param_groups"],
     }
-
-
-@pytest.mark.parametrize(
-    ("name", "settings"),
-    [
-        ("StepLR", {"step_size": 4, "gamma": 0.3}),
-        ("CosineAnnealingLR", {"T_max": 7, "eta_min": 0.01}),
-    ],
-)
-def test_schedulers(name, settings):
-    rates = []
-    for library in (ac, torch):
-        p = library.zeros(1, requires_grad=True)
-        optimizer = library.optim.SGD([p], lr=0.5)
-        scheduler = getattr(library.optim.lr_scheduler, name)(optimizer, **settings)
-        found = []
-        for _ in range(50):
-            optimizer.step()
-            scheduler.step()
-            found += scheduler.get_last_lr()
-        rates.append(found)
-    np.testing.assert_allclose(*rates, rtol=1e-12, atol=1e-14)
 
 
 def test_initialisers_have_pytorchs_spread():

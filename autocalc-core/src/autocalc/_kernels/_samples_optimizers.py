@@ -12,11 +12,12 @@ from autocalc._kernels._make import LARGE, SHAPES, TAILS, Make, int64
 from autocalc._kernels._rules import FLOAT32
 from autocalc._kernels._spec import Array, Sample
 
-_GROUP = ((1,), (17,), (3, 5), (70,), (0,), (), (129,))
+#: Shapes of a group's parameters.
+GROUP = ((1,), (17,), (3, 5), (70,), (0,), (), (129,))
 
 
 def _group(make: Make) -> tuple[Array, ...]:
-    return tuple(make.normal(*shape) for shape in _GROUP)
+    return tuple(make.normal(*shape) for shape in GROUP)
 
 
 def sgd(make: Make) -> Iterator[Sample]:
@@ -68,7 +69,7 @@ def _adamw(
     label: str,
     step: int,
     options: tuple[Any, ...],
-    shapes: tuple[tuple[int, ...], ...] = _GROUP,
+    shapes: tuple[tuple[int, ...], ...] = GROUP,
 ) -> Sample:
     params, exp_avg, exp_avg_sq, grads = (
         tuple(values(*shape) for shape in shapes)
@@ -99,7 +100,7 @@ def _rmsprop(
     make: Make,
     label: str,
     options: tuple[Any, ...],
-    shapes: tuple[tuple[int, ...], ...] = _GROUP,
+    shapes: tuple[tuple[int, ...], ...] = GROUP,
 ) -> Sample:
     """Take averages as they come about: the square of the mean is below the mean."""
     momentum, centered = options[3:5]

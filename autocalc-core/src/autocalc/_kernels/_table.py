@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from autocalc._kernels import (
     activations,
+    adaptive,
     elementwise,
     elementwise_composites,
     gradients,
@@ -35,6 +36,7 @@ _FAMILIES = (
     random,
     optimizers,
     rmsprop,
+    adaptive,
     gradients,
 )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from autocalc._dispatch._arrays import arrays
 from autocalc.errors import ArgumentError
 from autocalc.optim._counting import CountingOptimizer
-from autocalc.optim._optimizer import Group, Params, is_number
+from autocalc.optim._optimizer import Group, Params, check_betas
 
 
 class _Adam(CountingOptimizer):
@@ -36,11 +36,8 @@ class _Adam(CountingOptimizer):
 
     def _check_group(self, group: Group) -> None:
         super()._check_group(group)
-        betas = group["betas"]
         self._check_not_negative(group, "eps")
-        numbers = isinstance(betas, (tuple, list)) and len(betas) == 2
-        fits = numbers and all(is_number(b) and 0 <= b < 1 for b in betas)
-        self._check(group, "betas", fits, "two numbers from 0 to below 1")
+        self._check(group, "betas", *check_betas(group["betas"]))
         if group["amsgrad"]:
             message = (
                 f"{self._name}: `amsgrad` is not available; leave it out, or lower "

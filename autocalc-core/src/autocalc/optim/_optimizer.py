@@ -27,6 +27,21 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real)
 
 
+def check_betas(betas: Any) -> tuple[bool, str]:
+    """Return whether `betas` are two averages' weights, and what they must be."""
+    are_two = isinstance(betas, (tuple, list)) and len(betas) == 2
+    fit = are_two and all(is_number(b) and 0 <= b < 1 for b in betas)
+    return fit, "two numbers from 0 to below 1"
+
+
+def refuse(where: str, **given: bool) -> None:
+    """Raise if one of PyTorch's options that are not available is asked for."""
+    for name, value in given.items():
+        if value:
+            message = f"{where}: `{name}` is not available; leave it out."
+            raise ArgumentError(message)
+
+
 class Batch:
     """Parameters that one kernel call updates."""
 

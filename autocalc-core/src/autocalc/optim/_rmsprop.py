@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from autocalc._dispatch._arrays import arrays
-from autocalc.errors import ArgumentError
 from autocalc.optim._counting import CountingOptimizer
-from autocalc.optim._optimizer import Group, Params, is_number
+from autocalc.optim._optimizer import Group, Params, is_number, refuse
 
 
 class RMSprop(CountingOptimizer):
@@ -74,13 +73,7 @@ class RMSprop(CountingOptimizer):
             "centered": centered,
             "maximize": maximize,
         }
-        for name, given in (
-            ("capturable", capturable),
-            ("differentiable", differentiable),
-        ):
-            if given:
-                message = f"RMSprop: `{name}` is not available; leave it out."
-                raise ArgumentError(message)
+        refuse("RMSprop", capturable=capturable, differentiable=differentiable)
         super().__init__(params, settings)
 
     def _check_group(self, group: Group) -> None:

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Adadelta: steps of the size of the steps before, over the gradient's own size."""
+
+from __future__ import annotations
+
+from autocalc._dispatch._arrays import arrays
+from autocalc.optim._counting import CountingOptimizer
+from autocalc.optim._optimizer import Group, Params, is_number, refuse
+
+
+class Adadelta(CountingOptimizer):
+    """Steps as large as the steps before, divided by the gradient's own size.
+
+    ::
+
+        g += weight_decay * p
+        v = rho * v + (1 - rho) * g**2
+        change = sqrt(u + eps) / sqrt(v + eps) * g
+        u = rho * u + (1 - rho) * change**2
+        p -= lr * change
+
+    Zeiler: ADADELTA, an adaptive learning rate method (2012).
+
+    Parameters
+    ----------
+    params
+        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+    lr, rho, eps, weight_decay
+        As in the formula.
+    foreach
+        Accepted so that programs carry over; a step is always one kernel call.
+    capturable, differentiable
+        Must be False; there for PyTorch's arguments.
+    maximize
+        Go up the gradient.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.tensor([1.0], requires_grad=True)
+    >>> adadelta = ac.optim.Adadelta([w], eps=1e-4)
+    >>> w.grad = ac.tensor([1000.0])
+    >>> adadelta.step()
+    >>> round(1 - w.item(), 4)  # sqrt(1e-4) / sqrt(0.1)
+    0.0316
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        capturable: bool = False,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        refuse("Adadelta", capturable=capturable, differentiable=differentiable)
+        settings = {
+            "lr": lr,
+            "rho": rho,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+        }
+        super().__init__(params, settings)
+
+    def _check_group(self, group: Group) -> None:
+        super()._check_group(group)
+        self._check_not_negative(group, "eps")
+        rho = group["rho"]
+        holds = is_number(rho) and 0 <= rho <= 1
+        self._check(group, "rho", holds, "a number from 0 to 1")
+
+    def _step_group(self, i: int, group: Group) -> None:
+        settings = (
+            group["rho"],
+            group["eps"],
+            group["weight_decay"],
+            group["maximize"],
+        )
+        for batch, _ in self._counted_batches(group):
+            squares, changes = batch.kept("square_avg"), batch.kept("acc_delta")
+            lr = self._rate(i, group, batch.dtype)
+            arrays.adadelta(batch.params, squares, changes, batch.grads, lr, *settings)
+            batch.bump()

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Adagrad: steps divided by the root of the sum of all squared gradients."""
+
+from __future__ import annotations
+
+from autocalc._dispatch._arrays import arrays
+from autocalc._tensor import make
+from autocalc.optim._counting import CountingOptimizer
+from autocalc.optim._optimizer import Batch, Group, Params, refuse
+
+
+class Adagrad(CountingOptimizer):
+    """Steps divided by the root of the sum of all squared gradients so far.
+
+    ::
+
+        g += weight_decay * p
+        s += g**2
+        p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)
+
+    Duchi, Hazan, Singer: Adaptive subgradient methods (JMLR 2011).
+
+    Parameters
+    ----------
+    params
+        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+    lr, lr_decay, weight_decay, eps
+        As in the formula.
+    initial_accumulator_value
+        What s begins with, 0 or more.
+    maximize
+        Go up the gradient.
+    foreach, fused
+        Accepted so that programs carry over; a step is always one kernel call.
+    differentiable
+        Must be False; there for PyTorch's argument order.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.tensor([1.0, -3.0], requires_grad=True)
+    >>> adagrad = ac.optim.Adagrad([w], lr=0.5)
+    >>> (w * w).sum().backward()
+    >>> adagrad.step()
+    >>> w
+    tensor([ 0.5, -2.5], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        refuse("Adagrad", differentiable=differentiable)
+        settings = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "maximize": maximize,
+        }
+        super().__init__(params, settings)
+
+    def _check_group(self, group: Group) -> None:
+        super()._check_group(group)
+        self._check_not_negative(group, "lr_decay", "eps", "initial_accumulator_value")
+
+    def _step_group(self, i: int, group: Group) -> None:
+        settings = (
+            group["lr_decay"],
+            group["eps"],
+            group["weight_decay"],
+            group["maximize"],
+        )
+        for batch, step in self._counted_batches(group):
+            if "sum" not in batch.states[0]:
+                self._begin(batch, group["initial_accumulator_value"])
+            lr = self._rate(i, group, batch.dtype)
+            total = batch.kept("sum")
+            arrays.adagrad(batch.params, total, batch.grads, lr, step, *settings)
+            batch.bump()
+
+    @staticmethod
+    def _begin(batch: Batch, value: float) -> None:
+        for state, param in zip(batch.states, batch.params, strict=True):
+            state["sum"] = make(arrays.full(param.shape, value, param.dtype), None)
