@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
@@ -76,10 +77,137 @@ def test_an_epoch_to_begin_with_needs_the_first_rate():
     assert lr_scheduler.StepLR(sgd, 2, last_epoch=2).last_epoch == 3
 
 
+def test_lambdas_are_not_in_the_state_but_what_objects_know_is():
+    class Rule:
+        def __init__(self, power):
+            self.power = power
+
+        def __call__(self, epoch):
+            return self.power**epoch
+
+    sgd = make(1.0, 1.0)
+    scheduler = lr_scheduler.LambdaLR(sgd, [Rule(0.5), lambda _: 2.0])
+    state = scheduler.state_dict()
+    assert state["lr_lambdas"] == [{"power": 0.5}, None]
+    other = lr_scheduler.LambdaLR(make(1.0, 1.0), [Rule(3.0), lambda _: 2.0])
+    other.load_state_dict(state)
+    other.step()
+    assert other.get_last_lr() == [0.5, 2.0]
+
+
+def test_states_survive_json():
+    scheduler = lr_scheduler.MultiStepLR(make(1.0), [2, 4], gamma=0.5)
+    state = json.loads(json.dumps(scheduler.state_dict()))
+    other = lr_scheduler.MultiStepLR(make(1.0), [])
+    other.load_state_dict(state)
+    assert [rate for (rate,) in rates(other, 5)] == [1.0, 1.0, 0.5, 0.5, 0.25]
+
+
+def test_schedulers_one_after_the_other_begin_at_their_own_first_rate():
+    sgd = make(1.0)
+    parts = [
+        lr_scheduler.LinearLR(sgd, 0.5, total_iters=2),
+        lr_scheduler.ChainedScheduler(
+            [lr_scheduler.ConstantLR(sgd, 0.5), lr_scheduler.ExponentialLR(sgd, 0.5)]
+        ),
+    ]
+    scheduler = lr_scheduler.SequentialLR(sgd, parts, milestones=[2])
+    found = [rate for (rate,) in rates(scheduler, 4)]
+    assert found == pytest.approx([0.5, 0.75, 0.5, 0.25])
+
+
+def test_a_sequence_inside_a_sequence_changes_at_its_own_milestone():
+    sgd = make(1.0)
+    inner = lr_scheduler.SequentialLR(
+        sgd,
+        [lr_scheduler.ConstantLR(sgd, 0.5, 9), lr_scheduler.ExponentialLR(sgd, 0.5)],
+        milestones=[2],
+    )
+    last = lr_scheduler.StepLR(sgd, 1, 0.1)
+    scheduler = lr_scheduler.SequentialLR(sgd, [inner, last], milestones=[4])
+    assert [rate for (rate,) in rates(scheduler, 6)] == [0.5, 0.5, 1.0, 0.5, 1.0, 0.1]
+
+
+def test_the_cycle_moves_momentum_against_the_rate():
+    adam = optim.Adam([ac.zeros(1)])
+    lr_scheduler.OneCycleLR(adam, 1.0, total_steps=10)
+    assert adam.param_groups[0]["betas"] == (0.95, 0.999)
+    sgd = make(1.0)
+    cycle = lr_scheduler.OneCycleLR(sgd, 1.0, total_steps=3, pct_start=1 / 3)
+    assert sgd.param_groups[0]["momentum"] == 0.85  # the rise is one step long
+    rates(cycle, 3)
+    with pytest.raises(ArgumentError, match="OneCycleLR: step 4 of 3; the cycle is ov"):
+        cycle.step()
+
+
+def test_a_plateau_is_told_of_new_groups():
+    sgd = make(1.0)
+    plateau = lr_scheduler.ReduceLROnPlateau(sgd, patience=0)
+    plateau.step(ac.tensor(1.0))
+    sgd.add_param_group({"params": [ac.zeros(1)], "lr": 1.0})
+    with pytest.raises(ArgumentError, match=r"has 2 parameter groups now and had 1"):
+        plateau.step(1.0)
+    plateau.min_lrs.append(0.5)
+    plateau.step(1.0)
+    assert plateau.get_last_lr() == [0.1, 0.5]
+
+
+SETTINGS = [
+    ("StepLR", {"step_size": 0}, "StepLR: `step_size` is 0; it must be an integer, 1"),
+    ("StepLR", {"step_size": 2, "gamma": "a"}, "StepLR: `gamma` is 'a'; it must be a"),
+    ("MultiStepLR", {"milestones": [1.5]}, r"MultiStepLR: `milestones` is \[1.5\]"),
+    ("ExponentialLR", {"gamma": None}, "ExponentialLR: `gamma` is None"),
+    ("LinearLR", {"start_factor": 0}, "`start_factor` is 0; it must be above 0: what"),
+    ("LinearLR", {"end_factor": 2}, "LinearLR: `end_factor` is 2; it must be a numbe"),
+    ("LinearLR", {"total_iters": 0}, "LinearLR: `total_iters` is 0"),
+    ("ConstantLR", {"factor": 0.0}, "`factor` is 0.0; it must be above 0: it is div"),
+    ("PolynomialLR", {"total_iters": 0}, "PolynomialLR: `total_iters` is 0"),
+    ("LambdaLR", {"lr_lambda": [min, max]}, "`lr_lambda` has 2 values for 1 paramete"),
+    ("MultiplicativeLR", {"lr_lambda": 2}, "Multiplicative.*`lr_lambda` is a int; it"),
+    ("CosineAnnealingLR", {"T_max": -1}, "CosineAnnealingLR: `T_max` is -1"),
+    ("CosineAnnealingWarmRestarts", {"T_0": 0}, "WarmRestarts: `T_0` is 0"),
+    ("CosineAnnealingWarmRestarts", {"T_0": 1, "T_mult": 0.5}, "`T_mult` is 0.5"),
+    ("OneCycleLR", {"max_lr": 1.0}, "OneCycleLR: `total_steps` is missing; give it"),
+    ("OneCycleLR", {"max_lr": 1.0, "total_steps": 0}, "`total_steps` is 0"),
+    ("OneCycleLR", {"max_lr": [1, 2], "total_steps": 9}, "`max_lr` has 2 values for"),
+    ("OneCycleLR", {"max_lr": 1, "total_steps": 9, "anneal_strategy": "up"}, "'cos' o"),
+    ("OneCycleLR", {"max_lr": 1, "total_steps": 9, "pct_start": 3}, "`pct_start` is 3"),
+    ("ReduceLROnPlateau", {"mode": "low"}, "`mode` is 'low'; it must be 'min' or 'max"),
+    ("ReduceLROnPlateau", {"factor": 1.0}, "`factor` is 1.0; it must be a number bel"),
+    ("ReduceLROnPlateau", {"threshold_mode": 1}, "`threshold_mode` is 1"),
+    ("ReduceLROnPlateau", {"min_lr": [0.1, 0.2]}, "`min_lr` has 2 values for 1 param"),
+]
+
+
+@pytest.mark.parametrize(("name", "settings", "match"), SETTINGS)
+def test_impossible_settings(name, settings, match):
+    with pytest.raises((ArgumentError, DTypeError), match=match):
+        getattr(lr_scheduler, name)(make(1.0), **settings)
+
+
 def test_errors():
-    with pytest.raises(ArgumentError, match="StepLR: `step_size` is 0"):
-        lr_scheduler.StepLR(make(1.0), 0)
-    with pytest.raises(ArgumentError, match="CosineAnnealingLR: `T_max` is -1"):
-        lr_scheduler.CosineAnnealingLR(make(1.0), -1)
     with pytest.raises(DTypeError, match="StepLR: `optimizer` is a float"):
         lr_scheduler.StepLR(1.0, 2)
+    adagrad = optim.Adagrad([ac.zeros(1)])
+    with pytest.raises(ArgumentError, match="Adagrad has neither momentum nor betas"):
+        lr_scheduler.OneCycleLR(adagrad, 1.0, total_steps=9)
+    plateau = lr_scheduler.ReduceLROnPlateau(make(1.0))
+    with pytest.raises(ArgumentError, match="`metrics` is 'good'; it must be a number"):
+        plateau.step("good")
+    restarts = lr_scheduler.CosineAnnealingWarmRestarts(make(1.0), 2)
+    with pytest.raises(ArgumentError, match="`epoch` is -1; it must be a number"):
+        restarts.step(-1)
+
+
+def test_errors_of_combined_schedulers():
+    sgd = make(1.0)
+    step = lr_scheduler.StepLR(sgd, 2)
+    with pytest.raises(ArgumentError, match="ChainedScheduler: `schedulers` is empty"):
+        lr_scheduler.ChainedScheduler([])
+    with pytest.raises(ArgumentError, match=r"`milestones` are \[2\] for 1 schedulers"):
+        lr_scheduler.SequentialLR(sgd, [step], [2])
+    with pytest.raises(ArgumentError, match=r"`schedulers\[0\]`, a StepLR, belongs to"):
+        lr_scheduler.SequentialLR(make(1.0), [step], [])
+    plateau = lr_scheduler.ReduceLROnPlateau(sgd)
+    with pytest.raises(DTypeError, match=r"`schedulers\[0\]` is a ReduceLROnPlateau"):
+        lr_scheduler.ChainedScheduler([plateau])

@@ -1,6 +1,39 @@
 # SPDX-License-Identifier: MIT
 """Schedulers of the learning rate."""
 
-from autocalc.optim._scheduler import CosineAnnealingLR, LRScheduler, StepLR
+from autocalc.optim._schedulers._base import LRScheduler
+from autocalc.optim._schedulers._combined import ChainedScheduler, SequentialLR
+from autocalc.optim._schedulers._cosine import (
+    CosineAnnealingLR,
+    CosineAnnealingWarmRestarts,
+)
+from autocalc.optim._schedulers._factors import (
+    ConstantLR,
+    ExponentialLR,
+    LambdaLR,
+    LinearLR,
+    MultiplicativeLR,
+    MultiStepLR,
+    PolynomialLR,
+    StepLR,
+)
+from autocalc.optim._schedulers._one_cycle import OneCycleLR
+from autocalc.optim._schedulers._plateau import ReduceLROnPlateau
 
-__all__ = ["CosineAnnealingLR", "LRScheduler", "StepLR"]
+__all__ = [
+    "ChainedScheduler",
+    "ConstantLR",
+    "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "ExponentialLR",
+    "LRScheduler",
+    "LambdaLR",
+    "LinearLR",
+    "MultiStepLR",
+    "MultiplicativeLR",
+    "OneCycleLR",
+    "PolynomialLR",
+    "ReduceLROnPlateau",
+    "SequentialLR",
+    "StepLR",
+]

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Schedulers of the learning rate, by kind."""

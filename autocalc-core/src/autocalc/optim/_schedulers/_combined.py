@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""Schedulers made of schedulers: one after the other, or all at once."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autocalc.errors import ArgumentError, DTypeError
+from autocalc.optim._optimizer import Optimizer
+from autocalc.optim._schedulers._base import LRScheduler
+from autocalc.optim._schedulers._plateau import ReduceLROnPlateau
+
+
+class _Combined(LRScheduler):
+    """What both have: schedulers of one optimizer, whose states are theirs."""
+
+    _unsaved = ("_schedulers",)
+
+    def _take(self, optimizer: Optimizer | None, schedulers: Any) -> None:
+        where = type(self).__name__
+        self._schedulers: list[LRScheduler] = list(schedulers)
+        if not self._schedulers:
+            message = f"{where}: `schedulers` is empty; give one or more."
+            raise ArgumentError(message)
+        for i, scheduler in enumerate(self._schedulers):
+            needs_figure = isinstance(scheduler, ReduceLROnPlateau)
+            if needs_figure or not isinstance(scheduler, LRScheduler):
+                message = (
+                    f"{where}: `schedulers[{i}]` is a {type(scheduler).__name__}; it "
+                    f"must be a scheduler whose step() takes no arguments."
+                )
+                raise DTypeError(message)
+        self.optimizer = optimizer or self._schedulers[0].optimizer
+        for i, scheduler in enumerate(self._schedulers):
+            if scheduler.optimizer is not self.optimizer:
+                message = (
+                    f"{where}: `schedulers[{i}]`, a {type(scheduler).__name__}, "
+                    f"belongs to another optimizer; all must have the same one."
+                )
+                raise ArgumentError(message)
+
+    def _take_back(self) -> None:
+        super()._take_back()
+        for scheduler in self._schedulers:
+            scheduler._take_back()
+
+    def _restart(self) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["initial_lr"]
+        for scheduler in self._schedulers:
+            scheduler.last_epoch = -1
+        self.last_epoch = -1
+        self._begin()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state, with those of the schedulers inside."""
+        inner = [scheduler.state_dict() for scheduler in self._schedulers]
+        return {**super().state_dict(), "_schedulers": inner}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from a `state_dict` of the same schedulers."""
+        state = dict(state_dict)
+        inner = state.pop("_schedulers")
+        for scheduler, one in zip(self._schedulers, inner, strict=True):
+            scheduler.load_state_dict(one)
+        super().load_state_dict(state)
+
+
+class SequentialLR(_Combined):
+    """Follows one scheduler after the other; they change at `milestones`.
+
+    Parameters
+    ----------
+    optimizer
+        That of all schedulers.
+    schedulers
+        One or more; each begins at its own epoch 0.
+    milestones
+        The epochs at which the next one begins, one fewer than schedulers.
+    last_epoch
+        The epochs that are over.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc.optim.lr_scheduler import ConstantLR, ExponentialLR, SequentialLR
+    >>> sgd = ac.optim.SGD([ac.zeros(1)], lr=1.0)
+    >>> parts = [ConstantLR(sgd, 0.1, total_iters=9), ExponentialLR(sgd, gamma=0.5)]
+    >>> scheduler = SequentialLR(sgd, parts, milestones=[2])
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates += scheduler.get_last_lr()
+    ...     scheduler.step()
+    >>> rates
+    [0.1, 0.1, 1.0, 0.5, 0.25]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        schedulers: Sequence[LRScheduler],
+        milestones: Sequence[int],
+        last_epoch: int = -1,
+    ) -> None:
+        self._take(optimizer, schedulers)
+        if len(milestones) != len(self._schedulers) - 1:
+            message = (
+                f"SequentialLR: `milestones` are {list(milestones)} for "
+                f"{len(self._schedulers)} schedulers; give one fewer than schedulers."
+            )
+            raise ArgumentError(message)
+        self._milestones = list(milestones)
+        for scheduler in self._schedulers:
+            scheduler._take_back()
+        for group in optimizer.param_groups:
+            group["lr"] = group["initial_lr"]
+        self.last_epoch = last_epoch
+        self._begin()
+
+    def _begin(self) -> None:
+        self.last_epoch += 1
+        self._schedulers[bisect_right(self._milestones, 0)]._begin()
+
+    def step(self) -> None:
+        """Begin the next epoch: with the scheduler whose turn it is."""
+        self.last_epoch += 1
+        i = bisect_right(self._milestones, self.last_epoch)
+        if i and self._milestones[i - 1] == self.last_epoch:
+            self._schedulers[i]._restart()
+        else:
+            self._schedulers[i].step()
+
+
+class ChainedScheduler(_Combined):
+    """Follows all schedulers at once: their factors are multiplied.
+
+    Parameters
+    ----------
+    schedulers
+        One or more, of one optimizer.
+    optimizer
+        By default that of the first scheduler.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc.optim.lr_scheduler import ChainedScheduler, ExponentialLR, StepLR
+    >>> sgd = ac.optim.SGD([ac.zeros(1)], lr=1.0)
+    >>> both = ChainedScheduler([ExponentialLR(sgd, 0.5), StepLR(sgd, 2, 0.25)])
+    >>> rates = []
+    >>> for epoch in range(4):
+    ...     rates += both.get_last_lr()
+    ...     both.step()
+    >>> rates
+    [1.0, 0.5, 0.0625, 0.03125]
+    """
+
+    def __init__(
+        self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
+    ) -> None:
+        self._take(optimizer, schedulers)
+        self.last_epoch = 0
+
+    def _begin(self) -> None:
+        self.last_epoch += 1
+        for scheduler in self._schedulers:
+            scheduler._begin()
+
+    def step(self) -> None:
+        """Let each scheduler begin its next epoch."""
+        self.last_epoch += 1
+        for scheduler in self._schedulers:
+            scheduler.step()

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Schedulers that follow a cosine.
+
+Loshchilov, Hutter: SGDR, stochastic gradient descent with warm restarts (ICLR 2017).
+"""
+
+from __future__ import annotations
+
+import math
+
+from autocalc.optim._optimizer import Optimizer
+from autocalc.optim._schedulers._base import (
+    LRScheduler,
+    require_count,
+    require_number,
+)
+
+
+class CosineAnnealingLR(LRScheduler):
+    """Lets the learning rate fall to `eta_min` over `T_max` epochs, as half a cosine.
+
+    lr = eta_min + (base_lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2.  It is
+    computed from the rate before, so that changes by others are kept in proportion.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        T_max: int,
+        eta_min: float = 0.0,
+        last_epoch: int = -1,
+    ) -> None:
+        require_count("CosineAnnealingLR", "T_max", T_max)
+        require_number("CosineAnnealingLR", "eta_min", eta_min)
+        self.T_max = T_max
+        self.eta_min = eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """Return the next rates on the cosine."""
+        if self._is_initial:
+            return self.get_last_lr()
+        now, before = self._height(self.last_epoch), self._height(self.last_epoch - 1)
+        # At the lowest point nothing is left to multiply: the rate begins anew.
+        from_zero = (self.last_epoch - 1) % (2 * self.T_max) == self.T_max
+        return [
+            self.eta_min
+            + ((base if from_zero else lr) - self.eta_min)
+            * (now if from_zero else now / before)
+            for base, lr in zip(self.base_lrs, self.get_last_lr(), strict=True)
+        ]
+
+    def _restart(self) -> None:
+        for group, base in zip(self.optimizer.param_groups, self.base_lrs, strict=True):
+            group["lr"] = base
+        self.last_epoch = 0
+
+    def _height(self, epoch: int) -> float:
+        """Return where the cosine stands between 1 and 0."""
+        return (1 + math.cos(math.pi * epoch / self.T_max)) / 2
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Lets the learning rate fall as half a cosine, again and again from the top.
+
+    The first fall takes `T_0` epochs, each one after it `T_mult` times as many.
+
+    Parameters
+    ----------
+    optimizer
+        Whose groups' ``"lr"`` is set.
+    T_0, T_mult
+        As above.
+    eta_min
+        Where each fall would end.
+    last_epoch
+        The epochs that are over, when training goes on.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> sgd = ac.optim.SGD([ac.zeros(1)], lr=1.0)
+    >>> restarts = ac.optim.lr_scheduler.CosineAnnealingWarmRestarts(sgd, T_0=2)
+    >>> rates = []
+    >>> for epoch in range(5):
+    ...     rates += restarts.get_last_lr()
+    ...     restarts.step()
+    >>> [round(rate, 3) for rate in rates]
+    [1.0, 0.5, 1.0, 0.5, 1.0]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        T_0: int,
+        T_mult: int = 1,
+        eta_min: float = 0.0,
+        last_epoch: int = -1,
+    ) -> None:
+        where = "CosineAnnealingWarmRestarts"
+        require_count(where, "T_0", T_0)
+        require_count(where, "T_mult", T_mult)
+        require_number(where, "eta_min", eta_min)
+        self.T_0 = T_0
+        self.T_i = T_0
+        self.T_mult = T_mult
+        self.eta_min = eta_min
+        self.T_cur: float = last_epoch
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """Return the rates after `T_cur` of `T_i` epochs."""
+        height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+
+    def step(self, epoch: float | None = None) -> None:
+        """Begin the next epoch, or go to `epoch`, which may lie between two."""
+        if epoch is None and self.last_epoch >= 0:
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur -= self.T_i
+                self.T_i *= self.T_mult
+            self._enter(self.last_epoch + 1)
+            return
+        epoch = 0 if epoch is None else epoch
+        require_number("CosineAnnealingWarmRestarts.step", "epoch", epoch, 0)
+        self.T_cur, self.T_i = epoch, self.T_0
+        if self.T_mult == 1:
+            self.T_cur %= self.T_0
+        while self.T_cur >= self.T_i:
+            self.T_cur -= self.T_i
+            self.T_i *= self.T_mult
+        self._enter(math.floor(epoch))

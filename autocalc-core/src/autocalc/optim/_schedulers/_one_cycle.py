@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""One rise and fall of the learning rate over the whole training."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc.errors import ArgumentError
+from autocalc.optim._optimizer import Optimizer
+from autocalc.optim._schedulers._base import (
+    LRScheduler,
+    by_group,
+    check_optimizer,
+    require,
+    require_count,
+    require_number,
+)
+
+
+def _cosine(start: float, end: float, share: float) -> float:
+    return end + (start - end) * (1 + math.cos(math.pi * share)) / 2
+
+
+def _line(start: float, end: float, share: float) -> float:
+    return start + (end - start) * share
+
+
+_CURVES = {"cos": _cosine, "linear": _line}
+
+
+class OneCycleLR(LRScheduler):
+    """Leads the learning rate up to `max_lr` and far down, step by step of a training.
+
+    From max_lr / div_factor up to max_lr in the share `pct_start` of the steps, then
+    down to max_lr / (div_factor * final_div_factor).  `step` is called behind each
+    batch.  Smith, Topin: Super-convergence (2018).
+
+    Parameters
+    ----------
+    optimizer
+        Whose groups' ``"lr"`` is set, and their momentum.
+    max_lr
+        The highest rate, or one for each group.
+    total_steps
+        All steps; or else `epochs` times `steps_per_epoch`.
+    epochs, steps_per_epoch
+        In place of `total_steps`.
+    pct_start
+        The share of steps in which the rate rises.
+    anneal_strategy
+        ``"cos"`` or ``"linear"``.
+    cycle_momentum
+        Whether the momentum (Adam's first beta) goes the other way, from
+        `max_momentum` down to `base_momentum` and up again.
+    base_momentum, max_momentum
+        As above, or one for each group.
+    div_factor, final_div_factor
+        As above.
+    three_phase
+        Whether the fall takes as long as the rise, to where it began, and the rest of
+        the steps goes further down.
+    last_epoch
+        The steps that are over, when training goes on.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> sgd = ac.optim.SGD([ac.zeros(1)], lr=0.1, momentum=0.9)
+    >>> cycle = ac.optim.lr_scheduler.OneCycleLR(sgd, max_lr=1.0, total_steps=10)
+    >>> rates = []
+    >>> for step in range(9):
+    ...     rates += cycle.get_last_lr()
+    ...     cycle.step()
+    >>> [round(rate, 2) for rate in rates]
+    [0.04, 0.52, 1.0, 0.95, 0.81, 0.61, 0.39, 0.19, 0.05]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        max_lr: float | list[float],
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
+        pct_start: float = 0.3,
+        anneal_strategy: str = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: float | list[float] = 0.85,
+        max_momentum: float | list[float] = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        three_phase: bool = False,
+        last_epoch: int = -1,
+    ) -> None:
+        where = "OneCycleLR"
+        check_optimizer(where, optimizer)
+        require_number(where, "pct_start", pct_start, 0, 1)
+        known = anneal_strategy in _CURVES
+        needed = "'cos' or 'linear'"
+        require(where, "anneal_strategy", anneal_strategy, known, needed)
+        self.total_steps = _steps(total_steps, epochs, steps_per_epoch)
+        self._anneal_func_type = anneal_strategy
+        self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
+        self.cycle_momentum = cycle_momentum
+        self.use_beta1 = "betas" in optimizer.defaults
+        rates = by_group(where, "max_lr", max_lr, optimizer)
+        high = by_group(where, "max_momentum", max_momentum, optimizer)
+        low = by_group(where, "base_momentum", base_momentum, optimizer)
+        if cycle_momentum:
+            self._check_momentum(optimizer)
+        if last_epoch == -1:
+            for i, group in enumerate(optimizer.param_groups):
+                first = rates[i] / div_factor
+                last = first / final_div_factor
+                group.update(initial_lr=first, max_lr=rates[i], min_lr=last)
+                if cycle_momentum:
+                    group.update(max_momentum=high[i], base_momentum=low[i])
+        super().__init__(optimizer, last_epoch)
+
+    def _check_momentum(self, optimizer: Optimizer) -> None:
+        if not {"momentum", "betas"} & optimizer.defaults.keys():
+            message = (
+                f"OneCycleLR: {type(optimizer).__name__} has neither momentum nor "
+                f"betas to cycle; pass cycle_momentum=False."
+            )
+            raise ArgumentError(message)
+
+    def get_lr(self) -> list[float]:
+        """Return the rates of this step; sets the momenta too."""
+        step = self.last_epoch
+        if step > self.total_steps:
+            message = (
+                f"OneCycleLR: step {step} of {self.total_steps}; the cycle is over. "
+                f"Give it as many steps as the training has."
+            )
+            raise ArgumentError(message)
+        phase, share = self._place(step)
+        curve = _CURVES[self._anneal_func_type]
+        rates = []
+        for group in self.optimizer.param_groups:
+            start, end = group[phase["start_lr"]], group[phase["end_lr"]]
+            rates.append(curve(start, end, share))
+            if self.cycle_momentum:
+                start, end = (
+                    group[phase["start_momentum"]],
+                    group[phase["end_momentum"]],
+                )
+                momentum = curve(start, end, share)
+                if self.use_beta1:
+                    group["betas"] = (momentum, *group["betas"][1:])
+                else:
+                    group["momentum"] = momentum
+        return rates
+
+    def _place(self, step: int) -> tuple[dict[str, Any], float]:
+        """Return the phase in which a step lies, and the share of it that is over."""
+        begun = 0.0
+        *others, last = self._schedule_phases
+        for phase in others:
+            if step <= phase["end_step"]:
+                return phase, _share(step, begun, phase["end_step"])
+            begun = phase["end_step"]
+        return last, _share(step, begun, last["end_step"])
+
+
+def _share(step: int, begun: float, end: float) -> float:
+    return (step - begun) / (end - begun) if end != begun else 1.0
+
+
+def _steps(total: int | None, epochs: int | None, per_epoch: int | None) -> int:
+    where = "OneCycleLR"
+    if total is not None:
+        require_count(where, "total_steps", total)
+        return total
+    if epochs is None or per_epoch is None:
+        message = (
+            f"{where}: `total_steps` is missing; give it, or both `epochs` and "
+            f"`steps_per_epoch`."
+        )
+        raise ArgumentError(message)
+    require_count(where, "epochs", epochs)
+    require_count(where, "steps_per_epoch", per_epoch)
+    return epochs * per_epoch
+
+
+def _phases(total: int, rise: float, three: bool) -> list[dict[str, Any]]:
+    """Return what each phase leads from and to, under the names that groups have."""
+
+    def phase(end: float, lrs: str, momenta: str) -> dict[str, Any]:
+        words = {"initial": "initial_lr", "max": "max_lr", "min": "min_lr"}
+        start_lr, end_lr = (words[word] for word in lrs.split())
+        start, stop = (f"{word}_momentum" for word in momenta.split())
+        return {
+            "end_step": end,
+            "start_lr": start_lr,
+            "end_lr": end_lr,
+            "start_momentum": start,
+            "end_momentum": stop,
+        }
+
+    up = phase(rise * total - 1, "initial max", "max base")
+    if not three:
+        return [up, phase(total - 1, "max min", "base max")]
+    down = phase(2 * rise * total - 2, "max initial", "base max")
+    return [up, down, phase(total - 1, "initial min", "max max")]

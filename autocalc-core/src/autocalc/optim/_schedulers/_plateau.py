@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""A lower learning rate when a figure no longer gets better."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc.errors import ArgumentError
+from autocalc.optim._optimizer import Optimizer, is_number
+from autocalc.optim._schedulers._base import (
+    LRScheduler,
+    by_group,
+    check_optimizer,
+    require,
+    require_number,
+)
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """Multiplies the learning rate by `factor` when a figure no longer gets better.
+
+    Parameters
+    ----------
+    optimizer
+        Whose groups' ``"lr"`` is set.
+    mode
+        ``"min"`` if smaller is better, as for a loss; ``"max"``.
+    factor
+        Below 1.
+    patience
+        How many epochs without an improvement are let pass.
+    threshold
+        By how much a figure must be better: of the best one (`threshold_mode`
+        ``"rel"``) or in itself (``"abs"``).
+    threshold_mode
+        As above.
+    cooldown
+        How many epochs are not judged after the rate was lowered.
+    min_lr
+        Where the rate stops, or one for each group.
+    eps
+        A change of the rate that is smaller is left out.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> sgd = ac.optim.SGD([ac.zeros(1)], lr=1.0)
+    >>> plateau = ac.optim.lr_scheduler.ReduceLROnPlateau(sgd, patience=1)
+    >>> for loss in (3.0, 2.0, 2.0, 2.0):
+    ...     plateau.step(loss)
+    >>> plateau.get_last_lr()
+    [0.1]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: float | list[float] = 0.0,
+        eps: float = 1e-8,
+    ) -> None:
+        where = "ReduceLROnPlateau"
+        check_optimizer(where, optimizer)
+        require(where, "mode", mode, mode in ("min", "max"), "'min' or 'max'")
+        is_known = threshold_mode in ("rel", "abs")
+        require(where, "threshold_mode", threshold_mode, is_known, "'rel' or 'abs'")
+        below = is_number(factor) and factor < 1
+        require(where, "factor", factor, below, "a number below 1")
+        require_number(where, "threshold", threshold)
+        self.optimizer = optimizer
+        self.min_lrs = by_group(where, "min_lr", min_lr, optimizer)
+        self.mode = mode
+        self.factor = factor
+        self.patience = patience
+        self.threshold = threshold
+        self.threshold_mode = threshold_mode
+        self.cooldown = cooldown
+        self.eps = eps
+        self.last_epoch = 0
+        self.best = math.inf if mode == "min" else -math.inf
+        self.cooldown_counter = 0
+        self.num_bad_epochs = 0
+
+    def step(self, metrics: Any) -> None:  # type: ignore[override]  # as PyTorch's
+        """Take the figure of an epoch, a number or a tensor of one element."""
+        figure = self._figure(metrics)
+        self.last_epoch += 1
+        if self._is_better(figure):
+            self.best = figure
+            self.num_bad_epochs = 0
+        else:
+            self.num_bad_epochs += 1
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self._lower()
+            self.cooldown_counter = self.cooldown
+            self.num_bad_epochs = 0
+
+    @staticmethod
+    def _figure(metrics: Any) -> float:
+        try:
+            return float(metrics)
+        except (TypeError, ValueError):
+            message = (
+                f"ReduceLROnPlateau.step: `metrics` is {metrics!r}; it must be a "
+                f"number, such as the loss of the epoch."
+            )
+            raise ArgumentError(message) from None
+
+    def _is_better(self, figure: float) -> bool:
+        down = self.mode == "min"
+        margin = -self.threshold if down else self.threshold
+        if self.threshold_mode == "rel":
+            limit = self.best * (1 + margin)
+        else:
+            limit = self.best + margin
+        return figure < limit if down else figure > limit
+
+    def _lower(self) -> None:
+        groups = self.optimizer.param_groups
+        if len(groups) != len(self.min_lrs):
+            message = (
+                f"ReduceLROnPlateau: the optimizer has {len(groups)} parameter groups "
+                f"now and had {len(self.min_lrs)}; add to `min_lrs` as well."
+            )
+            raise ArgumentError(message)
+        for group, least in zip(groups, self.min_lrs, strict=True):
+            lr = max(group["lr"] * self.factor, least)
+            if group["lr"] - lr > self.eps:
+                group["lr"] = lr
