@@ -106,6 +106,14 @@ COMPOSITES = {
     "dropout": "out mask ; a seed offset ; p:float",
     "dropout_backward": "out ; g mask ; p:float",
 }
+STANDALONE = {
+    **dict.fromkeys(("exp2", "expm1", "log2", "log10", "log1p", "erfc"), "~ out ; a"),
+    **dict.fromkeys(("tan", "asin", "acos", "atan", "sinh", "cosh"), "~ out ; a"),
+    **dict.fromkeys(("atan2", "floor_divide", "remainder", "fmod"), "~ out ; a b"),
+    **dict.fromkeys(("sign", "bitwise_not"), "~ out ; a"),
+    **{f"bitwise_{word}": "~ out ; a b" for word in ("and", "or", "xor")},
+    **{f"bitwise_{word}_shift": "~ out ; a b" for word in ("left", "right")},
+}
 
 
 def test_the_primitives_are_a_closed_list():
@@ -117,6 +125,7 @@ def test_signatures():
     assert {name: spec.signature for name, spec in TABLE.items()} == {
         **SIGNATURES,
         **COMPOSITES,
+        **STANDALONE,
     }
 
 
@@ -139,7 +148,7 @@ def test_a_spec_is_whole(spec):
     if spec.name == "gemm":  # its decomposition sheds the optional parts
         assert spec.lead == "gemm"
         return
-    assert (spec.decomposition is None) == (spec.kind == "primitive")
+    assert (spec.decomposition is None) == (spec.kind != "composite")
     assert (spec.lead in PRIMITIVES) == (spec.kind == "composite")
 
 

@@ -38,6 +38,9 @@ PATHS = {
     "fill": "Tensor.fill_",
 }
 
+#: Of these the database's function takes the tensor first, as the method does.
+TENSOR_FIRST = {"where", "bool", "float", "double", "int", "long"}
+
 #: Large draws of each random operator, from either library: their mean and standard
 #: deviation must agree.
 DRAWS = {
@@ -222,6 +225,8 @@ def run(name):
     """Run an operator's samples through both libraries; return what came of it."""
     entry, kind, result = database()[name], KIND[name], Result()
     function, method = find(entry)
+    if name in TENSOR_FIRST:
+        function = method
     if function is None or (needs_method(entry) and method is None):
         result.present = False
         return result

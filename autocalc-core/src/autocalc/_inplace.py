@@ -123,9 +123,22 @@ def mul_(x: Tensor, other: Any) -> Tensor:
     return _binary("mul", x, other)
 
 
-def div_(x: Tensor, other: Any) -> Tensor:
+def div_(x: Tensor, other: Any, rounding_mode: str | None = None) -> Tensor:
     """Divide by `other`."""
+    if rounding_mode is not None:
+        return apply_("div", x, other, rounding_mode=rounding_mode)
     return _binary("div", x, other)
+
+
+def apply_(name: str, x: Tensor, *args: Any, **words: Any) -> Tensor:
+    """Let `x` take over the values of the function `name` of it."""
+    where = f"{name}_"
+    history = (a for a in args if isinstance(a, Tensor) and a._edge is not None)
+    recorded = check_writable(where, x, next(history, None))
+    before = _snapshot(x) if recorded else x
+    args = tuple([before if a is x else a for a in args])
+    result = getattr(functional, name)(before, *args, **words)
+    return _write(where, x, result, recorded)
 
 
 def clamp_(x: Tensor, min: Any = None, max: Any = None) -> Tensor:

@@ -7,6 +7,7 @@ what is wrong with them, and calls an operator of `_ops`.
 
 from __future__ import annotations
 
+from autocalc._functional import mixtures, pointwise
 from autocalc._functional._arguments import (
     numbers_only,
 )
@@ -49,10 +50,12 @@ from autocalc._functional.joins import (
 from autocalc._functional.losses import (
     cross_entropy,
 )
+from autocalc._functional.mixtures import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.norms import (
     layer_norm,
     rms_norm,
 )
+from autocalc._functional.pointwise import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.products import (
     bmm,
     linear,
@@ -136,3 +139,6 @@ __all__ = [
     "view",
     "where",
 ]
+
+__all__ += mixtures.__all__
+__all__ += pointwise.__all__

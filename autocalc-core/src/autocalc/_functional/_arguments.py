@@ -23,6 +23,8 @@ def axes_of(where: str, x: Tensor, dim: Dims) -> tuple[int, ...]:
         return tuple(range(x.ndim))
     dims = (dim,) if isinstance(dim, int) else tuple(dim)
     axes = sorted(axis_of(where, d, x.ndim) for d in dims)
+    if x.ndim == 0:
+        return ()
     if len(set(axes)) < len(axes):
         message = f"{where}: `dim`={dim} names a dimension twice."
         raise DimensionError(message)

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from autocalc import _dtypes as dtypes
+from autocalc._functional.mixtures import isclose
 from autocalc._functional.reductions import all
 from autocalc._ops import elementwise
-from autocalc._ops._coerce import cast
 from autocalc._tensor import Tensor
 
 
@@ -25,11 +24,4 @@ def allclose(
     equal_nan: bool = False,
 ) -> bool:
     """Return whether |input - other| <= atol + rtol |other| everywhere."""
-    difference = elementwise.abs(elementwise.sub(input, other))
-    bound = elementwise.add(elementwise.mul(elementwise.abs(other), rtol), atol)
-    close = elementwise.eq(input, other)
-    close = cast(close, dtypes.int64) + cast(difference <= bound, dtypes.int64)
-    if equal_nan:
-        both = cast(elementwise.ne(input, input), dtypes.int64)
-        close = close + both * cast(elementwise.ne(other, other), dtypes.int64)
-    return bool(all(close))
+    return bool(all(isclose(input, other, rtol, atol, equal_nan)))

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 
 from autocalc import _dtypes as dtypes
 from autocalc._functional._arguments import Operand, checked
+from autocalc._functional._out import written
 from autocalc._functional.shapes import clone
 from autocalc._ops import elementwise
 from autocalc._ops._coerce import coerce
@@ -14,18 +16,24 @@ from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError
 
 
-def add(input: Operand, other: Operand, *, alpha: float = 1) -> Tensor:
+def add(
+    input: Operand, other: Operand, *, alpha: float = 1, out: Tensor | None = None
+) -> Tensor:
     """Return input + alpha * other."""
     if alpha != 1:
         other = elementwise.mul(other, alpha)
-    return elementwise.add(input, other)
+    result = elementwise.add(input, other)
+    return result if out is None else written("add", result, out)
 
 
-def sub(input: Operand, other: Operand, *, alpha: float = 1) -> Tensor:
+def sub(
+    input: Operand, other: Operand, *, alpha: float = 1, out: Tensor | None = None
+) -> Tensor:
     """Return input - alpha * other."""
     if alpha != 1:
         other = elementwise.mul(other, alpha)
-    return elementwise.sub(input, other)
+    result = elementwise.sub(input, other)
+    return result if out is None else written("sub", result, out)
 
 
 def where(condition: Tensor, input: Operand, other: Operand) -> Tensor:
@@ -78,4 +86,15 @@ ceil = round_mode("ceil")
 trunc = round_mode("trunc")
 
 
-round = round_mode("even")
+_nearest = round_mode("even")
+
+
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """Return `input` rounded to the nearest, ties to even, at a number of digits."""
+    if decimals == 0 or not checked("round", input).is_floating_point():
+        return _nearest(input)
+    scale = 10.0 ** builtins.abs(decimals)
+    up, down = elementwise.mul, elementwise.div
+    if decimals < 0:
+        up, down = down, up
+    return down(_nearest(up(input, scale)), scale)

@@ -15,7 +15,7 @@ from autocalc._kernels._rules import (
     one_of,
     same_dtype,
 )
-from autocalc._kernels._spec import Array, Budget, DType, KernelSpec, Meta
+from autocalc._kernels._spec import Array, Budget, DType, KernelSpec, Kind, Meta
 from autocalc._kernels._work import per_element
 
 Rule = Callable[..., Meta]
@@ -47,15 +47,17 @@ def elementwise(
     flops: float = 1,
     rule: Rule | None = None,
     sample: samples.Samples | None = None,
+    standalone: bool = False,
     **more: Any,
 ) -> KernelSpec:
     """Make the spec of an elementwise kernel."""
     arity = len(inputs.split(";", maxsplit=1)[0].split())
     names = tuple(word.rstrip("?") for word in inputs.split(";", maxsplit=1)[0].split())
     rule = rule or elementwise_rule(name, dtypes)
+    alone: Kind = "standalone" if standalone else "primitive"
     return KernelSpec(
         name=name,
-        kind="composite" if "decomposition" in more else "primitive",
+        kind="composite" if "decomposition" in more else alone,
         signature=f"~ out ; {inputs}",
         doc=doc,
         rule=rule,

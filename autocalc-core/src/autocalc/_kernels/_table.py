@@ -6,6 +6,8 @@ from __future__ import annotations
 from autocalc._kernels import (
     activations,
     adaptive,
+    bits,
+    division,
     elementwise,
     elementwise_composites,
     gradients,
@@ -19,6 +21,7 @@ from autocalc._kernels import (
     reductions,
     rmsprop,
     softmax,
+    transcendental,
 )
 from autocalc._kernels._spec import KernelSpec
 
@@ -38,6 +41,9 @@ _FAMILIES = (
     rmsprop,
     adaptive,
     gradients,
+    transcendental,
+    division,
+    bits,
 )
 
 #: Kernel name -> spec.

@@ -16,11 +16,17 @@ from autocalc._kernels._philox import philox_words
 from autocalc._kernels._spec import Array
 
 _erf = np.frompyfunc(math.erf, 1, 1)
+_erfc = np.frompyfunc(math.erfc, 1, 1)
 
 
 def erf(a: Array) -> Array:
     """Return the error function of `a` in float64."""
     return np.asarray(_erf(a), dtype=np.float64)
+
+
+def erfc(a: Array) -> Array:
+    """Return 1 less the error function of `a`, in float64."""
+    return np.asarray(_erfc(a), dtype=np.float64)
 
 
 def index_add(a: Array, index: tuple[Array, ...], src: Array) -> Array:

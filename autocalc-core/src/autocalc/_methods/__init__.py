@@ -8,15 +8,35 @@ would cost as much as the bookkeeping of a small operator.
 
 from __future__ import annotations
 
-from autocalc._methods import arithmetic, elementwise, reductions, shapes, writes
+from autocalc._methods import (
+    arithmetic,
+    elementwise,
+    pointwise,
+    pointwise_writes,
+    reductions,
+    shapes,
+    writes,
+)
+
+_MODULES = (
+    arithmetic,
+    elementwise,
+    pointwise,
+    reductions,
+    shapes,
+    writes,
+    pointwise_writes,
+)
 
 
 class TensorMethods(
     arithmetic.Arithmetic,
     elementwise.Elementwise,
+    pointwise.Pointwise,
     reductions.Reductions,
     shapes.Shapes,
     writes.Writes,
+    pointwise_writes.PointwiseWrites,
 ):
     """The methods that compute."""
 
@@ -29,11 +49,16 @@ def bind() -> None:
     Then let ``a * b`` call its operator at once.
     """
     from autocalc import _dtypes, _functional, _inplace
+    from autocalc._ops import division
     from autocalc._ops import elementwise as ops
 
-    for module in (arithmetic, elementwise, reductions, shapes, writes):
+    for module in _MODULES:
         vars(module).update(
-            dtypes=_dtypes, functional=_functional, inplace=_inplace, ops=ops
+            dtypes=_dtypes,
+            functional=_functional,
+            inplace=_inplace,
+            ops=ops,
+            division=division,
         )
     for name in ("add", "sub", "mul", "pow", "truediv", "neg"):
         operator = getattr(ops, "div" if name == "truediv" else name)

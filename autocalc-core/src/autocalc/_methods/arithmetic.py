@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autocalc import _functional as functional
     from autocalc import _inplace as inplace
+    from autocalc._ops import division
     from autocalc._ops import elementwise as ops
     from autocalc._tensor import Tensor
 
@@ -44,11 +45,61 @@ class Arithmetic:
     def __rtruediv__(self: Tensor, other: Any) -> Tensor:
         return ops.div(other, self)
 
+    __rdiv__ = __rtruediv__
+
     def __pow__(self: Tensor, other: Any) -> Tensor:
         return ops.pow(self, other)
 
     def __rpow__(self: Tensor, other: Any) -> Tensor:
         return ops.pow(other, self)
+
+    def __floordiv__(self: Tensor, other: Any) -> Tensor:
+        return division.floor_divide(self, other)
+
+    def __rfloordiv__(self: Tensor, other: Any) -> Tensor:
+        return division.floor_divide(other, self)
+
+    def __mod__(self: Tensor, other: Any) -> Tensor:
+        return division.remainder(self, other)
+
+    def __rmod__(self: Tensor, other: Any) -> Tensor:
+        return division.remainder(other, self)
+
+    def __and__(self: Tensor, other: Any) -> Tensor:
+        return division.bitwise_and(self, other)
+
+    def __rand__(self: Tensor, other: Any) -> Tensor:
+        return division.bitwise_and(other, self)
+
+    def __or__(self: Tensor, other: Any) -> Tensor:
+        return division.bitwise_or(self, other)
+
+    def __ror__(self: Tensor, other: Any) -> Tensor:
+        return division.bitwise_or(other, self)
+
+    def __xor__(self: Tensor, other: Any) -> Tensor:
+        return division.bitwise_xor(self, other)
+
+    def __rxor__(self: Tensor, other: Any) -> Tensor:
+        return division.bitwise_xor(other, self)
+
+    def __lshift__(self: Tensor, other: Any) -> Tensor:
+        return division.bitwise_left_shift(self, other)
+
+    def __rlshift__(self: Tensor, other: Any) -> Tensor:
+        return division.bitwise_left_shift(other, self)
+
+    def __rshift__(self: Tensor, other: Any) -> Tensor:
+        return division.bitwise_right_shift(self, other)
+
+    def __rrshift__(self: Tensor, other: Any) -> Tensor:
+        return division.bitwise_right_shift(other, self)
+
+    def __invert__(self: Tensor) -> Tensor:
+        return division.bitwise_not(self)
+
+    def __rmatmul__(self: Tensor, other: Any) -> Tensor:
+        return functional.matmul(other, self)
 
     def __neg__(self: Tensor) -> Tensor:
         return ops.neg(self)
@@ -99,3 +150,21 @@ class Arithmetic:
 
     def __itruediv__(self: Tensor, other: Any) -> Tensor:
         return self.div_(other)
+
+    def __ipow__(self: Tensor, other: Any) -> Tensor:
+        return self.pow_(other)
+
+    def __ifloordiv__(self: Tensor, other: Any) -> Tensor:
+        return self.floor_divide_(other)
+
+    def __imod__(self: Tensor, other: Any) -> Tensor:
+        return self.remainder_(other)
+
+    def __iand__(self: Tensor, other: Any) -> Tensor:
+        return self.bitwise_and_(other)
+
+    def __ior__(self: Tensor, other: Any) -> Tensor:
+        return self.bitwise_or_(other)
+
+    def __ixor__(self: Tensor, other: Any) -> Tensor:
+        return self.bitwise_xor_(other)

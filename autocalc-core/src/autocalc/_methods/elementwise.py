@@ -64,21 +64,21 @@ class Elementwise:
         """Return -x, element by element."""
         return ops.neg(self)
 
-    def add(self: Tensor, other: Any) -> Tensor:
+    def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
         """Return x + other, element by element."""
-        return ops.add(self, other)
+        return functional.add(self, other, alpha=alpha)
 
-    def sub(self: Tensor, other: Any) -> Tensor:
+    def sub(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
         """Return x - other, element by element."""
-        return ops.sub(self, other)
+        return functional.sub(self, other, alpha=alpha)
 
     def mul(self: Tensor, other: Any) -> Tensor:
         """Return x * other, element by element."""
         return ops.mul(self, other)
 
-    def div(self: Tensor, other: Any) -> Tensor:
+    def div(self: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         """Return x / other, element by element."""
-        return ops.div(self, other)
+        return functional.div(self, other, rounding_mode=rounding_mode)
 
     def pow(self: Tensor, other: Any) -> Tensor:
         """Return x to the power other, element by element."""
@@ -124,9 +124,9 @@ class Elementwise:
         """Return x rounded up."""
         return functional.ceil(self)
 
-    def round(self: Tensor) -> Tensor:
+    def round(self: Tensor, *, decimals: int = 0) -> Tensor:
         """Return x rounded to the nearest, ties to even."""
-        return functional.round(self)
+        return functional.round(self, decimals=decimals)
 
     def trunc(self: Tensor) -> Tensor:
         """Return x rounded to zero."""

@@ -27,9 +27,9 @@ class Writes:
         """Multiply by `other`, in place; return x."""
         return inplace.mul_(self, other)
 
-    def div_(self: Tensor, other: Any) -> Tensor:
+    def div_(self: Tensor, other: Any, *, rounding_mode: Any = None) -> Tensor:
         """Divide by `other`, in place; return x."""
-        return inplace.div_(self, other)
+        return inplace.div_(self, other, rounding_mode)
 
     def copy_(self: Tensor, src: Any, non_blocking: Any = False) -> Tensor:
         """Take over the values of `src`, in place; return x."""

@@ -9,6 +9,7 @@ float64 itself, and `slack` says how much that costs.
 from __future__ import annotations
 
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,16 +40,23 @@ def slack(dtype: DType) -> float:
     return 1.0 if HAS_WIDER or dtype != np.float64 else 2.0
 
 
-def _wide_erf(a: Array) -> Array:
-    try:
-        import mpmath
-    except ImportError:
-        return _xp.erf(a)
-    if np.size(a) > MPMATH_LIMIT:
-        return _xp.erf(a)
-    with mpmath.workprec(80):
-        values = [_to_long_double(mpmath.erf(float(x))) for x in np.ravel(a)]
-    return np.array(values, np.longdouble).reshape(np.shape(a))
+def _widely(name: str) -> Callable[[Array], Array]:
+    """Make the function `name` of mpmath, on arrays, in long double."""
+
+    def call(a: Array) -> Array:
+        try:
+            import mpmath
+        except ImportError:
+            return getattr(_xp, name)(a)
+        if np.size(a) > MPMATH_LIMIT:
+            return getattr(_xp, name)(a)
+        function = getattr(mpmath, name)
+        near = np.clip(np.ravel(a), -30, 30)  # beyond it is 0, 1 or 2 in float64
+        with mpmath.workprec(80):
+            values = [_to_long_double(function(float(x))) for x in near]
+        return np.array(values, np.longdouble).reshape(np.shape(a))
+
+    return call
 
 
 def _to_long_double(x: Any) -> Any:
@@ -59,7 +67,8 @@ def _to_long_double(x: Any) -> Any:
 class _WideNamespace(types.SimpleNamespace):
     """`xp` whose extras are as precise as long double."""
 
-    erf = staticmethod(_wide_erf)
+    erf = staticmethod(_widely("erf"))
+    erfc = staticmethod(_widely("erfc"))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(_xp, name)

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT
+"""Elementwise functions made of a few operators."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc import _dtypes as dtypes
+from autocalc._functional._arguments import Operand, checked
+from autocalc._functional._out import written
+from autocalc._functional.elementwise import trunc
+from autocalc._ops import division, elementwise
+from autocalc._ops._coerce import cast, coerce, to_float
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, DTypeError
+
+__all__ = [
+    "addcdiv",
+    "addcmul",
+    "clamp_max",
+    "clamp_min",
+    "div",
+    "frac",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "lerp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "nan_to_num",
+    "positive",
+    "reciprocal",
+    "rsub",
+    "square",
+]
+
+
+def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return x * x, element by element."""
+    x = checked("square", input)
+    result = elementwise.mul(x, x)
+    return result if out is None else written("square", result, out)
+
+
+def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return 1 / x, element by element."""
+    result = elementwise.div(1, checked("reciprocal", input))
+    return result if out is None else written("reciprocal", result, out)
+
+
+def positive(input: Tensor) -> Tensor:
+    """Return `input` itself; of booleans, an error."""
+    if checked("positive", input).dtype is dtypes.bool_:
+        message = "positive: a tensor of bool has no sign; convert it with .long()."
+        raise DTypeError(message)
+    return input
+
+
+def frac(input: Tensor) -> Tensor:
+    """Return x - trunc(x), element by element."""
+    return elementwise.sub(input, trunc(input))
+
+
+def div(
+    input: Operand,
+    other: Operand,
+    *,
+    rounding_mode: str | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return input / other; "floor" or "trunc" rounds down or towards zero.
+
+    Raises
+    ------
+    ArgumentError
+        If `rounding_mode` is none of these.
+    KernelDataError
+        If integers are divided by zero with rounding.
+    """
+    if rounding_mode is None:
+        result = elementwise.div(input, other)
+    elif rounding_mode == "floor":
+        result = division.floor_divide(input, other)
+    elif rounding_mode == "trunc":
+        result = _trunc_divide(*coerce("div", input, other))
+    else:
+        message = (
+            f'div: `rounding_mode` is {rounding_mode!r}; it must be None, "floor" or '
+            f'"trunc".'
+        )
+        raise ArgumentError(message)
+    return result if out is None else written("div", result, out)
+
+
+def _trunc_divide(a: Tensor, b: Tensor) -> Tensor:
+    if a.is_floating_point():
+        return elementwise.rounding(elementwise.div(a, b), "trunc")
+    return division.floor_divide(elementwise.sub(a, division.fmod(a, b)), b)
+
+
+def rsub(input: Tensor, other: Operand, *, alpha: float = 1) -> Tensor:
+    """Return other - alpha * input."""
+    scaled = input if alpha == 1 else elementwise.mul(input, alpha)
+    return elementwise.sub(other, scaled)
+
+
+def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
+    """Return input + weight * (end - input): on the way from `input` to `end`."""
+    way = elementwise.sub(checked("lerp", end), checked("lerp", input))
+    return elementwise.add(input, elementwise.mul(way, weight))
+
+
+def addcmul(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
+) -> Tensor:
+    """Return input + value * tensor1 * tensor2."""
+    product = elementwise.mul(tensor1, tensor2)
+    if value != 1:
+        product = elementwise.mul(product, value)
+    return elementwise.add(input, product)
+
+
+def addcdiv(
+    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
+) -> Tensor:
+    """Return input + value * tensor1 / tensor2."""
+    quotient = elementwise.div(tensor1, tensor2)
+    if value != 1:
+        quotient = elementwise.mul(quotient, value)
+    return elementwise.add(input, quotient)
+
+
+def clamp_min(input: Tensor, min: Operand) -> Tensor:
+    """Return max(input, min), element by element."""
+    return elementwise.clip(*coerce("clamp_min", input, min), None)
+
+
+def clamp_max(input: Tensor, max: Operand) -> Tensor:
+    """Return min(input, max), element by element."""
+    x, high = coerce("clamp_max", input, max)
+    return elementwise.clip(x, None, high)
+
+
+# ---- what a number is ----------------------------------------------------------------
+
+
+def isnan(input: Tensor) -> Tensor:
+    """Return whether x is NaN, element by element."""
+    return elementwise.ne(checked("isnan", input), input)
+
+
+def isinf(input: Tensor) -> Tensor:
+    """Return whether x is infinite, element by element."""
+    if not checked("isinf", input).is_floating_point():
+        return elementwise.ne(input, input)
+    return elementwise.eq(elementwise.abs(input.detach()), math.inf)
+
+
+def isfinite(input: Tensor) -> Tensor:
+    """Return whether x is neither infinite nor NaN, element by element."""
+    if not checked("isfinite", input).is_floating_point():
+        return elementwise.eq(input, input)
+    return elementwise.lt(elementwise.abs(input.detach()), math.inf)
+
+
+def nan_to_num(
+    input: Tensor,
+    nan: float | None = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Tensor:
+    """Return x with NaN, infinity and -infinity replaced.
+
+    By default by 0, the largest and the smallest finite number of the dtype.
+    """
+    x = checked("nan_to_num", input)
+    if not x.is_floating_point():
+        return elementwise.add(x, 0) if x.dtype is not dtypes.bool_ else x.clone()
+    largest = _largest(x)
+    high = largest if posinf is None else posinf
+    low = -largest if neginf is None else neginf
+    for found, value in (
+        (isnan(x.detach()), 0.0 if nan is None else nan),
+        (elementwise.eq(x.detach(), math.inf), high),
+        (elementwise.eq(x.detach(), -math.inf), low),
+    ):
+        x = elementwise.choose(found, *coerce("nan_to_num", value, x))
+    return x
+
+
+def _largest(x: Tensor) -> float:
+    """Return the largest finite number of a float dtype."""
+    mantissa, exponent = (24, 128) if x.dtype is dtypes.float32 else (53, 1024)
+    return math.ldexp(2.0 - 2.0 ** (1 - mantissa), exponent - 1)
+
+
+# ---- logic ---------------------------------------------------------------------------
+
+
+def truth(x: Any) -> Tensor:
+    """Return whether x is not zero."""
+    return x if x.dtype is dtypes.bool_ else elementwise.ne(x.detach(), 0)
+
+
+def logical_and(input: Tensor, other: Tensor) -> Tensor:
+    """Return whether both are non-zero, element by element."""
+    a, b = checked("logical_and", input), checked("logical_and", other)
+    return division.bitwise_and(truth(a), truth(b))
+
+
+def logical_or(input: Tensor, other: Tensor) -> Tensor:
+    """Return whether either is non-zero, element by element."""
+    a, b = checked("logical_or", input), checked("logical_or", other)
+    return division.bitwise_or(truth(a), truth(b))
+
+
+def logical_xor(input: Tensor, other: Tensor) -> Tensor:
+    """Return whether exactly one is non-zero, element by element."""
+    a, b = checked("logical_xor", input), checked("logical_xor", other)
+    return division.bitwise_xor(truth(a), truth(b))
+
+
+def logical_not(input: Tensor) -> Tensor:
+    """Return whether x is zero, element by element."""
+    return elementwise.eq(checked("logical_not", input), 0)
+
+
+def isclose(
+    input: Tensor,
+    other: Tensor,
+    rtol: float = 1e-5,
+    atol: float = 1e-8,
+    equal_nan: bool = False,
+) -> Tensor:
+    """Return whether |input - other| <= atol + rtol |other|, element by element."""
+    a, b = checked("isclose", input), checked("isclose", other)
+    close = elementwise.eq(a, b)
+    if equal_nan:
+        close = division.bitwise_or(close, division.bitwise_and(isnan(a), isnan(b)))
+    x, y = (t.detach() if t.is_floating_point() else to_float(t) for t in (a, b))
+    difference = elementwise.abs(elementwise.sub(x, y))
+    bound = elementwise.add(elementwise.mul(elementwise.abs(y), rtol), atol)
+    near = division.bitwise_and(
+        isfinite(difference), elementwise.le(difference, cast(bound, difference.dtype))
+    )
+    return division.bitwise_or(close, near)

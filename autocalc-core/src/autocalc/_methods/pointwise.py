@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""Methods that work element by element: the less common ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autocalc import _functional as functional
+    from autocalc._tensor import Tensor
+
+
+class Pointwise:
+    """One value out for each value in."""
+
+    __slots__ = ()
+
+    def exp2(self: Tensor) -> Tensor:
+        """Return 2^x, element by element."""
+        return functional.exp2(self)
+
+    def expm1(self: Tensor) -> Tensor:
+        """Return e^x - 1, element by element."""
+        return functional.expm1(self)
+
+    def log2(self: Tensor) -> Tensor:
+        """Return the logarithm to base 2, element by element."""
+        return functional.log2(self)
+
+    def log10(self: Tensor) -> Tensor:
+        """Return the logarithm to base 10, element by element."""
+        return functional.log10(self)
+
+    def log1p(self: Tensor) -> Tensor:
+        """Return log(1 + x), element by element."""
+        return functional.log1p(self)
+
+    def tan(self: Tensor) -> Tensor:
+        """Return the tangent, element by element."""
+        return functional.tan(self)
+
+    def asin(self: Tensor) -> Tensor:
+        """Return the angle whose sine is x, element by element."""
+        return functional.asin(self)
+
+    def acos(self: Tensor) -> Tensor:
+        """Return the angle whose cosine is x, element by element."""
+        return functional.acos(self)
+
+    def atan(self: Tensor) -> Tensor:
+        """Return the angle whose tangent is x, element by element."""
+        return functional.atan(self)
+
+    def sinh(self: Tensor) -> Tensor:
+        """Return the hyperbolic sine, element by element."""
+        return functional.sinh(self)
+
+    def cosh(self: Tensor) -> Tensor:
+        """Return the hyperbolic cosine, element by element."""
+        return functional.cosh(self)
+
+    def erfc(self: Tensor) -> Tensor:
+        """Return 1 - erf(x), element by element."""
+        return functional.erfc(self)
+
+    def sign(self: Tensor) -> Tensor:
+        """Return 1, 0 or -1, element by element."""
+        return functional.sign(self)
+
+    def square(self: Tensor) -> Tensor:
+        """Return x * x, element by element."""
+        return functional.square(self)
+
+    def reciprocal(self: Tensor) -> Tensor:
+        """Return 1 / x, element by element."""
+        return functional.reciprocal(self)
+
+    def frac(self: Tensor) -> Tensor:
+        """Return x - trunc(x), element by element."""
+        return functional.frac(self)
+
+    def isnan(self: Tensor) -> Tensor:
+        """Return whether x is NaN, element by element."""
+        return functional.isnan(self)
+
+    def isinf(self: Tensor) -> Tensor:
+        """Return whether x is infinite, element by element."""
+        return functional.isinf(self)
+
+    def isfinite(self: Tensor) -> Tensor:
+        """Return whether x is finite, element by element."""
+        return functional.isfinite(self)
+
+    def logical_not(self: Tensor) -> Tensor:
+        """Return whether x is zero, element by element."""
+        return functional.logical_not(self)
+
+    def bitwise_not(self: Tensor) -> Tensor:
+        """Return the other bits, element by element."""
+        return functional.bitwise_not(self)
+
+    def positive(self: Tensor) -> Tensor:
+        """Return x itself, element by element."""
+        return functional.positive(self)
+
+    def atan2(self: Tensor, other: Any) -> Tensor:
+        """Return the angle of the point (other, x), element by element."""
+        return functional.atan2(self, other)
+
+    def floor_divide(self: Tensor, other: Any) -> Tensor:
+        """Return floor(x / other), element by element."""
+        return functional.floor_divide(self, other)
+
+    def remainder(self: Tensor, other: Any) -> Tensor:
+        """Return x less whole multiples of other; the sign is that of other."""
+        return functional.remainder(self, other)
+
+    def fmod(self: Tensor, other: Any) -> Tensor:
+        """Return x less whole multiples of other; the sign is that of x."""
+        return functional.fmod(self, other)
+
+    def true_divide(self: Tensor, other: Any) -> Tensor:
+        """Return x / other, element by element."""
+        return functional.true_divide(self, other)
+
+    def logical_and(self: Tensor, other: Any) -> Tensor:
+        """Return whether both are non-zero, element by element."""
+        return functional.logical_and(self, other)
+
+    def logical_or(self: Tensor, other: Any) -> Tensor:
+        """Return whether either is non-zero, element by element."""
+        return functional.logical_or(self, other)
+
+    def logical_xor(self: Tensor, other: Any) -> Tensor:
+        """Return whether one is non-zero, element by element."""
+        return functional.logical_xor(self, other)
+
+    def bitwise_and(self: Tensor, other: Any) -> Tensor:
+        """Return the bits set in both, element by element."""
+        return functional.bitwise_and(self, other)
+
+    def bitwise_or(self: Tensor, other: Any) -> Tensor:
+        """Return the bits set in either, element by element."""
+        return functional.bitwise_or(self, other)
+
+    def bitwise_xor(self: Tensor, other: Any) -> Tensor:
+        """Return the bits set in one, element by element."""
+        return functional.bitwise_xor(self, other)
+
+    def bitwise_left_shift(self: Tensor, other: Any) -> Tensor:
+        """Return x * 2^other, element by element."""
+        return functional.bitwise_left_shift(self, other)
+
+    def bitwise_right_shift(self: Tensor, other: Any) -> Tensor:
+        """Return floor(x / 2^other), element by element."""
+        return functional.bitwise_right_shift(self, other)
+
+    def lerp(self: Tensor, end: Tensor, weight: Any) -> Tensor:
+        """Return x + weight * (end - x)."""
+        return functional.lerp(self, end, weight)
+
+    def addcmul(
+        self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
+    ) -> Tensor:
+        """Return x + value * tensor1 * tensor2."""
+        return functional.addcmul(self, tensor1, tensor2, value=value)
+
+    def addcdiv(
+        self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
+    ) -> Tensor:
+        """Return x + value * tensor1 / tensor2."""
+        return functional.addcdiv(self, tensor1, tensor2, value=value)
+
+    def clamp_min(self: Tensor, min: Any) -> Tensor:
+        """Return max(x, min)."""
+        return functional.clamp_min(self, min)
+
+    def clamp_max(self: Tensor, max: Any) -> Tensor:
+        """Return min(x, max)."""
+        return functional.clamp_max(self, max)
+
+    def nan_to_num(
+        self: Tensor,
+        nan: float | None = 0.0,
+        posinf: float | None = None,
+        neginf: float | None = None,
+    ) -> Tensor:
+        """Return x with NaN and infinities replaced."""
+        return functional.nan_to_num(self, nan, posinf, neginf)
+
+    def isclose(
+        self: Tensor,
+        other: Tensor,
+        rtol: float = 1e-5,
+        atol: float = 1e-8,
+        equal_nan: bool = False,
+    ) -> Tensor:
+        """Return whether x and other agree, element by element."""
+        return functional.isclose(self, other, rtol, atol, equal_nan)
+
+    def allclose(
+        self: Tensor,
+        other: Tensor,
+        rtol: float = 1e-5,
+        atol: float = 1e-8,
+        equal_nan: bool = False,
+    ) -> bool:
+        """Return whether x and other agree everywhere."""
+        return functional.allclose(self, other, rtol, atol, equal_nan)
+
+    def equal(self: Tensor, other: Tensor) -> bool:
+        """Return whether shapes and elements are the same."""
+        return functional.equal(self, other)
