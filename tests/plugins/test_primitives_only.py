@@ -83,6 +83,8 @@ from autocalc._kernels._table import PRIMITIVES, TABLE
 
 ran = {}
 for name, spec in TABLE.items():
+    if spec.kind == "standalone":  # such kernels have a reference and nothing else
+        continue
     sample = next(
         s for s in spec.samples(Make(spec.dtypes[0]))
         if s.label not in {"n=0", "0-d", "no parameters"}
@@ -98,7 +100,7 @@ for name, spec in TABLE.items():
 print(json.dumps(ran))
 """
     ran = python(program, install("primitives-only"))
-    assert len(ran) == 70
+    assert set(ran) == {n for n, spec in TABLE.items() if spec.kind != "standalone"}
     assert all(ran.values())
     assert "erf" in ran["linear"] or "gemm" in ran["linear"]
 
