@@ -11,7 +11,7 @@ import pytest
 import autocalc as ac
 from autocalc._functional import cross_entropy, linear
 from autocalc._kernels._table import TABLE
-from autocalc._ops import elementwise, random, shape
+from autocalc._ops import attention, elementwise, linalg, random, shape
 from autocalc._ops._op import OPERATORS
 from autocalc._ops.activations import gelu_backward, silu_backward, softplus_backward
 from autocalc._ops.embedding import embedding
@@ -138,6 +138,16 @@ CASES = {
     "gemm of a transpose": (
         lambda a, b: a.t() @ b.t(),
         lambda: (leaf(3, 2), leaf(2, 3)),
+    ),
+    "attention": (
+        lambda q, k, v: attention.attention(
+            q, k, v, None, None, None, 0.7, "lower_right", 0.0
+        ),
+        lambda: (leaf(1, 2, 4, 2), leaf(1, 3, 2, 2, seed=1), leaf(1, 3, 2, 2, seed=2)),
+    ),
+    "gemm times a number": (
+        lambda a, b: linalg.gemm(a, b, None, -0.7, 1.0, "none"),
+        lambda: (leaf(2, 3), leaf(3, 4)),
     ),
     "gemm empty": (ac.matmul, lambda: (leaf(2, 0), leaf(0, 3))),
     "gemm with itself": (lambda a: a @ a, lambda: (leaf(2, 2),)),

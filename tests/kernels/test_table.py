@@ -71,6 +71,14 @@ COMPOSITES = {
     "index_select": "out ; a index ; axis:int",
     "index_add": "out ; a index src ; axis:int",
     "layer_norm": "out mean? rstd? ; x weight? bias? ; eps:float",
+    "attention": (
+        "out lse? ; q k v mask? seed? offset? ; "
+        "scale:float causal:none,upper_left,lower_right p:float"
+    ),
+    "attention_backward": (
+        "dq? dk? dv? ; g q k v out lse mask? seed? offset? ; "
+        "scale:float causal:none,upper_left,lower_right p:float"
+    ),
     "layer_norm_backward": (
         "dx? dweight? dbias? ; g x mean rstd weight? ; accumulate:int"
     ),

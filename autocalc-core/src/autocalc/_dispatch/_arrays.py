@@ -146,6 +146,11 @@ class Arrays:
         """Return the number `value` as a cached 0-d array of `like`'s dtype."""
         return constant(value, like.dtype)
 
+    @staticmethod
+    def arange(n: int, like: Array) -> Array:  # noqa: ARG004  its device, one day
+        """Return the integers 0 to n - 1, where `like` is."""
+        return np.arange(n)
+
     def cast(self, a: Array, dtype: DType) -> Array:
         """Return a copy of `a` with another dtype."""
         out = self.empty(a.shape, dtype)

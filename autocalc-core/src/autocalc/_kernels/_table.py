@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc._kernels import (
     activations,
     adaptive,
+    attention,
     bits,
     division,
     elementwise,
@@ -35,6 +36,7 @@ _FAMILIES = (
     softmax,
     norms,
     norms_backward,
+    attention,
     losses,
     random,
     optimizers,

@@ -140,16 +140,21 @@ def normal(
 def dropout(
     xp: Any, a: Array, seed: Array, offset: Array, p: float
 ) -> tuple[Array, Array]:
-    bits = random_bits(xp, seed, offset, _DROPOUT_BITS, shape=a.shape, dtype=INT64)
-    mask = bits >= p * 2.0**_DROPOUT_BITS
+    mask = dropout_mask(xp, seed, offset, a.shape, p)
     return dropout_backward(xp, a, mask, p), mask
 
 
+def dropout_mask(xp: Any, seed: Array, offset: Array, shape: Shape, p: float) -> Array:
+    """Return which elements are kept."""
+    bits = random_bits(xp, seed, offset, _DROPOUT_BITS, shape=shape, dtype=INT64)
+    return bits >= p * 2.0**_DROPOUT_BITS
+
+
 def dropout_backward(xp: Any, g: Array, mask: Array, p: float) -> Array:
-    return narrow(xp.where(mask, wide(xp, g) * _keep_scale(p), 0), g)
+    return narrow(xp.where(mask, wide(xp, g) * keep_scale(p), 0), g)
 
 
-def _keep_scale(p: float) -> float:
+def keep_scale(p: float) -> float:
     """Return what kept elements are multiplied by; nothing is kept for p = 1."""
     return 1 / (1 - p) if p < 1 else 0.0
 
@@ -211,7 +216,7 @@ def dropout_in_primitives(
 
 
 def dropout_backward_in_primitives(k: Any, g: Array, mask: Array, p: float) -> Array:
-    scaled = k.mul(g, k.constant(_keep_scale(p), g))
+    scaled = k.mul(g, k.constant(keep_scale(p), g))
     return k.where(mask, scaled, k.constant(0, g))
 
 

@@ -75,6 +75,11 @@ class Tensors:
         """Return the number `value` as a 0-d tensor of `like`'s dtype."""
         return make(constant(value, like._array.dtype), None)
 
+    @staticmethod
+    def arange(n: int, like: Tensor) -> Tensor:
+        """Return the integers 0 to n - 1, where `like` is."""
+        return make(arrays.arange(n, like._array), None)
+
     def cast(self, a: Tensor, dtype: DType) -> Tensor:
         """Return `a` with another dtype."""
         return views.astype(a, dtypes.of(dtype))

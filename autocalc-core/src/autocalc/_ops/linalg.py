@@ -5,22 +5,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._kernels._table import TABLE
 from autocalc._ops._op import nary
 
-# gemm's attributes: alpha, beta, activation.  The operator uses the plain product;
-# fused epilogues are for composites and for recorded programs.
+# gemm's attributes: alpha, beta, activation.  Operators use no fused activation: those
+# are for composites and for recorded programs.
 gemm = nary("gemm", saves="a:b b:a")
+DEFAULTS = TABLE["gemm"].defaults
 
 
 @gemm.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """DA = g B^T, dB = A^T g, summed over the batch dimensions that were broadcast."""
+    """DA = alpha g B^T, dB = alpha A^T g, summed over what was broadcast."""
     a, b = n.saved
+    given: tuple[Any, ...] = n.attributes
+    alpha, _, activation = given + DEFAULTS[len(given) :]
+    assert activation == "none", "an operator with a fused activation has no rule"
     da = db = dbias = None
     if n.needs(0):
-        da = k.sum_to(k.gemm(g, transposed(k, b), None)[0], n.shapes[0])
+        da = k.sum_to(k.gemm(g, transposed(k, b), None, alpha)[0], n.shapes[0])
     if n.needs(1):
-        db = k.sum_to(k.gemm(transposed(k, a), g, None)[0], n.shapes[1])
+        db = k.sum_to(k.gemm(transposed(k, a), g, None, alpha)[0], n.shapes[1])
     if n.needs(2):
         dbias = k.sum_to(g, n.shapes[2])
     return da, db, dbias

@@ -10,6 +10,7 @@ from autocalc import _inplace as inplace_ops
 from autocalc._dtypes import DType
 from autocalc._functional import embedding, layer_norm, linear, rms_norm
 from autocalc._functional._arguments import checked
+from autocalc._functional.attention import scaled_dot_product_attention
 from autocalc._ops import activations, elementwise
 from autocalc._ops import random as random_ops
 from autocalc._random import Generator, default_generator
@@ -33,6 +34,7 @@ __all__ = [
     "relu",
     "relu_",
     "rms_norm",
+    "scaled_dot_product_attention",
     "sigmoid",
     "silu",
     "softmax",

@@ -80,6 +80,12 @@ class Namespace:
     def constant(self, value: float, like: Array) -> Array:
         return np.array(value).astype(like.dtype)
 
+    def arange(self, n: int, like: Array) -> Array:  # noqa: ARG002  as `arrays` has it
+        return np.arange(n)
+
+    def full(self, shape: Shape, value: float, dtype: DType) -> Array:
+        return np.full(shape, value, dtype)
+
     def zeros(self, shape: Shape, dtype: DType) -> Array:
         return np.zeros(shape, dtype)
 
@@ -88,6 +94,9 @@ class Namespace:
         out = np.empty(a.shape, dtype)
         self._kernels["copy"](out, a)
         return out
+
+    def contiguous(self, a: Array) -> Array:
+        return a if a.flags.c_contiguous else self.cast(a, a.dtype)
 
     def sum_to(self, a: Array, shape: Shape) -> Array:
         """Sum what broadcasting to the shape of `a` had repeated."""

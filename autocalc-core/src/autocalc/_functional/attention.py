@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Scaled dot-product attention."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._functional._arguments import checked
+from autocalc._kernels.attention import attention_in_primitives
+from autocalc._ops import attention as ops
+from autocalc._ops import shape as shapes
+from autocalc._random import default_generator
+from autocalc._tensor import Tensor, make
+from autocalc.errors import ArgumentError, ShapeError
+
+_NAME = "scaled_dot_product_attention"
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """Return softmax(scale * query key^T + mask) value, for each head.
+
+    Vaswani et al.: Attention is all you need (2017), equation 1.  One kernel computes
+    it, and one its gradients; operands may be views with any strides.
+
+    Parameters
+    ----------
+    query
+        ``[..., H, S, D]``, float32 or float64; the heads H may be missing.
+    key, value
+        ``[..., H, T, D]`` and ``[..., H, T, E]``.
+    attn_mask
+        Broadcast to ``[..., H, S, T]``: booleans, True where a query may attend to a
+        key, or numbers that are added to the scores.  Where a query may attend to
+        nothing, the result is 0.
+    dropout_p
+        The probability with which a weight is set to 0; the rest are multiplied by
+        ``1 / (1 - dropout_p)``.  It always applies: pass 0 in evaluation.
+    is_causal
+        Query i attends to keys 0 to i, of those that `attn_mask` allows.
+    scale
+        By default ``1 / sqrt(D)``.
+    enable_gqa
+        Let `key` and `value` have fewer heads, each for as many neighbours of `query`.
+
+    Returns
+    -------
+    Tensor
+        ``[..., H, S, E]``.
+
+    Raises
+    ------
+    ShapeError
+        If the operands do not fit together.
+    ArgumentError
+        If `dropout_p` is not from 0 to 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> q = ac.zeros(1, 2, 3, 4)  # all scores are equal
+    >>> v = ac.arange(24.0).reshape(1, 2, 3, 4)
+    >>> out = ac.nn.functional.scaled_dot_product_attention(q, q, v, is_causal=True)
+    >>> out[0, 0]
+    tensor([[0., 1., 2., 3.],
+            [2., 3., 4., 5.],
+            [4., 5., 6., 7.]])
+    """
+    q, k, v = (checked(_NAME, x) for x in (query, key, value))
+    _check(q, k, v, dropout_p, enable_gqa)
+    heads = [_by_position(x) for x in (q, k, v)]
+    batch, queries, count, features = heads[0].shape
+    mask = None
+    if attn_mask is not None:
+        mask = _as_scores(attn_mask, q.shape, k.shape[-2])
+    seed = offset = None
+    if dropout_p:
+        words = batch * count * queries * k.shape[-2]  # one for each weight
+        seed, offset = (make(x, None) for x in default_generator.draw(words))
+    causal = "upper_left" if is_causal else "none"
+    factor = 1 / math.sqrt(max(features, 1)) if scale is None else float(scale)
+    operands: tuple[Any, ...] = (*heads, mask, seed, offset, factor, causal)
+    operands = (*operands, float(dropout_p))
+    if mask is not None and mask.requires_grad:
+        from autocalc._ops._tensors import tensors
+
+        out: Any = attention_in_primitives(tensors, *operands)[0]
+    else:
+        out = ops.attention(*operands)
+    out = shapes.permute(out, (0, 2, 1, 3))
+    return shapes.reshape(out, (*q.shape[:-1], v.shape[-1]))
+
+
+def _check(q: Tensor, k: Tensor, v: Tensor, p: float, grouped: bool) -> None:
+    given = f"query {q.shape}, key {k.shape}, value {v.shape}"
+    if not 0 <= p <= 1:
+        message = f"{_NAME}: `dropout_p` is {p}; it must be from 0 to 1."
+        raise ArgumentError(message)
+    if not 2 <= q.ndim == k.ndim == v.ndim:
+        message = f"{_NAME}: got {given}; all need [..., length, features]."
+        raise ShapeError(message)
+    if q.ndim > 2 and q.shape[-3] != k.shape[-3] and not grouped:
+        message = (
+            f"{_NAME}: got {given}: {q.shape[-3]} heads of queries, {k.shape[-3]} of "
+            f"keys. Pass enable_gqa=True if one of keys serves several of queries."
+        )
+        raise ShapeError(message)
+    fits = q.shape[:-3] == k.shape[:-3] == v.shape[:-3] and k.shape[:-1] == v.shape[:-1]
+    if not fits or q.shape[-1] != k.shape[-1]:
+        message = (
+            f"{_NAME}: got {given}; needed are [..., S, D], [..., T, D], [..., T, E] "
+            f"of equal leading dimensions."
+        )
+        raise ShapeError(message)
+
+
+def _by_position(x: Tensor) -> Tensor:
+    """Return ``[..., H, S, D]`` as ``[B, S, H, D]``."""
+    heads = x.shape[-3] if x.ndim > 2 else 1
+    batch = math.prod(x.shape[:-3])
+    x = shapes.reshape(x, (batch, heads, *x.shape[-2:]))
+    return shapes.permute(x, (0, 2, 1, 3))
+
+
+def _as_scores(mask: Tensor, shape: tuple[int, ...], keys: int) -> Tensor:
+    """Return a mask with the four dimensions of the scores ``[B, H, S, T]``."""
+    scores = (*shape[:-1], keys)
+    mask = checked(_NAME, mask)
+    lead = len(scores) - mask.ndim
+    full = (1,) * lead + mask.shape
+    if lead < 0 or any(m not in (1, n) for m, n in zip(full, scores, strict=True)):
+        message = (
+            f"{_NAME}: `attn_mask` has shape {mask.shape}; it must broadcast to that "
+            f"of the scores, {scores}."
+        )
+        raise ShapeError(message)
+    if len(scores) > 4:  # leading dimensions become one
+        full = (*scores[:-3], *full[-3:])
+        mask = shapes.expand(mask, full)
+        return shapes.reshape(mask, (math.prod(full[:-3]), *full[-3:]))
+    return shapes.reshape(mask, (1,) * (4 - len(full)) + full)

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""Scaled dot-product attention: values, gradients, masks, grouped heads, errors."""
+
+import math
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc.errors import ArgumentError, ShapeError
+from autocalc.testing import assert_close, gradcheck, gradgradcheck
+
+F = ac.nn.functional
+attend = F.scaled_dot_product_attention
+
+
+def operands(*shape, keys=None, dtype=ac.float64, grad=False):
+    """Return query, key and value; `keys` positions of the latter two."""
+    ac.manual_seed(1)
+    short = (*shape[:-2], keys or shape[-2], shape[-1])
+    return [
+        ac.randn(*s, dtype=dtype, requires_grad=grad) for s in (shape, short, short)
+    ]
+
+
+def formula(q, k, v, mask=None, scale=None):
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    scores = q @ k.transpose(-2, -1) * scale
+    if mask is not None:
+        scores = ac.where(mask, scores, ac.tensor(-math.inf, dtype=q.dtype))
+    return ac.softmax(scores, -1) @ v
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4), (2, 3, 5, 4), (2, 1, 3, 5, 4)])
+def test_is_the_formula_for_any_number_of_leading_dimensions(shape):
+    q, k, v = operands(*shape)
+    assert_close(attend(q, k, v), formula(q, k, v))
+
+
+def test_takes_a_scale():
+    q, k, v = operands(2, 3, 5, 4)
+    assert_close(attend(q, k, v, scale=0.1), formula(q, k, v, scale=0.1))
+
+
+def test_a_causal_query_sees_the_keys_up_to_its_own():
+    q, k, v = operands(2, 3, 5, 4)
+    mask = ac.from_numpy(np.tril(np.ones((5, 5), bool)))
+    causal = attend(q, k, v, is_causal=True)
+    assert_close(causal, formula(q, k, v, mask))
+    assert_close(causal, attend(q, k, v, mask))
+
+
+def test_a_mask_narrows_what_causal_allows():
+    q, k, v = operands(2, 3, 5, 4)
+    allowed = np.random.default_rng(0).random((5, 5)) < 0.7
+    np.fill_diagonal(allowed, True)
+    both = ac.from_numpy(allowed & np.tril(np.ones((5, 5), bool)))
+    narrowed = attend(q, k, v, ac.from_numpy(allowed), is_causal=True)
+    assert_close(narrowed, formula(q, k, v, both))
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (3, 5, 7), (1, 1, 5, 7), (2, 3, 1, 7)])
+def test_a_mask_of_booleans_broadcasts(shape):
+    q, k, v = operands(2, 3, 5, 4, keys=7)
+    allowed = np.random.default_rng(0).random(shape) < 0.7
+    allowed[..., 0] = True
+    mask = ac.from_numpy(allowed)
+    assert_close(attend(q, k, v, mask), formula(q, k, v, mask))
+
+
+def test_a_mask_of_numbers_is_added_and_has_a_gradient():
+    q, k, v = operands(2, 3, 5, 4, keys=7)
+    mask = ac.randn(3, 5, 7, dtype=ac.float64, requires_grad=True)
+    scores = q @ k.transpose(-2, -1) / 2 + mask
+    assert_close(attend(q, k, v, mask), ac.softmax(scores, -1) @ v)
+    assert gradcheck(lambda m: attend(q, k, v, m), (mask,))
+
+
+def test_a_query_that_may_attend_to_nothing_has_result_and_gradient_0():
+    q, k, v = operands(1, 1, 3, 4, grad=True)
+    allowed = np.ones((3, 3), bool)
+    allowed[1] = False
+    out = attend(q, k, v, ac.from_numpy(allowed))
+    out.sum().backward()
+    assert not out.detach().numpy()[0, 0, 1].any()
+    assert not q.grad.numpy()[0, 0, 1].any()
+    assert q.grad.numpy()[0, 0, 0].any()
+
+
+def test_one_head_of_keys_serves_several_of_queries():
+    q, _, _ = operands(2, 6, 5, 4)
+    _, k, v = operands(2, 2, 5, 4)
+    repeated = [ac.stack([x, x, x], 2).reshape(2, 6, 5, 4) for x in (k, v)]
+    assert_close(attend(q, k, v, enable_gqa=True), formula(q, *repeated))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_first_and_second_derivatives(causal):
+    q, k, v = operands(1, 2, 3, 2, keys=4, grad=True)
+
+    def run(*operands):
+        return attend(*operands, is_causal=causal)
+
+    assert gradcheck(run, (q, k, v))
+    assert gradgradcheck(run, (q, k, v))
+
+
+def test_derivatives_of_grouped_heads():
+    q, _, _ = operands(1, 4, 2, 2, grad=True)
+    _, k, v = operands(1, 2, 2, 2, grad=True)
+    assert gradcheck(lambda *x: attend(*x, enable_gqa=True), (q, k, v))
+
+
+def test_gradients_that_nobody_needs_are_not_computed():
+    q, k, v = operands(1, 2, 3, 4)
+    k.requires_grad_()
+    attend(q, k, v).sum().backward()
+    assert q.grad is None
+    assert v.grad is None
+    assert k.grad.shape == k.shape
+
+
+def test_heads_side_by_side_in_a_projection_need_no_copy():
+    batch, length, heads, features = 2, 5, 3, 4
+    projected = ac.randn(batch, length, 3 * heads * features, dtype=ac.float64)
+    parts = [
+        projected[..., i * 12 : (i + 1) * 12].reshape(batch, length, heads, features)
+        for i in range(3)
+    ]
+    with ac.kernels.count() as calls:
+        out = attend(*(x.transpose(1, 2) for x in parts))
+    joined = out.transpose(1, 2).reshape(batch, length, heads * features)
+    own = [x.transpose(1, 2).clone() for x in parts]
+    assert_close(joined, attend(*own).transpose(1, 2).reshape(joined.shape))
+    assert calls  # by (kernel, set)
+
+
+def test_dropout_keeps_the_mean_and_draws_anew_each_time():
+    v = ac.ones(1, 1, 1000, 1)
+    q = k = ac.zeros(1, 1, 1000, 1)
+    ac.manual_seed(3)
+    one, two = (attend(q, k, v, dropout_p=0.5) for _ in range(2))
+    assert abs(one.mean().item() - 1) < 0.01
+    assert not ac.equal(one, two)
+    ac.manual_seed(3)
+    assert ac.equal(attend(q, k, v, dropout_p=0.5), one)
+
+
+def test_dropout_drops_the_same_weights_in_backward():
+    q, k, v = operands(1, 1, 4, 3, grad=True)
+
+    def run(*operands):
+        ac.manual_seed(9)
+        return attend(*operands, dropout_p=0.4)
+
+    assert gradcheck(run, (q, k, v))
+
+
+@pytest.mark.parametrize(
+    ("shapes", "match"),
+    [
+        (
+            ((3,), (3,), (3,)),
+            r"got query \(3,\), .* all need \[..., length, features\]",
+        ),
+        (((2, 3), (2, 4), (2, 4)), r"needed are \[..., S, D\], \[..., T, D\]"),
+        (((2, 3), (2, 3), (5, 3)), r"key \(2, 3\), value \(5, 3\); needed are"),
+        (
+            ((4, 2, 3), (2, 2, 3), (2, 2, 3)),
+            r"4 heads of queries, 2 of keys. Pass enab",
+        ),
+        (((2, 1, 2, 3), (1, 1, 2, 3), (1, 1, 2, 3)), r"equal leading dimensions"),
+    ],
+)
+def test_shapes_that_do_not_fit(shapes, match):
+    with pytest.raises(ShapeError, match=match):
+        attend(*(ac.zeros(*shape) for shape in shapes))
+
+
+def test_heads_that_do_not_divide():
+    q, k = ac.zeros(1, 3, 2, 4), ac.zeros(1, 2, 2, 4)
+    with pytest.raises(ShapeError, match="3 heads of queries, 2 of keys and values"):
+        attend(q, k, k, enable_gqa=True)
+
+
+def test_a_mask_that_does_not_fit():
+    q = ac.zeros(1, 2, 3, 4)
+    with pytest.raises(
+        ShapeError, match=r"`attn_mask` has shape \(4, 3\); it must broad"
+    ):
+        attend(q, q, q, ac.zeros(4, 3))
+
+
+def test_a_probability_out_of_range():
+    q = ac.zeros(1, 2, 3, 4)
+    with pytest.raises(
+        ArgumentError, match=r"`dropout_p` is 1\.5; it must be from 0 to 1"
+    ):
+        attend(q, q, q, dropout_p=1.5)
