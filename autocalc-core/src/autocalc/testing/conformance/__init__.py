@@ -21,7 +21,7 @@ CHECKS
 
 from __future__ import annotations
 
-from autocalc.testing.conformance._checks import CHECKS, applies
+from autocalc.testing.conformance._catalogue import CHECKS, applies
 from autocalc.testing.conformance._subject import Inapplicable, Refused, Subject
 
 __all__ = ["CHECKS", "Inapplicable", "Refused", "Subject", "applies"]

@@ -12,7 +12,6 @@ import numpy as np
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._choice import count, use
-from autocalc._dispatch._plugins import registry
 from autocalc._kernels._make import Make
 from autocalc._kernels._spec import DType, KernelSpec, Sample
 from autocalc.errors import KernelDataError
@@ -73,7 +72,7 @@ def is_large(sample: Sample) -> bool:
     return sample.label.startswith("large")
 
 
-class _Judged:
+class Judged:
     """Runs calls, judges them, names the sample in a failure, and counts."""
 
     def __init__(self, subject: Subject, spec: KernelSpec, dtype: DType) -> None:
@@ -111,7 +110,7 @@ class _Judged:
 
 def check_values(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     """Every sample, contiguous and aligned, is within the budget."""
-    judged = _Judged(subject, spec, dtype)
+    judged = Judged(subject, spec, dtype)
     for sample, expected in cases(spec, dtype):
         judged(sample, expected)
     judged.finish("no samples")
@@ -119,7 +118,7 @@ def check_values(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 
 def check_layouts(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     """Unaligned, strided, transposed and repeated operands give the same values."""
-    judged = _Judged(subject, spec, dtype)
+    judged = Judged(subject, spec, dtype)
     for i, (sample, expected) in enumerate(cases(spec, dtype)):
         if is_large(sample):
             continue
@@ -149,7 +148,7 @@ def _repeated(spec: KernelSpec, sample: Sample) -> Iterator[Sample]:
 def check_absent_outputs(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     """Outputs that nobody wants can be left out, in every pattern."""
     optional = [i for i, output in enumerate(spec.outputs) if output.optional]
-    judged = _Judged(subject, spec, dtype)
+    judged = Judged(subject, spec, dtype)
     for sample in samples(spec, dtype):
         given = [i for i in optional if sample.want >> i & 1]
         for chosen in product((0, 1), repeat=len(given)):
@@ -164,7 +163,7 @@ def check_absent_outputs(subject: Subject, spec: KernelSpec, dtype: DType) -> No
 def check_accumulation(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     """Outputs can be added into, in every combination."""
     able = [i for i, o in enumerate(spec.outputs) if o.name in spec.accumulates]
-    judged = _Judged(subject, spec, dtype)
+    judged = Judged(subject, spec, dtype)
     make = Make(dtype, seed=1)
     for sample in samples(spec, dtype):
         if is_large(sample):
@@ -190,7 +189,7 @@ def _is_wanted(spec: KernelSpec, sample: Sample, i: int) -> bool:
 
 def check_aliasing(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     """An output may be written over each input that the spec allows."""
-    judged = _Judged(subject, spec, dtype)
+    judged = Judged(subject, spec, dtype)
     names = [operand.name for operand in spec.inputs]
     for sample, expected in cases(spec, dtype):
         out = output_metas(spec, sample, dtype)[0]
@@ -214,7 +213,7 @@ def check_determinism(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
                     if threads is not None:
                         set_num_threads(threads)
                     outs = subject.run(spec, sample, dtype)
-                    seen.setdefault(_bits(outs), f"{threads or 'the same'} threads")
+                    seen.setdefault(bits(outs), f"{threads or 'the same'} threads")
             except Refused:
                 continue
             calls += 1
@@ -229,7 +228,7 @@ def check_determinism(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
         raise Inapplicable(message)
 
 
-def _bits(outs: tuple[Any, ...]) -> bytes:
+def bits(outs: tuple[Any, ...]) -> bytes:
     flat = [
         one
         for out in outs
@@ -352,28 +351,3 @@ def check_dispatch(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 def _is_quick(spec: KernelSpec) -> bool:
     """Return whether the call takes no keywords: nothing optional, no attributes."""
     return not any(output.optional for output in spec.outputs)
-
-
-CHECKS: dict[str, Check] = {
-    "values": check_values,
-    "layouts": check_layouts,
-    "absent-outputs": check_absent_outputs,
-    "accumulation": check_accumulation,
-    "aliasing": check_aliasing,
-    "determinism": check_determinism,
-    "bad-indices": check_bad_indices,
-    "environment": check_environment,
-    "dispatch": check_dispatch,
-}
-
-
-def applies(name: str, subject: Subject, spec: KernelSpec) -> bool:
-    """Return whether a check of `CHECKS` has anything to look at."""
-    return {
-        "absent-outputs": any(output.optional for output in spec.outputs),
-        "accumulation": bool(spec.accumulates),
-        "aliasing": bool(spec.alias),
-        "determinism": subject.kernel_set.determinism is not None,
-        "bad-indices": spec.name in INDICES,
-        "dispatch": registry().sets.get(subject.name) is subject.kernel_set,
-    }.get(name, True)

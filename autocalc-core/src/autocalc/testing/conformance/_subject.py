@@ -7,7 +7,7 @@ import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,16 @@ class Refused(Exception):
 
 class Inapplicable(Exception):
     """A check has nothing to look at."""
+
+
+class Prepared(NamedTuple):
+    """A call whose operands lie ready."""
+
+    spec: KernelSpec
+    outs: tuple[Any, ...]
+    inputs: tuple[Any, ...]
+    attributes: tuple[Any, ...]
+    memory: Memory
 
 
 class Subject:
@@ -78,7 +88,22 @@ class Subject:
 
     # ---- running ---------------------------------------------------------------------
 
-    def run(
+    def run(self, spec: KernelSpec, sample: Sample, dtype: DType, **how: Any) -> Any:
+        """Run one call and return its outputs; `prepare` says how."""
+        prepared = self.prepare(spec, sample, dtype, **how)
+        self.call(prepared)
+        return prepared.outs
+
+    def call(self, prepared: Prepared) -> None:
+        """Run a prepared call, and see that it kept to its operands."""
+        name = prepared.spec.name
+        self.calls[name] += 1
+        self.kernels[name].function(
+            *prepared.outs, *prepared.inputs, *prepared.attributes
+        )
+        prepared.memory.check()
+
+    def prepare(
         self,
         spec: KernelSpec,
         sample: Sample,
@@ -88,8 +113,8 @@ class Subject:
         accumulate: int = 0,
         prior: tuple[Any, ...] = (),
         alias: str | None = None,
-    ) -> tuple[Any, ...]:
-        """Run one call and return its outputs.
+    ) -> Prepared:
+        """Lay out the operands of one call; raises `Refused` if the set refuses it.
 
         Operand `i` lies in memory as ``layouts[i % len(layouts)]`` says; the outputs
         as the first does where that is allowed.  The output named `alias` of a pair in
@@ -117,10 +142,7 @@ class Subject:
         if spec.accumulates:
             attributes = (*attributes, accumulate)
         self._ask(spec, sample, outs, inputs, metas, accumulate)
-        self.calls[spec.name] += 1
-        self.kernels[spec.name].function(*outs, *inputs, *attributes)
-        memory.check()
-        return tuple(outs)
+        return Prepared(spec, tuple(outs), tuple(inputs), attributes, memory)
 
     def _outputs(
         self,

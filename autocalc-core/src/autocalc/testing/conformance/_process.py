@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""Checks of what a kernel leaves behind: after a fork, after many calls, in C."""
+
+from __future__ import annotations
+
+import gc
+import math
+import os
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels._set import KernelImpl
+from autocalc._kernels._spec import Array, DType, KernelSpec, Sample
+from autocalc.testing.conformance._checks import (
+    INDICES,
+    PLACES,
+    Judged,
+    bits,
+    cases,
+    check_bad_indices,
+    is_large,
+    samples,
+)
+from autocalc.testing.conformance._native import NativeKernel
+from autocalc.testing.conformance._subject import (
+    Inapplicable,
+    Prepared,
+    Refused,
+    Subject,
+)
+
+#: Seconds after which a child is taken to hang: large samples take milliseconds.
+PATIENCE = 30.0
+#: Calls over which nothing may grow.
+REPETITIONS = 40
+#: Blocks of Python's memory that come and go by themselves.
+SOME = 20
+
+
+def check_native(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+    """The C form gives the same values, and finds the same bad indices."""
+    impl = subject.kernels[spec.name]
+    try:
+        native = KernelImpl(NativeKernel(spec, impl.native), supports=impl.supports)
+    except AssertionError as error:
+        message = f"{spec.name}: {error}"
+        raise AssertionError(message) from None
+    by_c = Subject(subject.kernel_set, {spec.name: native})
+    judged = Judged(by_c, spec, dtype)
+    try:
+        for i, (sample, expected) in enumerate(cases(spec, dtype)):
+            if not is_large(sample):
+                judged(sample, expected, layouts=PLACES[i % len(PLACES)])
+        if spec.name in INDICES:
+            check_bad_indices(by_c, spec, dtype)
+    except AssertionError as error:
+        message = f"by its C form, {error}"
+        raise AssertionError(message) from None
+    judged.finish("no samples")
+
+
+# ---- fork ----------------------------------------------------------------------------
+
+
+def check_fork(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+    """A child that is forked after a call computes the same, and does not hang."""
+    if not hasattr(os, "fork"):
+        message = "this system cannot fork"
+        raise Inapplicable(message)
+    sample = _largest(subject, spec, dtype, samples(spec, dtype))
+    with subject.threads() as set_num_threads:
+        if set_num_threads is not None:
+            set_num_threads(2)
+        wanted = bits(subject.run(spec, sample, dtype))
+        status = _in_child(lambda: bits(subject.run(spec, sample, dtype)) == wanted)
+    reason = {
+        0: "",
+        1: "computed something else",
+        2: "raised an error",
+        None: f"did not end within {PATIENCE:.0f} s",
+    }.get(status, f"died of signal {-(status or 0)}")
+    if reason:
+        message = (
+            f"{spec.name} on {sample.label!r}: a child that was forked after a call "
+            f"{reason}; threads do not survive a fork and must be made anew"
+        )
+        raise AssertionError(message)
+
+
+def _in_child(task: Any) -> int | None:
+    """Return 0 if `task` holds in a child, 1 if not, 2 if it raises, None if it hangs.
+
+    A negative number is the signal that ended the child.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # threads: the point of it
+        child = os.fork()
+    if child == 0:
+        status = 2
+        try:
+            status = 0 if task() else 1
+        finally:
+            os._exit(status)
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.001)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+# ---- leaks ---------------------------------------------------------------------------
+
+
+def check_leaks(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+    """Many calls keep no operand, no Python object and no block of the allocator."""
+    small = [s for s in samples(spec, dtype) if not is_large(s)]
+    prepared = subject.prepare(spec, _largest(subject, spec, dtype, small), dtype)
+    allocator = subject.kernel_set.allocator
+    stats = allocator().stats if allocator is not None else dict
+    _repeat(subject, prepared)  # what is made once and kept is no leak
+    names, arrays = zip(*_operands(prepared), strict=True)
+    before = [sys.getrefcount(a) for a in arrays], stats()
+    _repeat(subject, prepared)
+    after = [sys.getrefcount(a) for a in arrays], stats()
+    left = _blocks_left(subject, prepared)
+    if left > SOME:  # what waits for the collector is no leak, but collecting is slow
+        gc.collect()
+        left = _blocks_left(subject, prepared, gc.collect)
+    where = f"{spec.name}: {REPETITIONS} calls"
+    for name, old, new in zip(names, before[0], after[0], strict=True):
+        if old != new:
+            message = f"{where} left {new - old} references to the operand `{name}`"
+            raise AssertionError(message)
+    if left > SOME:
+        message = f"{where} left {left} blocks of Python's memory"
+        raise AssertionError(message)
+    for counter in ("in_use", "blocks"):
+        more = after[1].get(counter, 0) - before[1].get(counter, 0)
+        if more > 0:
+            message = f"{where} moved the allocator's counter `{counter}` by {more:+d}"
+            raise AssertionError(message)
+
+
+def _blocks_left(
+    subject: Subject, prepared: Prepared, finish: Callable[[], object] = int
+) -> int:
+    """Return how many blocks of Python's memory the calls leave."""
+    before = sys.getallocatedblocks()
+    _repeat(subject, prepared)
+    finish()
+    return sys.getallocatedblocks() - before
+
+
+def _repeat(subject: Subject, prepared: Prepared) -> None:
+    """Call with the same operands again and again; what overflows may."""
+    function = subject.kernels[prepared.spec.name].function
+    arguments = (*prepared.outs, *prepared.inputs, *prepared.attributes)
+    with np.errstate(all="ignore"):
+        for _ in range(REPETITIONS):
+            function(*arguments)
+
+
+def _operands(prepared: Prepared) -> Iterator[tuple[str, Array]]:
+    """Yield name and array of every operand that is there."""
+    spec = prepared.spec
+    operands = zip(
+        (*spec.outputs, *spec.inputs), (*prepared.outs, *prepared.inputs), strict=True
+    )
+    for operand, given in operands:
+        for a in given if isinstance(given, (list, tuple)) else [given]:
+            if a is not None:
+                yield operand.name, a
+
+
+# ---- samples -------------------------------------------------------------------------
+
+
+def _largest(
+    subject: Subject, spec: KernelSpec, dtype: DType, given: list[Sample]
+) -> Sample:
+    """Return the largest sample that the set takes."""
+    for sample in sorted(given, key=_size, reverse=True):
+        try:
+            subject.prepare(spec, sample, dtype)
+        except Refused:
+            continue
+        return sample
+    message = "every call is refused"
+    raise Inapplicable(message)
+
+
+def _size(sample: Sample) -> int:
+    """Return the elements of a sample's largest operand."""
+    arrays: list[Any] = []
+    for operand in sample.inputs:
+        arrays += operand if isinstance(operand, (list, tuple)) else [operand]
+    sizes = [int(a.size) for a in arrays if a is not None]
+    return max([math.prod(sample.shape or ()), *sizes])

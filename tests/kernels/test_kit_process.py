@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: MIT
+"""The conformance kit rejects kernels that leave something behind, or err in C."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+
+import numpy as np
+import pytest
+
+from autocalc._kernels._plugin import load
+from autocalc._kernels._set import KernelImpl, KernelSet
+from autocalc._kernels._table import TABLE
+from autocalc.testing.conformance import CHECKS, Inapplicable, Subject, applies
+from autocalc.testing.conformance import _native as c
+from autocalc.testing.conformance import _process as process
+
+pytestmark = pytest.mark.core
+
+REFERENCE = load()
+F4 = np.dtype("f4")
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+
+
+def subject(kernel, function=None, native=None, **more):
+    impl = KernelImpl(function or REFERENCE[kernel], native=native)
+    return Subject(KernelSet("faulty", "faulty", load=dict, **more), {kernel: impl})
+
+
+def run(check, kernel, function=None, dtype=F4, **more):
+    CHECKS[check](subject(kernel, function, **more), TABLE[kernel], dtype)
+
+
+def rejects(match, check, kernel, function=None, **more):
+    with pytest.raises(AssertionError, match=match):
+        run(check, kernel, function, **more)
+
+
+# ---- the C form ----------------------------------------------------------------------
+
+
+def view(a):
+    """Return the NumPy array that an `ac_array` describes, or None."""
+    if not a.present:
+        return None
+    dtype = next(dtype for dtype, code in c.DTYPES.items() if code == a.dtype)
+    shape, strides = a.shape[: a.ndim], a.strides[: a.ndim]
+    ends = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    size = sum(ends) + dtype.itemsize
+    memory = (ctypes.c_char * size).from_address(a.data)
+    return np.ndarray(shape, dtype, memory, 0, strides)
+
+
+@pytest.fixture
+def capsule():
+    """Make the capsule of a C form written in Python: ``f(arrays, status)``."""
+    kept = []
+
+    def make(kernel, f, name=None, signature=None):
+        spec = TABLE[kernel]
+
+        def function(call, context, status):
+            given = call.contents
+            n = given.n_outputs + given.n_inputs
+            assert given.version == 1
+            f([view(given.operands[i].arrays[0]) for i in range(n)], status.contents)
+
+        pointers = tuple(ctypes.POINTER(t) for t in (c._Call, c._Context, c._Status))
+        entry = c._Entry(
+            (name or spec.name).encode(),
+            (signature or spec.signature).encode(),
+            ctypes.CFUNCTYPE(None, *pointers)(function),
+        )
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype = ctypes.py_object
+        new.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        kept.append(entry)
+        return new(ctypes.addressof(entry), c.CAPSULE, None)
+
+    return make
+
+
+def neg(arrays, status):
+    out, a = arrays
+    np.negative(a, out=out)
+
+
+def test_a_c_form_that_is_right(capsule):
+    run("native", "neg", native=capsule("neg", neg))
+    given = subject("neg", native=capsule("neg", neg))
+    assert applies("native", given, TABLE["neg"])
+    assert not applies("native", subject("neg"), TABLE["neg"])
+
+
+def test_a_c_form_that_ignores_strides(capsule):
+    def wrong(arrays, status):
+        out, a = arrays
+        if a.size:
+            flat = np.lib.stride_tricks.as_strided(a, (a.size,), (a.itemsize,))
+            out[...] = -flat.reshape(a.shape)
+
+    rejects(r"by its C form, neg on .*layouts=", "native", "neg",
+            native=capsule("neg", wrong))  # fmt: skip
+
+
+def test_a_c_form_that_refuses_what_it_must_take(capsule):
+    def wrong(arrays, status):
+        status.code = c.UNSUPPORTED
+
+    rejects("the C form ended with status 3", "native", "neg",
+            native=capsule("neg", wrong))  # fmt: skip
+
+
+def test_a_c_form_of_another_kernel(capsule):
+    rejects(r"its `native` has the name 'abs', not 'neg'", "native", "neg",
+            native=capsule("neg", neg, name="abs"))  # fmt: skip
+    rejects(r"its `native` has the signature 'out ; a', not '~ out ; a'", "native",
+            "neg", native=capsule("neg", neg, signature="out ; a"))  # fmt: skip
+
+
+def test_a_native_that_is_no_capsule():
+    rejects(r"its `native` is 3, not a capsule called 'autocalc.kernel'", "native",
+            "neg", native=3)  # fmt: skip
+
+
+def embedding(arrays, status, *, index_of_bad):
+    out, weight, indices = arrays
+    bad = (indices < 0) | (indices >= len(weight))
+    if bad.any():
+        element = int(bad.reshape(-1).argmax())
+        status.code, status.operand = c.BAD_VALUE, 2
+        status.index, status.value = index_of_bad(element), indices.flat[element]
+    elif out.size:
+        out[...] = weight[indices]
+
+
+def test_bad_indices_by_the_c_form(capsule):
+    def right(*args):
+        embedding(*args, index_of_bad=lambda i: i)
+
+    def wrong(*args):
+        embedding(*args, index_of_bad=lambda i: i + 1)
+
+    run("native", "embedding", native=capsule("embedding", right))
+    rejects("by its C form, .*names something else", "native", "embedding",
+            native=capsule("embedding", wrong))  # fmt: skip
+
+
+# ---- fork ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parent():
+    return os.getpid()
+
+
+@needs_fork
+def test_a_child_that_computes_the_same():
+    run("fork", "exp")
+
+
+@needs_fork
+@pytest.mark.parametrize(
+    ("fault", "match"),
+    [
+        ("wrong", "a child that was forked after a call computed something else"),
+        ("raises", "raised an error"),
+        ("dies", "died of signal 9"),
+        ("hangs", "did not end within 1 s; threads do not survive a fork"),
+    ],
+)
+def test_a_child_that_does_not(parent, monkeypatch, fault, match, capfd):
+    monkeypatch.setattr(process, "PATIENCE", 1.0)
+
+    def exp(out, a):
+        REFERENCE["exp"](out, a)
+        if os.getpid() == parent:
+            return
+        if fault == "wrong":
+            out += 1
+        elif fault == "raises":
+            raise RuntimeError
+        elif fault == "dies":
+            os.kill(os.getpid(), 9)
+        else:
+            time.sleep(60)
+
+    rejects(match, "fork", "exp", exp)
+
+
+def test_where_nothing_forks(monkeypatch):
+    monkeypatch.delattr(os, "fork", raising=False)
+    with pytest.raises(Inapplicable, match="cannot fork"):
+        run("fork", "exp")
+
+
+# ---- leaks ---------------------------------------------------------------------------
+
+
+def test_nothing_is_left():
+    run("leaks", "exp")
+    run("leaks", "adamw")
+
+
+def test_operands_are_kept():
+    kept = []
+
+    def exp(out, a):
+        REFERENCE["exp"](out, a)
+        kept.append(a)
+
+    rejects(r"exp: 40 calls left 40 references to the operand `a`", "leaks", "exp", exp)
+
+
+def test_objects_are_kept():
+    kept = []
+
+    def exp(out, a):
+        REFERENCE["exp"](out, a)
+        kept.append(object())
+
+    rejects(r"exp: 40 calls left \d+ blocks of Python's memory", "leaks", "exp", exp)
+
+
+def test_blocks_of_the_allocator_are_kept():
+    class Allocator:
+        in_use = 0
+
+        def stats(self):
+            return {"in_use": Allocator.in_use, "blocks": 7}
+
+    def exp(out, a):
+        REFERENCE["exp"](out, a)
+        Allocator.in_use += 64
+
+    rejects(r"40 calls moved the allocator's counter `in_use` by \+2560", "leaks",
+            "exp", exp, allocator=Allocator)  # fmt: skip
