@@ -16,7 +16,7 @@ import pytest
 FLOAT_BOUNDS = {
     "exp": 1.1,
     "log": 0.9,
-    "tanh": 1.4,
+    "tanh": 2.0,
     "sigmoid": 1.6,
     "erf": 1.4,
     "sin": 0.6,
@@ -26,7 +26,7 @@ FLOAT_BOUNDS = {
 DOUBLE_BOUNDS = {
     "exp": 1.1,
     "log": 0.9,
-    "tanh": 1.4,
+    "tanh": 1.9,
     "sigmoid": 1.6,
     "erf": 1.4,
     "sin": 2.1,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define AC_INLINE inline __attribute__((always_inline))
+#define AC_INLINE_LAMBDA __attribute__((always_inline))
 #define AC_NOINLINE __attribute__((noinline))
 #define AC_RESTRICT __restrict__
 
@@ -48,6 +49,9 @@ template <class T>
 using int_of = typename companion<T>::type;
 template <class T>
 using ints = vec<int_of<T>>;
+
+template <class T>
+constexpr int64_t item_size = static_cast<int64_t>(sizeof(T));
 
 template <class T>
 AC_INLINE T smaller(T a, T b) {

@@ -3,9 +3,9 @@
 // Reading and adding at indices: gather, index_select, embedding; scatter_add,
 // index_add, embedding_backward. Additions happen in the order of the indices: threads
 // share out what lies beside the axis, never the axis itself.
+#include "elementwise.hpp"
 #include "families.hpp"
 #include "indices.hpp"
-#include "loops.hpp"
 #include "vec.hpp"
 
 namespace autocalc::simd::AC_ISA {

@@ -2,6 +2,7 @@
 //
 // Random numbers as functions of (seed, offset): element i of a result takes the words
 // that stand at its place of the Philox stream, whichever thread makes it.
+#include "elementwise.hpp"
 #include "families.hpp"
 #include "philox.hpp"
 #include "reduce.hpp"

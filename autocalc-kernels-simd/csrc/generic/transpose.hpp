@@ -35,9 +35,6 @@ AC_INLINE void transpose_registers(T* out, int64_t out_row, const T* in, int64_t
     }
 }
 
-template <class T>
-constexpr int64_t item_size = static_cast<int64_t>(sizeof(T));
-
 // The same for blocks of any size; strides in bytes.
 template <class T>
 AC_NOINLINE void transpose_block(char* out, int64_t out_row, const char* in,

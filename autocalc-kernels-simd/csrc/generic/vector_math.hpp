@@ -85,29 +85,54 @@ struct exp_constants<double> {
         2.5367090082861749e-08};  // degree 9, error 1.4e-17
 };
 
+// The nearest integer to x, |x| < 2^22 (double: 2^51).
+template <class T>
+AC_INLINE vec<T> nearest(vec<T> x) {
+    const vec<T> rounder = set1<T>(exp_constants<T>::rounder);
+    return (x + rounder) - rounder;
+}
+
+template <class T>
+AC_INLINE vec<T> exp_exponent(vec<T> x) {
+    const vec<T> rounder = set1<T>(exp_constants<T>::rounder);
+    return fma(x, set1<T>(exp_constants<T>::log2e), rounder) - rounder;
+}
+template <class T>
+AC_INLINE vec<T> exp_rest(vec<T> x, vec<T> n) {
+    using constants = exp_constants<T>;
+    return fnma(n, set1<T>(constants::ln2_low),
+                fnma(n, set1<T>(constants::ln2_high), x));
+}
+// e^r - 1
+template <class T>
+AC_INLINE vec<T> exp_tail(vec<T> r) {
+    return fma(r * r, polynomial(r, exp_constants<T>::tail), r);
+}
+
 // e^x = (1 + tail) * 2^n, without a check of the range.
 template <class T>
 AC_INLINE vec<T> exp_tail(vec<T> x, vec<T>& n) {
-    using constants = exp_constants<T>;
-    n = fma(x, set1<T>(constants::log2e), set1<T>(constants::rounder)) -
-        set1<T>(constants::rounder);
-    vec<T> r = fnma(n, set1<T>(constants::ln2_high), x);
-    r = fnma(n, set1<T>(constants::ln2_low), r);
-    return fma(r * r, polynomial(r, constants::tail), r);
+    n = exp_exponent(x);
+    return exp_tail(exp_rest(x, n));
 }
 
-// exp takes any x; beyond these limits the result is zero or infinity.
-template <class T>
-AC_INLINE vec<T> exp_clamp(vec<T> x) {
-    using constants = exp_constants<T>;
-    return min(set1<T>(constants::highest), max(set1<T>(constants::lowest), x));
-}
-
+// For any x. A scaling instruction turns an infinite n into infinity or zero and keeps
+// NaN, so that there only r, which is then anything, has to be kept small: one
+// instruction in place of two. Elsewhere x is limited to where the result is zero or
+// infinity.
 template <class T>
 AC_INLINE vec<T> exp(vec<T> x) {
+    using constants = exp_constants<T>;
     vec<T> n;
-    const vec<T> tail = exp_tail(exp_clamp(x), n);
-    return scale2(set1<T>(1) + tail, n);
+    if constexpr (has_scale) {
+        n = exp_exponent(x);
+        const vec<T> r = limit(exp_rest(x, n), set1<T>(T(0.5)));
+        return scale2(set1<T>(1) + exp_tail(r), n);
+    } else {
+        x = min(set1<T>(constants::highest), max(set1<T>(constants::lowest), x));
+        const vec<T> tail = exp_tail(x, n);
+        return scale2(set1<T>(1) + tail, n);
+    }
 }
 
 // exp of an x whose result is a normal number: one multiplication scales.
@@ -234,29 +259,41 @@ AC_INLINE vec<T> log(vec<T> x) {
 
 // ---- tanh
 //
-// Below 0.625 x + x z P(z), z = x^2; above 1 - 2 / (e^(2x) + 1), where what the
-// quotient loses counts less than half.
-AC_INLINE constexpr float tanh_one(float) { return 10.0f; }  // tanh is 1 from here on
-AC_INLINE constexpr double tanh_one(double) { return 20.0; }
-constexpr float tanh_tail_f32[] = {-0.333332837f, 0.133314788f, -0.0537421666f,
-                                   0.0206455272f, -0.0057107443f};  // error 4.3e-9
-constexpr double tanh_tail_f64[] = {
-    -0.33333333333333331,   0.13333333333332978,     -0.053968253968015287,
-    0.021869488528078615,   -0.0088632353685253167,  0.0035921259609706878,
-    -0.0014558163048328141, 0.00058991752803616039,  -0.00023865612846237899,
-    9.5471895713990671e-05, -3.6188428209541081e-05, 1.1397044854652298e-05,
-    -2.1121524993883617e-06};  // error 3.1e-20
-AC_INLINE f32 tanh_tail(f32 z) { return polynomial(z, tanh_tail_f32); }
-AC_INLINE f64 tanh_tail(f64 z) { return polynomial(z, tanh_tail_f64); }
+// y = q / (1 + q), 2 q = e^u - 1, u = 2|x|. With e^u - 1 = 2^n tail + (2^n - 1), q has
+// one rounding, also where n is 0 and x is small. A single constant for ln 2 will do
+// for floats with FMA: what it is off by, n * 1.9e-9, is at most 0.06 ULP. Where q is
+// small, what 1 + q and the quotient lose counts q times only in q - q y: 2.5 ULP
+// become 1.8 (SSE2: 2.0). Doubles, whose polynomial is longer, would keep 2.2: there
+// all that was lost is collected and added, over 1 + q = 1 / (1 - y).
+AC_INLINE constexpr float tanh_end(float) { return 20.0f; }  // tanh(u / 2) is 1
+AC_INLINE constexpr double tanh_end(double) { return 44.0; }
+
+AC_INLINE f32 tanh_rest(f32 u, f32 n) {
+    if constexpr (!has_fma) return exp_rest(u, n);
+    return fnma(n, set1<float>(0.693147182f), u);
+}
+AC_INLINE f64 tanh_rest(f64 u, f64 n) { return exp_rest(u, n); }
 
 template <class T>
 AC_INLINE vec<T> tanh(vec<T> x) {
-    const vec<T> a = min(set1<T>(tanh_one(T())), abs(x));
-    const vec<T> z = a * a;
-    const vec<T> small = fma(a * z, tanh_tail(z), a);
-    const vec<T> e = exp_normal(a + a);
-    const vec<T> large = set1<T>(1) - set1<T>(2) / (e + set1<T>(1));
-    return copysign(select(lt(a, set1<T>(T(0.625))), small, large), x);
+    constexpr bool is_double = sizeof(T) == 8;
+    const vec<T> one = set1<T>(1), half = set1<T>(T(0.5));
+    const vec<T> u = min(set1<T>(tanh_end(T())), abs(x + x));
+    const vec<T> n = exp_exponent(u);
+    const vec<T> power = scale2_normal(half, n);
+    const vec<T> r = tanh_rest(u, n), past = power - half;
+    if constexpr (is_double) {
+        const vec<T> curve = r * r * polynomial(r, exp_constants<T>::tail);
+        const vec<T> line = fma(power, r, past), q = fma(power, curve, line);
+        const vec<T> q_lost = fma(power, curve, line - q) + fma(power, r, past - line);
+        const vec<T> d = q + one, d_lost = q_lost + (q - (d - one)), y = q / d;
+        const vec<T> rest = fnma(y, d, q) + fnma(y, d_lost, q_lost);
+        const mask<T> counts = lt(q, set1<T>(1e6));  // and d_lost is exact
+        return copysign(fma(keep(counts, rest), one - y, y), x);
+    } else {
+        const vec<T> q = fma(exp_tail(r), power, past), y = q / (q + one);
+        return copysign(select(lt(q, set1<T>(T(0.35))), fnma(q, y, q), y), x);
+    }
 }
 
 // ---- sigmoid
@@ -268,7 +305,8 @@ template <class T>
 AC_INLINE vec<T> sigmoid(vec<T> x) {
     const vec<T> one = set1<T>(1);
     vec<T> n;
-    const vec<T> tail = exp_tail(exp_clamp(-abs(x)), n);
+    const vec<T> lowest = set1<T>(exp_constants<T>::lowest);
+    const vec<T> tail = exp_tail(max(lowest, -abs(x)), n);
     const vec<T> p = one + tail;
     const vec<T> p_lost = tail - (p - one);
     const vec<T> e = scale2(p, n);

@@ -280,6 +280,7 @@ constexpr int ac_nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 constexpr int ac_down = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
 constexpr int ac_up = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
 constexpr int ac_to_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+constexpr int ac_smaller_magnitude = 2;  // of two operands, with the first one's sign
 AC_INLINE f32 round_even(f32 a) { return {_mm512_roundscale_ps(a.v, ac_nearest)}; }
 AC_INLINE f64 round_even(f64 a) { return {_mm512_roundscale_pd(a.v, ac_nearest)}; }
 AC_INLINE f32 floor(f32 a) { return {_mm512_roundscale_ps(a.v, ac_down)}; }
@@ -307,6 +308,12 @@ AC_INLINE f32 narrow(f64 low, f64 high) {
                                _mm512_cvtpd_ps(high.v), 1)};
 }
 constexpr bool has_scale = true;
+AC_INLINE f32 limit(f32 a, f32 bound) {
+    return {_mm512_range_ps(a.v, bound.v, ac_smaller_magnitude)};
+}
+AC_INLINE f64 limit(f64 a, f64 bound) {
+    return {_mm512_range_pd(a.v, bound.v, ac_smaller_magnitude)};
+}
 constexpr bool has_exponent = true;
 AC_INLINE f32 exponent(f32 a) { return {_mm512_getexp_ps(a.v)}; }
 AC_INLINE f64 exponent(f64 a) { return {_mm512_getexp_pd(a.v)}; }
