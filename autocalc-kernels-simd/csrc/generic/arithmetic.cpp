@@ -129,6 +129,15 @@ struct Sqrt {
     }
 };
 
+struct Rsqrt {
+    static constexpr Ints ints = Ints::no;
+    static constexpr Cost cost = Cost::cheap;
+    template <class T>
+    static AC_INLINE vec<T> apply(vec<T> a) {
+        return set1<T>(1) / sqrt(a);
+    }
+};
+
 struct Relu {
     static constexpr Ints ints = Ints::numbers;
     static constexpr Cost cost = Cost::cheap;
@@ -309,6 +318,7 @@ const ac_kernel_entry entries[] = {
     {"neg", "~ out ; a", unary_kernel<Neg>, nullptr, nullptr, 0.15, number_dtypes, 0},
     {"abs", "~ out ; a", unary_kernel<Abs>, nullptr, nullptr, 0.15, number_dtypes, 0},
     {"sqrt", "~ out ; a", unary_kernel<Sqrt>, nullptr, nullptr, 0.4, float_dtypes, 0},
+    {"rsqrt", "~ out ; a", unary_kernel<Rsqrt>, nullptr, nullptr, 0.7, float_dtypes, 0},
     {"relu", "~ out ; a", unary_kernel<Relu>, nullptr, nullptr, 0.15, number_dtypes, 0},
     {"round", "~ out ; a ; mode:floor,ceil,trunc,even", round_kernel, nullptr, nullptr,
      0.15, float_dtypes, 0},

@@ -9,6 +9,7 @@
 #define AC_FOR_EACH_FAMILY(X) \
     X(arithmetic)             \
     X(transcendental)         \
+    X(activations)            \
     X(copies)                 \
     X(reductions)             \
     X(gemm)                   \
