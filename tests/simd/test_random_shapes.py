@@ -170,7 +170,9 @@ def fill_scratch_with_nan(subject):
     assert np.isnan(out).all()
 
 
-@pytest.mark.filterwarnings("ignore:(Mean of empty|invalid value|divide by zero)")
+@pytest.mark.filterwarnings(
+    "ignore:(Mean of empty|Degrees of freedom|invalid value|divide by zero)"
+)
 @pytest.mark.parametrize("name", MAKERS)
 def test_random_shapes(subject, name):
     if name not in subject.kernels:

@@ -19,6 +19,7 @@
     X(optimizers)             \
     X(indexing)               \
     X(norms)                  \
+    X(norms_backward)         \
     X(random)
 
 namespace autocalc::simd::AC_ISA {

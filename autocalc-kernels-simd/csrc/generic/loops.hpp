@@ -13,11 +13,11 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-constexpr int max_operands = 4;
-constexpr int64_t buffer_elements = 512;  // 4 operands of 8 bytes: 16 KiB
+constexpr int max_operands = 5;
+constexpr int64_t buffer_elements = 512;  // 5 operands of 8 bytes: 20 KiB
 constexpr int64_t short_row = 48;         // below, rows are collected into the buffer
 
-// A nest of loops over up to four operands; operand 0 is the output.
+// A nest of loops over up to five operands; operand 0 is the output.
 struct Nest {
     int dims;
     int operands;

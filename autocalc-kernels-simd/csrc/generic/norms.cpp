@@ -1,120 +1,166 @@
 // SPDX-License-Identifier: MIT
 //
-// rms_norm over the last axis: the sum of squares, then the products, while the row is
-// in the cache.
+// rms_norm and layer_norm over the last axis. A row is read from memory once: sums and
+// results find it in the L1 cache. The variance is of the centered row, in a pass of
+// its own, so that rows far from zero lose nothing.
 #include "families.hpp"
 #include "lines.hpp"
+#include "rows.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
 
+struct CenteredSquare {
+    static constexpr bool has_parameter = true;
+    template <class T>
+    static AC_INLINE vec<T> apply(vec<T> x, vec<T> mean) {
+        const vec<T> d = x - mean;
+        return d * d;
+    }
+};
+
+template <class T, class Map>
+AC_INLINE T sum_of_row(const T* x, int64_t n, T parameter) {
+    if (n < 32 * vec<T>::lanes) {
+        return SumOp::across(reduce_few<T, SumOp, Map>(x, n, set1<T>(parameter)));
+    }
+    Cascade<T, SumOp> sums;
+    reduce_run<T, SumOp, Map>(x, n, set1<T>(parameter), sums);
+    return SumOp::across(sums.total());
+}
+
+template <class T>
+AC_INLINE T inverse_root(T square) {
+    return T(1) / static_cast<T>(sizeof(T) == 4 ? __builtin_sqrtf(float(square))
+                                                : __builtin_sqrt(double(square)));
+}
+
+// out = f(x, i, part) over a row.
+template <class T, class F>
+AC_INLINE void write_row(T* out, const T* x, int64_t n, F&& f) {
+    const Line<T, false> line = {n, vec<T>::lanes, vec<T>::lanes};
+    line.each(
+        [&](int64_t i, auto part) { part.put(out + i, f(part.get(x + i), i, part)); });
+}
+
+// ---- rms_norm
 template <class T>
 struct RmsNorm {
     const T* weight;  // contiguous, or null
     T eps;
     int64_t width;
 
-    // Answers 1 / sqrt(mean(x^2) + eps).
-    AC_INLINE T row(T* out, const T* x) const {
-        const Line<T, false> line = {width, vec<T>::lanes, vec<T>::lanes};
-        const vec<T> total = line.sum([&](int64_t i, auto part) {
-            const vec<T> v = part.get(x + i);
-            return v * v;
-        });
-        const vec<T> mean = total / set1<T>(T(width));
-        const vec<T> rstd = set1<T>(1) / sqrt(mean + set1<T>(eps));
+    AC_INLINE void operator()(const Row<T>& row) const {
+        T *out = row.wide[0], *x = row.wide[1];
+        const T mean = sum_of_row<T, CenteredSquare>(x, width, T(0)) / T(width);
+        const T rstd = inverse_root(mean + eps);
+        const vec<T> scale = set1<T>(rstd);
         if (weight == nullptr) {
-            line.each([&](int64_t i, auto part) {
-                part.put(out + i, part.get(x + i) * rstd);
-            });
+            write_row(out, x, width,
+                      [&](vec<T> v, int64_t, auto) { return v * scale; });
         } else {
-            line.each([&](int64_t i, auto part) {
-                part.put(out + i, (part.get(x + i) * rstd) * part.get(weight + i));
+            write_row(out, x, width, [&](vec<T> v, int64_t i, auto part) {
+                return (v * scale) * part.get(weight + i);
             });
         }
-        T lanes[vec<T>::lanes];
-        store(lanes, rstd);
-        return lanes[0];
+        if (row.narrow[0] != nullptr) *row.narrow[0] = rstd;
     }
 };
 
+// ---- layer_norm
 template <class T>
-void rms_norm_floats(const ac_call* call, ac_context* context, ac_status* status) {
-    const ac_array *out = operand(call, 0), *rstd = operand(call, 1);
-    const ac_array *x = operand(call, 2), *weight = operand(call, 3);
-    const int last = x->ndim - 1;
-    const int64_t width = x->shape[last], item = sizeof(T);
-    done(status);
-    RmsNorm<T> norm = {nullptr, T(float_attribute(call, 0)), width};
-    if (weight != nullptr) {
-        norm.weight = data<T>(weight);
-        if (!is_contiguous(*weight)) {
-            T* copy = static_cast<T*>(context->scratch(
-                context, 1, static_cast<size_t>(width + 1) * sizeof(T)));
-            if (copy == nullptr) return no_memory(status);
-            gather(reinterpret_cast<char*>(copy), data<char>(weight), item,
-                   weight->strides[0], width);
-            norm.weight = copy;
+struct LayerNorm {
+    const T *weight, *bias;  // contiguous, or null
+    T eps;
+    int64_t width;
+
+    AC_INLINE void operator()(const Row<T>& row) const {
+        T *out = row.wide[0], *x = row.wide[1];
+        const T mean = sum_of_row<T, Plain>(x, width, T(0)) / T(width);
+        const T variance = sum_of_row<T, CenteredSquare>(x, width, mean) / T(width);
+        const T rstd = inverse_root(variance + eps);
+        const vec<T> middle = set1<T>(mean), scale = set1<T>(rstd);
+        const auto unit = [&](vec<T> v) { return (v - middle) * scale; };
+        if (weight == nullptr && bias == nullptr) {
+            write_row(out, x, width, [&](vec<T> v, int64_t, auto) { return unit(v); });
+        } else if (bias == nullptr) {
+            write_row(out, x, width, [&](vec<T> v, int64_t i, auto part) {
+                return unit(v) * part.get(weight + i);
+            });
+        } else if (weight == nullptr) {
+            write_row(out, x, width, [&](vec<T> v, int64_t i, auto part) {
+                return unit(v) + part.get(bias + i);
+            });
+        } else {
+            write_row(out, x, width, [&](vec<T> v, int64_t i, auto part) {
+                return fma(unit(v), part.get(weight + i), part.get(bias + i));
+            });
         }
+        if (row.narrow[0] != nullptr) *row.narrow[0] = mean;
+        if (row.narrow[1] != nullptr) *row.narrow[1] = rstd;
     }
-    // The rows: what is left without the last axis, rstd beside them if it is wanted.
-    ac_array rows[3] = {*out, *x, rstd != nullptr ? *rstd : *out};
-    const ac_array* arrays[3] = {&rows[0], &rows[1], &rows[2]};
-    for (ac_array& array : rows) --array.ndim;
-    Nest nest;
-    make_nest(nest, arrays, 3);
-    const int inner = nest.dims - 1;
-    const int64_t out_stride = out->strides[last], x_stride = x->strides[last];
-    const bool contiguous = width == 1 || (out_stride == item && x_stride == item);
+};
+
+template <class T, class Norm>
+void normalise(ac_context* context, ac_status* status, const RowArrays& arrays,
+               const Norm& norm) {
+    done(status);
+    const RowWalk<T> walk(arrays);
+    const int64_t rows = walk.nest.total, width = larger<int64_t>(walk.width, 1);
     bool failed = false;
-    parallel_range(context, nest.total, ceil_div(2048, larger<int64_t>(width, 1)),
-                   nest.total * width >= 8192, [&](int64_t begin, int64_t end) {
-                       T* buffer = nullptr;
-                       if (!contiguous) {
-                           buffer = static_cast<T*>(context->scratch(
-                               context, 2, static_cast<size_t>(width) * sizeof(T)));
-                           if (buffer == nullptr) {
-                               __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
-                               return;
-                           }
-                       }
-                       Position at;
-                       start_at(nest, begin, at);
-                       for (int64_t i = begin; i < end; ++i) {
-                           char* p[3];
-                           for (int k = 0; k < 3; ++k) {
-                               p[k] = at.row[k] + at.column * nest.stride[k][inner];
-                           }
-                           T* to = contiguous ? reinterpret_cast<T*>(p[0]) : buffer;
-                           const T* from =
-                               contiguous ? reinterpret_cast<const T*>(p[1]) : buffer;
-                           if (!contiguous) {
-                               gather(reinterpret_cast<char*>(buffer), p[1], item,
-                                      x_stride, width);
-                           }
-                           const T factor = norm.row(to, from);
-                           if (!contiguous) {
-                               scatter(p[0], reinterpret_cast<const char*>(buffer),
-                                       item, out_stride, width);
-                           }
-                           if (rstd != nullptr) *reinterpret_cast<T*>(p[2]) = factor;
-                           if (++at.column == nest.size[inner]) next_row(nest, at);
-                       }
+    // 2048 elements a task; threads from 16 Ki elements on, as for exp.
+    parallel_range(context, rows, ceil_div(2048, width), rows * width >= 16384,
+                   [&](int64_t begin, int64_t end) {
+                       if (walk.each(context, 2, begin, end, norm)) return;
+                       __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
                    });
     if (failed) no_memory(status);
 }
 
+template <class T>
+void rms_norm_floats(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array *out = operand(call, 0), *x = operand(call, 2);
+    const RowArrays arrays = {{out, x}, 2, 1, {operand(call, 1)}, 1};
+    RmsNorm<T> norm = {nullptr, T(float_attribute(call, 0)), x->shape[x->ndim - 1]};
+    if (!contiguous_vector<T>(context, 0, operand(call, 3), norm.weight)) {
+        return no_memory(status);
+    }
+    normalise<T>(context, status, arrays, norm);
+}
+
+template <class T>
+void layer_norm_floats(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array *out = operand(call, 0), *x = operand(call, 3);
+    const RowArrays arrays = {{out, x}, 2, 1, {operand(call, 1), operand(call, 2)}, 2};
+    LayerNorm<T> norm = {nullptr, nullptr, T(float_attribute(call, 0)),
+                         x->shape[x->ndim - 1]};
+    if (!contiguous_vector<T>(context, 0, operand(call, 4), norm.weight) ||
+        !contiguous_vector<T>(context, 1, operand(call, 5), norm.bias)) {
+        return no_memory(status);
+    }
+    normalise<T>(context, status, arrays, norm);
+}
+
 void rms_norm_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    if (operand(call, 2)->dtype == AC_FLOAT32) {
+    if (operand(call, 0)->dtype == AC_FLOAT32) {
         rms_norm_floats<float>(call, context, status);
     } else {
         rms_norm_floats<double>(call, context, status);
+    }
+}
+void layer_norm_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    if (operand(call, 0)->dtype == AC_FLOAT32) {
+        layer_norm_floats<float>(call, context, status);
+    } else {
+        layer_norm_floats<double>(call, context, status);
     }
 }
 
 const ac_kernel_entry entries[] = {
     {"rms_norm", "out rstd? ; x weight? ; eps:float", rms_norm_kernel, nullptr, nullptr,
      0.3, float_dtypes, 0},
+    {"layer_norm", "out mean? rstd? ; x weight? bias? ; eps:float", layer_norm_kernel,
+     nullptr, nullptr, 0.4, float_dtypes, 0},
 };
 
 }  // namespace
