@@ -17,9 +17,11 @@
     X(softmax)                \
     X(losses)                 \
     X(optimizers)             \
+    X(rmsprop)                \
     X(indexing)               \
     X(norms)                  \
     X(norms_backward)         \
+    X(gradients)              \
     X(random)
 
 namespace autocalc::simd::AC_ISA {
