@@ -10,7 +10,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import ArgumentError, DTypeError, GradError
+from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 PHI = np.vectorize(lambda x: 0.5 * (1 + math.erf(x / math.sqrt(2))))
 X = np.linspace(-3, 3, 12, dtype=np.float32).reshape(3, 4)
@@ -111,3 +111,52 @@ def test_integers_are_refused(name):
         getattr(nn.functional, name)(ac.tensor([1]))
     with pytest.raises(DTypeError, match=f"{name}: needs a Tensor, not float"):
         getattr(nn.functional, name)(1.0)
+
+
+BAD = [
+    (
+        lambda: nn.GLU()(ac.ones(2, 3)),
+        r"glu: dimension 1 of an input of shape \(2, 3\) h",
+    ),
+    (lambda: nn.Hardtanh(2.0, 1.0)(ac.ones(1)), "`min_val`=2.0 is above `max_val`=1.0"),
+    (lambda: nn.CELU(0.0)(ac.ones(1)), "celu: `alpha` is 0, which the input is divid"),
+    (
+        lambda: nn.PReLU(2)(ac.ones(1, 3)),
+        r"`weight` has shape \(2,\) for an input of sh",
+    ),
+    (lambda: nn.PReLU(-1), "PReLU: `num_parameters` is -1"),
+    (lambda: nn.Softmin()(ac.ones(1)), "softmin: `dim` is missing"),
+    (
+        lambda: nn.Dropout2d()(ac.ones(3)),
+        r"dropout2d: `input` has shape \(3,\); it must",
+    ),
+    (lambda: nn.Dropout2d(2), "Dropout2d: `p` is 2"),
+    (lambda: nn.Bilinear(1, 2, -3), "Bilinear: `out_features` is -3"),
+    (
+        lambda: nn.Bilinear(1, 2, 3)(ac.ones(4, 1), ac.ones(5, 2)),
+        r"bilinear: the inputs have shapes \(4, 1\) and \(5, 2\), `weight` \(3, 1, 2\)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "match"), BAD)
+def test_impossible_arguments(call, match):
+    with pytest.raises((ArgumentError, ShapeError), match=match):
+        call()
+
+
+@pytest.mark.parametrize("name", ["elu", "mish", "hardswish", "softsign", "glu"])
+def test_numbers_without_fractions_are_refused(name):
+    with pytest.raises(DTypeError, match=f"{name}: takes float32 or float64, not int6"):
+        getattr(nn.functional, name)(ac.tensor([1, 2]))
+
+
+def test_whole_channels_are_dropped():
+    y = nn.Dropout2d(0.25)(ac.ones(40, 50, 2, 3)).numpy()
+    first = y[:, :, :1, :1]
+    assert (y == first).all()
+    assert sorted(set(first.ravel().tolist())) == [0.0, pytest.approx(4 / 3)]
+    assert 0.2 < (first == 0).mean() < 0.3
+    x = ac.ones(2, 3)
+    assert nn.Dropout2d().eval()(x) is x
+    assert repr(nn.Dropout2d()) == "Dropout2d(p=0.5, inplace=False)"

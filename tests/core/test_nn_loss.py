@@ -8,7 +8,13 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import ArgumentError, AutocalcWarning, KernelDataError
+from autocalc.errors import (
+    ArgumentError,
+    AutocalcWarning,
+    GradError,
+    KernelDataError,
+    ShapeError,
+)
 from autocalc.nn import functional as F
 
 LOGITS = np.random.default_rng(0).normal(size=(6, 4))
@@ -97,3 +103,73 @@ def test_errors():
         F.mse_loss(ac.zeros(1), ac.zeros(1), reduction="max")
     with pytest.raises(KernelDataError, match="`target` holds 4 at element 1"):
         F.cross_entropy(ac.tensor(LOGITS), ac.tensor([0, 4, 0, 0, 0, 0]))
+
+
+def test_labels_of_nll_are_checked():
+    log_p = ac.log_softmax(ac.tensor(LOGITS), 1)
+    with pytest.raises(KernelDataError, match="holds 4 at element"):
+        F.nll_loss(log_p, ac.tensor([0, 4, 0, 0, 0, 0]))
+    with pytest.raises(
+        ShapeError, match=r"nll_loss: `input` has shape \(6, 4\), `targ"
+    ):
+        F.nll_loss(log_p, ac.tensor([0]))
+    with pytest.raises(
+        ShapeError, match=r"`weight` has shape \(2,\) for 4 classes; it"
+    ):
+        F.nll_loss(log_p, ac.tensor(LABELS), ac.ones(2))
+    with pytest.raises(GradError, match="nll_loss: `weight` requires a gradient"):
+        F.nll_loss(log_p, ac.tensor(LABELS), ac.ones(4, requires_grad=True))
+
+
+ONE, TWO = ac.ones(1), ac.ones(2)
+BAD = [
+    (
+        lambda: F.binary_cross_entropy(TWO * 2, TWO),
+        "from 2.0 to 2.0; probabilities lie",
+    ),
+    (
+        lambda: F.binary_cross_entropy(TWO, ONE),
+        r"shape \(2,\), `target` \(1,\); they mu",
+    ),
+    (lambda: F.binary_cross_entropy_with_logits(TWO, ONE), "_with_logits: `input` has"),
+    (
+        lambda: F.huber_loss(TWO, TWO, delta=0),
+        "huber_loss: `delta` is 0; it must be ab",
+    ),
+    (
+        lambda: F.smooth_l1_loss(TWO, TWO, beta=-1),
+        "smooth_l1_loss: `beta` is -1; it mu",
+    ),
+    (lambda: F.l1_loss(TWO, TWO, reduction="all"), "l1_loss: `reduction`='all'"),
+    (lambda: F.kl_div(TWO, TWO, reduction="batch"), "kl_div: `reduction`='batch'"),
+    (lambda: nn.KLDivLoss(reduction="batch"), "KLDivLoss: `reduction`='batch'"),
+    (
+        lambda: F.triplet_margin_loss(TWO, TWO, TWO, 0),
+        "`margin` is 0; it must be above",
+    ),
+    (lambda: F.cosine_embedding_loss(TWO, TWO, TWO), r"`target` \(2,\); they must be"),
+    (
+        lambda: F.cross_entropy(TWO, TWO, ignore_index=1),
+        "`ignore_index`=1 with a `target` of probabilities",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "match"), BAD)
+def test_impossible_arguments(call, match):
+    with pytest.raises((ArgumentError, ShapeError), match=match):
+        call()
+
+
+@pytest.mark.parametrize("name", ["l1_loss", "smooth_l1_loss", "huber_loss"])
+def test_differences_warn_of_shapes_that_differ(name):
+    with pytest.warns(AutocalcWarning, match=rf"{name}: `input` has shape \(3, 1\)"):
+        getattr(F, name)(ac.zeros(3, 1), ac.zeros(3))
+
+
+def test_the_divergence_of_nothing_is_nothing():
+    x = ac.tensor([-1.0, -2.0], requires_grad=True)
+    loss = F.kl_div(x, ac.tensor([0.0, 1.0]), reduction="sum")
+    loss.backward()
+    assert loss.item() == 2.0  # 1 * (log 1 + 2)
+    assert x.grad.tolist() == [0, -1]

@@ -55,6 +55,28 @@ LAYERS = [
     ("SiLU", {"inplace": True}, (3, 8)),
     ("Softplus", {}, (3, 8)),
     ("Softplus", {"beta": 2, "threshold": 1}, (3, 8)),
+    ("ELU", {}, (3, 8)),
+    ("ELU", {"alpha": 0.5, "inplace": True}, (3, 8)),
+    ("CELU", {"alpha": 2.0}, (3, 8)),
+    ("SELU", {}, (3, 8)),
+    ("SELU", {"inplace": True}, (3, 8)),
+    ("Mish", {}, (3, 8)),
+    ("ReLU6", {}, (3, 8)),
+    ("Hardswish", {}, (3, 8)),
+    ("Hardsigmoid", {"inplace": True}, (3, 8)),
+    ("Hardtanh", {"min_val": -0.5, "max_val": 0.25}, (3, 8)),
+    ("LeakyReLU", {"negative_slope": 0.3}, (3, 8)),
+    ("LeakyReLU", {"inplace": True}, (3, 8)),
+    ("PReLU", {}, (3, 8)),
+    ("PReLU", {"num_parameters": 3, "init": 0.1}, (2, 3, 4)),
+    ("Softsign", {}, (3, 8)),
+    ("LogSigmoid", {}, (3, 8)),
+    ("Tanhshrink", {}, (3, 8)),
+    ("Softmax", {"dim": 1}, (3, 8)),
+    ("Softmin", {"dim": 0}, (3, 8)),
+    ("LogSoftmax", {"dim": -1}, (3, 8)),
+    ("GLU", {}, (3, 8)),
+    ("GLU", {"dim": 1}, (3, 4, 5)),
     ("LayerNorm", {"normalized_shape": 8}, (3, 8)),
     ("LayerNorm", {"normalized_shape": (2, 4), "eps": 0.1, "bias": False}, (3, 2, 4)),
     ("LayerNorm", {"normalized_shape": 8, "elementwise_affine": False}, (2, 3, 8)),
@@ -81,13 +103,102 @@ def test_layers_one_by_one(name, settings, shape):
     else:
         values = rng.normal(size=shape)
         x, y = (m.tensor(values, requires_grad=True) for m in (ac, torch))
+    # PyTorch multiplies by one sixth in float32 there, also in float64.
+    rtol = 1e-7 if name in ("Hardswish", "Hardsigmoid") else 1e-9
     out, expected = ours(x * 1), theirs(y * 1)
-    close(out, expected)
+    close(out, expected, rtol)
     g = rng.normal(size=out.shape)
     out.backward(ac.tensor(g))
     expected.backward(torch.tensor(g))
     pairs = [*zip(ours.parameters(), theirs.parameters(), strict=True)]
     for p, q in [*pairs, *([] if shape is None else [(x, y)])]:
+        close(p.grad, q.grad, rtol)
+
+
+LOSSES = [
+    ("NLLLoss", {}, "classes"),
+    ("NLLLoss", {"ignore_index": 2, "reduction": "none"}, "maps"),
+    ("NLLLoss", {"weight": 5, "ignore_index": 1}, "maps"),
+    ("CrossEntropyLoss", {"weight": 5, "label_smoothing": 0.1}, "classes"),
+    ("CrossEntropyLoss", {}, "distributions"),
+    ("CrossEntropyLoss", {"weight": 5, "label_smoothing": 0.1}, "distributions"),
+    ("CrossEntropyLoss", {"weight": 5, "reduction": "none"}, "distributions"),
+    ("MSELoss", {"reduction": "sum"}, "numbers"),
+    ("L1Loss", {}, "numbers"),
+    ("SmoothL1Loss", {"beta": 0.5}, "numbers"),
+    ("SmoothL1Loss", {"beta": 0.0, "reduction": "sum"}, "numbers"),
+    ("HuberLoss", {"delta": 0.7, "reduction": "none"}, "numbers"),
+    ("BCELoss", {"weight": 5}, "probabilities"),
+    ("BCELoss", {"reduction": "sum"}, "probabilities"),
+    ("BCEWithLogitsLoss", {"weight": 5, "pos_weight": 5}, "probabilities"),
+    ("BCEWithLogitsLoss", {"reduction": "none"}, "numbers"),
+    ("KLDivLoss", {"reduction": "batchmean"}, "probabilities"),
+    ("KLDivLoss", {"reduction": "sum"}, "probabilities"),
+    ("KLDivLoss", {"reduction": "sum", "log_target": True}, "numbers"),
+    ("CosineEmbeddingLoss", {"margin": 0.2}, "pairs"),
+    ("TripletMarginLoss", {}, "triplets"),
+    ("TripletMarginLoss", {"p": 1.0, "swap": True, "reduction": "none"}, "triplets"),
+    ("TripletMarginLoss", {"p": 3.0, "margin": 0.1, "reduction": "sum"}, "triplets"),
+    ("CosineSimilarity", {"dim": 0}, "numbers"),
+    ("PairwiseDistance", {"p": 1.0, "keepdim": True}, "numbers"),
+]
+
+
+def operands(kind):
+    """Return arrays of a kind; those of floats are differentiated."""
+    rng = np.random.default_rng(0)
+    x, y, z = (rng.normal(size=(6, 5)) for _ in range(3))
+    p, q = rng.uniform(0.05, 0.95, size=(2, 6, 5))
+    return {
+        "classes": (x, rng.integers(0, 5, 6)),
+        "maps": (rng.normal(size=(2, 5, 3, 2)), rng.integers(0, 5, (2, 3, 2))),
+        "distributions": (x, q),
+        "numbers": (x, y),
+        "probabilities": (p, q),
+        "pairs": (x, y, np.array([1, -1, 1, -1, -1, 1])),
+        "triplets": (x, y, z),
+    }[kind]
+
+
+@pytest.mark.parametrize(("name", "settings", "kind"), LOSSES)
+def test_losses_one_by_one(name, settings, kind):
+    arrays, results = operands(kind), []
+    weight = np.random.default_rng(1).uniform(0.5, 2, 5)
+    for library in (ac, torch):
+        inputs = [
+            library.tensor(a, requires_grad=True)
+            if a.dtype == np.float64
+            else library.tensor(a)
+            for a in arrays
+        ]
+        words = {
+            key: library.tensor(weight) if "weight" in key else value
+            for key, value in settings.items()
+        }
+        module = getattr(library.nn, name)(**words)
+        loss = module(*inputs)
+        (loss * loss).sum().backward()
+        grads = [x.grad for x in inputs if x.requires_grad]
+        results.append((repr(module), list(module.state_dict()), [loss, *grads]))
+    (text, keys, values), (their_text, their_keys, expected) = results
+    assert (text, keys) == (their_text, their_keys)
+    for mine, theirs in zip(values, expected, strict=True):
+        close(mine, theirs)
+
+
+def test_bilinear():
+    ours, theirs = (m.nn.Bilinear(3, 4, 5).double() for m in (ac, torch))
+    assert repr(ours) == repr(theirs)
+    ours.load_state_dict(
+        {key: ac.tensor(t.numpy()) for key, t in theirs.state_dict().items()}
+    )
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 6, 3)), rng.normal(size=(2, 6, 4))
+    out, expected = ours(ac.tensor(x), ac.tensor(y)), theirs(*map(torch.tensor, (x, y)))
+    close(out, expected)
+    (out * out).sum().backward()
+    (expected * expected).sum().backward()
+    for p, q in zip(ours.parameters(), theirs.parameters(), strict=True):
         close(p.grad, q.grad)
 
 

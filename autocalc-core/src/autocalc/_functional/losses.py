@@ -43,7 +43,7 @@ def cross_entropy(
     KernelDataError
         If a label is outside 0 to C - 1.
     """
-    logits, labels = _rows(input, target)
+    logits, labels = class_rows("cross_entropy", input, target)
     if reduction not in ("none", "mean", "sum"):
         message = (
             f"cross_entropy: `reduction`={reduction!r}; use 'mean', 'sum' or 'none'."
@@ -69,20 +69,19 @@ def cross_entropy(
     return shapes.unshared(shapes.reshape(out, target.shape))
 
 
-def _rows(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Bring logits to [N, C] and labels to [N]."""
     class_dim = 0 if input.ndim == 1 else 1
     expected = input.shape[:class_dim] + input.shape[class_dim + 1 :]
     if input.ndim == 0 or target.shape != expected:
         message = (
-            f"cross_entropy: `input` has shape {input.shape}, `target` {target.shape}; "
-            f"for logits [N, C, ...] the labels must be [N, ...]."
+            f"{where}: `input` has shape {input.shape}, `target` {target.shape}; "
+            f"for an input [N, C, ...] the labels must be [N, ...]."
         )
         raise ShapeError(message)
     if target.is_floating_point() or target.dtype is dtypes.bool_:
         message = (
-            f"cross_entropy: `target` has dtype {target.dtype.name}; labels must be "
-            f"integers."
+            f"{where}: `target` has dtype {target.dtype.name}; labels must be integers."
         )
         raise DTypeError(message)
     if input.ndim == 1:

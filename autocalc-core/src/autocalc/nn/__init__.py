@@ -4,46 +4,130 @@
 from autocalc.nn import functional, init, utils
 from autocalc.nn._activation import (
     GELU,
+    GLU,
+    LogSigmoid,
     LogSoftmax,
     ReLU,
     Sigmoid,
     SiLU,
     Softmax,
+    Softmin,
     Softplus,
+    Softsign,
     Tanh,
+    Tanhshrink,
 )
-from autocalc.nn._container import ModuleList, Sequential
-from autocalc.nn._dropout import Dropout
-from autocalc.nn._embedding import Embedding
-from autocalc.nn._flatten import Flatten
-from autocalc.nn._linear import Identity, Linear
-from autocalc.nn._loss import CrossEntropyLoss, MSELoss
-from autocalc.nn._module import Module
-from autocalc.nn._norm import LayerNorm, RMSNorm
-from autocalc.nn._parameter import Parameter
+from autocalc.nn._activation_pieces import (
+    CELU,
+    ELU,
+    SELU,
+    Hardsigmoid,
+    Hardswish,
+    Hardtanh,
+    LeakyReLU,
+    Mish,
+    PReLU,
+    ReLU6,
+)
+from autocalc.nn._bilinear import (
+    Bilinear,
+)
+from autocalc.nn._container import (
+    ModuleList,
+    Sequential,
+)
+from autocalc.nn._dropout import (
+    Dropout,
+    Dropout2d,
+)
+from autocalc.nn._embedding import (
+    Embedding,
+)
+from autocalc.nn._flatten import (
+    Flatten,
+)
+from autocalc.nn._linear import (
+    Identity,
+    Linear,
+)
+from autocalc.nn._loss import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    KLDivLoss,
+    NLLLoss,
+)
+from autocalc.nn._loss_of_numbers import (
+    CosineEmbeddingLoss,
+    CosineSimilarity,
+    HuberLoss,
+    L1Loss,
+    MSELoss,
+    PairwiseDistance,
+    SmoothL1Loss,
+    TripletMarginLoss,
+)
+from autocalc.nn._module import (
+    Module,
+)
+from autocalc.nn._norm import (
+    LayerNorm,
+    RMSNorm,
+)
+from autocalc.nn._parameter import (
+    Parameter,
+)
 
 __all__ = [
+    "CELU",
+    "ELU",
     "GELU",
+    "GLU",
+    "SELU",
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "Bilinear",
+    "CosineEmbeddingLoss",
+    "CosineSimilarity",
     "CrossEntropyLoss",
     "Dropout",
+    "Dropout2d",
     "Embedding",
     "Flatten",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "HuberLoss",
     "Identity",
+    "KLDivLoss",
+    "L1Loss",
     "LayerNorm",
+    "LeakyReLU",
     "Linear",
+    "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
+    "Mish",
     "Module",
     "ModuleList",
+    "NLLLoss",
+    "PReLU",
+    "PairwiseDistance",
     "Parameter",
     "RMSNorm",
     "ReLU",
+    "ReLU6",
     "Sequential",
     "SiLU",
     "Sigmoid",
+    "SmoothL1Loss",
     "Softmax",
+    "Softmin",
     "Softplus",
+    "Softsign",
     "Tanh",
+    "Tanhshrink",
+    "TripletMarginLoss",
     "functional",
     "init",
     "utils",

@@ -124,6 +124,30 @@ class Softplus(Module):
         return f"beta={self.beta}, threshold={self.threshold}"
 
 
+class LogSigmoid(Module):
+    """log(1 / (1 + exp(-x)))."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return logsigmoid(x)."""
+        return functional.logsigmoid(input)
+
+
+class Softsign(Module):
+    """x / (1 + abs(x))."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return softsign(x)."""
+        return functional.softsign(input)
+
+
+class Tanhshrink(Module):
+    """x - tanh(x)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return tanhshrink(x)."""
+        return functional.tanhshrink(input)
+
+
 class _AlongDim(Module):
     """A function along one dimension, which must be named."""
 
@@ -150,3 +174,33 @@ class LogSoftmax(_AlongDim):
     def forward(self, input: Tensor) -> Tensor:
         """Return the logarithm of the softmax."""
         return functional.log_softmax(input, self.dim)
+
+
+class Softmin(_AlongDim):
+    """exp(-x_i) / sum_j exp(-x_j) along `dim`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the softmin."""
+        return functional.softmin(input, self.dim)
+
+
+class GLU(Module):
+    """a * sigmoid(b), a and b the halves of x along `dim`.
+
+    Parameters
+    ----------
+    dim
+        Must be of an even size.
+    """
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return glu(x)."""
+        return functional.glu(input, self.dim)
+
+    def extra_repr(self) -> str:
+        """Name the dimension."""
+        return f"dim={self.dim}"

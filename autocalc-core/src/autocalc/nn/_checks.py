@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc.errors import ArgumentError
+from autocalc._functional._arguments import checked
+from autocalc.errors import ArgumentError, DTypeError
 
 
 def check_flag(where: str, name: str, value: Any) -> None:
@@ -44,3 +45,14 @@ def check_approximate(where: str, approximate: Any) -> None:
     if approximate not in ("none", "tanh"):
         message = f"{where}: `approximate`={approximate!r}; use 'none' or 'tanh'."
         raise ArgumentError(message)
+
+
+def check_float(where: str, *tensors: Any) -> None:
+    """Raise unless all are tensors of a floating-point dtype."""
+    for x in tensors:
+        if not checked(where, x).is_floating_point():
+            message = (
+                f"{where}: takes float32 or float64, not {x.dtype.name}. Convert with "
+                f".float()."
+            )
+            raise DTypeError(message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Dropout: in training, elements set to zero at random."""
+"""Dropout: in training, elements or channels set to zero at random."""
 
 from __future__ import annotations
 
@@ -9,7 +9,21 @@ from autocalc.nn._checks import check_probability
 from autocalc.nn._module import Module
 
 
-class Dropout(Module):
+class _DropoutBase(Module):
+    """What both have: the probability, and whether the input is written to."""
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        check_probability(type(self).__name__, p)
+        self.p = p
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        """Name the probability."""
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(_DropoutBase):
     """Sets elements to 0 with probability `p` and multiplies the rest by 1 / (1 - p).
 
     After `eval` the input passes unchanged.
@@ -34,16 +48,24 @@ class Dropout(Module):
     True
     """
 
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        check_probability("Dropout", p)
-        self.p = p
-        self.inplace = inplace
-
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` with elements dropped, in training."""
         return functional.dropout(input, self.p, self.training, self.inplace)
 
-    def extra_repr(self) -> str:
-        """Name the probability."""
-        return f"p={self.p}, inplace={self.inplace}"
+
+class Dropout2d(_DropoutBase):
+    """Sets whole channels to 0 with probability `p`.
+
+    The rest is multiplied by 1 / (1 - p).  After `eval` the input passes unchanged.
+
+    Parameters
+    ----------
+    p
+        From 0 to 1.
+    inplace
+        Write the result into the input as well.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return an input (N, C, H, W) with channels dropped, in training."""
+        return functional.dropout2d(input, self.p, self.training, self.inplace)

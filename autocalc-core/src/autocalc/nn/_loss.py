@@ -9,8 +9,23 @@ from autocalc.nn._checks import check_reduction
 from autocalc.nn._module import Module
 
 
+class _Loss(Module):
+    """A loss of an input and a target.
+
+    Parameters
+    ----------
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+    """
+
+    def __init__(self, *, reduction: str = "mean") -> None:
+        super().__init__()
+        check_reduction(type(self).__name__, reduction)
+        self.reduction = reduction
+
+
 class CrossEntropyLoss(Module):
-    """-log(softmax(x)[label]), of logits and class labels.
+    """-sum_c q_c log(softmax(x)_c), of logits and labels, or a distribution q.
 
     Parameters
     ----------
@@ -49,7 +64,7 @@ class CrossEntropyLoss(Module):
         self.label_smoothing = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of logits (N, C, ...) and labels (N, ...)."""
+        """Return the loss of logits (N, C, ...) and labels (N, ...), or q."""
         return functional.cross_entropy(
             input,
             target,
@@ -60,20 +75,127 @@ class CrossEntropyLoss(Module):
         )
 
 
-class MSELoss(Module):
-    """(x - y)^2.
+class NLLLoss(_Loss):
+    """-weight[label] * x[label], of log-probabilities and class labels.
 
     Parameters
     ----------
+    weight
+        A factor for each class, (C,).
+    ignore_index
+        Rows with this label count for nothing.
+    reduction
+        ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
+    """
+
+    weight: Tensor | None
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        *,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(reduction=reduction)
+        self.register_buffer("weight", weight)
+        self.ignore_index = ignore_index
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss of log-probabilities (N, C, ...) and labels (N, ...)."""
+        return functional.nll_loss(
+            input,
+            target,
+            self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+        )
+
+
+class BCELoss(_Loss):
+    """-(t log(p) + (1 - t) log(1 - p)), of probabilities p and targets t.
+
+    Parameters
+    ----------
+    weight
+        A factor for each element, broadcast.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     """
 
-    def __init__(self, *, reduction: str = "mean") -> None:
-        super().__init__()
-        check_reduction("MSELoss", reduction)
-        self.reduction = reduction
+    weight: Tensor | None
+
+    def __init__(
+        self, weight: Tensor | None = None, *, reduction: str = "mean"
+    ) -> None:
+        super().__init__(reduction=reduction)
+        self.register_buffer("weight", weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""
-        return functional.mse_loss(input, target, reduction=self.reduction)
+        return functional.binary_cross_entropy(
+            input, target, self.weight, reduction=self.reduction
+        )
+
+
+class BCEWithLogitsLoss(_Loss):
+    """-(w t log(s) + (1 - t) log(1 - s)), s = sigmoid(x), w = pos_weight.
+
+    Parameters
+    ----------
+    weight
+        A factor for each element, broadcast.
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+    pos_weight
+        A factor for the positive class, broadcast.
+    """
+
+    weight: Tensor | None
+    pos_weight: Tensor | None
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        *,
+        reduction: str = "mean",
+        pos_weight: Tensor | None = None,
+    ) -> None:
+        super().__init__(reduction=reduction)
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return functional.binary_cross_entropy_with_logits(
+            input,
+            target,
+            self.weight,
+            reduction=self.reduction,
+            pos_weight=self.pos_weight,
+        )
+
+
+class KLDivLoss(Module):
+    """t (log(t) - x), of log-probabilities x and probabilities t.
+
+    Parameters
+    ----------
+    reduction
+        ``"batchmean"``, the divergence itself; ``"mean"``, ``"sum"`` or ``"none"``.
+    log_target
+        Whether the target is log(t).
+    """
+
+    def __init__(self, *, reduction: str = "mean", log_target: bool = False) -> None:
+        super().__init__()
+        if reduction != "batchmean":
+            check_reduction("KLDivLoss", reduction)
+        self.reduction = reduction
+        self.log_target = log_target
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return functional.kl_div(
+            input, target, reduction=self.reduction, log_target=self.log_target
+        )

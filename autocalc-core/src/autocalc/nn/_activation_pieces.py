@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""Activations made of pieces, and of exponentials below 0."""
+
+from __future__ import annotations
+
+from autocalc._creation import full
+from autocalc._device import Device
+from autocalc._dtypes import DType
+from autocalc._tensor import Tensor
+from autocalc.nn import functional
+from autocalc.nn._checks import check_sizes
+from autocalc.nn._module import Module
+from autocalc.nn._parameter import Parameter
+
+
+class _InPlace(Module):
+    """An activation that can write its result into the input.
+
+    Parameters
+    ----------
+    inplace
+        Whether it does.
+    """
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        """Name what is not the default."""
+        return "inplace=True" if self.inplace else ""
+
+
+class ReLU6(_InPlace):
+    """min(max(x, 0), 6)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return min(max(x, 0), 6)."""
+        return functional.relu6(input, inplace=self.inplace)
+
+
+class SELU(_InPlace):
+    """1.0507 * elu(x, 1.6733), whose outputs stay normalised."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return selu(x)."""
+        return functional.selu(input, inplace=self.inplace)
+
+
+class Mish(_InPlace):
+    """x * tanh(log(1 + exp(x)))."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return mish(x)."""
+        return functional.mish(input, inplace=self.inplace)
+
+
+class Hardswish(_InPlace):
+    """x * min(max(x + 3, 0), 6) / 6."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return hardswish(x)."""
+        return functional.hardswish(input, inplace=self.inplace)
+
+    def extra_repr(self) -> str:
+        """Name nothing, as PyTorch does here."""
+        return ""
+
+
+class Hardsigmoid(_InPlace):
+    """min(max(x + 3, 0), 6) / 6."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return hardsigmoid(x)."""
+        return functional.hardsigmoid(input, inplace=self.inplace)
+
+    def extra_repr(self) -> str:
+        """Name nothing, as PyTorch does here."""
+        return ""
+
+
+class ELU(Module):
+    """x above 0, alpha * (exp(x) - 1) below.
+
+    Parameters
+    ----------
+    alpha
+        As in the formula.
+    inplace
+        Write the result into the input as well.
+    """
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
+        self.alpha = alpha
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return elu(x)."""
+        return functional.elu(input, self.alpha, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Name alpha, and what is not the default."""
+        return f"alpha={self.alpha}{', inplace=True' if self.inplace else ''}"
+
+
+class CELU(Module):
+    """x above 0, alpha * (exp(x / alpha) - 1) below.
+
+    Parameters
+    ----------
+    alpha
+        As in the formula.
+    inplace
+        Write the result into the input as well.
+    """
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__()
+        self.alpha = alpha
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return celu(x)."""
+        return functional.celu(input, self.alpha, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Name alpha, and what is not the default."""
+        return f"alpha={self.alpha}{', inplace=True' if self.inplace else ''}"
+
+
+class LeakyReLU(Module):
+    """x above 0, negative_slope * x below.
+
+    Parameters
+    ----------
+    negative_slope
+        As in the formula.
+    inplace
+        Write the result into the input as well.
+    """
+
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
+        super().__init__()
+        self.negative_slope = negative_slope
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return leaky_relu(x)."""
+        return functional.leaky_relu(input, self.negative_slope, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Name the slope, and what is not the default."""
+        tail = ", inplace=True" if self.inplace else ""
+        return f"negative_slope={self.negative_slope}{tail}"
+
+
+class Hardtanh(Module):
+    """x limited to `min_val` to `max_val`.
+
+    Parameters
+    ----------
+    min_val, max_val
+        The limits.
+    inplace
+        Write the result into the input as well.
+    """
+
+    def __init__(
+        self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+    ) -> None:
+        super().__init__()
+        self.min_val = min_val
+        self.max_val = max_val
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return x, limited."""
+        return functional.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Name the limits, and what is not the default."""
+        tail = ", inplace=True" if self.inplace else ""
+        return f"min_val={self.min_val}, max_val={self.max_val}{tail}"
+
+
+class PReLU(Module):
+    """x above 0, weight * x below, with slopes that are learnt.
+
+    Parameters
+    ----------
+    num_parameters
+        1, or the size of dimension 1 of the input.
+    init
+        What the slopes begin with.
+    dtype
+        Of the slopes.
+
+    Attributes
+    ----------
+    weight
+        The slopes, (num_parameters,).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.PReLU()(ac.tensor([-4.0, 4.0])).tolist()
+    [-1.0, 4.0]
+    """
+
+    weight: Parameter
+
+    def __init__(
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__()
+        Device(device or "cpu")
+        check_sizes("PReLU", num_parameters=num_parameters)
+        self.num_parameters = num_parameters
+        self.init = init
+        self.weight = Parameter(full((num_parameters,), float(init), dtype=dtype))
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return prelu(x)."""
+        return functional.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        """Name the number of slopes."""
+        return f"num_parameters={self.num_parameters}"

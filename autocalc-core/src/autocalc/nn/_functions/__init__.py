@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What `nn.functional` offers, by kind."""

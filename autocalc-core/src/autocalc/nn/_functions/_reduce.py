@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""What losses have in common: shapes that fit, and means and sums."""
+
+from __future__ import annotations
+
+import warnings
+
+from autocalc import _functional as functional
+from autocalc._tensor import Tensor
+from autocalc.errors import AutocalcWarning, ShapeError
+
+
+def reduced(values: Tensor, reduction: str) -> Tensor:
+    """Return the mean, the sum, or the values themselves."""
+    if reduction == "mean":
+        return functional.mean(values)
+    return functional.sum(values) if reduction == "sum" else values
+
+
+def broadcast_with_warning(where: str, input: Tensor, target: Tensor) -> None:
+    """Warn of shapes that differ."""
+    if input.shape != target.shape:
+        warnings.warn(
+            f"{where}: `input` has shape {input.shape}, `target` {target.shape}; they "
+            f"are broadcast, which is rarely what is meant. Reshape one of them.",
+            AutocalcWarning,
+            stacklevel=3,
+        )
+
+
+def same_shape(where: str, input: Tensor, target: Tensor) -> None:
+    """Raise if shapes differ."""
+    if input.shape != target.shape:
+        message = (
+            f"{where}: `input` has shape {input.shape}, `target` {target.shape}; they "
+            f"must be equal."
+        )
+        raise ShapeError(message)
