@@ -97,7 +97,7 @@ void run_row(const Job<T>& job, Tile<T> tile, int64_t rows, const T* b, const T*
         tile.c = row.c + panel.begin;
         if (row.pre != nullptr) tile.pre = row.pre + panel.begin;
         if (row.bias != nullptr) tile.bias = row.bias + panel.begin;
-        tile.next_a = i == 0 ? row.next_a : row.a;
+        tile.next_a = i == 0 ? row.next_a : nullptr;
         tile_function<T>(panel.width / vec<T>::lanes, runs, rows)(tile);
     }
 }
@@ -138,13 +138,12 @@ void take_rows(const Bench<T>& bench, const T* a, int64_t k, const RowTiles& row
                int64_t i, Tile<T>& tile) {
     const Product<T>& p = *bench.job->product;
     const Plan& plan = bench.job->plan;
-    tile.a = tile.next_a = a + rows.start(i) * p.a_row;
+    tile.next_a = nullptr;
+    tile.a = a + rows.start(i) * p.a_row;
     tile.a_row = p.a_row;
     tile.a_col = p.a_col;
     if (plan.pack_a == PackA::none) {
-        // The kernel walks straight on, which meets the next rows if they follow
-        // without gaps.
-        if (p.a_col == 1 && p.a_row == k && i + 1 < rows.tiles)
+        if (p.a_col == 1 && i + 1 < rows.tiles)
             tile.next_a = a + rows.start(i + 1) * p.a_row;
         return;
     }
@@ -152,7 +151,7 @@ void take_rows(const Bench<T>& bench, const T* a, int64_t k, const RowTiles& row
     if (plan.pack_a == PackA::tile) {
         tile.a_col = rows.start(i + 1) - rows.start(i);
         pack_tile_any(tile.a_col, k, tile.a, p.a_row, p.a_col, bench.packed_a);
-        tile.a = tile.next_a = bench.packed_a;
+        tile.a = bench.packed_a;
         return;
     }
     const int64_t together = plan.group * groups_at_once;
@@ -161,7 +160,6 @@ void take_rows(const Bench<T>& bench, const T* a, int64_t k, const RowTiles& row
     tile.a_col = plan.group_width;
     tile.a = bench.packed_a + group * k * plan.group_width + rows.start(i) -
              rows.start(i / plan.group * plan.group);
-    tile.next_a = tile.a;
 }
 
 // ---- blocks of c

@@ -19,7 +19,7 @@ struct Tile {
     int64_t k;
     const T* a;
     int64_t a_row, a_col;
-    const T* next_a;  // `rows` * k elements to bring nearer meanwhile
+    const T* next_a;  // rows to bring nearer meanwhile, like these, or null
     const T* b;       // rows of `vectors` full registers
     int64_t b_row;
     int64_t b_ahead;  // how far ahead of b to ask for memory
@@ -128,19 +128,20 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
 #pragma GCC unroll 8
         for (int i = 0; i < pointers; ++i) a[i] += bytes_of<T>(steps);
     };
-    int64_t k = t.k;
-    for (; k >= steps_together; k -= steps_together) {
+    for (int64_t k = t.k; k >= steps_together; k -= steps_together) {
         run_step(0);
         run_step(1);
         run_step(2);
         run_step(3);
         end_steps(steps_together);
+        if (next == nullptr || k % line >= steps_together) continue;
+        // A line of each of the next rows.
 #pragma GCC unroll 16
-        for (int i = 0; i < rows * steps_together; i += line)
-            __builtin_prefetch(next + i);
-        next += rows * steps_together;
+        for (int i = 0; i < rows; ++i)
+            __builtin_prefetch(reinterpret_cast<const char*>(next) + i * a_row);
+        next += line;
     }
-    for (; k > 0; --k) {
+    for (int64_t k = t.k % steps_together; k > 0; --k) {
         run_step(0);
         end_steps(1);
     }
