@@ -12,11 +12,10 @@ namespace {
 
 constexpr int64_t vector_rows = 8;  // of b, for each load and store of c
 
-// c += the first `rows` of alpha * a, times that many rows of b. The rows `ahead` of
-// them are asked for.
+// c += the first `rows` of alpha * a, times that many rows of b.
 template <class T, int rows>
 AC_NOINLINE void add_rows(const T* a, int64_t a_col, T alpha, const T* b, int64_t b_row,
-                          int64_t ahead, int64_t columns, T* c) {
+                          int64_t columns, T* c) {
     constexpr int lanes = vec<T>::lanes;
     vec<T> factor[rows];
 #pragma GCC unroll 8
@@ -27,7 +26,6 @@ AC_NOINLINE void add_rows(const T* a, int64_t a_col, T alpha, const T* b, int64_
 #pragma GCC unroll 8
         for (int i = 0; i < rows; ++i) {
             const T* from = b + i * b_row + j;
-            __builtin_prefetch(from + ahead, 0, 2);
             sum = fma(factor[i], load(from), sum);
         }
         store(c + j, sum);
@@ -71,14 +69,13 @@ void run_vector_block(const Product<T>& p, const Matrices<T>& at, const Block& b
         const T* b = at.b + n0;
         int64_t k = p.k;
         for (; k >= vector_rows; k -= vector_rows) {
-            const int64_t ahead = k >= 2 * vector_rows ? vector_rows * p.b_row : 0;
-            add_rows<T, vector_rows>(a, p.a_col, p.alpha, b, p.b_row, ahead, n1 - n0,
+            add_rows<T, vector_rows>(a, p.a_col, p.alpha, b, p.b_row, n1 - n0,
                                      at.c + n0);
             a += vector_rows * p.a_col;
             b += vector_rows * p.b_row;
         }
         for (; k > 0; --k) {
-            add_rows<T, 1>(a, p.a_col, p.alpha, b, p.b_row, 0, n1 - n0, at.c + n0);
+            add_rows<T, 1>(a, p.a_col, p.alpha, b, p.b_row, n1 - n0, at.c + n0);
             a += p.a_col;
             b += p.b_row;
         }
