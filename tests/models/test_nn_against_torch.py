@@ -202,6 +202,21 @@ def test_bilinear():
         close(p.grad, q.grad)
 
 
+@pytest.mark.filterwarnings("ignore:.*weight_norm:FutureWarning")
+@pytest.mark.parametrize("dim", [0, 1, None])
+def test_weight_norm(dim):
+    theirs = torch.nn.utils.weight_norm(torch.nn.Linear(3, 4).double(), dim=dim)
+    ours = ac.nn.utils.weight_norm(ac.nn.Linear(3, 4).double(), dim=dim)
+    state = {k: ac.tensor(t.numpy()) for k, t in theirs.state_dict().items()}
+    assert list(ours.state_dict()) == list(state)
+    ours.load_state_dict(state)
+    x = np.random.default_rng(0).normal(size=(5, 3))
+    (ours(ac.tensor(x)) ** 2).sum().backward()
+    (theirs(torch.tensor(x)) ** 2).sum().backward()
+    for p, q in zip(ours.parameters(), theirs.parameters(), strict=True):
+        close(p.grad, q.grad)
+
+
 @pytest.mark.parametrize("norm_type", [2.0, 1.0, 3.0, float("inf")])
 @pytest.mark.parametrize("max_norm", [0.01, 100.0])
 def test_clipping(norm_type, max_norm):

@@ -36,6 +36,7 @@ from autocalc.nn._container import (
     ModuleList,
     Sequential,
 )
+from autocalc.nn._container_named import ModuleDict, ParameterDict, ParameterList
 from autocalc.nn._dropout import (
     Dropout,
     Dropout2d,
@@ -109,11 +110,14 @@ __all__ = [
     "MSELoss",
     "Mish",
     "Module",
+    "ModuleDict",
     "ModuleList",
     "NLLLoss",
     "PReLU",
     "PairwiseDistance",
     "Parameter",
+    "ParameterDict",
+    "ParameterList",
     "RMSNorm",
     "ReLU",
     "ReLU6",

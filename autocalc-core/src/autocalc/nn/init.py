@@ -15,15 +15,19 @@ from autocalc.nn._init import (
     xavier_uniform_,
     zeros_,
 )
+from autocalc.nn._init_matrices import dirac_, orthogonal_, sparse_
 
 __all__ = [
     "calculate_gain",
     "constant_",
+    "dirac_",
     "eye_",
     "kaiming_normal_",
     "kaiming_uniform_",
     "normal_",
     "ones_",
+    "orthogonal_",
+    "sparse_",
     "trunc_normal_",
     "uniform_",
     "xavier_normal_",

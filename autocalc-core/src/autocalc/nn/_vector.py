@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""All parameters as one vector, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from autocalc import _functional as functional
+from autocalc._functional._arguments import checked
+from autocalc._grad_mode import no_grad
+from autocalc._tensor import Tensor
+from autocalc.errors import ShapeError
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """Return the elements of all parameters, one behind the other, in one vector.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.Linear(3, 2)
+    >>> ac.nn.utils.parameters_to_vector(layer.parameters()).shape
+    (8,)
+    """
+    flat = [functional.reshape(p, (-1,)) for p in parameters]
+    return functional.cat(flat)
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Copy the elements of a vector into parameters, one behind the other.
+
+    Raises
+    ------
+    ShapeError
+        If the vector has not as many elements as the parameters; nothing is changed
+        then.
+    """
+    params = list(parameters)
+    needed = sum(p.numel() for p in params)
+    if checked("vector_to_parameters", vec).shape != (needed,):
+        message = (
+            f"vector_to_parameters: `vec` has shape {vec.shape}, the parameters have "
+            f"{needed} elements; it must be ({needed},)."
+        )
+        raise ShapeError(message)
+    start = 0
+    with no_grad():
+        for p in params:
+            stop = start + p.numel()
+            p.copy_(functional.reshape(vec.detach()[start:stop], p.shape))
+            start = stop
