@@ -130,5 +130,6 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         tensor.copy_(zeros(*tensor.shape, dtype=tensor.dtype))
         for group in range(groups):
             for i in range(min(each, tensor.shape[1])):
-                tensor[(group * each + i, i, *middle)] = 1.0
+                place = (group * each + i, i, *middle)
+                tensor[place] = 1.0
     return tensor
