@@ -120,6 +120,10 @@ STANDALONE = {
     **dict.fromkeys(("atan2", "floor_divide", "remainder", "fmod"), "~ out ; a b"),
     **dict.fromkeys(("sign", "bitwise_not"), "~ out ; a"),
     **{f"bitwise_{word}": "~ out ; a b" for word in ("and", "or", "xor")},
+    "prod": "out ; a ; axes:ints keepdim:bool",
+    "cumsum": "out ; a ; axis:int reverse:bool",
+    "cumprod": "out ; a ; axis:int",
+    "argsort": "out ; a ; axis:int descending:bool",
     **{f"bitwise_{word}_shift": "~ out ; a b" for word in ("left", "right")},
 }
 

@@ -101,7 +101,9 @@ from autocalc._functional import (
     where,
 )
 from autocalc._functional.mixtures import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.ordering import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.pointwise import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.scans import *  # noqa: F403  # its __all__ names them
 from autocalc._io import load, save
 from autocalc._random import Generator, manual_seed
 from autocalc._tensor import Tensor
@@ -225,6 +227,8 @@ __all__ = [
 
 __all__ += _functional.mixtures.__all__
 __all__ += _functional.pointwise.__all__
+__all__ += _functional.ordering.__all__
+__all__ += _functional.scans.__all__
 
 # The methods of Tensor call functions that are themselves made of tensors.
 _methods.bind()

@@ -7,7 +7,7 @@ what is wrong with them, and calls an operator of `_ops`.
 
 from __future__ import annotations
 
-from autocalc._functional import mixtures, pointwise
+from autocalc._functional import mixtures, ordering, pointwise, scans
 from autocalc._functional._arguments import (
     numbers_only,
 )
@@ -55,6 +55,7 @@ from autocalc._functional.norms import (
     layer_norm,
     rms_norm,
 )
+from autocalc._functional.ordering import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.pointwise import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.products import (
     bmm,
@@ -73,6 +74,7 @@ from autocalc._functional.reductions import (
     sum,
     var,
 )
+from autocalc._functional.scans import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.shapes import (
     clone,
     expand,
@@ -142,3 +144,5 @@ __all__ = [
 
 __all__ += mixtures.__all__
 __all__ += pointwise.__all__
+__all__ += ordering.__all__
+__all__ += scans.__all__

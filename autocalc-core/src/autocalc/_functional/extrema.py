@@ -66,23 +66,32 @@ def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
 
 def amax(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return the largest elements over `dim`; equal ones share the gradient."""
-    x = _nonempty("amax", input)
-    return reduce.max(x, axes_of("amax", x, dim), bool(keepdim))
+    axes = axes_of("amax", checked("amax", input), dim)
+    if 0 in (input.shape[axis] for axis in axes):
+        error = _no_elements("amax", input)
+        raise error
+    return reduce.max(input, axes, bool(keepdim))
 
 
 def amin(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return the smallest elements over `dim`; equal ones share the gradient."""
-    x = _nonempty("amin", input)
-    return reduce.min(x, axes_of("amin", x, dim), bool(keepdim))
+    axes = axes_of("amin", checked("amin", input), dim)
+    if 0 in (input.shape[axis] for axis in axes):
+        error = _no_elements("amin", input)
+        raise error
+    return reduce.min(input, axes, bool(keepdim))
 
 
 def _nonempty(where: str, x: Tensor) -> Tensor:
     if checked(where, x).numel() == 0:
-        message = (
-            f"{where}: a tensor of shape {x.shape} has no elements, so no extremum."
-        )
-        raise ShapeError(message)
+        raise _no_elements(where, x)
     return x
+
+
+def _no_elements(where: str, x: Tensor) -> ShapeError:
+    return ShapeError(
+        f"{where}: a tensor of shape {x.shape} has no elements, so no extremum."
+    )
 
 
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:

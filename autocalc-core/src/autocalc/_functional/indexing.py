@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from autocalc import _dtypes as dtypes
@@ -18,12 +19,32 @@ from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeErro
 def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the elements of `input` that `index` names along `dim`."""
     axis = axis_of("gather", dim, input.ndim)
+    if input.ndim == 0 or index.ndim == 0:
+        return _of_0d(gather, input, dim, index)
+    if index.numel() == 0:
+        nothing = cast(shapes.reshape(index, (-1,)), dtypes.int64)
+        nothing = shapes.index_select(shapes.reshape(input, (-1,)), nothing, 0)
+        return shapes.unshared(shapes.reshape(nothing, index.shape))
     return shapes.gather(input, cast(index, dtypes.int64), axis)
+
+
+def _of_0d(
+    function: Callable[..., Tensor], input: Tensor, dim: int, index: Tensor
+) -> Tensor:
+    """Run a function on a 0-d tensor or index as if it had one dimension."""
+    x = shapes.reshape(input, (1,)) if input.ndim == 0 else input
+    where = shapes.reshape(index, (1,)) if index.ndim == 0 else index
+    out = function(x, dim, where)
+    return shapes.unshared(shapes.reshape(out, index.shape))
 
 
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices of `input` along `dim` that the 1-d `index` names."""
     axis = axis_of("index_select", dim, input.ndim)
+    if input.ndim == 0:
+        return shapes.unshared(
+            shapes.reshape(index_select(shapes.reshape(input, (1,)), 0, index), ())
+        )
     return shapes.index_select(input, cast(index, dtypes.int64), axis)
 
 

@@ -55,6 +55,8 @@ def var(
     correction: float | None = None,
 ) -> Tensor:
     """Return sum((x - mean)^2) / (n - correction) over `dim`; correction is 1."""
+    if isinstance(dim, bool):  # var(x, unbiased)
+        dim, unbiased = None, dim
     if correction is None:
         correction = 1.0 if unbiased is None or unbiased else 0.0
     x = checked("var", input)

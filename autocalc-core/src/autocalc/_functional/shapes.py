@@ -61,7 +61,8 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 def squeeze(input: Tensor, dim: Dims = None) -> Tensor:
     """Return `input` without its dimensions of size 1, or without those in `dim`."""
-    axes = axes_of("squeeze", input, dim)
+    none = dim is not None and not isinstance(dim, int) and len(dim) == 0
+    axes = () if none else axes_of("squeeze", input, dim)
     sizes = tuple(n for i, n in enumerate(input.shape) if n != 1 or i not in axes)
     return shapes.reshape(input, sizes)
 

@@ -21,6 +21,7 @@ from autocalc._kernels import (
     random,
     reductions,
     rmsprop,
+    scans,
     softmax,
     transcendental,
 )
@@ -46,6 +47,7 @@ _FAMILIES = (
     transcendental,
     division,
     bits,
+    scans,
 )
 
 #: Kernel name -> spec.

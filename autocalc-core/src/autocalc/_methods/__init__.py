@@ -11,6 +11,7 @@ from __future__ import annotations
 from autocalc._methods import (
     arithmetic,
     elementwise,
+    ordering,
     pointwise,
     pointwise_writes,
     reductions,
@@ -21,6 +22,7 @@ from autocalc._methods import (
 _MODULES = (
     arithmetic,
     elementwise,
+    ordering,
     pointwise,
     reductions,
     shapes,
@@ -33,6 +35,7 @@ class TensorMethods(
     arithmetic.Arithmetic,
     elementwise.Elementwise,
     pointwise.Pointwise,
+    ordering.Ordering,
     reductions.Reductions,
     shapes.Shapes,
     writes.Writes,

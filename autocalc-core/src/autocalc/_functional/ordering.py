@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+"""Sorting and what follows from the order: medians, the largest k, distinct values.
+
+Each finds indices, without a gradient, and gathers: the gradient goes to the element
+that was found.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from autocalc import _dtypes as dtypes
+from autocalc._functional._arguments import axis_of, checked
+from autocalc._functional.mixtures import isnan, truth
+from autocalc._functional.reductions import sum
+from autocalc._functional.shapes import clone, expand, squeeze
+from autocalc._kernels._rules import broadcast_shapes
+from autocalc._ops import division, elementwise, scans
+from autocalc._ops import shape as shapes
+from autocalc._ops._coerce import as_operand, cast
+from autocalc._tensor import Tensor, make
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+__all__ = [
+    "argsort",
+    "masked_select",
+    "median",
+    "msort",
+    "nonzero",
+    "sort",
+    "topk",
+    "unique",
+]
+
+
+class Ordered(NamedTuple):
+    """Values along a dimension, and where they were found."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def argsort(
+    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False
+) -> Tensor:
+    """Return the indices that sort `input` along `dim`; always stable.
+
+    NaN counts as the largest.
+    """
+    x = checked("argsort", input)
+    axis = axis_of("argsort", dim, x.ndim)
+    if x.ndim == 0:
+        return elementwise.mul(cast(truth(x), dtypes.int64), 0)
+    return scans.argsort(x.detach(), axis, bool(descending))
+
+
+def sort(
+    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False
+) -> Ordered:
+    """Return (values, indices) in rising order along `dim`; always stable.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.sort(ac.tensor([3, 1, 2])).values
+    tensor([1, 2, 3])
+    """
+    indices = argsort(input, dim, descending)
+    if input.ndim == 0:
+        return Ordered(clone(input), indices)
+    axis = axis_of("sort", dim, input.ndim)
+    return Ordered(shapes.gather(input, indices, axis), indices)
+
+
+def msort(input: Tensor) -> Tensor:
+    """Return `input` sorted along its first dimension."""
+    return sort(input, 0).values
+
+
+def topk(
+    input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> Ordered:
+    """Return the (values, indices) of the `k` largest or smallest, in order.
+
+    Raises
+    ------
+    ArgumentError
+        If there are fewer than `k` elements along `dim`.
+    """
+    x = checked("topk", input)
+    axis = axis_of("topk", dim, x.ndim)
+    size = x.shape[axis] if x.ndim else 1
+    if not 0 <= k <= size:
+        message = (
+            f"topk: `k`={k} of {size} elements along dimension {axis} of shape "
+            f"{x.shape}; it must lie in 0 to {size}."
+        )
+        raise ArgumentError(message)
+    if x.ndim == 0:
+        return Ordered(clone(x), argsort(x))
+    order = argsort(x, axis, largest)
+    first = (*[slice(None)] * axis, slice(0, k), ...)
+    indices = shapes.clone(shapes.slice(order, first))
+    return Ordered(shapes.gather(x, indices, axis), indices)
+
+
+def median(
+    input: Tensor, dim: int | None = None, keepdim: bool = False
+) -> Tensor | Ordered:
+    """Return the median, the lower of two; with `dim`, (values, indices) along it.
+
+    NaN if an element is NaN.
+    """
+    x = checked("median", input)
+    if x.numel() == 0:
+        message = f"median: a tensor of shape {x.shape} has no elements, so no median."
+        raise ShapeError(message)
+    if dim is None:
+        flat = _median_along(shapes.reshape(x, (-1,)), 0)
+        return shapes.unshared(shapes.reshape(flat.values, ()))
+    axis = axis_of("median", dim, x.ndim)
+    if x.ndim == 0:
+        return Ordered(clone(x), argsort(x))
+    found = _median_along(x, axis)
+    if keepdim:
+        return found
+    return Ordered(*(shapes.unshared(squeeze(part, axis)) for part in found))
+
+
+def _median_along(x: Tensor, axis: int) -> Ordered:
+    """Find the middle of the order; or, behind all numbers, the first NaN."""
+    n = x.shape[axis]
+    bad = sum(isnan(x.detach()), axis, True)
+    middle = as_operand((n - 1) // 2, dtypes.int64)
+    place = elementwise.choose(elementwise.gt(bad, 0), elementwise.sub(n, bad), middle)
+    indices = shapes.gather(argsort(x, axis), place, axis)
+    return Ordered(shapes.gather(x, indices, axis), indices)
+
+
+# ---- results whose size depends on values --------------------------------------------
+
+
+def _where_true(mask: Tensor) -> Tensor:
+    """Return the indices at which a 1-d mask holds: a stable sort puts them first."""
+    count = int(sum(mask).item())
+    order = scans.argsort(division.bitwise_not(mask), 0, False)
+    return shapes.clone(shapes.slice(order, (slice(0, count),)))
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    """Return the positions of what is not zero, [n, ndim], in row-major order.
+
+    With ``as_tuple=True``, one tensor for each dimension.
+    """
+    x = checked("nonzero", input)
+    flat = _where_true(shapes.reshape(truth(x), (-1,)))
+    columns = []
+    for size in reversed(x.shape):
+        columns.append(division.remainder(flat, max(size, 1)))
+        flat = division.floor_divide(flat, max(size, 1))
+    columns.reverse()
+    if as_tuple:
+        return tuple(columns) if columns else (flat,)
+    if not columns:
+        return shapes.reshape(shapes.slice(flat, (slice(0, 0),)), (flat.shape[0], 0))
+    upright = tuple(shapes.reshape(c, (*c.shape, 1)) for c in columns)
+    return shapes.cat(upright, 1)
+
+
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """Return the elements at which `mask` holds, as a 1-d tensor.
+
+    Shapes broadcast.
+    """
+    x, holds = checked("masked_select", input), checked("masked_select", mask)
+    if holds.dtype is not dtypes.bool_:
+        message = (
+            f"masked_select: `mask` has dtype {holds.dtype.name}; it must be bool, as "
+            f"comparisons give it."
+        )
+        raise DTypeError(message)
+    shape = broadcast_shapes("masked_select", x.shape, holds.shape)
+    flat = shapes.reshape(expand(x, shape), (-1,))
+    index = _where_true(shapes.reshape(expand(holds, shape), (-1,)))
+    return shapes.index_select(flat, index, 0)
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor | tuple[Tensor, ...]:
+    """Return the distinct elements, in rising order.
+
+    With `return_inverse` also where each element is among them, with `return_counts`
+    how often each occurs.  `dim` must be left out.
+    """
+    x = checked("unique", input)
+    if dim is not None:
+        message = f"unique: `dim`={dim} is not available; leave it out."
+        raise ArgumentError(message)
+    flat = shapes.reshape(x.detach(), (-1,))
+    order = argsort(flat)
+    ordered = shapes.gather(flat, order, 0)
+    firsts = _where_true(_begins(ordered))
+    results = [shapes.index_select(ordered, firsts, 0)]
+    if return_inverse:
+        group = elementwise.sub(scans.cumsum(_begins(ordered), 0, False), 1)
+        inverse = shapes.gather(group, argsort(order), 0)
+        results.append(shapes.unshared(shapes.reshape(inverse, x.shape)))
+    if return_counts:
+        end = make(as_operand(flat.shape[0], dtypes.int64)._array.reshape(1), None)
+        stops = shapes.cat((shapes.slice(firsts, (slice(1, None),)), end), 0)
+        stops = shapes.slice(stops, (slice(0, firsts.shape[0]),))
+        results.append(elementwise.sub(stops, firsts))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _begins(ordered: Tensor) -> Tensor:
+    """Return where a new value begins in a sorted 1-d tensor."""
+    head = shapes.slice(ordered, (slice(0, 1),))
+    tail = elementwise.ne(
+        shapes.slice(ordered, (slice(1, None),)),
+        shapes.slice(ordered, (slice(0, max(ordered.shape[0] - 1, 0)),)),
+    )
+    always = division.bitwise_not(elementwise.ne(truth(head), truth(head)))
+    return shapes.cat((always, tail), 0)

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""Products, running sums and products, and statistics made of other reductions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from autocalc import _dtypes as dtypes
+from autocalc._dtypes import DType
+from autocalc._functional._arguments import Dims, axes_of, axis_of, checked
+from autocalc._functional.extrema import amax, amin
+from autocalc._functional.mixtures import isnan, truth
+from autocalc._functional.reductions import mean, std, sum, var
+from autocalc._functional.shapes import clone
+from autocalc._ops import elementwise, scans
+from autocalc._ops._coerce import cast
+from autocalc._ops._op import Operator
+from autocalc._tensor import Tensor
+
+__all__ = [
+    "aminmax",
+    "count_nonzero",
+    "cumprod",
+    "cumsum",
+    "nanmean",
+    "nansum",
+    "prod",
+    "std_mean",
+    "var_mean",
+]
+
+
+def prod(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return the product over `dim` (all dimensions by default).
+
+    Of integers and booleans it is taken in int64.  The gradient is right where
+    elements are 0, too.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.prod(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), 1)
+    tensor([ 2., 12.])
+    """
+    x = checked("prod", input)
+    x = x if dtype is None else cast(x, dtype)
+    return scans.prod(x, axes_of("prod", x, dim), bool(keepdim))
+
+
+def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
+    """Return y_i = x_1 + ... + x_i along `dim`; of integers in int64.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cumsum(ac.tensor([1, 2, 3]), 0)
+    tensor([1, 3, 6])
+    """
+    return _scan("cumsum", scans.cumsum, input, dim, dtype, (False,))
+
+
+def cumprod(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
+    """Return y_i = x_1 * ... * x_i along `dim`; of integers in int64."""
+    return _scan("cumprod", scans.cumprod, input, dim, dtype, ())
+
+
+def _scan(
+    name: str,
+    operator: Operator,
+    input: Tensor,
+    dim: int,
+    dtype: DType | None,
+    attributes: tuple[bool, ...],
+) -> Tensor:
+    x = checked(name, input)
+    x = x if dtype is None else cast(x, dtype)
+    axis = axis_of(name, dim, x.ndim)
+    if x.ndim == 0:
+        return clone(x) if x.is_floating_point() else cast(x, dtypes.int64)
+    return operator(x, axis, *attributes)
+
+
+class MinMax(NamedTuple):
+    """What `aminmax` returns."""
+
+    min: Tensor
+    max: Tensor
+
+
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
+    """Return the smallest and the largest elements over `dim`, as (min, max)."""
+    return MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim))
+
+
+def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
+    """Return how many elements over `dim` are not zero, as int64."""
+    return sum(truth(checked("count_nonzero", input)), dim)
+
+
+def nansum(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return the sum over `dim` with NaN counted as 0."""
+    x = checked("nansum", input)
+    x = x if dtype is None else cast(x, dtype)
+    if not x.is_floating_point():
+        return sum(x, dim, keepdim)
+    zero = elementwise.mul(cast(isnan(x.detach()), x.dtype), 0)
+    return sum(elementwise.choose(isnan(x.detach()), zero, x), dim, keepdim)
+
+
+def nanmean(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return the mean over `dim` of what is not NaN."""
+    x = checked("nanmean", input)
+    x = x if dtype is None else cast(x, dtype)
+    kept = elementwise.eq(x.detach(), x.detach())
+    total = nansum(x, dim, keepdim)
+    return elementwise.div(total, cast(sum(kept, dim, keepdim), x.dtype))
+
+
+def var_mean(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return the variance and the mean over `dim`."""
+    spread = var(input, dim, unbiased, keepdim, correction=correction)
+    return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
+
+
+def std_mean(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return the standard deviation and the mean over `dim`."""
+    spread = std(input, dim, unbiased, keepdim, correction=correction)
+    return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
