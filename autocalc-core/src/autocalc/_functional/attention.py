@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from autocalc._functional._arguments import checked
-from autocalc._kernels.attention import attention_in_primitives
+from autocalc._kernels._attention_in_primitives import attention_in_primitives
 from autocalc._ops import attention as ops
 from autocalc._ops import shape as shapes
 from autocalc._random import default_generator
