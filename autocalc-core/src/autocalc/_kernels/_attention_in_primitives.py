@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Attention and its backward kernel in primitives.
 
-Heads are ``[B, G, R, S, D]``: each of G heads of keys serves R heads of queries, and the
-products repeat the keys along R by themselves.
+Heads are ``[B, G, R, S, D]``: each of G heads of keys serves R heads of queries, and
+the products repeat the keys along R by themselves.
 """
 
 from __future__ import annotations
