@@ -9,6 +9,7 @@ from autocalc import (
     autograd,
     data,
     kernels,
+    linalg,
     memory,
     nn,
     optim,
@@ -100,6 +101,9 @@ from autocalc._functional import (
     var,
     where,
 )
+from autocalc._functional._einsum import einsum
+from autocalc._functional.contractions import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.magnitudes import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.mixtures import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.ordering import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.pointwise import *  # noqa: F403  # its __all__ names them
@@ -146,6 +150,7 @@ __all__ = [
     "data",
     "device",
     "double",
+    "einsum",
     "empty",
     "empty_like",
     "enable_grad",
@@ -171,6 +176,7 @@ __all__ = [
     "int64",
     "is_grad_enabled",
     "kernels",
+    "linalg",
     "linspace",
     "live_node_count",
     "load",
@@ -229,6 +235,8 @@ __all__ += _functional.mixtures.__all__
 __all__ += _functional.pointwise.__all__
 __all__ += _functional.ordering.__all__
 __all__ += _functional.scans.__all__
+__all__ += _functional.contractions.__all__
+__all__ += _functional.magnitudes.__all__
 
 # The methods of Tensor call functions that are themselves made of tensors.
 _methods.bind()

@@ -7,14 +7,23 @@ what is wrong with them, and calls an operator of `_ops`.
 
 from __future__ import annotations
 
-from autocalc._functional import mixtures, ordering, pointwise, scans
+from autocalc._functional import (
+    contractions,
+    magnitudes,
+    mixtures,
+    ordering,
+    pointwise,
+    scans,
+)
 from autocalc._functional._arguments import (
     numbers_only,
 )
+from autocalc._functional._einsum import einsum
 from autocalc._functional.comparisons import (
     allclose,
     equal,
 )
+from autocalc._functional.contractions import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.conversions import (
     to,
 )
@@ -50,6 +59,7 @@ from autocalc._functional.joins import (
 from autocalc._functional.losses import (
     cross_entropy,
 )
+from autocalc._functional.magnitudes import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.mixtures import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.norms import (
     layer_norm,
@@ -104,6 +114,7 @@ __all__ = [
     "clamp",
     "clone",
     "cross_entropy",
+    "einsum",
     "embedding",
     "equal",
     "expand",
@@ -146,3 +157,5 @@ __all__ += mixtures.__all__
 __all__ += pointwise.__all__
 __all__ += ordering.__all__
 __all__ += scans.__all__
+__all__ += contractions.__all__
+__all__ += magnitudes.__all__

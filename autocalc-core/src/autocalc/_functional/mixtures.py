@@ -236,7 +236,7 @@ def isclose(
     atol: float = 1e-8,
     equal_nan: bool = False,
 ) -> Tensor:
-    """Return whether |input - other| <= atol + rtol |other|, element by element."""
+    """Return whether abs(input - other) <= atol + rtol abs(other), for each element."""
     a, b = checked("isclose", input), checked("isclose", other)
     close = elementwise.eq(a, b)
     if equal_nan:

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Norms of vectors and matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from autocalc._dtypes import DType
+from autocalc._functional._arguments import Dims, axes_of, axis_of, checked
+from autocalc._functional.extrema import amax, amin
+from autocalc._functional.reductions import sum
+from autocalc._ops import division, elementwise
+from autocalc._ops._coerce import cast
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+__all__ = ["norm"]
+
+
+def vector_norm(
+    x: Tensor,
+    ord: float = 2,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return (sum abs(x_i)^ord)^(1 / ord) over `dim`.
+
+    The largest abs(x_i) for ``inf``, the smallest for ``-inf``, the number of elements
+    that are not 0 for 0.  The gradient at x = 0 is 0.
+
+    Raises
+    ------
+    DTypeError
+        If `x` is not of a float dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.vector_norm(ac.tensor([3.0, 4.0])).item()
+    5.0
+    """
+    x = _floats("vector_norm", x, dtype)
+    if ord == 2:
+        return elementwise.root(sum(elementwise.mul(x, x), dim, keepdim))
+    size = elementwise.abs(x)
+    if ord == math.inf:
+        return amax(size, dim, keepdim)
+    if ord == -math.inf:
+        return amin(size, dim, keepdim)
+    if ord == 0:
+        return sum(elementwise.abs(division.sign(x)), dim, keepdim)
+    if ord == 1:
+        return sum(size, dim, keepdim)
+    total = sum(elementwise.pow(size, float(ord)), dim, keepdim)
+    return elementwise.pow(total, 1.0 / ord)
+
+
+def _floats(where: str, x: Tensor, dtype: DType | None) -> Tensor:
+    x = checked(where, x)
+    x = x if dtype is None else cast(x, dtype)
+    if not x.is_floating_point():
+        message = (
+            f"{where}: takes float32 or float64, not {x.dtype.name}; call .float() "
+            f"first, or pass dtype=ac.float32."
+        )
+        raise DTypeError(message)
+    return x
+
+
+def matrix_norm(
+    A: Tensor,
+    ord: float | str = "fro",
+    dim: Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return a norm of matrices: "fro", or the largest row or column sum.
+
+    inf: the largest sum of abs(a_ij) over a row; 1: over a column; -inf and -1: the
+    smallest.  The norms of singular values ("nuc", 2, -2) are not available.
+
+    Raises
+    ------
+    ArgumentError
+        If `ord` is none of these.
+    ShapeError
+        If `A` has fewer than two dimensions.
+    """
+    A = _floats("matrix_norm", A, dtype)
+    if A.ndim < 2 or len(dim) != 2:
+        message = (
+            f"matrix_norm: `A` has shape {A.shape}, `dim` is {tuple(dim)}; it needs "
+            f"two dimensions at least, and two names of them."
+        )
+        raise ShapeError(message)
+    row, column = axes = [axis_of("matrix_norm", d, A.ndim) for d in dim]
+    if ord == "fro":
+        return vector_norm(A, 2, axes_of("matrix_norm", A, axes), keepdim)
+    if ord not in (1, -1, math.inf, -math.inf):
+        message = (
+            f"matrix_norm: `ord`={ord!r} is not available; there are 'fro', 1, -1, inf "
+            f"and -inf."
+        )
+        raise ArgumentError(message)
+    over, rest = (row, column) if ord in (1, -1) else (column, row)
+    sums = sum(elementwise.abs(A), over, True)
+    find = amax if ord in (1, math.inf) else amin
+    found = find(sums, rest, True)
+    return found if keepdim else sum(found, axes)
+
+
+def linalg_norm(
+    A: Tensor,
+    ord: float | str | None = None,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return a norm of vectors or, with `ord` and two dimensions, of matrices."""
+    given = (dim,) if isinstance(dim, int) else dim
+    if ord is None:
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+    axes = tuple(range(-min(A.ndim, 2), 0)) if given is None else tuple(given)
+    if len(axes) == 2:
+        return matrix_norm(A, ord, axes, keepdim, dtype=dtype)
+    if isinstance(ord, str):
+        message = f"norm: `ord`={ord!r} is for matrices, `A` has shape {A.shape}."
+        raise ArgumentError(message)
+    return vector_norm(A, ord, dim, keepdim, dtype=dtype)
+
+
+def norm(
+    input: Tensor,
+    p: float | str | None = "fro",
+    dim: Dims = None,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return (sum abs(x_i)^p)^(1 / p) over `dim`; "fro" is 2.
+
+    Raises
+    ------
+    ArgumentError
+        If `p` is another word.
+    """
+    if isinstance(p, str) and p not in ("fro", "inf", "-inf"):
+        message = f"norm: `p`={p!r} is not available; use 'fro' or a number."
+        raise ArgumentError(message)
+    order = 2.0 if p is None or p == "fro" else float(p)
+    return vector_norm(input, order, dim, keepdim, dtype=dtype)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""Products of vectors and matrices, einsum and norms: values, gradients, errors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.testing import gradcheck, gradgradcheck
+
+pytestmark = pytest.mark.core
+
+
+def leaf(*sizes, seed=0):
+    values = np.random.default_rng(seed).normal(size=sizes)
+    values = np.where(np.abs(values) < 0.05, 0.3, values)
+    return ac.tensor(values, dtype=ac.float64, requires_grad=True)
+
+
+V, M, B = (4,), (3, 4), (2, 3, 4)
+PRODUCTS = {
+    "dot": (ac.dot, V, V),
+    "mv": (ac.mv, M, V),
+    "outer": (ac.outer, V, (3,)),
+    "inner": (ac.inner, B, M),
+    "inner of a number": (ac.inner, (), V),
+    "addmm": (lambda a, b: ac.addmm(a[:, :3], a, b, beta=0.3, alpha=2), M, (4, 3)),
+    "addmm beta 0": (lambda a, b: ac.addmm(a * math.nan, a, b, beta=0), M, (4, 3)),
+    "addmv": (lambda a, b: ac.addmv(b[:3], a, b), M, V),
+    "addr": (lambda a, b: a.sum() + ac.addr(a[0, 0], a[0], b, beta=2), M, (3,)),
+    "baddbmm": (lambda a, b: ac.baddbmm(b[:, 0:1, :], a, b, alpha=0.5), B, (2, 4, 3)),
+    "addbmm": (lambda a, b: ac.addbmm(b[0, 0], a, b), B, (2, 4, 3)),
+    "tensordot": (lambda a, b: ac.tensordot(a, b, 2), B, (3, 4, 2)),
+    "tensordot of none": (lambda a, b: ac.tensordot(a, b, 0), V, (2,)),
+    "tensordot lists": (
+        lambda a, b: ac.tensordot(a, b, ([0, -1], [1, 0])),
+        B,
+        (4, 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_gradients_of_products(name):
+    function, *sizes = PRODUCTS[name]
+    inputs = [leaf(*size, seed=i) for i, size in enumerate(sizes)]
+    if name == "addmm beta 0":
+        assert function(*inputs).isfinite().all()
+        return
+    assert gradcheck(function, inputs)
+    assert gradgradcheck(function, inputs)
+
+
+EQUATIONS = {
+    "i,i->": [(3,), (3,)],
+    "ij,jk->ik": [(2, 3), (3, 2)],
+    "ij,kj": [(2, 3), (4, 3)],
+    "bij,bjk->bik": [(2, 2, 3), (2, 3, 2)],
+    "ii->i": [(3, 3)],
+    "ii": [(3, 3)],
+    "iji->j": [(2, 3, 2)],
+    "ij->ji": [(2, 3)],
+    "ij->": [(2, 3)],
+    "i,j,k->kij": [(2,), (3,), (2,)],
+    "ij,jk,kl->il": [(2, 3), (3, 2), (2, 4)],
+    "...ij,...jk->...ik": [(2, 2, 3), (3, 2)],
+    "...i->...": [(2, 3)],
+    "ij,ij->ij": [(2, 3), (2, 3)],
+    "a...,b...->ab...": [(2, 3), (2, 3)],
+}
+
+
+@pytest.mark.parametrize("equation", EQUATIONS)
+def test_einsum(equation):
+    inputs = [leaf(*size, seed=i) for i, size in enumerate(EQUATIONS[equation])]
+    expected = np.einsum(equation, *(x.detach().numpy() for x in inputs))
+    result = ac.einsum(equation, *inputs)
+    np.testing.assert_allclose(result.detach().numpy(), expected, rtol=1e-12)
+    assert result.shape == expected.shape
+    assert gradcheck(lambda *x: ac.einsum(equation, *x), inputs)
+    assert gradgradcheck(lambda *x: ac.einsum(equation, *x), inputs)
+
+
+def test_einsum_says_what_is_wrong():
+    x = ac.ones(2, 3)
+    with pytest.raises(ArgumentError, match=r"'ij,jk' has 2 terms for 1 operands"):
+        ac.einsum("ij,jk", x)
+    with pytest.raises(ArgumentError, match=r"the term 'ijk' for an operand of 2 dim"):
+        ac.einsum("ijk->i", x)
+    with pytest.raises(ArgumentError, match="a letter on the right twice, or only th"):
+        ac.einsum("ij->iz", x)
+    with pytest.raises(ArgumentError, match=r"has the term 'i1'"):
+        ac.einsum("i1->i", x)
+    with pytest.raises(ShapeError, match="dimension 'j' has the sizes 3 and 2"):
+        ac.einsum("ij,jk", x, x)
+    with pytest.raises(ShapeError, match="'i' has the sizes 2 and 3 in shape"):
+        ac.einsum("ii", x)
+
+
+def test_products_say_what_is_wrong():
+    with pytest.raises(ShapeError, match=r"`input` \(2, 3\), `tensor` \(3,\); they"):
+        ac.dot(ac.ones(2, 3), ac.ones(3))
+    with pytest.raises(ArgumentError, match=r"`dims`=3 .* must lie in 0 to 1"):
+        ac.tensordot(ac.ones(3), ac.ones(3), 3)
+    with pytest.raises(ArgumentError, match="names 2 dimensions of `a` and 1 of `b`"):
+        ac.tensordot(ac.ones(3, 3), ac.ones(3), ([0, 1], [0]))
+    with pytest.raises(ShapeError, match=r"have the sizes \[3\] and \[2\]"):
+        ac.tensordot(ac.ones(3), ac.ones(2), 1)
+
+
+NORMS = {
+    **{f"{p}": lambda x, p=p: ac.norm(x, p, 1) for p in (1, 2, 3, 0.5, math.inf)},
+    "-inf": lambda x: ac.linalg.vector_norm(x, -math.inf),
+    "fro": ac.linalg.matrix_norm,
+    "matrix 1": lambda x: ac.linalg.norm(x, 1),
+    "matrix inf": lambda x: ac.linalg.norm(x, math.inf, keepdim=True),
+    "of all": ac.linalg.norm,
+}
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_gradients_of_norms(name):
+    assert gradcheck(NORMS[name], leaf(3, 4))
+    assert gradgradcheck(lambda x: NORMS[name](x * x), leaf(3, 4))
+
+
+def test_norms():
+    x = ac.tensor([[3.0, -4.0], [0.0, 1.0]])
+    assert x.norm().item() == pytest.approx(26**0.5)
+    assert ac.norm(x, 0, 1).tolist() == [2.0, 1.0]
+    assert ac.linalg.matrix_norm(x, 1).item() == 5.0
+    assert ac.linalg.matrix_norm(x, math.inf).item() == 7.0
+    assert ac.linalg.matrix_norm(x, -1, keepdim=True).tolist() == [[3.0]]
+    zero = ac.zeros(2, requires_grad=True)
+    zero.norm().backward()
+    assert zero.grad.tolist() == [0.0, 0.0]
+
+
+def test_norms_say_what_is_wrong():
+    with pytest.raises(ArgumentError, match="`ord`='nuc' is not available; there are"):
+        ac.linalg.matrix_norm(ac.ones(2, 2), "nuc")
+    with pytest.raises(ShapeError, match=r"`A` has shape \(2,\)"):
+        ac.linalg.matrix_norm(ac.ones(2))
+    with pytest.raises(ArgumentError, match="norm: `p`='nuc' is not available"):
+        ac.norm(ac.ones(2, 2), "nuc")
+    with pytest.raises(ArgumentError, match="`ord`='fro' is for matrices"):
+        ac.linalg.norm(ac.ones(2), "fro")
+    with pytest.raises(DTypeError, match="takes float32 or float64, not int64"):
+        ac.norm(ac.tensor([1, 2]))
+
+
+def test_in_place():
+    x = ac.zeros(2, 2)
+    assert x.addmm_(ac.ones(2, 3), ac.ones(3, 2), alpha=2) is x
+    assert x.addr_(ac.ones(2), ac.ones(2), beta=0).tolist() == [[1.0, 1.0]] * 2
