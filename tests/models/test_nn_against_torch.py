@@ -331,6 +331,23 @@ def converted(state, tensor):
     }
 
 
+@pytest.mark.parametrize("kind", ["mean", "ema"])
+def test_averaged_weights(kind):
+    states = []
+    for library, net in zip((ac, torch), twins(), strict=True):
+        swa = library.optim.swa_utils
+        words = {} if kind == "mean" else {"avg_fn": swa.get_ema_avg_fn(0.9)}
+        averaged = swa.AveragedModel(net, **words)
+        optimizer = library.optim.SGD(net.parameters(), lr=0.1)
+        for i in range(10):
+            train(library, net, optimizer, 1, first=i)
+            averaged.update_parameters(net)
+        states.append(averaged.state_dict())
+    assert list(states[0]) == list(states[1])
+    for mine, theirs in zip(states[0].values(), states[1].values(), strict=True):
+        close(mine, theirs)
+
+
 def test_initialisers_have_pytorchs_spread():
     for name in ("kaiming_uniform_", "kaiming_normal_", "xavier_uniform_"):
         ours = getattr(ac.nn.init, name)(ac.empty(200, 300)).numpy()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Optimizers: how parameters follow their gradients."""
 
-from autocalc.optim import lr_scheduler
+from autocalc.optim import lr_scheduler, swa_utils
 from autocalc.optim._adadelta import Adadelta
 from autocalc.optim._adagrad import Adagrad
 from autocalc.optim._adam import Adam, AdamW
@@ -20,4 +20,5 @@ __all__ = [
     "Optimizer",
     "RMSprop",
     "lr_scheduler",
+    "swa_utils",
 ]

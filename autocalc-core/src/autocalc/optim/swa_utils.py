@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""Averages of a model's weights over its training."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from autocalc._creation import tensor as new_tensor
+from autocalc._dtypes import int64
+from autocalc._grad_mode import no_grad
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, DTypeError, ModuleError
+from autocalc.nn import Module
+from autocalc.optim._optimizer import is_number
+
+__all__ = [
+    "AveragedModel",
+    "get_ema_avg_fn",
+    "get_ema_multi_avg_fn",
+    "get_swa_avg_fn",
+    "get_swa_multi_avg_fn",
+]
+
+Average = Callable[[Tensor, Tensor, Any], Tensor]
+MultiAverage = Callable[[list[Tensor], list[Tensor], Any], None]
+
+
+def get_ema_avg_fn(decay: float = 0.999) -> Average:
+    """Return a function that gives decay * average + (1 - decay) * current.
+
+    Raises
+    ------
+    ArgumentError
+        If `decay` is not from 0 to 1.
+    """
+    _check_decay("get_ema_avg_fn", decay)
+
+    def average(averaged: Tensor, current: Tensor, num_averaged: Any) -> Tensor:
+        del num_averaged
+        return averaged * decay + current * (1 - decay)
+
+    return average
+
+
+def get_swa_avg_fn() -> Average:
+    """Return a function that gives the mean of all weights so far."""
+
+    def average(averaged: Tensor, current: Tensor, num_averaged: Any) -> Tensor:
+        return averaged + (current - averaged) / (int(num_averaged) + 1)
+
+    return average
+
+
+def get_ema_multi_avg_fn(decay: float = 0.999) -> MultiAverage:
+    """Return a function that averages lists in place, as `get_ema_avg_fn` does."""
+    _check_decay("get_ema_multi_avg_fn", decay)
+    return _of_lists(get_ema_avg_fn(decay))
+
+
+def get_swa_multi_avg_fn() -> MultiAverage:
+    """Return a function that averages lists in place, as `get_swa_avg_fn` does."""
+    return _of_lists(get_swa_avg_fn())
+
+
+def _of_lists(average: Average) -> MultiAverage:
+    def update(averaged: list[Tensor], current: list[Tensor], n: Any) -> None:
+        for mean, value in zip(averaged, current, strict=True):
+            if mean.is_floating_point():
+                mean.copy_(average(mean, value, n))
+            else:  # a count, such as that of batches
+                mean.copy_(value)
+
+    return update
+
+
+def _check_decay(where: str, decay: Any) -> None:
+    if not (is_number(decay) and 0 <= decay <= 1):
+        message = f"{where}: `decay` is {decay!r}; it must be a number from 0 to 1."
+        raise ArgumentError(message)
+
+
+class AveragedModel(Module):
+    """A copy of a model whose parameters are averages over the training.
+
+    The first `update_parameters` copies, each one after it averages.  Izmailov and
+    others: Averaging weights leads to wider optima (UAI 2018); with `get_ema_avg_fn`
+    the exponential moving average.
+
+    Parameters
+    ----------
+    model
+        It is copied, not changed.
+    device
+        Accepted so that programs carry over.
+    avg_fn
+        ``avg_fn(averaged, current, num_averaged)`` gives the new average; by default
+        the mean of all.
+    multi_avg_fn
+        The same for lists, in place.
+    use_buffers
+        Whether buffers are averaged too; otherwise they are copied.
+
+    Attributes
+    ----------
+    module
+        The copy, which is what a call runs.
+    n_averaged
+        How many times `update_parameters` was called.
+
+    Raises
+    ------
+    ArgumentError
+        If both functions are given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc.optim.swa_utils import AveragedModel, get_ema_avg_fn
+    >>> model = ac.nn.Linear(1, 1)
+    >>> ema = AveragedModel(model, avg_fn=get_ema_avg_fn(0.5))
+    >>> for value in (1.0, 2.0, 4.0):
+    ...     _ = ac.nn.init.constant_(model.weight, value)
+    ...     ema.update_parameters(model)
+    >>> ema.module.weight.item()  # ((1 + 2) / 2 + 4) / 2
+    2.75
+    """
+
+    n_averaged: Tensor
+    module: Module
+
+    def __init__(
+        self,
+        model: Any,
+        device: Any = None,
+        avg_fn: Average | None = None,
+        multi_avg_fn: MultiAverage | None = None,
+        use_buffers: bool = False,
+    ) -> None:
+        super().__init__()
+        del device
+        if not isinstance(model, Module):
+            message = (
+                f"AveragedModel: `model` is a {type(model).__name__}; it must be a "
+                f"Module."
+            )
+            raise DTypeError(message)
+        if avg_fn is not None and multi_avg_fn is not None:
+            message = "AveragedModel: give `avg_fn` or `multi_avg_fn`, not both."
+            raise ArgumentError(message)
+        self.module = copy.deepcopy(model)
+        self.register_buffer("n_averaged", new_tensor(0, dtype=int64))
+        self._update = multi_avg_fn or _of_lists(avg_fn or get_swa_avg_fn())
+        self.use_buffers = use_buffers
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the copy."""
+        return self.module(*args, **kwargs)
+
+    def update_parameters(self, model: Module) -> None:
+        """Take the model's parameters into the average.
+
+        Raises
+        ------
+        ModuleError
+            If the model's parameters are not those of the copy, by number and shape.
+        """
+        ours, theirs = self._averaged(self.module), self._averaged(model)
+        if [p.shape for p in ours] != [p.shape for p in theirs]:
+            message = (
+                "AveragedModel.update_parameters: the model's parameters have other "
+                "shapes than those that are averaged; give the same model."
+            )
+            raise ModuleError(message)
+        with no_grad():
+            if self.n_averaged.item() == 0:
+                _copy(theirs, ours)
+            else:
+                self._update(ours, theirs, self.n_averaged)
+            if not self.use_buffers:
+                _copy(model.buffers(), self.module.buffers())
+            self.n_averaged.add_(1)
+
+    def _averaged(self, model: Module) -> list[Tensor]:
+        buffers = model.buffers() if self.use_buffers else ()
+        return [t.detach() for t in (*model.parameters(), *buffers)]
+
+
+def _copy(sources: Iterable[Tensor], targets: Iterable[Tensor]) -> None:
+    for source, target in zip(sources, targets, strict=True):
+        target.copy_(source)
