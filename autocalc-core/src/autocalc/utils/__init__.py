@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """PyTorch's places for what AutoCalc has elsewhere."""
 
-from autocalc.utils import data
+from autocalc.utils import checkpoint, data
 
-__all__ = ["data"]
+__all__ = ["checkpoint", "data"]
