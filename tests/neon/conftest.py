@@ -38,23 +38,26 @@ def pytest_ignore_collect(collection_path, config):
     return True if build_of(config) is None else None
 
 
-def pytest_configure(config):
-    config.neon_subject = functools.lru_cache(maxsize=1)(lambda: _start(config))
-
-
 def _start(config):
     build = build_of(config)
     command = [build / "kernel_server", build / "kernels" / "kernels_neon.so"]
     if platform.machine() not in {"aarch64", "arm64"}:
         command[:0] = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]
-    server = remote.Server([*command, "autocalc_kernels_neon"])
-    return Subject(*remote.remote_set(server))
+    return remote.Server([*command, "autocalc_kernels_neon"])
+
+
+def pytest_configure(config):
+    config.neon_server = functools.lru_cache(maxsize=1)(lambda: _start(config))
+    config.neon_subject = functools.lru_cache(maxsize=1)(
+        lambda: Subject(*remote.remote_set(config.neon_server()))
+    )
 
 
 @pytest.fixture(scope="session")
 def subject(pytestconfig):
-    """Return the set of the other process, which ends with this one."""
-    return pytestconfig.neon_subject()
+    """Return the set of the other process, which must end well when it is told to."""
+    yield pytestconfig.neon_subject()
+    assert pytestconfig.neon_server().close() == 0
 
 
 @pytest.fixture(scope="session")

@@ -34,6 +34,11 @@ class Server:
             stdout=subprocess.PIPE,
         )
 
+    def close(self):
+        """Let the process end; return how it did."""
+        self._process.stdin.close()
+        return self._process.wait(timeout=60)
+
     def ask(self, *words):
         """Send integers and bytes."""
         self._process.stdin.write(
