@@ -10,7 +10,9 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-constexpr int64_t tile = 8192;  // elements of a task
+// Elements of a task; two of them are worth a second thread. 16 Ki floats take on one
+// thread and on two: sgd 4.0 and 3.3 us, adamw 10.4 and 7.0, rmsprop 9.4 and 6.0.
+constexpr int64_t tile = 8192;
 
 // Lists whose i-th arrays belong together; the first `written` of them are updated.
 struct Group {

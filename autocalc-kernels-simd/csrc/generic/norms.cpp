@@ -108,7 +108,8 @@ void normalise(ac_context* context, ac_status* status, const RowArrays& arrays,
     const RowWalk<T> walk(arrays);
     const int64_t rows = walk.nest.total, width = larger<int64_t>(walk.width, 1);
     bool failed = false;
-    // 2048 elements a task; threads from 16 Ki elements on, as for exp.
+    // 16 Ki floats in rows of 128: layer_norm takes 8.3 us on one thread, 6.9 on two;
+    // 8 Ki 4.3 and 6.2.
     parallel_range(context, rows, ceil_div(2048, width), rows * width >= 16384,
                    [&](int64_t begin, int64_t end) {
                        if (walk.each(context, 2, begin, end, norm)) return;

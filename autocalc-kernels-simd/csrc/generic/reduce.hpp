@@ -330,6 +330,8 @@ bool reduce_values(ac_context* context, const ReducePlan& plan, const T* paramet
             context, 0, static_cast<size_t>(tiles * outputs) * sizeof(T)));
         if (partial == nullptr) return false;
     }
+    // 16 Ki floats: sums of rows take 2.2 us on one thread, 1.7 on two; 8 Ki 1.3 on
+    // both.
     const bool worthwhile = count * outputs >= (costly ? 4096 : 16384);
     if (down) {
         const int64_t columns = plan.kept_size[plan.kept - 1];
