@@ -146,7 +146,7 @@ class TripletMarginLoss(_Loss):
 
 
 class CosineSimilarity(Module):
-    """x1.x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`.
+    """``x1.x2 / (max(|x1|, eps) max(|x2|, eps))`` along `dim`.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class _WeightNorm:
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
-    """Train a weight as g * v / |v|: its length apart from its direction.
+    """Train a weight as ``g * v / |v|``: its length apart from its direction.
 
     The parameter becomes two, ``name_g`` and ``name_v``; the weight itself is computed
     before each forward.  Salimans, Kingma: Weight normalization (NeurIPS 2016).

@@ -29,7 +29,7 @@ def checkpoint(
     preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Return function(*args, **kwargs) and compute it again in the backward pass.
+    """Return ``function(*args, **kwargs)`` and compute it again in backward.
 
     Between the two only the arguments are kept, and none of what lies inside.  The
     gradients are the same, also those of parameters that the function uses.  Chen,

@@ -33,7 +33,7 @@ def length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
 def cosine_similarity(
     x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8
 ) -> Tensor:
-    """Return x1.x2 / (max(|x1|, eps) max(|x2|, eps)) along `dim`.
+    """Return ``x1.x2 / (max(|x1|, eps) max(|x2|, eps))`` along `dim`.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def pairwise_distance(
 def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
 ) -> Tensor:
-    """Return input / max(|input|_p, eps), the norm taken along `dim`.
+    """Return ``input / max(|input|_p, eps)``, the norm taken along `dim`.
 
     Examples
     --------

@@ -52,8 +52,8 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     Examples
     --------
     >>> import autocalc as ac
-    >>> ac.nn.functional.gelu(ac.tensor([-1.0, 0.0, 1.0])).tolist()
-    [-0.15865525603294373, 0.0, 0.8413447141647339]
+    >>> ac.nn.functional.gelu(ac.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.1587,  0.    ,  0.8413])
     """
     check_approximate("gelu", approximate)
     return activations.gelu(checked("gelu", input), approximate)
