@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks.ablation.__main__ import compiled
+from benchmarks.ablation.__main__ import plain_forms
 from benchmarks.ablation.items import GEMM_ITEMS, pointer
 from benchmarks.kernels.cases import ROWS, arguments
 from benchmarks.kernels.run import converted, prepare
@@ -21,7 +21,7 @@ SMALL = [name for name in ROWS if "4 Ki" in name or name == "gemm 17x33x65"]
 @pytest.fixture(scope="module")
 def before(tmp_path_factory):
     """Return the compiled forms of what was before."""
-    return compiled(str(tmp_path_factory.mktemp("before")))
+    return plain_forms(str(tmp_path_factory.mktemp("before")))
 
 
 def plain(result):

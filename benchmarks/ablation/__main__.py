@@ -11,19 +11,17 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import os
-import shutil
 import statistics
-import subprocess
 import tempfile
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 import autocalc as ac
 from benchmarks.ablation.items import Item, all_items
+from benchmarks.compiler import compiled
+from benchmarks.tables import Cells, console
 from benchmarks.worker import Run, seconds_per_call
 
 ROUND_SECONDS = 0.03
@@ -34,21 +32,18 @@ ELSEWHERE = (
 )
 
 
-def compiled(folder: str) -> ctypes.CDLL:
-    """Compile what was before."""
-    compiler = shutil.which(os.environ.get("CXX", "c++"))
-    if compiler is None:
+def plain_forms(folder: str) -> ctypes.CDLL:
+    """Compile and load what was before."""
+    here = Path(__file__).parent
+    library = f"{folder}/before.so"
+    sources = [here / "gemm.cpp", here / "loops.cpp"]
+    flags = ["-march=native", "-fno-math-errno", "-fPIC", "-shared"]
+    if not compiled(sources, library, flags):
         message = (
             "benchmarks.ablation: no C++ compiler was found; it makes what is measured "
             "as `before`. Install one, or name one in CXX."
         )
         raise SystemExit(message)
-    here = Path(__file__).parent
-    sources = [str(here / "gemm.cpp"), str(here / "loops.cpp")]
-    library = f"{folder}/before.so"
-    flags = ["-std=c++17", "-O3", "-march=native", "-fno-math-errno", "-fPIC"]
-    command = [compiler, *flags, "-shared", *sources, "-o", library]
-    subprocess.run(command, check=True)
     return ctypes.CDLL(library)
 
 
@@ -89,13 +84,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--markdown", metavar="FILE", help="write the table there too")
     options = parser.parse_args()
-    titles = ("item", "what it changes", "work", "threads", "before", "after", "gain")
-    rows = []
+    cells = Cells(
+        ("item", "what it changes", "work", "threads", "before", "after", "gain")
+    )
     with tempfile.TemporaryDirectory() as folder:
-        items = list(all_items(compiled(folder)))
+        items = list(all_items(plain_forms(folder)))
         for item in track(items, "measuring", console=Console(stderr=True)):
             before, after, gain = measure(item, options.rounds)
-            rows.append(
+            cells.rows.append(
                 (
                     f"O-{item.number}",
                     item.change,
@@ -106,18 +102,11 @@ def main() -> None:
                     f"{gain:.2f}x",
                 )
             )
-    console = Console()
-    if not console.is_terminal:  # a file: no line is too long
-        console = Console(width=140)
-    table = Table(*titles, box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
-    console.print(ELSEWHERE, soft_wrap=True, highlight=False)
+    screen = console()
+    screen.print(cells.shown())
+    screen.print(ELSEWHERE, soft_wrap=True, highlight=False)
     if options.markdown:
-        rule = ["---"] * len(titles)
-        text = "".join(f"| {' | '.join(cells)} |\n" for cells in (titles, rule, *rows))
-        Path(options.markdown).write_text(text, encoding="utf-8")
+        Path(options.markdown).write_text(cells.markdown(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <vector>
 
+#include "../vector.hpp"
+
 namespace {
 
 // The items that are done; the others are left out.
@@ -22,15 +24,6 @@ enum : int {
     remember_blocks = 1 << 15,  // O-15
 };
 
-#if defined(__AVX512F__)
-constexpr int bytes = 64;
-#elif defined(__AVX__)
-constexpr int bytes = 32;
-#else
-constexpr int bytes = 16;
-#endif
-typedef float Vector __attribute__((vector_size(bytes), aligned(4), may_alias));
-constexpr int lanes = bytes / 4;
 constexpr int mr = 6, nr = 2 * lanes;  // 12 sums
 
 struct Blocks {

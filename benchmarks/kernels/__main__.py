@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -24,13 +23,14 @@ from typing import NamedTuple
 import numpy as np
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 import autocalc as ac
 from autocalc._kernels._spec import Meta
 from autocalc._kernels._table import TABLE
+from benchmarks.compiler import compiled
 from benchmarks.kernels.cases import ROWS, Row, arguments
 from benchmarks.peers import ROOT, Peer, started, worker
+from benchmarks.tables import Cells, console
 
 RIVALS = ("torch", "numpy", "jax")
 PRODUCTS = {"gemm", "linear", "linear_backward"}
@@ -123,15 +123,10 @@ def find(module: str, given: str | None) -> str | None:
 
 def compiled_peak(folder: str, kernels: str) -> list[str] | None:
     """Compile the measurement of the peaks; None without a compiler."""
-    compiler = shutil.which(os.environ.get("CXX", "c++"))
-    if compiler is None:
-        return None
     program = f"{folder}/peak"
-    flags = FLAGS.get(kernels, ["-march=native"])
-    source = str(Path(__file__).with_name("peak.cpp"))
-    command = [compiler, "-std=c++17", "-O3", "-ffp-contract=fast", "-pthread", *flags]
-    subprocess.run([*command, source, "-o", program], check=True)
-    return [program]
+    flags = ["-ffp-contract=fast", "-pthread", *FLAGS.get(kernels, ["-march=native"])]
+    source = Path(__file__).with_name("peak.cpp")
+    return [program] if compiled([source], program, flags) else None
 
 
 def environment(threads: int, kernels: str) -> dict[str, str]:
@@ -170,43 +165,27 @@ def start_all(stack: ExitStack, options: argparse.Namespace) -> dict[str, Peer]:
 # ---- what is shown -------------------------------------------------------------------
 
 
-def table(results: list[Result], rivals: list[str]) -> Table:
-    """Return the rows for a person."""
-    shown = Table(box=None, pad_edge=False)
-    shown.add_column("kernel", no_wrap=True)
-    shown.add_column("operands", no_wrap=True)
-    for title in ("rate", "", "of peak", *(f"x {name}" for name in rivals)):
-        shown.add_column(title, justify="left" if not title else "right")
-    for cells in lines(results, rivals):
-        shown.add_row(*cells)
-    return shown
-
-
-def lines(results: list[Result], rivals: list[str]) -> list[list[str]]:
-    """Return the cells of each row."""
-    return [
-        [
-            result.row.kernel,
-            result.row.operands,
-            f"{result.rate:.1f}",
-            "GFLOP/s" if result.row.kernel in PRODUCTS else "GB/s",
-            "-" if math.isnan(result.share) else f"{100 * result.share:.0f} %",
-            *(_ratio(result.faster[name]) for name in rivals),
-        ]
-        for result in results
-    ]
+def table(results: list[Result], rivals: list[str]) -> Cells:
+    """Return a row for each result."""
+    titles = ["kernel", "operands", "rate", "", "of peak", *(f"x {r}" for r in rivals)]
+    cells = Cells(titles, right=(2, *range(4, len(titles))), wrap=False)
+    for result in results:
+        share = "-" if math.isnan(result.share) else f"{100 * result.share:.0f} %"
+        cells.rows.append(
+            [
+                result.row.kernel,
+                result.row.operands,
+                f"{result.rate:.1f}",
+                "GFLOP/s" if result.row.kernel in PRODUCTS else "GB/s",
+                share,
+                *(_ratio(result.faster[name]) for name in rivals),
+            ]
+        )
+    return cells
 
 
 def _ratio(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.2f}"
-
-
-def markdown(results: list[Result], rivals: list[str]) -> str:
-    """Return the rows as a Markdown table."""
-    titles = ["kernel", "operands", "rate", "", "of peak", *(f"x {r}" for r in rivals)]
-    rule = ["---", "---", "--:", "---", "--:", *["--:"] * len(rivals)]
-    cells = (titles, rule, *lines(results, rivals))
-    return "".join(f"| {' | '.join(row)} |\n" for row in cells)
 
 
 def summary(results: list[Result], rivals: list[str]) -> list[str]:
@@ -259,24 +238,23 @@ def main() -> None:
     rows = [row for name, row in ROWS.items() if any(part in name for part in parts)]
     if not rows:
         parser.error(f"no row matches; there are: {', '.join(ROWS)}")
-    console = Console()
-    if not console.is_terminal:  # a file: no line is too long
-        console = Console(width=120)
+    screen = console()
     with ExitStack() as stack:
         peers = start_all(stack, options)
         for peer in peers.values():
-            console.print(peer.title, highlight=False)
+            screen.print(peer.title, highlight=False)
         absent = [name for name in RIVALS if name not in peers]
         if absent:
-            console.print(f"not installed: {', '.join(absent)}")
+            screen.print(f"not installed: {', '.join(absent)}")
         progress = track(rows, "measuring", console=Console(stderr=True))
         results = [measure(row, peers, options.rounds) for row in progress]
     rivals = [name for name in RIVALS if name in peers]
-    console.print(table(results, rivals))
+    cells = table(results, rivals)
+    screen.print(cells.shown())
     for line in summary(results, rivals):
-        console.print(line, soft_wrap=True, highlight=False)
+        screen.print(line, soft_wrap=True, highlight=False)
     if options.markdown:
-        Path(options.markdown).write_text(markdown(results, rivals), encoding="utf-8")
+        Path(options.markdown).write_text(cells.markdown(), encoding="utf-8")
 
 
 if __name__ == "__main__":

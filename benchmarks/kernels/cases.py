@@ -36,6 +36,29 @@ GEMM_SHAPES = (
 )
 SIZES = {"4 Ki": 4 << 10, "64 Ki": 64 << 10, "1 Mi": 1 << 20, "16 Mi": 16 << 20}
 
+#: Kernels that are functions of the same name and arguments in PyTorch and AutoCalc.
+PYTORCH_NAMES = (
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "maximum",
+    "minimum",
+    "pow",
+    "neg",
+    "abs",
+    "exp",
+    "log",
+    "tanh",
+    "sin",
+    "cos",
+    "erf",
+    "sqrt",
+    "relu",
+    "sigmoid",
+    "where",
+)
+
 #: The parameters of a small transformer: embedding, two blocks of eight, a norm.
 PARAMETERS = [(1000, 256), *[(768, 256), (768,), (256, 256), (256,)] * 2, (256,)]
 

@@ -13,17 +13,9 @@
 #include <thread>
 #include <vector>
 
-namespace {
+#include "../vector.hpp"
 
-#if defined(__AVX512F__)
-constexpr int bytes = 64;
-#elif defined(__AVX__)
-constexpr int bytes = 32;
-#else
-constexpr int bytes = 16;
-#endif
-typedef float Vector __attribute__((vector_size(bytes), aligned(4), may_alias));
-constexpr int lanes = bytes / 4;
+namespace {
 
 // Twelve sums in flight: two units times a latency of four to six cycles.
 double fma_share(double flop) {

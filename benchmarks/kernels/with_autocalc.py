@@ -11,7 +11,7 @@ import numpy as np
 
 import autocalc as ac
 from autocalc._dispatch._arrays import arrays
-from benchmarks.kernels.cases import Row
+from benchmarks.kernels.cases import PYTORCH_NAMES, Row
 from benchmarks.worker import Run
 
 F = ac.nn.functional
@@ -30,30 +30,7 @@ def convert(array: np.ndarray) -> np.ndarray:
 
 #: Functions of tensors; they take what the kernels of the same names take.
 PUBLIC: dict[str, Callable[..., object]] = {
-    **{
-        name: getattr(ac, name)
-        for name in [
-            "add",
-            "sub",
-            "mul",
-            "div",
-            "maximum",
-            "minimum",
-            "pow",
-            "neg",
-            "abs",
-            "exp",
-            "log",
-            "tanh",
-            "sin",
-            "cos",
-            "erf",
-            "sqrt",
-            "relu",
-            "sigmoid",
-            "where",
-        ]
-    },
+    **{name: getattr(ac, name) for name in PYTORCH_NAMES},
     "gemm": lambda a, b, bias, *_: ac.matmul(a, b),
     "linear": lambda x, weight, bias, _: F.linear(x, weight, bias),
     "sum": ac.sum,

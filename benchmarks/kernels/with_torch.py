@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.kernels.cases import PYTORCH_NAMES
+
 F = torch.nn.functional
 aten = torch.ops.aten
 
@@ -79,31 +81,8 @@ def adamw(
 
 
 FUNCTIONS: dict[str, Callable[..., object]] = {
-    **{
-        name: getattr(torch, name)
-        for name in [
-            "add",
-            "sub",
-            "mul",
-            "div",
-            "maximum",
-            "minimum",
-            "pow",
-            "neg",
-            "abs",
-            "exp",
-            "log",
-            "tanh",
-            "sin",
-            "cos",
-            "erf",
-            "sqrt",
-            "rsqrt",
-            "relu",
-            "sigmoid",
-            "where",
-        ]
-    },
+    **{name: getattr(torch, name) for name in PYTORCH_NAMES},
+    "rsqrt": torch.rsqrt,
     "silu": F.silu,
     "gelu": lambda a, form: F.gelu(a, approximate=form),
     "gelu_backward": lambda g, a, form: aten.gelu_backward(g, a, approximate=form),

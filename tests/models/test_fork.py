@@ -2,12 +2,11 @@
 """A process that forks in the middle of training: parent and child both go on."""
 
 import os
-import signal
-import time
 
 import pytest
 
 import autocalc as ac
+from autocalc.testing.conformance._process import exit_code_of
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
@@ -41,19 +40,6 @@ class Training:
         return losses
 
 
-def status_of(child):
-    """Wait for a child; kill it if it hangs."""
-    end = time.monotonic() + DEADLINE
-    while time.monotonic() < end:
-        pid, status = os.waitpid(child, os.WNOHANG)
-        if pid:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.01)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return "it hung"
-
-
 @pytest.mark.parametrize("kernels", ac.kernels.available())
 def test_parent_and_child_train_on_with_the_same_losses(kernels):
     threads = ac.get_num_threads()
@@ -67,6 +53,6 @@ def test_parent_and_child_train_on_with_the_same_losses(kernels):
             if child == 0:
                 os._exit(0 if training.run(STEPS) == expected else 1)
             assert training.run(STEPS) == expected
-            assert status_of(child) == 0
+            assert exit_code_of(child, DEADLINE) == 0
     finally:
         ac.set_num_threads(threads)

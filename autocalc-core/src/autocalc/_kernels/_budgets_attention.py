@@ -86,7 +86,9 @@ def attention(
     if lse is not None:
         # Relative errors of the undropped sum are absolute ones of its logarithm.
         mask, scale, causal = more[0], *attributes[:2]
-        whole = _terms(q, k, v, (mask, None, None), (scale, causal, 0.0), eps)
+        whole = t
+        if attributes[2]:
+            whole = _terms(q, k, v, (mask, None, None), (scale, causal, 0.0), eps)
         worst = np.sum(whole.off, axis=-1) + 4 * eps
         size = np.where(np.isfinite(lse), np.abs(lse), 0)
         lse = worst + 4 * eps * size + ulp(lse, eps)

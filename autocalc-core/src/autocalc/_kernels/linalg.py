@@ -8,6 +8,7 @@ from typing import Any
 
 from autocalc._kernels import _budgets as budgets
 from autocalc._kernels import _samples_training as samples
+from autocalc._kernels._accumulate import plus, plus_in
 from autocalc._kernels._activations import ACTIVATIONS, IN_PRIMITIVES
 from autocalc._kernels._rules import (
     broadcast_shapes,
@@ -175,15 +176,11 @@ def linear_backward(
 ) -> tuple[Array | None, Array | None, Array]:
     rows = g.reshape(_rows(g.shape))
     if weight is not None and want & 0b001:
-        dx = _plus(dx, xp.matmul(g, weight))
+        dx = plus(dx, xp.matmul(g, weight))
     if x is not None and want & 0b010:
-        dweight = _plus(dweight, xp.matmul(rows.T, x.reshape(_rows(x.shape))))
+        dweight = plus(dweight, xp.matmul(rows.T, x.reshape(_rows(x.shape))))
     total = xp.sum(wide(xp, rows), axis=0)
-    return dx, dweight, narrow(_plus(dbias, total), g)
-
-
-def _plus(into: Array | None, value: Array) -> Array:
-    return value if into is None else into + value
+    return dx, dweight, narrow(plus(dbias, total), g)
 
 
 def linear_backward_in_primitives(
@@ -197,20 +194,17 @@ def linear_backward_in_primitives(
     dweight: Array | None = None,
     dbias: Array | None = None,
 ) -> tuple[Array | None, Array | None, Array | None]:
-    def plus(into: Array | None, value: Array) -> Array:
-        return value if into is None else k.add(into, value)
-
     rows = k.reshape(g, _rows(k.shape(g)))
     if weight is not None and want & 0b001:
         product, _ = k.gemm(rows, weight, None)
         shape = (*k.shape(g)[:-1], k.shape(weight)[1])
-        dx = plus(dx, k.reshape(product, shape))
+        dx = plus_in(k, dx, k.reshape(product, shape))
     if x is not None and want & 0b010:
         x_rows = k.reshape(x, _rows(k.shape(x)))
         product, _ = k.gemm(k.permute(rows, (1, 0)), x_rows, None)
-        dweight = plus(dweight, product)
+        dweight = plus_in(k, dweight, product)
     if want & 0b100:
-        dbias = plus(dbias, k.sum(rows, (0,), False))
+        dbias = plus_in(k, dbias, k.sum(rows, (0,), False))
     return dx, dweight, dbias
 
 

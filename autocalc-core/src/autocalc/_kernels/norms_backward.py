@@ -13,6 +13,7 @@ from typing import Any
 
 from autocalc._kernels import _budgets_norms as budgets
 from autocalc._kernels import _samples_norms as samples
+from autocalc._kernels._accumulate import plus, plus_in
 from autocalc._kernels._rules import expect_shape, float_dtype, same_shape
 from autocalc._kernels._spec import Array, KernelSpec, Meta
 from autocalc._kernels._wide import narrow, wide
@@ -69,8 +70,8 @@ def layer_norm_backward(
     dx = scale * (gw - _mean(xp, gw) - h * _mean(xp, gw * h))
     return (
         narrow(dx, x),
-        narrow(_plus(dweight, _over_rows(xp, g_ * h)), x),
-        narrow(_plus(dbias, _over_rows(xp, g_)), x),
+        narrow(plus(dweight, _over_rows(xp, g_ * h)), x),
+        narrow(plus(dbias, _over_rows(xp, g_)), x),
     )
 
 
@@ -80,10 +81,6 @@ def _mean(xp: Any, a: Array) -> Array:
 
 def _over_rows(xp: Any, a: Array) -> Array:
     return xp.sum(a, axis=tuple(range(a.ndim - 1)))
-
-
-def _plus(into: Array | None, value: Array) -> Array:
-    return value if into is None else into + value
 
 
 def layer_norm_backward_in_primitives(
@@ -107,9 +104,9 @@ def layer_norm_backward_in_primitives(
         rest = k.add(gw, k.neg(_mean_in(k, gw)))
         dx = k.mul(scale, _without(k, rest, gw, h))
     if want & 0b010:
-        dweight = _plus_in(k, dweight, _over_rows_in(k, k.mul(g, h)))
+        dweight = plus_in(k, dweight, _over_rows_in(k, k.mul(g, h)))
     if want & 0b100:
-        dbias = _plus_in(k, dbias, _over_rows_in(k, g))
+        dbias = plus_in(k, dbias, _over_rows_in(k, g))
     return dx, dweight, dbias
 
 
@@ -126,10 +123,6 @@ def _mean_in(k: Any, a: Array) -> Array:
 def _over_rows_in(k: Any, a: Array) -> Array:
     axes = tuple(range(len(k.shape(a)) - 1))
     return k.sum(a, axes, False) if axes else a
-
-
-def _plus_in(k: Any, into: Array | None, value: Array) -> Array:
-    return value if into is None else k.add(into, value)
 
 
 # ---- rms_norm ------------------------------------------------------------------------
@@ -149,7 +142,7 @@ def rms_norm_backward(
     h = wide(xp, x) * scale
     gw = g_ if weight is None else g_ * weight
     dx = scale * (gw - h * _mean(xp, gw * h))
-    return narrow(dx, x), narrow(_plus(dweight, _over_rows(xp, g_ * h)), x)
+    return narrow(dx, x), narrow(plus(dweight, _over_rows(xp, g_ * h)), x)
 
 
 def rms_norm_backward_in_primitives(
@@ -167,7 +160,7 @@ def rms_norm_backward_in_primitives(
         gw = g if weight is None else k.mul(g, weight)
         dx = k.mul(rstd, _without(k, gw, gw, h))
     if want & 0b10:
-        dweight = _plus_in(k, dweight, _over_rows_in(k, k.mul(g, h)))
+        dweight = plus_in(k, dweight, _over_rows_in(k, k.mul(g, h)))
     return dx, dweight
 
 

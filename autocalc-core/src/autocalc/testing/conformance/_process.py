@@ -107,7 +107,12 @@ def _in_child(task: Any) -> int | None:
             status = 0 if task() else 1
         finally:
             os._exit(status)
-    until = time.monotonic() + PATIENCE
+    return exit_code_of(child, PATIENCE)
+
+
+def exit_code_of(child: int, seconds: float) -> int | None:
+    """Wait for a child and return its exit code; end it and return None if it hangs."""
+    until = time.monotonic() + seconds
     while time.monotonic() < until:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
