@@ -84,6 +84,8 @@ def test_the_table_of_kernels_names_rate_share_and_rivals():
     assert "GB/s" in run.stdout
     assert "x numpy" in run.stdout
     assert "of peak" in run.stdout
+    if sys.platform == "linux":
+        assert "threads bound to processors " in run.stdout
 
 
 def test_an_unknown_row_is_an_error_that_names_all():

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Print what every kernel is worth here: ``python -m benchmarks.kernels``.
 
-For each kernel and shape: its rate, the share of this machine's peak (float32
-multiply-adds in registers for products; y += a x on 64 MiB, threads and all, for the
-rest), and how many times as fast it is as PyTorch, NumPy and JAX, where they are
-installed. All take turns in one run; a ratio is the median over the rounds.
+For each kernel and shape: its rate, this machine's peak (float32 multiply-adds in
+registers for products; y += a x on 64 MiB for the rest; each thread on a processor of
+its own) and the share of it, and how many times as fast it is as PyTorch, NumPy and
+JAX, where they are installed. All take turns in one run, the peak right after AutoCalc
+in every round; a ratio is the median over the rounds.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from autocalc._kernels._spec import Meta
 from autocalc._kernels._table import TABLE
 from benchmarks.compiler import compiled
 from benchmarks.kernels.cases import ROWS, Row, arguments
-from benchmarks.peers import ROOT, Peer, started, worker
+from benchmarks.peers import BOUND, ROOT, Peer, started, worker
 from benchmarks.tables import Cells, console
 
 RIVALS = ("torch", "numpy", "jax")
@@ -50,7 +51,8 @@ class Result(NamedTuple):
 
     row: Row
     rate: float  # GFLOP/s or GB/s
-    share: float  # of the peak, nan without a compiler
+    peak: float  # of the same rounds, nan without a compiler
+    share: float  # of the peak
     faster: dict[str, float]  # than each rival; nan where it has no such thing
 
 
@@ -92,7 +94,8 @@ def measure(row: Row, peers: dict[str, Peer], rounds: int) -> Result:
         for name in peers
         if name in RIVALS
     }
-    return Result(row, amount / statistics.median(ours) / 1e9, share, faster)
+    rate = amount / statistics.median(ours) / 1e9
+    return Result(row, rate, best / statistics.median(peak) / 1e9, share, faster)
 
 
 def _case(peer: str, row: Row) -> str:
@@ -134,6 +137,7 @@ def environment(threads: int, kernels: str) -> dict[str, str]:
     count = str(threads)
     return {
         **os.environ,
+        **BOUND,
         "OMP_NUM_THREADS": count,
         "OPENBLAS_NUM_THREADS": count,
         "MKL_NUM_THREADS": count,
@@ -153,8 +157,12 @@ def start_all(stack: ExitStack, options: argparse.Namespace) -> dict[str, Peer]:
     }
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     peak = compiled_peak(folder, options.kernels)
-    if peak is not None:
-        commands["peak"] = [*peak, str(options.threads)]
+    if peak is not None:  # measured next to AutoCalc: a machine's state may change
+        commands = {
+            "autocalc": commands["autocalc"],
+            "peak": [*peak, str(options.threads)],
+            **commands,
+        }
     variables = environment(options.threads, options.kernels)
     return {
         name: stack.enter_context(started(command, variables))
@@ -167,17 +175,19 @@ def start_all(stack: ExitStack, options: argparse.Namespace) -> dict[str, Peer]:
 
 def table(results: list[Result], rivals: list[str]) -> Cells:
     """Return a row for each result."""
-    titles = ["kernel", "operands", "rate", "", "of peak", *(f"x {r}" for r in rivals)]
+    titles = ["kernel", "operands", "rate", "", "peak", "of peak"]
+    titles += [f"x {rival}" for rival in rivals]
     cells = Cells(titles, right=(2, *range(4, len(titles))), wrap=False)
     for result in results:
-        share = "-" if math.isnan(result.share) else f"{100 * result.share:.0f} %"
+        known = not math.isnan(result.share)
         cells.rows.append(
             [
                 result.row.kernel,
                 result.row.operands,
                 f"{result.rate:.1f}",
                 "GFLOP/s" if result.row.kernel in PRODUCTS else "GB/s",
-                share,
+                f"{result.peak:.0f}" if known else "-",
+                f"{100 * result.share:.0f} %" if known else "-",
                 *(_ratio(result.faster[name]) for name in rivals),
             ]
         )

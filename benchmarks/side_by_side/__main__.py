@@ -13,7 +13,7 @@ import statistics
 import sys
 from contextlib import ExitStack
 
-from benchmarks.peers import Peer, started, worker
+from benchmarks.peers import BOUND, Peer, started, worker
 from benchmarks.side_by_side.cases import CASES, Case
 
 MODULE = "benchmarks.side_by_side.cases"
@@ -66,9 +66,10 @@ def main() -> None:
     if not names:
         parser.error(f"no case matches; there are: {', '.join(CASES)}")
     with ExitStack() as stack:
+        variables = {**os.environ, **BOUND}
         ours, theirs = (
             stack.enter_context(
-                started(worker(python, MODULE, peer, options.threads), os.environ)
+                started(worker(python, MODULE, peer, options.threads), variables)
             )
             for python, peer in (
                 (sys.executable, "autocalc"),
