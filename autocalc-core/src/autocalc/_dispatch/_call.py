@@ -86,9 +86,9 @@ class KernelCall:
             out = empty(*metas[0])
             kernel(out, *args, *more)
             return out
-        outs = [None if meta is None else empty(*meta) for meta in metas]
+        outs = tuple([None if meta is None else empty(*meta) for meta in metas])
         kernel(*outs, *args, *more)
-        return tuple(outs)
+        return outs
 
     def _plan(
         self, selection: Selection, cache_key: Any, args: tuple[Any, ...], want: int

@@ -22,15 +22,20 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     ShapeError
         If the inner dimensions differ or an operand is 0-d.
     """
-    a, b = checked("matmul", input), checked("matmul", other)
-    if a._array.dtype is not b._array.dtype:
-        a, b = coerce("matmul", a, b)
-    shape_a, shape_b = a._array.shape, b._array.shape
-    if len(shape_a) < 2 or len(shape_b) < 2:
-        return _with_vectors(a, b)
-    if shape_a[-1] != shape_b[-2]:
-        raise _unequal(shape_a, shape_b)
-    return linalg.gemm(a, b, None, 1.0, 0.0, "none")
+    try:
+        a, b = input._array, other._array
+    except AttributeError:
+        checked("matmul", input)
+        checked("matmul", other)
+        raise
+    if a.dtype is not b.dtype:
+        return matmul(*coerce("matmul", input, other))
+    if a.ndim < 2 or b.ndim < 2:
+        return _with_vectors(input, other)
+    # The kernel's rule would ask for the same, but of operands called a and b.
+    if a.shape[-1] != b.shape[-2]:
+        raise _unequal(a.shape, b.shape)
+    return linalg.gemm(input, other, None, 1.0, 0.0, "none")
 
 
 def _unequal(shape_a: tuple[int, ...], shape_b: tuple[int, ...]) -> ShapeError:

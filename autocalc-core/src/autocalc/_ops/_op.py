@@ -283,19 +283,22 @@ def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator
         outs = general.run(
             state.selection, tuple(key), (*operands, *attributes), key[0]
         )
-        results: tuple[Any, ...]
         if single:
-            results = (make(outs, None),)
-        else:
-            results = tuple([None if out is None else make(out, None) for out in outs])
-        if record:
-            saved, versions = saver(edges, (*results, *tensors))
-            dtype = results[0]._array.dtype
-            node = Node(
-                op, tuple(edges), saved, versions, tuple(shapes), dtype, attributes
-            )
-            _lead_to(node, results)
-        return results[only] if only is not None else tuple(results[i] for i in kept)
+            outs = (outs,)
+        if not record:
+            if only is not None:
+                return make(outs[only], None)
+            return tuple([make(outs[i], None) for i in kept])
+        results = [None if out is None else make(out, None) for out in outs]
+        saved, versions = saver(edges, (*results, *tensors))
+        node = Node(
+            op, tuple(edges), saved, versions, tuple(shapes), outs[0].dtype, attributes
+        )
+        if only is not None:
+            result: Any = results[only]
+            result._edge = node
+            return result
+        return _led_to(node, [results[i] for i in kept])
 
     return operator(call, op)
 
@@ -305,15 +308,12 @@ def multi(name: str, saves: str = "") -> MultiOperator:
     return cast("MultiOperator", nary(name, saves))
 
 
-def _lead_to(node: Node, results: tuple[Any, ...]) -> None:
-    """Let the floating-point results of a node lead to it."""
-    kept = node.op.kept
-    if len(kept) == 1:
-        results[kept[0]]._edge = node
-        return
-    for slot, i in enumerate(kept):
-        if results[i]._array.dtype.kind == "f":
-            results[i]._edge = Output(node, slot)
+def _led_to(node: Node, results: list[Any]) -> tuple[Any, ...]:
+    """Let the floating-point results among several lead to their node."""
+    for slot, result in enumerate(results):
+        if result._array.dtype.kind == "f":
+            result._edge = Output(node, slot)
+    return tuple(results)
 
 
 def view(name: str) -> Callable[[Callable[..., Any]], Operator]:
