@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Compare AutoCalc with a peer: ``python -m benchmarks.side_by_side --peer PYTHON``.
 
-Both run in processes of their own, in turn, round by round; what counts is the median
-of the rounds' ratios, which other load on the machine hardly moves.
+Both run in processes of their own, in turn, in many short rounds; what counts is the
+median of the rounds' ratios (in brackets: the middle half of them), which other load on
+the machine hardly moves. The last column compares the fastest round of each: what both
+do in the machine's best moments.
 """
 
 from __future__ import annotations
@@ -29,20 +31,18 @@ def shown(case: Case, seconds: float) -> float:
 def compare(ours: Peer, theirs: Peer, name: str, rounds: int) -> float:
     """Run one case in turn; print its row and return how much faster we are."""
     case = CASES[name]
-    calls = case.calls
     for peer in (ours, theirs):
-        peer.seconds(name, max(1, calls // 2))
+        peer.seconds(name, 2 * case.calls)
     pairs = [
-        (ours.seconds(name, calls), theirs.seconds(name, calls)) for _ in range(rounds)
+        (ours.seconds(name, case.calls), theirs.seconds(name, case.calls))
+        for _ in range(rounds)
     ]
-    ratios = sorted(b / a for a, b in pairs)
-    ratio = statistics.median(ratios)
-    mine, other = (
-        shown(case, statistics.median(times)) for times in zip(*pairs, strict=True)
-    )
+    mine, other = zip(*pairs, strict=True)
+    low, ratio, high = statistics.quantiles(b / a for a, b in pairs)
     print(
-        f"{name:34} {mine:9.2f} {other:9.2f} {case.unit:8} {ratio:6.2f}x   "
-        f"({ratios[0]:.2f} to {ratios[-1]:.2f})"
+        f"{name:34} {shown(case, statistics.median(mine)):9.2f} "
+        f"{shown(case, statistics.median(other)):9.2f} {case.unit:8} {ratio:6.2f}x   "
+        f"({low:.2f} to {high:.2f}) {min(other) / min(mine):7.2f}x"
     )
     return ratio
 
@@ -58,7 +58,7 @@ def main() -> None:
     )
     parser.add_argument("--module", default="torch", help="the peer's module")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=41)
     parser.add_argument("cases", nargs="*", help="parts of names; all by default")
     options = parser.parse_args()
     parts = options.cases or [""]
@@ -77,7 +77,10 @@ def main() -> None:
             )
         )
         print(f"{ours.title} beside {theirs.title}, {options.threads} threads")
-        print(f"{'case':34} {'ours':>9} {'theirs':>9} {'':8} {'faster':>7}")
+        print(
+            f"{'case':34} {'ours':>9} {'theirs':>9} {'':8} {'faster':>7}"
+            f"{'':18} {'at best':>8}"
+        )
         for name in names:
             compare(ours, theirs, name, options.rounds)
 
