@@ -125,6 +125,12 @@ STANDALONE = {
     "cumprod": "out ; a ; axis:int",
     "argsort": "out ; a ; axis:int descending:bool",
     **{f"bitwise_{word}_shift": "~ out ; a b" for word in ("left", "right")},
+    **dict.fromkeys(("inv", "det", "cofactor", "cholesky"), "out ; a"),
+    "solve": "out ; a b",
+    "slogdet": "sign logabs ; a",
+    "qr": "q r ; a ; mode:reduced,complete",
+    "svd": "u s vh ; a ; full:bool",
+    "eigh": "w v ; a",
 }
 
 

@@ -49,6 +49,13 @@ ARRANGED = {
 #: Of these the database's function takes the tensor first, as the method does.
 TENSOR_FIRST = {"where", "bool", "float", "double", "int", "long"}
 
+#: Vectors are unique up to a sign: what the database derives from them is compared.
+UP_TO_SIGN = {"linalg.svd"}
+
+#: Gradients that sum terms of thousands to tens: by how much PyTorch's own float32 is
+#: off from its float64; that much is allowed beyond the database's tolerance.
+CANCELLING = {"pow": 6e-6}
+
 #: Large draws of each random operator, from either library: their mean and standard
 #: deviation must agree.
 DRAWS = {
@@ -274,6 +281,10 @@ def run_sample(entry, kind, spellings, sample, close, i, result):
     try:
         expected = entry.op(input, *args, **kwargs)
         out = function(mine[0], *mine[1], **mine[2])
+        if entry.full_name in UP_TO_SIGN:
+            process = sample.output_process_fn_grad
+            compare(process(out), process(expected), close)
+            values = False
         compare(out, expected, close, values=values)
         if method is not None and isinstance(mine[0], ac.Tensor) and i < 3:
             again = method(mine[0].detach().clone(), *mine[1], **mine[2])
@@ -285,6 +296,8 @@ def run_sample(entry, kind, spellings, sample, close, i, result):
         return
     if kind != "differentiable" or not leaves:
         return
+    if close["rtol"] >= TOLERANCE[torch.float32][0]:
+        close = {**close, "rtol": close["rtol"] + CANCELLING.get(entry.full_name, 0)}
     try:
         gradients(sample, leaves, out, expected, (input, args, kwargs), close)
     except Exception as error:

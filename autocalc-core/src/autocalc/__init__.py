@@ -104,6 +104,7 @@ from autocalc._functional import (
 from autocalc._functional._einsum import einsum
 from autocalc._functional.contractions import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.magnitudes import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.matrices import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.mixtures import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.ordering import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.pointwise import *  # noqa: F403  # its __all__ names them
@@ -237,6 +238,7 @@ __all__ += _functional.ordering.__all__
 __all__ += _functional.scans.__all__
 __all__ += _functional.contractions.__all__
 __all__ += _functional.magnitudes.__all__
+__all__ += _functional.matrices.__all__
 
 # The methods of Tensor call functions that are themselves made of tensors.
 _methods.bind()

@@ -40,6 +40,10 @@ class KernelDataError(AutocalcError, ValueError):
     """A value inside an operand that no kernel can use: a label out of range."""
 
 
+class LinAlgError(KernelDataError, RuntimeError):
+    """A matrix without inverse or factors: singular, not positive, not finite."""
+
+
 class PluginError(AutocalcError, RuntimeError):
     """A kernel package that is at fault, or a library that it needs and lacks."""
 

@@ -1,9 +1,46 @@
 # SPDX-License-Identifier: MIT
-"""Linear algebra: norms."""
+"""Linear algebra: norms, inverses, determinants and factors of matrices.
+
+All take batches [..., m, n], compute in float64 and round once.
+"""
 
 from __future__ import annotations
 
 from autocalc._functional.magnitudes import linalg_norm as norm
 from autocalc._functional.magnitudes import matrix_norm, vector_norm
+from autocalc._functional.matrices import (
+    cholesky,
+    det,
+    eigh,
+    eigvalsh,
+    inv,
+    matrix_power,
+    multi_dot,
+    qr,
+    slogdet,
+    solve,
+    svd,
+    svdvals,
+)
+from autocalc._functional.products import matmul
+from autocalc.errors import LinAlgError
 
-__all__ = ["matrix_norm", "norm", "vector_norm"]
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "det",
+    "eigh",
+    "eigvalsh",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "multi_dot",
+    "norm",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "vector_norm",
+]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from autocalc._functional import (
     contractions,
     magnitudes,
+    matrices,
     mixtures,
     ordering,
     pointwise,
@@ -60,6 +61,7 @@ from autocalc._functional.losses import (
     cross_entropy,
 )
 from autocalc._functional.magnitudes import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.matrices import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.mixtures import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.norms import (
     layer_norm,
@@ -159,3 +161,4 @@ __all__ += ordering.__all__
 __all__ += scans.__all__
 __all__ += contractions.__all__
 __all__ += magnitudes.__all__
+__all__ += matrices.__all__

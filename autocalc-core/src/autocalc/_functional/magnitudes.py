@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from autocalc._dtypes import DType
 from autocalc._functional._arguments import Dims, axes_of, axis_of, checked
 from autocalc._functional.extrema import amax, amin
+from autocalc._functional.matrices import svdvals
 from autocalc._functional.reductions import sum
+from autocalc._functional.shapes import permute, reshape
 from autocalc._ops import division, elementwise
 from autocalc._ops._coerce import cast
 from autocalc._tensor import Tensor
@@ -78,10 +80,11 @@ def matrix_norm(
     *,
     dtype: DType | None = None,
 ) -> Tensor:
-    """Return a norm of matrices: "fro", or the largest row or column sum.
+    """Return a norm of matrices: "fro", "nuc", or of order 1, 2 or inf, or less.
 
-    inf: the largest sum of abs(a_ij) over a row; 1: over a column; -inf and -1: the
-    smallest.  The norms of singular values ("nuc", 2, -2) are not available.
+    inf: the largest sum of abs(a_ij) over a row; 1: over a column; 2: the largest
+    singular value; -inf, -1 and -2: the smallest of these.  "nuc": the sum of the
+    singular values.
 
     Raises
     ------
@@ -100,10 +103,12 @@ def matrix_norm(
     row, column = axes = [axis_of("matrix_norm", d, A.ndim) for d in dim]
     if ord == "fro":
         return vector_norm(A, 2, axes_of("matrix_norm", A, axes), keepdim)
+    if ord in ("nuc", 2, -2):
+        return _norm_of_singular_values(A, ord, row, column, keepdim)
     if ord not in (1, -1, math.inf, -math.inf):
         message = (
-            f"matrix_norm: `ord`={ord!r} is not available; there are 'fro', 1, -1, inf "
-            f"and -inf."
+            f"matrix_norm: `ord`={ord!r} is not available; there are 'fro', 'nuc', 1, "
+            f"-1, 2, -2, inf and -inf."
         )
         raise ArgumentError(message)
     over, rest = (row, column) if ord in (1, -1) else (column, row)
@@ -111,6 +116,22 @@ def matrix_norm(
     find = amax if ord in (1, math.inf) else amin
     found = find(sums, rest, True)
     return found if keepdim else sum(found, axes)
+
+
+def _norm_of_singular_values(
+    A: Tensor, ord: float | str, row: int, column: int, keepdim: bool
+) -> Tensor:
+    rest = [i for i in range(A.ndim) if i not in (row, column)]
+    values = svdvals(permute(A, (*rest, row, column)))
+    if ord == "nuc":
+        found = sum(values, -1)
+    else:
+        found = (amax if ord == 2 else amin)(values, -1)
+    if not keepdim:
+        return found
+    return reshape(
+        found, [1 if i in (row, column) else n for i, n in enumerate(A.shape)]
+    )
 
 
 def linalg_norm(
@@ -125,7 +146,13 @@ def linalg_norm(
     given = (dim,) if isinstance(dim, int) else dim
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
-    axes = tuple(range(-min(A.ndim, 2), 0)) if given is None else tuple(given)
+    if given is None and A.ndim > 2:
+        message = (
+            f"norm: `A` has shape {A.shape}, `ord` is {ord!r} and `dim` is not given; "
+            f"name one dimension for vectors or two for matrices."
+        )
+        raise ArgumentError(message)
+    axes = tuple(range(-A.ndim, 0)) if given is None else tuple(given)
     if len(axes) == 2:
         return matrix_norm(A, ord, axes, keepdim, dtype=dtype)
     if isinstance(ord, str):

@@ -11,8 +11,10 @@ from autocalc._kernels import (
     division,
     elementwise,
     elementwise_composites,
+    factors,
     gradients,
     indexing,
+    inverses,
     linalg,
     losses,
     norms,
@@ -48,6 +50,8 @@ _FAMILIES = (
     division,
     bits,
     scans,
+    inverses,
+    factors,
 )
 
 #: Kernel name -> spec.

@@ -26,6 +26,26 @@ class Products:
         """Return (sum abs(x_i)^p)^(1 / p) over `dim`."""
         return functional.norm(self, p, dim, keepdim, dtype)
 
+    def det(self: Tensor) -> Tensor:
+        """Return the determinant of each matrix."""
+        return functional.det(self)
+
+    def slogdet(self: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the sign of each determinant and the log of its size."""
+        return functional.slogdet(self)
+
+    def logdet(self: Tensor) -> Tensor:
+        """Return log(det) of each matrix: NaN where it is negative."""
+        return functional.logdet(self)
+
+    def inverse(self: Tensor) -> Tensor:
+        """Return the inverse of each matrix."""
+        return functional.inverse(self)
+
+    def matrix_power(self: Tensor, n: int) -> Tensor:
+        """Return the product of `n` times the same matrix."""
+        return functional.matrix_power(self, n)
+
     def dot(self: Tensor, tensor: Tensor) -> Tensor:
         """Return the sum of x_i y_i."""
         return functional.dot(self, tensor)

@@ -37,6 +37,12 @@ INDICES: dict[str, tuple[str, Callable[[Sample], int]]] = {
     "cross_entropy": ("target", lambda s: int(s.inputs[0].shape[1])),
 }
 
+#: Kernels of matrices [..., m, n]: repeated rows would make them singular, and their
+#: factors are then not unique.
+OF_MATRICES = frozenset(
+    {"inv", "solve", "det", "slogdet", "cofactor", "cholesky", "qr", "svd", "eigh"}
+)
+
 #: Numbers of threads whose bits must agree; 2 twice, because tasks may be stolen.
 THREADS = (1, 2, 3, 2)
 
@@ -133,10 +139,14 @@ def check_layouts(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
 def _repeated(spec: KernelSpec, sample: Sample) -> Iterator[Sample]:
     """Yield the sample with one input or all inputs repeated along an axis."""
     n = len(spec.writes)
-    for axis in (0, -1):
+    inner = 2 if spec.name in OF_MATRICES else 0
+    for axis in (0,) if inner else (0, -1):
         inputs = [
             expanded(a, axis % a.ndim)
-            if i >= n and isinstance(a, np.ndarray) and a.ndim and a.shape[axis] > 1
+            if i >= n
+            and isinstance(a, np.ndarray)
+            and a.ndim > inner
+            and a.shape[axis] > 1
             else a
             for i, a in enumerate(sample.inputs)
         ]
