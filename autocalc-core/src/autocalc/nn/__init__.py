@@ -37,6 +37,7 @@ from autocalc.nn._container import (
     Sequential,
 )
 from autocalc.nn._container_named import ModuleDict, ParameterDict, ParameterList
+from autocalc.nn._conv import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
 from autocalc.nn._dropout import (
     Dropout,
     Dropout2d,
@@ -88,6 +89,10 @@ __all__ = [
     "BCELoss",
     "BCEWithLogitsLoss",
     "Bilinear",
+    "Conv1d",
+    "Conv2d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",

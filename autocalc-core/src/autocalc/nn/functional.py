@@ -6,6 +6,12 @@ from autocalc._functional.attention import scaled_dot_product_attention
 from autocalc.nn._functions._bilinear import (
     bilinear,
 )
+from autocalc.nn._functions._conv import (
+    conv1d,
+    conv2d,
+    conv_transpose1d,
+    conv_transpose2d,
+)
 from autocalc.nn._functions._distances import (
     cosine_similarity,
     normalize,
@@ -64,6 +70,10 @@ __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
+    "conv1d",
+    "conv2d",
+    "conv_transpose1d",
+    "conv_transpose2d",
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",

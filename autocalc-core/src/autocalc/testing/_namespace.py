@@ -8,7 +8,7 @@ what it called.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -97,6 +97,15 @@ class Namespace:
 
     def contiguous(self, a: Array) -> Array:
         return a if a.flags.c_contiguous else self.cast(a, a.dtype)
+
+    def cat(self, parts: Sequence[Array], axis: int) -> Array:
+        self.calls["copy"] += len(parts)
+        return np.concatenate(parts, axis)
+
+    def add_into_slice(self, total: Array, index: Any, part: Array) -> Array:
+        self.calls["add"] += 1
+        self._kernels["add"](total[index], total[index], part)
+        return total
 
     def sum_to(self, a: Array, shape: Shape) -> Array:
         """Sum what broadcasting to the shape of `a` had repeated."""

@@ -1,0 +1,434 @@
+# SPDX-License-Identifier: MIT
+"""Layers that convolve signals and images."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from autocalc._creation import empty
+from autocalc._device import Device
+from autocalc._dtypes import DType
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError
+from autocalc.nn import _init, functional
+from autocalc.nn._functions._borders import bordered
+from autocalc.nn._functions._sizes import sizes_of
+from autocalc.nn._module import Module
+from autocalc.nn._parameter import Parameter
+
+Sizes = int | tuple[int, ...]
+
+_MODES = ("zeros", "reflect", "replicate", "circular")
+
+
+class _Conv(Module):
+    """What all have: how windows lie, a weight and perhaps a bias."""
+
+    _dims: ClassVar[int]
+    _transposed: ClassVar[bool] = False
+
+    weight: Parameter
+    bias: Parameter | None
+    output_padding: tuple[int, ...] = ()
+
+    def _init(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes,
+        padding: Sizes | str,
+        dilation: Sizes,
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+        device: str | Device | None,
+        dtype: DType | None,
+    ) -> None:
+        Module.__init__(self)
+        Device(device or "cpu")
+        where, dims = type(self).__name__, self._dims
+        _check_channels(where, in_channels, out_channels, groups)
+        if padding_mode not in _MODES:
+            message = f"{where}: `padding_mode`={padding_mode!r}; use one of {_MODES}."
+            raise ArgumentError(message)
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = sizes_of(where, "kernel_size", kernel_size, dims)
+        self.stride = sizes_of(where, "stride", stride, dims)
+        self.dilation = sizes_of(where, "dilation", dilation, dims)
+        self.padding: tuple[int, ...] | str = (
+            _checked_word(where, padding, self.stride)
+            if isinstance(padding, str)
+            else sizes_of(where, "padding", padding, dims, 0)
+        )
+        self.groups = groups
+        self.padding_mode = padding_mode
+        sides = in_channels, out_channels
+        first, second = sides if self._transposed else sides[::-1]
+        self.weight = Parameter(
+            empty(first, second // groups, *self.kernel_size, dtype=dtype)
+        )
+        self.register_parameter(
+            "bias", Parameter(empty(out_channels, dtype=dtype)) if bias else None
+        )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew, from the default generator."""
+        # The bound of kaiming_uniform_ with a = sqrt(5) is 1 / sqrt(fan_in).
+        _init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in, _ = _init.fans("reset_parameters", self.weight)
+            bound = 1 / math.sqrt(fan_in) if fan_in else 0
+            _init.uniform_(self.bias, -bound, bound)
+
+    def _bordered(self, x: Tensor) -> Tensor:
+        """Return the input with the border that `padding_mode` names."""
+        where = type(self).__name__
+        if isinstance(self.padding, str):
+            spans = [
+                d * (k - 1) * (self.padding == "same")
+                for k, d in zip(self.kernel_size, self.dilation, strict=True)
+            ]
+            both = tuple((n // 2, n - n // 2) for n in spans)
+        else:
+            both = tuple((n, n) for n in self.padding)
+        return bordered(where, x, both, self.padding_mode)
+
+    def extra_repr(self) -> str:
+        """Name sizes, and what is not as by default."""
+        none = (0,) * self._dims
+        ones = (1,) * self._dims
+        said = [
+            f"{self.in_channels}, {self.out_channels}",
+            f"kernel_size={self.kernel_size}, stride={self.stride}",
+        ]
+        more: tuple[tuple[str, Any, Any], ...] = (
+            ("padding", self.padding, none),
+            ("dilation", self.dilation, ones),
+            ("output_padding", self.output_padding or none, none),
+            ("groups", self.groups, 1),
+            ("bias", self.bias is not None, True),
+            ("padding_mode", self.padding_mode, "zeros"),
+        )
+        said += [f"{name}={value!s}" for name, value, usual in more if value != usual]
+        return ", ".join(said)
+
+
+def _check_channels(where: str, ins: Any, outs: Any, groups: Any) -> None:
+    for name, value in (
+        ("in_channels", ins),
+        ("out_channels", outs),
+        ("groups", groups),
+    ):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            message = (
+                f"{where}: `{name}` is {value!r}; it must be an integer, 1 or more."
+            )
+            raise ArgumentError(message)
+    if ins % groups or outs % groups:
+        message = (
+            f"{where}: `in_channels`={ins} and `out_channels`={outs} do not both fall "
+            f"into `groups`={groups}; it must divide them."
+        )
+        raise ArgumentError(message)
+
+
+def _checked_word(where: str, padding: str, stride: tuple[int, ...]) -> str:
+    if padding not in ("same", "valid"):
+        message = f"{where}: `padding`={padding!r}; use integers, 'valid' or 'same'."
+        raise ArgumentError(message)
+    if padding == "same" and any(step != 1 for step in stride):
+        message = f"{where}: padding='same' with `stride`={stride}; it needs stride 1."
+        raise ArgumentError(message)
+    return padding
+
+
+class Conv1d(_Conv):
+    """Convolves signals (N, in_channels, L) or (in_channels, L); see `Conv2d`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Conv1d(4, 8, 3, stride=2)(ac.zeros(1, 4, 9)).shape
+    (1, 8, 4)
+    """
+
+    _dims = 1
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes | str = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        self._init(in_channels, out_channels, kernel_size, stride, padding, dilation,
+                   groups, bias, padding_mode, device, dtype)  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the convolution of `input`."""
+        padding: Any = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = self._bordered(input), 0
+        return functional.conv1d(
+            input, self.weight, self.bias, self.stride, padding, self.dilation,
+            self.groups,
+        )  # fmt: skip
+
+
+class Conv2d(_Conv):
+    """Convolves images (N, in_channels, H, W) or (in_channels, H, W).
+
+    The formula is that of `functional.conv2d`.
+
+    Parameters
+    ----------
+    in_channels, out_channels
+        Of input and output.
+    kernel_size, stride, padding, dilation
+        One number, or one for height and one for width.  `padding` may be ``"valid"``
+        for none or ``"same"`` for as much as keeps the size.
+    groups
+        Into how many groups channels fall; `in_channels` makes filters of one channel
+        each.
+    bias
+        Whether a number is added to each output channel.
+    padding_mode
+        What lies beyond the image: ``"zeros"``, its mirror image (``"reflect"``), its
+        border (``"replicate"``) or its other side (``"circular"``).
+    dtype
+        Of the parameters.
+
+    Attributes
+    ----------
+    weight
+        (out_channels, in_channels / groups, kH, kW), drawn evenly from -k to k, k = 1 /
+        sqrt(in_channels / groups * kH * kW).
+    bias
+        (out_channels,), drawn likewise; None without.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is not in its range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.Conv2d(3, 16, 3, padding=1)
+    >>> layer
+    Conv2d(3, 16, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))
+    >>> layer(ac.zeros(2, 3, 8, 8)).shape
+    (2, 16, 8, 8)
+    """
+
+    _dims = 2
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes | str = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        self._init(in_channels, out_channels, kernel_size, stride, padding, dilation,
+                   groups, bias, padding_mode, device, dtype)  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the convolution of `input`."""
+        padding: Any = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = self._bordered(input), 0
+        return functional.conv2d(
+            input, self.weight, self.bias, self.stride, padding, self.dilation,
+            self.groups,
+        )  # fmt: skip
+
+
+class _ConvTranspose(_Conv):
+    """What both have: more at the end of the output, and sizes asked for."""
+
+    _transposed = True
+
+    def _init_transposed(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes,
+        padding: Sizes,
+        output_padding: Sizes,
+        groups: int,
+        bias: bool,
+        dilation: Sizes,
+        padding_mode: str,
+        device: str | Device | None,
+        dtype: DType | None,
+    ) -> None:
+        where = type(self).__name__
+        given: Any = padding
+        if padding_mode != "zeros" or isinstance(given, str):
+            message = (
+                f"{where}: `padding`={padding!r}, `padding_mode`={padding_mode!r}; a "
+                f"transposed convolution takes numbers and 'zeros' only."
+            )
+            raise ArgumentError(message)
+        self._init(in_channels, out_channels, kernel_size, stride, padding, dilation,
+                   groups, bias, padding_mode, device, dtype)  # fmt: skip
+        self.output_padding = sizes_of(
+            where, "output_padding", output_padding, self._dims, 0
+        )
+
+    def _output_padding(self, input: Tensor, output_size: Any) -> tuple[int, ...]:
+        """Return the padding that leads to `output_size`."""
+        if output_size is None:
+            return self.output_padding
+        where, dims = type(self).__name__, self._dims
+        asked = tuple(output_size)[-dims:]
+        sizes: Any = self.padding
+        each = zip(input.shape[-dims:], self.kernel_size, self.stride, sizes,
+                   self.dilation, strict=True)  # fmt: skip
+        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, k, s, p, d in each]
+        extra = tuple(a - b for a, b in zip(asked, least, strict=False))
+        fits = len(extra) == dims and all(
+            0 <= e < s for e, s in zip(extra, self.stride, strict=True)
+        )
+        if not fits:
+            most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
+            message = (
+                f"{where}: `output_size` is {asked}; for an input of {input.shape} it "
+                f"must lie from {tuple(least)} to {tuple(most)}."
+            )
+            raise ArgumentError(message)
+        return extra
+
+
+class ConvTranspose1d(_ConvTranspose):
+    """Transposed convolution of signals (N, in_channels, L); see `ConvTranspose2d`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ConvTranspose1d(4, 2, 3, stride=2)(ac.zeros(1, 4, 5)).shape
+    (1, 2, 11)
+    """
+
+    _dims = 1
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        self._init_transposed(
+            in_channels, out_channels, kernel_size, stride, padding, output_padding,
+            groups, bias, dilation, padding_mode, device, dtype,
+        )  # fmt: skip
+
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        """Return the transposed convolution, of the size `output_size` if given."""
+        padding: Any = self.padding
+        return functional.conv_transpose1d(
+            input, self.weight, self.bias, self.stride, padding,
+            self._output_padding(input, output_size), self.groups, self.dilation,
+        )  # fmt: skip
+
+
+class ConvTranspose2d(_ConvTranspose):
+    """Transposed convolution of images: the layer that makes them larger.
+
+    The formula is that of `functional.conv_transpose2d`.
+
+    Parameters
+    ----------
+    in_channels, out_channels
+        Of input and output.
+    kernel_size, stride, padding, output_padding, dilation
+        One number, or one for height and one for width.
+    groups
+        Into how many groups channels fall.
+    bias
+        Whether a number is added to each output channel.
+    padding_mode
+        ``"zeros"``.
+    dtype
+        Of the parameters.
+
+    Attributes
+    ----------
+    weight
+        (in_channels, out_channels / groups, kH, kW), drawn evenly from -k to k, k = 1 /
+        sqrt(out_channels / groups * kH * kW).
+    bias
+        (out_channels,), drawn likewise; None without.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is not in its range, or an output size cannot be reached.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.ConvTranspose2d(16, 3, 3, stride=2, padding=1)
+    >>> x = ac.zeros(1, 16, 4, 4)
+    >>> layer(x).shape, layer(x, output_size=(8, 8)).shape
+    ((1, 3, 7, 7), (1, 3, 8, 8))
+    """
+
+    _dims = 2
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        self._init_transposed(
+            in_channels, out_channels, kernel_size, stride, padding, output_padding,
+            groups, bias, dilation, padding_mode, device, dtype,
+        )  # fmt: skip
+
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        """Return the transposed convolution, of the size `output_size` if given."""
+        padding: Any = self.padding
+        return functional.conv_transpose2d(
+            input, self.weight, self.bias, self.stride, padding,
+            self._output_padding(input, output_size), self.groups, self.dilation,
+        )  # fmt: skip
