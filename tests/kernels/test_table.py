@@ -83,6 +83,21 @@ COMPOSITES = {
     "conv": f"out ; x weight bias? ; {GEOMETRY}",
     "conv_dx": f"dx ; g weight bias? ; sizes:ints {GEOMETRY} accumulate:int",
     "conv_dweight": (f"dweight dbias? ; g x ; kernel:ints {GEOMETRY} accumulate:int"),
+    "rnn": "out ; x w_ih w_hh b_ih? b_hh? h0 ; activation:tanh,relu reverse:bool",
+    "rnn_backward": (
+        "dx? dw_ih? dw_hh? dbias? dh0? ; "
+        "g x w_ih w_hh out h0 ; activation:tanh,relu reverse:bool"
+    ),
+    "lstm": "out c_n acts? cells? ; x w_ih w_hh b_ih? b_hh? h0 c0 ; reverse:bool",
+    "lstm_backward": (
+        "dx? dw_ih? dw_hh? dbias? dh0? dc0? ; "
+        "g gc? x w_ih w_hh out acts cells h0 c0 ; reverse:bool"
+    ),
+    "gru": "out acts? ; x w_ih w_hh b_ih? b_hh? h0 ; reverse:bool",
+    "gru_backward": (
+        "dx? dw_ih? dw_hh? db_ih? db_hh? dh0? ; "
+        "g x w_ih w_hh out acts h0 ; reverse:bool"
+    ),
     "layer_norm_backward": (
         "dx? dweight? dbias? ; g x mean rstd weight? ; accumulate:int"
     ),

@@ -136,9 +136,12 @@ class Tensors:
         return self.reshape(self.sum(a, (*range(lead), *ones), True), shape)
 
     def through_decomposition(
-        self, name: str, inputs: tuple[Any, ...], attributes: tuple[Any, ...], g: Tensor
+        self, name: str, inputs: tuple[Any, ...], attributes: tuple[Any, ...], g: Any
     ) -> tuple[Any, ...]:
-        """Return the gradients of a composite's inputs by way of its primitives."""
+        """Return the gradients of a composite's inputs by way of its primitives.
+
+        `g` is the cotangent of its first output, or a tuple for the first few.
+        """
         from autocalc.autograd import grad
 
         # A view of each input stands between it and its own history: the walk must not
@@ -147,10 +150,13 @@ class Tensors:
             views.reshape_view(t, t.shape) if t is not None and t.requires_grad else t
             for t in inputs
         )
-        out = self._decomposed(TABLE[name])(*inputs, *attributes)
-        out = out[0] if isinstance(out, tuple) else out
+        outs = self._decomposed(TABLE[name])(*inputs, *attributes)
+        outs = outs if isinstance(outs, tuple) else (outs,)
+        given = g if isinstance(g, tuple) else (g,)
+        pairs = [pair for pair in zip(outs, given, strict=False) if pair[1] is not None]
         wanted = [t for t in inputs if t is not None and t.requires_grad]
-        found = iter(grad(out, wanted, g, create_graph=True))
+        roots, seeds = zip(*pairs, strict=True)
+        found = iter(grad(roots, wanted, seeds, create_graph=True, allow_unused=True))
         return tuple(
             next(found) if t is not None and t.requires_grad else None for t in inputs
         )

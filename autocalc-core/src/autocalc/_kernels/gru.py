@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: MIT
+"""A layer of gated recurrent units over a whole sequence, forward and backward.
+
+Cho and others: Learning phrase representations using RNN encoder-decoder (2014), with
+the reset gate behind the product, as cuDNN and PyTorch have it.  At each step, with h
+that of the step before and xr, xz, xn, hr, hz, hn the blocks of w_ih x + b_ih and of
+w_hh h + b_hh::
+
+    r = sigmoid(xr + hr)    z = sigmoid(xz + hz)    n = tanh(xn + r * hn)
+    h' = n + z * (h - n)
+
+Backward walks the steps from the last to the first with the gradient of h::
+
+    dn = dh (1 - z) (1 - n^2)    dz = dh (h - n) z (1 - z)    dr = dn hn r (1 - r)
+    dh = dh z + (dr, dz, dn r) w_hh
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._kernels import _budgets_recurrent as budgets
+from autocalc._kernels import _budgets_recurrent_backward as budgets_backward
+from autocalc._kernels import _recurrent as recurrent
+from autocalc._kernels import _samples_recurrent as samples
+from autocalc._kernels._rules import expect_shape
+from autocalc._kernels._spec import Array, KernelSpec, Meta, Work
+from autocalc._kernels._wide import narrow, sigmoid_of, wide
+from autocalc._kernels._work import nbytes
+from autocalc._kernels.elementwise_composites import (
+    sigmoid_in_primitives,
+    sub_in_primitives,
+)
+
+# ---- rules ---------------------------------------------------------------------------
+
+
+def _rule(
+    x: Meta,
+    w_ih: Meta,
+    w_hh: Meta,
+    b_ih: Meta | None,
+    b_hh: Meta | None,
+    h0: Meta,
+    reverse: bool,
+) -> tuple[Meta, Meta]:
+    given = (x, w_ih, w_hh, b_ih, b_hh)
+    dtype, steps, batch, hidden = recurrent.check("gru", 3, *given, h0=h0)
+    out = Meta((steps, batch, hidden), dtype)
+    return out, Meta((steps, batch, 4 * hidden), dtype)
+
+
+def _backward_rule(
+    g: Meta,
+    x: Meta,
+    w_ih: Meta,
+    w_hh: Meta,
+    out: Meta,
+    acts: Meta,
+    h0: Meta,
+    reverse: bool,
+) -> tuple[Meta, ...]:
+    name = "gru_backward"
+    given = (x, w_ih, w_hh, None, None)
+    dtype, steps, batch, hidden = recurrent.check(name, 3, *given, h0=h0)
+    for word, meta in (("g", g), ("out", out)):
+        expect_shape(name, word, meta, (steps, batch, hidden))
+    expect_shape(name, "acts", acts, (steps, batch, 4 * hidden))
+    bias = Meta((3 * hidden,), dtype)
+    return x, w_ih, w_hh, bias, bias, h0
+
+
+# ---- references ----------------------------------------------------------------------
+
+
+def gru(
+    xp: Any,
+    x: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None,
+    b_hh: Array | None,
+    h0: Array,
+    reverse: bool,
+    *,
+    want: int = -1,
+) -> tuple[Array, Array]:
+    h, w = wide(xp, h0), wide(xp, w_hh)
+    inputs = recurrent.projected(xp, wide(xp, x), wide(xp, w_ih), b_ih)
+    hidden = h0.shape[1]
+    out: dict[int, Array] = {}
+    acts: dict[int, Array] = {}
+    for t in recurrent.order(x.shape[0], reverse):
+        xr, xz, xn = recurrent.blocks(inputs[t], 3)
+        hr, hz, hn = recurrent.blocks(recurrent.projected(xp, h, w, b_hh), 3)
+        r, z = sigmoid_of(xp, xr + hr), sigmoid_of(xp, xz + hz)
+        n = xp.tanh(xn + r * hn)
+        h = n + z * (h - n)
+        out[t], acts[t] = h, xp.concatenate([r, z, n, hn], axis=1)
+    return (
+        narrow(recurrent.joined(xp, out, x, hidden), x),
+        narrow(recurrent.joined(xp, acts, x, 4 * hidden), x),
+    )
+
+
+def gru_backward(
+    xp: Any,
+    g: Array,
+    x: Array,
+    w_ih: Array,
+    w_hh: Array,
+    out: Array,
+    acts: Array,
+    h0: Array,
+    reverse: bool,
+    *,
+    want: int = -1,
+) -> tuple[Array, ...]:
+    like = g
+    g, x, w_ih, w_hh, out, h0 = (wide(xp, a) for a in (g, x, w_ih, w_hh, out, h0))
+    dh = xp.zeros_like(h0)
+    first = recurrent.before(xp, out, h0, reverse)
+    of_x: dict[int, Array] = {}
+    of_h: dict[int, Array] = {}
+    for t in reversed(recurrent.order(x.shape[0], reverse)):
+        r, z, n, hn = recurrent.blocks(wide(xp, acts[t]), 4)
+        dh = dh + g[t]
+        dn = dh * (1 - z) * (1 - n * n)
+        dz = dh * (first[t] - n) * (z * (1 - z))
+        dr = dn * hn * (r * (1 - r))
+        of_x[t] = xp.concatenate([dr, dz, dn], axis=1)
+        of_h[t] = xp.concatenate([dr, dz, dn * r], axis=1)
+        dh = dh * z + xp.matmul(of_h[t], w_hh)
+    width = 3 * h0.shape[1]
+    dx, dh_sums = (recurrent.joined(xp, parts, x, width) for parts in (of_x, of_h))
+    results = (
+        xp.matmul(dx, w_ih),
+        recurrent.times(xp, dx, x),
+        recurrent.times(xp, dh_sums, first),
+        xp.sum(dx, axis=(0, 1)),
+        xp.sum(dh_sums, axis=(0, 1)),
+        dh,
+    )
+    return tuple(narrow(a, like) for a in results)
+
+
+# ---- in primitives -------------------------------------------------------------------
+
+
+def gru_in_primitives(
+    k: Any,
+    x: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None,
+    b_hh: Array | None,
+    h0: Array,
+    reverse: bool,
+    *,
+    want: int = -1,
+) -> tuple[Array, Array | None]:
+    steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
+    inputs = recurrent.projected_in(k, x, w_ih, b_ih)
+    weights = recurrent.turned(k, w_hh)
+    h = h0
+    out: dict[int, Array] = {}
+    acts: dict[int, Array] = {}
+    for t in recurrent.order(steps, reverse):
+        of_h, _ = k.gemm(h, weights, b_hh)
+        xr, xz, xn = recurrent.blocks_in(k, recurrent.step_of(k, inputs, t), 3)
+        hr, hz, hn = recurrent.blocks_in(k, of_h, 3)
+        r = sigmoid_in_primitives(k, k.add(xr, hr))
+        z = sigmoid_in_primitives(k, k.add(xz, hz))
+        n = k.tanh(k.add(xn, k.mul(r, hn)))
+        h = k.add(n, k.mul(z, sub_in_primitives(k, h, n)))
+        out[t] = h
+        if want & 0b10:
+            acts[t] = k.cat([r, z, n, hn], 1)
+    one = (steps, batch, hidden)
+    saved = None
+    if want & 0b10:
+        saved = recurrent.joined_in(k, acts, (*one[:2], 4 * hidden), x)
+    return recurrent.joined_in(k, out, one, x), saved
+
+
+def gru_backward_in_primitives(
+    k: Any,
+    g: Array,
+    x: Array,
+    w_ih: Array,
+    w_hh: Array,
+    out: Array,
+    acts: Array,
+    h0: Array,
+    reverse: bool,
+    *,
+    want: int = -1,
+) -> tuple[Array | None, ...]:
+    steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
+    one = k.constant(1, g)
+    dh = k.zeros((batch, hidden), k.dtype(g))
+    first = recurrent.before_in(k, out, h0, reverse)
+    of_x: dict[int, Array] = {}
+    of_h: dict[int, Array] = {}
+    for t in reversed(recurrent.order(steps, reverse)):
+        r, z, n, hn = recurrent.blocks_in(k, recurrent.step_of(k, acts, t), 4)
+        dh = k.add(dh, recurrent.step_of(k, g, t))
+        rest = sub_in_primitives(k, one, z)
+        dn = k.mul(k.mul(dh, rest), sub_in_primitives(k, one, k.mul(n, n)))
+        change = sub_in_primitives(k, recurrent.step_of(k, first, t), n)
+        dz = k.mul(k.mul(dh, change), k.mul(z, rest))
+        dr = k.mul(k.mul(dn, hn), k.mul(r, sub_in_primitives(k, one, r)))
+        of_x[t] = k.cat([dr, dz, dn], 1)
+        of_h[t] = k.cat([dr, dz, k.mul(dn, r)], 1)
+        dh = k.add(k.mul(dh, z), recurrent.product_in(k, of_h[t], w_hh))
+    shape = (steps, batch, 3 * hidden)
+    dx, dh_sums = (recurrent.joined_in(k, parts, shape, g) for parts in (of_x, of_h))
+    return recurrent.wanted(
+        (
+            lambda: recurrent.back_in(k, dx, w_ih),
+            lambda: recurrent.times_in(k, dx, x),
+            lambda: recurrent.times_in(k, dh_sums, first),
+            lambda: recurrent.total_in(k, dx),
+            lambda: recurrent.total_in(k, dh_sums),
+            lambda: dh,
+        ),
+        want,
+    )
+
+
+# ---- specs ---------------------------------------------------------------------------
+
+
+def _work(x: Meta, w_ih: Meta, w_hh: Meta, *rest: Any) -> Work:
+    steps, batch, features = x.shape
+    hidden = w_hh.shape[1]
+    flops = recurrent.products(steps, batch, features, hidden, 3)
+    metas = [a for a in rest if isinstance(a, Meta)]
+    out = _rule(x, w_ih, w_hh, *rest)[0]
+    return Work(
+        flops + 50.0 * steps * batch * hidden, nbytes(x, w_ih, w_hh, *metas, out)
+    )
+
+
+def _backward_work(g: Meta, x: Meta, *rest: Any) -> Work:
+    steps, batch, features = x.shape
+    hidden = g.shape[2]
+    flops = 2 * recurrent.products(steps, batch, features, hidden, 3)
+    metas = [a for a in rest if isinstance(a, Meta)]
+    outs = _backward_rule(g, x, *rest)
+    return Work(flops + 30.0 * steps * batch * hidden, nbytes(g, x, *metas, *outs))
+
+
+SPECS = (
+    KernelSpec(
+        name="gru",
+        kind="composite",
+        signature="out acts? ; x w_ih w_hh b_ih? b_hh? h0 ; reverse:bool",
+        doc=(
+            "A layer of gated recurrent units over x [T, B, I]: out [T, B, H]; weights "
+            "[3H, I] and [3H, H], gates in the order r, z, n. For the backward "
+            "kernel: acts [T, B, 4H], the gates after their activations, and the block "
+            "n of w_hh h + b_hh. reverse: from the last step to the first."
+        ),
+        rule=_rule,
+        reference=gru,
+        decomposition=gru_in_primitives,
+        lead="gemm",
+        budget=budgets.gru,
+        samples=samples.gru,
+        work=_work,
+        key="shapes",
+    ),
+    KernelSpec(
+        name="gru_backward",
+        kind="composite",
+        signature=(
+            "dx? dw_ih? dw_hh? db_ih? db_hh? dh0? ; "
+            "g x w_ih w_hh out acts h0 ; reverse:bool"
+        ),
+        doc="The gradients of gru from that of out (g).",
+        rule=_backward_rule,
+        reference=gru_backward,
+        decomposition=gru_backward_in_primitives,
+        lead="gemm",
+        budget=budgets_backward.gru_backward,
+        samples=samples.gru_backward,
+        work=_backward_work,
+        key="shapes",
+    ),
+)

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: MIT
+"""A layer of long short-term memory over a whole sequence, forward and backward.
+
+Hochreiter and Schmidhuber: Long short-term memory (1997), with the forget gate of Gers
+and others (2000).  At each step, with h and c those of the step before::
+
+    i, f, g, o = the four blocks of w_ih x + b_ih + w_hh h + b_hh
+    c' = sigmoid(f) * c + sigmoid(i) * tanh(g)
+    h' = sigmoid(o) * tanh(c')
+
+Backward walks the steps from the last to the first with the gradients of h and c::
+
+    dc += dh * o * (1 - tanh(c')^2)
+    d(i, f, g, o) = (dc * g * i (1 - i), dc * c * f (1 - f), dc * i * (1 - g^2),
+                     dh * tanh(c') * o (1 - o))
+    dc = dc * f    dh = d(i, f, g, o) w_hh
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._kernels import _budgets_recurrent as budgets
+from autocalc._kernels import _budgets_recurrent_backward as budgets_backward
+from autocalc._kernels import _recurrent as recurrent
+from autocalc._kernels import _samples_recurrent as samples
+from autocalc._kernels._rules import expect_shape
+from autocalc._kernels._spec import Array, KernelSpec, Meta, Work
+from autocalc._kernels._wide import narrow, sigmoid_of, wide
+from autocalc._kernels._work import nbytes
+from autocalc._kernels.elementwise_composites import (
+    sigmoid_in_primitives,
+    sub_in_primitives,
+)
+
+# ---- rules ---------------------------------------------------------------------------
+
+
+def _rule(
+    x: Meta,
+    w_ih: Meta,
+    w_hh: Meta,
+    b_ih: Meta | None,
+    b_hh: Meta | None,
+    h0: Meta,
+    c0: Meta,
+    reverse: bool,
+) -> tuple[Meta, Meta, Meta, Meta]:
+    given = (x, w_ih, w_hh, b_ih, b_hh)
+    dtype, steps, batch, hidden = recurrent.check("lstm", 4, *given, h0=h0, c0=c0)
+    out = Meta((steps, batch, hidden), dtype)
+    return out, c0, Meta((steps, batch, 4 * hidden), dtype), out
+
+
+def _backward_rule(
+    g: Meta,
+    gc: Meta | None,
+    x: Meta,
+    w_ih: Meta,
+    w_hh: Meta,
+    out: Meta,
+    acts: Meta,
+    cells: Meta,
+    h0: Meta,
+    c0: Meta,
+    reverse: bool,
+) -> tuple[Meta, ...]:
+    name = "lstm_backward"
+    given = (x, w_ih, w_hh, None, None)
+    dtype, steps, batch, hidden = recurrent.check(name, 4, *given, h0=h0, c0=c0)
+    for word, meta in (("g", g), ("out", out), ("cells", cells)):
+        expect_shape(name, word, meta, (steps, batch, hidden))
+    expect_shape(name, "acts", acts, (steps, batch, 4 * hidden))
+    expect_shape(name, "gc", gc, (batch, hidden))
+    bias = Meta((4 * hidden,), dtype)
+    return x, w_ih, w_hh, bias, h0, c0
+
+
+# ---- references ----------------------------------------------------------------------
+
+
+def lstm(
+    xp: Any,
+    x: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None,
+    b_hh: Array | None,
+    h0: Array,
+    c0: Array,
+    reverse: bool,
+    *,
+    want: int = -1,
+) -> tuple[Array, Array, Array, Array]:
+    h, c, w = (wide(xp, a) for a in (h0, c0, w_hh))
+    inputs = recurrent.projected(xp, wide(xp, x), wide(xp, w_ih), b_ih)
+    hidden = h0.shape[1]
+    out: dict[int, Array] = {}
+    cells: dict[int, Array] = {}
+    acts: dict[int, Array] = {}
+    for t in recurrent.order(x.shape[0], reverse):
+        sums = inputs[t] + recurrent.projected(xp, h, w, b_hh)
+        i, f, g, o = recurrent.blocks(sums, 4)
+        i, f, o = (sigmoid_of(xp, a) for a in (i, f, o))
+        g = xp.tanh(g)
+        c = f * c + i * g
+        h = o * xp.tanh(c)
+        out[t], cells[t] = h, c
+        acts[t] = xp.concatenate([i, f, g, o], axis=1)
+    joined = [
+        narrow(recurrent.joined(xp, parts, x, width), x)
+        for parts, width in ((out, hidden), (acts, 4 * hidden), (cells, hidden))
+    ]
+    return joined[0], narrow(c, x), joined[1], joined[2]
+
+
+def lstm_backward(
+    xp: Any,
+    g: Array,
+    gc: Array | None,
+    x: Array,
+    w_ih: Array,
+    w_hh: Array,
+    out: Array,
+    acts: Array,
+    cells: Array,
+    h0: Array,
+    c0: Array,
+    reverse: bool,
+    *,
+    want: int = -1,
+) -> tuple[Array, ...]:
+    like = g
+    g, x, w_ih, w_hh, out, h0, c0 = (
+        wide(xp, a) for a in (g, x, w_ih, w_hh, out, h0, c0)
+    )
+    dh, dc = xp.zeros_like(h0), xp.zeros_like(c0) if gc is None else wide(xp, gc)
+    first = recurrent.before(xp, wide(xp, cells), c0, reverse)
+    parts: dict[int, Array] = {}
+    for t in reversed(recurrent.order(x.shape[0], reverse)):
+        i, f, a, o = recurrent.blocks(wide(xp, acts[t]), 4)
+        dh = dh + g[t]
+        top = xp.tanh(wide(xp, cells[t]))
+        dc = dc + dh * o * (1 - top * top)
+        sums = [
+            dc * a * (i * (1 - i)),
+            dc * first[t] * (f * (1 - f)),
+            dc * i * (1 - a * a),
+            dh * top * (o * (1 - o)),
+        ]
+        parts[t] = xp.concatenate(sums, axis=1)
+        dc = dc * f
+        dh = xp.matmul(parts[t], w_hh)
+    d = recurrent.joined(xp, parts, x, 4 * h0.shape[1])
+    results = (
+        xp.matmul(d, w_ih),
+        recurrent.times(xp, d, x),
+        recurrent.times(xp, d, recurrent.before(xp, out, h0, reverse)),
+        xp.sum(d, axis=(0, 1)),
+        dh,
+        dc,
+    )
+    return tuple(narrow(a, like) for a in results)
+
+
+# ---- in primitives -------------------------------------------------------------------
+
+
+def lstm_in_primitives(
+    k: Any,
+    x: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None,
+    b_hh: Array | None,
+    h0: Array,
+    c0: Array,
+    reverse: bool,
+    *,
+    want: int = -1,
+) -> tuple[Array | None, ...]:
+    steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
+    inputs = recurrent.projected_in(k, x, w_ih, b_ih)
+    weights = recurrent.turned(k, w_hh)
+    h, c = h0, c0
+    out: dict[int, Array] = {}
+    cells: dict[int, Array] = {}
+    acts: dict[int, Array] = {}
+    for t in recurrent.order(steps, reverse):
+        sums, _ = k.gemm(h, weights, b_hh)
+        sums = k.add(sums, recurrent.step_of(k, inputs, t))
+        i, f, g, o = recurrent.blocks_in(k, sums, 4)
+        i, f, o = (sigmoid_in_primitives(k, a) for a in (i, f, o))
+        g = k.tanh(g)
+        c = k.add(k.mul(f, c), k.mul(i, g))
+        h = k.mul(o, k.tanh(c))
+        out[t], cells[t] = h, c
+        if want & 0b0100:
+            acts[t] = k.cat([i, f, g, o], 1)
+    one = (steps, batch, hidden)
+    return (
+        recurrent.joined_in(k, out, one, x),
+        c if steps else k.copy(c),
+        recurrent.joined_in(k, acts, (*one[:2], 4 * hidden), x)
+        if want & 0b0100
+        else None,
+        recurrent.joined_in(k, cells, one, x) if want & 0b1000 else None,
+    )
+
+
+def lstm_backward_in_primitives(
+    k: Any,
+    g: Array,
+    gc: Array | None,
+    x: Array,
+    w_ih: Array,
+    w_hh: Array,
+    out: Array,
+    acts: Array,
+    cells: Array,
+    h0: Array,
+    c0: Array,
+    reverse: bool,
+    *,
+    want: int = -1,
+) -> tuple[Array | None, ...]:
+    steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
+    one = k.constant(1, g)
+    dh = k.zeros((batch, hidden), k.dtype(g))
+    dc = k.zeros((batch, hidden), k.dtype(g)) if gc is None else gc
+    first = recurrent.before_in(k, cells, c0, reverse)
+    parts: dict[int, Array] = {}
+    for t in reversed(recurrent.order(steps, reverse)):
+        i, f, a, o = recurrent.blocks_in(k, recurrent.step_of(k, acts, t), 4)
+        dh = k.add(dh, recurrent.step_of(k, g, t))
+        top = k.tanh(recurrent.step_of(k, cells, t))
+        slope = sub_in_primitives(k, one, k.mul(top, top))
+        dc = k.add(dc, k.mul(k.mul(dh, o), slope))
+        sums = [
+            k.mul(k.mul(dc, a), _slope_in(k, i, one)),
+            k.mul(k.mul(dc, recurrent.step_of(k, first, t)), _slope_in(k, f, one)),
+            k.mul(k.mul(dc, i), sub_in_primitives(k, one, k.mul(a, a))),
+            k.mul(k.mul(dh, top), _slope_in(k, o, one)),
+        ]
+        parts[t] = k.cat(sums, 1)
+        dc = k.mul(dc, f)
+        dh = recurrent.product_in(k, parts[t], w_hh)
+    d = recurrent.joined_in(k, parts, (steps, batch, 4 * hidden), g)
+    return recurrent.wanted(
+        (
+            lambda: recurrent.back_in(k, d, w_ih),
+            lambda: recurrent.times_in(k, d, x),
+            lambda: recurrent.times_in(k, d, recurrent.before_in(k, out, h0, reverse)),
+            lambda: recurrent.total_in(k, d),
+            lambda: dh,
+            lambda: k.copy(dc) if dc is gc else dc,
+        ),
+        want,
+    )
+
+
+def _slope_in(k: Any, s: Array, one: Array) -> Array:
+    """Return s (1 - s), the slope of the sigmoid whose value is s."""
+    return k.mul(s, sub_in_primitives(k, one, s))
+
+
+# ---- specs ---------------------------------------------------------------------------
+
+
+def _work(x: Meta, w_ih: Meta, w_hh: Meta, *rest: Any) -> Work:
+    steps, batch, features = x.shape
+    hidden = w_hh.shape[1]
+    flops = recurrent.products(steps, batch, features, hidden, 4)
+    metas = [a for a in rest if isinstance(a, Meta)]
+    outs = _rule(x, w_ih, w_hh, *rest)[:2]
+    return Work(
+        flops + 60.0 * steps * batch * hidden, nbytes(x, w_ih, w_hh, *metas, *outs)
+    )
+
+
+def _backward_work(g: Meta, gc: Meta | None, x: Meta, *rest: Any) -> Work:
+    steps, batch, features = x.shape
+    hidden = g.shape[2]
+    flops = 2 * recurrent.products(steps, batch, features, hidden, 4)
+    metas = [a for a in rest if isinstance(a, Meta)]
+    outs = _backward_rule(g, gc, x, *rest)
+    return Work(flops + 40.0 * steps * batch * hidden, nbytes(g, gc, x, *metas, *outs))
+
+
+SPECS = (
+    KernelSpec(
+        name="lstm",
+        kind="composite",
+        signature="out c_n acts? cells? ; x w_ih w_hh b_ih? b_hh? h0 c0 ; reverse:bool",
+        doc=(
+            "A layer of LSTM over x [T, B, I]: out [T, B, H] and the last cell c_n "
+            "[B, H]; weights [4H, I] and [4H, H], gates in the order i, f, g, o. For "
+            "the backward kernel: acts [T, B, 4H], the gates after their activations, "
+            "and cells [T, B, H]. reverse: from the last step to the first."
+        ),
+        rule=_rule,
+        reference=lstm,
+        decomposition=lstm_in_primitives,
+        lead="gemm",
+        budget=budgets.lstm,
+        samples=samples.lstm,
+        work=_work,
+        key="shapes",
+    ),
+    KernelSpec(
+        name="lstm_backward",
+        kind="composite",
+        signature=(
+            "dx? dw_ih? dw_hh? dbias? dh0? dc0? ; "
+            "g gc? x w_ih w_hh out acts cells h0 c0 ; reverse:bool"
+        ),
+        doc=(
+            "The gradients of lstm from those of out (g) and c_n (gc); dbias is that "
+            "of either bias."
+        ),
+        rule=_backward_rule,
+        reference=lstm_backward,
+        decomposition=lstm_backward_in_primitives,
+        lead="gemm",
+        budget=budgets_backward.lstm_backward,
+        samples=samples.lstm_backward,
+        work=_backward_work,
+        key="shapes",
+    ),
+)

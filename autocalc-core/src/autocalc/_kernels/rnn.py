@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""A plain recurrent layer over a whole sequence, forward and backward.
+
+Elman: Finding structure in time (1990).  At each step, with h that of the step before::
+
+    h' = activation(w_ih x + b_ih + w_hh h + b_hh)
+
+Backward walks the steps from the last to the first: d = dh * slope, dh = d w_hh.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._kernels import _budgets_recurrent as budgets
+from autocalc._kernels import _budgets_recurrent_backward as budgets_backward
+from autocalc._kernels import _recurrent as recurrent
+from autocalc._kernels import _samples_recurrent as samples
+from autocalc._kernels._rules import expect_shape
+from autocalc._kernels._spec import Array, KernelSpec, Meta, Work
+from autocalc._kernels._wide import narrow, wide
+from autocalc._kernels._work import nbytes
+from autocalc._kernels.elementwise_composites import sub_in_primitives
+
+# ---- rules ---------------------------------------------------------------------------
+
+
+def _rule(
+    x: Meta,
+    w_ih: Meta,
+    w_hh: Meta,
+    b_ih: Meta | None,
+    b_hh: Meta | None,
+    h0: Meta,
+    activation: str,
+    reverse: bool,
+) -> Meta:
+    given = (x, w_ih, w_hh, b_ih, b_hh)
+    dtype, steps, batch, hidden = recurrent.check("rnn", 1, *given, h0=h0)
+    return Meta((steps, batch, hidden), dtype)
+
+
+def _backward_rule(
+    g: Meta,
+    x: Meta,
+    w_ih: Meta,
+    w_hh: Meta,
+    out: Meta,
+    h0: Meta,
+    activation: str,
+    reverse: bool,
+) -> tuple[Meta, ...]:
+    name = "rnn_backward"
+    given = (x, w_ih, w_hh, None, None)
+    dtype, steps, batch, hidden = recurrent.check(name, 1, *given, h0=h0)
+    for word, meta in (("g", g), ("out", out)):
+        expect_shape(name, word, meta, (steps, batch, hidden))
+    return x, w_ih, w_hh, Meta((hidden,), dtype), h0
+
+
+# ---- references ----------------------------------------------------------------------
+
+
+def rnn(
+    xp: Any,
+    x: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None,
+    b_hh: Array | None,
+    h0: Array,
+    activation: str,
+    reverse: bool,
+) -> Array:
+    h, w = wide(xp, h0), wide(xp, w_hh)
+    inputs = recurrent.projected(xp, wide(xp, x), wide(xp, w_ih), b_ih)
+    out: dict[int, Array] = {}
+    for t in recurrent.order(x.shape[0], reverse):
+        sums = inputs[t] + recurrent.projected(xp, h, w, b_hh)
+        h = out[t] = xp.tanh(sums) if activation == "tanh" else xp.maximum(sums, 0)
+    return narrow(recurrent.joined(xp, out, x, h0.shape[1]), x)
+
+
+def rnn_backward(
+    xp: Any,
+    g: Array,
+    x: Array,
+    w_ih: Array,
+    w_hh: Array,
+    out: Array,
+    h0: Array,
+    activation: str,
+    reverse: bool,
+    *,
+    want: int = -1,
+) -> tuple[Array, ...]:
+    like = g
+    g, x, w_ih, w_hh, out, h0 = (wide(xp, a) for a in (g, x, w_ih, w_hh, out, h0))
+    dh = xp.zeros_like(h0)
+    parts: dict[int, Array] = {}
+    for t in reversed(recurrent.order(x.shape[0], reverse)):
+        dh = dh + g[t]
+        slope = 1 - out[t] * out[t] if activation == "tanh" else out[t] > 0
+        parts[t] = dh * slope
+        dh = xp.matmul(parts[t], w_hh)
+    d = recurrent.joined(xp, parts, x, h0.shape[1])
+    results = (
+        xp.matmul(d, w_ih),
+        recurrent.times(xp, d, x),
+        recurrent.times(xp, d, recurrent.before(xp, out, h0, reverse)),
+        xp.sum(d, axis=(0, 1)),
+        dh,
+    )
+    return tuple(narrow(a, like) for a in results)
+
+
+# ---- in primitives -------------------------------------------------------------------
+
+
+def rnn_in_primitives(
+    k: Any,
+    x: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None,
+    b_hh: Array | None,
+    h0: Array,
+    activation: str,
+    reverse: bool,
+) -> Array:
+    steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
+    inputs = recurrent.projected_in(k, x, w_ih, b_ih)
+    weights, zero = recurrent.turned(k, w_hh), k.constant(0, x)
+    h = h0
+    out: dict[int, Array] = {}
+    for t in recurrent.order(steps, reverse):
+        sums, _ = k.gemm(h, weights, b_hh)
+        sums = k.add(sums, recurrent.step_of(k, inputs, t))
+        h = out[t] = k.tanh(sums) if activation == "tanh" else k.maximum(sums, zero)
+    return recurrent.joined_in(k, out, (steps, batch, hidden), x)
+
+
+def rnn_backward_in_primitives(
+    k: Any,
+    g: Array,
+    x: Array,
+    w_ih: Array,
+    w_hh: Array,
+    out: Array,
+    h0: Array,
+    activation: str,
+    reverse: bool,
+    *,
+    want: int = -1,
+) -> tuple[Array | None, ...]:
+    steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
+    zero, one = k.constant(0, g), k.constant(1, g)
+    dh = k.zeros((batch, hidden), k.dtype(g))
+    parts: dict[int, Array] = {}
+    for t in reversed(recurrent.order(steps, reverse)):
+        dh = k.add(dh, recurrent.step_of(k, g, t))
+        h = recurrent.step_of(k, out, t)
+        if activation == "tanh":
+            parts[t] = k.mul(dh, sub_in_primitives(k, one, k.mul(h, h)))
+        else:
+            parts[t] = k.where(k.compare(h, zero, "gt"), dh, zero)
+        dh = recurrent.product_in(k, parts[t], w_hh)
+    d = recurrent.joined_in(k, parts, (steps, batch, hidden), g)
+    return recurrent.wanted(
+        (
+            lambda: recurrent.back_in(k, d, w_ih),
+            lambda: recurrent.times_in(k, d, x),
+            lambda: recurrent.times_in(k, d, recurrent.before_in(k, out, h0, reverse)),
+            lambda: recurrent.total_in(k, d),
+            lambda: dh,
+        ),
+        want,
+    )
+
+
+# ---- specs ---------------------------------------------------------------------------
+
+
+def _work(x: Meta, w_ih: Meta, w_hh: Meta, *rest: Any) -> Work:
+    steps, batch, features = x.shape
+    hidden = w_hh.shape[1]
+    flops = recurrent.products(steps, batch, features, hidden, 1)
+    metas = [a for a in rest if isinstance(a, Meta)]
+    out = _rule(x, w_ih, w_hh, *rest)
+    return Work(
+        flops + 15.0 * steps * batch * hidden, nbytes(x, w_ih, w_hh, *metas, out)
+    )
+
+
+def _backward_work(g: Meta, x: Meta, *rest: Any) -> Work:
+    steps, batch, features = x.shape
+    hidden = g.shape[2]
+    flops = 2 * recurrent.products(steps, batch, features, hidden, 1)
+    metas = [a for a in rest if isinstance(a, Meta)]
+    outs = _backward_rule(g, x, *rest)
+    return Work(flops + 5.0 * steps * batch * hidden, nbytes(g, x, *metas, *outs))
+
+
+SPECS = (
+    KernelSpec(
+        name="rnn",
+        kind="composite",
+        signature=(
+            "out ; x w_ih w_hh b_ih? b_hh? h0 ; activation:tanh,relu reverse:bool"
+        ),
+        doc=(
+            "A recurrent layer over x [T, B, I]: out [T, B, H]; weights [H, I] and [H, "
+            "H]. reverse: from the last step to the first."
+        ),
+        rule=_rule,
+        reference=rnn,
+        decomposition=rnn_in_primitives,
+        lead="gemm",
+        budget=budgets.rnn,
+        samples=samples.rnn,
+        work=_work,
+        key="shapes",
+    ),
+    KernelSpec(
+        name="rnn_backward",
+        kind="composite",
+        signature=(
+            "dx? dw_ih? dw_hh? dbias? dh0? ; "
+            "g x w_ih w_hh out h0 ; activation:tanh,relu reverse:bool"
+        ),
+        doc="The gradients of rnn from that of out (g); dbias is that of either bias.",
+        rule=_backward_rule,
+        reference=rnn_backward,
+        decomposition=rnn_backward_in_primitives,
+        lead="gemm",
+        budget=budgets_backward.rnn_backward,
+        samples=samples.rnn_backward,
+        work=_backward_work,
+        key="shapes",
+    ),
+)
