@@ -79,12 +79,29 @@ from autocalc.nn._norm import (
 from autocalc.nn._parameter import (
     Parameter,
 )
+from autocalc.nn._recurrent import (
+    GRU,
+    LSTM,
+    RNN,
+)
+from autocalc.nn._recurrent_base import (
+    RNNBase,
+)
+from autocalc.nn._recurrent_cells import (
+    GRUCell,
+    LSTMCell,
+    RNNCell,
+    RNNCellBase,
+)
 
 __all__ = [
     "CELU",
     "ELU",
     "GELU",
     "GLU",
+    "GRU",
+    "LSTM",
+    "RNN",
     "SELU",
     "BCELoss",
     "BCEWithLogitsLoss",
@@ -100,6 +117,7 @@ __all__ = [
     "Dropout2d",
     "Embedding",
     "Flatten",
+    "GRUCell",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
@@ -107,6 +125,7 @@ __all__ = [
     "Identity",
     "KLDivLoss",
     "L1Loss",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -124,6 +143,9 @@ __all__ = [
     "ParameterDict",
     "ParameterList",
     "RMSNorm",
+    "RNNBase",
+    "RNNCell",
+    "RNNCellBase",
     "ReLU",
     "ReLU6",
     "Sequential",
