@@ -12,7 +12,7 @@ import pytest
 
 import autocalc as ac
 from autocalc.cli import _plot
-from autocalc.cli import _train as train
+from autocalc.cli import _train_images as train
 
 
 def losses(path):
@@ -179,7 +179,7 @@ def test_a_missing_folder_is_named_before_the_training(run):
         (["digits", "--momentum", 1], "1.0 is not in the range 0<=x<1"),
         (["digits", "--optimizer", "sdg"], "'sdg' is not one of 'sgd', 'adamw'"),
         (["digits", "--kernels", "sind"], "there is no kernel set or family 'sind'"),
-        ([], "Missing argument 'DATA'"),
+        ([], "Train a model and report how good it is."),
     ],
 )
 def test_wrong_use_exits_with_2(run, words, message):
@@ -201,7 +201,7 @@ def test_a_file_that_is_not_there(run):
 
 @pytest.mark.parametrize("signals", [[signal.SIGINT, signal.SIGINT]])
 def test_a_second_ctrl_c_is_final(signals):
-    with train._interruptible() as seen:
+    with train.interruptible() as seen:
         signal.raise_signal(signals[0])
         assert seen == [signal.SIGINT]
         with pytest.raises(KeyboardInterrupt):

@@ -11,6 +11,7 @@ import click
 
 from autocalc._version import __version__
 from autocalc.cli._explain import explain_command
+from autocalc.cli._generate import generate_command
 from autocalc.cli._kernels import kernels_command
 from autocalc.cli._predict import predict_command
 from autocalc.cli._train import train_command
@@ -59,11 +60,19 @@ def cli() -> None:
       autocalc train digits           train on images that come with AutoCalc
       autocalc train mnist --data DIR --save mnist.safetensors
       autocalc predict mnist.safetensors --index 7
+      autocalc train charlm --save text.safetensors
+      autocalc generate text.safetensors --prompt "The "
       autocalc kernels                what is installed, chosen and refused
     """
 
 
-for command in (train_command, predict_command, kernels_command, explain_command):
+for command in (
+    train_command,
+    predict_command,
+    generate_command,
+    kernels_command,
+    explain_command,
+):
     cli.add_command(command)
 
 

@@ -1,136 +1,31 @@
 # SPDX-License-Identifier: MIT
-"""``autocalc train``."""
+"""``autocalc train``: a command for each thing to train on."""
 
 from __future__ import annotations
 
-import signal
-from collections import Counter
-from contextlib import contextmanager
-from dataclasses import asdict
-from functools import partial
-from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Any
-
 import click
 
-from autocalc import kernels
-from autocalc._dispatch._threads import get_num_threads, set_num_threads
-from autocalc.cli import _checkpoint as checkpoint
-from autocalc.cli import _plot as plot
-from autocalc.cli._recipes import ADAMW_LR, MODELS, OPTIMIZERS, RECIPES, Source
-from autocalc.cli._screen import make_screen
-from autocalc.cli._training import Config, EpochEnd, Training
-from autocalc.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-FILE = click.Path(dir_okay=False, path_type=Path)
-
-#: Settings that a resumed training has already; they cannot change on the way.
-FIXED = ("model", "batch_size", "optimizer", "lr", "momentum", "seed")
+from autocalc.cli._recipes import RECIPES
+from autocalc.cli._train_images import image_command
+from autocalc.cli._train_text import text_command
 
 
-@click.command("train")
-@click.argument("data", type=click.Choice(list(RECIPES)), metavar="DATA")
-@click.option(
-    "--model",
-    type=click.Choice(list(MODELS)),
-    default="mlp",
-    show_default=True,
-    help="What to train.",
-)
-@click.option(
-    "--data",
-    "folder",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Where the data set lies.  [default: AUTOCALC_DATA_DIR]",
-)
-@click.option("--download", is_flag=True, help="Get missing files from the Internet.")
-@click.option("--epochs", type=click.IntRange(1), help="Passes over the data.")
-@click.option("--batch-size", type=click.IntRange(1), help="Images in a step.")
-@click.option(
-    "--optimizer",
-    type=click.Choice(list(OPTIMIZERS)),
-    default="sgd",
-    show_default=True,
-    help="How parameters follow gradients.",
-)
-@click.option("--lr", type=click.FloatRange(0), help="The learning rate.")
-@click.option(
-    "--momentum",
-    type=click.FloatRange(0, 1, max_open=True),
-    help="Momentum of SGD, beta1 of AdamW.",
-)
-@click.option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Equal seeds give equal results.",
-)
-@click.option(
-    "--threads",
-    type=click.IntRange(1),
-    help="Threads to compute on.  [default: the usable cores]",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Threads that make batches ahead of time.",
-)
-@click.option(
-    "--kernels",
-    "choices",
-    metavar="SETS",
-    help="Kernel sets or families to prefer, best first: simd,blas.",
-)
-@click.option(
-    "--plot",
-    "picture",
-    metavar="FILE",
-    type=FILE,
-    help="Draw the curves of loss and accuracy (.png, .svg, .pdf).",
-)
-@click.option(
-    "--save",
-    "target",
-    metavar="FILE",
-    type=FILE,
-    help="Save after each epoch.  [default: the file of --resume]",
-)
-@click.option(
-    "--resume",
-    "saved",
-    metavar="FILE",
-    type=FILE,
-    help="Go on with a training that was saved.",
-)
-@click.option("--quiet", "-q", is_flag=True, help="Print the result only.")
-@click.pass_context
-def train_command(
-    ctx: click.Context,
-    /,
-    data: str,
-    folder: Path | None,
-    download: bool,
-    threads: int | None,
-    workers: int,
-    choices: str | None,
-    picture: Path | None,
-    target: Path | None,
-    saved: Path | None,
-    quiet: bool,
-    **settings: Any,
-) -> None:
-    """Train on a data set and report the test accuracy.
+class Things(click.Group):
+    """Commands named after what they train on."""
 
-    DATA is digits (8 x 8 images, comes with AutoCalc), mnist or fashion-mnist (28 x 28,
-    from the files in --data DIR).
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; say which there are."""
+        if not args[0].startswith("-") and args[0] not in self.commands:
+            names = ", ".join(map(repr, self.commands))
+            ctx.fail(f"{args[0]!r} is not one of {names}.")
+        return super().resolve_command(ctx, args)
+
+
+@click.group("train", cls=Things)
+def train_command() -> None:
+    """Train a model and report how good it is.
 
     Ctrl-C stops after the running step and saves; --resume goes on there, bit for bit
     as if nothing had happened.
@@ -139,187 +34,11 @@ def train_command(
     Examples:
       autocalc train digits
       autocalc train mnist --epochs 3 --data ~/data --save mnist.safetensors
-      autocalc train mnist --resume mnist.safetensors --epochs 10 --plot curves.png
-      autocalc train mnist --kernels reference --threads 1
+      autocalc train charlm --text shakespeare.txt --save model.safetensors
+      autocalc train mnist --help     every option
     """
-    _check_files(picture, target)
-    _choose_kernels(ctx, choices)
-    _choose_threads(ctx, threads)
-    source = Source(folder, download)
-    if saved is None:
-        training = Training(_config(data, settings), source, workers)
-    else:
-        state, epochs = _saved_state(ctx, data, saved, settings)
-        training = checkpoint.resume(state, epochs, source, workers)
-    if not quiet:
-        click.echo(_headline(training))
-    started = perf_counter()
-    finished = _run(training, target or saved, quiet)
-    if picture is not None:
-        plot.draw(training, picture)
-        click.echo(f"Curves drawn into {picture}.")
-    if not finished:
-        ctx.exit(130)
-    click.echo(_result(training, perf_counter() - started))
 
 
-# ---- before --------------------------------------------------------------------------
-
-
-def _check_files(picture: Path | None, target: Path | None) -> None:
-    """Find out now what would fail after hours of training."""
-    if picture is not None:
-        plot.check_plot(picture)
-    for name, path in (("--plot", picture), ("--save", target)):
-        if path is not None and not path.absolute().parent.is_dir():
-            message = f"the folder {path.parent} does not exist; make it first."
-            raise click.BadParameter(message, param_hint=name)
-
-
-def _choose_kernels(ctx: click.Context, choices: str | None) -> None:
-    if choices is None:
-        return
-    words = [word.strip() for word in choices.split(",") if word.strip()]
-    try:
-        ctx.with_resource(kernels.use(*words))
-    except ConfigError as error:
-        raise click.BadParameter(str(error), param_hint="--kernels") from error
-
-
-def _choose_threads(ctx: click.Context, threads: int | None) -> None:
-    if threads is not None:
-        ctx.call_on_close(partial(set_num_threads, get_num_threads()))
-        set_num_threads(threads)
-
-
-def _config(data: str, settings: dict[str, Any]) -> Config:
-    """Fill in what the user left out from the data set's recipe."""
-    recipe = RECIPES[data]
-    lr = recipe.lr if settings["optimizer"] == "sgd" else ADAMW_LR
-    usual = {
-        "epochs": recipe.epochs,
-        "batch_size": recipe.batch_size,
-        "lr": lr,
-        "momentum": recipe.momentum,
-    }
-    given = {name: value for name, value in settings.items() if value is not None}
-    return Config(data=data, **{**usual, **given})
-
-
-def _saved_state(
-    ctx: click.Context, data: str, saved: Path, settings: dict[str, Any]
-) -> tuple[dict[str, Any], int]:
-    """Return what was saved, and the epochs to go to, if nothing contradicts it."""
-    state = checkpoint.read(saved)
-    config = state["config"]
-    if config.data != data:
-        message = f"{saved} is a training on {config.data}, not on {data}."
-        raise click.UsageError(message)
-    for name in FIXED:
-        by_user = (
-            ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
-        )
-        if by_user and settings[name] != getattr(config, name):
-            option = name.replace("_", "-")
-            message = (
-                f"--{option} {settings[name]}: {saved} is a training with "
-                f"{getattr(config, name)}, which cannot change on the way."
-            )
-            raise click.UsageError(message)
-    epochs = settings["epochs"] or config.epochs
-    if epochs <= state["epoch"]:
-        message = (
-            f"{saved} has trained {state['epoch']} epochs already; ask for more with "
-            f"--epochs."
-        )
-        raise click.UsageError(message)
-    return state, epochs
-
-
-def _headline(training: Training) -> str:
-    config = training.config
-    parameters = sum(p.numel() for p in training.model.parameters())
-    settings = {**asdict(config)}
-    for name in ("data", "model", "epochs"):
-        del settings[name]
-    listed = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in settings.items())
-    going_on = f" from epoch {training.epoch + 1}" if training.history.losses else ""
-    return (
-        f"{config.model} of {parameters:,} parameters on {config.data}, "
-        f"{len(training.loader.dataset):,} images; {listed}{going_on}"
-    )
-
-
-# ---- during --------------------------------------------------------------------------
-
-
-def _run(training: Training, target: Path | None, quiet: bool) -> bool:
-    """Train to the end, or to Ctrl-C; return whether it was the end."""
-    with _interruptible() as interrupted, make_screen(training, quiet) as screen:
-        for event in training.run():
-            screen.show(event)
-            if isinstance(event, EpochEnd) and target is not None:
-                checkpoint.save(training, target)
-            if interrupted:
-                break
-    if training.epoch >= training.config.epochs:
-        return True
-    place = target or _new_file(training.config)
-    checkpoint.save(training, place)
-    click.echo(
-        f"Interrupted in epoch {training.epoch + 1} after step "
-        f"{training.steps_done:,} of {len(training.loader):,}. Saved to {place}; go on "
-        f"with:\n  autocalc train {training.config.data} --resume {place}",
-        err=True,
-    )
-    return False
-
-
-@contextmanager
-def _interruptible() -> Iterator[list[int]]:
-    """Collect Ctrl-C in a list: a step is never cut in two.  A second one is final."""
-    seen: list[int] = []
-
-    def note(number: int, _frame: object) -> None:
-        if seen:
-            raise KeyboardInterrupt
-        seen.append(number)
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield seen
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _new_file(config: Config) -> Path:
-    """Return a name in the current folder that is not taken."""
-    stem = f"autocalc-{config.data}-{config.model}"
-    path, count = Path(f"{stem}.safetensors"), 1
-    while path.exists():
-        count += 1
-        path = Path(f"{stem}-{count}.safetensors")
-    return path
-
-
-# ---- after ---------------------------------------------------------------------------
-
-
-def _result(training: Training, seconds: float) -> str:
-    history = training.history
-    return (
-        f"test accuracy {history.test_accuracies[-1]:.2%}  "
-        f"{seconds:.1f} s  "
-        f"{history.speed:,.0f} samples/s  "
-        f"kernels {sets_used(training.calls)}"
-    )
-
-
-def sets_used(calls: Counter[tuple[str, str]]) -> str:
-    """Return which sets ran in a step, the busiest first, and what others had to do."""
-    by_set: dict[str, list[str]] = {}
-    for kernel, name in calls:
-        by_set.setdefault(name, []).append(kernel)
-    busiest, *others = sorted(by_set, key=lambda name: -len(by_set[name]))
-    rest = [f"{name} ({', '.join(sorted(by_set[name]))})" for name in others]
-    return ", ".join([busiest, *rest])
+for data in RECIPES:
+    train_command.add_command(image_command(data))
+train_command.add_command(text_command)

@@ -14,10 +14,12 @@ from autocalc.data._samplers import (
     Sampler,
     SequentialSampler,
 )
+from autocalc.data._text import Characters, windows
 
 __all__ = [
     "MNIST",
     "BatchSampler",
+    "Characters",
     "DataLoader",
     "Dataset",
     "Digits",
@@ -31,4 +33,5 @@ __all__ = [
     "random_split",
     "read_idx",
     "transforms",
+    "windows",
 ]

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""What the commands that train have in common."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from autocalc import kernels
+from autocalc._dispatch._threads import get_num_threads, set_num_threads
+from autocalc.errors import ConfigError
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+Command = TypeVar("Command", bound="Callable[..., Any] | click.Command")
+
+_MACHINE = (
+    click.option(
+        "--threads",
+        type=click.IntRange(1),
+        help="Threads to compute on.  [default: the usable cores]",
+    ),
+    click.option(
+        "--kernels",
+        "choices",
+        metavar="SETS",
+        help="Kernel sets or families to prefer, best first: simd,blas.",
+    ),
+)
+
+
+def machine_options(command: Command) -> Command:
+    """Add the options that `choose_machine` obeys."""
+    for option in reversed(_MACHINE):
+        command = option(command)
+    return command
+
+
+def choose_machine(
+    ctx: click.Context, threads: int | None, choices: str | None
+) -> None:
+    """Choose threads and kernels for this command alone."""
+    if threads is not None:
+        ctx.call_on_close(partial(set_num_threads, get_num_threads()))
+        set_num_threads(threads)
+    if choices is None:
+        return
+    words = [word.strip() for word in choices.split(",") if word.strip()]
+    try:
+        ctx.with_resource(kernels.use(*words))
+    except ConfigError as error:
+        raise click.BadParameter(str(error), param_hint="--kernels") from error
+
+
+def check_folder(name: str, path: Path | None) -> None:
+    """Find out now what would fail after hours of training."""
+    if path is not None and not path.absolute().parent.is_dir():
+        message = f"the folder {path.parent} does not exist; make it first."
+        raise click.BadParameter(message, param_hint=name)
+
+
+def given_by_user(ctx: click.Context, name: str) -> bool:
+    """Tell whether an option was written out."""
+    return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+
+
+@contextmanager
+def interruptible() -> Iterator[list[int]]:
+    """Collect Ctrl-C in a list: a step is never cut in two.  A second one is final."""
+    seen: list[int] = []
+
+    def note(number: int, _frame: object) -> None:
+        if seen:
+            raise KeyboardInterrupt
+        seen.append(number)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def new_file(stem: str) -> Path:
+    """Return a name in the current folder that is not taken."""
+    path, count = Path(f"{stem}.safetensors"), 1
+    while path.exists():
+        count += 1
+        path = Path(f"{stem}-{count}.safetensors")
+    return path
+
+
+def sets_used(calls: Counter[tuple[str, str]]) -> str:
+    """Return which sets ran in a step, the busiest first, and what others had to do."""
+    by_set: dict[str, list[str]] = {}
+    for kernel, name in calls:
+        by_set.setdefault(name, []).append(kernel)
+    busiest, *others = sorted(by_set, key=lambda name: -len(by_set[name]))
+    rest = [f"{name} ({', '.join(sorted(by_set[name]))})" for name in others]
+    return ", ".join([busiest, *rest])

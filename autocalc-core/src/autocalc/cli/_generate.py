@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""``autocalc generate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from autocalc.cli import _text_checkpoint as checkpoint
+from autocalc.cli._common import FILE, choose_machine, machine_options
+from autocalc.models import stream
+
+
+@click.command("generate")
+@click.argument("file", type=FILE)
+@click.option(
+    "--prompt",
+    "-p",
+    default="\n",
+    help="What the text begins with.  [default: a line break]",
+)
+@click.option(
+    "--count",
+    "-n",
+    type=click.IntRange(0),
+    default=500,
+    show_default=True,
+    help="Characters to write.",
+)
+@click.option(
+    "--temperature",
+    type=click.FloatRange(0),
+    default=0.8,
+    show_default=True,
+    help="Above 1 bolder, below 1 safer, 0: the likeliest always.",
+)
+@click.option("--top-k", type=click.IntRange(1), help="Of the likeliest K only.")
+@click.option(
+    "--top-p",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Of the fewest that hold this probability.",
+)
+@click.option("--seed", type=int, help="Equal seeds give equal texts.")
+@machine_options
+@click.pass_context
+def generate_command(
+    ctx: click.Context,
+    /,
+    file: Path,
+    prompt: str,
+    count: int,
+    temperature: float,
+    top_k: int | None,
+    top_p: float | None,
+    seed: int | None,
+    threads: int | None,
+    choices: str | None,
+) -> None:
+    """Write text with a trained model, character by character.
+
+    FILE is what `autocalc train charlm --save` wrote.
+
+    \b
+    Examples:
+      autocalc generate model.safetensors
+      autocalc generate model.safetensors --prompt "ROMEO:" --count 1000
+      autocalc generate model.safetensors --temperature 1.2 --top-p 0.9 --seed 1
+    """
+    if not prompt:
+        message = "it is empty; the model needs a character to go on from."
+        raise click.BadParameter(message, param_hint="--prompt")
+    choose_machine(ctx, threads, choices)
+    model, text = checkpoint.model_of(checkpoint.read(file))
+    tokens = text.encode(prompt).reshape(1, -1)
+    click.echo(prompt, nl=False)
+    for token in stream(
+        model,
+        tokens,
+        count,
+        temperature=temperature,
+        top_k=top_k,
+        top_p=top_p,
+        seed=seed,
+    ):
+        click.echo(text.decode(token), nl=False)
+    click.echo()

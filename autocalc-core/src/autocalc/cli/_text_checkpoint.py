@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Trainings on text as files: what a run needs to go on, and a model to write."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+from autocalc import _io
+from autocalc.data import Characters
+from autocalc.errors import CheckpointError
+from autocalc.models import Decoder, TextConfig, TextTraining
+
+#: Marks a file as one of ours.
+_KIND = "autocalc text training"
+
+
+def save(training: TextTraining, source: Path | None, path: Path) -> None:
+    """Write a training on the text of a file (None: the built-in one), in one step."""
+    state = {
+        "kind": _KIND,
+        "text": None if source is None else str(source.absolute()),
+        "characters": len(training.text),
+        "vocabulary": training.text.vocabulary,
+        "config": asdict(training.config),
+        "training": training.state_dict(),
+    }
+    _io.save(state, path)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return the state that `save` wrote, its config as a `TextConfig`."""
+    state = _io.load(path)
+    if not isinstance(state, dict) or state.get("kind") != _KIND:
+        message = (
+            f"{path} holds no model of text; give a file that `autocalc train charlm "
+            f"--save` wrote."
+        )
+        raise CheckpointError(message)
+    known = {field.name for field in fields(TextConfig)}
+    if set(state["config"]) != known:
+        message = (
+            f"{path} has the settings {', '.join(sorted(state['config']))}; this "
+            f"AutoCalc has {', '.join(sorted(known))}. Use the AutoCalc that wrote it."
+        )
+        raise CheckpointError(message)
+    state["config"] = TextConfig(**state["config"])
+    return state
+
+
+def resume(state: dict[str, Any], source: Path | None, steps: int) -> TextTraining:
+    """Return the training of a state, to go on to `steps`."""
+    place = state["text"] if source is None else source
+    text = Characters.from_file(place, state["vocabulary"])
+    if len(text) != state["characters"]:
+        message = (
+            f"{place or 'the built-in text'} has {len(text):,} characters; it had "
+            f"{state['characters']:,} when the training began, which cannot go on."
+        )
+        raise CheckpointError(message)
+    training = TextTraining(text, replace(state["config"], steps=steps))
+    training.load_state_dict(state["training"])
+    return training
+
+
+def model_of(state: dict[str, Any]) -> tuple[Decoder, Characters]:
+    """Return the model of a state, and how it reads text."""
+    text = Characters(state["vocabulary"], state["vocabulary"])
+    model = state["config"].make_model(len(state["vocabulary"]))
+    model.load_state_dict(state["training"]["model"])
+    return model, text

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""How a training on text shows on the screen: lines, and on a terminal a bar."""
+
+from __future__ import annotations
+
+import math
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from time import perf_counter
+from typing import Any
+
+import click
+
+from autocalc.cli._memory import in_megabytes, resident_bytes
+from autocalc.models import Evaluation, TextStep, TextTraining
+
+#: Seconds between two updates of the bar.
+_BAR_PAUSE = 0.1
+
+
+class TextScreen:
+    """Prints a line every `every` steps, one after each evaluation; moves the bar."""
+
+    def __init__(self, training: TextTraining, every: int, quiet: bool) -> None:
+        self._training = training
+        self._every = every
+        self._quiet = quiet
+        self._next = 0.0
+        self._bar: Any = None
+        if not quiet and sys.stdout.isatty():
+            self._bar = _bar()
+            self._task = self._bar.add_task(
+                "", total=training.config.steps, completed=training.step, news=""
+            )
+
+    def shown(self) -> AbstractContextManager[Any]:
+        """Return the context in which events show."""
+        return nullcontext() if self._bar is None else self._bar
+
+    def say(self, line: str) -> None:
+        """Print a line above the bar."""
+        if self._quiet:
+            return
+        if self._bar is None:
+            click.echo(line)
+        else:
+            self._bar.console.print(line, highlight=False, markup=False)
+
+    def show(self, event: TextStep | Evaluation) -> None:
+        """Show an event."""
+        if isinstance(event, Evaluation):
+            self.say(evaluation_line(self._training, event))
+        elif event.number % self._every == 0:
+            self.say(step_line(self._training, event))
+        if self._bar is not None and perf_counter() >= self._next:
+            self._next = perf_counter() + _BAR_PAUSE
+            news = f"loss {self._training.history.recent_loss():.4f}"
+            self._bar.update(self._task, completed=event.number, news=news)
+            self._bar.refresh()
+
+
+def _bar() -> Any:
+    from rich.progress import (  # 40 ms of import
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[news]}"),
+        TimeRemainingColumn(compact=True),
+        transient=True,
+        auto_refresh=False,
+    )
+
+
+def step_line(training: TextTraining, step: TextStep) -> str:
+    """Return what there is to say after a step; the loss is the mean of the last 20."""
+    loss = training.history.recent_loss()
+    return (
+        f"step {step.number:,}/{training.config.steps:,}  loss {loss:.4f}  "
+        f"perplexity {perplexity(loss)}  lr {step.lr:.2e}  "
+        f"{training.speed:,.0f} tokens/s  {in_megabytes(resident_bytes())}"
+    )
+
+
+def evaluation_line(training: TextTraining, evaluation: Evaluation) -> str:
+    """Return what there is to say after an evaluation."""
+    return (
+        f"step {evaluation.number:,}/{training.config.steps:,}  "
+        f"validation loss {evaluation.loss:.4f}  "
+        f"perplexity {perplexity(evaluation.loss)}"
+    )
+
+
+def perplexity(loss: float) -> str:
+    """Return e^loss: among how many tokens the model hesitates."""
+    return f"{math.exp(loss):.2f}" if loss < 700 else "inf"

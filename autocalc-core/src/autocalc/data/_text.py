@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""Text as numbers, one for each character."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from autocalc._creation import arange, randint, tensor
+from autocalc._dtypes import int64
+from autocalc._functional import index_select
+from autocalc._random import Generator
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, DataError
+
+
+class Characters:
+    """A text, each character a number from 0 to V - 1.
+
+    Parameters
+    ----------
+    text
+        At least two characters.
+    vocabulary
+        The characters in the order of their numbers; by default those of the text,
+        sorted.
+
+    Attributes
+    ----------
+    vocabulary
+        As above, one string.
+    tokens
+        The text, int64 ``[N]``.
+
+    Raises
+    ------
+    ArgumentError
+        If the text is too short.
+    DataError
+        If it has characters that the vocabulary lacks.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> text = ac.data.Characters("to be or not to be")
+    >>> text.vocabulary, len(text)
+    (' benort', 18)
+    >>> text.decode(text.encode("note"))
+    'note'
+    """
+
+    def __init__(self, text: str, vocabulary: str | None = None) -> None:
+        if len(text) < 2:
+            message = (
+                f"Characters: the text has {len(text)} characters; a model needs at "
+                f"least 2, one to read and one to tell."
+            )
+            raise ArgumentError(message)
+        if vocabulary is None:
+            vocabulary = "".join(sorted(set(text)))
+        self.vocabulary = vocabulary
+        self._numbers = {character: i for i, character in enumerate(vocabulary)}
+        self.tokens = self.encode(text)
+
+    @classmethod
+    def from_file(
+        cls, path: str | Path | None = None, vocabulary: str | None = None
+    ) -> Characters:
+        """Read a UTF-8 file; without one, the documentation inside CPython."""
+        return cls(builtin_text() if path is None else _read(Path(path)), vocabulary)
+
+    def __len__(self) -> int:
+        """Return the number of characters."""
+        return len(self.tokens)
+
+    def encode(self, text: str) -> Tensor:
+        """Return the numbers ``[N]`` of a text."""
+        unknown = sorted(set(text) - self._numbers.keys())
+        if unknown:
+            shown = ", ".join(map(repr, unknown[:5]))
+            message = (
+                f"Characters: {len(unknown)} characters are not in the vocabulary of "
+                f"{len(self.vocabulary)}: {shown}. Leave them out, or train on a text "
+                f"that has them."
+            )
+            raise DataError(message)
+        return tensor([self._numbers[c] for c in text], dtype=int64)
+
+    def decode(self, tokens: Tensor | Iterable[int]) -> str:
+        """Return the text of numbers."""
+        numbers: Any = tokens.tolist() if isinstance(tokens, Tensor) else tokens
+        return "".join(self.vocabulary[number] for number in numbers)
+
+    def split(self, part: float) -> tuple[Tensor, Tensor]:
+        """Return the tokens of the first `part` of the text, and of the rest.
+
+        Raises
+        ------
+        ArgumentError
+            If one of them would have fewer than two characters.
+        """
+        cut = int(part * len(self))
+        if not 2 <= cut <= len(self) - 2:
+            message = (
+                f"Characters.split: `part`={part} of {len(self)} characters is "
+                f"{cut}; both parts need at least 2."
+            )
+            raise ArgumentError(message)
+        return self.tokens[:cut], self.tokens[cut:]
+
+
+def windows(
+    tokens: Tensor, batch: int, length: int, generator: Generator | None = None
+) -> tuple[Tensor, Tensor]:
+    """Return random stretches of tokens ``[B, S]``, and those one place further.
+
+    Raises
+    ------
+    ArgumentError
+        If the text is not longer than a stretch.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> inputs, targets = ac.data.windows(ac.arange(100), batch=4, length=8)
+    >>> inputs.shape, bool((inputs + 1 == targets).all())
+    ((4, 8), True)
+    """
+    places = len(tokens) - length
+    if places < 1:
+        message = (
+            f"windows: stretches of {length} + 1 tokens from a text of {len(tokens)}; "
+            f"make them shorter, or the text longer."
+        )
+        raise ArgumentError(message)
+    starts = randint(0, places, (batch, 1), generator=generator)
+    index = (starts + arange(length + 1)).reshape(-1)
+    stretch = index_select(tokens, 0, index).reshape(batch, length + 1)
+    return stretch[:, :-1], stretch[:, 1:]
+
+
+def builtin_text() -> str:
+    """Return the help texts that CPython ships (`pydoc_data.topics`), 0.7 MB."""
+    from pydoc_data.topics import topics
+
+    return "\n".join(topics[name] for name in sorted(topics))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        message = (
+            f"{path} is not UTF-8: byte {error.start} is "
+            f"0x{error.object[error.start]:02x}. Convert it first, for example with "
+            f"iconv -t utf-8."
+        )
+        raise DataError(message) from error
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}."
+        raise DataError(message) from error

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""Models that are ready to train, each short enough to be read beside its paper."""
+
+from autocalc.models._cache import KeyValueCache
+from autocalc.models._decoder import Decoder
+from autocalc.models._generate import generate, stream
+from autocalc.models._training import (
+    Evaluation,
+    TextConfig,
+    TextHistory,
+    TextStep,
+    TextTraining,
+)
+
+__all__ = [
+    "Decoder",
+    "Evaluation",
+    "KeyValueCache",
+    "TextConfig",
+    "TextHistory",
+    "TextStep",
+    "TextTraining",
+    "generate",
+    "stream",
+]

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""What attention has seen: keys and values of the positions that are over."""
+
+from __future__ import annotations
+
+from autocalc._creation import zeros
+from autocalc._dtypes import DType
+from autocalc._tensor import Tensor
+from autocalc.errors import GradError, ShapeError
+
+
+class KeyValueCache:
+    """Keys and values of one layer, room for `length` positions made at once.
+
+    Parameters
+    ----------
+    batch, heads, length, features
+        Sizes: both tables are ``[batch, length, heads, features]``.
+    dtype
+        Of the tables.
+
+    Attributes
+    ----------
+    count
+        How many positions are filled.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> cache = ac.models.KeyValueCache(batch=1, heads=2, length=8, features=4)
+    >>> keys, values = cache.append(ac.ones(1, 3, 2, 4), ac.ones(1, 3, 2, 4))
+    >>> keys.shape, cache.count
+    ((1, 3, 2, 4), 3)
+    """
+
+    def __init__(
+        self,
+        batch: int,
+        heads: int,
+        length: int,
+        features: int,
+        dtype: DType | None = None,
+    ) -> None:
+        shape = (batch, length, heads, features)
+        self._keys = zeros(*shape, dtype=dtype)
+        self._values = zeros(*shape, dtype=dtype)
+        self.count = 0
+
+    @property
+    def length(self) -> int:
+        """How many positions there is room for."""
+        return self._keys.shape[1]
+
+    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Add positions ``[B, S, H, D]``; return all that are filled, as views.
+
+        Raises
+        ------
+        ShapeError
+            If there is no room for them.
+        GradError
+            If they have a history: gradients do not flow through a cache.
+        """
+        if keys.requires_grad or values.requires_grad:
+            message = (
+                "KeyValueCache: keys and values have a history, and a cache keeps "
+                "none; read text under ac.no_grad()."
+            )
+            raise GradError(message)
+        start, stop = self.count, self.count + keys.shape[1]
+        if stop > self.length:
+            message = (
+                f"KeyValueCache: {keys.shape[1]} positions do not fit behind "
+                f"{start} of {self.length}; make the cache longer."
+            )
+            raise ShapeError(message)
+        self._keys[:, start:stop].copy_(keys)
+        self._values[:, start:stop].copy_(values)
+        self.count = stop
+        return self._keys[:, :stop], self._values[:, :stop]

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: MIT
+"""The decoder-only transformer: a model of what comes next.
+
+Vaswani et al., Attention is all you need (2017); Radford et al., Language models are
+unsupervised multitask learners (2019), for the order of its layers.  Shapes: B texts, S
+positions, d features, H heads of D = d / H features, V tokens.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+from autocalc import nn
+from autocalc._creation import arange
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, ShapeError
+from autocalc.models._cache import KeyValueCache
+from autocalc.models._rotary import Rotary
+from autocalc.nn import functional, init
+
+Positions = Literal["learned", "rotary"]
+Norm = Literal["layer", "rms"]
+Activation = Literal["gelu", "swiglu"]
+
+
+class Attention(nn.Module):
+    """Each position gathers from those before it.
+
+    ::
+
+        q, k, v = x W_qkv^T + b_qkv             [B, S, H, D] each
+        a = softmax(q k^T / sqrt(D) + causal)   [B, H, S, S], never in memory
+        y = (a v) W_o^T + b_o                   [B, S, d]
+
+    With fewer heads of keys than of queries, neighbours share them (Ainslie et al.:
+    GQA, 2023).
+    """
+
+    def __init__(
+        self, d_model: int, heads: int, kv_heads: int, dropout: float, bias: bool
+    ) -> None:
+        super().__init__()
+        self.heads, self.kv_heads, self.dropout = heads, kv_heads, dropout
+        self.features = d_model // heads
+        width = (heads + 2 * kv_heads) * self.features
+        self.qkv = nn.Linear(d_model, width, bias=bias)
+        self.out = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(
+        self,
+        x: Tensor,
+        rotary: Rotary | None = None,
+        cache: KeyValueCache | None = None,
+    ) -> Tensor:
+        """Return [B, S, d] of [B, S, d]; `cache` holds the positions before."""
+        batch, length, _ = x.shape
+        every = self.heads + 2 * self.kv_heads
+        # Heads stay interleaved: the three are views, and their gradients one array.
+        qkv = self.qkv(x).reshape(batch, length, every, self.features)
+        q = qkv[:, :, : self.heads]
+        k = qkv[:, :, self.heads : self.heads + self.kv_heads]
+        v = qkv[:, :, self.heads + self.kv_heads :]
+        past = 0 if cache is None else cache.count
+        if rotary is not None:
+            q, k = rotary(q, past), rotary(k, past)
+        if cache is not None:
+            k, v = cache.append(k, v)
+        y = functional.scaled_dot_product_attention(
+            q.permute(0, 2, 1, 3),
+            k.permute(0, 2, 1, 3),
+            v.permute(0, 2, 1, 3),
+            attn_mask=_beyond(length, past),
+            dropout_p=self.dropout if self.training else 0.0,
+            is_causal=past == 0,
+            enable_gqa=self.kv_heads != self.heads,
+        )
+        y = y.permute(0, 2, 1, 3).reshape(batch, length, self.heads * self.features)
+        out: Tensor = self.out(y)
+        return out
+
+
+def _beyond(length: int, past: int) -> Tensor | None:
+    """Return which keys each new position may see, where `is_causal` cannot say it."""
+    if past == 0 or length == 1:
+        return None
+    return arange(past + length) <= arange(past, past + length).reshape(-1, 1)
+
+
+class GELUFeedForward(nn.Module):
+    """y = GELU(x W_1^T + b_1) W_2^T + b_2, from d to d_ff features and back."""
+
+    def __init__(self, d_model: int, d_ff: int, bias: bool) -> None:
+        super().__init__()
+        self.up = nn.Linear(d_model, d_ff, bias=bias)
+        self.down = nn.Linear(d_ff, d_model, bias=bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return [B, S, d] of [B, S, d]."""
+        out: Tensor = self.down(functional.gelu(self.up(x)))
+        return out
+
+
+class SwiGLUFeedForward(nn.Module):
+    """y = (SiLU(x W_g^T) * x W_u^T) W_2^T; Shazeer: GLU variants (2020), equation 6."""
+
+    def __init__(self, d_model: int, d_ff: int, bias: bool) -> None:
+        super().__init__()
+        self.gate = nn.Linear(d_model, d_ff, bias=bias)
+        self.up = nn.Linear(d_model, d_ff, bias=bias)
+        self.down = nn.Linear(d_ff, d_model, bias=bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return [B, S, d] of [B, S, d]."""
+        out: Tensor = self.down(functional.silu(self.gate(x)) * self.up(x))
+        return out
+
+
+FEED_FORWARD = {"gelu": GELUFeedForward, "swiglu": SwiGLUFeedForward}
+NORMS = {"layer": nn.LayerNorm, "rms": nn.RMSNorm}
+
+
+class Block(nn.Module):
+    """x = x + Attention(Norm(x)); x = x + FeedForward(Norm(x))."""
+
+    def __init__(
+        self, attention: Attention, feed_forward: nn.Module, norms: Sequence[nn.Module]
+    ) -> None:
+        super().__init__()
+        self.norm_1, self.norm_2 = norms
+        self.attention, self.feed_forward = attention, feed_forward
+
+    def forward(
+        self,
+        x: Tensor,
+        rotary: Rotary | None = None,
+        cache: KeyValueCache | None = None,
+    ) -> Tensor:
+        """Return [B, S, d] of [B, S, d]."""
+        x = x + self.attention(self.norm_1(x), rotary, cache)
+        out: Tensor = x + self.feed_forward(self.norm_2(x))
+        return out
+
+
+class Decoder(nn.Module):
+    """The logits of the token that follows each position.
+
+    ::
+
+        x = E[tokens] + P[positions]            [B, S, d]
+        x = Block_L(... Block_1(x))
+        logits = Norm(x) E^T                    [B, S, V]
+
+    Parameters
+    ----------
+    vocabulary
+        V, the number of tokens.
+    context
+        The longest text it sees.
+    d_model, heads, layers
+        Features d, heads H (d is a multiple of H), blocks.
+    d_ff
+        Features within the feed-forward part; 4 d by default.
+    kv_heads
+        Heads of keys and values; a divisor of `heads`, by default as many.
+    positions
+        ``"learned"`` adds a vector for each place; ``"rotary"`` turns queries and keys.
+    norm
+        ``"layer"`` or ``"rms"``.
+    activation
+        ``"gelu"`` or ``"swiglu"``.
+    dropout
+        Probability with which a weight of attention is dropped in training.
+    bias
+        Whether the layers have biases.
+    tied
+        Whether the last layer is the table of the first (Press, Wolf 2017).
+
+    Raises
+    ------
+    ArgumentError
+        If the sizes do not fit together.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> model = ac.models.Decoder(vocabulary=65, context=64, d_model=32, layers=2)
+    >>> tokens = ac.randint(0, 65, (8, 64))
+    >>> model(tokens).shape
+    (8, 64, 65)
+    """
+
+    def __init__(
+        self,
+        vocabulary: int,
+        context: int = 64,
+        d_model: int = 128,
+        heads: int = 4,
+        layers: int = 4,
+        d_ff: int | None = None,
+        *,
+        kv_heads: int | None = None,
+        positions: Positions = "learned",
+        norm: Norm = "layer",
+        activation: Activation = "gelu",
+        dropout: float = 0.0,
+        bias: bool = True,
+        tied: bool = True,
+    ) -> None:
+        super().__init__()
+        kv_heads = heads if kv_heads is None else kv_heads
+        d_ff = 4 * d_model if d_ff is None else d_ff
+        _check_sizes(d_model, heads, kv_heads)
+        for name, value, known in (
+            ("positions", positions, ("learned", "rotary")),
+            ("norm", norm, tuple(NORMS)),
+            ("activation", activation, tuple(FEED_FORWARD)),
+        ):
+            _check_choice(name, value, known)
+        self.context, self.kv_heads = context, kv_heads
+        self.features = d_model // heads
+        make_norm, make_feed_forward = NORMS[norm], FEED_FORWARD[activation]
+        self.tokens = nn.Embedding(vocabulary, d_model)
+        learned = positions == "learned"
+        self.positions = nn.Embedding(context, d_model) if learned else None
+        self.rotary = None if learned else Rotary(context, self.features)
+        self.blocks = nn.ModuleList(
+            Block(
+                Attention(d_model, heads, kv_heads, dropout, bias),
+                make_feed_forward(d_model, d_ff, bias),
+                (make_norm(d_model), make_norm(d_model)),
+            )
+            for _ in range(layers)
+        )
+        self.norm = make_norm(d_model)
+        self.head = nn.Linear(d_model, vocabulary, bias=False)
+        if tied:
+            self.head.weight = self.tokens.weight
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weights from N(0, 0.02^2), those that end a branch smaller.
+
+        2 L branches add up in L blocks; 0.02 / sqrt(2 L) keeps their sum from growing
+        (Radford et al. 2019, section 2.3).
+        """
+        last = 0.02 / math.sqrt(2 * max(len(self.blocks), 1))
+        for name, parameter in self.named_parameters():
+            if parameter.ndim < 2:
+                continue  # norms and biases are ones and zeros
+            ends = name.endswith(("out.weight", "down.weight"))
+            init.normal_(parameter, 0.0, last if ends else 0.02)
+        for module in self.modules():
+            if isinstance(module, nn.Linear) and module.bias is not None:
+                init.zeros_(module.bias)
+
+    def forward(
+        self, tokens: Tensor, caches: Sequence[KeyValueCache] | None = None
+    ) -> Tensor:
+        """Return logits [B, S, V] of tokens [B, S].
+
+        Parameters
+        ----------
+        tokens
+            Integers, at most `context` in a row with what the caches hold.
+        caches
+            One for each block (see `make_caches`): then `tokens` are the ones behind
+            those that the caches hold.
+        """
+        past = 0 if caches is None else caches[0].count
+        self._check_tokens(tokens, past)
+        x = self.tokens(tokens)
+        if self.positions is not None:
+            x = x + self.positions(arange(past, past + tokens.shape[1]))
+        for i, block in enumerate(self.blocks):
+            x = block(x, self.rotary, None if caches is None else caches[i])
+        logits: Tensor = self.head(self.norm(x))
+        return logits
+
+    def make_caches(self, batch: int) -> list[KeyValueCache]:
+        """Return empty caches, one for each block, of the longest text."""
+        dtype = self.tokens.weight.dtype
+        sizes = (batch, self.kv_heads, self.context, self.features)
+        return [KeyValueCache(*sizes, dtype=dtype) for _ in self.blocks]
+
+    def loss(self, tokens: Tensor, targets: Tensor) -> Tensor:
+        """Return the mean cross-entropy over all positions of [B, S]."""
+        logits = self(tokens)
+        flat = logits.reshape(-1, logits.shape[-1])
+        return functional.cross_entropy(flat, targets.reshape(-1))
+
+    def _check_tokens(self, tokens: Tensor, past: int) -> None:
+        if tokens.ndim != 2 or tokens.shape[1] == 0:
+            message = (
+                f"Decoder: `tokens` has shape {tokens.shape}; it must be [B, S] with S "
+                f"at least 1."
+            )
+            raise ShapeError(message)
+        if past + tokens.shape[1] > self.context:
+            behind = f" behind {past} in the caches" if past else ""
+            message = (
+                f"Decoder: {tokens.shape[1]} tokens in a row{behind}; this model sees "
+                f"{self.context} (`context`)."
+            )
+            raise ShapeError(message)
+
+
+def _check_sizes(d_model: int, heads: int, kv_heads: int) -> None:
+    if min(d_model, heads, kv_heads) < 1 or d_model % heads or heads % kv_heads:
+        message = (
+            f"Decoder: d_model={d_model}, heads={heads}, kv_heads={kv_heads}; d_model "
+            f"must be a multiple of heads, and heads of kv_heads, all at least 1."
+        )
+        raise ArgumentError(message)
+
+
+def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        message = f"Decoder: `{name}` is {value!r}; it must be one of {known}."
+        raise ArgumentError(message)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Rotary positions: queries and keys are turned by angles that grow with the place."""
+
+from __future__ import annotations
+
+from autocalc import nn
+from autocalc._creation import arange
+from autocalc._functional import cat
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError
+
+
+class Rotary(nn.Module):
+    """Turn feature pairs (i, i + D/2) of place p by the angle p * base^(-2 i / D).
+
+    Su et al.: RoFormer (2021), equation 34.  The product of a turned query and a turned
+    key depends on the distance of their places alone.
+
+    Parameters
+    ----------
+    context
+        How many places there are.
+    features
+        D, an even number.
+    base
+        Of the angles.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc.models._rotary import Rotary
+    >>> x = ac.randn(1, 5, 2, 8)  # [B, S, H, D]
+    >>> Rotary(16, 8)(x).shape
+    (1, 5, 2, 8)
+    """
+
+    cos: Tensor
+    sin: Tensor
+
+    def __init__(self, context: int, features: int, base: float = 10000.0) -> None:
+        super().__init__()
+        if features % 2:
+            message = (
+                f"Rotary: {features} features for each head; pairs are turned, so the "
+                f"number must be even."
+            )
+            raise ArgumentError(message)
+        steps = base ** (arange(0.0, features, 2) / -features)
+        angles = arange(float(context)).reshape(-1, 1, 1) * steps  # [S, 1, D/2]
+        self.register_buffer("cos", angles.cos(), persistent=False)
+        self.register_buffer("sin", angles.sin(), persistent=False)
+
+    def forward(self, x: Tensor, start: int = 0) -> Tensor:
+        """Return x [B, S, H, D] turned; its first place is `start`."""
+        half = x.shape[-1] // 2
+        stop = start + x.shape[1]
+        cos, sin = self.cos[start:stop], self.sin[start:stop]
+        left, right = x[..., :half], x[..., half:]
+        return cat((left * cos - right * sin, left * sin + right * cos), -1)

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT
+"""Training a model of text, one step after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+from autocalc._grad_mode import no_grad
+from autocalc._random import Generator, default_generator, manual_seed
+from autocalc._tensor import Tensor
+from autocalc.data import Characters, windows
+from autocalc.errors import ArgumentError
+from autocalc.models._decoder import Activation, Decoder, Norm, Positions
+from autocalc.nn import utils
+from autocalc.optim import SGD, Adam, AdamW, Lion, Optimizer
+
+OPTIMIZERS: dict[str, Any] = {"adamw": AdamW, "adam": Adam, "lion": Lion, "sgd": SGD}
+SCHEDULES = ("cosine", "linear", "constant")
+
+#: The part of a text that is trained on; the rest tells how good the model is.
+TRAINED_PART = 0.9
+#: The learning rate at the end of a schedule, of its highest.
+_LAST = 0.1
+#: Stretches in a batch of an evaluation; it has no influence on the result.
+_EVALUATION_BATCH = 64
+
+
+@dataclass(frozen=True)
+class TextConfig:
+    """What a training is made of; with the text, it says every bit of the result."""
+
+    steps: int = 2000
+    batch_size: int = 12
+    seq_len: int = 64
+    d_model: int = 128
+    heads: int = 4
+    layers: int = 4
+    d_ff: int | None = None
+    positions: Positions = "learned"
+    norm: Norm = "layer"
+    activation: Activation = "gelu"
+    dropout: float = 0.0
+    optimizer: str = "adamw"
+    lr: float = 1e-3
+    weight_decay: float = 0.1
+    warmup: int = 100
+    schedule: str = "cosine"
+    grad_clip: float = 1.0
+    eval_every: int = 250
+    seed: int = 0
+
+    def make_model(self, vocabulary: int) -> Decoder:
+        """Return a model of these sizes, its weights drawn anew."""
+        return Decoder(
+            vocabulary,
+            self.seq_len,
+            self.d_model,
+            self.heads,
+            self.layers,
+            self.d_ff,
+            positions=self.positions,
+            norm=self.norm,
+            activation=self.activation,
+            dropout=self.dropout,
+        )
+
+    def rate(self, step: int) -> float:
+        """Return the learning rate of a step, counted from 0.
+
+        It rises evenly for `warmup` steps and then falls to a tenth: along half a
+        cosine (Loshchilov, Hutter: SGDR, 2017), or evenly, or not at all.
+        """
+        if step < self.warmup:
+            return self.lr * (step + 1) / (self.warmup + 1)
+        done = (step - self.warmup) / max(1, self.steps - self.warmup)
+        if self.schedule == "constant":
+            return self.lr
+        left = 1 - done
+        if self.schedule == "cosine":
+            left = (1 + math.cos(math.pi * done)) / 2
+        return self.lr * (_LAST + (1 - _LAST) * left)
+
+
+@dataclass
+class TextHistory:
+    """What has been seen so far."""
+
+    #: The loss of each step.
+    losses: list[float] = field(default_factory=list)
+    #: (steps done, loss over the rest of the text).
+    evaluations: list[tuple[int, float]] = field(default_factory=list)
+    #: Seconds spent in steps.
+    seconds: float = 0.0
+
+    def recent_loss(self, steps: int = 20) -> float:
+        """Return the mean loss of the last steps."""
+        recent = self.losses[-steps:]
+        return sum(recent) / len(recent)
+
+
+@dataclass(frozen=True)
+class TextStep:
+    """A step that is over: how many there were, its loss and learning rate."""
+
+    number: int
+    loss: float
+    lr: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The loss over the part of the text that is not trained on."""
+
+    number: int
+    loss: float
+
+
+class TextTraining:
+    """Trains a `Decoder` on a text; stops and goes on at any step.
+
+    Parameters
+    ----------
+    text
+        What to learn; nine tenths are trained on, the rest is kept for evaluation.
+    config
+        The settings.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> text = ac.data.Characters("the cat sat on the mat. " * 40)
+    >>> config = ac.models.TextConfig(steps=3, seq_len=16, d_model=16, layers=1)
+    >>> training = ac.models.TextTraining(text, config)
+    >>> for event in training.run():
+    ...     print(type(event).__name__, event.number)
+    TextStep 1
+    TextStep 2
+    TextStep 3
+    Evaluation 3
+    """
+
+    def __init__(self, text: Characters, config: TextConfig) -> None:
+        _check(config)
+        manual_seed(config.seed)
+        self.config = config
+        self.text = text
+        self.tokens, self.kept_tokens = text.split(TRAINED_PART)
+        self.model = config.make_model(len(text.vocabulary))
+        self.optimizer = _optimizer(self.model, config)
+        self.generator = Generator().manual_seed(config.seed)
+        self.history = TextHistory()
+
+    @property
+    def step(self) -> int:
+        """How many steps are over."""
+        return len(self.history.losses)
+
+    @property
+    def speed(self) -> float:
+        """Tokens a second, in training steps."""
+        tokens = self.step * self.config.batch_size * self.config.seq_len
+        return tokens / self.history.seconds if self.history.seconds else 0.0
+
+    def run(self) -> Iterator[TextStep | Evaluation]:
+        """Train to the last step; leave the loop at any event to stop there."""
+        config = self.config
+        self.model.train()
+        while self.step < config.steps:
+            lr = config.rate(self.step)
+            started = perf_counter()
+            loss = self._step(lr)
+            self.history.seconds += perf_counter() - started
+            self.history.losses.append(loss)
+            yield TextStep(self.step, loss, lr)
+            if self.step % config.eval_every == 0 or self.step == config.steps:
+                kept = self.evaluate()
+                self.history.evaluations.append((self.step, kept))
+                yield Evaluation(self.step, kept)
+
+    def _step(self, lr: float) -> float:
+        for group in self.optimizer.param_groups:
+            group["lr"] = lr
+        size = self.config.batch_size, self.config.seq_len
+        inputs, targets = windows(self.tokens, *size, self.generator)
+        self.optimizer.zero_grad()
+        loss = self.model.loss(inputs, targets)
+        loss.backward()
+        if self.config.grad_clip:
+            utils.clip_grad_norm_(self.model.parameters(), self.config.grad_clip)
+        self.optimizer.step()
+        value: float = loss.item()
+        return value
+
+    def evaluate(self) -> float:
+        """Return the mean loss of each token of the kept text, read in stretches."""
+        self.model.eval()
+        total, count = 0.0, 0
+        with no_grad():
+            for inputs, targets in _stretches(self.kept_tokens, self.config.seq_len):
+                size = targets.numel()
+                total += size * self.model.loss(inputs, targets).item()
+                count += size
+        self.model.train()
+        return total / count
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what `load_state_dict` needs to go on bit for bit."""
+        history = self.history
+        return {
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "windows": self.generator.get_state(),
+            "generator": default_generator.get_state(),
+            "losses": list(history.losses),
+            "evaluations": [list(pair) for pair in history.evaluations],
+            "seconds": history.seconds,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.generator.set_state(state["windows"])
+        default_generator.set_state(state["generator"])
+        evaluations = [(int(step), loss) for step, loss in state["evaluations"]]
+        losses = list(state["losses"])
+        self.history = TextHistory(losses, evaluations, state["seconds"])
+
+
+def _stretches(tokens: Tensor, length: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield all of a text, stretch behind stretch; the last one may be shorter."""
+    whole = (len(tokens) - 1) // length
+    for start in range(0, whole, _EVALUATION_BATCH):
+        rows = min(_EVALUATION_BATCH, whole - start)
+        first, last = start * length, (start + rows) * length
+        inputs, targets = tokens[first:last], tokens[first + 1 : last + 1]
+        yield inputs.reshape(rows, length), targets.reshape(rows, length)
+    if whole * length < len(tokens) - 1:
+        rest = tokens[whole * length :]
+        yield rest[:-1].reshape(1, -1), rest[1:].reshape(1, -1)
+
+
+def _optimizer(model: Decoder, config: TextConfig) -> Optimizer:
+    """Decay matrices only: a decayed bias or norm gains nothing."""
+    matrices = [p for p in model.parameters() if p.ndim > 1]
+    others = [p for p in model.parameters() if p.ndim < 2]
+    groups = [
+        {"params": matrices, "weight_decay": config.weight_decay},
+        {"params": others, "weight_decay": 0.0},
+    ]
+    make = OPTIMIZERS[config.optimizer]
+    more = {"momentum": 0.9} if make is SGD else {}
+    result: Optimizer = make(groups, lr=config.lr, **more)
+    return result
+
+
+def _check(config: TextConfig) -> None:
+    if config.optimizer not in OPTIMIZERS:
+        _refuse("optimizer", config.optimizer, f"one of {', '.join(OPTIMIZERS)}")
+    if config.schedule not in SCHEDULES:
+        _refuse("schedule", config.schedule, f"one of {', '.join(SCHEDULES)}")
+    for name in ("steps", "batch_size", "seq_len", "layers", "eval_every"):
+        if getattr(config, name) < 1:
+            _refuse(name, getattr(config, name), "at least 1")
+    for name in ("lr", "weight_decay", "warmup", "grad_clip"):
+        if getattr(config, name) < 0:
+            _refuse(name, getattr(config, name), "0 or more")
+
+
+def _refuse(name: str, value: object, needed: str) -> None:
+    message = f"TextConfig: `{name}` is {value!r}; it must be {needed}."
+    raise ArgumentError(message)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""``autocalc train charlm`` and ``autocalc generate``."""
+
+import re
+import signal
+
+import pytest
+
+import autocalc as ac
+from autocalc.cli import _train_text
+from autocalc.cli._text_screen import perplexity
+
+SENTENCE = "the quick brown fox jumps over the lazy dog. "
+TINY = (
+    "--text", "text", "--steps", 6, "--batch-size", 4, "--seq-len", 16, "--d-model", 16,
+    "--heads", 2, "--layers", 1, "--eval-every", 4, "--print-every", 3,
+)  # fmt: skip
+
+
+@pytest.fixture
+def write(run, tmp_path):
+    """Return `run`, in a folder with a text."""
+    (tmp_path / "text").write_text(SENTENCE * 30, encoding="utf-8")
+    return run
+
+
+def test_it_reports_steps_evaluations_and_the_result(write):
+    out = write("train", "charlm", *TINY).output.splitlines()
+    assert out[0].startswith("transformer of 4,016 parameters on 1,350 characters, 28 ")
+    step = (
+        r"step {}/6  loss \d\.\d{{4}}  perplexity \d+\.\d\d  lr \S+  [\d,]+ tokens/s  "
+        r"[\d,?]+ MB"
+    )
+    test = r"step {}/6  validation loss \d\.\d{{4}}  perplexity \d+\.\d\d"
+    for line, pattern in zip(
+        out[1:5],
+        (step.format(3), test.format(4), step.format(6), test.format(6)),
+        strict=True,
+    ):
+        assert re.fullmatch(pattern, line)
+    assert re.fullmatch(
+        r"validation loss \d\.\d{4}  perplexity \S+  \S+ s  [\d,]+ tokens/s", out[5]
+    )
+    assert len(out) == 6
+
+
+def test_quiet_prints_the_result_only(write):
+    out = write("train", "charlm", *TINY, "-q").output.splitlines()
+    assert len(out) == 1
+
+
+def test_samples_show_what_the_model_writes(write):
+    out = write("train", "charlm", *TINY, "--sample-every", 5).output
+    lines = out.splitlines()
+    index = next(i for i, line in enumerate(lines) if line.startswith("step 4"))
+    assert len(lines[index + 1]) == 201
+    assert set(lines[index + 1]) <= set(SENTENCE)
+
+
+def test_what_was_saved_goes_on_and_writes(write):
+    write("train", "charlm", *TINY, "--save", "whole")
+    write("train", "charlm", *TINY[:2], "--steps", 4, *TINY[4:], "--warmup", 100,
+          "--schedule", "constant", "--save", "part")  # fmt: skip
+    out = write("train", "charlm", "--resume", "part", "--steps", 6).output
+    assert "from step 5" in out
+    state = ac.load("part")
+    assert len(state["training"]["losses"]) == 6
+    words = ("generate", "part", "--prompt", "the ", "--count", 40, "--seed", 1)
+    text = write(*words).output
+    assert text.startswith("the ")
+    assert len(text) == 4 + 40 + 1
+    assert text == write(*words).output
+    assert text != write(*words[:-1], 2).output
+
+
+def test_a_resumed_training_is_the_whole_one(write):
+    same = ("--schedule", "constant")
+    write("train", "charlm", *TINY, *same, "--save", "whole")
+    write(
+        "train", "charlm", *TINY[:2], "--steps", 4, *TINY[4:], *same, "--save", "part"
+    )
+    write("train", "charlm", "--resume", "part", "--steps", 6)
+    whole, part = (ac.load(name)["training"] for name in ("whole", "part"))
+    assert part["losses"] == whole["losses"]
+    assert part["evaluations"] == whole["evaluations"]
+
+
+def test_ctrl_c_saves_and_exits_with_130(write, monkeypatch, tmp_path):
+    real = _train_text.TextScreen.show
+
+    def show(self, event):
+        real(self, event)
+        if event.number == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(_train_text.TextScreen, "show", show)
+    out = write("train", "charlm", *TINY, code=130).output
+    name = "autocalc-charlm.safetensors"
+    assert f"Interrupted after step 3 of 6. Saved to {name}; go on with:" in out
+    assert len(ac.load(tmp_path / name)["training"]["losses"]) == 3
+
+
+def test_what_contradicts_a_saved_training_is_refused(write, tmp_path):
+    write("train", "charlm", *TINY, "--save", "saved")
+    go_on = ("train", "charlm", "--resume", "saved")
+    out = write(*go_on, code=2).output
+    assert "saved has trained 6 steps already; ask for more with --steps." in out
+    out = write(*go_on, "--steps", 9, "--heads", 4, code=2).output
+    assert "--heads 4: saved is a training with 2, which cannot change" in out
+    (tmp_path / "text").write_text(SENTENCE * 20, encoding="utf-8")
+    out = write(*go_on, "--steps", 9, code=1).output
+    assert "has 900 characters; it had 1,350 when the training began" in out
+
+
+def test_files_that_hold_no_text_model_are_refused(write):
+    ac.save({"a": 1}, "other")
+    out = write("generate", "other", code=1).output
+    assert (
+        "other holds no model of text; give a file that `autocalc train charlm" in out
+    )
+    write("train", "charlm", *TINY, "--save", "saved")
+    out = write("generate", "saved", "--prompt", "", code=2).output
+    assert "it is empty; the model needs a character to go on from" in out
+    out = write("generate", "saved", "--prompt", "THE", code=1).output
+    assert "3 characters are not in the vocabulary of 28: 'E', 'H', 'T'" in out
+
+
+def test_a_huge_loss_has_no_perplexity():
+    assert perplexity(1.0) == "2.72"
+    assert perplexity(1e4) == "inf"
