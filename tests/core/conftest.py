@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import threading
 import types
+from pathlib import Path
 
 import pytest
 
@@ -79,3 +82,15 @@ def install(monkeypatch):
     yield install
     monkeypatch.undo()
     ac.kernels.reload()
+
+
+@pytest.fixture
+def no_worker_left():
+    """After the test no worker of a loader lives, and no file is left open."""
+    files = Path("/proc/self/fd")
+    before = len(list(files.iterdir())) if files.is_dir() else 0
+    yield
+    assert multiprocessing.active_children() == []
+    assert not [t for t in threading.enumerate() if t.name.startswith("autocalc-data")]
+    if before:  # one more for the process that watches over those started afresh
+        assert len(list(files.iterdir())) <= before + 1

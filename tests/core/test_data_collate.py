@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc.data import default_collate
+from autocalc.data import default_collate, default_convert
 
 
 class Point(NamedTuple):
@@ -71,3 +72,29 @@ def test_unequal_field_counts_are_refused():
 def test_unknown_types_are_refused_by_name():
     with pytest.raises(TypeError, match="type object cannot make a batch"):
         default_collate([object()])
+
+
+def test_a_mapping_keeps_its_type():
+    samples = [OrderedDict(b=1, a=2.0), OrderedDict(b=3, a=4.0)]
+    batch = default_collate(samples)
+    assert type(batch) is OrderedDict
+    assert {key: value.tolist() for key, value in batch.items()} == {
+        "b": [1, 3],
+        "a": [2.0, 4.0],
+    }
+
+
+def test_unequal_keys_are_refused():
+    message = r"keys \['a'\] and \['a', 'b'\] cannot make one batch"
+    with pytest.raises(ac.errors.ShapeError, match=message):
+        default_collate([{"a": 1}, {"a": 1, "b": 2}])
+
+
+def test_without_batches_arrays_become_tensors_and_the_rest_stays():
+    sample = (Point(np.arange(2), [np.float32(3)]), {"x": np.zeros(1)}, "name", 4)
+    point, values, name, number = default_convert(sample)
+    assert type(point) is Point
+    assert point.x.tolist() == [0, 1]
+    assert point.y[0].dtype is ac.float32
+    assert values["x"].tolist() == [0.0]
+    assert (name, number) == ("name", 4)

@@ -150,3 +150,30 @@ def test_random_split_refuses_negative_lengths():
 def test_the_base_class_says_which_method_is_missing(call):
     with pytest.raises(NotImplementedError, match=r"a data set needs a `__\w+__`"):
         call(ac.data.Dataset())
+
+
+def test_a_concatenation_finds_its_samples_by_one_index():
+    both = ac.data.ConcatDataset([Squares(), [], "ab"])
+    assert both.cumulative_sizes == [5, 5, 7]
+    assert [both[i] for i in (0, 4, 5, -1, -7)] == [(0, 0), (4, 16), "a", "b", (0, 0)]
+    for index in (7, -8):
+        with pytest.raises(IndexError, match=f"ConcatDataset: index {index} is out of"):
+            both[index]
+
+
+def test_data_sets_are_added():
+    both = Squares() + ac.data.Subset(Squares(), [4, 3])
+    loader = ac.data.DataLoader(both, batch_size=4)
+    assert [x.tolist() for x, _ in loader] == [[0, 1, 2, 3], [4, 4, 3]]
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([], "ConcatDataset: no data sets were given"),
+        ([ac.data.IterableDataset()], "finds no sample by its index; use ChainDataset"),
+    ],
+)
+def test_what_cannot_be_concatenated(parts, message):
+    with pytest.raises(ac.errors.ArgumentError, match=message):
+        ac.data.ConcatDataset(parts)

@@ -10,7 +10,7 @@ import autocalc as ac
 from autocalc.utils.data import DataLoader
 
 #: Modules that only reading, downloading, prefetching and saving need.
-LATE = ("gzip", "urllib.request", "concurrent.futures", "hashlib", "safetensors", "ssl")
+LATE = ("gzip", "urllib.request", "multiprocessing", "hashlib", "safetensors", "ssl")
 
 
 def test_slow_modules_are_imported_when_they_are_needed():

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc.data import BatchSampler, RandomSampler, SequentialSampler
+from autocalc.data import (
+    BatchSampler,
+    DataLoader,
+    RandomSampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
+from autocalc.data._samplers import SeededSampler
 from autocalc.data._shuffle import permutation
 
 
@@ -87,3 +95,64 @@ def test_batch_sampler_refuses_other_sizes(size):
 def test_the_base_class_says_what_is_missing():
     with pytest.raises(NotImplementedError, match="a sampler needs an `__iter__`"):
         iter(ac.data.Sampler())
+
+
+def test_subset_random_sampler_puts_its_indices_in_another_order_each_epoch():
+    sampler = SubsetRandomSampler(range(100, 150), generator=1)
+    first, second = list(sampler), list(sampler)
+    assert sorted(first) == sorted(second) == list(range(100, 150))
+    assert first != second
+    assert len(sampler) == 50
+
+
+def test_weighted_random_sampler_draws_by_weight():
+    weights = [1.0, 0.0, 3.0, 6.0]
+    drawn = list(WeightedRandomSampler(weights, 20_000, generator=0))
+    shares = np.bincount(drawn, minlength=4) / len(drawn)
+    assert np.allclose(shares, [0.1, 0.0, 0.3, 0.6], atol=0.01)
+
+
+def test_weighted_random_sampler_without_replacement():
+    weights = ac.tensor([1.0, 0.0, 3.0, 6.0])
+    sampler = WeightedRandomSampler(weights, 3, replacement=False, generator=0)
+    epochs = np.array([list(sampler) for _ in range(1500)])
+    assert set(map(tuple, np.sort(epochs).tolist())) == {(0, 2, 3)}
+    # The first of each epoch is drawn as with replacement.
+    shares = np.bincount(epochs[:, 0], minlength=4) / len(epochs)
+    assert np.allclose(shares, [0.1, 0.0, 0.3, 0.6], atol=0.05)
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [SubsetRandomSampler(range(9), 3), WeightedRandomSampler([1.0] * 9, 9, True, 3)],
+)
+def test_a_loader_resumes_inside_these_orders(sampler):
+    loader = DataLoader(range(9), 2, sampler=sampler)
+    batches = iter(loader)
+    next(batches)
+    state = loader.state_dict()
+    rest = [batch.tolist() for batch in batches]
+    sampler.seed = 99
+    loader.load_state_dict(state)
+    assert [batch.tolist() for batch in loader] == rest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1.0], 0), "`num_samples` is 0; use 1 or more"),
+        (([1.0], 2, False), "2 different indices are asked for, 1 have a weight"),
+        (([1.0, -1.0], 1), "finite number of at least 0 for each sample"),
+        (([[1.0]], 1), r"`weights` of shape \(1, 1\) were given"),
+        (([float("nan")], 1), "finite number of at least 0 for each sample"),
+        (([0.0], 1), "no sample has a weight above 0"),
+    ],
+)
+def test_weighted_random_sampler_refuses(arguments, message):
+    with pytest.raises(ac.errors.ArgumentError, match=message):
+        WeightedRandomSampler(*arguments)
+
+
+def test_the_base_of_seeded_samplers_says_what_is_missing():
+    with pytest.raises(NotImplementedError, match="needs an `indices` method"):
+        iter(SeededSampler(0))

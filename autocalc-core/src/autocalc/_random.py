@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -75,8 +78,64 @@ class Generator:
         self._offset = offset
 
 
-default_generator = Generator()
+#: What stands in for the default generator in the running context, if anything does.
+_stand_in: ContextVar[Generator | None] = ContextVar("autocalc_generator", default=None)
+
+
+class _DefaultGenerator(Generator):
+    """The process's generator, or inside `drawing_from` the one that was given there.
+
+    The look costs 50 ns for each call of a random kernel, which itself takes some µs.
+    """
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start the stream of `seed` from its beginning; return this generator."""
+        other = _stand_in.get()
+        if other is not None:
+            other.manual_seed(seed)
+            return self
+        return super().manual_seed(seed)
+
+    def initial_seed(self) -> int:
+        """Return the seed of the stream."""
+        other = _stand_in.get()
+        return super().initial_seed() if other is None else other.initial_seed()
+
+    def draw(self, words: int) -> tuple[Any, Any]:
+        """Take `words` 32-bit words; return (seed, offset) as 0-d int64 arrays."""
+        other = _stand_in.get()
+        return super().draw(words) if other is None else other.draw(words)
+
+    def get_state(self) -> dict[str, int]:
+        """Return what `set_state` needs to go on from here."""
+        other = _stand_in.get()
+        return super().get_state() if other is None else other.get_state()
+
+    def set_state(self, state: dict[str, int]) -> None:
+        """Go on from a state that `get_state` gave."""
+        other = _stand_in.get()
+        if other is None:
+            super().set_state(state)
+        else:
+            other.set_state(state)
+
+
+default_generator = _DefaultGenerator()
 default_generator.seed()
+
+
+@contextmanager
+def drawing_from(generator: Generator) -> Iterator[None]:
+    """Let `generator` be the default one in this block, for this thread alone.
+
+    A batch is made inside such a block, with a generator of its own: so its random
+    numbers do not depend on which worker makes it, or when.
+    """
+    token = _stand_in.set(generator)
+    try:
+        yield
+    finally:
+        _stand_in.reset(token)
 
 
 def manual_seed(seed: int) -> Generator:

@@ -2,10 +2,12 @@
 """Data sets, the loader that makes batches of them, and transforms."""
 
 from autocalc.data import transforms
-from autocalc.data._collate import default_collate
-from autocalc.data._dataset import Dataset, Subset, TensorDataset, random_split
+from autocalc.data._collate import default_collate, default_convert
+from autocalc.data._combine import ConcatDataset, Subset, random_split
+from autocalc.data._dataset import Dataset, TensorDataset
 from autocalc.data._digits import Digits
 from autocalc.data._idx import read_idx
+from autocalc.data._iterable import ChainDataset, IterableDataset
 from autocalc.data._loader import DataLoader
 from autocalc.data._mnist import MNIST, FashionMNIST
 from autocalc.data._samplers import (
@@ -13,23 +15,34 @@ from autocalc.data._samplers import (
     RandomSampler,
     Sampler,
     SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
 )
 from autocalc.data._text import Characters, windows
+from autocalc.data._worker import WorkerInfo, get_worker_info
 
 __all__ = [
     "MNIST",
     "BatchSampler",
+    "ChainDataset",
     "Characters",
+    "ConcatDataset",
     "DataLoader",
     "Dataset",
     "Digits",
     "FashionMNIST",
+    "IterableDataset",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
     "Subset",
+    "SubsetRandomSampler",
     "TensorDataset",
+    "WeightedRandomSampler",
+    "WorkerInfo",
     "default_collate",
+    "default_convert",
+    "get_worker_info",
     "random_split",
     "read_idx",
     "transforms",

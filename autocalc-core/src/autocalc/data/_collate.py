@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import copy
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def default_collate(samples: Sequence[Any]) -> Any:
     if isinstance(first, str | bytes):
         return list(samples)
     if isinstance(first, Mapping):
-        return {key: default_collate([s[key] for s in samples]) for key in first}
+        return _collate_keys(samples, first)
     if isinstance(first, tuple | list):
         return _collate_fields(samples, _maker(first))
     message = (
@@ -64,6 +65,52 @@ def default_collate(samples: Sequence[Any]) -> Any:
         f"pass `collate_fn`."
     )
     raise DTypeError(message)
+
+
+def default_convert(sample: Any) -> Any:
+    """Turn the arrays of one sample into tensors, and leave the rest as it is.
+
+    It is what a loader with ``batch_size=None``, which makes no batches, does.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> import numpy as np
+    >>> ac.data.default_convert({"x": np.arange(2), "y": "a"})["x"].tolist()
+    [0, 1]
+    """
+    if isinstance(sample, np.ndarray | np.generic):
+        return from_numpy(np.asarray(sample))
+    if isinstance(sample, Mapping):
+        return _like(sample, {key: default_convert(sample[key]) for key in sample})
+    if isinstance(sample, tuple | list):
+        return _maker(sample)([default_convert(field) for field in sample])
+    return sample
+
+
+def _collate_keys(samples: Sequence[Any], first: Mapping[Any, Any]) -> Any:
+    for sample in samples:
+        if sample.keys() != first.keys():
+            message = (
+                f"collate: samples with the keys {list(first)} and {list(sample)} "
+                f"cannot make one batch; give them all the same keys, or pass "
+                f"`collate_fn`."
+            )
+            raise ShapeError(message)
+    columns = {key: [sample[key] for sample in samples] for key in first}
+    return _like(first, {key: default_collate(columns[key]) for key in columns})
+
+
+def _like(mapping: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
+    """Return `items` as a mapping of the type of `mapping`, if that can be changed.
+
+    A copy keeps what the type has beside its items: the default of a defaultdict.
+    """
+    if type(mapping) is dict or not isinstance(mapping, MutableMapping):
+        return items
+    result = copy.copy(mapping)
+    result.update(items)
+    return result
 
 
 def _maker(sample: Sequence[Any]) -> Callable[[list[Any]], Any]:

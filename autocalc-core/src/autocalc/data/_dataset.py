@@ -3,22 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from autocalc._creation import from_numpy
 from autocalc._tensor import Tensor
-from autocalc.data._arrays import (
-    Array,
-    Indices,
-    as_array,
-    as_indices,
-    needs_gradient,
-)
+from autocalc.data._arrays import Array, Indices, as_array, needs_gradient
 from autocalc.data._collate import default_collate, stack
-from autocalc.data._shuffle import Seeding, draw_seed, permutation
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
@@ -54,6 +44,12 @@ class Dataset:
     def take(self, indices: Indices) -> Any:
         """Return the batch of the samples at `indices`, in that order."""
         return default_collate([self[int(i)] for i in indices])
+
+    def __add__(self, other: Any) -> Any:
+        """Return a data set of these samples and then those of `other`."""
+        from autocalc.data._combine import ConcatDataset
+
+        return ConcatDataset([self, other])
 
 
 def take(dataset: Any, indices: Indices) -> Any:
@@ -132,74 +128,3 @@ class TensorDataset(Dataset):
             else from_numpy(array.take(indices, axis=0))
             for tensor, array in zip(self.tensors, self._arrays, strict=True)
         )
-
-
-class Subset(Dataset):
-    """Those samples of `dataset` that `indices` names, in that order."""
-
-    def __init__(self, dataset: Any, indices: Sequence[int] | Array) -> None:
-        self.dataset = dataset
-        self.indices = as_indices(indices)
-
-    def __len__(self) -> int:
-        """Return the number of samples."""
-        return len(self.indices)
-
-    def __getitem__(self, index: int) -> Any:
-        """Return the sample at ``indices[index]``."""
-        place = checked_index("Subset", index, len(self))
-        return self.dataset[int(self.indices[place])]
-
-    def take(self, indices: Indices) -> Any:
-        """Return the batch of the samples at ``self.indices[indices]``."""
-        return take(self.dataset, self.indices[indices])
-
-
-def random_split(
-    dataset: Any, lengths: Sequence[float], generator: Seeding = None
-) -> list[Subset]:
-    """Split `dataset` at random into parts that do not overlap.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        What to split.
-    lengths : sequence of int or of float
-        The parts' lengths, whose sum is ``len(dataset)``; or their shares, whose sum
-        is 1 (what rounding leaves over goes to the first parts, one each).
-    generator : Generator or int, optional
-        Where the order comes from; an int is a seed.  By default the process's
-        generator, which `manual_seed` sets.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> data = ac.data.TensorDataset(ac.zeros(10))
-    >>> [len(part) for part in ac.data.random_split(data, [0.8, 0.2], generator=0)]
-    [8, 2]
-    """
-    counts = _part_lengths(len(dataset), lengths)
-    order = permutation(len(dataset), draw_seed(generator), 0)
-    ends = np.cumsum(counts)
-    return [
-        Subset(dataset, order[end - count : end])
-        for end, count in zip(ends, counts, strict=True)
-    ]
-
-
-def _part_lengths(total: int, lengths: Sequence[float]) -> list[int]:
-    if any(length < 0 for length in lengths):
-        message = f"random_split: lengths {list(lengths)} must not be negative."
-        raise ArgumentError(message)
-    if all(isinstance(length, int) for length in lengths) and sum(lengths) == total:
-        return [int(length) for length in lengths]
-    if not np.isclose(sum(lengths), 1.0):
-        message = (
-            f"random_split: lengths {list(lengths)} add up to {sum(lengths)}; they "
-            f"must add up to the {total} samples, or to 1 if they are shares."
-        )
-        raise ArgumentError(message)
-    counts = [int(total * share) for share in lengths]
-    for part in range(total - sum(counts)):
-        counts[part % len(counts)] += 1
-    return counts

@@ -1,29 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""The loader: samples in some order, batch by batch, from worker threads if asked."""
+"""The loader: samples in some order, batch by batch, from workers if asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+import weakref
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
-from itertools import islice
-from typing import Any, cast
+from itertools import islice, repeat
+from typing import Any
 
-import numpy as np
-
-from autocalc._dispatch._threads import get_num_threads
-from autocalc.data._arrays import as_indices
-from autocalc.data._collate import default_collate
-from autocalc.data._dataset import take
-from autocalc.data._prefetch import prefetch
+from autocalc.data._crew import Crew
+from autocalc.data._iterable import IterableDataset
 from autocalc.data._samplers import (
     BatchSampler,
     RandomSampler,
+    SeededSampler,
     SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
     check_batch_size,
     count_batches,
 )
-from autocalc.data._shuffle import Seeding
+from autocalc.data._shuffle import Seeding, draw_seed
+from autocalc.data._worker import End, Job, Task, Worker
 from autocalc.errors import ArgumentError, CheckpointError
+
+#: Samplers that tell an epoch's whole order at once.  A class derived from one of them
+#: may iterate otherwise, so it is asked sample by sample.
+_KNOWN = {SequentialSampler, RandomSampler, SubsetRandomSampler, WeightedRandomSampler}
 
 
 class DataLoader:
@@ -31,10 +35,10 @@ class DataLoader:
 
     Parameters
     ----------
-    dataset : Dataset
-        Anything with `__len__` and `__getitem__`.
-    batch_size : int, default 1
-        Samples in a batch.
+    dataset : Dataset or IterableDataset
+        Anything with `__len__` and `__getitem__`, or an iterable data set.
+    batch_size : int or None, default 1
+        Samples in a batch; None gives the samples one by one, as they are.
     shuffle : bool, default False
         A new random order in each epoch.
     sampler : iterable of int, optional
@@ -42,8 +46,8 @@ class DataLoader:
     batch_sampler : iterable of lists of int, optional
         Gives whole batches, instead of `batch_size`, `shuffle`, `sampler`, `drop_last`.
     num_workers : int, default 0
-        Threads that make batches ahead of time, in order; 0 makes them in the caller's
-        thread.  No more threads run than the thread budget allows.
+        Workers that make batches ahead of time, in order; 0 makes them in the caller's
+        thread.
     collate_fn : callable, optional
         Makes a batch of a list of samples.  Without it, a data set whose samples lie in
         arrays makes the batch by one gather; others go through `default_collate`.
@@ -51,18 +55,35 @@ class DataLoader:
         Has no effect on a CPU; accepted so that programs carry over.
     drop_last : bool, default False
         Leave out the last batch if it is smaller than the others.
+    timeout : float, default 0
+        Seconds to wait for a worker's batch; 0 waits for ever.
+    worker_init_fn : callable, optional
+        Called in each worker, with its number, before it makes its first batch.
+    multiprocessing_context : str or context, optional
+        None makes the workers threads, no more of which work at a time than the thread
+        budget allows.  ``"fork"``, ``"spawn"``, ``"forkserver"`` or a context of
+        `multiprocessing` makes them processes, each with one thread for its kernels;
+        they are worth it where samples are made by Python code, which threads run only
+        one at a time.
     generator : Generator or int, optional
-        Where the seed of `shuffle` comes from; an int is the seed.  By default the
-        process's generator, which `manual_seed` sets.
-    prefetch_factor : int, default 2
-        Batches in advance for each worker.
+        Where the seed comes from; an int is the seed.  By default the process's
+        generator, which `manual_seed` sets.
+    prefetch_factor : int, optional
+        Batches in advance for each worker; by default 2.
     persistent_workers : bool, default False
-        Has no effect: threads start in 0.1 ms; accepted so that programs carry over.
+        Let the workers wait for the next epoch, instead of starting new ones.
+    pin_memory_device, in_order
+        Have no effect: batches always come in order.
 
     Notes
     -----
-    The seed is drawn once.  The order of an epoch depends on the seed and the epoch's
-    number alone, which makes `state_dict` four numbers and resuming exact.
+    The seed is drawn once, by the first loop.  An epoch's order follows from the seed
+    and the epoch's number; what a batch's samples draw from the default generator (in
+    transforms, say) follows from these and the batch's number.  So neither depends on
+    how many workers there are, `state_dict` is four numbers, and resuming is exact.
+
+    A worker process that raises or dies is a `DataError` with what it said; what a
+    thread raises is raised as it is.
 
     Examples
     --------
@@ -75,48 +96,70 @@ class DataLoader:
     def __init__(
         self,
         dataset: Any,
-        batch_size: int = 1,
-        shuffle: bool = False,
-        sampler: Iterable[int] | None = None,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Iterable[Any] | None = None,
         batch_sampler: Iterable[Any] | None = None,
         num_workers: int = 0,
-        collate_fn: Callable[[list[Any]], Any] | None = None,
+        collate_fn: Callable[[Any], Any] | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
-        *,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], Any] | None = None,
+        multiprocessing_context: Any = None,
         generator: Seeding = None,
-        prefetch_factor: int = 2,
+        *,
+        prefetch_factor: int | None = None,
         persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
     ) -> None:
-        del pin_memory, persistent_workers
-        check_batch_size("DataLoader", batch_size)
+        del pin_memory, pin_memory_device, in_order
+        if batch_size is not None:
+            check_batch_size("DataLoader", batch_size)
         _check_order(batch_size, shuffle, sampler, batch_sampler, drop_last)
         _check_count("num_workers", num_workers, 0)
-        _check_count("prefetch_factor", prefetch_factor, 1)
+        _check_count("timeout", timeout, 0)
         self.dataset = dataset
         self.batch_size = batch_size
         self.drop_last = drop_last
         self.num_workers = num_workers
-        self.prefetch_factor = prefetch_factor
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.multiprocessing_context = _checked_context(
+            multiprocessing_context, num_workers
+        )
+        self.generator = generator
+        self.prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
+        _check_count("prefetch_factor", self.prefetch_factor, 1)
+        self.persistent_workers = persistent_workers
         self.collate_fn = collate_fn
-        if sampler is None:
-            sampler = (
-                RandomSampler(dataset, generator=generator)
-                if shuffle
-                else SequentialSampler(dataset)
-            )
-        self.sampler = sampler
+        self._iterable = isinstance(dataset, IterableDataset)
+        if self._iterable:
+            _check_iterable(shuffle, sampler, batch_sampler)
+        self.sampler: Any = self._make_sampler(shuffle) if sampler is None else sampler
         self.batch_sampler = batch_sampler
         self._epoch = 0
         self._position = 0
         self._begun = False
-        self._run: object = None
+        self._runs = 0
+        self._seed: int | None = None
+        self._crew: Crew | None = None
+
+    def _make_sampler(self, shuffle: bool | None) -> Any:
+        if self._iterable:
+            return None
+        if shuffle:
+            return RandomSampler(self.dataset, generator=self.generator)
+        return SequentialSampler(self.dataset)
 
     def __len__(self) -> int:
         """Return the number of batches in an epoch."""
         if self.batch_sampler is not None:
             return len(self.batch_sampler)  # type: ignore[arg-type]  # its own error
-        samples = len(self.sampler)  # type: ignore[arg-type]  # its own error
+        samples = len(self.dataset if self._iterable else self.sampler)
+        if self.batch_size is None:
+            return samples
         return count_batches(samples, self.batch_size, self.drop_last)
 
     def __iter__(self) -> Iterator[Any]:
@@ -124,66 +167,132 @@ class DataLoader:
         if self._begun:  # the last loop was left early: that epoch is over
             self._epoch, self._position = self._epoch + 1, 0
         self._begun = True
-        self._run = run = object()
-        return self._count(run, self._batches(self._epoch, self._position))
+        self._runs += 1
+        return self._count(self._runs, self._batches(self._epoch, self._position))
 
     def _count(
-        self, run: object, batches: Generator[Any, None, None]
+        self, run: int, batches: Generator[Any, None, None]
     ) -> Generator[Any, None, None]:
         """Pass `batches` on, counting what the caller got (not what was prefetched)."""
         with closing(batches):
             for batch in batches:
-                if self._run is run:
+                if self._runs == run:
                     self._position += 1
                 yield batch
-        if self._run is run:
+        if self._runs == run:
             self._epoch, self._position, self._begun = self._epoch + 1, 0, False
 
     def _batches(self, epoch: int, start: int) -> Generator[Any, None, None]:
-        requests = islice(self._requests(epoch), start, None)
+        tasks = self._tasks(epoch)
+        if self._iterable:  # what was got before has to be read again
+            return _without(start, self._made(tasks, self._job(epoch)))
+        return self._made(islice(tasks, start, None), self._job(epoch))
+
+    def _made(self, tasks: Iterator[Task], job: Job) -> Generator[Any, None, None]:
         if self.num_workers == 0:
-            return (self._fetch(request) for request in requests)
-        return prefetch(
-            self._fetch,
-            requests,
-            workers=min(self.num_workers, get_num_threads()),
-            ahead=self.num_workers * self.prefetch_factor,
+            yield from _made_here(Worker(job, None), tasks)
+            return
+        crew = self._hire(job)
+        crew.busy = True
+        finished = False
+        try:
+            yield from crew.batches(tasks)
+            finished = True
+        except GeneratorExit:
+            finished = True
+            raise
+        finally:
+            crew.busy = False
+            if not (finished and crew is self._crew):
+                self._dismiss(crew)
+
+    def _hire(self, job: Job) -> Crew:
+        """Return the crew of the last epoch if it waits, else a new one."""
+        if self._crew is not None and not self._crew.busy:
+            return self._crew
+        crew = self._new_crew(job)
+        if self.persistent_workers and self._crew is None:
+            self._crew = crew
+            weakref.finalize(self, crew.close)
+        return crew
+
+    def _new_crew(self, job: Job) -> Crew:
+        if self.multiprocessing_context is None:
+            from autocalc.data._threads import ThreadCrew
+
+            return ThreadCrew(job, self.prefetch_factor, self.timeout)
+        from autocalc.data._processes import ProcessCrew, context_of
+
+        context = context_of(self.multiprocessing_context)
+        return ProcessCrew(job, self.prefetch_factor, self.timeout, context)
+
+    def _dismiss(self, crew: Crew) -> None:
+        crew.close()
+        if crew is self._crew:
+            self._crew = None
+
+    def _job(self, epoch: int) -> Job:
+        return Job(
+            dataset=self.dataset,
+            collate_fn=self.collate_fn,
+            batched=self.batch_size is not None or self.batch_sampler is not None,
+            batch_size=self.batch_size or 1,
+            drop_last=self.drop_last,
+            seed=self.seed,
+            epoch=epoch,
+            num_workers=self.num_workers,
+            worker_init_fn=self.worker_init_fn,
         )
 
-    def _requests(self, epoch: int) -> Iterator[Any]:
+    def _tasks(self, epoch: int) -> Iterator[Task]:
+        """Return an iterator over an epoch's tasks, endless where only workers know."""
+        run = self._runs
+        keys = repeat(None) if self._iterable else self._keys(epoch)
+        return (Task(run, epoch, number, key) for number, key in enumerate(keys))
+
+    def _keys(self, epoch: int) -> Iterator[Any]:
         """Return an iterator over the indices of each batch."""
         if self.batch_sampler is not None:
             return iter(self.batch_sampler)
-        if type(self.sampler) not in {SequentialSampler, RandomSampler}:
-            return iter(BatchSampler(self.sampler, self.batch_size, self.drop_last))
-        order = cast("RandomSampler", self.sampler).indices(epoch)
         size = self.batch_size
+        if type(self.sampler) not in _KNOWN:
+            if size is None:
+                return iter(self.sampler)
+            return iter(BatchSampler(self.sampler, size, self.drop_last))
+        order = self.sampler.indices(epoch)
+        if size is None:
+            return iter(order.tolist())
         return (order[i * size : (i + 1) * size] for i in range(len(self)))
 
-    def _fetch(self, request: Any) -> Any:
-        if self.collate_fn is None and _are_positions(request):
-            return take(self.dataset, as_indices(request))
-        keys = request.tolist() if isinstance(request, np.ndarray) else request
-        collate = default_collate if self.collate_fn is None else self.collate_fn
-        return collate([self.dataset[key] for key in keys])
+    @property
+    def seed(self) -> int:
+        """The number that all that is random in the epochs follows from."""
+        if isinstance(self.sampler, SeededSampler):
+            return self.sampler.seed
+        if self._seed is None:
+            self._seed = draw_seed(self.generator)
+        return self._seed
 
-    def state_dict(self) -> dict[str, int]:
+    @seed.setter
+    def seed(self, value: int) -> None:
+        self._seed = value
+
+    def state_dict(self) -> dict[str, int | None]:
         """Return where the loader stands, as plain numbers.
 
         ``position`` counts the batches that the caller has got in ``epoch``.  A sampler
-        of the user's own is skipped forward by that count when the state is loaded; its
-        own state, if it has any, is the user's to keep.
+        of the user's own is skipped forward by that count when the state is loaded, and
+        an iterable data set is read up to there; their own state, if they have any, is
+        the user's to keep.
         """
-        state = {
+        return {
             "epoch": self._epoch,
             "position": self._position,
             "batch_size": self.batch_size,
+            "seed": self.seed,
         }
-        if isinstance(self.sampler, RandomSampler) and self.batch_sampler is None:
-            state["seed"] = self.sampler.seed
-        return state
 
-    def load_state_dict(self, state: dict[str, int]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Make the next loop go on behind the batch where `state` was taken."""
         missing = {"epoch", "position", "batch_size"} - state.keys()
         if missing:
@@ -199,32 +308,72 @@ class DataLoader:
                 f"{self.batch_size}; use the same `batch_size` to go on there."
             )
             raise CheckpointError(message)
-        if "seed" in state and isinstance(self.sampler, RandomSampler):
-            self.sampler.seed = state["seed"]
+        if "seed" in state:
+            owner = self.sampler if isinstance(self.sampler, SeededSampler) else self
+            owner.seed = state["seed"]
+        if self._crew is not None:  # it was told the seed of before
+            self._dismiss(self._crew)
         self._epoch, self._position = state["epoch"], state["position"]
-        self._begun, self._run = False, None
+        self._begun, self._runs = False, self._runs + 1
 
 
-def _are_positions(request: Any) -> bool:
-    """Tell whether a batch is asked for by ints; a user's sampler may give any keys."""
-    return isinstance(request, np.ndarray) or all(
-        isinstance(key, int | np.integer) for key in request
-    )
+def _made_here(worker: Worker, tasks: Iterator[Task]) -> Generator[Any, None, None]:
+    for task in tasks:
+        batch = worker(task)
+        if batch is End:
+            return
+        yield batch
 
 
-def _check_count(name: str, value: int, least: int) -> None:
+def _without(
+    first: int, batches: Generator[Any, None, None]
+) -> Generator[Any, None, None]:
+    with closing(batches):
+        yield from islice(batches, first, None)
+
+
+def _checked_context(context: Any, workers: int) -> Any:
+    if context is not None and workers == 0:
+        message = (
+            f"DataLoader: `multiprocessing_context` is {context!r}, but `num_workers` "
+            f"is 0; it says how workers start, so ask for at least one."
+        )
+        raise ArgumentError(message)
+    return context
+
+
+def _check_count(name: str, value: float, least: int) -> None:
     if value >= least:
         return
     message = f"DataLoader: `{name}` is {value}; it must be at least {least}."
     raise ArgumentError(message)
 
 
+def _check_iterable(shuffle: object, sampler: object, batch_sampler: object) -> None:
+    if shuffle or sampler is not None or batch_sampler is not None:
+        message = (
+            "DataLoader: an IterableDataset gives its own order; leave out `shuffle`, "
+            "`sampler` and `batch_sampler`."
+        )
+        raise ArgumentError(message)
+
+
 def _check_order(
-    batch_size: int, shuffle: bool, sampler: object, batch_sampler: object, drop: bool
+    batch_size: int | None,
+    shuffle: bool | None,
+    sampler: object,
+    batch_sampler: object,
+    drop: bool,
 ) -> None:
     if sampler is not None and shuffle:
         message = (
             "DataLoader: `sampler` and `shuffle=True` both give an order; pass one."
+        )
+        raise ArgumentError(message)
+    if batch_size is None and (drop or batch_sampler is not None):
+        message = (
+            "DataLoader: `batch_size=None` makes no batches; leave out `drop_last` and "
+            "`batch_sampler`."
         )
         raise ArgumentError(message)
     if batch_sampler is None:

@@ -8,13 +8,15 @@ loader cuts batches out of it and can resume at any of them.  A user's sampler n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from autocalc.data._arrays import Indices, as_indices
-from autocalc.data._shuffle import Seeding, choices, draw_seed, permutation
+from autocalc._tensor import Tensor
+from autocalc.data._arrays import Array, Indices, as_array, as_indices
+from autocalc.data._shuffle import Seeding, choices, draw_seed, permutation, units
 from autocalc.errors import ArgumentError
 
 
@@ -47,7 +49,38 @@ class SequentialSampler(Sampler):
         return np.arange(len(self), dtype=np.int64)
 
 
-class RandomSampler(Sampler):
+class SeededSampler(Sampler):
+    """The base of samplers whose orders follow from one number and the epoch."""
+
+    def __init__(self, generator: Seeding) -> None:
+        self._generator = generator
+        self._seed: int | None = None
+        self._epoch = 0
+
+    @property
+    def seed(self) -> int:
+        """The number that all orders of this sampler follow from."""
+        if self._seed is None:
+            self._seed = draw_seed(self._generator)
+        return self._seed
+
+    @seed.setter
+    def seed(self, value: int) -> None:
+        self._seed = value
+
+    def __iter__(self) -> Iterator[int]:
+        """Return an iterator over the next epoch's indices."""
+        order = self.indices(self._epoch)
+        self._epoch += 1
+        return iter(order.tolist())
+
+    def indices(self, epoch: int) -> Indices:
+        """Return the order of `epoch`."""
+        message = f"{type(self).__name__}: a seeded sampler needs an `indices` method."
+        raise NotImplementedError(message)
+
+
+class RandomSampler(SeededSampler):
     """The samples in a random order, another one in each epoch.
 
     Parameters
@@ -70,36 +103,21 @@ class RandomSampler(Sampler):
         num_samples: int | None = None,
         generator: Seeding = None,
     ) -> None:
-        if num_samples is not None and num_samples < 1:
-            message = f"RandomSampler: `num_samples` is {num_samples}; use 1 or more."
-            raise ArgumentError(message)
+        super().__init__(generator)
+        if num_samples is not None:
+            _check_samples("RandomSampler", num_samples)
         self.data_source = data_source
         self.replacement = replacement
         self._num_samples = num_samples
-        self._generator: Seeding = generator
-        self._seed: int | None = None
-        self._epoch = 0
 
     @property
-    def seed(self) -> int:
-        """The number that all orders of this sampler follow from."""
-        if self._seed is None:
-            self._seed = draw_seed(self._generator)
-        return self._seed
-
-    @seed.setter
-    def seed(self, value: int) -> None:
-        self._seed = value
+    def num_samples(self) -> int:
+        """The number of indices of an epoch."""
+        return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __len__(self) -> int:
         """Return the number of indices of an epoch."""
-        return len(self.data_source) if self._num_samples is None else self._num_samples
-
-    def __iter__(self) -> Iterator[int]:
-        """Return an iterator over the next epoch's indices."""
-        order = self.indices(self._epoch)
-        self._epoch += 1
-        return iter(order.tolist())
+        return self.num_samples
 
     def indices(self, epoch: int) -> Indices:
         """Return the order of `epoch`."""
@@ -111,6 +129,126 @@ class RandomSampler(Sampler):
             permutation(total, self.seed, epoch * rounds + i) for i in range(rounds)
         ]
         return np.concatenate([as_indices([]), *orders])[: len(self)]
+
+
+class SubsetRandomSampler(SeededSampler):
+    """The given indices in a random order, another one in each epoch.
+
+    Parameters
+    ----------
+    indices : sequence of int
+        What is put in order.
+    generator : Generator or int, optional
+        As of `RandomSampler`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> sorted(ac.data.SubsetRandomSampler([3, 1, 5]))
+    [1, 3, 5]
+    """
+
+    def __init__(
+        self, indices: Sequence[int] | Array, generator: Seeding = None
+    ) -> None:
+        super().__init__(generator)
+        self._chosen = as_indices(indices)
+
+    def __len__(self) -> int:
+        """Return the number of indices of an epoch."""
+        return len(self._chosen)
+
+    def indices(self, epoch: int) -> Indices:
+        """Return the order of `epoch`."""
+        return self._chosen[permutation(len(self), self.seed, epoch)]
+
+
+class WeightedRandomSampler(SeededSampler):
+    """Indices drawn with probabilities in proportion to `weights`.
+
+    Without replacement, index i gets the number ``-log(u) / weights[i]`` for a random
+    u in (0, 1), and the smallest are taken: Efraimidis and Spirakis, "Weighted random
+    sampling with a reservoir", Information Processing Letters 97 (2006).
+
+    Parameters
+    ----------
+    weights : sequence of float
+        One for each sample: not negative, and not all 0.
+    num_samples : int
+        Indices in an epoch.
+    replacement : bool, default True
+        Draw each index anew, so that a sample can come twice.
+    generator : Generator or int, optional
+        As of `RandomSampler`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> set(ac.data.WeightedRandomSampler([0.0, 2.0, 0.0], 5))
+    {1}
+    """
+
+    def __init__(
+        self,
+        weights: Sequence[float] | Tensor | Array,
+        num_samples: int,
+        replacement: bool = True,
+        generator: Seeding = None,
+    ) -> None:
+        super().__init__(generator)
+        _check_samples("WeightedRandomSampler", num_samples)
+        self.weights = _checked_weights(weights)
+        possible = int(np.count_nonzero(self.weights))
+        if not replacement and num_samples > possible:
+            message = (
+                f"WeightedRandomSampler: {num_samples} different indices are asked "
+                f"for, {possible} have a weight above 0; ask for fewer, or pass "
+                f"`replacement=True`."
+            )
+            raise ArgumentError(message)
+        self.num_samples = num_samples
+        self.replacement = replacement
+
+    def __len__(self) -> int:
+        """Return the number of indices of an epoch."""
+        return self.num_samples
+
+    def indices(self, epoch: int) -> Indices:
+        """Return the order of `epoch`."""
+        if self.replacement:
+            ends = np.cumsum(self.weights)
+            drawn = units(self.num_samples, self.seed, epoch) * ends[-1]
+            return as_indices(np.searchsorted(ends, drawn, side="right"))
+        drawn = units(len(self.weights), self.seed, epoch)
+        with np.errstate(divide="ignore"):  # log(0), and a weight of 0: never chosen
+            waits = -np.log(drawn) / self.weights
+        return as_indices(np.argsort(waits, kind="stable")[: self.num_samples])
+
+
+def _checked_weights(weights: Any) -> npt.NDArray[np.float64]:
+    values: npt.NDArray[np.float64] = np.asarray(
+        as_array(weights) if isinstance(weights, Tensor) else weights, np.float64
+    )
+    if values.ndim != 1 or not np.isfinite(values).all() or (values < 0).any():
+        message = (
+            f"WeightedRandomSampler: `weights` of shape {values.shape} were given; "
+            f"give one finite number of at least 0 for each sample."
+        )
+        raise ArgumentError(message)
+    if not values.any():
+        message = (
+            "WeightedRandomSampler: no sample has a weight above 0; at least one "
+            "has to."
+        )
+        raise ArgumentError(message)
+    return values
+
+
+def _check_samples(where: str, num_samples: object) -> None:
+    if isinstance(num_samples, int) and num_samples >= 1:
+        return
+    message = f"{where}: `num_samples` is {num_samples!r}; use 1 or more."
+    raise ArgumentError(message)
 
 
 class BatchSampler(Sampler):

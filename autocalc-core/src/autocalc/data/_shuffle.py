@@ -35,8 +35,13 @@ def permutation(count: int, seed: int, epoch: int) -> Indices:
 
 def choices(count: int, total: int, seed: int, epoch: int) -> Indices:
     """Return `count` random numbers below `total`, repeats allowed."""
+    return (units(count, seed, epoch) * total).astype(np.int64)
+
+
+def units(count: int, seed: int, epoch: int) -> npt.NDArray[np.float64]:
+    """Return `count` random numbers in [0, 1), of 53 bits."""
     unit: npt.NDArray[np.float64] = np.ldexp(_words(count, seed, epoch) >> 11, -53)
-    return (unit * total).astype(np.int64)
+    return unit
 
 
 def draw_seed(generator: Seeding) -> int:
@@ -45,3 +50,15 @@ def draw_seed(generator: Seeding) -> int:
         return generator % 2**64
     seed, offset = (generator or default_generator).draw(_WORDS_OF_A_SEED)
     return int(_words(1, int(seed) % 2**64, int(offset))[0])
+
+
+def generator_of_batch(seed: int, epoch: int, batch: int) -> Generator:
+    """Return the generator for what is random in one batch.
+
+    Its seed is a word of the epoch's own stream, 2^192 words behind those of the order
+    for each batch, so that no batch shares numbers with another or with the order.
+    """
+    key = np.array([seed, epoch], dtype=np.uint64)
+    counter = np.array([0, 0, 0, batch + 1], dtype=np.uint64)
+    word = np.random.Philox(key=key, counter=counter).random_raw()
+    return Generator().manual_seed(int(word))

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Data sets that give their samples one after the other, with no index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from autocalc.errors import ArgumentError
+
+
+class IterableDataset:
+    """The base of data sets that are read from front to back, such as a stream.
+
+    A subclass writes `__iter__`.  Each worker of a loader iterates over a copy of the
+    data set; `get_worker_info` tells it which part of the samples is its own.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Countdown(ac.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter(range(3, 0, -1))
+    >>> [x.tolist() for x in ac.data.DataLoader(Countdown(), batch_size=2)]
+    [[3, 2], [1]]
+    """
+
+    def __iter__(self) -> Iterator[Any]:
+        """Return an iterator over the samples."""
+        message = f"{type(self).__name__}: an iterable data set needs `__iter__`."
+        raise NotImplementedError(message)
+
+    def __add__(self, other: Any) -> ChainDataset:
+        """Return a data set of these samples and then those of `other`."""
+        return ChainDataset([self, other])
+
+
+class ChainDataset(IterableDataset):
+    """The samples of several iterable data sets, one data set after the other.
+
+    Parameters
+    ----------
+    datasets : iterable of IterableDataset
+        What is iterated over; each only when those before it have ended.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Letters(ac.data.IterableDataset):
+    ...     def __init__(self, text):
+    ...         self.text = text
+    ...     def __iter__(self):
+    ...         return iter(self.text)
+    >>> list(ac.data.ChainDataset([Letters("ab"), Letters("c")]))
+    ['a', 'b', 'c']
+    """
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = list(datasets)
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                message = (
+                    f"ChainDataset: got {type(dataset).__name__}, needs an "
+                    f"IterableDataset; use ConcatDataset for data sets with an index."
+                )
+                raise ArgumentError(message)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Return an iterator over all samples."""
+        return chain.from_iterable(self.datasets)
+
+    def __len__(self) -> int:
+        """Return the number of samples, if every data set knows its own."""
+        return sum(len(dataset) for dataset in self.datasets)

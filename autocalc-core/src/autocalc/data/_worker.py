@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""What makes the batches: in the caller's thread, a worker thread or a process."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autocalc._random import drawing_from
+from autocalc.data._arrays import as_indices
+from autocalc.data._collate import default_collate, default_convert
+from autocalc.data._dataset import take
+from autocalc.data._iterable import IterableDataset
+from autocalc.data._shuffle import generator_of_batch
+
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """What a worker of a loader knows about itself.
+
+    Attributes
+    ----------
+    id : int
+        Its number, from 0.
+    num_workers : int
+        How many workers the loader has.
+    seed : int
+        A number that no other worker has; `random` and `numpy.random` start from it in
+        worker processes.
+    dataset : Dataset
+        The data set as this worker has it.
+    """
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+
+
+#: Workers themselves draw behind the batches of the epoch in which they start.
+_INIT = 2**32
+
+_info: ContextVar[WorkerInfo | None] = ContextVar("autocalc_worker", default=None)
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """Return what the running worker knows about itself; None outside of workers.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Shared(ac.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         info = ac.data.get_worker_info()
+    ...         return iter(range(info.id, 6, info.num_workers))
+    >>> loader = ac.data.DataLoader(Shared(), batch_size=2, num_workers=2)
+    >>> [batch.tolist() for batch in loader]
+    [[0, 2], [1, 3], [4], [5]]
+    """
+    return _info.get()
+
+
+class Task(NamedTuple):
+    """One batch that is to be made."""
+
+    run: int  #: which loop over the loader asks
+    epoch: int
+    number: int  #: of the batch in the epoch
+    keys: Any  #: of its samples; None where the data set itself knows what comes next
+
+
+class End:
+    """What a worker answers when its iterable data set has no more samples."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every worker of a loader does."""
+
+    dataset: Any
+    collate_fn: Callable[[Any], Any] | None
+    batched: bool  #: whether samples are collated at all
+    batch_size: int  #: of an iterable data set; of others the keys tell
+    drop_last: bool
+    seed: int
+    epoch: int  #: in which the workers start
+    num_workers: int
+    worker_init_fn: Callable[[int], Any] | None
+
+    def info(self, number: int) -> WorkerInfo:
+        """Return what worker `number` shall know about itself."""
+        dataset = self.dataset
+        if isinstance(dataset, IterableDataset):
+            dataset = copy.copy(dataset)
+        own = generator_of_batch(self.seed, self.epoch, _INIT + number)
+        seed = own.initial_seed() % 2**63
+        return WorkerInfo(number, self.num_workers, seed, dataset)
+
+
+class Worker:
+    """Makes one batch after the other; made in the thread or process it works in."""
+
+    def __init__(self, job: Job, info: WorkerInfo | None) -> None:
+        self._job = job
+        self._known = info
+        self._dataset = job.dataset if info is None else info.dataset
+        self._run: int | None = None
+        self._rest: Iterator[Any] = iter(())
+        if info is not None and job.worker_init_fn is not None:
+            with self._alone(job.epoch, _INIT + info.id):
+                job.worker_init_fn(info.id)
+
+    def __call__(self, task: Task) -> Any:
+        """Return the batch of `task`, or `End`."""
+        with self._alone(task.epoch, task.number):
+            if isinstance(self._dataset, IterableDataset):
+                return self._read_on(task.run)
+            if not self._job.batched:
+                return self._convert(self._dataset[task.keys])
+            return self._gather(task.keys)
+
+    @contextmanager
+    def _alone(self, epoch: int, number: int) -> Iterator[None]:
+        """Give the block this worker's identity and one batch's random numbers."""
+        token = _info.set(self._known)
+        try:
+            with drawing_from(generator_of_batch(self._job.seed, epoch, number)):
+                yield
+        finally:
+            _info.reset(token)
+
+    def _read_on(self, run: int) -> Any:
+        if run != self._run:
+            self._run, self._rest = run, iter(self._dataset)
+        size = self._job.batch_size if self._job.batched else 1
+        samples = list(islice(self._rest, size))
+        if not samples or (self._job.drop_last and len(samples) < size):
+            return End
+        if self._job.batched:
+            return self._collate(samples)
+        return self._convert(samples[0])
+
+    def _gather(self, keys: Any) -> Any:
+        if self._job.collate_fn is None and _are_positions(keys):
+            return take(self._dataset, as_indices(keys))
+        if isinstance(keys, np.ndarray):
+            keys = keys.tolist()
+        return self._collate([self._dataset[key] for key in keys])
+
+    def _collate(self, samples: list[Any]) -> Any:
+        collate = self._job.collate_fn
+        return default_collate(samples) if collate is None else collate(samples)
+
+    def _convert(self, sample: Any) -> Any:
+        convert = self._job.collate_fn
+        return default_convert(sample) if convert is None else convert(sample)
+
+
+def _are_positions(keys: Any) -> bool:
+    """Tell whether a batch is asked for by ints; a user's sampler may give any keys."""
+    return isinstance(keys, np.ndarray) or all(
+        isinstance(key, int | np.integer) for key in keys
+    )
