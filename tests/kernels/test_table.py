@@ -143,6 +143,8 @@ STANDALONE = {
     "cumsum": "out ; a ; axis:int reverse:bool",
     "cumprod": "out ; a ; axis:int",
     "argsort": "out ; a ; axis:int descending:bool",
+    "positions": "out ; index* ; sizes:ints",
+    **dict.fromkeys(("scatter", "index_copy"), "out ; a index src ; axis:int"),
     **{f"bitwise_{word}_shift": "~ out ; a b" for word in ("left", "right")},
     **dict.fromkeys(("inv", "det", "cofactor", "cholesky"), "out ; a"),
     "solve": "out ; a b",

@@ -9,6 +9,7 @@ from typing import Any
 
 from autocalc._dispatch._state import current, enter, leave
 from autocalc._graph._node import Node, Output
+from autocalc._ops._family import base_of, close
 from autocalc._tensor import Tensor, make
 from autocalc.errors import GradError, ShapeError
 
@@ -204,6 +205,9 @@ def _record(
         if id(out) not in ctx._non_differentiable and out.is_floating_point():
             result = make(out._array, node if len(outputs) == 1 else Output(node, i))
             result._version = out._version
+            if id(out) in inputs or out._view.__class__ is tuple:
+                close(out)  # its memory is another tensor's, by a way nobody knows
+                result._view = base_of(out)._view
         results.append(result)
     return tuple(results)
 

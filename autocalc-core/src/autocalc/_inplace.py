@@ -2,8 +2,9 @@
 """Operations that write into a tensor, and when they may.
 
 A write counts in the storage's version cell, so that a saved array that was changed is
-caught.  With gradients recorded, a tensor with history becomes the result of the
-operation; leaves and views are refused, since their history would be wrong.
+caught.  With gradients recorded, the tensor becomes the result of the operation; where
+it is a view, its base becomes one that was written in that part, and all other views
+of the base follow.  Leaves are refused: they have no history to which to add.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc import _functional as functional
-from autocalc._creation import random_into
+from autocalc._creation import random_into, tensor
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._state import current
+from autocalc._functional._index import fitting, part_of, put_picked, split_index
 from autocalc._graph._node import Leaf
 from autocalc._ops import elementwise
-from autocalc._ops._coerce import as_operand
-from autocalc._ops.shape import overwritten
+from autocalc._ops._coerce import Number, as_operand
+from autocalc._ops._family import base_of, cut, follow, recipe_of, steps
+from autocalc._ops.parts import written
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
@@ -31,26 +34,37 @@ def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
             f"elements are one place in memory. clone() it before the write."
         )
         raise ArgumentError(message)
+    base = base_of(x)
     recorded = current().grad and (
-        x._edge is not None or (isinstance(other, Tensor) and other._edge is not None)
+        x._edge is not None
+        or base._edge is not None
+        or (isinstance(other, Tensor) and other._edge is not None)
     )
-    if not recorded:
-        return False
-    if x._edge.__class__ is Leaf:
+    if recorded:
+        _check_history(where, x, base)
+        if x._edge is None and base._edge is not None:
+            follow(x)  # the view was made while nothing was recorded
+    return recorded
+
+
+def _check_history(where: str, x: Tensor, base: Tensor) -> None:
+    """Raise if a recorded write into `x` could not be given its gradient."""
+    if x._edge.__class__ is Leaf or base._edge.__class__ is Leaf:
+        what = "a leaf" if base is x else f"a view of a leaf of shape {base.shape}, one"
         message = (
-            f"{where}: a leaf of shape {x.shape} that requires a gradient cannot be "
+            f"{where}: {what} of shape {x.shape} that requires a gradient cannot be "
             f"changed in place while gradients are recorded. Do it under ac.no_grad(), "
             f"or use the operation that returns a new tensor."
         )
         raise GradError(message)
-    if x._version is not None and x._version.views:
+    expanded = any(op.name == "expand" for op, *_ in steps(recipe_of(x)))
+    if expanded or (base._view is not None and base._view.opaque):
         message = (
-            f"{where}: the tensor of shape {x.shape} is, or has, a view in the graph, "
-            f"and a write would make the view's history wrong. Use the operation that "
-            f"returns a new tensor, or clone() the view."
+            f"{where}: the tensor of shape {x.shape} shares its memory with another by "
+            f"expand() or by a Function that returned its input, so that a write has "
+            f"no gradient. clone() it before the write."
         )
         raise GradError(message)
-    return True
 
 
 def _write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
@@ -70,11 +84,9 @@ def _write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
     converted = as_operand(result, x.dtype)
     arrays.copy(converted._array, into=x._array)
     x._cell().count += 1
-    if recorded and converted._edge is not None:
+    if recorded:
         # A rule that saved its output holds `result`'s memory, which nobody else has.
-        x._edge = converted._edge
-    elif recorded and x._edge is not None:
-        overwritten(x)
+        written(x, converted._edge)
     return x
 
 
@@ -148,15 +160,18 @@ def clamp_(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
     return _write("clamp_", x, functional.clamp(before, min, max), recorded)
 
 
-def copy_(x: Tensor, src: Any) -> Tensor:
+def copy_(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
     """Take over the values of `src`, broadcast and converted."""
-    recorded = check_writable("copy_", x, src)
+    recorded = check_writable(where, x, src)
     if not isinstance(src, Tensor):
         return fill_(x, src)
     source = functional.expand(src, x.shape)
     if recorded:
-        copied = functional.clone(as_operand(source, x.dtype))
-        return _write("copy_", x, copied, recorded)
+        converted = as_operand(source, x.dtype)
+        shared = arrays.may_overlap(converted._array, x._array)
+        if shared or base_of(x) is x:  # a whole tensor leads to a node of its own
+            converted = functional.clone(converted)
+        return _write(where, x, converted, recorded)
     a, b = x._array, source._array
     arrays.copy(arrays.copy(b) if arrays.may_overlap(a, b) else b, into=a)
     x._cell().count += 1
@@ -175,7 +190,7 @@ def fill_(x: Tensor, value: Any) -> Tensor:
         arrays.copy(number, into=x._array)
     x._cell().count += 1
     if recorded:
-        overwritten(x)
+        written(x, None)
     return x
 
 
@@ -187,6 +202,8 @@ def zero_(x: Tensor) -> Tensor:
 def detach_(x: Tensor) -> Tensor:
     """Cut the history off."""
     x._edge = None
+    if base_of(x) is not x:
+        cut(x)
     return x
 
 
@@ -211,32 +228,29 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
         arrays.copy(out, into=x._array)
     x._cell().count += 1
     if recorded:
-        overwritten(x)
+        written(x, None)
     return x
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:
-    """Write `value` into the part of `x` that a basic index names."""
-    check_writable("index assignment", x, value)
-    if current().grad and isinstance(value, Tensor) and value._edge is not None:
-        message = (
-            "index assignment: `value` requires a gradient, which cannot be recorded "
-            "through a part of a tensor yet. Build the result with cat(), stack() or "
-            "where()."
-        )
-        raise GradError(message)
-    if x._edge is not None and current().grad:
-        message = (
-            f"index assignment: the tensor of shape {x.shape} has a history, which a "
-            f"write into a part of it would make wrong. Use where() or cat()."
-        )
-        raise GradError(message)
-    if isinstance(index, (Tensor, list)) and not (
-        isinstance(index, Tensor) and index.ndim == 0
-    ):
-        message = (
-            "index assignment: the index is a tensor or a list; use integers, slices, "
-            "None and Ellipsis, or build the result with where()."
-        )
-        raise DTypeError(message)
-    copy_(functional.getitem(x.detach(), index), value)
+    """Write `value` into the part of `x` that an index names."""
+    where = "index assignment"
+    recorded = check_writable(where, x, value)
+    basic, picks = split_index(x, index)
+    part = part_of(x, basic)
+    if not isinstance(value, (Tensor, *Number)):
+        value = tensor(value, dtype=x.dtype)
+    if picks:
+        result = put_picked(where, part, picks, value, False)
+        _write(where, part, result, recorded)
+    elif not isinstance(value, Tensor):
+        fill_(part, value)
+    elif not _same_memory(part, value):
+        copy_(part, fitting(where, value, part.shape), where)
+
+
+def _same_memory(x: Tensor, y: Tensor) -> bool:
+    """Return whether these are one part, as at the end of ``x[0] *= 2``."""
+    a, b = x._array, y._array
+    same = a.shape == b.shape and a.strides == b.strides and a.dtype is b.dtype
+    return same and base_of(x) is base_of(y) and x.data_ptr() == y.data_ptr()

@@ -36,8 +36,9 @@ class Tensor(TensorMethods):
 
     # `_array` is the device's array; `_edge` leads to what made it (a Node or Output),
     # or is the Leaf of a tensor that requires a gradient; `_version` counts writes to
-    # the storage and is made when it is first shared.
-    __slots__ = ("__weakref__", "_array", "_edge", "_version")
+    # the storage and is made when it is first shared; `_view` relates a view to its
+    # base, see `_ops/_family.py`.
+    __slots__ = ("__weakref__", "_array", "_edge", "_version", "_view")
 
     #: NumPy scalars and arrays leave ``number * tensor`` to the tensor.
     __array_priority__ = 1000
@@ -45,6 +46,7 @@ class Tensor(TensorMethods):
     _array: Any
     _edge: Any
     _version: Version | None
+    _view: Any
 
     def __init__(self, data: Any = (), *, dtype: DType | None = None) -> None:
         from autocalc._creation import array_from
@@ -52,6 +54,7 @@ class Tensor(TensorMethods):
         self._array = array_from(data, dtype or dtypes.get_default_dtype())
         self._edge = None
         self._version = None
+        self._view = None
 
     # ---- what it is --------------------------------------------------------------
 
@@ -143,6 +146,8 @@ class Tensor(TensorMethods):
             self._edge = None
         elif self._edge is None:
             self._edge = self._new_leaf()
+            if self._view.__class__ is tuple:
+                self._view = None  # a leaf follows nobody
         return self
 
     def _new_leaf(self) -> Leaf:
@@ -306,6 +311,7 @@ class Tensor(TensorMethods):
             raise DTypeError(message)
         self._array = value._array
         self._version = value._cell()
+        self._view = None
         if self._edge is not None:
             self._edge.shape = value.shape
 
@@ -419,6 +425,7 @@ def make(array: Any, edge: Any) -> Tensor:
     tensor._array = array
     tensor._edge = edge
     tensor._version = None
+    tensor._view = None
     return tensor
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from autocalc import _dtypes as dtypes
 from autocalc._functional._arguments import axis_of, checked
+from autocalc._functional._index import true_positions, unraveled
 from autocalc._functional.mixtures import isnan, truth
 from autocalc._functional.reductions import sum
 from autocalc._functional.shapes import clone, expand, squeeze
@@ -140,25 +141,14 @@ def _median_along(x: Tensor, axis: int) -> Ordered:
 # ---- results whose size depends on values --------------------------------------------
 
 
-def _where_true(mask: Tensor) -> Tensor:
-    """Return the indices at which a 1-d mask holds: a stable sort puts them first."""
-    count = int(sum(mask).item())
-    order = scans.argsort(division.bitwise_not(mask), 0, False)
-    return shapes.clone(shapes.slice(order, (slice(0, count),)))
-
-
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """Return the positions of what is not zero, [n, ndim], in row-major order.
 
     With ``as_tuple=True``, one tensor for each dimension.
     """
     x = checked("nonzero", input)
-    flat = _where_true(shapes.reshape(truth(x), (-1,)))
-    columns = []
-    for size in reversed(x.shape):
-        columns.append(division.remainder(flat, max(size, 1)))
-        flat = division.floor_divide(flat, max(size, 1))
-    columns.reverse()
+    flat = true_positions(shapes.reshape(truth(x), (-1,)))
+    columns = unraveled(flat, x.shape)
     if as_tuple:
         return tuple(columns) if columns else (flat,)
     if not columns:
@@ -181,7 +171,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
         raise DTypeError(message)
     shape = broadcast_shapes("masked_select", x.shape, holds.shape)
     flat = shapes.reshape(expand(x, shape), (-1,))
-    index = _where_true(shapes.reshape(expand(holds, shape), (-1,)))
+    index = true_positions(shapes.reshape(expand(holds, shape), (-1,)))
     return shapes.index_select(flat, index, 0)
 
 
@@ -204,7 +194,7 @@ def unique(
     flat = shapes.reshape(x.detach(), (-1,))
     order = argsort(flat)
     ordered = shapes.gather(flat, order, 0)
-    firsts = _where_true(_begins(ordered))
+    firsts = true_positions(_begins(ordered))
     results = [shapes.index_select(ordered, firsts, 0)]
     if return_inverse:
         group = elementwise.sub(scans.cumsum(_begins(ordered), 0, False), 1)

@@ -21,17 +21,12 @@ next_serial = count().__next__
 
 
 class Version:
-    """Counts the writes to one storage; all its views share the cell.
+    """Counts the writes to one storage; all its views share the cell."""
 
-    `views` tells whether it may be seen through views: then the storage may not be
-    written with gradients recorded, since the others' history would be wrong.
-    """
-
-    __slots__ = ("count", "views")
+    __slots__ = ("count",)
 
     def __init__(self) -> None:
         self.count = 0
-        self.views = False
 
 
 class Leaf:

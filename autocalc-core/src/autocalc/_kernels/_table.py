@@ -23,6 +23,7 @@ from autocalc._kernels import (
     norms,
     norms_backward,
     optimizers,
+    placing,
     random,
     reductions,
     rmsprop,
@@ -60,6 +61,7 @@ _FAMILIES = (
     scans,
     inverses,
     factors,
+    placing,
 )
 
 #: Kernel name -> spec.

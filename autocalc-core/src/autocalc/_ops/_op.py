@@ -24,6 +24,7 @@ from autocalc._kernels._rules import broadcast_shapes
 from autocalc._kernels._spec import KernelSpec
 from autocalc._kernels._table import TABLE
 from autocalc._ops._coerce import coerce_pair, promote_pair, to_float
+from autocalc._ops._family import relate
 from autocalc._tensor import Tensor, make
 
 Rule = Callable[[Any, Any, Any], Any]
@@ -35,7 +36,16 @@ OPERATORS: dict[str, Operator] = {}
 class Op:
     """What a node knows of its operator."""
 
-    __slots__ = ("is_view", "kept", "n_outputs", "name", "rule", "saves", "spec")
+    __slots__ = (
+        "function",
+        "is_view",
+        "kept",
+        "n_outputs",
+        "name",
+        "rule",
+        "saves",
+        "spec",
+    )
 
     def __init__(self, name: str, saves: str = "") -> None:
         self.name = name
@@ -43,6 +53,8 @@ class Op:
         self.saves = None if self.spec is None else Saves(saves, self.spec)
         self.rule: Rule = _no_rule
         self.is_view = False
+        #: Of a view operator: array, attributes -> array.
+        self.function: Callable[..., Any] | None = None
         #: The outputs that users get; only these have cotangents.
         self.kept: tuple[int, ...] = (0,)
         if self.spec is not None:
@@ -322,17 +334,19 @@ def view(name: str) -> Callable[[Callable[..., Any]], Operator]:
     op.is_view = True
 
     def decorate(function: Callable[..., Any]) -> Operator:
+        op.function = function
+
         def call(x: Tensor, *attributes: Any) -> Tensor:
             a = x._array
             out = function(a, *attributes)
             cell = x._version or x._new_version()
-            cell.views = True
             edge = x._edge
             result = make(out, None)
             result._version = cell
             if edge is not None and current().grad:
                 shapes = (a.shape,)
                 result._edge = Node(op, (edge,), (), (), shapes, a.dtype, attributes)
+            relate(result, x, op, attributes, a.shape)
             return result
 
         return operator(call, op, function.__doc__ or "")

@@ -10,6 +10,7 @@ from autocalc._dispatch._arrays import arrays, reshaped_view
 from autocalc._dispatch._state import current
 from autocalc._dtypes import DType
 from autocalc._graph._node import Node, Partial
+from autocalc._ops._family import cut
 from autocalc._ops._op import Op, nary, view
 from autocalc._tensor import Tensor, make
 
@@ -114,21 +115,6 @@ def _cat_rule(k: Any, n: Any, g: Any) -> Any:
 _cat.rule = _cat_rule
 
 
-_overwrite = Op("overwrite")
-
-
-def overwritten(x: Tensor) -> None:
-    """Record that `x` was overwritten: what it was before gets a gradient of 0."""
-    a = x._array
-    x._edge = Node(_overwrite, (x._edge,), (), (), (a.shape,), a.dtype, ())
-
-
-def _overwrite_rule(k: Any, n: Any, g: Any) -> Any:
-    return k.zeros(n.shapes[0], n.dtype)
-
-
-_overwrite.rule = _overwrite_rule
-
 # ---- by index ------------------------------------------------------------------------
 
 gather = nary("gather", saves="index")
@@ -177,6 +163,50 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
+def _winners(k: Any, index: Any, like: Any, axis: int) -> Any:
+    """Return where `index`, of the shape of `like`, is the last one for its place."""
+    shape = k.shape(index)
+    line = tuple(shape[axis] if d == axis else 1 for d in range(len(shape)))
+    numbers = k.reshape(k.arange(shape[axis], index), line)
+    numbers = k.contiguous(k.expand(numbers, shape))
+    none = k.zeros(k.shape(like), k.dtype(index))
+    last = k.gather(k.scatter(none, index, numbers, axis), index, axis)
+    return k.compare(last, numbers, "eq")
+
+
+scatter = nary("scatter", saves="index")
+
+
+@scatter.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (index,), (axis,) = n.saved, n.attributes
+    da = dsrc = None
+    if n.needs(0):
+        da = k.scatter(g, index, k.zeros(n.shapes[2], k.dtype(g)), axis)
+    if n.needs(2):
+        taken = k.gather(g, index, axis)
+        dsrc = k.where(_winners(k, index, g, axis), taken, k.constant(0, g))
+    return da, None, dsrc
+
+
+index_copy = nary("index_copy", saves="index")
+
+
+@index_copy.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (index,), (axis,) = n.saved, n.attributes
+    da = dsrc = None
+    if n.needs(0):
+        da = k.index_copy(g, index, k.zeros(n.shapes[2], k.dtype(g)), axis)
+    if n.needs(2):
+        taken = k.index_select(g, index, axis)
+        places = k.zeros((n.shapes[0][axis],), k.dtype(index))
+        wins = _winners(k, index, places, 0)
+        line = tuple(m if d == axis else 1 for d, m in enumerate(n.shapes[2]))
+        dsrc = k.where(k.reshape(wins, line), taken, k.constant(0, g))
+    return da, None, dsrc
+
+
 # ---- views where strides allow them, else copies -------------------------------------
 
 
@@ -190,8 +220,7 @@ def reshape(x: Tensor, shape: Any) -> Tensor:
 
 def unshared(x: Tensor) -> Tensor:
     """Return `x`, a view of a tensor that nobody else has: it may be written."""
-    if x._version is not None:
-        x._version.views = False
+    cut(x)
     return x
 
 

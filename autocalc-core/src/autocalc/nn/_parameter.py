@@ -43,12 +43,14 @@ class Parameter(Tensor):
     _array: Any
     _edge: Any
     _version: Version | None
+    _view: Any
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         data = empty(0) if data is None else data
         checked("Parameter", data)
         self._array = data._array
         self._version = data._cell()
+        self._view = None
         self._edge = None
         if requires_grad:
             self.requires_grad_()

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Tensors and the views of them: what a recorded write must reach.
+
+A view keeps its *base* and its *recipe*, the view operators that lead to it.  The base
+keeps a `Family`: weak references to its views, so that nothing points in a circle.  A
+write into any of them gives the base a new edge, and every view one that leads there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+from autocalc._graph._node import Node
+
+#: (recipe before, operator, attributes, shape of its input); None is the base itself.
+Recipe = Any
+
+
+class Family:
+    """The views of one base that are alive.
+
+    `opaque` says that some of its memory is seen by a tensor whose recipe is not known,
+    as a result of a user's Function: recorded writes are refused then.
+    """
+
+    __slots__ = ("limit", "opaque", "views")
+
+    def __init__(self) -> None:
+        self.views: list[ref[Any]] = []
+        self.limit = 32
+        self.opaque = False
+
+    def add(self, view: Any) -> None:
+        """Take in a view; forget the dead ones when twice as many were taken in."""
+        views = self.views
+        if len(views) >= self.limit:
+            self.views = views = [one for one in views if one() is not None]
+            self.limit = max(32, 2 * len(views))
+        views.append(ref(view))
+
+
+def relate(view: Any, x: Any, op: Any, attributes: Any, shape: Any) -> None:
+    """Note that `view` was made of `x` by the view operator `op`."""
+    held = x._view
+    base, recipe = held if held.__class__ is tuple else (x, None)
+    view._view = base, (recipe, op, attributes, shape)
+    family = base._view
+    if family is None:
+        family = base._view = Family()
+    family.add(view)
+
+
+def base_of(x: Any) -> Any:
+    """Return the tensor that `x` is a view of, or `x` itself."""
+    return x._view[0] if x._view.__class__ is tuple else x
+
+
+def recipe_of(x: Any) -> Recipe:
+    """Return how `x` is made of its base; None where it is the base."""
+    return x._view[1] if x._view.__class__ is tuple else None
+
+
+def steps(recipe: Recipe) -> list[tuple[Any, Any, Any]]:
+    """Return (operator, attributes, shape of the input) from the base on."""
+    found = []
+    while recipe is not None:
+        recipe, *step = recipe
+        found.append(tuple(step))
+    found.reverse()
+    return found
+
+
+def cut(x: Any) -> None:
+    """Let `x` stand alone: no view of another tensor, and without views."""
+    x._view = None
+
+
+def close(x: Any) -> None:
+    """Note that the memory of `x` is seen by a tensor without a recipe."""
+    base = base_of(x)
+    if base._view is None:
+        base._view = Family()
+    base._view.opaque = True
+
+
+def lead_on(base: Any) -> None:
+    """Let every view of `base` lead to the edge that `base` has now."""
+    family = base._view
+    if family is None:
+        return
+    for one in family.views:
+        view = one()
+        if view is not None and base_of(view) is base:
+            follow(view)
+
+
+def follow(view: Any) -> None:
+    """Let a view lead to the edge that its base has now."""
+    base, recipe = view._view
+    edge = base._edge
+    for op, attributes, shape in steps(recipe) if edge else ():
+        edge = Node(op, (edge,), (), (), (shape,), base._array.dtype, attributes)
+    view._edge = edge
