@@ -136,7 +136,11 @@ def test_a_late_parameter_begins_with_its_own_sum():
         ("Adagrad", {"differentiable": True}, "Adagrad: `differentiable` is not avail"),
         ("Adadelta", {"rho": 1.5}, "Adadelta: `rho` is 1.5; it must be a number from"),
         ("Adadelta", {"eps": -1e-6}, "Adadelta: `eps` is -1e-06"),
-        ("Adadelta", {"capturable": True}, "Adadelta: `capturable` is not available"),
+        (
+            "Adadelta",
+            {"differentiable": True},
+            "Adadelta: `differentiable` is not available",
+        ),
         ("Lion", {"betas": (0.9, 1.0)}, r"Lion: `betas` is \(0.9, 1.0\); it must be t"),
         ("Lion", {"betas": 0.9}, "Lion: `betas` is 0.9; it must be two numbers"),
         ("Lion", {"weight_decay": -0.1}, "Lion: `weight_decay` is -0.1"),

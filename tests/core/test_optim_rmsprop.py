@@ -102,7 +102,7 @@ def test_a_constant_gradient_does_not_end_in_nan():
         ({"eps": -1e-8}, "`eps` is -1e-08"),
         ({"momentum": "much"}, "`momentum` is 'much'"),
         ({"weight_decay": -0.1}, "`weight_decay` is -0.1"),
-        ({"capturable": True}, "RMSprop: `capturable` is not available; leave it out"),
+        ({"differentiable": True}, "`differentiable` is not available; leave it out"),
         ({"differentiable": True}, "`differentiable` is not available"),
     ],
 )

@@ -110,6 +110,11 @@ COMPOSITES = {
         "params* exp_avg* exp_avg_sq* ; grads* lr step ; beta1:float beta2:float "
         "eps:float weight_decay:float decoupled:bool maximize:bool"
     ),
+    "amsgrad": (
+        "params* exp_avg* exp_avg_sq* max_exp_avg_sq* ; grads* lr step ; "
+        "beta1:float beta2:float eps:float weight_decay:float decoupled:bool "
+        "maximize:bool"
+    ),
     "rmsprop": (
         "params* square_avg* buffers* grad_avg* ; grads* lr ; alpha:float eps:float "
         "weight_decay:float momentum:float centered:bool maximize:bool"

@@ -257,7 +257,9 @@ OPTIMIZERS = [
     ("SGD", {"lr": 0.01, "maximize": True}),
     ("AdamW", {"lr": 0.01}),
     ("AdamW", {"lr": 0.01, "betas": (0.8, 0.9), "weight_decay": 0.1, "eps": 1e-6}),
+    ("AdamW", {"lr": 0.01, "amsgrad": True, "betas": (0.9, 0.9), "maximize": True}),
     ("Adam", {"lr": 0.01, "weight_decay": 0.1}),
+    ("Adam", {"lr": 0.01, "amsgrad": True, "betas": (0.5, 0.5), "weight_decay": 0.1}),
     ("RMSprop", {"lr": 0.005}),
     ("RMSprop", {"lr": 0.005, "alpha": 0.9, "weight_decay": 0.1, "momentum": 0.5}),
     ("RMSprop", {"lr": 0.005, "centered": True, "eps": 1e-3, "maximize": True}),
@@ -283,18 +285,92 @@ def train(ac_or_torch, net, optimizer, steps, first=0):
 
 
 @pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
-@pytest.mark.parametrize(("dtype", "rtol"), [("double", 1e-9), ("float", 1e-4)])
-def test_fifty_steps(name, settings, dtype, rtol):
+def test_fifty_steps_of_a_network(name, settings):
+    """Each weight after each step; 1e-11 is for weights on their way through 0."""
     nets = twins()
-    for library, net in zip((ac, torch), nets, strict=True):
-        getattr(net, dtype)()
-        optimizer = getattr(library.optim, name)(net.parameters(), **settings)
-        train(library, net, optimizer, 50)
-    ours, theirs = (
-        np.concatenate([p.detach().numpy().ravel() for p in net.parameters()])
-        for net in nets
-    )
-    assert np.linalg.norm(ours - theirs) <= rtol * np.linalg.norm(theirs)
+    pairs = [
+        (library, net, getattr(library.optim, name)(net.parameters(), **settings))
+        for library, net in zip((ac, torch), nets, strict=True)
+    ]
+    paths = []
+    for library, net, optimizer in pairs:
+        path = []
+        for i in range(50):
+            train(library, net, optimizer, 1, first=i)
+            path += [p.detach().numpy().ravel().copy() for p in net.parameters()]
+        paths.append(np.concatenate(path))
+    np.testing.assert_allclose(*paths, rtol=1e-9, atol=1e-11)
+
+
+def bowl(library, dtype):
+    """Return parameters, and a loss of them with other slopes at each step.
+
+    No parameter comes near 0, so that each can be held to a relative error.
+    """
+    rng = np.random.default_rng(7)
+    sizes = (5, 3), (17,), ()
+    starts = [rng.uniform(1, 2, size) for size in sizes]
+    targets = [rng.uniform(3, 6, size) for size in sizes]
+    slopes = [rng.uniform(0.02, 0.2, (50, *size)) for size in sizes]
+
+    def tensor(values, **words):
+        return library.tensor(values, dtype=getattr(library, dtype), **words)
+
+    params = [tensor(start, requires_grad=True) for start in starts]
+
+    def loss(step):
+        parts = [
+            (tensor(slope[step]) * (p - tensor(target)) ** 2).sum()
+            for p, slope, target in zip(params, slopes, targets, strict=True)
+        ]
+        return parts[0] + parts[1] + parts[2]
+
+    return params, loss
+
+
+@pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
+@pytest.mark.parametrize(("dtype", "rtol"), [("float64", 1e-9), ("float32", 1e-4)])
+def test_fifty_steps_in_a_bowl(name, settings, dtype, rtol):
+    """Each element after each step, by its own size; the step takes a closure."""
+    found = []
+    for library in (ac, torch):
+        params, loss = bowl(library, dtype)
+        optimizer = getattr(library.optim, name)(params[:2], **settings)
+        optimizer.add_param_group({"params": params[2:], "lr": 0.02})
+        path = []
+        for step in range(50):
+
+            def closure(step=step, loss=loss, optimizer=optimizer):
+                optimizer.zero_grad()
+                value = loss(step)
+                value.backward()
+                return value
+
+            path.append(optimizer.step(closure).detach().numpy().reshape(1).copy())
+            path += [p.detach().numpy().copy() for p in params]
+        found.append(np.concatenate([np.ravel(x) for x in path]))
+    np.testing.assert_allclose(*found, rtol=rtol, atol=0)
+
+
+@pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
+def test_states_have_pytorchs_keys(name, settings):
+    states = []
+    for library in (ac, torch):
+        params, loss = bowl(library, "float64")
+        optimizer = getattr(library.optim, name)(params, **settings)
+        loss(0).backward()
+        optimizer.step()
+        states.append(optimizer.state_dict())
+    ours, theirs = states
+    assert ours["state"].keys() == theirs["state"].keys()
+    for number, mine in ours["state"].items():
+        yours = theirs["state"][number]
+        there = {key for key, value in yours.items() if value is not None}
+        assert mine.keys() == there
+        for key in there:
+            assert float(mine[key].sum()) == pytest.approx(float(yours[key].sum()))
+    (mine,), (yours,) = ours["param_groups"], theirs["param_groups"]
+    assert {key: yours[key] for key in mine} == mine
 
 
 @pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)

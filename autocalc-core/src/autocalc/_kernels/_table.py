@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc._kernels import (
     activations,
     adaptive,
+    amsgrad,
     attention,
     bits,
     conv,
@@ -52,6 +53,7 @@ _FAMILIES = (
     losses,
     random,
     optimizers,
+    amsgrad,
     rmsprop,
     adaptive,
     gradients,

@@ -202,7 +202,7 @@ def adamw_in_primitives(
     decoupled: bool,
     maximize: bool,
 ) -> list[list[Array]]:
-    step_size, root, shrink = _adamw_scalars(k, lr, step, beta1, beta2, weight_decay)
+    step_size, root, shrink = adamw_scalars(k, lr, step, beta1, beta2, weight_decay)
 
     def times(a: Array, factor: float) -> Array:
         return k.mul(a, k.constant(factor, a))
@@ -222,7 +222,7 @@ def adamw_in_primitives(
     return columns(map(update, params, exp_avg, exp_avg_sq, grads), 3)
 
 
-def _adamw_scalars(
+def adamw_scalars(
     k: Any, lr: Array, step: Array, beta1: float, beta2: float, weight_decay: float
 ) -> tuple[Array, Array, Array]:
     """Return lr / (1 - beta1**t), sqrt(1 - beta2**t), 1 - lr * weight_decay.

@@ -27,10 +27,10 @@ class Adadelta(CountingOptimizer):
         Tensors, or groups: dicts with ``"params"`` and settings of their own.
     lr, rho, eps, weight_decay
         As in the formula.
-    foreach
+    foreach, capturable
         Accepted so that programs carry over; a step is always one kernel call.
-    capturable, differentiable
-        Must be False; there for PyTorch's arguments.
+    differentiable
+        Must be False: a step is not recorded.
     maximize
         Go up the gradient.
 
@@ -58,7 +58,7 @@ class Adadelta(CountingOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        refuse("Adadelta", capturable=capturable, differentiable=differentiable)
+        refuse("Adadelta", differentiable=differentiable)
         settings = {
             "lr": lr,
             "rho": rho,

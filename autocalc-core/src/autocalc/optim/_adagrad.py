@@ -33,7 +33,7 @@ class Adagrad(CountingOptimizer):
     foreach, fused
         Accepted so that programs carry over; a step is always one kernel call.
     differentiable
-        Must be False; there for PyTorch's argument order.
+        Must be False: a step is not recorded.
 
     Examples
     --------

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from autocalc._dispatch._arrays import arrays
-from autocalc.errors import ArgumentError
 from autocalc.optim._counting import CountingOptimizer
-from autocalc.optim._optimizer import Group, Params, check_betas
+from autocalc.optim._optimizer import Group, Params, check_betas, refuse
 
 
 class _Adam(CountingOptimizer):
@@ -23,7 +22,9 @@ class _Adam(CountingOptimizer):
         weight_decay: float,
         amsgrad: bool,
         maximize: bool,
+        differentiable: bool,
     ) -> None:
+        refuse(type(self).__name__, differentiable=differentiable)
         settings = {
             "lr": lr,
             "betas": betas,
@@ -38,12 +39,6 @@ class _Adam(CountingOptimizer):
         super()._check_group(group)
         self._check_not_negative(group, "eps")
         self._check(group, "betas", *check_betas(group["betas"]))
-        if group["amsgrad"]:
-            message = (
-                f"{self._name}: `amsgrad` is not available; leave it out, or lower "
-                f"`betas[1]`."
-            )
-            raise ArgumentError(message)
 
     def _step_group(self, i: int, group: Group) -> None:
         settings = (
@@ -54,9 +49,12 @@ class _Adam(CountingOptimizer):
             group["maximize"],
         )
         for batch, step in self._counted_batches(group):
-            means, squares = batch.kept("exp_avg"), batch.kept("exp_avg_sq")
+            kept = [batch.kept("exp_avg"), batch.kept("exp_avg_sq")]
+            if group["amsgrad"]:
+                kept.append(batch.kept("max_exp_avg_sq"))
+            update = arrays.amsgrad if group["amsgrad"] else arrays.adamw
             lr = self._rate(i, group, batch.dtype)
-            arrays.adamw(batch.params, means, squares, batch.grads, lr, step, *settings)
+            update(batch.params, *kept, batch.grads, lr, step, *settings)
             batch.bump()
 
 
@@ -79,11 +77,14 @@ class AdamW(_Adam):
     lr, betas, eps, weight_decay
         As in the formula.
     amsgrad
-        Must be False; there for PyTorch's argument order.
+        Divide by the root of the largest v so far, not of the last (Reddi, Kale, Kumar:
+        On the convergence of Adam and beyond, ICLR 2018).
     maximize
         Go up the gradient.
-    foreach, fused
+    foreach, fused, capturable
         Accepted so that programs carry over; a step is always one kernel call.
+    differentiable
+        Must be False: a step is not recorded.
 
     Examples
     --------
@@ -109,9 +110,12 @@ class AdamW(_Adam):
         *,
         maximize: bool = False,
         foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize)
+        settings = lr, betas, eps, weight_decay, amsgrad, maximize, differentiable
+        super().__init__(params, *settings)
 
 
 class Adam(_Adam):
@@ -128,11 +132,14 @@ class Adam(_Adam):
     lr, betas, eps, weight_decay
         As in the formula of `AdamW`.
     amsgrad
-        Must be False; there for PyTorch's argument order.
+        Divide by the root of the largest v so far, not of the last (Reddi, Kale, Kumar:
+        On the convergence of Adam and beyond, ICLR 2018).
     maximize
         Go up the gradient.
-    foreach, fused
+    foreach, fused, capturable
         Accepted so that programs carry over; a step is always one kernel call.
+    differentiable
+        Must be False: a step is not recorded.
     """
 
     _decoupled = False
@@ -148,6 +155,9 @@ class Adam(_Adam):
         *,
         foreach: bool | None = None,
         maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize)
+        settings = lr, betas, eps, weight_decay, amsgrad, maximize, differentiable
+        super().__init__(params, *settings)

@@ -34,10 +34,10 @@ class RMSprop(CountingOptimizer):
         Whether the mean is taken out of the mean square.
     maximize
         Go up the gradient.
-    capturable, differentiable
-        Must be False; there for PyTorch's argument order.
-    foreach
+    capturable, foreach
         Accepted so that programs carry over; a step is always one kernel call.
+    differentiable
+        Must be False: a step is not recorded.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class RMSprop(CountingOptimizer):
             "centered": centered,
             "maximize": maximize,
         }
-        refuse("RMSprop", capturable=capturable, differentiable=differentiable)
+        refuse("RMSprop", differentiable=differentiable)
         super().__init__(params, settings)
 
     def _check_group(self, group: Group) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dtypes import int64
 from autocalc.errors import ArgumentError
-from autocalc.optim._optimizer import Group, Optimizer, Params, is_number
+from autocalc.optim._optimizer import Group, Optimizer, Params, is_number, refuse
 
 #: What the kernel wants to know of the step: whether the buffers hold anything yet.
 FIRST, LATER = (constant(step, int64.numpy) for step in (1, 2))
@@ -32,6 +32,8 @@ class SGD(Optimizer):
         Go up the gradient.
     foreach, fused
         Accepted so that programs carry over; a step is always one kernel call.
+    differentiable
+        Must be False: a step is not recorded.
 
     Examples
     --------
@@ -55,8 +57,10 @@ class SGD(Optimizer):
         *,
         maximize: bool = False,
         foreach: bool | None = None,
+        differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
+        refuse("SGD", differentiable=differentiable)
         settings = {
             "lr": lr,
             "momentum": momentum,

@@ -25,7 +25,7 @@ def collect(optimizer: Any) -> dict[str, Any]:
     state = {
         numbers[id(param)]: dict(values)
         for param, values in optimizer.state.items()
-        if id(param) in numbers
+        if values and id(param) in numbers
     }
     return {"state": state, "param_groups": groups}
 
