@@ -40,7 +40,7 @@ def compare(ours: Peer, theirs: Peer, name: str, rounds: int) -> float:
     mine, other = zip(*pairs, strict=True)
     low, ratio, high = statistics.quantiles(b / a for a, b in pairs)
     print(
-        f"{name:34} {shown(case, statistics.median(mine)):9.2f} "
+        f"{name:40} {shown(case, statistics.median(mine)):9.2f} "
         f"{shown(case, statistics.median(other)):9.2f} {case.unit:8} {ratio:6.2f}x   "
         f"({low:.2f} to {high:.2f}) {min(other) / min(mine):7.2f}x"
     )
@@ -78,7 +78,7 @@ def main() -> None:
         )
         print(f"{ours.title} beside {theirs.title}, {options.threads} threads")
         print(
-            f"{'case':34} {'ours':>9} {'theirs':>9} {'':8} {'faster':>7}"
+            f"{'case':40} {'ours':>9} {'theirs':>9} {'':8} {'faster':>7}"
             f"{'':18} {'at best':>8}"
         )
         for name in names:

@@ -11,6 +11,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from benchmarks.side_by_side import language
+from benchmarks.side_by_side.language import Sizes
 from benchmarks.worker import Run
 
 CHAIN = 50  # operators in the chain
@@ -104,6 +106,18 @@ CASES: dict[str, Case] = {
     "a * b, 16 elements, recorded": Case(eager_mul, 5000, 1e-6, "us"),
     "chain of 50, each operator": Case(chain, 30, CHAIN * 1e-6, "us"),
 }
+
+#: Transformers: sizes, and steps in a round.
+LANGUAGE = {
+    Sizes(batch=8, seq=32, d_model=64, heads=4, layers=2, d_ff=256): 10,
+    Sizes(batch=8, seq=128, d_model=128, heads=4, layers=6, d_ff=512): 1,
+    Sizes(batch=4, seq=256, d_model=128, heads=4, layers=12, d_ff=512): 1,
+    Sizes(batch=2, seq=256, d_model=256, heads=8, layers=12, d_ff=1024): 1,
+}
+CASES.update(
+    (str(sizes), Case(language.step(sizes), calls, 1e-3, "ms"))
+    for sizes, calls in LANGUAGE.items()
+)
 
 
 def start(peer: str, threads: int) -> str:
