@@ -22,8 +22,12 @@ F = ac.nn.functional
 #: Covered below under the name of the case that exercises them.
 COVERED: set[str] = set()
 NO_GRADIENT = {"compare", "argmax"}
-#: Covered in test_nn_conv.py.
-ELSEWHERE = {"conv", "conv_dx", "conv_dweight"}
+#: Covered in test_nn_conv.py and test_nn_pooling.py.
+ELSEWHERE = {
+    *("conv", "conv_dx", "conv_dweight"),
+    *("max_pool", "max_pool_backward", "avg_pool", "avg_pool_backward"),
+    *("adaptive_max_pool", "adaptive_avg_pool", "adaptive_avg_pool_backward"),
+}
 
 
 def leaf(*sizes, low=-2.0, high=2.0, seed=0):

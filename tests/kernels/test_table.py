@@ -41,6 +41,8 @@ SIGNATURES = {
     "rms_norm": "out rstd? ; x weight? ; eps:float",
     "random_bits": "out ; seed offset ; bits:int",
 }
+WINDOWS = "kernel:ints stride:ints padding:ints"
+MEANS = "ceil:bool count_include_pad:bool divisor:int"
 GEOMETRY = "stride:ints padding:ints dilation:ints groups:int"
 COMPOSITES = {
     "sub": "~ out ; a b",
@@ -98,6 +100,13 @@ COMPOSITES = {
         "dx? dw_ih? dw_hh? db_ih? db_hh? dh0? ; "
         "g x w_ih w_hh out acts h0 ; reverse:bool"
     ),
+    "max_pool": f"out indices? ; x ; {WINDOWS} dilation:ints ceil:bool",
+    "max_pool_backward": "dx ; g indices ; sizes:ints",
+    "avg_pool": f"out ; x ; {WINDOWS} {MEANS}",
+    "avg_pool_backward": f"dx ; g ; sizes:ints {WINDOWS} {MEANS}",
+    "adaptive_max_pool": "out indices? ; x ; sizes:ints",
+    "adaptive_avg_pool": "out ; x ; sizes:ints",
+    "adaptive_avg_pool_backward": "dx ; g ; sizes:ints",
     "layer_norm_backward": (
         "dx? dweight? dbias? ; g x mean rstd weight? ; accumulate:int"
     ),

@@ -50,8 +50,11 @@ class Windows(NamedTuple):
                 )
                 raise ArgumentError(message)
 
-    def counts(self, where: str, sizes: Shape) -> Shape:
-        """Return how many windows fit into each dimension."""
+    def counts(self, where: str, sizes: Shape, ceil: bool = False) -> Shape:
+        """Return how many windows fit into each dimension.
+
+        With `ceil` one more may reach over the end, if it begins before it.
+        """
         padded = tuple(n + 2 * p for n, p in zip(sizes, self.padding, strict=True))
         if any(n < span for n, span in zip(padded, self.spans, strict=True)):
             message = (
@@ -60,9 +63,15 @@ class Windows(NamedTuple):
                 f"smaller kernel."
             )
             raise ShapeError(message)
+        each = zip(padded, self.padding, self.spans, self.stride, strict=True)
+        return tuple(_count(n, p, span, step, ceil) for n, p, span, step in each)
+
+    def high(self, sizes: Shape, counts: Shape) -> Ints:
+        """Return by how much the windows reach over the end of each dimension."""
+        each = zip(sizes, counts, self.stride, self.padding, self.spans, strict=True)
         return tuple(
-            (n - span) // step + 1
-            for n, span, step in zip(padded, self.spans, self.stride, strict=True)
+            max((count - 1) * step + span - low - n, 0)
+            for n, count, step, low, span in each
         )
 
     def places(self, counts: Shape) -> Iterator[tuple[slice, ...]]:
@@ -70,6 +79,14 @@ class Windows(NamedTuple):
         for tap in product(*map(range, self.kernel)):
             each = zip(tap, self.dilation, self.stride, counts, strict=True)
             yield tuple(slice(i * d, i * d + n * step, step) for i, d, step, n in each)
+
+
+def _count(n: int, padding: int, span: int, step: int, ceil: bool) -> int:
+    """Return the number of windows of `span` in `n`, which counts padding twice."""
+    if not ceil:
+        return (n - span) // step + 1
+    count = -(-(n - span) // step) + 1
+    return count - ((count - 1) * step >= n - padding)
 
 
 # ---- in the array namespace ----------------------------------------------------------
@@ -85,17 +102,27 @@ def padded(
     return xp.pad(a, widths, constant_values=value)
 
 
-def columns(xp: Any, a: Array, windows: Windows) -> Array:
+def columns(
+    xp: Any, a: Array, windows: Windows, counts: Shape, value: float = 0
+) -> Array:
     """Return [N, C, *taps, *counts]: of each window its elements, by tap."""
-    a = padded(xp, a, windows.padding, windows.padding)
-    return xp.windows(a, windows.kernel, windows.stride, windows.dilation)
+    sizes = a.shape[-len(counts) :]
+    a = padded(xp, a, windows.padding, windows.high(sizes, counts), value)
+    return xp.windows(a, windows.kernel, counts, windows.stride, windows.dilation)
 
 
 def added(xp: Any, taps: Array, sizes: Shape, windows: Windows) -> Array:
     """Return the adjoint of `columns`: each element the sum of where it was read."""
-    whole = tuple(n + 2 * p for n, p in zip(sizes, windows.padding, strict=True))
+    counts = taps.shape[-len(sizes) :]
+    whole = _whole(windows, sizes, counts)
     total = xp.add_windows(taps, whole, windows.stride, windows.dilation)
     return total[_middle(windows.padding, sizes)]
+
+
+def _whole(windows: Windows, sizes: Shape, counts: Shape) -> Shape:
+    """Return the sizes with their padding."""
+    each = zip(windows.padding, sizes, windows.high(sizes, counts), strict=True)
+    return tuple(map(sum, each))
 
 
 def _middle(padding: Ints, sizes: Shape) -> tuple[Any, ...]:
@@ -131,13 +158,15 @@ def patches_in(k: Any, a: Array, windows: Windows, counts: Shape) -> list[Array]
     return [k.slice(a, (..., *place)) for place in windows.places(counts)]
 
 
-def columns_in(k: Any, a: Array, windows: Windows, counts: Shape) -> Array:
+def columns_in(k: Any, a: Array, windows: Windows, counts: Shape, value: float = 0,
+               ) -> Array:  # fmt: skip
     """Return [N, C, taps, *counts] in primitives: a copy for each tap."""
-    a = padded_in(k, a, windows.padding, windows.padding)
+    sizes = k.shape(a)[-len(counts) :]
+    a = padded_in(k, a, windows.padding, windows.high(sizes, counts), value)
     parts = patches_in(k, a, windows, counts)
-    batch, channels = k.shape(a)[:2]
-    parts = [k.reshape(part, (batch, channels, 1, *counts)) for part in parts]
-    return parts[0] if len(parts) == 1 else k.cat(parts, 2)
+    lead = k.shape(a)[: -len(counts)]
+    parts = [k.reshape(part, (*lead, 1, *counts)) for part in parts]
+    return parts[0] if len(parts) == 1 else k.cat(parts, len(lead))
 
 
 def added_in(
@@ -147,10 +176,10 @@ def added_in(
     if len(parts) == 1 and counts == sizes and not any(windows.padding):
         return parts[0]
     shape, dtype = k.shape(parts[0]), k.dtype(parts[0])
-    whole = tuple(n + 2 * p for n, p in zip(sizes, windows.padding, strict=True))
+    whole = _whole(windows, sizes, counts)
     total = k.zeros((*shape[:2], *whole), dtype)
     for place, part in zip(windows.places(counts), parts, strict=True):
         total = k.add_into_slice(total, (..., *place), part)
-    if not any(windows.padding):
+    if whole == sizes:
         return total
     return k.contiguous(k.slice(total, _middle(windows.padding, sizes)))

@@ -37,10 +37,10 @@ def index_add(a: Array, index: tuple[Array, ...], src: Array) -> Array:
     return out
 
 
-def windows(a: Array, kernel: Shape, stride: Shape, dilation: Shape) -> Array:
+def windows(
+    a: Array, kernel: Shape, counts: Shape, stride: Shape, dilation: Shape
+) -> Array:
     """Return [..., *kernel, *counts]: what windows over the last dimensions read."""
-    each = zip(a.shape[-len(kernel) :], kernel, stride, dilation, strict=True)
-    counts = tuple((n - d * (k - 1) - 1) // s + 1 for n, k, s, d in each)
     lead = a.shape[: -len(kernel)]
     out = np.empty((*lead, *kernel, *counts), a.dtype)
     for tap, read in _taps(len(lead), kernel, counts, stride, dilation):

@@ -147,8 +147,8 @@ def conv(
     groups: int,
 ) -> Array:
     windows = Windows(weight.shape[2:], stride, padding, dilation)
-    taps = columns(xp, x, windows)
-    counts = taps.shape[2 + len(stride) :]
+    counts = windows.counts("conv", x.shape[2:])
+    taps = columns(xp, x, windows, counts)
     out = xp.matmul(_rows(weight, groups), _grouped(taps, groups, len(stride)))
     out = out.reshape(x.shape[0], weight.shape[0], *counts)
     return out if bias is None else out + _by_channel(bias, x)
@@ -191,7 +191,7 @@ def conv_dweight(
     dweight: Array | None = None,
     dbias: Array | None = None,
 ) -> tuple[Array, Array]:
-    taps = columns(xp, x, Windows(kernel, stride, padding, dilation))
+    taps = columns(xp, x, Windows(kernel, stride, padding, dilation), g.shape[2:])
     read, given = _grouped(taps, groups, len(stride)), _grouped(g, groups, 0)
     ins, outs = read.shape[2], given.shape[2]
     given = xp.transpose(given, (1, 2, 0, 3)).reshape(groups, outs, -1)

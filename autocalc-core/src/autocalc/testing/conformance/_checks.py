@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
@@ -34,6 +35,7 @@ INDICES: dict[str, tuple[str, Callable[[Sample], int]]] = {
     "index_add": ("index", lambda s: int(s.inputs[0].shape[s.attributes[0]])),
     "embedding": ("indices", lambda s: int(s.inputs[0].shape[0])),
     "embedding_backward": ("indices", lambda s: int((s.shape or (0,))[0])),
+    "max_pool_backward": ("indices", lambda s: math.prod(s.attributes[0])),
     "cross_entropy": ("target", lambda s: int(s.inputs[0].shape[1])),
 }
 

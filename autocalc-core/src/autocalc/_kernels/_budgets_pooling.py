@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""Error budgets of pooling: sums of a window's elements in any order, one division."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels import _xp
+from autocalc._kernels._budgets import Inputs, budget, magnitude, ulp
+from autocalc._kernels._spec import Attributes
+
+
+@budget("n * eps * sum(|g|), n terms at one place")
+def max_pool_backward(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    from autocalc._kernels import pooling as kernel
+
+    g, indices = inputs
+    (sizes,) = attributes
+    total = kernel.max_pool_backward(_xp, magnitude(g), indices, sizes)
+    count = kernel.max_pool_backward(_xp, np.ones(g.shape), indices, sizes)
+    return [eps * np.maximum(count - 1, 0) * total]
+
+
+@budget("(n + 2) * eps * mean(|x|) over the n elements of a window")
+def avg_pool(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    from autocalc._kernels import pooling as kernel
+
+    size = kernel.avg_pool(_xp, magnitude(inputs[0]), *attributes)
+    steps = math.prod(attributes[0]) + 2
+    return [eps * steps * np.abs(size) + ulp(expected[0], eps)]
+
+
+@budget("(n + 2) * eps * (the sum of the terms' sizes), n elements in a window")
+def avg_pool_backward(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    from autocalc._kernels import pooling as kernel
+
+    size = kernel.avg_pool_backward(_xp, magnitude(inputs[0]), *attributes)
+    steps = math.prod(attributes[1]) + 2
+    return [eps * steps * np.abs(size) + ulp(expected[0], eps)]
+
+
+@budget("(n + 4) * eps * mean(|x|) over the n elements of a box at most")
+def adaptive_avg_pool(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    from autocalc._kernels import adaptive_pooling as kernel
+
+    x, sizes = magnitude(inputs[0]), attributes[0]
+    size = kernel.adaptive_avg_pool(_xp, x, sizes)
+    return [eps * _steps(x.shape[2:], sizes) * size + ulp(expected[0], eps)]
+
+
+@budget("(n + 4) * eps * (the sum of the terms' sizes), n elements in a box at most")
+def adaptive_avg_pool_backward(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    from autocalc._kernels import adaptive_pooling as kernel
+
+    g, sizes = magnitude(inputs[0]), attributes[0]
+    size = kernel.adaptive_avg_pool_backward(_xp, g, sizes)
+    return [eps * _steps(sizes, g.shape[2:]) * size + ulp(expected[0], eps)]
+
+
+def _steps(given: Sequence[int], sizes: Sequence[int]) -> int:
+    boxes = zip(given, sizes, strict=True)
+    return math.prod(min(-(-n // s) + 1, n) for n, s in boxes) + 4
