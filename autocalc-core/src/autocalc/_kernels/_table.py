@@ -6,8 +6,8 @@ from __future__ import annotations
 from autocalc._kernels import (
     activations,
     adaptive,
-    amsgrad,
     adaptive_pooling,
+    amsgrad,
     attention,
     bits,
     conv,
