@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from autocalc._version import __version__
+from autocalc.cli._bench import bench_command
 from autocalc.cli._explain import explain_command
 from autocalc.cli._generate import generate_command
 from autocalc.cli._kernels import kernels_command
@@ -70,6 +71,7 @@ for command in (
     train_command,
     predict_command,
     generate_command,
+    bench_command,
     kernels_command,
     explain_command,
 ):

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""``autocalc bench``: what training costs on this machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import click
+
+from autocalc.cli._common import choose_machine, machine_options
+from autocalc.cli._text_screen import perplexity
+from autocalc.cli._train_text import choice_option, size_options
+from autocalc.data import Characters
+from autocalc.models import TextConfig, TextTraining
+from autocalc.models._training import OPTIMIZERS
+
+#: Steps before the clock runs: kernels are chosen, memory is taken, caches are warm.
+WARM = 3
+
+SWEEP: dict[str, tuple[Any, ...]] = {
+    "seq_len": (32, 128, 256),
+    "heads": (4, 8),
+    "layers": (2, 6, 12),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the steps of one size cost."""
+
+    seq_len: int
+    heads: int
+    layers: int
+    parameters: int
+    #: The median.
+    milliseconds: float
+    tokens_per_second: float
+    #: Of the last step.
+    loss: float
+
+
+@click.group("bench")
+def bench_command() -> None:
+    """Measure what training costs on this machine.
+
+    \b
+    Examples:
+      autocalc bench lm
+      autocalc bench lm --sweep
+      autocalc bench lm --seq-len 256 --layers 12 --kernels reference
+    """
+
+
+@bench_command.command("lm", short_help="Steps of transformers.")
+@size_options
+@choice_option("optimizer", OPTIMIZERS, "How parameters follow gradients.")
+@click.option(
+    "--steps",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Steps to time, behind three others.",
+)
+@click.option(
+    "--sweep",
+    is_flag=True,
+    help="Every combination of 32, 128, 256 characters; 4, 8 heads; 2, 6, 12 blocks.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@machine_options
+@click.pass_context
+def lm_command(
+    ctx: click.Context,
+    /,
+    steps: int,
+    sweep: bool,
+    as_json: bool,
+    threads: int | None,
+    choices: str | None,
+    **sizes: Any,
+) -> None:
+    """Time training steps of transformers on the text that CPython ships.
+
+    A step is the whole of it: batch, forward, backward, clipping, AdamW.  Times are
+    medians; another program that runs beside shows in them.
+
+    \b
+    Examples:
+      autocalc bench lm
+      autocalc bench lm --sweep --steps 5
+      autocalc bench lm --batch-size 8 --seq-len 128 --layers 6 --threads 1
+    """
+    choose_machine(ctx, threads, choices)
+    usual = TextConfig(steps=WARM + steps, eval_every=WARM + steps + 1, **sizes)
+    text = Characters.from_file()
+    if not as_json:
+        click.echo(
+            f"batch size {usual.batch_size}, d model {usual.d_model}, "
+            f"{len(text.vocabulary)} characters, {usual.optimizer}\n"
+            f"  seq  heads  layers  parameters   ms/step   tokens/s    loss  perplexity"
+        )
+    for config in configs(usual, sweep):
+        row = measure(text, config)
+        click.echo(json.dumps(vars(row)) if as_json else shown(row))
+
+
+def configs(usual: TextConfig, sweep: bool) -> Iterator[TextConfig]:
+    """Yield the settings to measure, small ones first."""
+    if not sweep:
+        yield usual
+        return
+    for values in product(*SWEEP.values()):
+        sizes: dict[str, Any] = dict(zip(SWEEP, values, strict=True))
+        yield replace(usual, **sizes)
+
+
+def measure(text: Characters, config: TextConfig) -> Row:
+    """Train the steps of `config`; return what they cost."""
+    training = TextTraining(text, config)
+    seconds = []
+    started = perf_counter()
+    for _ in islice(training.run(), config.steps):
+        now = perf_counter()
+        seconds.append(now - started)
+        started = now
+    typical = median(seconds[WARM:])
+    return Row(
+        config.seq_len,
+        config.heads,
+        config.layers,
+        sum(p.numel() for p in training.model.parameters()),
+        1e3 * typical,
+        config.batch_size * config.seq_len / typical,
+        training.history.losses[-1],
+    )
+
+
+def shown(row: Row) -> str:
+    """Return a row of the table."""
+    return (
+        f"{row.seq_len:5}{row.heads:7}{row.layers:8}{row.parameters:12,}"
+        f"{row.milliseconds:10.2f}{row.tokens_per_second:11,.0f}{row.loss:8.3f}"
+        f"{perplexity(row.loss):>12}"
+    )
