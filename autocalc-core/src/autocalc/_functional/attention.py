@@ -97,7 +97,7 @@ def scaled_dot_product_attention(
     else:
         out = ops.attention(*operands)
     out = shapes.permute(out, (0, 2, 1, 3))
-    return shapes.reshape(out, (*q.shape[:-1], v.shape[-1]))
+    return out if q.ndim == 4 else shapes.reshape(out, (*q.shape[:-1], v.shape[-1]))
 
 
 def _check(q: Tensor, k: Tensor, v: Tensor, p: float, grouped: bool) -> None:
@@ -125,6 +125,8 @@ def _check(q: Tensor, k: Tensor, v: Tensor, p: float, grouped: bool) -> None:
 
 def _by_position(x: Tensor) -> Tensor:
     """Return ``[..., H, S, D]`` as ``[B, S, H, D]``."""
+    if x.ndim == 4:
+        return shapes.permute(x, (0, 2, 1, 3))
     heads = x.shape[-3] if x.ndim > 2 else 1
     batch = math.prod(x.shape[:-3])
     x = shapes.reshape(x, (batch, heads, *x.shape[-2:]))
