@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from autocalc import data, nn, optim
+from autocalc import data, models, nn, optim
 from autocalc.data import transforms
 from autocalc.errors import DataError
 
@@ -109,7 +109,17 @@ def mlp(recipe: Recipe) -> nn.Module:
     )
 
 
-MODELS = {"mlp": mlp}
+def lenet(recipe: Recipe) -> nn.Module:
+    """Return a small convolutional network."""
+    return models.LeNet(len(recipe.classes), recipe.size)
+
+
+def lstm(recipe: Recipe) -> nn.Module:
+    """Return a recurrent network that reads images row by row."""
+    return models.RowLSTM(len(recipe.classes), recipe.size)
+
+
+MODELS = {"mlp": mlp, "lenet": lenet, "lstm": lstm}
 
 
 def sgd(params: Any, lr: float, momentum: float) -> optim.Optimizer:

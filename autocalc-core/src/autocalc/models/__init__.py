@@ -4,6 +4,7 @@
 from autocalc.models._cache import KeyValueCache
 from autocalc.models._decoder import Decoder
 from autocalc.models._generate import generate, stream
+from autocalc.models._images import LeNet, RowLSTM
 from autocalc.models._training import (
     Evaluation,
     TextConfig,
@@ -16,6 +17,8 @@ __all__ = [
     "Decoder",
     "Evaluation",
     "KeyValueCache",
+    "LeNet",
+    "RowLSTM",
     "TextConfig",
     "TextHistory",
     "TextStep",

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Classifiers of small images.  Shapes: B images of C channels, H x W pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autocalc import nn
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, ShapeError
+
+
+def _check_size(name: str, size: Sequence[int], multiple: int) -> tuple[int, int]:
+    """Return height and width, if `multiple` divides both."""
+    if len(size) != 2 or any(n < multiple or n % multiple for n in size):
+        message = (
+            f"{name}: `size` is {tuple(size)}; it must be height and width, both "
+            f"multiples of {multiple}."
+        )
+        raise ArgumentError(message)
+    height, width = size
+    return height, width
+
+
+class LeNet(nn.Module):
+    """Two convolutions, each halved by pooling, and three layers above.
+
+    LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document
+    recognition (1998), with ReLU and padding so that sizes halve exactly::
+
+        x [B, 1, H, W]  -> 5x5, 6 channels  -> [B, 6, H/2, W/2]
+                        -> 5x5, 16 channels -> [B, 16, H/4, W/4]
+                        -> 120 -> 84 -> classes
+
+    Parameters
+    ----------
+    classes
+        How many there are.
+    size
+        Height and width, multiples of 4.
+    channels
+        Of an image.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.models.LeNet()(ac.zeros(2, 1, 28, 28)).shape
+    (2, 10)
+    """
+
+    def __init__(
+        self, classes: int = 10, size: Sequence[int] = (28, 28), channels: int = 1
+    ) -> None:
+        super().__init__()
+        height, width = _check_size("LeNet", size, 4)
+        self.features = nn.Sequential(
+            nn.Conv2d(channels, 6, 5, padding=2),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(6, 16, 5, padding=2),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+        )
+        self.classifier = nn.Sequential(
+            nn.Flatten(),
+            nn.Linear(height * width, 120),  # 16 channels of a sixteenth
+            nn.ReLU(),
+            nn.Linear(120, 84),
+            nn.ReLU(),
+            nn.Linear(84, classes),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return logits [B, classes] of images [B, C, H, W]."""
+        logits: Tensor = self.classifier(self.features(x))
+        return logits
+
+
+class RowLSTM(nn.Module):
+    """Reads an image row by row and tells what it was from the last state.
+
+    ::
+
+        h_t, c_t = LSTM(row_t, h_{t-1}, c_{t-1})    t = 1 ... H
+        logits = h_H W^T + b
+
+    Le, Jaitly, Hinton: A simple way to initialize recurrent networks of rectified
+    linear units (2015), section 4.2, with rows in the place of pixels.
+
+    Parameters
+    ----------
+    classes
+        How many there are.
+    size
+        Height (steps) and width (features of a step).
+    hidden
+        Features of the state.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.models.RowLSTM()(ac.zeros(2, 1, 28, 28)).shape
+    (2, 10)
+    """
+
+    def __init__(
+        self, classes: int = 10, size: Sequence[int] = (28, 28), hidden: int = 128
+    ) -> None:
+        super().__init__()
+        _, width = _check_size("RowLSTM", size, 1)
+        self.lstm = nn.LSTM(width, hidden, batch_first=True)
+        self.head = nn.Linear(hidden, classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return logits [B, classes] of images [B, 1, H, W]."""
+        if x.ndim != 4 or x.shape[1] != 1:
+            message = (
+                f"RowLSTM: the images have shape {x.shape}; they must be [B, 1, H, W]."
+            )
+            raise ShapeError(message)
+        states, _ = self.lstm(x[:, 0])  # [B, H, hidden]
+        logits: Tensor = self.head(states[:, -1])
+        return logits

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""The classifiers of small images."""
+
+import pytest
+
+import autocalc as ac
+from autocalc.errors import ArgumentError, ShapeError
+from autocalc.models import LeNet, RowLSTM
+
+MODELS = {"lenet": LeNet, "lstm": RowLSTM}
+
+
+@pytest.fixture(params=list(MODELS))
+def make(request):
+    return MODELS[request.param]
+
+
+def test_sizes_and_classes_are_free(make):
+    model = make(classes=7, size=(12, 8))
+    assert model(ac.zeros(3, 1, 12, 8)).shape == (3, 7)
+
+
+def test_it_learns_a_batch_by_heart(make):
+    ac.manual_seed(0)
+    digits = ac.data.Digits(train=False)
+    images = ac.stack([digits[i][0] for i in range(20)])
+    labels = ac.tensor([int(digits[i][1]) for i in range(20)])
+    model = make(size=(8, 8))
+    optimizer = ac.optim.AdamW(model.parameters(), lr=1e-2)
+    for _ in range(40):
+        optimizer.zero_grad()
+        loss = ac.nn.functional.cross_entropy(model(images), labels)
+        loss.backward()
+        optimizer.step()
+    for name, parameter in model.named_parameters():
+        assert float(parameter.grad.abs().max()) > 0, name
+    assert bool((model(images).argmax(1) == labels).all())
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(ArgumentError, match=r"LeNet: `size` is \(28, 27\); it must"):
+        LeNet(size=(28, 27))
+    with pytest.raises(ShapeError, match=r"RowLSTM: the images have shape \(2, 28"):
+        RowLSTM()(ac.zeros(2, 28, 28))
