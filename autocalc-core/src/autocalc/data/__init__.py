@@ -2,6 +2,7 @@
 """Data sets, the loader that makes batches of them, and transforms."""
 
 from autocalc.data import transforms
+from autocalc.data._cifar import CIFAR10
 from autocalc.data._collate import default_collate, default_convert
 from autocalc.data._combine import ConcatDataset, Subset, random_split
 from autocalc.data._dataset import Dataset, TensorDataset
@@ -22,6 +23,7 @@ from autocalc.data._text import Characters, windows
 from autocalc.data._worker import WorkerInfo, get_worker_info
 
 __all__ = [
+    "CIFAR10",
     "MNIST",
     "BatchSampler",
     "ChainDataset",

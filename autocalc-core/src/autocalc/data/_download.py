@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autocalc._config import settings
 from autocalc.errors import DataError
 
 _CHUNK = 1 << 18
@@ -41,6 +42,20 @@ def sha256_of(path: Path) -> str:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+def folders_of(name: str) -> list[Path]:
+    """Return where the files of data set `name` may be; a download goes to the first.
+
+    These are ``AUTOCALC_DATA_DIR``, if it is set, and the user's cache folder.
+    """
+    cache = settings().cache_dir
+    if cache is None:
+        import platformdirs  # only those who load files need it
+
+        cache = platformdirs.user_cache_path("autocalc", appauthor=False)
+    places = [settings().data_dir, cache / "data"]
+    return [place / name for place in places if place is not None]
 
 
 def show_progress(name: str, done: int, total: int) -> None:

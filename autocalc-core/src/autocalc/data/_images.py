@@ -13,12 +13,12 @@ from autocalc._tensor import Tensor
 from autocalc.data._arrays import Array, Indices, as_array
 from autocalc.data._collate import default_collate
 from autocalc.data._dataset import Dataset, checked_index
-from autocalc.data.transforms import apply_to_batch
+from autocalc.data._transform import apply_to_batch
 from autocalc.errors import DataError
 
 
 class ImageDataset(Dataset):
-    """Grey images and their labels.
+    """Images, grey or in colours, and their labels.
 
     Bytes are kept (47 MB for 60,000 images of 28 x 28; float32 would take 188 MB) and
     converted batch by batch, which costs 0.1 ms for 256 images.
@@ -26,7 +26,8 @@ class ImageDataset(Dataset):
     Attributes
     ----------
     data : Tensor
-        All images as they were published: uint8, (samples, height, width).
+        All images as they were published: uint8, (samples, height, width), or
+        (samples, channels, height, width) in colours.
     targets : Tensor
         All labels: int64, (samples,).
     classes : tuple of str
@@ -52,10 +53,11 @@ class ImageDataset(Dataset):
 
     def _check(self, images: Array, labels: Array) -> None:
         name = type(self).__name__
-        if images.ndim != 3 or images.dtype != np.uint8:
+        if images.ndim not in {3, 4} or images.dtype != np.uint8:
             message = (
                 f"{name}: images of shape {images.shape} and type {images.dtype} were "
-                f"read; uint8 (samples, height, width) is needed. Get the files anew."
+                f"read; uint8 (samples, height, width) is needed, or (samples, "
+                f"channels, height, width). Get the files anew."
             )
             raise DataError(message)
         if labels.shape != images.shape[:1] or labels.dtype != np.uint8:
@@ -77,7 +79,7 @@ class ImageDataset(Dataset):
         return int(self.data.shape[0])
 
     def __getitem__(self, index: int) -> tuple[Any, Any]:
-        """Return image `index`, float32 (1, height, width), and its label, an int."""
+        """Return image `index`, float32 (channels, height, width), and its label."""
         row = checked_index(type(self).__name__, index, len(self))
         image: Any = from_numpy(self._pixels(as_array(self.data)[row]))
         if self.transform is not None:
@@ -88,16 +90,16 @@ class ImageDataset(Dataset):
         return image, label
 
     def take(self, indices: Indices) -> tuple[Any, Any]:
-        """Return the images, float32 (n, 1, height, width), and labels at `indices`."""
+        """Return the images, float32 (n, channels, height, width), and their labels."""
         images = from_numpy(self._pixels(as_array(self.data).take(indices, axis=0)))
         labels = as_array(self.targets).take(indices)
         return apply_to_batch(self.transform, images), self._batch_labels(labels)
 
     def _pixels(self, images: Array) -> Array:
-        """Scale bytes (..., height, width) to float32 (..., 1, height, width)."""
+        """Scale bytes to float32; grey images get a dimension for their one channel."""
         pixels = images.astype(np.float32)
         pixels /= np.float32(self.white)
-        return pixels.reshape(*images.shape[:-2], 1, *images.shape[-2:])
+        return pixels if self.data.ndim == 4 else np.expand_dims(pixels, -3)
 
     def _batch_labels(self, labels: Array) -> Tensor:
         if self.target_transform is None:
@@ -109,5 +111,5 @@ class ImageDataset(Dataset):
 
     def __repr__(self) -> str:
         """Return the name, size and shape of the data set."""
-        height, width = self.data.shape[1:]
+        height, width = self.data.shape[-2:]
         return f"{type(self).__name__}({len(self)} images of {height} x {width})"

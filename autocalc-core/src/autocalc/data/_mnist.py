@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from autocalc._config import settings
-from autocalc.data._download import RemoteFile, download, sha256_of
+from autocalc.data._download import RemoteFile, download, folders_of, sha256_of
 from autocalc.data._idx import read_idx
 from autocalc.data._images import ImageDataset
 from autocalc.errors import DataError
@@ -120,8 +119,7 @@ class MNIST(ImageDataset):
         if root is not None:
             above = Path(root).expanduser()
             return [above / cls.name, above / cls.__name__ / "raw", above]
-        places = [settings().data_dir, _cache_folder()]
-        return [place / cls.name for place in places if place is not None]
+        return folders_of(cls.name)
 
     @classmethod
     def _missing(cls, wanted: Sequence[RemoteFile], folders: list[Path]) -> DataError:
@@ -207,12 +205,3 @@ def _present(folder: Path, name: str) -> Path | None:
         if path.is_file():
             return path
     return None
-
-
-def _cache_folder() -> Path:
-    configured = settings().cache_dir
-    if configured is None:
-        import platformdirs  # only those who load files need it
-
-        configured = platformdirs.user_cache_path("autocalc", appauthor=False)
-    return configured / "data"

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Transforms of pixel values and of the order of dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._creation import from_numpy
+from autocalc._tensor import Tensor
+from autocalc.data._arrays import Array
+from autocalc.data._transform import Transform
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+
+class ToTensor(Transform):
+    """An image as other libraries have it made a tensor (channels, height, width).
+
+    Arrays (height, width) or (height, width, channels) and pictures of Pillow get their
+    channels to the front; bytes become float32 in [0, 1].  Tensors stay as they are:
+    the data sets here give such images already.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> import numpy as np
+    >>> image = ac.data.transforms.ToTensor()(np.full((4, 5, 3), 255, np.uint8))
+    >>> image.shape, image.max().item()
+    ((3, 4, 5), 1.0)
+    """
+
+    def __call__(self, sample: Any) -> Any:
+        """Transform one image."""
+        return self._convert(sample, 0)
+
+    def batch(self, samples: Any) -> Any:
+        """Transform images that are stacked along the first dimension."""
+        return self._convert(samples, 1)
+
+    def _convert(self, value: Any, first: int) -> Tensor:
+        if isinstance(value, Tensor):
+            return value
+        if not isinstance(value, np.ndarray) and not hasattr(
+            value, "__array_interface__"
+        ):
+            message = (
+                f"ToTensor: got {type(value).__name__}, needs an array, a picture of "
+                f"Pillow, or a tensor."
+            )
+            raise DTypeError(message)
+        array = np.asarray(value)
+        if array.ndim - first not in {2, 3}:
+            message = (
+                f"ToTensor: got shape {array.shape}, needs (height, width) or (height, "
+                f"width, channels){' behind that of the batch' if first else ''}."
+            )
+            raise ShapeError(message)
+        if array.ndim - first == 2:
+            array = array[..., None]
+        array = np.ascontiguousarray(np.moveaxis(array, -1, first))
+        if array.dtype == np.uint8:
+            return from_numpy(array.astype(np.float32) / np.float32(255))
+        return from_numpy(array)
+
+    def __repr__(self) -> str:
+        """Return the call that makes this transform."""
+        return "ToTensor()"
+
+
+class Normalize(Transform):
+    """``(x - mean) / std``, channel by channel.
+
+    Parameters
+    ----------
+    mean, std : float or sequence of float
+        One number for everything, or one for each channel; channels are the third
+        dimension from the end, as in an image (channels, height, width).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.data.transforms.Normalize(0.5, 0.5)(ac.tensor([0.0, 0.5, 1.0])).tolist()
+    [-1.0, 0.0, 1.0]
+    """
+
+    def __init__(
+        self, mean: float | Sequence[float], std: float | Sequence[float]
+    ) -> None:
+        self.mean, self.std = mean, std
+        self._mean, self._std = np.asarray(mean, float), np.asarray(std, float)
+        if self._mean.shape not in {(), self._std.shape} and self._std.shape != ():
+            message = (
+                f"Normalize: `mean` has {self._mean.size} and `std` {self._std.size} "
+                f"values; give as many, or one number."
+            )
+            raise ShapeError(message)
+        if not (self._std > 0).all():
+            message = f"Normalize: `std` is {std}; every value must be above 0."
+            raise ArgumentError(message)
+
+    def apply(self, array: Array, first: int) -> Array:
+        """Return the normalised copy of `array`."""
+        if array.dtype.kind != "f":
+            message = (
+                f"Normalize: got {array.dtype}, needs float32 or float64; "
+                f"convert first (pixels of a data set's images already are float32)."
+            )
+            raise DTypeError(message)
+        result = array - self._channels(self._mean, array, first)
+        result /= self._channels(self._std, array, first)
+        return result
+
+    @staticmethod
+    def _channels(values: Array, array: Array, first: int) -> Array:
+        values = values.astype(array.dtype)
+        if values.size == 1:
+            return values.reshape(())
+        if array.ndim - first < 3 or array.shape[-3] != values.size:
+            message = (
+                f"Normalize: {values.size} channels are to be normalised, the "
+                f"{'batch' if first else 'sample'} has shape {array.shape}; its third "
+                f"dimension from the end must count the channels."
+            )
+            raise ShapeError(message)
+        return values.reshape(-1, 1, 1)
+
+    def __repr__(self) -> str:
+        """Return the call that makes this transform."""
+        return f"Normalize(mean={self.mean}, std={self.std})"
+
+
+class Flatten(Transform):
+    """A sample's dimensions merged into one: (1, 28, 28) becomes (784,)."""
+
+    def apply(self, array: Array, first: int) -> Array:
+        """Return `array` with everything behind dimension `first` merged."""
+        count = int(np.prod(array.shape[first:], dtype=np.int64))
+        return array.reshape(*array.shape[:first], count)
+
+    def __repr__(self) -> str:
+        """Return the call that makes this transform."""
+        return "Flatten()"

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""What a transform is, and how several are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from autocalc._creation import from_numpy
+from autocalc._tensor import Tensor
+from autocalc.data._arrays import Array, as_array
+from autocalc.data._collate import default_collate
+from autocalc.errors import DTypeError
+
+#: A tensor gives a tensor, an array an array.
+Value = TypeVar("Value", Tensor, Array)
+
+
+class Transform:
+    """The base of transforms that are written once, on arrays, for samples and batches.
+
+    A subclass writes `apply(array, first)`, where the sample's own dimensions begin at
+    dimension `first`: 0 for a sample, 1 for a batch.  It must not change `array`.
+    """
+
+    def apply(self, array: Array, first: int) -> Array:
+        """Return the transformed array."""
+        message = f"{type(self).__name__}: a transform needs an `apply` method."
+        raise NotImplementedError(message)
+
+    def __call__(self, sample: Value) -> Value:
+        """Transform one sample, for example an image (channels, height, width)."""
+        return self._apply_to(sample, 0)
+
+    def batch(self, samples: Value) -> Value:
+        """Transform samples that are stacked along the first dimension."""
+        return self._apply_to(samples, 1)
+
+    def _apply_to(self, value: Value, first: int) -> Value:
+        if isinstance(value, Tensor):
+            return from_numpy(self.apply(as_array(value), first))
+        return self.apply(value, first)
+
+
+class RandomTransform(Transform):
+    """The base of transforms that draw from the default generator.
+
+    A subclass writes `change(batch)`, which draws as many numbers for each sample as
+    for any other.  So a batch gets the numbers that its samples would have got one
+    after the other; only in a `Compose` of several do they come in another order.
+    """
+
+    def change(self, batch: Array) -> Array:
+        """Return the transformed batch."""
+        message = f"{type(self).__name__}: a transform needs a `change` method."
+        raise NotImplementedError(message)
+
+    def apply(self, array: Array, first: int) -> Array:
+        """Return the transformed sample or batch."""
+        return self.change(array) if first else self.change(array[None])[0]
+
+
+class Lambda(Transform):
+    """Any function of a sample.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.data.transforms.Lambda(lambda image: 1 - image)(ac.ones(2)).tolist()
+    [0.0, 0.0]
+    """
+
+    def __init__(self, lambd: Any) -> None:
+        if not callable(lambd):
+            message = f"Lambda: got {type(lambd).__name__}, needs a function."
+            raise DTypeError(message)
+        self.lambd = lambd
+
+    def __call__(self, sample: Any) -> Any:
+        """Transform one sample."""
+        return self.lambd(sample)
+
+    def batch(self, samples: Any) -> Any:
+        """Transform samples one by one."""
+        return default_collate([self.lambd(samples[i]) for i in range(len(samples))])
+
+    def __repr__(self) -> str:
+        """Return the call that makes this transform."""
+        return f"Lambda({self.lambd})"
+
+
+class Compose(Transform):
+    """One transform after the other.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc.data.transforms import Compose, Flatten, Normalize
+    >>> Compose([Normalize(0.1307, 0.3081), Flatten()])(ac.zeros(1, 28, 28)).shape
+    (784,)
+    """
+
+    def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
+        self.transforms = list(transforms)
+
+    def __call__(self, sample: Any) -> Any:
+        """Transform one sample."""
+        for transform in self.transforms:
+            sample = transform(sample)
+        return sample
+
+    def batch(self, samples: Any) -> Any:
+        """Transform samples that are stacked along the first dimension."""
+        for transform in self.transforms:
+            samples = apply_to_batch(transform, samples)
+        return samples
+
+    def __repr__(self) -> str:
+        """Return the call that makes this transform."""
+        return f"Compose({self.transforms})"
+
+
+def apply_to_batch(transform: Callable[[Any], Any] | None, samples: Any) -> Any:
+    """Transform stacked samples: in one step if `transform` can, else one by one."""
+    if transform is None:
+        return samples
+    if isinstance(transform, Transform):
+        return transform.batch(samples)
+    return default_collate([transform(samples[i]) for i in range(len(samples))])
