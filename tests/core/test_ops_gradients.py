@@ -22,8 +22,10 @@ F = ac.nn.functional
 #: Covered below under the name of the case that exercises them.
 COVERED: set[str] = set()
 NO_GRADIENT = {"compare", "argmax"}
-#: Covered in test_nn_conv.py and test_nn_pooling.py.
+#: Covered in test_nn_conv.py, test_nn_pooling.py, test_nn_channel_norms.py and
+#: test_nn_recurrent.py.
 ELSEWHERE = {
+    *("batch_norm", "rnn", "lstm", "gru"),
     *("conv", "conv_dx", "conv_dweight"),
     *("max_pool", "max_pool_backward", "avg_pool", "avg_pool_backward"),
     *("adaptive_max_pool", "adaptive_avg_pool", "adaptive_avg_pool_backward"),

@@ -107,6 +107,10 @@ COMPOSITES = {
     "adaptive_max_pool": "out indices? ; x ; sizes:ints",
     "adaptive_avg_pool": "out ; x ; sizes:ints",
     "adaptive_avg_pool_backward": "dx ; g ; sizes:ints",
+    "batch_norm": "out mean var ; x weight? bias? ; eps:float",
+    "batch_norm_backward": (
+        "dx? dweight? dbias? ; g x mean var weight? ; eps:float accumulate:int"
+    ),
     "layer_norm_backward": (
         "dx? dweight? dbias? ; g x mean rstd weight? ; accumulate:int"
     ),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Normalisations over the last dimension.
+"""Normalisations over the last dimension, or of each channel.
 
 The statistics that the forward kernel kept have no history; where the backward walk is
 itself recorded they are computed once more, from the input.
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops._op import nary
+from autocalc._kernels.batch_norm import over
+from autocalc._ops._op import multi, nary
 
 layer_norm = nary("layer_norm", saves="mean rstd x weight:x")
 
@@ -37,3 +38,20 @@ def _(k: Any, n: Any, g: Any) -> Any:
         rstd = k.rsqrt(k.add(square, k.constant(n.attributes[0], x)))
     want = n.needs(0) | n.needs(1) << 1
     return k.rms_norm_backward(g, x, rstd, weight, want=want)
+
+
+# The results are (out, mean, var); the statistics are for those who keep running ones.
+batch_norm = multi("batch_norm", saves="mean var x weight:x")
+
+
+@batch_norm.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    out, *statistics = g
+    assert statistics == [None, None], "statistics are detached: they have no gradient"
+    mean, var, x, weight = n.saved
+    if k.records:
+        axes = over(n.shapes[0])
+        mean = k.mean(x, axes, False)
+        var, _ = k.var(x, axes, False, 0.0)
+    want = n.needs(0) | n.needs(1) << 1 | n.needs(2) << 2
+    return k.batch_norm_backward(out, x, mean, var, weight, *n.attributes, want=want)

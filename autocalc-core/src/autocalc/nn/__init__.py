@@ -29,6 +29,12 @@ from autocalc.nn._activation_pieces import (
     PReLU,
     ReLU6,
 )
+from autocalc.nn._batch_norm import (
+    BatchNorm1d,
+    BatchNorm2d,
+    InstanceNorm1d,
+    InstanceNorm2d,
+)
 from autocalc.nn._bilinear import (
     Bilinear,
 )
@@ -47,6 +53,9 @@ from autocalc.nn._embedding import (
 )
 from autocalc.nn._flatten import (
     Flatten,
+)
+from autocalc.nn._group_norm import (
+    GroupNorm,
 )
 from autocalc.nn._linear import (
     Identity,
@@ -121,6 +130,8 @@ __all__ = [
     "AvgPool2d",
     "BCELoss",
     "BCEWithLogitsLoss",
+    "BatchNorm1d",
+    "BatchNorm2d",
     "Bilinear",
     "Conv1d",
     "Conv2d",
@@ -134,11 +145,14 @@ __all__ = [
     "Embedding",
     "Flatten",
     "GRUCell",
+    "GroupNorm",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
     "HuberLoss",
     "Identity",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
     "KLDivLoss",
     "L1Loss",
     "LSTMCell",

@@ -36,6 +36,11 @@ from autocalc.nn._functions._losses_of_classes import (
     kl_div,
     nll_loss,
 )
+from autocalc.nn._functions._norms import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+)
 from autocalc.nn._functions._piecewise import (
     celu,
     elu,
@@ -82,6 +87,7 @@ __all__ = [
     "adaptive_max_pool2d",
     "avg_pool1d",
     "avg_pool2d",
+    "batch_norm",
     "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
@@ -99,10 +105,12 @@ __all__ = [
     "embedding",
     "gelu",
     "glu",
+    "group_norm",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
     "huber_loss",
+    "instance_norm",
     "kl_div",
     "l1_loss",
     "layer_norm",

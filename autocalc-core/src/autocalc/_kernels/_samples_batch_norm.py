@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""Sample calls of batch normalisation, forward and backward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from autocalc._kernels._make import FEW_TAILS, Make
+from autocalc._kernels._spec import Array, Sample
+
+_EPS = 1e-5
+
+
+def _batches(make: Make) -> Iterator[tuple[str, Array]]:
+    for shape in ((4, 3), (7, 33), (2, 3, 5), (1, 1, 1), (2, 0, 3), (2, 2, 2, 3, 2)):
+        yield f"{shape}", make.normal(*shape)
+    for n in FEW_TAILS:
+        yield f"{n} channels", make.normal(3, n, 2, 2)
+        yield f"rows of {n}", make.normal(2, 3, 2, n)
+    yield "equal values", np.full((2, 3, 4), 3, make.dtype)
+    # The mean of squares less the square of the mean would leave nothing in float32.
+    yield "far from 0", make.normal(4, 3, 5, 5) + make.scalar(1e4)
+    yield "small", make.normal(4, 3, 5, 5, scale=1e-3)
+    yield "large", make.normal(9, 12, 14, 14)
+    x = make.normal(3, 4, 5)
+    x[1, 2, 3] = np.nan
+    yield "one nan", x
+
+
+def batch_norm(make: Make) -> Iterator[Sample]:
+    for i, (label, x) in enumerate(_batches(make)):
+        weight = make.normal(x.shape[1]) if i % 4 < 3 else None
+        bias = make.normal(x.shape[1]) if i % 4 < 2 else None
+        yield Sample(label, (x, weight, bias), (_EPS,))
+
+
+def batch_norm_backward(make: Make) -> Iterator[Sample]:
+    for i, (label, x) in enumerate(_batches(make)):
+        axes = (0, *range(2, x.ndim))
+        wide = x.astype(np.float64)
+        each = (wide.mean(axes), wide.var(axes))
+        mean, var = (np.asarray(a, make.dtype) for a in each)
+        weight = make.normal(x.shape[1]) if i % 3 else None
+        inputs = (make.normal(*x.shape), x, mean, var, weight)
+        yield Sample(label, inputs, (_EPS,), want=0b111)

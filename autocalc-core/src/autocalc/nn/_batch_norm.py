@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: MIT
+"""Layers that normalise each channel, over a batch or within an example."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from autocalc._creation import empty, ones, tensor, zeros
+from autocalc._device import Device
+from autocalc._dtypes import DType, int64
+from autocalc._grad_mode import no_grad
+from autocalc._tensor import Tensor
+from autocalc.errors import ShapeError
+from autocalc.nn import _init, functional
+from autocalc.nn._checks import check_sizes
+from autocalc.nn._functions._sizes import batched, unbatched
+from autocalc.nn._module import Module
+from autocalc.nn._parameter import Parameter
+
+
+class _ChannelNorm(Module):
+    """Weight, bias and running statistics: a number of each for each channel."""
+
+    weight: Parameter | None
+    bias: Parameter | None
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Tensor | None
+
+    def _init(
+        self,
+        num_features: int,
+        eps: float,
+        momentum: float | None,
+        affine: bool,
+        track_running_stats: bool,
+        device: str | Device | None,
+        dtype: DType | None,
+        bias: bool,
+    ) -> None:
+        Module.__init__(self)
+        Device(device or "cpu")
+        check_sizes(type(self).__name__, num_features=num_features)
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        for name, present in (("weight", affine), ("bias", affine and bias)):
+            parameter = Parameter(empty(num_features, dtype=dtype)) if present else None
+            self.register_parameter(name, parameter)
+        kept = track_running_stats
+        mean = zeros(num_features, dtype=dtype) if kept else None
+        var = ones(num_features, dtype=dtype) if kept else None
+        count = tensor(0, dtype=int64) if kept else None
+        self.register_buffer("running_mean", mean)
+        self.register_buffer("running_var", var)
+        self.register_buffer("num_batches_tracked", count)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Set running means to 0, variances to 1 and the count of batches to 0."""
+        with no_grad():
+            if self.running_mean is not None:
+                self.running_mean.zero_()
+            if self.running_var is not None:
+                self.running_var.fill_(1)
+            if self.num_batches_tracked is not None:
+                self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Set the weight to 1 and the bias to 0, and forget running statistics."""
+        self.reset_running_stats()
+        if self.weight is not None:
+            _init.ones_(self.weight)
+        if self.bias is not None:
+            _init.zeros_(self.bias)
+
+    def extra_repr(self) -> str:
+        """Name size and settings."""
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+
+class _BatchNorm(_ChannelNorm):
+    _ndims: ClassVar[tuple[int, ...]]
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        self._init(num_features, eps, momentum, affine, track_running_stats, device,
+                   dtype, bias)  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` normalised; in training, move the running statistics."""
+        if input.ndim not in self._ndims:
+            shapes = {2: "(N, C)", 3: "(N, C, L)", 4: "(N, C, H, W)"}
+            message = (
+                f"{type(self).__name__}: `input` has shape {input.shape}; it must be "
+                f"{' or '.join(shapes[n] for n in self._ndims)}."
+            )
+            raise ShapeError(message)
+        keeps = self.running_mean is not None
+        used = keeps and (self.track_running_stats or not self.training)
+        return functional.batch_norm(
+            input,
+            self.running_mean if used else None,
+            self.running_var if used else None,
+            self.weight,
+            self.bias,
+            self.training or not keeps,
+            self._share(),
+            self.eps,
+        )
+
+    def _share(self) -> float:
+        """Count this batch; return how far it moves the running statistics."""
+        count = self.num_batches_tracked
+        if self.training and self.track_running_stats and count is not None:
+            with no_grad():
+                count.add_(1)
+            if self.momentum is None:  # the mean over all batches
+                return 1 / int(count.item())
+        return 0.0 if self.momentum is None else self.momentum
+
+
+class BatchNorm1d(_BatchNorm):
+    """Normalises each channel of a batch (N, C) or (N, C, L); see `BatchNorm2d`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.BatchNorm1d(4, affine=False)
+    >>> abs(layer(ac.randn(100, 4) + 3).mean().item()) < 1e-5
+    True
+    """
+
+    _ndims = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Normalises each channel of a batch of images (N, C, H, W).
+
+    (x - mean) / sqrt(var + eps) * weight + bias, in training with mean and variance of
+    the batch; after `eval` with the running ones, which training moves towards those of
+    each batch.  Ioffe, Szegedy: Batch normalization (ICML 2015).
+
+    Parameters
+    ----------
+    num_features
+        C.
+    eps
+        Keeps channels of equal values from a division by 0.
+    momentum
+        How far a batch moves the running statistics, from 0 to 1; None takes the mean
+        over all batches.
+    affine
+        Whether there are weight and bias.
+    track_running_stats
+        Whether there are running statistics; without, the batch's are always used.
+    dtype
+        Of parameters and statistics.
+    bias
+        Whether there is a bias beside the weight.
+
+    Attributes
+    ----------
+    weight, bias
+        (C,), ones and zeros at first; None without.
+    running_mean, running_var, num_batches_tracked
+        (C,), zeros and ones at first, and a count; None without.
+
+    Raises
+    ------
+    ShapeError
+        If the input has other dimensions, or one value in each channel in training.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.BatchNorm2d(3)
+    >>> layer(ac.randn(8, 3, 4, 4)).shape, layer.num_batches_tracked.item()
+    ((8, 3, 4, 4), 1)
+    >>> list(layer.state_dict())  # doctest: +NORMALIZE_WHITESPACE
+    ['weight', 'bias', 'running_mean', 'running_var', 'num_batches_tracked']
+    """
+
+    _ndims = (4,)
+
+
+class _InstanceNorm(_ChannelNorm):
+    _dims: ClassVar[int]
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        self._init(num_features, eps, momentum, affine, track_running_stats, device,
+                   dtype, bias)  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` normalised; in training, move the running statistics."""
+        where = type(self).__name__
+        x, had_batch = batched(where, input, self._dims)
+        if x.shape[1] != self.num_features:
+            message = (
+                f"{where}: `input` of shape {input.shape} has {x.shape[1]} channels, "
+                f"the layer num_features={self.num_features}."
+            )
+            raise ShapeError(message)
+        out = functional.instance_norm(
+            x,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or not self.track_running_stats,
+            0.0 if self.momentum is None else self.momentum,
+            self.eps,
+        )
+        return unbatched(out, had_batch)
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Normalises each channel of each signal, (N, C, L) or (C, L).
+
+    As `InstanceNorm2d`, with one dimension of positions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.InstanceNorm1d(3)(ac.randn(8, 3, 4)).shape
+    (8, 3, 4)
+    """
+
+    _dims = 1
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Normalises each channel of each image, (N, C, H, W) or (C, H, W).
+
+    Ulyanov, Vedaldi, Lempitsky: Instance normalization (2016).
+
+    Parameters
+    ----------
+    num_features, eps, momentum, affine, track_running_stats, dtype, bias
+        Those of `BatchNorm2d`; by default there are neither parameters nor running
+        statistics.
+
+    Raises
+    ------
+    ShapeError
+        If the input has other dimensions or channels, or one position.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.InstanceNorm2d(3)(ac.randn(8, 3, 4, 4)).shape
+    (8, 3, 4, 4)
+    """
+
+    _dims = 2

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: MIT
+"""Normalisation of channels: over a batch, within an example, in groups."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._functional._arguments import checked
+from autocalc._grad_mode import no_grad
+from autocalc._ops import elementwise, norms, shape
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, ShapeError
+from autocalc.nn._checks import check_float
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return (x - mean) / sqrt(var + eps) * weight + bias for each channel.
+
+    Ioffe, Szegedy: Batch normalization (ICML 2015).
+
+    Parameters
+    ----------
+    input
+        x, (N, C, ...), float32 or float64.
+    running_mean, running_var
+        (C,); used unless `training`, which moves them towards the batch's mean and its
+        variance, divided by n - 1, by `momentum` of the way.
+    weight, bias
+        (C,).
+    training
+        Whether mean and variance, divided by n, are those of this batch.
+    momentum
+        From 0 to 1.
+    eps
+        Keeps channels of equal values from a division by 0.
+
+    Raises
+    ------
+    ShapeError
+        If there are no channels, another tensor has not one number for each, or there
+        is one value in a channel only.
+    ArgumentError
+        If running statistics are needed and not there.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[0.0, 1.0], [2.0, 5.0]])
+    >>> ac.nn.functional.batch_norm(x, None, None, training=True, eps=0.0)
+    tensor([[-1., -1.],
+            [ 1.,  1.]])
+    """
+    where = "batch_norm"
+    statistics = running_mean, running_var
+    if checked(where, input).shape == (0,):  # no example: PyTorch asks for no channels
+        return shape.clone(input)
+    _check(where, input, 2, statistics, weight, bias)
+    if not training:
+        return _by_running(where, input, statistics, weight, bias, eps)
+    n = input.shape[0] * math.prod(input.shape[2:])
+    if n == 1:
+        message = (
+            f"{where}: `input` of shape {input.shape} has one value in each channel; "
+            f"training needs two or more, or eval()."
+        )
+        raise ShapeError(message)
+    out, mean, var = _normalised(input, weight, bias, eps)
+    _move(statistics, (mean, var), n, momentum)
+    return out
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return (x - mean) / sqrt(var + eps) * weight + bias, by channel and example.
+
+    Ulyanov, Vedaldi, Lempitsky: Instance normalization (2016).
+
+    Parameters
+    ----------
+    input
+        x, (N, C, ...), float32 or float64.
+    running_mean, running_var
+        (C,); moved towards the mean over examples of means and of variances, and used
+        in their place unless `use_input_stats`.
+    weight, bias
+        (C,).
+    use_input_stats
+        Whether mean and variance are those of each channel of each example.
+    momentum
+        How far running statistics are moved, from 0 to 1.
+    eps
+        Keeps channels of equal values from a division by 0.
+
+    Raises
+    ------
+    ShapeError
+        If there are no positions, or a tensor has not one number for each channel.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[[0.0, 2.0]], [[3.0, 9.0]]])
+    >>> ac.nn.functional.instance_norm(x, eps=0.0)
+    tensor([[[-1.,  1.]],
+    <BLANKLINE>
+            [[-1.,  1.]]])
+    """
+    where = "instance_norm"
+    statistics = running_mean, running_var
+    _check(where, input, 3, statistics, weight, bias)
+    if not use_input_stats:
+        return _by_running(where, input, statistics, weight, bias, eps)
+    batch, channels, *positions = input.shape
+    n = math.prod(positions)
+    if n == 1:
+        message = (
+            f"{where}: `input` of shape {input.shape} has one position; it needs two "
+            f"or more."
+        )
+        raise ShapeError(message)
+    x = shape.reshape(input, (1, batch * channels, n))
+    out, mean, var = _normalised(
+        x, _repeated(weight, batch), _repeated(bias, batch), eps
+    )
+    if running_mean is not None or running_var is not None:
+        with no_grad():
+            each = (shape.reshape(a, (batch, channels)).mean(0) for a in (mean, var))
+            _move(statistics, tuple(each), n, momentum)
+    return shape.unshared(shape.reshape(out, input.shape))
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return (x - mean) / sqrt(var + eps) * weight + bias, by example and group.
+
+    Wu, He: Group normalization (ECCV 2018).
+
+    Parameters
+    ----------
+    input
+        x, (N, C, ...), float32 or float64.
+    num_groups
+        Into how many groups of neighbours the channels fall; each has a mean and a
+        variance, divided by n.
+    weight, bias
+        (C,).
+    eps
+        Keeps groups of equal values from a division by 0.
+
+    Raises
+    ------
+    ShapeError
+        If channels do not fall into groups, or a tensor has not one number for each.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[0.0, 2.0, 3.0, 9.0]])
+    >>> ac.nn.functional.group_norm(x, 2, eps=0.0)
+    tensor([[-1.,  1., -1.,  1.]])
+    """
+    where = "group_norm"
+    _check(where, input, 2, (None, None), weight, bias)
+    check_groups(where, num_groups, input.shape[1])
+    batch, channels, *positions = input.shape
+    n = channels // num_groups * math.prod(positions)
+    if n == 1 and batch == 1:
+        message = (
+            f"{where}: `input` of shape {input.shape} has one value in each of "
+            f"{num_groups} groups; it needs two or more."
+        )
+        raise ShapeError(message)
+    rows = shape.reshape(input, (batch * num_groups, n))
+    out = norms.layer_norm(rows, None, None, float(eps))
+    out = shape.unshared(shape.reshape(out, input.shape))
+    column = (channels, *(1 for _ in positions))
+    if weight is not None:
+        out = elementwise.mul(out, shape.reshape(weight, column))
+    if bias is not None:
+        out = elementwise.add(out, shape.reshape(bias, column))
+    return out
+
+
+# ---- what they share -----------------------------------------------------------------
+
+Statistics = tuple[Tensor | None, Tensor | None]
+
+
+def check_groups(where: str, groups: Any, channels: int) -> None:
+    """Raise unless `groups` is an integer that divides the channels."""
+    if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
+        message = (
+            f"{where}: `num_groups` is {groups!r}; it must be an integer, 1 or more."
+        )
+        raise ArgumentError(message)
+    if channels % groups:
+        message = (
+            f"{where}: {channels} channels do not fall into {groups} groups; "
+            f"`num_groups` must divide them."
+        )
+        raise ShapeError(message)
+
+
+def _check(
+    where: str,
+    input: Tensor,
+    least: int,
+    statistics: Statistics,
+    weight: Tensor | None,
+    bias: Tensor | None,
+) -> None:
+    x = checked(where, input)
+    check_float(where, x)
+    if x.ndim < least:
+        behind = ", ..." if least == 2 else ", L, ..."
+        message = f"{where}: `input` has shape {x.shape}; it must be (N, C{behind})."
+        raise ShapeError(message)
+    names = ("running_mean", "running_var", "weight", "bias")
+    for name, tensor in zip(names, (*statistics, weight, bias), strict=True):
+        if tensor is not None and checked(where, tensor).shape != x.shape[1:2]:
+            message = (
+                f"{where}: `{name}` has shape {tensor.shape}; it must be "
+                f"({x.shape[1]},), a number for each channel of {x.shape}."
+            )
+            raise ShapeError(message)
+
+
+def _normalised(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the result, and mean and variance without a history."""
+    out, mean, var = norms.batch_norm(x, weight, bias, float(eps))
+    return out, mean.detach(), var.detach()
+
+
+def _move(
+    statistics: Statistics, now: tuple[Tensor, ...], n: int, momentum: float
+) -> None:
+    """Move running statistics towards those of `n` values in a channel."""
+    with no_grad():
+        mean, var = statistics
+        if mean is not None:
+            mean.mul_(1 - momentum).add_(now[0], alpha=momentum)
+        if var is not None:
+            share = momentum * n / max(n - 1, 1)
+            var.mul_(1 - momentum).add_(now[1], alpha=share)
+
+
+def _by_running(
+    where: str,
+    x: Tensor,
+    statistics: Statistics,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+) -> Tensor:
+    """Return x * scale + offset, both one number for each channel."""
+    mean, var = statistics
+    if mean is None or var is None:
+        message = (
+            f"{where}: `running_mean` and `running_var` are needed where the batch's "
+            f"own statistics are not used."
+        )
+        raise ArgumentError(message)
+    scale = elementwise.rsqrt(elementwise.add(var.detach(), float(eps)))
+    scale = scale if weight is None else elementwise.mul(scale, weight)
+    offset = elementwise.neg(elementwise.mul(mean.detach(), scale))
+    offset = offset if bias is None else elementwise.add(offset, bias)
+    column = (x.shape[1], *(1 for _ in x.shape[2:]))
+    scale, offset = (shape.reshape(a, column) for a in (scale, offset))
+    return elementwise.add(elementwise.mul(x, scale), offset)
+
+
+def _repeated(a: Tensor | None, times: int) -> Tensor | None:
+    """Return a number for each channel `times` over: once for each example."""
+    if a is None or times == 1:
+        return a
+    (n,) = a.shape
+    return shape.reshape(shape.expand(a, (times, n)), (times * n,))

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""A layer that normalises groups of channels of each example."""
+
+from __future__ import annotations
+
+from autocalc._creation import empty
+from autocalc._device import Device
+from autocalc._dtypes import DType
+from autocalc._tensor import Tensor
+from autocalc.nn import _init, functional
+from autocalc.nn._checks import check_sizes
+from autocalc.nn._functions._norms import check_groups
+from autocalc.nn._module import Module
+from autocalc.nn._parameter import Parameter
+
+
+class GroupNorm(Module):
+    """(x - mean) / sqrt(var + eps) * weight + bias by example and group of channels.
+
+    Wu, He: Group normalization (ECCV 2018).
+
+    Parameters
+    ----------
+    num_groups
+        Into how many groups of neighbours the channels fall.
+    num_channels
+        C of an input (N, C, ...).
+    eps
+        Keeps groups of equal values from a division by 0.
+    affine
+        Whether there are weight and bias.
+    dtype
+        Of the parameters.
+    bias
+        Whether there is a bias beside the weight.
+
+    Attributes
+    ----------
+    weight, bias
+        (C,), ones and zeros at first; None without.
+
+    Raises
+    ------
+    ShapeError
+        If the channels do not fall into groups.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.GroupNorm(3, 6)(ac.randn(2, 6, 4, 4)).shape
+    (2, 6, 4, 4)
+    """
+
+    weight: Parameter | None
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        Device(device or "cpu")
+        check_sizes("GroupNorm", num_channels=num_channels)
+        check_groups("GroupNorm", num_groups, num_channels)
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        self.eps = eps
+        self.affine = affine
+        for name, present in (("weight", affine), ("bias", affine and bias)):
+            parameter = Parameter(empty(num_channels, dtype=dtype)) if present else None
+            self.register_parameter(name, parameter)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set the weight to 1 and the bias to 0."""
+        if self.weight is not None:
+            _init.ones_(self.weight)
+        if self.bias is not None:
+            _init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` normalised."""
+        return functional.group_norm(
+            input, self.num_groups, self.weight, self.bias, self.eps
+        )
+
+    def extra_repr(self) -> str:
+        """Name sizes and settings."""
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, "
+            f"affine={self.affine}, bias={self.bias is not None}"
+        )

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""Batch, instance and group normalisation: formula, statistics, gradients, errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc import nn
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.testing import gradcheck, gradgradcheck
+
+F = nn.functional
+X = np.random.default_rng(0).normal(size=(5, 4, 3, 2)) + 4
+WEIGHT, BIAS = np.random.default_rng(1).normal(size=(2, 4))
+
+
+def leaf(*shape, seed=0):
+    values = np.random.default_rng(seed).normal(size=shape)
+    return ac.tensor(values, requires_grad=True)
+
+
+def normalised(x, axes, eps=0.1):
+    mean = x.mean(axes, keepdims=True)
+    return (x - mean) / np.sqrt(x.var(axes, keepdims=True) + eps)
+
+
+def column(a):
+    return a[:, None, None]
+
+
+@pytest.mark.parametrize("affine", [True, False])
+def test_they_are_the_formula(affine):
+    x, weight, bias = map(ac.tensor, (X, WEIGHT, BIAS))
+    more = {"weight": weight, "bias": bias, "eps": 0.1} if affine else {"eps": 0.1}
+    groups = X.reshape(5, 2, 2, 3, 2)
+    expected = {
+        "batch": normalised(X, (0, 2, 3)),
+        "instance": normalised(X, (2, 3)),
+        "group": normalised(groups, (2, 3, 4)).reshape(X.shape),
+    }
+    found = {
+        "batch": F.batch_norm(x, None, None, training=True, **more),
+        "instance": F.instance_norm(x, **more),
+        "group": F.group_norm(x, 2, **more),
+    }
+    for name, value in expected.items():
+        scaled = value * column(WEIGHT) + column(BIAS) if affine else value
+        np.testing.assert_allclose(found[name].numpy(), scaled, rtol=1e-10)
+
+
+def test_running_statistics_move_and_then_serve():
+    layer = nn.BatchNorm2d(4, eps=0.1, momentum=0.25, dtype=ac.float64)
+    x = ac.tensor(X)
+    layer(x)
+    mean, var = 0.25 * X.mean((0, 2, 3)), 0.75 + 0.25 * X.var((0, 2, 3), ddof=1)
+    np.testing.assert_allclose(layer.running_mean.numpy(), mean)
+    np.testing.assert_allclose(layer.running_var.numpy(), var)
+    assert layer.num_batches_tracked.item() == 1
+    layer.eval()
+    with ac.no_grad():
+        layer.weight.copy_(ac.tensor(WEIGHT))
+        layer.bias.copy_(ac.tensor(BIAS))
+    expected = (X - column(mean)) / np.sqrt(column(var) + 0.1)
+    expected = expected * column(WEIGHT) + column(BIAS)
+    np.testing.assert_allclose(layer(x).detach().numpy(), expected)
+    assert layer.num_batches_tracked.item() == 1
+    layer.reset_running_stats()
+    assert layer.running_mean.tolist() == [0] * 4
+    assert layer.running_var.tolist() == [1] * 4
+    assert layer.num_batches_tracked.item() == 0
+
+
+def test_without_momentum_it_is_the_mean_over_batches():
+    layer = nn.BatchNorm1d(4, momentum=None, dtype=ac.float64)
+    for x in X:
+        layer(ac.tensor(x.reshape(4, 6).T))
+    np.testing.assert_allclose(layer.running_mean.numpy(), X.mean((0, 2, 3)))
+    each = X.reshape(5, 4, 6).var(2, ddof=1)
+    np.testing.assert_allclose(layer.running_var.numpy(), each.mean(0))
+
+
+def test_instances_move_running_statistics_together():
+    layer = nn.InstanceNorm2d(4, momentum=1.0, track_running_stats=True)
+    layer(ac.tensor(X).float())
+    np.testing.assert_allclose(layer.running_mean.numpy(), X.mean((0, 2, 3)), rtol=1e-6)
+    var = X.var((2, 3), ddof=1).mean(0)
+    np.testing.assert_allclose(layer.running_var.numpy(), var, rtol=1e-5)
+    layer.eval()
+    expected = (X - X.mean((0, 2, 3), keepdims=True)) / np.sqrt(column(var) + 1e-5)
+    found = layer(ac.tensor(X).float())
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-4, atol=1e-5)
+    one = layer(ac.tensor(X[0]).float())
+    np.testing.assert_allclose(one.numpy(), found[0].numpy(), rtol=1e-6)
+
+
+def test_without_running_statistics_the_batch_serves_after_eval_too():
+    layer = nn.BatchNorm2d(4, affine=False, track_running_stats=False)
+    x = ac.tensor(X).float()
+    assert layer(x).tolist() == layer.eval()(x).tolist()
+    assert not layer.state_dict()
+
+
+def test_statistics_have_no_history_and_need_no_memory():
+    layer = nn.BatchNorm2d(4)
+    for _ in range(2):
+        layer(ac.tensor(X).float()).sum().backward()
+    assert not layer.running_mean.requires_grad
+    assert layer.running_mean.grad is None
+    assert layer.weight.grad.shape == (4,)
+
+
+RUNNING = ac.tensor([0.2, -0.3]), ac.tensor([0.5, 2.0])
+CASES = {
+    "batch_norm": (
+        lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True),
+        (leaf(2, 2, 3), leaf(2, seed=1), leaf(2, seed=2)),
+    ),
+    "batch_norm plain": (
+        lambda x: F.batch_norm(x, None, None, training=True, eps=0.1),
+        (leaf(3, 2),),
+    ),
+    "batch_norm of a product": (
+        lambda x, w: F.batch_norm(x * w, None, None, w, training=True),
+        (leaf(3, 2), leaf(2, seed=1)),
+    ),
+    "batch_norm running": (
+        lambda x, w, b: F.batch_norm(x, *(a.double() for a in RUNNING), w, b),
+        (leaf(2, 2, 2), leaf(2, seed=1), leaf(2, seed=2)),
+    ),
+    "instance_norm": (
+        lambda x, w, b: F.instance_norm(x, weight=w, bias=b),
+        (leaf(2, 2, 3), leaf(2, seed=1), leaf(2, seed=2)),
+    ),
+    "group_norm": (
+        lambda x, w, b: F.group_norm(x, 2, w, b),
+        (leaf(2, 4, 2), leaf(4, seed=1), leaf(4, seed=2)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_to_second_order(name):
+    assert gradcheck(*CASES[name])
+    assert gradgradcheck(*CASES[name])
+
+
+@pytest.mark.parametrize("needed", [(0,), (1,), (2,), (1, 2)])
+def test_only_some_inputs_need_a_gradient(needed):
+    function, inputs = CASES["batch_norm"]
+    inputs = [x.detach().requires_grad_(i in needed) for i, x in enumerate(inputs)]
+    assert gradcheck(function, inputs)
+
+
+def test_parameters_and_repr():
+    layer = nn.BatchNorm2d(3, dtype=ac.float64)
+    assert {k: p.tolist() for k, p in layer.state_dict().items()} == {
+        "weight": [1] * 3,
+        "bias": [0] * 3,
+        "running_mean": [0] * 3,
+        "running_var": [1] * 3,
+        "num_batches_tracked": 0,
+    }
+    assert layer.running_var.dtype is ac.float64
+    assert layer.num_batches_tracked.dtype is ac.int64
+    assert repr(nn.BatchNorm1d(2, momentum=None, bias=False)) == (
+        "BatchNorm1d(2, eps=1e-05, momentum=None, affine=True, bias=False, "
+        "track_running_stats=True)"
+    )
+    assert repr(nn.InstanceNorm2d(2)) == (
+        "InstanceNorm2d(2, eps=1e-05, momentum=0.1, affine=False, bias=False, "
+        "track_running_stats=False)"
+    )
+    assert not nn.InstanceNorm1d(2).state_dict()
+    layer = nn.GroupNorm(2, 4)
+    assert repr(layer) == "GroupNorm(2, 4, eps=1e-05, affine=True, bias=True)"
+    assert list(layer.state_dict()) == ["weight", "bias"]
+    assert not nn.GroupNorm(2, 4, affine=False).state_dict()
+
+
+ERRORS = [
+    (
+        lambda: F.batch_norm(ac.ones(3), None, None, training=True),
+        ShapeError,
+        r"batch_norm: `input` has shape \(3,\); it must be \(N, C, ...\)",
+    ),
+    (
+        lambda: F.batch_norm(ac.ones(1, 3), None, None, training=True),
+        ShapeError,
+        r"`input` of shape \(1, 3\) has one value in each channel",
+    ),
+    (
+        lambda: F.batch_norm(ac.ones(2, 3), None, None),
+        ArgumentError,
+        "batch_norm: `running_mean` and `running_var` are needed",
+    ),
+    (
+        lambda: F.batch_norm(ac.ones(2, 3), ac.ones(2), ac.ones(3)),
+        ShapeError,
+        r"`running_mean` has shape \(2,\); it must be \(3,\)",
+    ),
+    (
+        lambda: F.batch_norm(ac.ones(2, 3, dtype=ac.int64), None, None, training=True),
+        DTypeError,
+        "batch_norm: takes float32 or float64, not int64",
+    ),
+    (
+        lambda: F.instance_norm(ac.ones(2, 3)),
+        ShapeError,
+        r"instance_norm: `input` has shape \(2, 3\); it must be \(N, C, L, ...\)",
+    ),
+    (
+        lambda: F.instance_norm(ac.ones(2, 3, 1)),
+        ShapeError,
+        r"`input` of shape \(2, 3, 1\) has one position",
+    ),
+    (
+        lambda: F.group_norm(ac.ones(2, 3), 2),
+        ShapeError,
+        "group_norm: 3 channels do not fall into 2 groups",
+    ),
+    (
+        lambda: F.group_norm(ac.ones(1, 3), 3),
+        ShapeError,
+        "has one value in each of 3 groups",
+    ),
+    (
+        lambda: F.group_norm(ac.ones(2, 3), 3, ac.ones(2)),
+        ShapeError,
+        r"group_norm: `weight` has shape \(2,\); it must be \(3,\)",
+    ),
+    (
+        lambda: nn.GroupNorm(0, 3),
+        ArgumentError,
+        "GroupNorm: `num_groups` is 0; it must be an integer, 1 or more",
+    ),
+    (
+        lambda: nn.BatchNorm2d(3)(ac.ones(2, 3)),
+        ShapeError,
+        r"BatchNorm2d: `input` has shape \(2, 3\); it must be \(N, C, H, W\)",
+    ),
+    (
+        lambda: nn.BatchNorm1d(3)(ac.ones(3)),
+        ShapeError,
+        r"BatchNorm1d: .* it must be \(N, C\) or \(N, C, L\)",
+    ),
+    (
+        lambda: nn.BatchNorm1d(-1),
+        ArgumentError,
+        "BatchNorm1d: `num_features` is -1",
+    ),
+    (
+        lambda: nn.InstanceNorm2d(3)(ac.ones(2, 4, 2, 2)),
+        ShapeError,
+        r"InstanceNorm2d: `input` .* has 4 channels, the layer num_features=3",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "text"), ERRORS)
+def test_what_does_not_fit_is_an_error(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
