@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Forward hooks: their order, what they see, what they may change."""
+"""Hooks of modules: their order, what they see, what they may change."""
 
 from __future__ import annotations
 
+import pytest
+
 import autocalc as ac
 from autocalc import nn
+from autocalc.errors import DTypeError, GradError
 
 
 class Add(nn.Module):
@@ -83,3 +86,66 @@ def test_hooks_of_inner_modules_see_activations():
         )
     net(ac.zeros(2, 3))
     assert shapes == {"0": (2, 4), "1": (2, 4), "": (2, 4)}
+
+
+def values(grads):
+    return [None if g is None else g.tolist() for g in grads]
+
+
+class Scale(nn.Module):
+    def forward(self, x, y, word="", *, by=1.0):
+        return x * 2 * by, y * 3, 7
+
+
+def test_backward_hooks_see_all_gradients_of_a_call():
+    seen = []
+    net = Scale()
+    net.register_full_backward_pre_hook(lambda m, out: seen.append(values(out)))
+    net.register_full_backward_hook(
+        lambda m, into, out: seen.append((m is net, values(into), values(out)))
+    )
+    x, y = ac.ones(2, requires_grad=True), ac.ones(1)
+    first, second, number = net(x, y, "word", by=5.0)
+    assert number == 7
+    assert not second.requires_grad
+    (first * ac.tensor([1.0, -1.0])).sum().backward()
+    out = [[1.0, -1.0], None, None]
+    assert seen == [out, (True, [[10.0, -10.0], None, None], out)]
+    assert x.grad.tolist() == [10.0, -10.0]
+
+
+def test_backward_hooks_may_change_gradients():
+    net = nn.Linear(2, 1, bias=False)
+    net.register_full_backward_pre_hook(lambda m, out: (out[0] * 2,))
+    net.register_full_backward_hook(lambda m, into, out: (into[0] * 10,))
+    handle = net.register_full_backward_hook(lambda m, into, out: (into[0] + 1,))
+    x = ac.ones(1, 2, requires_grad=True)
+    net(x).sum().backward()
+    w = net.weight.detach()
+    assert ac.allclose(x.grad, w * 20 + 1)
+    assert net.weight.grad.tolist() == [[2.0, 2.0]]
+    handle.remove()
+    x.grad = None
+    net(x).sum().backward()
+    assert ac.allclose(x.grad, w * 20)
+
+
+def test_backward_hooks_run_where_no_input_requires_a_gradient():
+    seen = []
+    net = nn.Linear(2, 1)
+    net.register_full_backward_hook(lambda m, into, out: seen.append(values(into)))
+    net(ac.ones(1, 2)).sum().backward()
+    with ac.no_grad():
+        net(ac.ones(1, 2))
+    assert seen == [[None]]
+
+
+def test_backward_hooks_say_what_is_wrong():
+    net = nn.Linear(2, 1)
+    net.register_full_backward_hook(lambda m, into, out: (None, None))
+    with pytest.raises(GradError, match="backward hook: returned 2 gradients for 1"):
+        net(ac.ones(1, 2, requires_grad=True)).sum().backward()
+    net = nn.Identity()
+    net.register_full_backward_hook(lambda m, into, out: None)
+    with pytest.raises(DTypeError, match="Identity: a module with backward hooks retu"):
+        net("text")

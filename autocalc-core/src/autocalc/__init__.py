@@ -116,6 +116,8 @@ from autocalc._tensor import Tensor
 from autocalc._version import __version__
 from autocalc.autograd import (
     enable_grad,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
     is_grad_enabled,
     live_node_count,
     no_grad,
@@ -176,6 +178,8 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_grad_enabled",
     "kernels",
     "linalg",

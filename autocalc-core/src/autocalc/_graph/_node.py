@@ -23,7 +23,10 @@ next_serial = count().__next__
 class Version:
     """Counts the writes to one storage; all its views share the cell."""
 
-    __slots__ = ("count",)
+    __slots__ = ("count", "line")
+
+    #: Where it was last written; set in anomaly mode only.
+    line: Any
 
     def __init__(self) -> None:
         self.count = 0
@@ -64,8 +67,11 @@ class Node:
         What users registered, by output.
     """
 
-    __slots__ = ("attributes", "dtype", "edges", "hooks", "op", "saved", "serial",
-                 "shapes", "versions")  # fmt: skip
+    __slots__ = ("attributes", "dtype", "edges", "hooks", "line", "op", "saved",
+                 "serial", "shapes", "versions")  # fmt: skip
+
+    #: Where it was recorded; set in anomaly mode only.
+    line: Any
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
+from autocalc._graph._lines import written_at
 from autocalc._graph._node import FREED, Edge, Leaf, Node, Output, Partial
 from autocalc.errors import GradError
 
@@ -248,5 +249,5 @@ def _changed(node: Node, i: int) -> GradError:
         f"backward: an array of shape {tuple(node.saved[i].shape)} that "
         f"`{node.op.name}` needs was changed in place after it was saved: version "
         f"{cell.count}, saved at version {count}. Use the operation that returns a new "
-        f"tensor, or clone() before the change."
+        f"tensor, or clone() before the change. {written_at(cell)}"
     )

@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from autocalc._tensor import RemovableHandle
+from autocalc._function import Function
+from autocalc._grad_mode import is_grad_enabled
+from autocalc._tensor import RemovableHandle, Tensor
+from autocalc.errors import DTypeError, GradError
 
 
 class Hook(NamedTuple):
@@ -19,12 +22,15 @@ class Hook(NamedTuple):
 class Hooks:
     """The hooks of one module, by kind; made when the first one is registered."""
 
-    __slots__ = ("forward", "forward_pre", "load_state_post", "load_state_pre",
-                 "state_post", "state_pre")  # fmt: skip
+    __slots__ = ("backward", "backward_pre", "forward", "forward_pre",
+                 "load_state_post", "load_state_pre", "state_post",
+                 "state_pre")  # fmt: skip
 
     def __init__(self) -> None:
         self.forward_pre: dict[int, Hook] = {}
         self.forward: dict[int, Hook] = {}
+        self.backward_pre: dict[int, Hook] = {}
+        self.backward: dict[int, Hook] = {}
         self.state_pre: dict[int, Hook] = {}
         self.state_post: dict[int, Hook] = {}
         self.load_state_pre: dict[int, Hook] = {}
@@ -54,12 +60,124 @@ def call_forward(
             changed = hook.function(module, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
+    passage = None
+    if (hooks.backward or hooks.backward_pre) and is_grad_enabled():
+        passage = Passage(module, hooks.backward, hooks.backward_pre)
+        args = passage.entered(args)
     output = module.forward(*args, **kwargs)
     for hook in tuple(hooks.forward.values()):
         given = (args, kwargs) if hook.with_kwargs else (args,)
         changed = hook.function(module, *given, output)
         output = output if changed is None else changed
-    return output
+    return output if passage is None else passage.left(output)
+
+
+class _Gate(Function):
+    """The tensors as they are; their gradients pass through a function, together."""
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        ctx.passed = args[0]
+        return tuple(x.view(x.shape) for x in args[1:])
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return (None, *ctx.passed(grads))
+
+
+class Passage:
+    """One call of a module that has backward hooks.
+
+    Its inputs come in through one node and its outputs leave through another, so that
+    a walk brings the gradients of all of them together.
+    """
+
+    def __init__(
+        self, module: Any, hooks: dict[int, Hook], pre_hooks: dict[int, Hook]
+    ) -> None:
+        self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
+        self.n_inputs = 0
+        self.places: list[int] = []
+        self.grad_output: tuple[Any, ...] = ()
+
+    def entered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Let the positional arguments that require a gradient through the gate."""
+        self.n_inputs = len(args)
+        self.places = [i for i, x in enumerate(args) if _differentiable(x)]
+        if not self.places:
+            return args
+        passed = _Gate.apply(self._input_grads, *(args[i] for i in self.places))
+        through = dict(zip(self.places, passed, strict=True))
+        return tuple(through.get(i, x) for i, x in enumerate(args))
+
+    def left(self, output: Any) -> Any:
+        """Let the output, a tensor or a tuple of them, through the gate."""
+        outputs = (output,) if isinstance(output, Tensor) else output
+        if not isinstance(outputs, (tuple, list)):
+            message = (
+                f"{type(self.module).__name__}: a module with backward hooks returned "
+                f"a {type(output).__name__}; it must return a tensor or a tuple."
+            )
+            raise DTypeError(message)
+        places = [i for i, y in enumerate(outputs) if _differentiable(y)]
+        if not places:
+            return output
+        n = len(outputs)
+
+        def output_grads(grads: tuple[Any, ...]) -> tuple[Any, ...]:
+            return self._output_grads(n, places, grads)
+
+        passed = _Gate.apply(output_grads, *(outputs[i] for i in places))
+        if isinstance(output, Tensor):
+            return passed[0]
+        through = dict(zip(places, passed, strict=True))
+        return type(output)([through.get(i, y) for i, y in enumerate(outputs)])
+
+    def _output_grads(
+        self, n: int, places: list[int], grads: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        given = _spread(n, places, grads)
+        for hook in tuple(self.pre_hooks.values()):
+            given = _replaced(hook.function(self.module, given), given)
+        self.grad_output = given
+        if not self.places:  # nobody further back brings the inputs' gradients
+            self._run((None,) * self.n_inputs)
+        return tuple(given[i] for i in places)
+
+    def _input_grads(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        found = self._run(_spread(self.n_inputs, self.places, grads))
+        return tuple(found[i] for i in self.places)
+
+    def _run(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        for hook in tuple(self.hooks.values()):
+            changed = hook.function(self.module, given, self.grad_output)
+            given = _replaced(changed, given)
+        self.grad_output = ()
+        return given
+
+
+def _differentiable(x: Any) -> bool:
+    return isinstance(x, Tensor) and x.requires_grad
+
+
+def _spread(n: int, places: list[int], values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return `values` at their places among `n`, None elsewhere."""
+    at = dict(zip(places, values, strict=True))
+    return tuple(at.get(i) for i in range(n))
+
+
+def _replaced(changed: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what a hook returned in place of gradients; None keeps them."""
+    if changed is None:
+        return given
+    result = changed if isinstance(changed, tuple) else (changed,)
+    if len(result) != len(given):
+        message = (
+            f"backward hook: returned {len(result)} gradients for {len(given)}; return "
+            f"None, or one for each."
+        )
+        raise GradError(message)
+    return result
 
 
 def run(hooks: dict[int, Hook], *args: Any) -> None:

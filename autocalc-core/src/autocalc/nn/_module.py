@@ -241,6 +241,36 @@ class Module(ModuleTree):
         hooks = self._own_hooks().forward
         return register(hooks, Hook(hook, with_kwargs), prepend)
 
+    def register_full_backward_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` in each backward pass.
+
+        Both are tuples: of the positional arguments of the call, None for those that
+        require no gradient, and of the outputs.  The hook may return other gradients of
+        the inputs.  Inputs and outputs of the module may not be changed in place.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> layer = ac.nn.Linear(2, 3)
+        >>> handle = layer.register_full_backward_hook(
+        ...     lambda module, grad_input, grad_output: print(grad_output[0].shape)
+        ... )
+        >>> layer(ac.zeros(1, 2)).sum().backward()
+        (1, 3)
+        """
+        return register(self._own_hooks().backward, Hook(hook), prepend)
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, grad_output)`` before each backward pass of the module.
+
+        It may return other gradients of the outputs.
+        """
+        return register(self._own_hooks().backward_pre, Hook(hook), prepend)
+
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, prefix, keep_vars)`` before `state_dict`."""
         return register(self._own_hooks().state_pre, Hook(hook), False)

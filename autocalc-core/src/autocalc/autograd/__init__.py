@@ -15,22 +15,35 @@ from autocalc._grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from autocalc._graph._anomaly import AnomalyWalk
 from autocalc._graph._node import Leaf, Node, Output, live_node_count
 from autocalc._graph._walk import Walk, reaching, target
 from autocalc._ops._tensors import tensors
 from autocalc._tensor import Retain, Tensor, _node_and_slot, make
+from autocalc.autograd import _anomaly
+from autocalc.autograd._anomaly import (
+    detect_anomaly,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_detect_anomaly,
+)
 from autocalc.errors import DTypeError, GradError
 
 __all__ = [
     "Function",
     "FunctionContext",
     "backward",
+    "detect_anomaly",
     "enable_grad",
+    "functional",
     "grad",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_grad_enabled",
     "live_node_count",
     "no_grad",
     "once_differentiable",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]
 
@@ -160,13 +173,17 @@ def _walk(
 ) -> Walk:
     """Run the walk, on arrays or, to record it, on tensors."""
     keep = create_graph if retain_graph is None else retain_graph
-    walk = Walk(
-        tensors if create_graph else arrays,
-        keep=keep,
-        needed=needed,
-        saved=saved_tensors if create_graph else None,
-        hooked=_hooked_tensor if create_graph else _hooked_array,
-    )
+    words: dict[str, Any] = {
+        "k": tensors if create_graph else arrays,
+        "keep": keep,
+        "needed": needed,
+        "saved": saved_tensors if create_graph else None,
+        "hooked": _hooked_tensor if create_graph else _hooked_array,
+    }
+    if _anomaly.mode.enabled:
+        walk: Walk = AnomalyWalk(check_nan=_anomaly.mode.check_nan, **words)
+    else:
+        walk = Walk(**words)
     values = seeds if create_graph else [seed._array for seed in seeds]
     token = enter(grad=create_graph)
     try:
@@ -292,3 +309,6 @@ def _accumulate(leaf: Leaf, gradient: Tensor, owned: bool, create_graph: bool) -
     else:
         arrays.add_into(leaf.grad._array, gradient._array)
         leaf.grad._bump()
+
+
+from autocalc.autograd import functional  # noqa: E402  it is made of the above

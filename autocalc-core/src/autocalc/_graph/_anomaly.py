@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""A walk that says which operator failed or gave NaN, and where it was recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._graph._lines import recorded_at
+from autocalc._graph._node import Edge, Node
+from autocalc._graph._walk import Walk
+from autocalc.errors import AutocalcError, GradError
+
+
+class AnomalyWalk(Walk):
+    """A walk that looks at everything that rules return.
+
+    Parameters
+    ----------
+    check_nan
+        Whether a gradient that holds NaN is an error.
+    words
+        As for `Walk`.
+    """
+
+    def __init__(self, k: Any, *, check_nan: bool, **words: Any) -> None:
+        super().__init__(k, **words)
+        self.check_nan = check_nan
+        self.visited: Node | None = None
+        self.arrived: list[Any] = []
+
+    def visit(self, node: Node, arrived: list[Any]) -> None:
+        """Apply the node's rule; name the node in what it raises."""
+        self.visited, self.arrived = node, arrived
+        try:
+            super().visit(node, arrived)
+        except Exception as error:
+            if getattr(error, "names_its_node", False):
+                raise
+            if isinstance(error, AutocalcError):
+                raise _naming(type(error), f"{error} {recorded_at(node)}") from error
+            message = (
+                f"backward: the rule of `{node.op.name}` failed with "
+                f"{type(error).__name__}: {error}. {recorded_at(node)}"
+            )
+            raise _naming(GradError, message) from error
+
+    def add(self, edge: Any, value: Any, memory: int) -> None:
+        """Add a cotangent that is a number."""
+        self.check(edge, value)
+        super().add(edge, value, memory)
+
+    def add_part(self, edge: Edge, part: Any, shape: Any) -> None:
+        """Add into a slice what is a number."""
+        self.check(edge, part.value)
+        super().add_part(edge, part, shape)
+
+    def check(self, edge: Any, value: Any) -> None:
+        """Raise if what a rule returned for one of its inputs holds NaN."""
+        node = self.visited
+        if node is None or not self.check_nan or not self.holds_nan(value):
+            return
+        i = next(i for i, one in enumerate(node.edges) if one is edge)
+        given = [g for g in self.arrived[1::2] if g is not None]
+        had = "that hold" if any(map(self.holds_nan, given)) else "without"
+        message = (
+            f"backward: `{node.op.name}` gave a gradient of shape "
+            f"{tuple(value.shape)} that holds NaN for its input {i}, from cotangents "
+            f"{had} NaN. Keep that input away from where its derivative is not a "
+            f"number. {recorded_at(node)}"
+        )
+        raise _naming(GradError, message)
+
+    def holds_nan(self, value: Any) -> bool:
+        """Return whether any element is NaN."""
+        k, shape = self.k, self.k.shape(value)
+        if 0 in shape:
+            return False
+        odd = k.compare(value, value, "ne")
+        return bool(k.max(odd, tuple(range(len(shape))), False).item())
+
+
+def _naming(kind: type[Exception], message: str) -> Exception:
+    """Make an error that a walk around this one does not name again."""
+    error: Any = kind(message)
+    error.names_its_node = True
+    return error  # type: ignore[no-any-return]  # of `kind`

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Anomaly mode: backward passes that say where what went wrong was recorded."""
+
+from __future__ import annotations
+
+from autocalc._graph._lines import trace
+
+
+class _Mode:
+    """What holds for the process."""
+
+    enabled = False
+    check_nan = True
+
+    def set(self, enabled: bool, check_nan: bool) -> tuple[bool, bool]:
+        """Change the mode; return what held before."""
+        before = self.enabled, self.check_nan
+        if enabled != self.enabled:
+            trace(enabled)
+        self.enabled, self.check_nan = enabled, check_nan
+        return before
+
+
+mode = _Mode()
+
+
+def is_anomaly_enabled() -> bool:
+    """Return whether anomaly mode is on."""
+    return mode.enabled
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Return whether anomaly mode, where it is on, looks for NaN."""
+    return mode.check_nan
+
+
+class set_detect_anomaly:
+    """Switch anomaly mode on or off, for the process or a ``with`` block.
+
+    While it is on, every recorded operation and every change in place notes the line of
+    the user's program.  A backward pass then stops at the first operator whose gradient
+    holds NaN, and every error of it names the operator and that line.  An operator
+    takes some 2 microseconds more.
+
+    Parameters
+    ----------
+    mode
+        On or off.
+    check_nan
+        Whether a gradient that holds NaN is an error.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.autograd.set_detect_anomaly(True):
+    ...     ac.autograd.is_anomaly_enabled()
+    True
+    >>> ac.autograd.is_anomaly_enabled()
+    False
+    """
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self._before = _switch(mode, check_nan)
+
+    def __enter__(self) -> None:
+        """Keep the mode until the end of the block."""
+
+    def __exit__(self, *error: object) -> None:
+        """Go back to what held before."""
+        mode.set(*self._before)
+
+
+def _switch(on: bool, check_nan: bool) -> tuple[bool, bool]:
+    return mode.set(bool(on), bool(check_nan))
+
+
+class detect_anomaly:
+    """Anomaly mode for a ``with`` block; see `set_detect_anomaly`.
+
+    Parameters
+    ----------
+    check_nan
+        Whether a gradient that holds NaN is an error.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor(0.0, requires_grad=True)
+    >>> with ac.autograd.detect_anomaly():
+    ...     try:
+    ...         (x.sqrt() * 0).backward()
+    ...     except ac.errors.GradError as error:
+    ...         print(str(error)[:32])
+    backward: `sqrt` gave a gradient
+    """
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self._check_nan = check_nan
+        self._before: list[tuple[bool, bool]] = []
+
+    def __enter__(self) -> None:
+        """Switch the mode on."""
+        self._before.append(_switch(True, self._check_nan))
+
+    def __exit__(self, *error: object) -> None:
+        """Go back to what held before."""
+        mode.set(*self._before.pop())

@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: MIT
+"""Derivatives of functions: Jacobians, Hessians and their products with vectors.
+
+Functions take one tensor or a tuple of them, and return one or a tuple.  What comes
+back has the same form.  Forward products are taken as derivatives of backward ones,
+which are linear in their cotangents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from autocalc._creation import eye, ones_like, zeros, zeros_like
+from autocalc._functional.joins import stack
+from autocalc._functional.shapes import clone, reshape
+from autocalc._grad_mode import enable_grad
+from autocalc._tensor import Tensor
+from autocalc.autograd import grad
+from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+Tensors: TypeAlias = Tensor | tuple[Tensor, ...]
+Function: TypeAlias = Callable[..., Any]
+
+
+def vjp(
+    func: Function,
+    inputs: Tensors,
+    v: Tensors | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensors, Tensors]:
+    """Return ``func(*inputs)`` and v^T J, J its Jacobian.
+
+    Parameters
+    ----------
+    func
+        Takes the inputs, returns a tensor or a tuple of tensors.
+    inputs
+        Where to take the derivative.
+    v
+        Of the outputs' shapes; may be left out for one output of one element.
+    create_graph
+        Record what is returned, for further derivatives.
+    strict
+        Raise where an output does not depend on an input, in place of zeros.
+
+    Returns
+    -------
+    outputs, product
+        The product has the form and shapes of the inputs.
+
+    Raises
+    ------
+    GradError
+        If `strict` is broken.
+    ShapeError
+        If `v` does not fit.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([1.0, 2.0])
+    >>> ac.autograd.functional.vjp(lambda x: x * x, x, ac.ones(2))[1]
+    tensor([2., 4.])
+    """
+    call = _Call("vjp", func, inputs, create_graph, strict)
+    cotangents = call.vectors(v, call.outputs)
+    found = call.gradients(call.outputs, cotangents, create_graph)
+    return call.result(), call.given(found, call.single_input)
+
+
+def jvp(
+    func: Function,
+    inputs: Tensors,
+    v: Tensors | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensors, Tensors]:
+    """Return ``func(*inputs)`` and J v, J its Jacobian.
+
+    Parameters
+    ----------
+    func, inputs, create_graph, strict
+        See `vjp`.
+    v
+        Of the inputs' shapes; may be left out for one input of one element.
+
+    Returns
+    -------
+    outputs, product
+        The product has the form and shapes of the outputs.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x, v = ac.tensor([1.0, 2.0]), ac.tensor([1.0, 0.0])
+    >>> ac.autograd.functional.jvp(lambda x: x * x.sum(), x, v)
+    (tensor([3., 6.]), tensor([4., 2.]))
+    """
+    call = _Call("jvp", func, inputs, create_graph, strict)
+    tangents = call.vectors(v, call.inputs)
+    with enable_grad():
+        seeds = [zeros_like(y).requires_grad_() for y in call.outputs]
+        backward = call.gradients(call.outputs, seeds, True)
+        recorded = [(g, t) for g, t in zip(backward, tangents, strict=True)
+                    if g.requires_grad]  # fmt: skip
+    found: Sequence[Tensor | None] = [None] * len(seeds)
+    if recorded:
+        found = grad(*_columns(recorded, seeds), create_graph=create_graph,
+                     allow_unused=True)  # fmt: skip
+    products = call.filled(found, call.outputs, "output", "any input")
+    return call.result(), call.given(products, call.single_output)
+
+
+def _columns(
+    recorded: list[tuple[Tensor, Tensor]], seeds: list[Tensor]
+) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+    return [g for g, _ in recorded], seeds, [t for _, t in recorded]
+
+
+def jacobian(
+    func: Function,
+    inputs: Tensors,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,  # noqa: ARG001  PyTorch's
+    strategy: str = "reverse-mode",
+) -> Any:
+    """Return the Jacobian of `func`, of the outputs' shape followed by the inputs'.
+
+    A backward walk for each element of the outputs.
+
+    Parameters
+    ----------
+    func, inputs, create_graph, strict
+        See `vjp`.
+    vectorize
+        Without effect.
+    strategy
+        "reverse-mode".
+
+    Returns
+    -------
+    Tensor or tuple
+        For one output and one input a tensor; for several inputs a tuple of them; for
+        several outputs a tuple of these.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.autograd.functional.jacobian(lambda x: x * x, ac.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+    if strategy != "reverse-mode":
+        message = f"jacobian: `strategy`={strategy!r}; there is 'reverse-mode' alone."
+        raise ArgumentError(message)
+    return _jacobian("jacobian", func, inputs, create_graph, strict)
+
+
+def _jacobian(
+    where: str, func: Function, inputs: Tensors, create_graph: bool, strict: bool
+) -> Any:
+    call = _Call(where, func, inputs, create_graph, strict)
+    rows = tuple(call.jacobian_of(y, create_graph) for y in call.outputs)
+    return rows[0] if call.single_output else rows
+
+
+def hessian(
+    func: Function,
+    inputs: Tensors,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,  # noqa: ARG001  PyTorch's
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """Return the second derivatives of a function of one element.
+
+    Parameters
+    ----------
+    func
+        Returns a tensor of one element.
+    inputs, create_graph, strict
+        See `vjp`.
+    vectorize
+        Without effect.
+    outer_jacobian_strategy
+        "reverse-mode".
+
+    Returns
+    -------
+    Tensor or tuple
+        Of the input's shape twice; for several inputs a tuple of tuples.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([1.0, 2.0])
+    >>> ac.autograd.functional.hessian(lambda x: (x * x * x).sum(), x)
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    if outer_jacobian_strategy != "reverse-mode":
+        message = (
+            f"hessian: `outer_jacobian_strategy`={outer_jacobian_strategy!r}; there is "
+            f"'reverse-mode' alone."
+        )
+        raise ArgumentError(message)
+    single = isinstance(inputs, Tensor)
+
+    def gradient(*args: Tensor) -> Tensors:
+        call = _Call("hessian", func, args, True, strict)
+        found = call.gradients([call.of_one_element()], [None], True)
+        return call.given(found, single)
+
+    return _jacobian("hessian", gradient, inputs, create_graph, strict)
+
+
+def vhp(
+    func: Function,
+    inputs: Tensors,
+    v: Tensors | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, Tensors]:
+    """Return ``func(*inputs)``, of one element, and v^T H, H its second derivatives.
+
+    Two backward walks, however many inputs there are.
+
+    Parameters
+    ----------
+    func, inputs, create_graph, strict
+        See `vjp`.
+    v
+        Of the inputs' shapes; may be left out for one input of one element.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([1.0, 2.0])
+    >>> ac.autograd.functional.vhp(lambda x: (x * x * x).sum(), x, ac.ones(2))[1]
+    tensor([ 6., 12.])
+    """
+    call = _Call("vhp", func, inputs, create_graph, strict)
+    vectors = call.vectors(v, call.inputs)
+    with enable_grad():
+        first = call.gradients([call.of_one_element()], [None], True)
+    found = call.gradients(first, vectors, create_graph)
+    result: Any = call.result()
+    return result, call.given(found, call.single_input)
+
+
+def hvp(
+    func: Function,
+    inputs: Tensors,
+    v: Tensors | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Tensor, Tensors]:
+    """Return ``func(*inputs)`` and H v: as `vhp`, since second derivatives commute."""
+    return vhp(func, inputs, v, create_graph, strict)
+
+
+class _Call:
+    """One function at one point, its inputs apart from the graph that led there."""
+
+    def __init__(
+        self,
+        where: str,
+        func: Function,
+        inputs: Any,
+        create_graph: bool,
+        strict: bool,
+    ) -> None:
+        self.where, self.strict, self.create_graph = where, strict, create_graph
+        self.single_input = isinstance(inputs, Tensor)
+        with enable_grad():
+            self.inputs = [
+                self._apart(i, x)
+                for i, x in enumerate([inputs] if self.single_input else inputs)
+            ]
+            outputs = func(*self.inputs)
+        self.single_output = isinstance(outputs, Tensor)
+        self.outputs: list[Tensor] = [outputs] if self.single_output else list(outputs)
+        for i, y in enumerate(self.outputs):
+            self._check_tensor(f"output {i}", y)
+            if strict and not y.requires_grad:
+                message = f"{where}: output {i} of shape {y.shape} depends on no input."
+                raise GradError(message)
+
+    def _check_tensor(self, what: str, x: Any) -> None:
+        if not isinstance(x, Tensor) or not x.is_floating_point():
+            given = x.dtype.name if isinstance(x, Tensor) else type(x).__name__
+            message = (
+                f"{self.where}: {what} is {given}; it must be a tensor of float32 or "
+                f"float64."
+            )
+            raise DTypeError(message)
+
+    def _apart(self, i: int, x: Any) -> Tensor:
+        """Return a tensor of the same values that only this call has."""
+        self._check_tensor(f"`inputs[{i}]`", x)
+        if self.create_graph and x.requires_grad:
+            return clone(x)
+        result: Tensor = x.detach().requires_grad_()
+        return result
+
+    def of_one_element(self) -> Tensor:
+        """Return the only output, which must have one element."""
+        if not self.single_output or self.outputs[0].numel() != 1:
+            given = ", ".join(str(y.shape) for y in self.outputs)
+            message = (
+                f"{self.where}: the function returned {given}; it must return one "
+                f"tensor of one element."
+            )
+            raise ShapeError(message)
+        return self.outputs[0]
+
+    def vectors(self, v: Any, like: list[Tensor]) -> list[Tensor]:
+        """Return the vectors to multiply by, checked; ones for one element."""
+        if v is None:
+            if len(like) != 1 or like[0].numel() != 1:
+                shapes = ", ".join(str(x.shape) for x in like)
+                message = (
+                    f"{self.where}: `v` may be left out for one tensor of one element "
+                    f"only, and the shapes are {shapes}; give it."
+                )
+                raise ShapeError(message)
+            return [ones_like(like[0])]
+        given = [v] if isinstance(v, Tensor) else list(v)
+        have, need = [x.shape for x in given], [x.shape for x in like]
+        if have != need:
+            message = f"{self.where}: `v` has the shapes {have}; they must be {need}."
+            raise ShapeError(message)
+        return given
+
+    def gradients(
+        self, outputs: Sequence[Tensor], seeds: Sequence[Any], create_graph: bool
+    ) -> list[Tensor]:
+        """Return the gradients of all inputs; zeros where there is none."""
+        able = [(y, g) for y, g in zip(outputs, seeds, strict=True) if y.requires_grad]
+        found: Sequence[Tensor | None] = [None] * len(self.inputs)
+        if able:
+            ys, gs = [y for y, _ in able], [g for _, g in able]
+            found = grad(ys, self.inputs, gs, True, create_graph, allow_unused=True)
+        return self.filled(found, self.inputs, "input", "the outputs")
+
+    def filled(
+        self, found: Sequence[Tensor | None], like: list[Tensor], what: str, other: str
+    ) -> list[Tensor]:
+        """Return what was found, zeros for None; an error if `strict`."""
+        for i, g in enumerate(found):
+            if g is None and self.strict:
+                message = (
+                    f"{self.where}: {what} {i} of shape {like[i].shape} has nothing to "
+                    f"do with {other}; strict=False gives zeros for it."
+                )
+                raise GradError(message)
+        return [zeros_like(x) if g is None else g
+                for g, x in zip(found, like, strict=True)]  # fmt: skip
+
+    def jacobian_of(self, y: Tensor, create_graph: bool) -> Tensors:
+        """Return d y / d input for every input: a walk for each element of y."""
+        units = eye(y.numel(), dtype=y.dtype) if y.numel() else zeros(0, 0)
+        walks = [
+            self.gradients([y], [reshape(units[i], y.shape)], create_graph)
+            for i in range(y.numel())
+        ]
+        if not walks:
+            blocks = [zeros(*y.shape, *x.shape, dtype=y.dtype) for x in self.inputs]
+        else:
+            blocks = [
+                reshape(stack(rows), (*y.shape, *x.shape))
+                for rows, x in zip(zip(*walks, strict=True), self.inputs, strict=True)
+            ]
+        return self.given(blocks, self.single_input)
+
+    def given(self, tensors: Sequence[Tensor], single: bool) -> Tensors:
+        """Return tensors in the form that the caller uses."""
+        kept = tensors if self.create_graph else [t.detach() for t in tensors]
+        return kept[0] if single else tuple(kept)
+
+    def result(self) -> Tensors:
+        """Return the outputs."""
+        return self.given(self.outputs, self.single_output)
