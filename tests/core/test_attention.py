@@ -169,12 +169,20 @@ def test_dropout_drops_the_same_weights_in_backward():
             ((4, 2, 3), (2, 2, 3), (2, 2, 3)),
             r"4 heads of queries, 2 of keys. Pass enab",
         ),
-        (((2, 1, 2, 3), (1, 1, 2, 3), (1, 1, 2, 3)), r"equal leading dimensions"),
+        (((2, 1, 2, 3), (3, 1, 2, 3), (3, 1, 2, 3)), r"equal leading dimensions"),
     ],
 )
 def test_shapes_that_do_not_fit(shapes, match):
     with pytest.raises(ShapeError, match=match):
         attend(*(ac.zeros(*shape) for shape in shapes))
+
+
+def test_leading_dimensions_broadcast():
+    q, k, v = operands(2, 3, 5, 4)
+    expected = formula(q[0], k, v)
+    assert_close(attend(q[0], k, v), expected)
+    assert_close(attend(q[:1], k, v), expected)
+    assert_close(attend(q, k[:1, :1], v[0, 0]), formula(q, k[:1, :1], v[0, 0]))
 
 
 def test_heads_that_do_not_divide():

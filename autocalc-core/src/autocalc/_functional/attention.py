@@ -8,6 +8,7 @@ from typing import Any
 
 from autocalc._functional._arguments import checked
 from autocalc._kernels._attention_in_primitives import attention_in_primitives
+from autocalc._kernels._rules import broadcast_shapes
 from autocalc._ops import attention as ops
 from autocalc._ops import shape as shapes
 from autocalc._random import default_generator
@@ -37,7 +38,7 @@ def scaled_dot_product_attention(
     query
         ``[..., H, S, D]``, float32 or float64; the heads H may be missing.
     key, value
-        ``[..., H, T, D]`` and ``[..., H, T, E]``.
+        ``[..., H, T, D]`` and ``[..., H, T, E]``; leading dimensions broadcast.
     attn_mask
         Broadcast to ``[..., H, S, T]``: booleans, True where a query may attend to a
         key, or numbers that are added to the scores.  Where a query may attend to
@@ -76,6 +77,7 @@ def scaled_dot_product_attention(
             [4., 5., 6., 7.]])
     """
     q, k, v = (checked(_NAME, x) for x in (query, key, value))
+    q, k, v = _broadcast(q, k, v, enable_gqa)
     _check(q, k, v, dropout_p, enable_gqa)
     heads = [_by_position(x) for x in (q, k, v)]
     batch, queries, count, features = heads[0].shape
@@ -100,6 +102,22 @@ def scaled_dot_product_attention(
     return out if q.ndim == 4 else shapes.reshape(out, (*q.shape[:-1], v.shape[-1]))
 
 
+def _broadcast(
+    q: Tensor, k: Tensor, v: Tensor, grouped: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Expand leading dimensions that broadcast; leave others for the check."""
+    kept = 3 if grouped else 2
+    leads = {x.shape[:-kept] for x in (q, k, v)}
+    if len(leads) == 1 or min(q.ndim, k.ndim, v.ndim) < kept:
+        return q, k, v
+    try:
+        lead = broadcast_shapes(_NAME, *leads)
+    except ShapeError:
+        return q, k, v
+    q, k, v = (shapes.expand(x, lead + x.shape[-kept:]) for x in (q, k, v))
+    return q, k, v
+
+
 def _check(q: Tensor, k: Tensor, v: Tensor, p: float, grouped: bool) -> None:
     given = f"query {q.shape}, key {k.shape}, value {v.shape}"
     if not 0 <= p <= 1:
@@ -118,7 +136,7 @@ def _check(q: Tensor, k: Tensor, v: Tensor, p: float, grouped: bool) -> None:
     if not fits or q.shape[-1] != k.shape[-1]:
         message = (
             f"{_NAME}: got {given}; needed are [..., S, D], [..., T, D], [..., T, E] "
-            f"of equal leading dimensions."
+            f"of equal leading dimensions, or such that broadcast."
         )
         raise ShapeError(message)
 

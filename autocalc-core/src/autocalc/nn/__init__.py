@@ -29,6 +29,7 @@ from autocalc.nn._activation_pieces import (
     PReLU,
     ReLU6,
 )
+from autocalc.nn._attention import MultiheadAttention
 from autocalc.nn._batch_norm import (
     BatchNorm1d,
     BatchNorm2d,
@@ -50,6 +51,7 @@ from autocalc.nn._dropout import (
 )
 from autocalc.nn._embedding import (
     Embedding,
+    EmbeddingBag,
 )
 from autocalc.nn._flatten import (
     Flatten,
@@ -112,6 +114,15 @@ from autocalc.nn._recurrent_cells import (
     RNNCell,
     RNNCellBase,
 )
+from autocalc.nn._transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerEncoder,
+)
+from autocalc.nn._transformer_layers import (
+    TransformerDecoderLayer,
+    TransformerEncoderLayer,
+)
 
 __all__ = [
     "CELU",
@@ -143,6 +154,7 @@ __all__ = [
     "Dropout",
     "Dropout2d",
     "Embedding",
+    "EmbeddingBag",
     "Flatten",
     "GRUCell",
     "GroupNorm",
@@ -168,6 +180,7 @@ __all__ = [
     "Module",
     "ModuleDict",
     "ModuleList",
+    "MultiheadAttention",
     "NLLLoss",
     "PReLU",
     "PairwiseDistance",
@@ -190,6 +203,11 @@ __all__ = [
     "Softsign",
     "Tanh",
     "Tanhshrink",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "TripletMarginLoss",
     "functional",
     "init",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A table of vectors, one for each word."""
+"""A table of vectors, one for each word; single ones, or bags of them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Embedding(Module):
         self.embedding_dim = embedding_dim
         self.padding_idx = row_number("Embedding", padding_idx, num_embeddings)
         if _weight is not None:
-            _check_table(_weight, (num_embeddings, embedding_dim))
+            _check_table("Embedding", _weight, (num_embeddings, embedding_dim))
             self.weight = Parameter(_weight, requires_grad=not _freeze)
             return
         table = empty(num_embeddings, embedding_dim, dtype=dtype)
@@ -107,13 +107,7 @@ class Embedding(Module):
         >>> ac.nn.Embedding.from_pretrained(table)(ac.tensor(1)).tolist()
         [3.0, 4.0]
         """
-        if embeddings.ndim != 2:
-            message = (
-                f"Embedding.from_pretrained: `embeddings` has shape "
-                f"{embeddings.shape}; it must be a table of two dimensions, [V, D]."
-            )
-            raise ShapeError(message)
-        rows, columns = embeddings.shape
+        rows, columns = _table_shape("Embedding", embeddings)
         return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze)
 
     def reset_parameters(self) -> None:
@@ -135,10 +129,168 @@ class Embedding(Module):
         return f"{sizes}, padding_idx={self.padding_idx}"
 
 
-def _check_table(weight: Tensor, needed: tuple[int, int]) -> None:
+class EmbeddingBag(Module):
+    """The sum, mean or maximum of the rows that a bag of numbers names.
+
+    Parameters
+    ----------
+    num_embeddings, embedding_dim
+        Rows and columns of the table.
+    max_norm, norm_type, scale_grad_by_freq, sparse
+        Must be left out; there for PyTorch's argument order.
+    mode
+        "sum", "mean" or "max".
+    include_last_offset
+        Whether offsets have one more element, where the last bag ends.
+    padding_idx
+        A number that is passed over; its row is zero at first and gets no gradient.
+    dtype
+        Of the table.
+
+    Attributes
+    ----------
+    weight
+        The table, (num_embeddings, embedding_dim), drawn from the standard normal
+        distribution.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> bags = ac.nn.EmbeddingBag(10, 3, mode="sum")
+    >>> bags(ac.tensor([[1, 2], [4, 4]])).shape
+    (2, 3)
+    >>> bags(ac.tensor([1, 2, 4, 5]), ac.tensor([0, 3])).shape
+    (2, 3)
+    """
+
+    weight: Parameter
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__()
+        Device(device or "cpu")
+        name = "EmbeddingBag"
+        check_sizes(name, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
+        refuse_embedding_options(name, max_norm, norm_type, scale_grad_by_freq, sparse)
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.mode = mode
+        self.include_last_offset = include_last_offset
+        self.padding_idx = row_number(name, padding_idx, num_embeddings)
+        if _weight is not None:
+            _check_table(name, _weight, (num_embeddings, embedding_dim))
+            self.weight = Parameter(_weight)
+            return
+        self.weight = Parameter(empty(num_embeddings, embedding_dim, dtype=dtype))
+        self.reset_parameters()
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> EmbeddingBag:
+        """Make the layer of a table that is there already, and shares its memory.
+
+        Parameters
+        ----------
+        embeddings
+            The table, (V, D).
+        freeze
+            Whether it stays as it is in training.
+        max_norm, norm_type, scale_grad_by_freq, sparse
+            Must be left out.
+        mode, include_last_offset, padding_idx
+            As above; the row is not set to zero.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> table = ac.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> ac.nn.EmbeddingBag.from_pretrained(table)(ac.tensor([[0, 1]])).tolist()
+        [[2.0, 3.0]]
+        """
+        rows, columns = _table_shape("EmbeddingBag", embeddings)
+        layer = cls(
+            rows, columns, max_norm, norm_type, scale_grad_by_freq, mode, sparse,
+            embeddings, include_last_offset, padding_idx,
+        )  # fmt: skip
+        layer.weight.requires_grad_(not freeze)
+        return layer
+
+    def reset_parameters(self) -> None:
+        """Draw the table anew; the padding row becomes zero."""
+        _init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight[self.padding_idx].zero_()
+
+    def forward(
+        self,
+        input: Tensor,
+        offsets: Tensor | None = None,
+        per_sample_weights: Tensor | None = None,
+    ) -> Tensor:
+        """Return (B, D) of an input (B, L), or (N,) with `offsets`.
+
+        Parameters
+        ----------
+        input, offsets, per_sample_weights
+            As those of `functional.embedding_bag`.
+        """
+        return functional.embedding_bag(
+            input,
+            self.weight,
+            offsets,
+            mode=self.mode,
+            per_sample_weights=per_sample_weights,
+            include_last_offset=self.include_last_offset,
+            padding_idx=self.padding_idx,
+        )
+
+    def extra_repr(self) -> str:
+        """Name the sizes, the mode, and the padding if there is one."""
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        if self.padding_idx is not None:
+            text += f", padding_idx={self.padding_idx}"
+        return f"{text}, mode={self.mode!r}"
+
+
+def _table_shape(where: str, table: Tensor) -> tuple[int, int]:
+    if table.ndim != 2:
+        message = (
+            f"{where}.from_pretrained: `embeddings` has shape {table.shape}; it must "
+            f"be a table of two dimensions, [V, D]."
+        )
+        raise ShapeError(message)
+    rows, columns = table.shape
+    return rows, columns
+
+
+def _check_table(where: str, weight: Tensor, needed: tuple[int, int]) -> None:
     if weight.shape != needed:
         message = (
-            f"Embedding: `_weight` has shape {weight.shape}, the sizes given are "
+            f"{where}: `_weight` has shape {weight.shape}, the sizes given are "
             f"{needed}; they must be equal."
         )
         raise ShapeError(message)

@@ -21,6 +21,9 @@ from autocalc.nn._functions._dropout import (
     dropout,
     dropout2d,
 )
+from autocalc.nn._functions._embedding_bag import (
+    embedding_bag,
+)
 from autocalc.nn._functions._losses import (
     cosine_embedding_loss,
     huber_loss,
@@ -103,6 +106,7 @@ __all__ = [
     "dropout2d",
     "elu",
     "embedding",
+    "embedding_bag",
     "gelu",
     "glu",
     "group_norm",

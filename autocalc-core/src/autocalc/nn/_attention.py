@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: MIT
+"""Attention of several heads."""
+
+from __future__ import annotations
+
+from autocalc import _functional as functional
+from autocalc._creation import empty, zeros
+from autocalc._device import Device
+from autocalc._dtypes import DType
+from autocalc._functional._arguments import checked
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, ShapeError
+from autocalc.nn import _init
+from autocalc.nn._checks import check_flag, check_probability, check_sizes
+from autocalc.nn._functions import _multihead as multihead
+from autocalc.nn._functions._multihead import Heads, Projections
+from autocalc.nn._linear import Linear
+from autocalc.nn._module import Module
+from autocalc.nn._parameter import Parameter
+
+
+class MultiheadAttention(Module):
+    """Attention of several heads, their results projected together.
+
+    With head i of the H ones::
+
+        head_i = softmax(q_i k_i^T / sqrt(D)) v_i,   q_i = query W_q_i^T + b_q_i, ...
+        output = (head_1, ..., head_H) W_o^T + b_o
+
+    Vaswani et al.: Attention is all you need (2017), section 3.2.2.
+
+    Parameters
+    ----------
+    embed_dim
+        Features E of queries and of the output, H * D.
+    num_heads
+        H.
+    dropout
+        With this probability weights are set to 0 in training.
+    bias
+        Whether the projections have biases.
+    add_bias_kv
+        Whether a learned key and value is added to those of each sequence.
+    add_zero_attn
+        Whether a key and value of zeros is added.
+    kdim, vdim
+        Features of keys and of values, if they are not E.
+    batch_first
+        Whether sequences are (B, S, features); otherwise they are (S, B, features).
+    dtype
+        Of the parameters.
+
+    Attributes
+    ----------
+    in_proj_weight
+        W_q, W_k and W_v one below the other, (3 E, E), drawn as by `xavier_uniform_`;
+        with other `kdim` or `vdim` None, and in its place `q_proj_weight` (E, E),
+        `k_proj_weight` (E, kdim), `v_proj_weight` (E, vdim).
+    in_proj_bias
+        Their biases, (3 E,), zeros at first.
+    out_proj
+        The linear layer at the end; its bias is zero at first.
+    bias_k, bias_v
+        (1, 1, E), if asked for.
+
+    Raises
+    ------
+    ArgumentError
+        If the heads do not divide `embed_dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> attention = ac.nn.MultiheadAttention(16, 4, batch_first=True)
+    >>> x = ac.randn(2, 5, 16)
+    >>> output, weights = attention(x, x, x)
+    >>> output.shape, weights.shape
+    ((2, 5, 16), (2, 5, 5))
+    """
+
+    in_proj_weight: Parameter | None
+    in_proj_bias: Parameter | None
+    q_proj_weight: Parameter | None
+    k_proj_weight: Parameter | None
+    v_proj_weight: Parameter | None
+    bias_k: Parameter | None
+    bias_v: Parameter | None
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        super().__init__()
+        Device(device or "cpu")
+        name = "MultiheadAttention"
+        check_sizes(name, embed_dim=embed_dim, num_heads=num_heads)
+        check_probability(name, dropout)
+        flags = {"bias": bias, "add_bias_kv": add_bias_kv, "batch_first": batch_first}
+        for word, flag in {**flags, "add_zero_attn": add_zero_attn}.items():
+            check_flag(name, word, flag)
+        if not num_heads or not embed_dim or embed_dim % num_heads:
+            message = (
+                f"{name}: `embed_dim` is {embed_dim} and `num_heads` {num_heads}; the "
+                f"heads must divide the features, and neither may be 0."
+            )
+            raise ArgumentError(message)
+        self.embed_dim = embed_dim
+        self.kdim = embed_dim if kdim is None else kdim
+        self.vdim = embed_dim if vdim is None else vdim
+        check_sizes(name, kdim=self.kdim, vdim=self.vdim)
+        self.num_heads = num_heads
+        self.head_dim = embed_dim // num_heads
+        self.dropout = dropout
+        self.batch_first = batch_first
+        self.add_zero_attn = add_zero_attn
+        self._make_parameters(bias, add_bias_kv, dtype)
+        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, dtype=dtype)
+        self._reset_parameters()
+
+    def _make_parameters(
+        self, bias: bool, add_bias_kv: bool, dtype: DType | None
+    ) -> None:
+        size = self.embed_dim
+        packed = self.kdim == self.vdim == size
+        shapes: dict[str, tuple[int, ...] | None] = {
+            "in_proj_weight": (3 * size, size) if packed else None,
+            "q_proj_weight": None if packed else (size, size),
+            "k_proj_weight": None if packed else (size, self.kdim),
+            "v_proj_weight": None if packed else (size, self.vdim),
+            "in_proj_bias": (3 * size,) if bias else None,
+            "bias_k": (1, 1, size) if add_bias_kv else None,
+            "bias_v": (1, 1, size) if add_bias_kv else None,
+        }
+        for word, shape in shapes.items():
+            parameter = None
+            if shape is not None:
+                parameter = Parameter(empty(*shape, dtype=dtype))
+            self.register_parameter(word, parameter)
+
+    def _reset_parameters(self) -> None:
+        """Draw the parameters anew; biases become zero."""
+        for word in ("in", "q", "k", "v"):
+            weight = getattr(self, f"{word}_proj_weight")
+            if weight is not None:
+                _init.xavier_uniform_(weight)
+        for bias in (self.in_proj_bias, self.out_proj.bias):
+            if bias is not None:
+                _init.zeros_(bias)
+        for extra in (self.bias_k, self.bias_v):
+            if extra is not None:
+                _init.xavier_normal_(extra)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return the output, and the weights if needed.
+
+        Parameters
+        ----------
+        query
+            (S, B, E), (B, S, E) if `batch_first`, or (S, E) for one sequence.
+        key, value
+            Likewise (T, B, kdim) and (T, B, vdim).
+        key_padding_mask
+            (B, T), or (T,) for one sequence: True for keys that nothing attends to; or
+            numbers that are added to the scores.
+        need_weights
+            Whether the weights are returned; without, they never exist as a whole.
+        attn_mask
+            (S, T) or (B * heads, S, T): True where a query may not attend to a key; or
+            numbers that are added to the scores.
+        average_attn_weights
+            Whether the weights are averaged over the heads.
+        is_causal
+            Says that query i attends to keys 0 to i; `attn_mask` may then be left out.
+
+        Returns
+        -------
+        output : Tensor
+            As `query`.
+        weights : Tensor or None
+            (B, S, T), or (B, heads, S, T) if not averaged; without B for one sequence.
+        """
+        single = self._check(query, key, value)
+        # One tensor given three times stays one: its projections are one product.
+        ends = {id(x): self._sequences(x, single) for x in (query, key, value)}
+        q, k, v = (ends[id(x)] for x in (query, key, value))
+        mask, causal = self._mask(
+            q, k, key_padding_mask, attn_mask, is_causal, need_weights
+        )
+        weights = self._projections()
+        heads, mask = self._with_extra_keys(*multihead.project(q, k, v, weights), mask)
+        p = self.dropout if self.training else 0.0
+        out, found = multihead.attend(heads, mask, causal, p, need_weights)
+        out = functional.linear(multihead.join(out), weights.out, weights.out_bias)
+        if found is not None and average_attn_weights:
+            found = functional.mean(found, 1)
+        if single:
+            out = functional.squeeze(out, 0)
+            found = None if found is None else functional.squeeze(found, 0)
+        elif not self.batch_first:
+            out = functional.permute(out, (1, 0, 2))
+        return out, found
+
+    def _sequences(self, x: Tensor, single: bool) -> Tensor:
+        """Return ``[B, S, features]``."""
+        if single:
+            return functional.unsqueeze(x, 0)
+        return x if self.batch_first else functional.permute(x, (1, 0, 2))
+
+    def _check(self, query: Tensor, key: Tensor, value: Tensor) -> bool:
+        """Raise unless the inputs fit; return whether they are single sequences."""
+        shapes = [checked("MultiheadAttention", x).shape for x in (query, key, value)]
+        q, k, v = shapes
+        sizes = (self.embed_dim, self.kdim, self.vdim)
+        fits = len(q) in (2, 3) and len(q) == len(k) == len(v) and k[:-1] == v[:-1]
+        fits = fits and tuple(shape[-1] for shape in shapes) == sizes
+        if fits and len(q) == 3:
+            axis = 0 if self.batch_first else 1
+            fits = q[axis] == k[axis]
+        if not fits:
+            order = "(B, S, {0})" if self.batch_first else "(S, B, {0})"
+            given = ", ".join(map(str, shapes))
+            needed = ", ".join(order.format(size) for size in sizes)
+            message = (
+                f"MultiheadAttention: query, key and value have shapes {given}; they "
+                f"must be {needed}, or all three without B; key and value of one "
+                f"length."
+            )
+            raise ShapeError(message)
+        return len(q) == 2
+
+    def _mask(
+        self,
+        query: Tensor,
+        key: Tensor,
+        key_padding_mask: Tensor | None,
+        attn_mask: Tensor | None,
+        is_causal: bool,
+        need_weights: bool,
+    ) -> tuple[Tensor | None, bool]:
+        """Return one mask of what is allowed, and whether to leave causality to it."""
+        (batch, queries, _), keys = query.shape, key.shape[1]
+        extra = self.bias_k is not None or self.add_zero_attn
+        causal = is_causal and not need_weights and not extra
+        if is_causal and attn_mask is None and not causal:
+            attn_mask = functional.logical_not(multihead.causal_mask(queries, keys))
+        padded = multihead.allowed("key_padding_mask", key_padding_mask)
+        mask = multihead.padding(padded, batch, keys)
+        if causal:
+            return mask, True
+        seen = multihead.allowed("attn_mask", attn_mask)
+        seen = multihead.scores_mask(seen, batch, self.num_heads, queries, keys)
+        return multihead.both(mask, seen), False
+
+    def _projections(self) -> Projections:
+        apart = None
+        if self.in_proj_weight is None:
+            assert self.q_proj_weight is not None
+            assert self.k_proj_weight is not None
+            assert self.v_proj_weight is not None
+            apart = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
+        out = self.out_proj
+        return Projections(
+            self.in_proj_weight, apart, self.in_proj_bias, out.weight, out.bias
+        )
+
+    def _with_extra_keys(
+        self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None
+    ) -> tuple[Heads, Tensor | None]:
+        """Split into heads; add the keys and values that are asked for."""
+        if self.bias_k is not None and self.bias_v is not None:
+            shape = (k.shape[0], 1, self.embed_dim)
+            k = functional.cat([k, functional.expand(self.bias_k, shape)], 1)
+            v = functional.cat([v, functional.expand(self.bias_v, shape)], 1)
+            mask = multihead.with_one_more_key(mask)
+        heads = [multihead.split(x, self.num_heads) for x in (q, k, v)]
+        if self.add_zero_attn:
+            zero = zeros(k.shape[0], self.num_heads, 1, self.head_dim, dtype=k.dtype)
+            heads[1:] = [functional.cat([x, zero], 2) for x in heads[1:]]
+            mask = multihead.with_one_more_key(mask)
+        return Heads(*heads), mask
