@@ -278,6 +278,7 @@ CASES = {
         lambda a, b: ac.stack([a, b], -1),
         lambda: (leaf(2, 3), leaf(2, 3, seed=1)),
     ),
+    "diagonal": (lambda x: x.diagonal(-1, 2, 0), lambda: (leaf(3, 2, 3),)),
     "placed": (lambda x: shape.placed(x, (3, 3), (slice(1, 3), 0)), lambda: (leaf(2),)),
     "dropout": (
         lambda x: random.dropout(x, ac.tensor(3), ac.tensor(0), 0.4)[0],

@@ -124,8 +124,11 @@ def test_unique():
     assert counts.tolist() == [1, 1, 2]
     empty = ac.unique(ac.ones(0), return_counts=True)
     assert [part.shape for part in empty] == [(0,), (0,)]
-    with pytest.raises(ArgumentError, match="unique: `dim`=1 is not available"):
-        ac.unique(x, dim=1)
+    rows = ac.tensor([[2, 1], [1, 3], [2, 1]])
+    values, inverse, counts = ac.unique(rows, True, True, True, dim=0)
+    assert values.tolist() == [[1, 3], [2, 1]]
+    assert (inverse.tolist(), counts.tolist()) == ([1, 0, 1], [1, 2])
+    assert ac.unique(rows.t(), dim=1).tolist() == [[1, 2], [3, 1]]
 
 
 def test_masked_select():

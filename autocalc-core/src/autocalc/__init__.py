@@ -103,11 +103,15 @@ from autocalc._functional import (
     where,
 )
 from autocalc._functional._einsum import einsum
+from autocalc._functional.arranging import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.contractions import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.diagonals import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.magnitudes import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.matrices import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.mixtures import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.ordering import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.parting import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.placing import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.pointwise import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.scans import *  # noqa: F403  # its __all__ names them
 from autocalc._io import load, save
@@ -241,6 +245,10 @@ __all__ = [
 __all__ += _functional.mixtures.__all__
 __all__ += _functional.pointwise.__all__
 __all__ += _functional.ordering.__all__
+__all__ += _functional.arranging.__all__
+__all__ += _functional.diagonals.__all__
+__all__ += _functional.parting.__all__
+__all__ += _functional.placing.__all__
 __all__ += _functional.scans.__all__
 __all__ += _functional.contractions.__all__
 __all__ += _functional.magnitudes.__all__

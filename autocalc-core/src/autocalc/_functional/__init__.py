@@ -8,11 +8,15 @@ what is wrong with them, and calls an operator of `_ops`.
 from __future__ import annotations
 
 from autocalc._functional import (
+    arranging,
     contractions,
+    diagonals,
     magnitudes,
     matrices,
     mixtures,
     ordering,
+    parting,
+    placing,
     pointwise,
     scans,
 )
@@ -20,6 +24,7 @@ from autocalc._functional._arguments import (
     numbers_only,
 )
 from autocalc._functional._einsum import einsum
+from autocalc._functional.arranging import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.comparisons import (
     allclose,
     equal,
@@ -28,6 +33,7 @@ from autocalc._functional.contractions import *  # noqa: F403  # its __all__ nam
 from autocalc._functional.conversions import (
     to,
 )
+from autocalc._functional.diagonals import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.elementwise import (
     add,
     ceil,
@@ -68,6 +74,8 @@ from autocalc._functional.norms import (
     rms_norm,
 )
 from autocalc._functional.ordering import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.parting import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.placing import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.pointwise import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.products import (
     bmm,
@@ -158,6 +166,10 @@ __all__ = [
 __all__ += mixtures.__all__
 __all__ += pointwise.__all__
 __all__ += ordering.__all__
+__all__ += arranging.__all__
+__all__ += diagonals.__all__
+__all__ += parting.__all__
+__all__ += placing.__all__
 __all__ += scans.__all__
 __all__ += contractions.__all__
 __all__ += magnitudes.__all__

@@ -218,6 +218,11 @@ def _columns(x: Tensor, axis: int, pick: Tensor) -> list[tuple[int, Tensor]]:
     return [(axis + i, column) for i, column in enumerate(columns)]
 
 
+def wrapped(index: Tensor, size: int) -> Tensor:
+    """Return an index into `size` elements with negative ones counted from the end."""
+    return make(arrays.positions([index._array], (size,)), None)
+
+
 def unraveled(flat: Tensor, shape: tuple[int, ...]) -> list[Tensor]:
     """Return the row-major positions `flat` as an index for each dimension."""
     columns = []

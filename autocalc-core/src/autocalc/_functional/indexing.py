@@ -16,16 +16,85 @@ from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
-def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """Return the elements of `input` that `index` names along `dim`."""
-    axis = axis_of("gather", dim, input.ndim)
-    if input.ndim == 0 or index.ndim == 0:
-        return _of_0d(gather, input, dim, index)
-    if index.numel() == 0:
-        nothing = cast(shapes.reshape(index, (-1,)), dtypes.int64)
+def as_positions(where: str, index: Any) -> Tensor:
+    """Return an index tensor as int64."""
+    if checked(where, index).dtype is dtypes.bool_ or index.is_floating_point():
+        message = (
+            f"{where}: the index has dtype {index.dtype.name}; it must hold integers."
+        )
+        raise DTypeError(message)
+    return cast(index, dtypes.int64)
+
+
+def window(where: str, x: Tensor, sizes: tuple[int, ...], axis: int) -> Tensor:
+    """Return the part of `x` that an index of shape `sizes` along `axis` is for.
+
+    Raises
+    ------
+    ShapeError
+        If `x` has another number of dimensions, or is smaller in another one.
+    """
+    pairs = list(zip(sizes, x.shape, strict=False))
+    if len(sizes) != x.ndim or any(
+        n > m for i, (n, m) in enumerate(pairs) if i != axis
+    ):
+        message = (
+            f"{where}: `index` has shape {sizes}, the input {x.shape}; they must have "
+            f"as many dimensions, and `index` may be larger in dimension {axis} only."
+        )
+        raise ShapeError(message)
+    if all(n == m or i == axis for i, (n, m) in enumerate(pairs)):
+        return x
+    place = (slice(None) if i == axis else slice(0, n) for i, n in enumerate(sizes))
+    return shapes.slice(x, tuple(place))
+
+
+def gather(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    *,
+    sparse_grad: bool = False,  # noqa: ARG001  there for PyTorch's argument
+) -> Tensor:
+    """Return the elements of `input` that `index` names along `dim`.
+
+    ``out[i][j] = input[index[i][j]][j]`` for dim 0.
+
+    Parameters
+    ----------
+    input
+        Of any shape.
+    index
+        Integers, in no dimension but `dim` larger than `input`.
+    sparse_grad
+        Accepted, without effect.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `index`.
+
+    Raises
+    ------
+    KernelDataError
+        If an index is out of range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.gather(ac.tensor([[1, 2], [3, 4]]), 1, ac.tensor([[1], [0]]))
+    tensor([[2],
+            [3]])
+    """
+    axis = axis_of("gather", dim, checked("gather", input).ndim)
+    places = as_positions("gather", index)
+    if input.ndim == 0 or places.ndim == 0:
+        return _of_0d(gather, input, dim, places)
+    if places.numel() == 0:
+        nothing = shapes.reshape(places, (-1,))
         nothing = shapes.index_select(shapes.reshape(input, (-1,)), nothing, 0)
-        return shapes.unshared(shapes.reshape(nothing, index.shape))
-    return shapes.gather(input, cast(index, dtypes.int64), axis)
+        return shapes.unshared(shapes.reshape(nothing, places.shape))
+    return shapes.gather(window("gather", input, places.shape, axis), places, axis)
 
 
 def _of_0d(
@@ -40,12 +109,14 @@ def _of_0d(
 
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices of `input` along `dim` that the 1-d `index` names."""
-    axis = axis_of("index_select", dim, input.ndim)
+    axis = axis_of("index_select", dim, checked("index_select", input).ndim)
+    places = as_positions("index_select", index)
+    if places.ndim == 0:
+        places = shapes.reshape(places, (1,))
     if input.ndim == 0:
-        return shapes.unshared(
-            shapes.reshape(index_select(shapes.reshape(input, (1,)), 0, index), ())
-        )
-    return shapes.index_select(input, cast(index, dtypes.int64), axis)
+        out = shapes.index_select(shapes.reshape(input, (1,)), places, 0)
+        return shapes.unshared(shapes.reshape(out, ()))
+    return shapes.index_select(input, places, axis)
 
 
 def embedding(

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autocalc._functional._arguments import axis_of
+from autocalc._functional._arguments import axis_of, checked
+from autocalc._functional._out import written
 from autocalc._functional.shapes import unsqueeze
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import coerce
@@ -13,12 +14,18 @@ from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 
 
-def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Join tensors along an existing dimension; all other sizes must be equal."""
+def cat(
+    tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None
+) -> Tensor:
+    """Join tensors along an existing dimension; all other sizes must be equal.
+
+    Tensors of shape (0,) are left out, as in PyTorch, which once had no others.
+    """
     parts = coerce("cat", *tensors) if tensors else ()
     if not parts:
         message = "cat: needs at least one tensor."
         raise ArgumentError(message)
+    parts = tuple(part for part in parts if part.shape != (0,)) or parts[:1]
     axis = axis_of("cat", dim, parts[0].ndim)
     for i, part in enumerate(parts):
         same = part.ndim == parts[0].ndim and all(
@@ -31,20 +38,23 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
                 f"{parts[0].shape}; all sizes but that of dimension {axis} must agree."
             )
             raise ShapeError(message)
-    return shapes.cat(parts, axis)
+    result = shapes.cat(parts, axis)
+    return result if out is None else written("cat", result, out)
 
 
-def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+def stack(
+    tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None
+) -> Tensor:
     """Join tensors of one shape along a new dimension."""
     if not tensors:
         message = "stack: needs at least one tensor."
         raise ArgumentError(message)
     for i, part in enumerate(tensors):
-        if part.shape != tensors[0].shape:
+        if checked("stack", part).shape != tensors[0].shape:
             message = (
                 f"stack: `tensors[{i}]` has shape {part.shape}, `tensors[0]` "
                 f"{tensors[0].shape}; all must be equal."
             )
             raise ShapeError(message)
     axis = axis_of("stack", dim, tensors[0].ndim + 1)
-    return cat([unsqueeze(part, axis) for part in tensors], axis)
+    return cat([unsqueeze(part, axis) for part in tensors], axis, out=out)

@@ -10,13 +10,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from autocalc import _dtypes as dtypes
+from autocalc._dispatch._arrays import arrays
 from autocalc._functional._arguments import axis_of, checked
 from autocalc._functional._index import true_positions, unraveled
+from autocalc._functional.arranging import movedim
 from autocalc._functional.mixtures import isnan, truth
-from autocalc._functional.reductions import sum
+from autocalc._functional.reductions import any, sum
 from autocalc._functional.shapes import clone, expand, squeeze
 from autocalc._kernels._rules import broadcast_shapes
-from autocalc._ops import division, elementwise, scans
+from autocalc._ops import elementwise, scans
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import as_operand, cast
 from autocalc._tensor import Tensor, make
@@ -185,35 +187,62 @@ def unique(
     """Return the distinct elements, in rising order.
 
     With `return_inverse` also where each element is among them, with `return_counts`
-    how often each occurs.  `dim` must be left out.
+    how often each occurs.  With `dim`, the distinct slices along it, ordered by their
+    first elements, then by their second, and so on.
     """
-    x = checked("unique", input)
-    if dim is not None:
-        message = f"unique: `dim`={dim} is not available; leave it out."
-        raise ArgumentError(message)
-    flat = shapes.reshape(x.detach(), (-1,))
-    order = argsort(flat)
-    ordered = shapes.gather(flat, order, 0)
-    firsts = true_positions(_begins(ordered))
-    results = [shapes.index_select(ordered, firsts, 0)]
+    x = checked("unique", input).detach()
+    if dim is None:
+        slices = shapes.reshape(x, (-1,))
+        order = argsort(slices)
+        begins = _begins(shapes.gather(slices, order, 0))
+    else:
+        axis = axis_of("unique", dim, x.ndim)
+        slices = movedim(x, axis, 0) if x.ndim else shapes.reshape(x, (1,))
+        n = slices.shape[0]
+        rows = shapes.reshape(slices, (n, slices.numel() // max(n, 1)))
+        order = _order_of_rows(rows)
+        begins = _begins(shapes.index_select(rows, order, 0))
+    firsts = true_positions(begins)
+    values = shapes.index_select(slices, shapes.index_select(order, firsts, 0), 0)
+    if dim is not None and x.ndim:
+        values = shapes.unshared(shapes.clone(movedim(values, 0, axis)))
+    results = [values]
     if return_inverse:
-        group = elementwise.sub(scans.cumsum(_begins(ordered), 0, False), 1)
+        group = elementwise.sub(scans.cumsum(begins, 0, False), 1)
         inverse = shapes.gather(group, argsort(order), 0)
-        results.append(shapes.unshared(shapes.reshape(inverse, x.shape)))
+        if dim is None:
+            inverse = shapes.unshared(shapes.reshape(inverse, x.shape))
+        results.append(inverse)
     if return_counts:
-        end = make(as_operand(flat.shape[0], dtypes.int64)._array.reshape(1), None)
+        end = make(as_operand(order.shape[0], dtypes.int64)._array.reshape(1), None)
         stops = shapes.cat((shapes.slice(firsts, (slice(1, None),)), end), 0)
         stops = shapes.slice(stops, (slice(0, firsts.shape[0]),))
         results.append(elementwise.sub(stops, firsts))
     return results[0] if len(results) == 1 else tuple(results)
 
 
+def _order_of_rows(rows: Tensor) -> Tensor:
+    """Return the indices that sort rows: stable, from the last column to the first."""
+    n, columns = rows.shape
+    like = arrays.empty((), dtypes.int64.numpy)
+    order = make(arrays.arange(n, like), None)
+    for column in reversed(range(columns)):
+        values = shapes.slice(rows, (slice(None), column))
+        again = argsort(shapes.index_select(values, order, 0))
+        order = shapes.index_select(order, again, 0)
+    return order
+
+
 def _begins(ordered: Tensor) -> Tensor:
-    """Return where a new value begins in a sorted 1-d tensor."""
-    head = shapes.slice(ordered, (slice(0, 1),))
-    tail = elementwise.ne(
+    """Return where a new value, or row of values, begins in what is sorted."""
+    n = ordered.shape[0]
+    if n == 0:
+        return make(arrays.empty((0,), dtypes.bool_.numpy), None)
+    first = make(arrays.full((1,), True, dtypes.bool_.numpy), None)
+    new = elementwise.ne(
         shapes.slice(ordered, (slice(1, None),)),
-        shapes.slice(ordered, (slice(0, max(ordered.shape[0] - 1, 0)),)),
+        shapes.slice(ordered, (slice(0, n - 1),)),
     )
-    always = division.bitwise_not(elementwise.ne(truth(head), truth(head)))
-    return shapes.cat((always, tail), 0)
+    if new.ndim > 1:
+        new = any(new, 1)
+    return shapes.cat((first, new), 0)

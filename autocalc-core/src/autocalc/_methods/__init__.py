@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from autocalc._methods import (
     arithmetic,
+    arranging,
     elementwise,
     ordering,
+    placing,
     pointwise,
     pointwise_writes,
     products,
@@ -30,6 +32,8 @@ _MODULES = (
     shapes,
     writes,
     pointwise_writes,
+    placing,
+    arranging,
 )
 
 
@@ -43,6 +47,8 @@ class TensorMethods(
     shapes.Shapes,
     writes.Writes,
     pointwise_writes.PointwiseWrites,
+    placing.Placing,
+    arranging.Arranging,
 ):
     """The methods that compute."""
 

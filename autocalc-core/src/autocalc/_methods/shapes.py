@@ -49,14 +49,6 @@ class Shapes:
         """Return a copy with the same history."""
         return functional.clone(self)
 
-    def gather(self: Tensor, dim: int, index: Tensor) -> Tensor:
-        """Return the elements that `index` names along `dim`."""
-        return functional.gather(self, dim, index)
-
-    def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
-        """Return the slices that `index` names along `dim`."""
-        return functional.index_select(self, dim, index)
-
     def reshape(self: Tensor, *sizes: Any) -> Tensor:
         """Return x in another shape; one size may be -1."""
         return functional.reshape(self, _sizes(sizes))

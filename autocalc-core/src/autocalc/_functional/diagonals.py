@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""Diagonals and triangles of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc import _dtypes as dtypes
+from autocalc._device import Device
+from autocalc._dispatch._arrays import arrays
+from autocalc._dtypes import DType
+from autocalc._functional._arguments import axis_of, checked
+from autocalc._functional.parting import whole
+from autocalc._functional.reductions import sum
+from autocalc._functional.shapes import clone
+from autocalc._ops import diagonal as diagonals
+from autocalc._ops import elementwise
+from autocalc._ops import shape as shapes
+from autocalc._ops._coerce import cast
+from autocalc._tensor import Tensor, make
+from autocalc.errors import ArgumentError, DimensionError, ShapeError
+
+__all__ = [
+    "diag",
+    "diag_embed",
+    "diagonal",
+    "trace",
+    "tril",
+    "tril_indices",
+    "triu",
+    "triu_indices",
+]
+
+
+def _two_axes(where: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
+    axes = axis_of(where, dim1, ndim), axis_of(where, dim2, ndim)
+    if axes[0] == axes[1] or ndim < 2:
+        message = (
+            f"{where}: dimensions {dim1} and {dim2} of {ndim}; a diagonal needs two "
+            f"different ones."
+        )
+        raise DimensionError(message)
+    return axes
+
+
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Return the diagonal of two dimensions as the last dimension: a view.
+
+    Parameters
+    ----------
+    input
+        Of two dimensions or more.
+    offset
+        How far above (or, negative, below) the main diagonal.
+    dim1, dim2
+        The rows and the columns.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.diagonal(ac.tensor([[1, 2], [3, 4]]))
+    tensor([1, 4])
+    """
+    x = checked("diagonal", input)
+    axes = _two_axes("diagonal", dim1, dim2, x.ndim)
+    return diagonals.diagonal(x, whole("diagonal", "offset", offset), *axes)
+
+
+def diag_embed(
+    input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1
+) -> Tensor:
+    """Return zeros with the last dimension of `input` on the diagonal of two others."""
+    x = checked("diag_embed", input)
+    if x.ndim == 0:
+        message = "diag_embed: a tensor without dimensions has no diagonal to set."
+        raise DimensionError(message)
+    rows, columns = _two_axes("diag_embed", dim1, dim2, x.ndim + 1)
+    n = x.shape[-1] + abs(whole("diag_embed", "offset", offset))
+    rest = iter(x.shape[:-1])
+    shape = tuple(n if d in (rows, columns) else next(rest) for d in range(x.ndim + 1))
+    return diagonals.on_diagonal(x, shape, offset, rows, columns)
+
+
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Return the matrix with a vector on its diagonal, or a matrix's diagonal."""
+    x = checked("diag", input)
+    if x.ndim == 1:
+        return diag_embed(x, diagonal)
+    if x.ndim != 2:
+        message = f"diag: `input` has shape {x.shape}; it must be a vector or a matrix."
+        raise ShapeError(message)
+    return clone(diagonals.diagonal(x, whole("diag", "diagonal", diagonal), 0, 1))
+
+
+def trace(input: Tensor) -> Tensor:
+    """Return the sum of the diagonal of a matrix."""
+    x = checked("trace", input)
+    if x.ndim != 2:
+        message = f"trace: `input` has shape {x.shape}; it must be a matrix."
+        raise ShapeError(message)
+    return sum(diagonals.diagonal(x, 0, 0, 1))
+
+
+def _below(rows: int, columns: int, offset: int) -> Tensor:
+    """Return where a matrix lies on or below a diagonal."""
+    like = arrays.empty((), dtypes.int64.numpy)
+    down, right = (make(arrays.arange(n, like), None) for n in (rows, columns))
+    limit = elementwise.add(shapes.reshape(down, (rows, 1)), offset)
+    return elementwise.le(right, limit)
+
+
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Return `input` with zeros above a diagonal of its last two dimensions."""
+    return _triangle("tril", input, diagonal)
+
+
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Return `input` with zeros below a diagonal of its last two dimensions."""
+    return _triangle("triu", input, diagonal)
+
+
+def _triangle(where: str, input: Tensor, diagonal: int) -> Tensor:
+    x = checked(where, input)
+    if x.ndim < 2:
+        message = f"{where}: `input` has shape {x.shape}; it must be a matrix, or many."
+        raise ShapeError(message)
+    offset = whole(where, "diagonal", diagonal)
+    zero = make(arrays.constant(0, x._array), None)
+    rows, columns = x.shape[-2:]
+    if where == "tril":
+        return elementwise.choose(_below(rows, columns, offset), x, zero)
+    return elementwise.choose(_below(rows, columns, offset - 1), zero, x)
+
+
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: DType = dtypes.int64,
+    device: str | Device = "cpu",
+) -> Tensor:
+    """Return the indices, [2, n], of a matrix on and below a diagonal, by rows."""
+    Device(device)
+    return _triangle_indices("tril_indices", row, col, offset, dtype, lower=True)
+
+
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: DType = dtypes.int64,
+    device: str | Device = "cpu",
+) -> Tensor:
+    """Return the indices, [2, n], of a matrix on and above a diagonal, by rows."""
+    Device(device)
+    return _triangle_indices("triu_indices", row, col, offset, dtype, lower=False)
+
+
+def _triangle_indices(
+    where: str, row: Any, col: Any, offset: Any, dtype: DType, *, lower: bool
+) -> Tensor:
+    from autocalc._functional.mixtures import logical_not
+    from autocalc._functional.ordering import nonzero
+
+    rows, columns = whole(where, "row", row), whole(where, "col", col)
+    if min(rows, columns) < 0:
+        message = f"{where}: row={rows}, col={columns}; sizes are not negative."
+        raise ArgumentError(message)
+    mask = _below(rows, columns, whole(where, "offset", offset) - (not lower))
+    found: Any = nonzero(mask if lower else logical_not(mask))
+    found = shapes.permute(found, (1, 0))
+    return cast(shapes.unshared(shapes.clone(found)), dtypes.as_dtype(dtype))

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: MIT
+"""Reading and writing at indices, parts, arrangement: gradients, views, errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc.errors import (
+    ArgumentError,
+    DimensionError,
+    DTypeError,
+    KernelDataError,
+    ShapeError,
+)
+from autocalc.testing import gradcheck, gradgradcheck
+
+pytestmark = pytest.mark.core
+
+VALUES = np.array(
+    [[0.7, -1.3, 2.1, 0.4], [1.9, 0.3, -0.6, 1.2], [-0.9, 1.6, 0.8, -2.2]]
+)
+I = ac.tensor  # noqa: E741  an index
+
+
+def leaf(values=VALUES):
+    return ac.tensor(values, dtype=ac.float64, requires_grad=True)
+
+
+#: Of x [3, 4].
+OF_ONE = {
+    "index tensors": lambda x: x[I([[0], [2]]), I([1, -1, 1])],
+    "index tensors apart": lambda x: x.reshape(3, 2, 2)[[0, 2], :, [1, 1]],
+    "index and slice": lambda x: x[1:, [0, 0, 3]],
+    "mask": lambda x: x[x.detach() > 0],
+    "mask of rows": lambda x: x[I([True, False, True]), None, 1:3],
+    "gather less": lambda x: x.gather(1, I([[0, 0], [2, -1 + 2]])),
+    "take_along_dim": lambda x: x.take_along_dim(I([[0, -1]]), 1),
+    "take_along_dim flat": lambda x: ac.take_along_dim(x, I([5, 0, 5])),
+    "index_fill": lambda x: x.index_fill(1, I([0, -1]), 2.5),
+    "masked_fill": lambda x: x.masked_fill(x.detach() > 0, -1.5),
+    "scatter a number": lambda x: x.scatter(0, I([[1, 0], [1, 2]]), 0.5),
+    "select": lambda x: x.select(1, -1),
+    "narrow": lambda x: x.narrow(1, I(-3), 2),
+    "split": lambda x: x.split(3, 1)[0] * x.split(3, 1)[1],
+    "chunk": lambda x: x.chunk(2, -1)[1] * x.chunk(2, -1)[0],
+    "unbind": lambda x: x.unbind(1)[0] * x.unbind(1)[3],
+    "tensor_split": lambda x: ac.tensor_split(x, [1, 3], 1)[1],
+    "diagonal": lambda x: x.diagonal(1),
+    "diag": lambda x: x.diag(-1) * x[0].diag(1)[:2, 1:3].diag(),
+    "diag_embed": lambda x: x.diag_embed(-1, 0, 2),
+    "trace": ac.trace,
+    "tril": lambda x: x.tril(-1) + x.triu(1),
+    "movedim": lambda x: x.reshape(3, 2, 2).movedim((0, 1), (-1, 0)),
+    "unflatten": lambda x: x.unflatten(1, (2, -1)),
+    "expand_as": lambda x: x[:, :1].expand_as(x),
+    "sum_to_size": lambda x: x.sum_to_size(3, 1),
+    "repeat": lambda x: x.repeat(2, 1, 2),
+    "tile": lambda x: x.tile(2),
+    "repeat_interleave": lambda x: x.repeat_interleave(2, 0),
+    "repeat_interleave by": lambda x: x.repeat_interleave(I([0, 3, 1]), dim=0),
+    "roll": lambda x: x.roll((1, -1), (0, 1)) * x.roll(5),
+    "flip": lambda x: x.flip(0, 1),
+    "meshgrid": lambda x: ac.meshgrid(x[0], x[:, 1], indexing="xy")[0],
+    "stacks": lambda x: ac.vstack([ac.hstack([x, x]), x[0].tile(2), x.repeat(1, 2)]),
+    "cat with nothing": lambda x: ac.cat([ac.zeros(0, dtype=ac.float64), x], 1),
+}  # fmt: skip
+
+#: Of x [3, 4] and values [2, 4].
+OF_TWO = {
+    "index_put": lambda x, v: x.index_put((I([2, 0]),), v),
+    "index_put twice": lambda x, v: ac.index_put(x, (I([1, 1]),), v),
+    "index_put accumulate": lambda x, v: x.index_put((I([1, 1]),), v, accumulate=True),
+    "index_put apart": lambda x, v: x.reshape(3, 2, 2).index_put(
+        (I([2, 0]), None, I([0, 1])), v[:, :2]
+    ),
+    "index_put mask": lambda x, v: x.index_put((x.detach() > 1.0,), v[0, :1]),
+    "index_add": lambda x, v: x.index_add(0, I([2, 2]), v, alpha=1.5),
+    "index_copy": lambda x, v: x.index_copy(0, I([2, 0]), v),
+    "index_copy twice": lambda x, v: x.t().index_copy(1, I([2, 2]), v.t()),
+    "index_fill": lambda x, v: x.index_fill(0, I([1]), v[0, 0]),
+    "masked_fill": lambda x, v: x.masked_fill(I([True, False, True, False]), v[1, 1]),
+    "masked_scatter": lambda x, v: x.masked_scatter(x.detach() > 0, v),
+    "scatter": lambda x, v: x.scatter(0, I([[2, 0, 1, 1], [0, 1, 2, 0]]), v),
+    "scatter twice": lambda x, v: x.scatter(1, I([[1, 1, 1], [0, 3, 0]]), v),
+    "scatter add": lambda x, v: x.scatter(1, I([[1, 1]]), v, reduce="add"),
+    "scatter_add": lambda x, v: x.scatter_add(0, I([[2, 2], [2, 1]]), v),
+    "in place": lambda x, v: (
+        (x * 1)
+        .index_add_(0, I([0, 0]), v)
+        .index_copy_(0, I([1, 2]), v)
+        .masked_fill_(x.detach() > 1.5, 3.0)
+        .scatter_(1, I([[0], [1]]), v)
+        .scatter_add_(1, I([[2], [2]]), v)
+        .index_put_((I([0]), I([3])), v[0, :1])
+        .index_fill_(1, I([1]), v[1, 1])
+        .tril_(2)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_ONE)
+def test_gradients_of_one(name):
+    function = OF_ONE[name]
+    assert gradcheck(function, leaf())
+    assert gradgradcheck(lambda x: function(x * x), leaf())
+
+
+@pytest.mark.parametrize("name", OF_TWO)
+def test_gradients_of_two(name):
+    function, v = OF_TWO[name], leaf(VALUES[:2] * 0.7 + 0.1)
+    assert gradcheck(function, (leaf(), v))
+    assert gradgradcheck(lambda x, v: function(x, v * v), (leaf(), v))
+
+
+VIEWS = {
+    "select": lambda x: x.select(0, 1),
+    "narrow": lambda x: x.narrow(1, 1, 2),
+    "split": lambda x: x.split(2)[1],
+    "split sizes": lambda x: x.split([1, 2])[1],
+    "chunk": lambda x: x.chunk(2)[1],
+    "unbind": lambda x: x.unbind(1)[2],
+    "hsplit": lambda x: x.hsplit(2)[1],
+    "vsplit": lambda x: x.vsplit(3)[1],
+    "diagonal": lambda x: x.diagonal(1),
+    "movedim": lambda x: x.movedim(0, 1),
+    "swapaxes": lambda x: x.swapaxes(0, 1),
+    "unflatten": lambda x: x.unflatten(1, (2, 2)),
+    "ravel": lambda x: x.ravel(),
+    "view_as": lambda x: x.view_as(ac.ones(4, 3)),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_share_memory_and_take_writes(name):
+    x = ac.arange(12.0).reshape(3, 4)
+    view = VIEWS[name](x)
+    assert np.shares_memory(view.numpy(), x.numpy())
+    w = ac.tensor(2.0, requires_grad=True)
+    view.mul_(w)
+    x.sum().backward()
+    assert w.grad.item() == view.detach().sum().item() / 2
+
+
+def test_the_shapes_that_numpy_gives():
+    a = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+    x = ac.from_numpy(a)
+    pairs = [
+        (x.roll(1), np.roll(a, 1)),
+        (x.roll((5, -1), (2, 0)), np.roll(a, (5, -1), (2, 0))),
+        (x.flip((0, -1)), np.flip(a, (0, -1))),
+        (x.fliplr(), np.fliplr(a)),
+        (x.flipud(), np.flipud(a)),
+        (x.tile((2, 1)), np.tile(a, (2, 1))),
+        (x.repeat_interleave(3), np.repeat(a, 3)),
+        (x.repeat_interleave(I([0, 2, 0, 1]), 2), np.repeat(a, [0, 2, 0, 1], 2)),
+        (x.diagonal(-1, 1, 2), a.diagonal(-1, 1, 2)),
+        (x.tril(1), np.tril(a, 1)),
+        (x.triu(-1), np.triu(a, -1)),
+        (ac.dstack([x[0], x[1]]), np.dstack([a[0], a[1]])),
+        (ac.column_stack([x[0], x[0, :, 0]]), np.column_stack([a[0], a[0, :, 0]])),
+        (ac.atleast_3d(x[0, 0]), np.atleast_3d(a[0, 0])),
+        (ac.moveaxis(x, 0, 2), np.moveaxis(a, 0, 2)),
+        (ac.repeat_interleave(I([0, 2, 0, 1])), np.array([1, 1, 3])),
+    ]
+    for ours, expected in pairs:
+        assert ours.tolist() == expected.tolist()
+    assert [p.shape for p in ac.dsplit(x, 2)] == [(2, 3, 2)] * 2
+    assert [p.shape for p in ac.zeros(0, 2).chunk(3)] == [(0, 2)] * 3
+
+
+X = ac.zeros(3, 4)
+ERRORS = [
+    (lambda: X.select(0, 3), DimensionError, "`index`=3 is out of range for dim"),
+    (lambda: X.select(0, 1.5), DTypeError, "select: `index` is 1.5; it must be an"),
+    (lambda: X.narrow(1, 2, 3), DimensionError, "3 slices from 2 on do not lie in"),
+    (lambda: X.split([1, 1]), ShapeError, r"split: the sizes \(1, 1\) along"),
+    (lambda: X.split(0), ArgumentError, "parts of size 0 of dimension 0 of size 3"),
+    (lambda: X.chunk(0), ArgumentError, "`chunks`=0; it must be 1 or more"),
+    (lambda: X.hsplit(3), ArgumentError, "3 equal sections of dimension 1 of size 4"),
+    (lambda: X[0].vsplit(2), DimensionError, r"vsplit: .*\(4,\).* 2 dimensions"),
+    (X[0, 0].unbind, DimensionError, "a tensor without dimensions has no"),
+    (lambda: X.tensor_split(0), ArgumentError, "0 sections; there must be 1"),
+    (lambda: X.diagonal(0, 1, 1), DimensionError, "dimensions 1 and 1 of 2"),
+    (X[None].diag, ShapeError, r"diag: .*\(1, 3, 4\)"),
+    (X[0].tril, ShapeError, r"tril: `input` has shape \(4,\)"),
+    (lambda: ac.tril_indices(-1, 2), ArgumentError, "row=-1, col=2"),
+    (lambda: X.movedim((0, 0), (0, 1)), DimensionError, "none twice"),
+    (lambda: X.unflatten(1, (3, -1)), ShapeError, r"size 4 .* split into \(3, -1\)"),
+    (lambda: X.sum_to_size(2), ShapeError, r"\(2,\) does not broadcast to the shape"),
+    (lambda: X.repeat(2), ShapeError, r"1 repeats \(2,\) for a tensor of shape"),
+    (lambda: X.repeat(-1, 2), ShapeError, r"\(-1, 2\) holds a negative number"),
+    (lambda: X.repeat_interleave(I([1, 2]), 0), ShapeError, r"must be \(3,\)"),
+    (lambda: X.repeat_interleave(I([1, -2, 1]), 0), ArgumentError, "holds -2"),
+    (lambda: X.roll((1, 2), 0), ArgumentError, r"`shifts`=\(1, 2\) and `dims`=\(0,\)"),
+    (lambda: ac.meshgrid(X), ShapeError, r"float32 \(3, 4\); all must be vectors"),
+    (lambda: ac.meshgrid(X[0], indexing="ji"), ArgumentError, "'ij' or 'xy'"),
+    (lambda: ac.hstack([]), ArgumentError, "hstack: needs at least one tensor"),
+    (lambda: X.index_add(0, I([0]), X), ShapeError, r"1 indices .* have \(1, 4\)"),
+    (lambda: X.index_copy(0, I([5]), X[:1]), KernelDataError, "`index` holds 5"),
+    (lambda: X.index_copy(0, I([[0]]), X[:1]), ShapeError, "it must be a vector"),
+    (lambda: X.index_add(0, I([0]), X[:1].double()), DTypeError, "`source` float64"),
+    (lambda: X.index_fill(0, I([0]), X), ShapeError, "a number or a tensor without"),
+    (lambda: X.long().masked_fill(X > 0, 0.5), DTypeError, "float32, which a"),
+    (lambda: X.masked_fill(X, 0), DTypeError, "`mask` has dtype float32; it must be"),
+    (lambda: X.masked_scatter(X == 0, X[0]), ShapeError, "4 elements for 12 places"),
+    (lambda: X.scatter(0, I([[0]]), X, reduce="max"), ArgumentError, "'max' is not"),
+    (lambda: X.scatter(0, I([[3]]), 1.0), KernelDataError, "scatter: `index` holds 3"),
+    (lambda: X.scatter(0, I([[0] * 5]), 1.0), ShapeError, "larger in dimension 0 only"),
+    (lambda: X.scatter(0, I([[0, 1]]), X[:, :1]), ShapeError, "must be as large in"),
+    (lambda: X.scatter_add(0, I([[0]]), X.long()), DTypeError, "`src` int64"),
+    (lambda: X.gather(0, X), DTypeError, "dtype float32; it must hold integers"),
+    (lambda: X.take_along_dim(I([0]), 0), ShapeError, "must have as many dimensions"),
+    (lambda: X.index_put((), X), ArgumentError, "`indices` holds no tensor"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "error", "message"), ERRORS)
+def test_errors_say_what_does_not_fit(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
