@@ -5,6 +5,7 @@ from autocalc.models._cache import KeyValueCache
 from autocalc.models._decoder import Decoder
 from autocalc.models._generate import generate, stream
 from autocalc.models._images import LeNet, RowLSTM
+from autocalc.models._recurrent import StateCache, TextLSTM
 from autocalc.models._training import (
     Evaluation,
     TextConfig,
@@ -19,8 +20,10 @@ __all__ = [
     "KeyValueCache",
     "LeNet",
     "RowLSTM",
+    "StateCache",
     "TextConfig",
     "TextHistory",
+    "TextLSTM",
     "TextStep",
     "TextTraining",
     "generate",

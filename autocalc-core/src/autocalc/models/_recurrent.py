@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""A recurrent model of what comes next.
+
+Mikolov et al., Recurrent neural network based language model (2010), with the cells of
+Hochreiter and Schmidhuber (1997).  Shapes: B texts, S positions, d features, L layers,
+V tokens.
+"""
+
+from __future__ import annotations
+
+from autocalc import nn
+from autocalc._creation import zeros
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, ShapeError
+from autocalc.nn import functional, init
+
+
+class StateCache:
+    """All that a recurrent model keeps of a text: h and c, [L, B, d] each.
+
+    However long the text was; a transformer's cache grows with it.
+
+    Parameters
+    ----------
+    h, c
+        The states behind the text read so far.
+
+    Attributes
+    ----------
+    count
+        How many positions were read.
+    """
+
+    def __init__(self, h: Tensor, c: Tensor) -> None:
+        self.h, self.c = h, c
+        self.count = 0
+
+    def detach(self) -> None:
+        """Forget where the states came from: gradients go back to here, no further.
+
+        Between two stretches of one text that is truncated backpropagation through
+        time (Williams, Peng 1990).
+        """
+        self.h, self.c = self.h.detach(), self.c.detach()
+
+
+class TextLSTM(nn.Module):
+    """The logits of the token that follows each position, by an LSTM.
+
+    ::
+
+        x = E[tokens]                               [B, S, d]
+        h_t, c_t = LSTM(x_t, h_{t-1}, c_{t-1})      L layers, t = 1 ... S
+        logits = dropout(h) E^T + b                 [B, S, V]
+
+    Parameters
+    ----------
+    vocabulary
+        V, the number of tokens.
+    d_model
+        Features d of tokens, and of the states.
+    layers
+        L.
+    dropout
+        Probability with which elements between layers, and before the last product,
+        are dropped in training.
+    tied
+        Whether the last layer's weight is the table of the first (Press, Wolf 2017).
+
+    Attributes
+    ----------
+    context
+        None: it reads texts of any length.
+
+    Raises
+    ------
+    ArgumentError
+        If a size is below 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> model = ac.models.TextLSTM(vocabulary=65, d_model=32)
+    >>> tokens = ac.randint(0, 65, (8, 64))
+    >>> model(tokens).shape
+    (8, 64, 65)
+    >>> ac.models.generate(model, tokens[:, :10], 5).shape
+    (8, 15)
+    """
+
+    context: int | None = None
+
+    def __init__(
+        self,
+        vocabulary: int,
+        d_model: int = 128,
+        layers: int = 2,
+        *,
+        dropout: float = 0.0,
+        tied: bool = True,
+    ) -> None:
+        super().__init__()
+        if min(vocabulary, d_model, layers) < 1:
+            message = (
+                f"TextLSTM: vocabulary={vocabulary}, d_model={d_model}, "
+                f"layers={layers}; all must be at least 1."
+            )
+            raise ArgumentError(message)
+        self.tokens = nn.Embedding(vocabulary, d_model)
+        between = dropout if layers > 1 else 0.0
+        self.lstm = nn.LSTM(d_model, d_model, layers, batch_first=True, dropout=between)
+        self.dropout = nn.Dropout(dropout)
+        self.head = nn.Linear(d_model, vocabulary)
+        if tied:
+            self.head.weight = self.tokens.weight
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw tables evenly from -0.1 to 0.1; the other weights as `LSTM` does."""
+        self.lstm.reset_parameters()
+        for weight in (self.tokens.weight, self.head.weight):
+            init.uniform_(weight, -0.1, 0.1)
+        if self.head.bias is not None:
+            init.zeros_(self.head.bias)
+
+    def forward(self, tokens: Tensor, caches: StateCache | None = None) -> Tensor:
+        """Return logits [B, S, V] of tokens [B, S].
+
+        Parameters
+        ----------
+        tokens
+            Integers, of any length.
+        caches
+            What was read before (see `make_caches`): then `tokens` are those behind
+            it, and it is brought up to their end.
+        """
+        if tokens.ndim != 2 or tokens.shape[1] == 0:
+            message = (
+                f"TextLSTM: `tokens` has shape {tokens.shape}; it must be [B, S] with "
+                f"S at least 1."
+            )
+            raise ShapeError(message)
+        before = None if caches is None else (caches.h, caches.c)
+        states, after = self.lstm(self.tokens(tokens), before)
+        if caches is not None:
+            caches.h, caches.c = after
+            caches.count += tokens.shape[1]
+        logits: Tensor = self.head(self.dropout(states))
+        return logits
+
+    def make_caches(self, batch: int) -> StateCache:
+        """Return the states before a text: zeros."""
+        shape = (self.lstm.num_layers, batch, self.lstm.hidden_size)
+        dtype = self.tokens.weight.dtype
+        return StateCache(zeros(*shape, dtype=dtype), zeros(*shape, dtype=dtype))
+
+    def loss(
+        self, tokens: Tensor, targets: Tensor, caches: StateCache | None = None
+    ) -> Tensor:
+        """Return the mean cross-entropy over all positions of [B, S]."""
+        logits = self(tokens, caches)
+        flat = logits.reshape(-1, logits.shape[-1])
+        return functional.cross_entropy(flat, targets.reshape(-1))
