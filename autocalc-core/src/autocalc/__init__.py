@@ -3,19 +3,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from autocalc import (
     _functional,
     _methods,
     autograd,
-    data,
     kernels,
     linalg,
     memory,
-    models,
-    nn,
-    optim,
-    testing,
-    utils,
 )
 from autocalc._creation import (
     arange,
@@ -253,6 +250,26 @@ __all__ += _functional.scans.__all__
 __all__ += _functional.contractions.__all__
 __all__ += _functional.magnitudes.__all__
 __all__ += _functional.matrices.__all__
+
+if _TYPE_CHECKING:
+    from autocalc import data, models, nn, optim, testing, utils
+
+#: Imported when they are first used: they are a third of all modules.
+_LATE = frozenset({"data", "models", "nn", "optim", "testing", "utils"})
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _LATE:
+        from importlib import import_module
+
+        return import_module(f"autocalc.{name}")
+    message = f"module 'autocalc' has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATE})
+
 
 # The methods of Tensor call functions that are themselves made of tensors.
 _methods.bind()

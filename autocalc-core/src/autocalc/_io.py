@@ -11,14 +11,16 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autocalc._creation import from_numpy
 from autocalc._io_tree import Array, Decoder, Encoder
 from autocalc.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: The metadata's key, and the version of what stands under it.
 _KEY = "autocalc"
@@ -58,6 +60,8 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     >>> ac.load(path)["epoch"]
     3
     """
+    from pathlib import Path  # late: 5 ms of `import autocalc`
+
     encoder = Encoder()
     tree = encoder.encode(obj)
     _write(encoder.arrays, {_KEY: tree, _VERSION_KEY: _VERSION}, Path(path))
@@ -83,6 +87,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         If the file is missing, cut short, not safetensors, or holds dtypes that
         AutoCalc does not have.
     """
+    from pathlib import Path
+
     path = Path(path)
     arrays, metadata = _read(path)
     if _KEY not in metadata:

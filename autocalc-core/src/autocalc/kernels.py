@@ -7,6 +7,8 @@ installed, `count` counts what ran.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from autocalc._dispatch._choice import (
     are_deterministic_algorithms_enabled,
     available,
@@ -15,7 +17,9 @@ from autocalc._dispatch._choice import (
     use,
     use_deterministic_algorithms,
 )
-from autocalc._dispatch._explain import Explanation, Report, explain, show
+
+if TYPE_CHECKING:
+    from autocalc._dispatch._explain import Explanation, Report, explain, show
 
 __all__ = [
     "Explanation",
@@ -29,3 +33,16 @@ __all__ = [
     "use",
     "use_deterministic_algorithms",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:  # the answers' classes take 5 ms of `import autocalc` to make
+        from autocalc._dispatch import _explain
+
+        return getattr(_explain, name)
+    message = f"module 'autocalc.kernels' has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

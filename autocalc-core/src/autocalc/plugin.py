@@ -22,6 +22,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from autocalc._dispatch._cpu import cpu_features
+from autocalc._kernels._hooks import hookimpl
 from autocalc._kernels._set import (
     ENTRY_POINT_GROUP,
     KERNEL_API_VERSION,
@@ -29,7 +30,6 @@ from autocalc._kernels._set import (
     DispatchKey,
     KernelImpl,
     KernelSet,
-    hookimpl,
 )
 
 __all__ = [

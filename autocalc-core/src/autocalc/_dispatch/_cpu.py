@@ -6,9 +6,12 @@ from __future__ import annotations
 import functools
 import math
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autocalc._config import settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @functools.lru_cache(maxsize=1)
@@ -74,8 +77,11 @@ def usable_cores() -> int:
     return max(1, int(min(cores, _cgroup_quota())))
 
 
-def _cgroup_quota(root: Path = Path("/sys/fs/cgroup")) -> float:
+def _cgroup_quota(folder: Path | str = "/sys/fs/cgroup") -> float:
     """Return the CPU quota in cores, infinite where there is none."""
+    from pathlib import Path  # late, as in _config
+
+    root = Path(folder)
     try:
         quota, period = (root / "cpu.max").read_text().split()
         return math.inf if quota == "max" else max(1.0, int(quota) / int(period))

@@ -8,23 +8,17 @@ one warning; `import autocalc` and everything else go on.
 from __future__ import annotations
 
 import functools
-import logging
 import threading
-import traceback
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pluggy
-
-from autocalc._config import settings
+from autocalc._config import logger, settings
 from autocalc._dispatch._cpu import cpu_features, detected_features
-from autocalc._kernels import _plugin as reference_plugin
 from autocalc._kernels._set import (
     ENTRY_POINT_GROUP,
     KERNEL_API_VERSION,
-    HookSpecs,
     KernelImpl,
     KernelSet,
 )
@@ -33,8 +27,6 @@ from autocalc.errors import PluginError, PluginWarning
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-log = logging.getLogger("autocalc.kernels")
 
 #: What a package may raise without taking the process along; KeyboardInterrupt passes.
 _FAULTS = (Exception, SystemExit)
@@ -80,7 +72,7 @@ class Registry:
     def refuse(self, refusal: Refusal) -> None:
         """Record a refusal; warn once if it is a fault."""
         self.refusals.append(refusal)
-        log.debug("refused %s: %s", refusal.subject, refusal.reason)
+        logger("kernels").debug("refused %s: %s", refusal.subject, refusal.reason)
         if refusal.fault:
             origin = f" ({refusal.origin})" if refusal.origin else ""
             warnings.warn(
@@ -147,7 +139,9 @@ class Registry:
         return False
 
     def _refuse_error(self, subject: str, what: str, error: BaseException) -> None:
-        trace = "".join(traceback.format_exception(error))
+        from traceback import format_exception  # late, as all that faults alone need
+
+        trace = "".join(format_exception(error))
         reason = f"{what}: {type(error).__name__}: {error}"
         self.refuse(Refusal(subject, reason, self.origins.get(subject, ""), trace))
 
@@ -188,6 +182,10 @@ class Registry:
 
 def _sets_of(name: str, module: object) -> Iterable[object]:
     """Run the hook of one plugin; a manager of its own keeps faults apart."""
+    import pluggy  # 5 ms, with the first kernel and not with AutoCalc
+
+    from autocalc._kernels._hooks import HookSpecs
+
     manager = pluggy.PluginManager("autocalc")
     manager.add_hookspecs(HookSpecs)
     manager.register(module, name=name)
@@ -261,6 +259,7 @@ def _plugin_of(point: EntryPoint) -> Plugin:
 @functools.lru_cache(maxsize=1)
 def registry() -> Registry:
     """Return what is installed, found at the first call."""
+    from autocalc._kernels import _plugin as reference_plugin
     from autocalc._version import __version__
 
     result = Registry()

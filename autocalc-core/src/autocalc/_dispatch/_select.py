@@ -7,16 +7,14 @@ is taken once for a key and kept, so that the hot path is one dict lookup.
 
 from __future__ import annotations
 
-import difflib
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from autocalc._config import settings
+from autocalc._config import logger, settings
 from autocalc._dispatch._plugins import Registry, registry
-from autocalc._kernels._plugin import call_of
+from autocalc._kernels._adapter import call_of
 from autocalc._kernels._set import Allocator, DispatchKey, KernelImpl, KernelSet
 from autocalc._kernels._spec import KernelSpec, Meta
 from autocalc._kernels._table import TABLE
@@ -33,8 +31,6 @@ KERNEL_INDEX = {name: index for index, name in enumerate(TABLE)}
 MAX_DECISIONS = 4096
 
 Entry = Callable[..., Any]
-
-log = logging.getLogger("autocalc.kernels")
 
 
 class Decomposed:
@@ -285,7 +281,7 @@ def _refusal_of(impl: KernelImpl, key: DispatchKey) -> str | None:
     try:
         return impl.supports(key)
     except Exception as error:
-        log.exception("supports() of %s failed", key.kernel)
+        logger("kernels").exception("supports() of %s failed", key.kernel)
         return f"its supports() raised {type(error).__name__}: {error}"
 
 
@@ -339,8 +335,10 @@ def find_set(found: Registry, choice: str) -> KernelSet:
 
 
 def _unknown(found: Registry, choice: str) -> str:
+    from difflib import get_close_matches  # late, as only an error needs it
+
     names = sorted({*found.sets, *(s.family for s in found.sets.values())})
-    near = difflib.get_close_matches(choice, names, n=1)
+    near = get_close_matches(choice, names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return (
         f"kernels: there is no kernel set or family {choice!r}; installed are "

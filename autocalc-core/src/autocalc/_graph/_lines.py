@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import linecache
 import sys
-from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
 from autocalc._graph._node import Node, Version
 
-_OWN = str(Path(__file__).parent.parent) + "/"
+#: AutoCalc's own files begin with this.
+_OWN = __file__[: -len("_graph/_lines.py")]
 
 
 class Line(NamedTuple):

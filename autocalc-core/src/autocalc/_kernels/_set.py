@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
-import pluggy
-
 from autocalc._kernels._spec import Array, DType, Shape
 
 #: The contract's number.  A set made for another number is refused, naming both.
@@ -16,10 +14,6 @@ KERNEL_API_VERSION = 1
 
 #: The entry-point group in which kernel packages announce themselves.
 ENTRY_POINT_GROUP = "autocalc.kernels"
-
-#: Marks a package's `autocalc_kernel_sets`.
-hookimpl = pluggy.HookimplMarker("autocalc")
-hookspec = pluggy.HookspecMarker("autocalc")
 
 Function = Callable[..., None]
 
@@ -130,12 +124,3 @@ class KernelSet:
     allocator: Callable[[], Allocator] | None = None
     set_num_threads: Callable[[int], None] | None = None
     info: Callable[[], Mapping[str, str]] | None = None
-
-
-class HookSpecs:
-    """The hooks that a kernel package may implement."""
-
-    @hookspec
-    def autocalc_kernel_sets(self) -> list[KernelSet]:
-        """Describe the kernel sets of this package."""
-        raise NotImplementedError

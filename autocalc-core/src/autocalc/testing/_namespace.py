@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels._plugin import call_of, store
+from autocalc._kernels._adapter import call_of, store
 from autocalc._kernels._set import Function
 from autocalc._kernels._spec import Array, DType, KernelSpec, Meta, Shape
 from autocalc._kernels._table import TABLE

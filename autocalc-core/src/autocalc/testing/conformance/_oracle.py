@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels import _xp
-from autocalc._kernels._plugin import call_of
+from autocalc._kernels._adapter import call_of
 from autocalc._kernels._spec import Array, DType, KernelSpec, Sample
 
 #: Whether long double is wider than float64.
