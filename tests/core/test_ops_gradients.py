@@ -22,9 +22,10 @@ F = ac.nn.functional
 #: Covered below under the name of the case that exercises them.
 COVERED: set[str] = set()
 NO_GRADIENT = {"compare", "argmax"}
-#: Covered in test_nn_conv.py, test_nn_pooling.py, test_nn_channel_norms.py and
-#: test_nn_recurrent.py.
+#: Covered in test_nn_conv.py, test_nn_pooling.py, test_nn_channel_norms.py,
+#: test_nn_resizing.py and test_nn_recurrent.py.
 ELSEWHERE = {
+    *("unfold", "fold", "resample", "resample_backward"),
     *("batch_norm", "rnn", "lstm", "gru"),
     *("conv", "conv_dx", "conv_dweight"),
     *("max_pool", "max_pool_backward", "avg_pool", "avg_pool_backward"),

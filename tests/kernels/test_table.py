@@ -43,6 +43,7 @@ SIGNATURES = {
 }
 WINDOWS = "kernel:ints stride:ints padding:ints"
 MEANS = "ceil:bool count_include_pad:bool divisor:int"
+RESAMPLING = "axis:int size:int scale:float mode:nearest,linear align_corners:bool"
 GEOMETRY = "stride:ints padding:ints dilation:ints groups:int"
 COMPOSITES = {
     "sub": "~ out ; a b",
@@ -107,6 +108,10 @@ COMPOSITES = {
     "adaptive_max_pool": "out indices? ; x ; sizes:ints",
     "adaptive_avg_pool": "out ; x ; sizes:ints",
     "adaptive_avg_pool_backward": "dx ; g ; sizes:ints",
+    "unfold": f"out ; x ; {WINDOWS} dilation:ints",
+    "fold": f"out ; x ; sizes:ints {WINDOWS} dilation:ints",
+    "resample": f"out ; x ; {RESAMPLING}",
+    "resample_backward": f"dx ; g ; {RESAMPLING}",
     "batch_norm": "out mean var ; x weight? bias? ; eps:float",
     "batch_norm_backward": (
         "dx? dweight? dbias? ; g x mean var weight? ; eps:float accumulate:int"

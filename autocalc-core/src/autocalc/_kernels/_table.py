@@ -30,11 +30,13 @@ from autocalc._kernels import (
     pooling,
     random,
     reductions,
+    resampling,
     rmsprop,
     rnn,
     scans,
     softmax,
     transcendental,
+    unfolding,
 )
 from autocalc._kernels._spec import KernelSpec
 
@@ -56,6 +58,8 @@ _FAMILIES = (
     gru,
     pooling,
     adaptive_pooling,
+    unfolding,
+    resampling,
     losses,
     random,
     optimizers,

@@ -114,6 +114,13 @@ from autocalc.nn._recurrent_cells import (
     RNNCell,
     RNNCellBase,
 )
+from autocalc.nn._resizing import (
+    Fold,
+    PixelShuffle,
+    PixelUnshuffle,
+    Unfold,
+    Upsample,
+)
 from autocalc.nn._transformer import (
     Transformer,
     TransformerDecoder,
@@ -156,6 +163,7 @@ __all__ = [
     "Embedding",
     "EmbeddingBag",
     "Flatten",
+    "Fold",
     "GRUCell",
     "GroupNorm",
     "Hardsigmoid",
@@ -187,6 +195,8 @@ __all__ = [
     "Parameter",
     "ParameterDict",
     "ParameterList",
+    "PixelShuffle",
+    "PixelUnshuffle",
     "RMSNorm",
     "RNNBase",
     "RNNCell",
@@ -209,6 +219,8 @@ __all__ = [
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
+    "Unfold",
+    "Upsample",
     "functional",
     "init",
     "utils",

@@ -67,6 +67,11 @@ from autocalc.nn._functions._pooling import (
     max_pool1d,
     max_pool2d,
 )
+from autocalc.nn._functions._resizing import (
+    interpolate,
+    pixel_shuffle,
+    pixel_unshuffle,
+)
 from autocalc.nn._functions._smooth import (
     gelu,
     glu,
@@ -81,6 +86,10 @@ from autocalc.nn._functions._smooth import (
     softsign,
     tanh,
     tanhshrink,
+)
+from autocalc.nn._functions._unfolding import (
+    fold,
+    unfold,
 )
 
 __all__ = [
@@ -107,6 +116,7 @@ __all__ = [
     "elu",
     "embedding",
     "embedding_bag",
+    "fold",
     "gelu",
     "glu",
     "group_norm",
@@ -115,6 +125,7 @@ __all__ = [
     "hardtanh",
     "huber_loss",
     "instance_norm",
+    "interpolate",
     "kl_div",
     "l1_loss",
     "layer_norm",
@@ -129,6 +140,8 @@ __all__ = [
     "nll_loss",
     "normalize",
     "pairwise_distance",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "prelu",
     "relu",
     "relu6",
@@ -146,4 +159,5 @@ __all__ = [
     "tanh",
     "tanhshrink",
     "triplet_margin_loss",
+    "unfold",
 ]

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""Layers that rearrange images and change their size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._tensor import Tensor
+from autocalc.nn import functional
+from autocalc.nn._module import Module
+
+Sizes = int | tuple[int, ...]
+
+
+class Upsample(Module):
+    """Images of another size; see `functional.interpolate`.
+
+    Parameters
+    ----------
+    size, scale_factor, mode, align_corners, recompute_scale_factor
+        Those of `functional.interpolate`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.Upsample(scale_factor=2, mode="bilinear")
+    >>> layer
+    Upsample(scale_factor=2.0, mode='bilinear')
+    >>> layer(ac.zeros(1, 3, 4, 5)).shape
+    (1, 3, 8, 10)
+    """
+
+    def __init__(
+        self,
+        size: Any = None,
+        scale_factor: Any = None,
+        mode: str = "nearest",
+        align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
+    ) -> None:
+        super().__init__()
+        self.size = size
+        if isinstance(scale_factor, tuple):
+            self.scale_factor: Any = tuple(float(factor) for factor in scale_factor)
+        else:
+            self.scale_factor = float(scale_factor) if scale_factor else None
+        self.mode = mode
+        self.align_corners = align_corners
+        self.recompute_scale_factor = recompute_scale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` in its new size."""
+        return functional.interpolate(
+            input, self.size, self.scale_factor, self.mode, self.align_corners,
+            self.recompute_scale_factor,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        """Name the size and the mode."""
+        if self.scale_factor is not None:
+            return f"scale_factor={self.scale_factor!r}, mode={self.mode!r}"
+        return f"size={self.size!r}, mode={self.mode!r}"
+
+
+class PixelShuffle(Module):
+    """Channels made into pixels; see `functional.pixel_shuffle`.
+
+    Parameters
+    ----------
+    upscale_factor
+        r: images (C r^2, H, W) become (C, H r, W r).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.PixelShuffle(3)(ac.zeros(1, 18, 4, 5)).shape
+    (1, 2, 12, 15)
+    """
+
+    def __init__(self, upscale_factor: int) -> None:
+        super().__init__()
+        self.upscale_factor = upscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` rearranged."""
+        return functional.pixel_shuffle(input, self.upscale_factor)
+
+    def extra_repr(self) -> str:
+        """Name the factor."""
+        return f"upscale_factor={self.upscale_factor}"
+
+
+class PixelUnshuffle(Module):
+    """Pixels made into channels; see `functional.pixel_unshuffle`.
+
+    Parameters
+    ----------
+    downscale_factor
+        r: images (C, H r, W r) become (C r^2, H, W).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.PixelUnshuffle(3)(ac.zeros(1, 2, 12, 15)).shape
+    (1, 18, 4, 5)
+    """
+
+    def __init__(self, downscale_factor: int) -> None:
+        super().__init__()
+        self.downscale_factor = downscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` rearranged."""
+        return functional.pixel_unshuffle(input, self.downscale_factor)
+
+    def extra_repr(self) -> str:
+        """Name the factor."""
+        return f"downscale_factor={self.downscale_factor}"
+
+
+class Unfold(Module):
+    """Windows of images as columns; see `functional.unfold`.
+
+    Parameters
+    ----------
+    kernel_size, dilation, padding, stride
+        Those of `functional.unfold`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Unfold(3, padding=1)(ac.zeros(2, 4, 5, 5)).shape
+    (2, 36, 25)
+    """
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        dilation: Sizes = 1,
+        padding: Sizes = 0,
+        stride: Sizes = 1,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the columns."""
+        return functional.unfold(
+            input, self.kernel_size, self.dilation, self.padding, self.stride
+        )
+
+    def extra_repr(self) -> str:
+        """Name the windows."""
+        return (
+            f"kernel_size={self.kernel_size}, dilation={self.dilation}, "
+            f"padding={self.padding}, stride={self.stride}"
+        )
+
+
+class Fold(Unfold):
+    """Columns added to images; see `functional.fold`.
+
+    Parameters
+    ----------
+    output_size, kernel_size, dilation, padding, stride
+        Those of `functional.fold`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Fold((5, 5), 3, padding=1)(ac.zeros(2, 36, 25)).shape
+    (2, 4, 5, 5)
+    """
+
+    def __init__(
+        self,
+        output_size: Sizes,
+        kernel_size: Sizes,
+        dilation: Sizes = 1,
+        padding: Sizes = 0,
+        stride: Sizes = 1,
+    ) -> None:
+        super().__init__(kernel_size, dilation, padding, stride)
+        self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the images."""
+        return functional.fold(
+            input, self.output_size, self.kernel_size, self.dilation, self.padding,
+            self.stride,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        """Name the images and the windows."""
+        return f"output_size={self.output_size}, {super().extra_repr()}"

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: MIT
+"""Interpolation, pixels and channels, windows as columns: values, gradients, errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc import nn
+from autocalc._ops import resizing as ops
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.testing import gradcheck, gradgradcheck
+
+F = nn.functional
+
+
+def leaf(*shape, seed=0):
+    values = np.random.default_rng(seed).normal(size=shape)
+    return ac.tensor(values, requires_grad=True)
+
+
+def test_the_nearest_pixel():
+    x = ac.tensor([[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]])[None]
+    assert F.interpolate(x, (4, 5)).tolist() == [
+        [[[1, 1, 2, 2, 3]] * 2 + [[4, 4, 5, 5, 6]] * 2]
+    ]
+    assert F.interpolate(x, scale_factor=(0.5, 1.4)).tolist() == [[[[1, 1, 2, 3]]]]
+    assert F.interpolate(x, 1).tolist() == [[[[1]]]]
+    assert F.interpolate(x.flatten(2), scale_factor=2.0).shape == (1, 1, 12)
+    assert F.interpolate(x[None], (1, 4, 3)).shape == (1, 1, 1, 4, 3)
+
+
+@pytest.mark.parametrize("align_corners", [True, False])
+@pytest.mark.parametrize("sizes", [(2, 3), (7, 11), (9, 1), (3, 6)])
+def test_linear_modes_are_numpys_interpolation(sizes, align_corners):
+    x = np.random.default_rng(0).normal(size=(2, 3, 5, 6))
+    expected = x
+    for axis, size in zip((2, 3), sizes, strict=True):
+        n, i = x.shape[axis], np.arange(size)
+        if align_corners:
+            place = i * ((n - 1) / max(size - 1, 1))
+        else:
+            place = (i + 0.5) * (n / size) - 0.5
+        expected = np.apply_along_axis(
+            lambda line, place=place, n=n: np.interp(place, np.arange(n), line),
+            axis,
+            expected,
+        )
+    out = F.interpolate(ac.tensor(x), sizes, None, "bilinear", align_corners)
+    np.testing.assert_allclose(out.numpy(), expected, rtol=1e-12, atol=1e-14)
+
+
+def test_a_factor_is_the_distance_of_pixels_unless_it_is_computed_again():
+    x = ac.tensor([[[0.0, 1.0, 2.0, 3.0, 4.0]]], dtype=ac.float64)
+    out = F.interpolate(x, scale_factor=1.5, mode="linear", align_corners=False)
+    assert out.shape == (1, 1, 7)
+    np.testing.assert_allclose(out[0, 0, 1].item(), 1.5 / 1.5 - 0.5)
+    again = F.interpolate(
+        x, scale_factor=1.5, mode="linear", recompute_scale_factor=True
+    )
+    np.testing.assert_allclose(again[0, 0, 1].item(), 1.5 * 5 / 7 - 0.5)
+
+
+def test_the_same_size_is_a_copy():
+    x = ac.ones(1, 1, 2)
+    for out in (F.interpolate(x, 2), F.pixel_shuffle(x, 1), F.unfold(x, 1)):
+        out.add_(1)
+        assert x.tolist() == [[[1, 1]]]
+    assert F.fold(x[0], (1, 2), 1).data_ptr() != x.data_ptr()
+
+
+def test_pixels_and_channels():
+    x = ac.arange(2 * 8 * 3 * 2).reshape(2, 8, 3, 2)
+    out = F.pixel_shuffle(x, 2)
+    a = x.numpy().reshape(2, 2, 2, 2, 3, 2).transpose(0, 1, 4, 2, 5, 3)
+    np.testing.assert_array_equal(out.numpy(), a.reshape(2, 2, 6, 4))
+    assert F.pixel_unshuffle(out, 2).tolist() == x.tolist()
+    assert F.pixel_shuffle(x[0], 2).tolist() == out[0].tolist()
+
+
+def test_columns_are_windows_and_a_convolution_is_a_product():
+    x, weight = leaf(2, 3, 5, 6), leaf(4, 3, 2, 3, seed=1)
+    lie = {"stride": (1, 2), "padding": (0, 1), "dilation": (2, 1)}
+    columns = F.unfold(x, (2, 3), **lie)
+    product = weight.reshape(4, 18) @ columns
+    expected = F.conv2d(x, weight, **lie)
+    np.testing.assert_allclose(
+        product.reshape(*expected.shape).detach().numpy(), expected.detach().numpy()
+    )
+    ones = F.fold(ac.ones_like(columns), (5, 6), (2, 3), **lie)
+    counts = F.conv_transpose2d(
+        ac.ones(2, 1, *expected.shape[2:]),
+        ac.ones(1, 3, 2, 3),
+        output_padding=(0, 1),
+        **lie,
+    )
+    assert ones.tolist() == counts.tolist()
+    one = F.unfold(x[0], (2, 3), **lie)
+    assert one.tolist() == columns[0].tolist()
+    back = F.fold(one, (5, 6), (2, 3), **lie)
+    assert back.tolist() == F.fold(columns, (5, 6), (2, 3), **lie)[0].tolist()
+
+
+WINDOWS = ((2, 2), (1, 2), (1, 0), (1, 2))
+CASES = {
+    "unfold": (lambda x: ops.unfold(x, *WINDOWS), leaf(1, 2, 2, 4)),
+    "fold": (lambda x: ops.fold(x, (2, 4), *WINDOWS), leaf(1, 4, 3)),
+    "resample": (
+        lambda x: ops.resample(x, 1, 5, 0.7, "linear", False),
+        leaf(2, 4, 2),
+    ),
+    "resample_backward": (
+        lambda g: ops.resample_backward(g, 1, 3, 0.6, "linear", True),
+        leaf(2, 4, 2),
+    ),
+    "resample nearest": (
+        lambda x: ops.resample(x, 1, 5, 0.7, "nearest", False),
+        leaf(2, 4, 2),
+    ),
+    "bilinear": (
+        lambda x: F.interpolate(x, (3, 2), mode="bilinear"),
+        leaf(1, 1, 2, 3),
+    ),
+    "pixel_shuffle": (lambda x: F.pixel_shuffle(x, 2), leaf(4, 1, 2)),
+    "pixel_unshuffle": (lambda x: F.pixel_unshuffle(x, 2), leaf(1, 2, 4)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_to_second_order(name):
+    assert gradcheck(*CASES[name])
+    assert gradgradcheck(*CASES[name])
+
+
+LAYERS = {
+    "Upsample(scale_factor=2.0, mode='nearest')": (
+        nn.Upsample(scale_factor=2),
+        (1, 4, 3, 3),
+        (1, 4, 6, 6),
+    ),
+    "Upsample(size=(2, 5), mode='bilinear')": (
+        nn.Upsample((2, 5), mode="bilinear", align_corners=True),
+        (1, 4, 3, 3),
+        (1, 4, 2, 5),
+    ),
+    "Upsample(scale_factor=(2.0, 1.0), mode='nearest')": (
+        nn.Upsample(scale_factor=(2, 1)),
+        (1, 4, 3, 3),
+        (1, 4, 6, 3),
+    ),
+    "PixelShuffle(upscale_factor=2)": (nn.PixelShuffle(2), (4, 3, 3), (1, 6, 6)),
+    "PixelUnshuffle(downscale_factor=3)": (nn.PixelUnshuffle(3), (1, 3, 3), (9, 1, 1)),
+    "Unfold(kernel_size=(2, 3), dilation=1, padding=1, stride=2)": (
+        nn.Unfold((2, 3), padding=1, stride=2),
+        (1, 4, 4, 5),
+        (1, 24, 9),
+    ),
+    "Fold(output_size=(4, 5), kernel_size=(2, 3), dilation=1, padding=1, stride=2)": (
+        nn.Fold((4, 5), (2, 3), padding=1, stride=2),
+        (1, 24, 9),
+        (1, 4, 4, 5),
+    ),
+}
+
+
+@pytest.mark.parametrize("text", LAYERS)
+def test_layers(text):
+    layer, given, expected = LAYERS[text]
+    assert repr(layer) == text
+    assert layer(ac.zeros(*given)).shape == expected
+
+
+IMAGE = ac.ones(1, 1, 3, 3)
+ERRORS = [
+    (
+        lambda: F.interpolate(IMAGE),
+        ArgumentError,
+        "interpolate: `size`=None, `scale_factor`=None; give one of them",
+    ),
+    (
+        lambda: F.interpolate(IMAGE, 2, mode="bicubic"),
+        ArgumentError,
+        "`mode`='bicubic'; use one of nearest, linear, bilinear, trilinear",
+    ),
+    (
+        lambda: F.interpolate(IMAGE, 2, mode="linear"),
+        ShapeError,
+        r"has shape \(1, 1, 3, 3\); mode 'linear' takes 3 dimensions",
+    ),
+    (
+        lambda: F.interpolate(IMAGE, 2, align_corners=False),
+        ArgumentError,
+        "`align_corners`=False with mode='nearest'",
+    ),
+    (
+        lambda: F.interpolate(IMAGE, 2, antialias=True),
+        ArgumentError,
+        "antialias=True is not available",
+    ),
+    (
+        lambda: F.interpolate(IMAGE, 2, recompute_scale_factor=True),
+        ArgumentError,
+        "recompute_scale_factor=True needs `scale_factor`",
+    ),
+    (
+        lambda: F.interpolate(IMAGE, scale_factor=(1.0, -2.0)),
+        ArgumentError,
+        r"`scale_factor` is \(1\.0, -2\.0\); it must be a number above 0, or 2 of them",
+    ),
+    (
+        lambda: F.interpolate(IMAGE, scale_factor=0.1),
+        ShapeError,
+        r"planes of \(3, 3\) to \(0, 0\); neither may be empty",
+    ),
+    (
+        lambda: F.interpolate(IMAGE, (2, 3, 4)),
+        ArgumentError,
+        r"interpolate: `size` is \(2, 3, 4\); it must be an integer or 2 of them",
+    ),
+    (
+        lambda: F.interpolate(ac.ones(1, 1, 3, dtype=ac.int64), 2),
+        DTypeError,
+        "interpolate: takes float32 or float64, not int64",
+    ),
+    (
+        lambda: F.pixel_shuffle(ac.ones(6, 3, 3), 2),
+        ShapeError,
+        r"its 6 channels must be a multiple of upscale_factor\^2 = 4",
+    ),
+    (
+        lambda: F.pixel_shuffle(ac.ones(3, 3), 2),
+        ShapeError,
+        r"pixel_shuffle: `input` has shape \(3, 3\); it must be \(\.\.\., C, H, W\)",
+    ),
+    (
+        lambda: F.pixel_unshuffle(ac.ones(1, 3, 4), 2),
+        ShapeError,
+        "height and width must be multiples of downscale_factor = 2",
+    ),
+    (
+        lambda: F.pixel_unshuffle(ac.ones(1, 4, 4), 0),
+        ArgumentError,
+        "`downscale_factor` is 0; it must be an integer, 1 or more",
+    ),
+    (
+        lambda: F.unfold(ac.ones(3, 3), 2),
+        ShapeError,
+        r"unfold: `input` has shape \(3, 3\); it must be \(N, C, H, W\)",
+    ),
+    (
+        lambda: F.fold(ac.ones(6, 4), 3, 2),
+        ShapeError,
+        "has 6 rows; it must be a multiple of 4",
+    ),
+    (
+        lambda: F.fold(ac.ones(8, 5), 3, 2),
+        ShapeError,
+        r"fold: `x` has shape \(1, 8, 5\), it must be \(1, 8, 4\)",
+    ),
+    (
+        lambda: F.fold(ac.ones(8), 3, 2),
+        ShapeError,
+        r"fold: `input` has shape \(8,\); it must be \(N, rows, windows\)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "text"), ERRORS)
+def test_what_does_not_fit_is_an_error(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
