@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -87,9 +89,53 @@ def test_options():
             r"zeros: the shape \(2, -1\) has a negative",
         ),
         (lambda: ac.ones(2, device="cuda"), ArgumentError, "'cuda' is not available"),
-        (lambda: ac.arange(0, 3, 0), ArgumentError, "arange: `step` is 0"),
-        (lambda: ac.rand(2, dtype=ac.int64), DTypeError, "int64 are made by randint"),
-        (lambda: ac.randint(3, 3, (2,)), ArgumentError, "high must exceed low"),
+        (
+            lambda: ac.arange(0, 3, 0),
+            ArgumentError,
+            "arange: from 0 to 3 by 0: .* must move",
+        ),
+        (lambda: ac.rand(2, dtype=ac.int64), DTypeError, "float64, not int64; randint"),
+        (
+            lambda: ac.randint(3, 3, (2,)),
+            ArgumentError,
+            "from 3 to 3 - 1: both must be",
+        ),
+        (lambda: ac.arange(0, 3, -1), ArgumentError, "by -1 there is no way to 3"),
+        (lambda: ac.arange(float("nan")), ArgumentError, "to nan by 1: the numbers"),
+        (lambda: ac.zeros(2.0), DTypeError, "the size 2.0 is no integer"),
+        (lambda: ac.full((2,), "a"), DTypeError, "`fill_value` is 'a', a str"),
+        (lambda: ac.linspace(0, math.inf, 2), ArgumentError, "from 0 to inf: both"),
+        (lambda: ac.linspace(0, 1, -1), ShapeError, "linspace: .* negative"),
+        (lambda: ac.tensor([300], dtype=ac.int8), ArgumentError, "300 does not fit"),
+        (
+            lambda: ac.tensor([math.nan], dtype=ac.int64),
+            ArgumentError,
+            "the number nan does not fit into int64",
+        ),
+        (lambda: ac.ones(2, out=ac.ones(3)), ShapeError, r"`out` has shape \(3,\)"),
+        (lambda: ac.randint(3), ArgumentError, "`size` is missing"),
+        (lambda: ac.bernoulli(ac.ones(1) * 2), ArgumentError, "between 2 and 2; they"),
+        (lambda: ac.bernoulli(ac.arange(2)), DTypeError, "`input` is int64; it must"),
+        (
+            lambda: ac.multinomial(ac.ones(0), 1),
+            ShapeError,
+            r"shape \(0,\); it must be",
+        ),
+        (
+            lambda: ac.multinomial(ac.tensor([1.0, 0.0]), 2),
+            ArgumentError,
+            "has 1 weights above 0; to draw 2, it must have 2",
+        ),
+        (
+            lambda: ac.multinomial(ac.tensor([math.nan]), 1),
+            ArgumentError,
+            "between nan and nan",
+        ),
+        (lambda: ac.normal(0.0, 1.0), ArgumentError, "numbers need a `size`"),
+        (lambda: ac.normal(ac.ones(1), -1.0), ArgumentError, "`std` holds -1"),
+        (lambda: ac.ones(1).normal_(0, -1), ArgumentError, "normal_: got 0 and -1"),
+        (lambda: ac.ones(1).uniform_(2, 1), ArgumentError, "uniform_: got 2 and 1"),
+        (lambda: ac.ones(1).exponential_(0), ArgumentError, "`lambd` is 0; it must"),
         (lambda: ac.manual_seed(1.5), ArgumentError, "`seed` is 1.5; it must be an"),
         (lambda: ac.manual_seed(2**64), ArgumentError, "does not fit in 64 bits"),
         (lambda: ac.from_numpy([1.0]), DTypeError, "needs a NumPy array, not list"),
@@ -197,3 +243,49 @@ def test_as_tensor_shares_where_it_can():
     assert ac.as_tensor(a).tolist() == [1.0, 0.0]
     b = np.arange(3.0)[::-1]
     assert ac.as_tensor(b).tolist() == [2.0, 1.0, 0.0]
+
+
+def test_like_and_new():
+    x = ac.ones(2, 3, dtype=ac.float64)
+    for made in (
+        ac.zeros_like(x, device="cpu", requires_grad=True),
+        x.new_zeros(2, 3, requires_grad=True),
+        x.new_full((2, 3), 4.0, requires_grad=True),
+        ac.rand_like(x, requires_grad=True),
+    ):
+        assert (made.shape, made.dtype, made.requires_grad) == ((2, 3), x.dtype, True)
+    assert x.new_ones((2,), dtype=ac.int8).dtype is ac.int8
+    assert x.new_tensor([1, 2]).tolist() == [1.0, 2.0]
+    assert x.new_empty(size=(0, 2)).shape == (0, 2)
+    assert ac.randint_like(x, 3).dtype is ac.float64
+    assert ac.full_like(x, 2, dtype=ac.int32).dtype is ac.int32
+
+
+def test_results_in_out():
+    out = ac.empty(3)
+    assert ac.arange(3, out=out) is out
+    assert out.tolist() == [0.0, 1.0, 2.0]
+    assert ac.linspace(0, 1, 3, out=out).tolist() == [0.0, 0.5, 1.0]
+    assert ac.full((3,), 7, out=out).tolist() == [7.0] * 3
+    assert ac.eye(2, out=ac.empty(2, 2, dtype=ac.int64)).tolist() == [[1, 0], [0, 1]]
+    assert ac.rand(3, out=out) is out
+
+
+def test_draws_from_distributions():
+    ac.manual_seed(0)
+    weights = ac.tensor([[0.0, 1.0, 3.0, 0.0], [5.0, 0.0, 0.0, 5.0]])
+    drawn = ac.multinomial(weights, 4000, replacement=True)
+    shares = [
+        [(row == i).float().mean().item() for i in range(4)] for row in drawn.unbind()
+    ]
+    assert np.allclose(shares, [[0, 0.25, 0.75, 0], [0.5, 0, 0, 0.5]], atol=0.03)
+    first = ac.multinomial(weights[:1].expand(4000, 4), 2)
+    assert set(first.flatten().tolist()) == {1, 2}
+    assert abs((first[:, 0] == 2).float().mean().item() - 0.75) < 0.03
+    coins = ac.empty(4000).bernoulli_(0.3)
+    assert abs(coins.mean().item() - 0.3) < 0.03
+    assert set(coins.tolist()) == {0.0, 1.0}
+    assert set(ac.empty(200, dtype=ac.int64).random_(-1, 2).tolist()) == {-1, 0, 1}
+    assert ac.empty(200, dtype=ac.bool).random_().float().mean().item() > 0.2
+    assert abs(ac.empty(4000).exponential_(2.0).mean().item() - 0.5) < 0.03
+    assert ac.randperm(5, dtype=ac.int32).sort().values.tolist() == [0, 1, 2, 3, 4]

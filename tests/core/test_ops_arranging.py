@@ -21,6 +21,7 @@ pytestmark = pytest.mark.core
 VALUES = np.array(
     [[0.7, -1.3, 2.1, 0.4], [1.9, 0.3, -0.6, 1.2], [-0.9, 1.6, 0.8, -2.2]]
 )
+F = ac.nn.functional
 I = ac.tensor  # noqa: E741  an index
 
 
@@ -63,6 +64,10 @@ OF_ONE = {
     "roll": lambda x: x.roll((1, -1), (0, 1)) * x.roll(5),
     "flip": lambda x: x.flip(0, 1),
     "meshgrid": lambda x: ac.meshgrid(x[0], x[:, 1], indexing="xy")[0],
+    "pad": lambda x: F.pad(x, (1, -1, -1, 2), value=1.5),
+    "pad reflect": lambda x: F.pad(x, (2, 1, 0, 1), "reflect"),
+    "pad replicate": lambda x: F.pad(x, (1, 5), "replicate"),
+    "pad circular": lambda x: F.pad(x, (3, -1, 1, 0), "circular"),
     "stacks": lambda x: ac.vstack([ac.hstack([x, x]), x[0].tile(2), x.repeat(1, 2)]),
     "cat with nothing": lambda x: ac.cat([ac.zeros(0, dtype=ac.float64), x], 1),
 }  # fmt: skip
@@ -212,6 +217,13 @@ ERRORS = [
     (lambda: X.scatter_add(0, I([[0]]), X.long()), DTypeError, "`src` int64"),
     (lambda: X.gather(0, X), DTypeError, "dtype float32; it must hold integers"),
     (lambda: X.take_along_dim(I([0]), 0), ShapeError, "must have as many dimensions"),
+    (lambda: F.pad(X, (1,)), ShapeError, "`pad` holds 1 numbers for a tensor"),
+    (lambda: F.pad(X, (-3, -2)), ShapeError, r"would give \(3, -1\); no size"),
+    (lambda: F.pad(X, (1, 1), "same"), ArgumentError, "`mode`='same' with `value`"),
+    (lambda: F.pad(X, (4, 0), "reflect"), ShapeError, "it can be at most 3"),
+    (lambda: F.one_hot(X), DTypeError, "`tensor` has dtype float32; it must"),
+    (lambda: F.one_hot(I([2]), 2), KernelDataError, "`index` holds 2"),
+    (lambda: F.one_hot(I([2])[:0]), ArgumentError, "`num_classes`=-1 for 0 classes"),
     (lambda: X.index_put((), X), ArgumentError, "`indices` holds no tensor"),
 ]  # fmt: skip
 

@@ -35,11 +35,12 @@ TOLERANCE = {torch.float32: (1.3e-6, 1e-5), torch.float64: (1e-7, 1e-7)}
 PATHS = {
     "normal.in_place": "Tensor.normal_",
     "uniform": "Tensor.uniform_",
-    "fill": "Tensor.fill_",
 }
 
 #: Where the database's function takes its arguments in another order.
 ARRANGED = {
+    # The database writes into a copy, since a leaf cannot be written.
+    "zero_": lambda x: x.clone().zero_(),
     "einsum": lambda operands, equation: ac.einsum(equation, operands),
     "nn.functional.embedding": lambda weight, indices, **words: (
         ac.nn.functional.embedding(indices, weight, **words)

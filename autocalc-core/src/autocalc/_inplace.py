@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc import _functional as functional
-from autocalc._creation import random_into, tensor
+from autocalc._creation import bernoulli, rand_like, random_into, tensor
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._state import current
+from autocalc._drawn import integers_below
 from autocalc._functional._index import fitting, part_of, put_picked, split_index
 from autocalc._graph._node import Leaf
 from autocalc._ops import elementwise
@@ -219,6 +220,14 @@ def normal_(x: Tensor, mean: Any, std: Any, generator: Any) -> Tensor:
 
 def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
     recorded = check_writable(f"{kernel}_", x)
+    if not (0 if kernel == "normal" else a) <= b:
+        message = (
+            f"{kernel}_: got {a} and {b}; the second is a deviation, which is not "
+            f"negative."
+            if kernel == "normal"
+            else f"{kernel}_: got {a} and {b}; the second is the larger one."
+        )
+        raise ArgumentError(message)
     if not x.is_floating_point():
         message = f"{kernel}_: needs float32 or float64, not {x.dtype.name}."
         raise DTypeError(message)
@@ -230,6 +239,42 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
     if recorded:
         written(x, None)
     return x
+
+
+def bernoulli_(x: Tensor, p: Any, generator: Any) -> Tensor:
+    """Draw 1 with probability `p`, else 0."""
+    if isinstance(p, Tensor):
+        drawn = bernoulli(functional.expand(p.detach(), x.shape), generator=generator)
+    else:
+        drawn = bernoulli(x.detach(), p, generator=generator)
+    return _drawn_into("bernoulli_", x, drawn)
+
+
+def random_(x: Tensor, low: int, high: int | None, generator: Any) -> Tensor:
+    """Draw integers; by default up to what the dtype holds exactly."""
+    if high is None and low != 0:
+        low, high = 0, low
+    if high is None:
+        exact = {"float32": 24, "float64": 53, "bool": 1, "int64": 62}
+        bits = exact.get(x.dtype.name, 8 * x.itemsize - x.dtype.is_signed)
+        high = 2**bits + x.is_floating_point()
+    drawn = integers_below("random_", low, high, x.shape, generator)
+    return _drawn_into("random_", x, make(drawn, None))
+
+
+def exponential_(x: Tensor, lambd: float, generator: Any) -> Tensor:
+    """Draw from the distribution of density lambd * exp(-lambd * x)."""
+    if not lambd > 0:
+        message = f"exponential_: `lambd` is {lambd}; it must be positive."
+        raise ArgumentError(message)
+    u = rand_like(x.detach(), generator=generator)
+    drawn = functional.div(functional.log(functional.sub(1, u)), -lambd)
+    return _drawn_into("exponential_", x, drawn)
+
+
+def _drawn_into(where: str, x: Tensor, drawn: Tensor) -> Tensor:
+    recorded = check_writable(where, x)
+    return _write(where, x, as_operand(drawn, x.dtype), recorded)
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:

@@ -25,6 +25,7 @@ from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 __all__ = [
+    "fill",
     "index_add",
     "index_copy",
     "index_fill",
@@ -35,6 +36,14 @@ __all__ = [
     "scatter_add",
     "take_along_dim",
 ]
+
+
+def fill(input: Tensor, value: Any) -> Tensor:
+    """Return a tensor of the shape and dtype of `input`, filled with `value`."""
+    x = checked("fill", input)
+    from autocalc._inplace import fill_
+
+    return fill_(shapes.clone(x), value)
 
 
 def index_put(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from autocalc._methods import (
     arithmetic,
     arranging,
+    creation,
     elementwise,
     ordering,
     placing,
@@ -34,6 +35,7 @@ _MODULES = (
     pointwise_writes,
     placing,
     arranging,
+    creation,
 )
 
 
@@ -49,6 +51,7 @@ class TensorMethods(
     pointwise_writes.PointwiseWrites,
     placing.Placing,
     arranging.Arranging,
+    creation.Creation,
 ):
     """The methods that compute."""
 
@@ -60,12 +63,13 @@ def bind() -> None:
 
     Then let ``a * b`` call its operator at once.
     """
-    from autocalc import _dtypes, _functional, _inplace
+    from autocalc import _creation, _dtypes, _functional, _inplace
     from autocalc._ops import division
     from autocalc._ops import elementwise as ops
 
     for module in _MODULES:
         vars(module).update(
+            creation=_creation,
             dtypes=_dtypes,
             functional=_functional,
             inplace=_inplace,

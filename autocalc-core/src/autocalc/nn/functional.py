@@ -44,6 +44,10 @@ from autocalc.nn._functions._norms import (
     group_norm,
     instance_norm,
 )
+from autocalc.nn._functions._pad import (
+    one_hot,
+    pad,
+)
 from autocalc.nn._functions._piecewise import (
     celu,
     elu,
@@ -139,6 +143,8 @@ __all__ = [
     "mse_loss",
     "nll_loss",
     "normalize",
+    "one_hot",
+    "pad",
     "pairwise_distance",
     "pixel_shuffle",
     "pixel_unshuffle",

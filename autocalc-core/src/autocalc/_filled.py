@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: MIT
+"""Making tensors of constants, ranges and like others."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autocalc import _dtypes as dtypes
+from autocalc._device import Device
+from autocalc._dispatch._arrays import arrays
+from autocalc._dtypes import DType
+from autocalc._tensor import Tensor, make
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+Size = Any  # int or a sequence of ints
+
+
+def shape_of(where: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+    """Return the shape given as numbers, as one sequence, or by name."""
+    if size is not None:
+        sizes = (size,)
+    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
+        sizes = tuple(sizes[0])
+    for n in sizes:
+        if isinstance(n, bool) or not hasattr(n, "__index__"):
+            message = f"{where}: the size {n!r} is no integer."
+            raise DTypeError(message)
+    shape = tuple([n.__index__() for n in sizes])
+    if any(n < 0 for n in shape):
+        message = f"{where}: the shape {shape} has a negative size."
+        raise ShapeError(message)
+    return shape
+
+
+def finished(where: str, array: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
+    """Return a new array as a tensor, or in `out`."""
+    result = make(array, None)
+    if out is not None:
+        from autocalc._functional._out import written
+
+        return written(where, result, out)
+    return result.requires_grad_() if requires_grad else result
+
+
+def float_or(dtype: Any, default: DType | None = None) -> DType:
+    """Return a dtype that may be left out; by default the default float."""
+    if dtype is None:
+        return default or dtypes.get_default_dtype()
+    return dtypes.as_dtype(dtype)
+
+
+def _number(where: str, name: str, value: Any) -> Any:
+    """Return a plain number; a tensor of one element counts as one."""
+    value = value.item() if isinstance(value, Tensor) else value
+    if not isinstance(value, (int, float, np.number, np.bool_)):
+        message = (
+            f"{where}: `{name}` is {value!r}, a {type(value).__name__}; it must be a "
+            f"number."
+        )
+        raise DTypeError(message)
+    return value
+
+
+def zeros(
+    *sizes: Size,
+    size: Size = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor of zeros.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.zeros(2, 3).shape
+    (2, 3)
+    """
+    Device(device or "cpu")
+    shape = shape_of("zeros", sizes, size)
+    array = arrays.full(shape, 0, _dtype(dtype, out).numpy)
+    return finished("zeros", array, out, requires_grad)
+
+
+def _dtype(dtype: Any, out: Tensor | None) -> DType:
+    return float_or(dtype, None if out is None else out.dtype)
+
+
+def ones(
+    *sizes: Size,
+    size: Size = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor of ones."""
+    Device(device or "cpu")
+    shape = shape_of("ones", sizes, size)
+    array = arrays.full(shape, 1, _dtype(dtype, out).numpy)
+    return finished("ones", array, out, requires_grad)
+
+
+def full(
+    size: Size,
+    fill_value: Any,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor filled with one number; its dtype is the number's by default."""
+    Device(device or "cpu")
+    value = _number("full", "fill_value", fill_value)
+    kind = dtypes.of_scalar(value)
+    if isinstance(fill_value, Tensor):
+        kind = fill_value.dtype
+    kind = float_or(dtype, kind if out is None else out.dtype)
+    array = arrays.full(shape_of("full", (size,)), value, kind.numpy)
+    return finished("full", array, out, requires_grad)
+
+
+def empty(
+    *sizes: Size,
+    size: Size = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor whose values are undefined."""
+    Device(device or "cpu")
+    array = arrays.empty(shape_of("empty", sizes, size), _dtype(dtype, out).numpy)
+    return finished("empty", array, out, requires_grad)
+
+
+# ---- like another tensor -------------------------------------------------------------
+
+
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return zeros of the shape and dtype of `input`."""
+    kind = float_or(dtype, input.dtype)
+    return zeros(input.shape, dtype=kind, device=device, requires_grad=requires_grad)
+
+
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return ones of the shape and dtype of `input`."""
+    kind = float_or(dtype, input.dtype)
+    return ones(input.shape, dtype=kind, device=device, requires_grad=requires_grad)
+
+
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor of the shape and dtype of `input`, its values undefined."""
+    kind = float_or(dtype, input.dtype)
+    return empty(input.shape, dtype=kind, device=device, requires_grad=requires_grad)
+
+
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor of the shape and dtype of `input`, filled with one number."""
+    return full(
+        input.shape,
+        fill_value,
+        dtype=float_or(dtype, input.dtype),
+        device=device,
+        requires_grad=requires_grad,
+    )
+
+
+# ---- ranges --------------------------------------------------------------------------
+
+
+def arange(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return start, start + step, ... before `end`; of integers, int64.
+
+    Raises
+    ------
+    ArgumentError
+        If `step` is 0 or leads away from `end`, or a number is not finite.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.arange(4)
+    tensor([0, 1, 2, 3])
+    >>> ac.arange(3, 0, -2)
+    tensor([3, 1])
+    """
+    Device(device or "cpu")
+    first, last = (0, start) if end is None else (start, end)
+    first, last, by = (
+        _number("arange", name, value)
+        for name, value in (("start", first), ("end", last), ("step", step))
+    )
+    if by == 0 or not all(map(math.isfinite, (first, last, by))):
+        message = (
+            f"arange: from {first} to {last} by {by}: the numbers must be finite, and "
+            f"`step` must move."
+        )
+        raise ArgumentError(message)
+    if (last - first) * by < 0:
+        message = f"arange: from {first} by {by} there is no way to {last}."
+        raise ArgumentError(message)
+    integers = all(isinstance(x, (int, np.integer)) for x in (first, last, by))
+    kind = float_or(
+        dtype,
+        out.dtype if out is not None else dtypes.int64 if integers else None,
+    )
+    if integers:
+        values = np.arange(int(first), int(last), int(by))
+    else:
+        count = math.ceil((last - first) / by)
+        values = first + np.arange(count) * float(by)
+    return finished("arange", _as(values, kind), out, requires_grad)
+
+
+def _as(values: Any, kind: DType) -> Any:
+    """Copy values that NumPy computed into an array of `kind`."""
+    array = arrays.empty(values.shape, kind.numpy)
+    with np.errstate(over="ignore"):
+        array[...] = values
+    return array
+
+
+def _line(where: str, start: Any, end: Any, steps: Any) -> Any:
+    """Return evenly spaced numbers, both ends included."""
+    first, last = _number(where, "start", start), _number(where, "end", end)
+    if not (math.isfinite(first) and math.isfinite(last)):
+        message = f"{where}: from {first} to {last}: both ends must be finite."
+        raise ArgumentError(message)
+    (count,) = shape_of(where, (steps,))
+    values = np.linspace(first, last, count)
+    return values if count != 1 else np.full(1, float(first))
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return `steps` numbers, evenly spaced from `start` to `end`, both included."""
+    Device(device or "cpu")
+    values = _as(_line("linspace", start, end, steps), _dtype(dtype, out))
+    return finished("linspace", values, out, requires_grad)
+
+
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return `steps` powers of `base`, the exponents evenly spaced.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
+    Device(device or "cpu")
+    exponents = _line("logspace", start, end, steps)
+    values = _as(float(base) ** exponents, _dtype(dtype, out))
+    return finished("logspace", values, out, requires_grad)
+
+
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return the matrix [n, m] with ones on its diagonal."""
+    Device(device or "cpu")
+    sizes = shape_of("eye", (n, n if m is None else m))
+    values = arrays.full(sizes, 0, _dtype(dtype, out).numpy)
+    np.fill_diagonal(values, 1)
+    return finished("eye", values, out, requires_grad)

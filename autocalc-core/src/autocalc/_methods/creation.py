@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Methods that make new tensors of this one's dtype, and draw in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autocalc import _creation as creation
+    from autocalc import _inplace as inplace
+    from autocalc._device import Device
+    from autocalc._dtypes import DType
+    from autocalc._random import Generator
+    from autocalc._tensor import Tensor
+
+
+class Creation:
+    """New tensors of the same dtype, and random numbers."""
+
+    __slots__ = ()
+
+    def new_zeros(
+        self: Tensor,
+        *sizes: Any,
+        size: Any = None,
+        dtype: DType | None = None,
+        device: str | Device | None = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
+        """Return zeros of the dtype of x."""
+        return creation.zeros(
+            *sizes,
+            size=size,
+            dtype=dtype or self.dtype,
+            device=device,
+            requires_grad=requires_grad,
+        )
+
+    def new_ones(
+        self: Tensor,
+        *sizes: Any,
+        size: Any = None,
+        dtype: DType | None = None,
+        device: str | Device | None = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
+        """Return ones of the dtype of x."""
+        return creation.ones(
+            *sizes,
+            size=size,
+            dtype=dtype or self.dtype,
+            device=device,
+            requires_grad=requires_grad,
+        )
+
+    def new_empty(
+        self: Tensor,
+        *sizes: Any,
+        size: Any = None,
+        dtype: DType | None = None,
+        device: str | Device | None = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
+        """Return a tensor of the dtype of x, its values undefined."""
+        return creation.empty(
+            *sizes,
+            size=size,
+            dtype=dtype or self.dtype,
+            device=device,
+            requires_grad=requires_grad,
+        )
+
+    def new_full(
+        self: Tensor,
+        size: Any,
+        fill_value: Any,
+        *,
+        dtype: DType | None = None,
+        device: str | Device | None = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
+        """Return a tensor of the dtype of x, filled with one number."""
+        return creation.full(
+            size,
+            fill_value,
+            dtype=dtype or self.dtype,
+            device=device,
+            requires_grad=requires_grad,
+        )
+
+    def new_tensor(
+        self: Tensor,
+        data: Any,
+        *,
+        dtype: DType | None = None,
+        device: str | Device = "cpu",
+        requires_grad: bool = False,
+    ) -> Tensor:
+        """Return a copy of numbers, lists or an array, of the dtype of x."""
+        kind = dtype or self.dtype
+        return creation.tensor(
+            data, dtype=kind, device=device, requires_grad=requires_grad
+        )
+
+    def bernoulli(
+        self: Tensor, p: float | None = None, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Return 1 with the probability that x holds, else 0."""
+        return creation.bernoulli(self, p, generator=generator)
+
+    def bernoulli_(
+        self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Draw 1 with probability `p`, else 0, in place; return x."""
+        return inplace.bernoulli_(self, p, generator)
+
+    def random_(
+        self: Tensor,
+        low: int = 0,
+        high: int | None = None,
+        *,
+        generator: Generator | None = None,
+    ) -> Tensor:
+        """Draw integers from low to high - 1, in place; return x."""
+        return inplace.random_(self, low, high, generator)
+
+    def exponential_(
+        self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Draw from an exponential distribution, in place; return x."""
+        return inplace.exponential_(self, lambd, generator)
+
+    def multinomial(
+        self: Tensor,
+        num_samples: int,
+        replacement: bool = False,
+        *,
+        generator: Generator | None = None,
+    ) -> Tensor:
+        """Return indices drawn with probabilities in proportion to x."""
+        return creation.multinomial(self, num_samples, replacement, generator=generator)
