@@ -59,8 +59,12 @@ def _size(a: Any) -> Any:
 
 
 def _sigmoid(off: Array, value: Array, eps: float) -> Array:
-    """Bound the error of a sigmoid of this value, its argument off by `off`."""
-    return off * (value * (1 - value) + off) + _ACTIVATION * eps * value
+    """Bound the error of a sigmoid of this value, its argument off by `off`.
+
+    It may be taken from a tanh, whose rounding is eps: gates multiply and add, so what
+    counts is their error beside 1.
+    """
+    return off * (value * (1 - value) + off) + (_ACTIVATION * value + 1) * eps
 
 
 def _tanh(off: Array, value: Array, eps: float) -> Array:

@@ -100,6 +100,40 @@ def blocks_in(k: Any, a: Array, gates: int) -> list[Array]:
     ]
 
 
+class Gates:
+    """The activations of all gates at once, sigmoids being tanhs of other scales.
+
+    sigmoid(a) = (1 + tanh(a / 2)) / 2: four kernels whatever the number of gates, where
+    a sigmoid of its own takes nine.
+
+    Parameters
+    ----------
+    sigmoids
+        Which gates have a sigmoid; the others a tanh.
+    """
+
+    def __init__(
+        self, k: Any, hidden: int, sigmoids: tuple[bool, ...], like: Array
+    ) -> None:
+        def each(yes: float, no: float) -> Array:
+            dtype = k.dtype(like)
+            numbers = (yes if sigmoid else no for sigmoid in sigmoids)
+            return k.cat([k.full((hidden,), n, dtype) for n in numbers], 0)
+
+        self.k, self.scale, self.shift = k, each(0.5, 1.0), each(0.5, 0.0)
+
+    def __call__(self, sums: Array) -> Array:
+        """Return the activations of ``[B, gates * H]``."""
+        k = self.k
+        height = k.tanh(k.mul(sums, self.scale))
+        return k.add(k.mul(height, self.scale), self.shift)
+
+
+def slope_in(k: Any, s: Array, one: Array) -> Array:
+    """Return s (1 - s), the slope of the sigmoid whose value is s."""
+    return k.mul(s, k.add(one, k.neg(s)))
+
+
 def step_of(k: Any, a: Array, t: int) -> Array:
     """Return step `t`, without the dimension of steps."""
     return k.slice(a, (t, ...))

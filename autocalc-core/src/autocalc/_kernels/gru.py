@@ -27,10 +27,7 @@ from autocalc._kernels._rules import expect_shape
 from autocalc._kernels._spec import Array, KernelSpec, Meta, Work
 from autocalc._kernels._wide import narrow, sigmoid_of, wide
 from autocalc._kernels._work import nbytes
-from autocalc._kernels.elementwise_composites import (
-    sigmoid_in_primitives,
-    sub_in_primitives,
-)
+from autocalc._kernels.elementwise_composites import sub_in_primitives
 
 # ---- rules ---------------------------------------------------------------------------
 
@@ -162,20 +159,22 @@ def gru_in_primitives(
     steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
     inputs = recurrent.projected_in(k, x, w_ih, b_ih)
     weights = recurrent.turned(k, w_hh)
+    gates = recurrent.Gates(k, hidden, (True, True), x)
+    two, third = (..., slice(0, 2 * hidden)), (..., slice(2 * hidden, 3 * hidden))
     h = h0
     out: dict[int, Array] = {}
     acts: dict[int, Array] = {}
     for t in recurrent.order(steps, reverse):
         of_h, _ = k.gemm(h, weights, b_hh)
-        xr, xz, xn = recurrent.blocks_in(k, recurrent.step_of(k, inputs, t), 3)
-        hr, hz, hn = recurrent.blocks_in(k, of_h, 3)
-        r = sigmoid_in_primitives(k, k.add(xr, hr))
-        z = sigmoid_in_primitives(k, k.add(xz, hz))
-        n = k.tanh(k.add(xn, k.mul(r, hn)))
+        of_x = recurrent.step_of(k, inputs, t)
+        both = gates(k.add(k.slice(of_x, two), k.slice(of_h, two)))
+        r, z = recurrent.blocks_in(k, both, 2)
+        hn = k.slice(of_h, third)
+        n = k.tanh(k.add(k.slice(of_x, third), k.mul(r, hn)))
         h = k.add(n, k.mul(z, sub_in_primitives(k, h, n)))
         out[t] = h
         if want & 0b10:
-            acts[t] = k.cat([r, z, n, hn], 1)
+            acts[t] = k.cat([both, n, hn], 1)
     one = (steps, batch, hidden)
     saved = None
     if want & 0b10:
@@ -197,19 +196,16 @@ def gru_backward_in_primitives(
     want: int = -1,
 ) -> tuple[Array | None, ...]:
     steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
-    one = k.constant(1, g)
-    dh = k.zeros((batch, hidden), k.dtype(g))
     first = recurrent.before_in(k, out, h0, reverse)
+    factors = _factors_in(k, acts, first)
+    dh = k.zeros((batch, hidden), k.dtype(g))
     of_x: dict[int, Array] = {}
     of_h: dict[int, Array] = {}
     for t in reversed(recurrent.order(steps, reverse)):
-        r, z, n, hn = recurrent.blocks_in(k, recurrent.step_of(k, acts, t), 4)
+        to_r, to_z, to_n, r, z = (recurrent.step_of(k, a, t) for a in factors)
         dh = k.add(dh, recurrent.step_of(k, g, t))
-        rest = sub_in_primitives(k, one, z)
-        dn = k.mul(k.mul(dh, rest), sub_in_primitives(k, one, k.mul(n, n)))
-        change = sub_in_primitives(k, recurrent.step_of(k, first, t), n)
-        dz = k.mul(k.mul(dh, change), k.mul(z, rest))
-        dr = k.mul(k.mul(dn, hn), k.mul(r, sub_in_primitives(k, one, r)))
+        dn, dz = k.mul(dh, to_n), k.mul(dh, to_z)
+        dr = k.mul(dn, to_r)
         of_x[t] = k.cat([dr, dz, dn], 1)
         of_h[t] = k.cat([dr, dz, k.mul(dn, r)], 1)
         dh = k.add(k.mul(dh, z), recurrent.product_in(k, of_h[t], w_hh))
@@ -225,6 +221,24 @@ def gru_backward_in_primitives(
             lambda: dh,
         ),
         want,
+    )
+
+
+def _factors_in(k: Any, acts: Array, first: Array) -> tuple[Array, ...]:
+    """Return what the gradients are multiplied by, for all steps at once.
+
+    From dn to the sum of r; from dh to those of z and n; and r and z.
+    """
+    one = k.constant(1, acts)
+    r, z, n, hn = recurrent.blocks_in(k, acts, 4)
+    rest = sub_in_primitives(k, one, z)
+    change = sub_in_primitives(k, first, n)
+    return (
+        k.mul(hn, recurrent.slope_in(k, r, one)),
+        k.mul(change, k.mul(z, rest)),
+        k.mul(rest, sub_in_primitives(k, one, k.mul(n, n))),
+        r,
+        z,
     )
 
 

@@ -28,10 +28,7 @@ from autocalc._kernels._rules import expect_shape
 from autocalc._kernels._spec import Array, KernelSpec, Meta, Work
 from autocalc._kernels._wide import narrow, sigmoid_of, wide
 from autocalc._kernels._work import nbytes
-from autocalc._kernels.elementwise_composites import (
-    sigmoid_in_primitives,
-    sub_in_primitives,
-)
+from autocalc._kernels.elementwise_composites import sub_in_primitives
 
 # ---- rules ---------------------------------------------------------------------------
 
@@ -182,28 +179,23 @@ def lstm_in_primitives(
     steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
     inputs = recurrent.projected_in(k, x, w_ih, b_ih)
     weights = recurrent.turned(k, w_hh)
+    gates = recurrent.Gates(k, hidden, (True, True, False, True), x)
     h, c = h0, c0
     out: dict[int, Array] = {}
     cells: dict[int, Array] = {}
     acts: dict[int, Array] = {}
     for t in recurrent.order(steps, reverse):
         sums, _ = k.gemm(h, weights, b_hh)
-        sums = k.add(sums, recurrent.step_of(k, inputs, t))
-        i, f, g, o = recurrent.blocks_in(k, sums, 4)
-        i, f, o = (sigmoid_in_primitives(k, a) for a in (i, f, o))
-        g = k.tanh(g)
+        acts[t] = gates(k.add(sums, recurrent.step_of(k, inputs, t)))
+        i, f, g, o = recurrent.blocks_in(k, acts[t], 4)
         c = k.add(k.mul(f, c), k.mul(i, g))
         h = k.mul(o, k.tanh(c))
         out[t], cells[t] = h, c
-        if want & 0b0100:
-            acts[t] = k.cat([i, f, g, o], 1)
-    one = (steps, batch, hidden)
+    one, all_gates = (steps, batch, hidden), (steps, batch, 4 * hidden)
     return (
         recurrent.joined_in(k, out, one, x),
         c if steps else k.copy(c),
-        recurrent.joined_in(k, acts, (*one[:2], 4 * hidden), x)
-        if want & 0b0100
-        else None,
+        recurrent.joined_in(k, acts, all_gates, x) if want & 0b0100 else None,
         recurrent.joined_in(k, cells, one, x) if want & 0b1000 else None,
     )
 
@@ -225,23 +217,17 @@ def lstm_backward_in_primitives(
     want: int = -1,
 ) -> tuple[Array | None, ...]:
     steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
-    one = k.constant(1, g)
+    factors = _factors_in(k, acts, cells, recurrent.before_in(k, cells, c0, reverse))
     dh = k.zeros((batch, hidden), k.dtype(g))
     dc = k.zeros((batch, hidden), k.dtype(g)) if gc is None else gc
-    first = recurrent.before_in(k, cells, c0, reverse)
     parts: dict[int, Array] = {}
     for t in reversed(recurrent.order(steps, reverse)):
-        i, f, a, o = recurrent.blocks_in(k, recurrent.step_of(k, acts, t), 4)
+        to_cell, to_i, to_f, to_g, to_o, f = (
+            recurrent.step_of(k, a, t) for a in factors
+        )
         dh = k.add(dh, recurrent.step_of(k, g, t))
-        top = k.tanh(recurrent.step_of(k, cells, t))
-        slope = sub_in_primitives(k, one, k.mul(top, top))
-        dc = k.add(dc, k.mul(k.mul(dh, o), slope))
-        sums = [
-            k.mul(k.mul(dc, a), _slope_in(k, i, one)),
-            k.mul(k.mul(dc, recurrent.step_of(k, first, t)), _slope_in(k, f, one)),
-            k.mul(k.mul(dc, i), sub_in_primitives(k, one, k.mul(a, a))),
-            k.mul(k.mul(dh, top), _slope_in(k, o, one)),
-        ]
+        dc = k.add(dc, k.mul(dh, to_cell))
+        sums = [k.mul(dc, to_i), k.mul(dc, to_f), k.mul(dc, to_g), k.mul(dh, to_o)]
         parts[t] = k.cat(sums, 1)
         dc = k.mul(dc, f)
         dh = recurrent.product_in(k, parts[t], w_hh)
@@ -259,9 +245,22 @@ def lstm_backward_in_primitives(
     )
 
 
-def _slope_in(k: Any, s: Array, one: Array) -> Array:
-    """Return s (1 - s), the slope of the sigmoid whose value is s."""
-    return k.mul(s, sub_in_primitives(k, one, s))
+def _factors_in(k: Any, acts: Array, cells: Array, first: Array) -> tuple[Array, ...]:
+    """Return what the gradients are multiplied by, for all steps at once.
+
+    From dh to dc; from dc to the sums of i, f and g; from dh to that of o; and f.
+    """
+    one = k.constant(1, acts)
+    i, f, a, o = recurrent.blocks_in(k, acts, 4)
+    top = k.tanh(cells)
+    return (
+        k.mul(o, sub_in_primitives(k, one, k.mul(top, top))),
+        k.mul(a, recurrent.slope_in(k, i, one)),
+        k.mul(first, recurrent.slope_in(k, f, one)),
+        k.mul(i, sub_in_primitives(k, one, k.mul(a, a))),
+        k.mul(top, recurrent.slope_in(k, o, one)),
+        f,
+    )
 
 
 # ---- specs ---------------------------------------------------------------------------

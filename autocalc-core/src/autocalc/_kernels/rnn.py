@@ -155,15 +155,17 @@ def rnn_backward_in_primitives(
 ) -> tuple[Array | None, ...]:
     steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
     zero, one = k.constant(0, g), k.constant(1, g)
+    if activation == "tanh":
+        slopes = sub_in_primitives(k, one, k.mul(out, out))
+    else:
+        slopes = k.compare(out, zero, "gt")
     dh = k.zeros((batch, hidden), k.dtype(g))
     parts: dict[int, Array] = {}
     for t in reversed(recurrent.order(steps, reverse)):
         dh = k.add(dh, recurrent.step_of(k, g, t))
-        h = recurrent.step_of(k, out, t)
-        if activation == "tanh":
-            parts[t] = k.mul(dh, sub_in_primitives(k, one, k.mul(h, h)))
-        else:
-            parts[t] = k.where(k.compare(h, zero, "gt"), dh, zero)
+        slope = recurrent.step_of(k, slopes, t)
+        tanh = activation == "tanh"
+        parts[t] = k.mul(dh, slope) if tanh else k.where(slope, dh, zero)
         dh = recurrent.product_in(k, parts[t], w_hh)
     d = recurrent.joined_in(k, parts, (steps, batch, hidden), g)
     return recurrent.wanted(
