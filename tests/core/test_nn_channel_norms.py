@@ -72,6 +72,13 @@ def test_running_statistics_move_and_then_serve():
     assert layer.num_batches_tracked.item() == 0
 
 
+def test_a_batch_of_nothing_moves_no_statistics():
+    layer = nn.BatchNorm1d(2)
+    assert layer(ac.ones(0, 2)).shape == (0, 2)
+    assert layer.running_mean.tolist() == [0, 0]
+    assert layer.running_var.tolist() == [1, 1]
+
+
 def test_without_momentum_it_is_the_mean_over_batches():
     layer = nn.BatchNorm1d(4, momentum=None, dtype=ac.float64)
     for x in X:

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import functools
 import operator
-import re
 import warnings
 import zlib
 from collections import Counter
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,13 +20,21 @@ import autocalc as ac
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("expecttest", reason="PyTorch's database imports it")
+from tests.operators.both import (  # noqa: E402  it imports PyTorch
+    TOLERANCE,
+    Result,
+    Skipped,
+    compare,
+    gradients,
+    leaves_of,
+    ours,
+    read_lists,
+    spread,
+    theirs,
+    tolerance,
+)
+
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
-
-#: Of each operator and dtype; spread evenly over those that the database has.
-MOST_SAMPLES = 16
-
-#: What PyTorch's `assert_close` allows: (rtol, atol).
-TOLERANCE = {torch.float32: (1.3e-6, 1e-5), torch.float64: (1e-7, 1e-7)}
 
 #: Where the database's name is not the path of the function.
 PATHS = {
@@ -81,37 +86,7 @@ DRAWS = {
 }
 
 
-class Skipped(Exception):
-    """A sample uses what AutoCalc does not have: another dtype, a sparse layout."""
-
-
-@dataclass
-class Result:
-    """What became of one operator."""
-
-    present: bool = True
-    ran: int = 0
-    forward: list[str] = field(default_factory=list)
-    gradient: list[str] = field(default_factory=list)
-    skipped: Counter = field(default_factory=Counter)
-
-    @property
-    def clean(self) -> bool:
-        return self.present and self.ran > 0 and not (self.forward or self.gradient)
-
-
-def _read():
-    lists, section = {}, None
-    for line in (Path(__file__).parent / "wanted.txt").read_text().splitlines():
-        text = line.partition("#")[0].strip()
-        if heading := re.fullmatch(r"\[(.*)\]", text):
-            section = lists.setdefault(heading[1], [])
-        elif text:
-            section += text.split()
-    return lists
-
-
-LISTS = _read()
+LISTS = read_lists("wanted.txt")
 NOT_YET = frozenset(LISTS.pop("not yet"))
 KIND = {name: kind for kind, names in LISTS.items() for name in names}
 
@@ -123,56 +98,6 @@ def database():
         warnings.simplefilter("ignore")
         from torch.testing._internal.common_methods_invocations import op_db
     return {entry.full_name: entry for entry in op_db}
-
-
-# ---- the same call for both ----------------------------------------------------------
-
-
-def ours(x, leaves):
-    """Return what a sample holds as AutoCalc has it; note pairs of leaves."""
-    if isinstance(x, torch.Tensor):
-        if x.layout is not torch.strided:
-            raise Skipped(f"layout {x.layout}")
-        _dtype(x.dtype)
-        mine = ac.from_numpy(x.detach().resolve_neg().clone().numpy())
-        if x.requires_grad:
-            mine.requires_grad_()
-            leaves.append((x, mine))
-        return mine
-    if isinstance(x, torch.dtype):
-        return _dtype(x)
-    if isinstance(x, torch.device):
-        return ac.device(str(x))
-    if isinstance(x, complex):
-        raise Skipped("complex numbers")
-    if isinstance(x, tuple) and type(x) is not tuple and not hasattr(x, "_fields"):
-        return tuple(x)  # torch.Size
-    if isinstance(x, (tuple, list)):
-        return type(x)(ours(one, leaves) for one in x)
-    if isinstance(x, dict):
-        # A layout in memory has no name in AutoCalc, and values do not depend on it.
-        words = {k: v for k, v in x.items() if k not in {"layout", "memory_format"}}
-        return {key: ours(value, leaves) for key, value in words.items()}
-    return x
-
-
-def _dtype(dtype):
-    name = str(dtype).removeprefix("torch.")
-    names = "float32 float64 int8 int16 int32 int64 uint8 bool"
-    if name not in names.split():
-        raise Skipped(name)
-    return getattr(ac, name)
-
-
-def theirs(x):
-    """Return what a sample holds, its tensors leaves."""
-    if isinstance(x, torch.Tensor):
-        return x.detach().requires_grad_(x.requires_grad)
-    if isinstance(x, (tuple, list)) and not isinstance(x, torch.Size):
-        return type(x)(theirs(one) for one in x)
-    if isinstance(x, dict):
-        return {key: theirs(value) for key, value in x.items()}
-    return x
 
 
 def find(entry):
@@ -195,46 +120,6 @@ def find(entry):
 def needs_method(entry):
     name = PATHS.get(entry.full_name, entry.name)
     return hasattr(torch.Tensor, name) and callable(entry.get_method() or None)
-
-
-def tolerance(entry, dtype):
-    """Return the (rtol, atol) of `assert_close`, or what the database widens it to."""
-    from torch.testing._internal.common_device_type import toleranceOverride
-
-    rtol, atol = TOLERANCE[dtype]
-    for info in entry.decorators:
-        if getattr(info, "device_type", None) not in (None, "cpu"):
-            continue
-        for one in getattr(info, "decorators", None) or [info]:
-            if isinstance(one, toleranceOverride) and dtype in one.d:
-                rtol = max(rtol, one.d[dtype].rtol)
-                atol = max(atol, one.d[dtype].atol)
-    return {"rtol": rtol, "atol": atol, "equal_nan": True}
-
-
-def flat(x):
-    if isinstance(x, (tuple, list)):
-        return [one for part in x for one in flat(part)]
-    return [x]
-
-
-def compare(mine, expected, close, *, values=True):
-    mine, expected = flat(mine), flat(expected)
-    assert len(mine) == len(expected), f"{len(mine)} results, not {len(expected)}"
-    for a, b in zip(mine, expected, strict=True):
-        if not isinstance(b, torch.Tensor):
-            assert a == b, f"{a!r}, not {b!r}"
-            continue
-        assert isinstance(a, ac.Tensor), f"{type(a).__name__}, not a Tensor"
-        assert a.dtype.name == str(b.dtype).removeprefix("torch."), (
-            f"dtype {a.dtype.name}, not {b.dtype}"
-        )
-        assert a.shape == tuple(b.shape), f"shape {a.shape}, not {tuple(b.shape)}"
-        if values:
-            array = np.array(a.detach().numpy())
-            torch.testing.assert_close(
-                torch.from_numpy(array), b.detach().resolve_neg(), **close
-            )
 
 
 # ---- one operator --------------------------------------------------------------------
@@ -263,8 +148,7 @@ def run_dtype(entry, kind, function, method, dtype, result):
     differentiable = kind == "differentiable" and dtype.is_floating_point
     close = tolerance(entry, dtype) if dtype in TOLERANCE else {"rtol": 0, "atol": 0}
     samples = list(entry.sample_inputs("cpu", dtype, requires_grad=differentiable))
-    step = max(len(samples) / MOST_SAMPLES, 1)
-    chosen = [samples[int(i * step)] for i in range(min(MOST_SAMPLES, len(samples)))]
+    chosen = spread(samples)
     result.skipped["beyond the number that is tried"] += len(samples) - len(chosen)
     for i, sample in enumerate(chosen):
         run_sample(entry, kind, (function, method), sample, close, i, result)
@@ -304,7 +188,10 @@ def run_sample(entry, kind, spellings, sample, close, i, result):
     if close["rtol"] >= TOLERANCE[torch.float32][0]:
         close = {**close, "rtol": close["rtol"] + CANCELLING.get(entry.full_name, 0)}
     try:
-        gradients(sample, leaves, out, expected, (input, args, kwargs), close)
+        process = sample.output_process_fn_grad or (lambda x: x)
+        inputs = [x for x in leaves_of((input, args, kwargs)) if x.requires_grad]
+        mine = [x for _, x in leaves]
+        gradients(process(out), process(expected), mine, inputs, close)
     except Exception as error:
         result.gradient.append(f"{where}: {type(error).__name__}: {error}"[:1500])
 
@@ -325,46 +212,6 @@ def run_in_place(entry, mine, input, args, kwargs, close):
         mine_target = ac.from_numpy(input.detach().clone().numpy())
         assert written(mine_target, *mine[1], **mine[2]) is mine_target
         compare(mine_target, target, close)
-
-
-def gradients(sample, leaves, out, expected, arguments, close):
-    """Compare the gradients of all results, each with a cotangent of its own."""
-    process = sample.output_process_fn_grad or (lambda x: x)
-    out, expected = flat(process(out)), flat(process(expected))
-    pairs = [
-        (a, b)
-        for a, b in zip(out, expected, strict=True)
-        if isinstance(b, torch.Tensor) and b.requires_grad
-    ]
-    if not pairs:
-        return
-    rng = np.random.default_rng(0)
-    cotangents = [
-        torch.from_numpy(rng.normal(size=b.shape)).to(b.dtype) for _, b in pairs
-    ]
-    inputs = [x for x in leaves_of(arguments) if x.requires_grad]
-    assert all(a.requires_grad for a, _ in pairs), "a result has no history"
-    wanted = torch.autograd.grad(
-        [b for _, b in pairs], inputs, cotangents, allow_unused=True
-    )
-    found = ac.autograd.grad(
-        [a for a, _ in pairs],
-        [x for _, x in leaves],
-        [ac.from_numpy(g.numpy().copy()) for g in cotangents],
-        allow_unused=True,
-    )
-    for a, b, x in zip(found, wanted, inputs, strict=True):
-        zeros = torch.zeros_like(x)
-        mine = ac.from_numpy(zeros.numpy()) if a is None else a
-        compare(mine, zeros if b is None else b, close)
-
-
-def leaves_of(x):
-    if isinstance(x, dict):
-        x = list(x.values())
-    if isinstance(x, (tuple, list)):
-        return [one for part in x for one in leaves_of(part)]
-    return [x] if isinstance(x, torch.Tensor) else []
 
 
 def check_distribution(name, result):

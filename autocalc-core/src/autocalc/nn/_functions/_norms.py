@@ -259,7 +259,9 @@ def _normalised(
 def _move(
     statistics: Statistics, now: tuple[Tensor, ...], n: int, momentum: float
 ) -> None:
-    """Move running statistics towards those of `n` values in a channel."""
+    """Move running statistics towards those of `n` values in a channel, if any."""
+    if n == 0:
+        return
     with no_grad():
         mean, var = statistics
         if mean is not None:
