@@ -67,3 +67,32 @@ def test_cells(kind):
         a, b = mine(ours(x), a), theirs(x, b)
     for one, other in zip(flat(a), flat(b), strict=True):
         close(one, other)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+def test_packed_sequences(kind):
+    mine, theirs = twins(kind, 4, 5, num_layers=2, bidirectional=True)
+    x = torch.randn(6, 4, 4, dtype=torch.float64, requires_grad=True)
+    y = ours(x).requires_grad_()
+    packed = [
+        library.nn.utils.rnn.pack_padded_sequence(
+            one, library.tensor([2, 6, 3, 3]), enforce_sorted=False
+        )
+        for library, one in ((ac, y), (torch, x))
+    ]
+    for a, b in zip(*packed, strict=True):
+        close(a, b)
+    (a, last), (b, expected) = mine(packed[0]), theirs(packed[1])
+    for one, other in zip(flat(last), flat(expected), strict=True):
+        close(one, other)
+    for one, other in zip(
+        ac.nn.utils.rnn.pad_packed_sequence(a, True, -1.0, 7),
+        torch.nn.utils.rnn.pad_packed_sequence(b, True, -1.0, 7),
+        strict=True,
+    ):
+        close(one, other)
+    (a.data * a.data).sum().backward()
+    (b.data**2).sum().backward()
+    close(y.grad, x.grad)
+    for a, b in zip(mine.parameters(), theirs.parameters(), strict=True):
+        close(a.grad, b.grad)

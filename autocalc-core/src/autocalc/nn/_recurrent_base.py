@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autocalc import _functional as functional
@@ -18,8 +18,14 @@ from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn import _init
 from autocalc.nn._checks import check_flag, check_probability, check_sizes
 from autocalc.nn._functions._dropout import dropout as drop
-from autocalc.nn._functions._recurrent import States, Weights, layer
+from autocalc.nn._functions._recurrent import (
+    States,
+    Weights,
+    layer,
+    packed_layer,
+)
 from autocalc.nn._module import Module
+from autocalc.nn._packed import PackedSequence
 from autocalc.nn._parameter import Parameter
 
 #: Blocks of rows in the weights.
@@ -149,33 +155,35 @@ class RNNBase(Module):
 
     # ---- running -----------------------------------------------------------------
 
-    def forward(self, input: Tensor, hx: Any = None) -> tuple[Tensor, Any]:
+    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
         """Return the outputs of the last layer, and the last states of all layers.
 
         Parameters
         ----------
         input
             (T, B, input_size), (B, T, input_size) if `batch_first`, or (T,
-            input_size) for one sequence.
+            input_size) for one sequence; or a `PackedSequence` of several lengths.
         hx
             The first states, zeros by default: h (layers * directions, B, features),
             and for an LSTM a pair of h and c; without B for one sequence.
 
         Returns
         -------
-        output : Tensor
+        output : Tensor or PackedSequence
             As `input`, with the features of the state, twice as many if
             bidirectional.
         hx
             As `hx`, after the last step.
         """
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx)
         single = self._check_input(input)
-        x = input
+        x: Tensor = input
         if single:
             x = functional.unsqueeze(x, 1)
         elif self.batch_first:
             x = functional.permute(x, (1, 0, 2))
-        first = self._first_states(x, hx, single)
+        first = self._first_states(x, x.shape[1], hx, single)
         x, last = self._run(x, first)
         if single:
             x = functional.squeeze(x, 1)
@@ -184,7 +192,25 @@ class RNNBase(Module):
             x = functional.permute(x, (1, 0, 2))
         return x, last if self.mode == "LSTM" else last[0]
 
-    def _run(self, x: Tensor, first: States) -> tuple[Tensor, States]:
+    def _forward_packed(
+        self, input: PackedSequence, hx: Any
+    ) -> tuple[PackedSequence, Any]:
+        """Return the same of sequences that lie in the order of their lengths."""
+        x, batch_sizes, order, back = input
+        self._check_features(x, x.ndim == 2, "PackedSequence.data", "(N, {0})")
+        sizes = batch_sizes.tolist()
+        first = self._first_states(x, sizes[0], hx, False)
+        if hx is not None and order is not None:
+            first = tuple(functional.index_select(s, 1, order) for s in first)
+        x, last = self._run(x, first, sizes)
+        if back is not None:
+            last = tuple(functional.index_select(s, 1, back) for s in last)
+        return input._replace(data=x), last if self.mode == "LSTM" else last[0]
+
+    def _run(
+        self, x: Tensor, first: States, sizes: Sequence[int] | None = None
+    ) -> tuple[Tensor, States]:
+        """Run all layers over ``[T, B, I]``, or over packed sequences ``[N, I]``."""
         last: list[States] = []
         for number in range(self.num_layers):
             if number and self.dropout:
@@ -193,43 +219,52 @@ class RNNBase(Module):
             for suffix in ("", "_reverse")[: self._directions]:
                 states = tuple(s[len(last)] for s in first)
                 weights = self._weights(number, suffix)
-                half, ended = layer(self.mode, x, weights, states, bool(suffix))
+                rest = (weights, states, bool(suffix))
+                if sizes is None:
+                    half, ended = layer(self.mode, x, *rest)
+                else:
+                    half, ended = packed_layer(self.mode, x, sizes, *rest)
                 halves.append(half)
                 last.append(ended)
-            x = halves[0] if len(halves) == 1 else functional.cat(halves, 2)
+            x = halves[0] if len(halves) == 1 else functional.cat(halves, -1)
         return x, tuple(functional.stack(list(s)) for s in zip(*last, strict=True))
 
     def _check_input(self, input: Tensor) -> bool:
         """Raise unless the input fits; return whether it is one sequence alone."""
         name = type(self).__name__
         x = checked(name, input)
-        if x.ndim not in (2, 3) or x.shape[-1] != self.input_size:
-            needed = "(B, T, {0})" if self.batch_first else "(T, B, {0})"
-            message = (
-                f"{name}: `input` has shape {x.shape}; it must be "
-                f"{needed.format(self.input_size)}, or (T, {self.input_size}) for one "
-                f"sequence."
-            )
-            raise ShapeError(message)
-        weight = self._weights(0, "").w_ih
-        if x.dtype is not weight.dtype:
-            message = (
-                f"{name}: `input` has dtype {x.dtype.name}, the parameters "
-                f"{weight.dtype.name}; convert one of them with .to()."
-            )
-            raise DTypeError(message)
+        order = "(B, T, {0})" if self.batch_first else "(T, B, {0})"
+        needed = f"{order}, or (T, {{0}}) for one sequence"
+        self._check_features(x, x.ndim in (2, 3), "input", needed)
         steps = x.shape[1 if self.batch_first and x.ndim == 3 else 0]
         if not steps:
             message = f"{name}: `input` has shape {x.shape}; give at least one step."
             raise ShapeError(message)
         return x.ndim == 2
 
-    def _first_states(self, x: Tensor, hx: Any, single: bool) -> States:
+    def _check_features(self, x: Tensor, fits: bool, word: str, needed: str) -> None:
+        """Raise unless the dimensions fit, and features and dtype with them."""
+        name = type(self).__name__
+        if not fits or x.shape[-1] != self.input_size:
+            message = (
+                f"{name}: `{word}` has shape {x.shape}; it must be "
+                f"{needed.format(self.input_size)}."
+            )
+            raise ShapeError(message)
+        weight = self._weights(0, "").w_ih
+        if x.dtype is not weight.dtype:
+            message = (
+                f"{name}: `{word}` has dtype {x.dtype.name}, the parameters "
+                f"{weight.dtype.name}; convert one of them with .to()."
+            )
+            raise DTypeError(message)
+
+    def _first_states(self, x: Tensor, batch: int, hx: Any, single: bool) -> States:
         """Return h0 (and c0) as ``[layers * directions, B, features]``."""
         name, count = type(self).__name__, self.num_layers * self._directions
-        shapes = [(count, x.shape[1], self.proj_size or self.hidden_size)]
+        shapes = [(count, batch, self.proj_size or self.hidden_size)]
         if self.mode == "LSTM":
-            shapes.append((count, x.shape[1], self.hidden_size))
+            shapes.append((count, batch, self.hidden_size))
         if hx is None:
             return tuple(zeros(*shape, dtype=x.dtype) for shape in shapes)
         given = hx if isinstance(hx, (tuple, list)) else (hx,)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from autocalc import _functional as functional
@@ -40,6 +42,60 @@ def layer(
     else:
         out = ops.rnn(*operands, kind.removeprefix("RNN_").lower(), reverse)
     return out, (_last(out, reverse),)
+
+
+def packed_layer(
+    kind: str,
+    data: Tensor,
+    sizes: Sequence[int],
+    weights: Weights,
+    first: States,
+    reverse: bool,
+) -> tuple[Tensor, States]:
+    """Run a layer over packed sequences ``[N, I]``, `sizes` of them at each step.
+
+    Steps of equally many sequences are one call; between two calls the shorter ones
+    have ended, or from the other side begin with their first states.
+    """
+    spans = _spans(sizes)
+    out: list[Tensor] = []
+    ended: list[States] = []
+    states = tuple(s[: spans[-1].batch if reverse else sizes[0]] for s in first)
+    for span in reversed(spans) if reverse else spans:
+        count = states[0].shape[0]
+        if count > span.batch:
+            ended.append(tuple(s[span.batch :] for s in states))
+            states = tuple(s[: span.batch] for s in states)
+        elif count < span.batch:
+            states = tuple(
+                functional.cat([s, begun[count : span.batch]], 0)
+                for s, begun in zip(states, first, strict=True)
+            )
+        rows = span.steps * span.batch
+        x = data[span.start : span.start + rows]
+        x = functional.reshape(x, (span.steps, span.batch, x.shape[1]))
+        y, states = layer(kind, x, weights, states, reverse)
+        out.append(functional.reshape(y, (rows, y.shape[2])))
+    parts = zip(states, *reversed(ended), strict=True)
+    last = tuple(functional.cat(list(s), 0) for s in parts)
+    return functional.cat(out[::-1] if reverse else out, 0), last
+
+
+class _Span(NamedTuple):
+    """Steps of equally many sequences."""
+
+    start: int  # the row of the first element
+    steps: int
+    batch: int
+
+
+def _spans(sizes: Sequence[int]) -> list[_Span]:
+    spans, start = [], 0
+    for batch, group in groupby(sizes):
+        steps = len(list(group))
+        spans.append(_Span(start, steps, batch))
+        start += steps * batch
+    return spans
 
 
 def _last(out: Tensor, reverse: bool) -> Tensor:

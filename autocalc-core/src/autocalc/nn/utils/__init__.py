@@ -4,12 +4,14 @@
 from autocalc.nn._clip import clip_grad_norm_, clip_grad_value_
 from autocalc.nn._vector import parameters_to_vector, vector_to_parameters
 from autocalc.nn._weight_norm import remove_weight_norm, weight_norm
+from autocalc.nn.utils import rnn
 
 __all__ = [
     "clip_grad_norm_",
     "clip_grad_value_",
     "parameters_to_vector",
     "remove_weight_norm",
+    "rnn",
     "vector_to_parameters",
     "weight_norm",
 ]
