@@ -21,6 +21,10 @@ TORCH_VENV ?= .venv-torch
 # The CPU build by its full name: the plain one brings gigabytes of CUDA on Linux.
 TORCH ?= torch==2.13.0$(if $(filter Linux,$(shell uname -s)),+cpu)
 comma := ,
+# Tests run in so many processes, each test file in one: what its tests share is made
+# once.  More than 2 gain nothing, one file being half of the work.
+TEST_WORKERS ?= 2
+PARALLEL := --numprocesses $(TEST_WORKERS) --dist loadfile
 # More words for a command: make test ARGS='-k gemm -x', make train ARGS='--epochs 5'.
 ARGS ?=
 
@@ -44,8 +48,8 @@ train: install ## Train on the embedded digits and print the result
 	$(BIN)/autocalc train digits $(ARGS)
 
 .PHONY: test
-test: install $(MADE)/test ## Run the whole test suite
-	$(BIN)/python -m pytest $(ARGS)
+test: install $(MADE)/test ## Run the whole test suite (TEST_WORKERS=0 for one process)
+	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 # -------------------------------------------------------------------- installation
 
@@ -123,7 +127,7 @@ $(GROUPS): $(MADE)/%: pyproject.toml $(MADE)/venv
 
 .PHONY: test-core
 test-core: $(CORE_VENV)/made/autocalc-core ## Run the tests with the core package alone
-	$(CORE_VENV)/bin/python -m pytest --ignore tests/simd --ignore tests/blas $(ARGS)
+	$(CORE_VENV)/bin/python -m pytest --ignore tests/simd --ignore tests/blas $(PARALLEL) $(ARGS)
 
 $(CORE_VENV)/made/venv:
 	$(check_python)
@@ -185,7 +189,7 @@ test-neon: $(MADE)/autocalc-core $(MADE)/build $(MADE)/test | neon-tools ## Test
 
 .PHONY: test-torch
 test-torch: install $(MADE)/test $(TORCH_VENV)/made/torch ## Run the comparisons with PyTorch
-	$(TORCH_VENV)/bin/python -m pytest -m torch $(ARGS)
+	$(TORCH_VENV)/bin/python -m pytest -m torch $(PARALLEL) $(ARGS)
 
 # PyTorch stays out of .venv: this environment sees the packages of .venv and adds it.
 $(TORCH_VENV)/made/torch: $(MADE)/venv

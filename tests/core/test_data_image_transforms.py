@@ -37,7 +37,7 @@ TRANSFORMS = [
 ]
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS, ids=repr)
+@pytest.mark.parametrize("transform", TRANSFORMS, ids=lambda t: type(t).__name__)
 def test_a_batch_gives_what_its_samples_give(transform):
     batch = ac.from_numpy(numbered(6, 3, 7, 8))
     before = batch.clone()

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import zlib
 
 import numpy as np
 import pytest
 
 import autocalc as ac
+from autocalc import _ops
 from autocalc._functional import cross_entropy, linear
 from autocalc._kernels._table import TABLE
 from autocalc._ops import attention, elementwise, linalg, random, shape
@@ -367,6 +370,8 @@ def test_only_some_inputs_of_a_norm_need_a_gradient(needed):
 
 
 def test_every_operator_is_covered_here():
+    for module in pkgutil.iter_modules(_ops.__path__, "autocalc._ops."):
+        importlib.import_module(module.name)  # some are imported when they are used
     words = {name.split()[0] for name in [*BINARY, *UNARY, *REDUCTIONS, *CASES]}
     missing = set(OPERATORS) - NO_GRADIENT - words - {"round"} - ELSEWHERE
     assert {name for name in missing if TABLE[name].kind != "standalone"} == set()

@@ -15,6 +15,12 @@ def kernels(request):
     return _core.load(request.param)
 
 
+@pytest.fixture(scope="session")
+def tables():
+    """Instruction set -> its kernels, for tests whose oracle costs more than these."""
+    return {isa: _core.load(isa) for isa in ISAS}
+
+
 @pytest.fixture
 def set_threads():
     """Set the number of threads; it is restored after the test."""

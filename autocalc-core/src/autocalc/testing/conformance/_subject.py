@@ -208,11 +208,16 @@ class Subject:
         expected: tuple[Any, ...] | None = None,
         prior: tuple[Any, ...] = (),
         times: float = 1.0,
+        limits: Any = None,
     ) -> None:
-        """Hold outputs to the budget, or so many times that; keep the worst error."""
+        """Hold outputs to the budget, or so many times that; keep the worst error.
+
+        What is expected, and the limits, can be given where several sets share them.
+        """
         if expected is None:
             expected = expected_of(spec, sample, dtype)
-        limits = self._limits(spec, sample, dtype, expected)
+        if limits is None:
+            limits = limits_of(spec, sample, dtype, expected)
         worst = self.worst[spec.name, dtype.name]
         worst.calls += 1
         for i, output in enumerate(spec.outputs):
@@ -230,20 +235,21 @@ class Subject:
                 allowed = times * slack(dtype) * np.asarray(limit, np.float64) + extra
                 worst.include(*compare(spec, label, actual, wanted, allowed))
 
-    def _limits(
-        self, spec: KernelSpec, sample: Sample, dtype: DType, expected: tuple[Any, ...]
-    ) -> Any:
-        """Return the absolute errors allowed; integers are compared exactly."""
-        if dtype.kind != "f":
-            return [[0.0] * len(e) if isinstance(e, list) else 0.0 for e in expected]
-        inputs = tuple(map(widen, sample.inputs))
-        with np.errstate(all="ignore"):
-            return spec.budget.tolerance(
-                inputs,
-                sample.attributes,
-                budget_view(expected),
-                float(np.finfo(dtype).eps),
-            )
+
+def limits_of(
+    spec: KernelSpec, sample: Sample, dtype: DType, expected: tuple[Any, ...]
+) -> Any:
+    """Return the absolute errors allowed; integers are compared exactly."""
+    if dtype.kind != "f":
+        return [[0.0] * len(e) if isinstance(e, list) else 0.0 for e in expected]
+    inputs = tuple(map(widen, sample.inputs))
+    with np.errstate(all="ignore"):
+        return spec.budget.tolerance(
+            inputs,
+            sample.attributes,
+            budget_view(expected),
+            float(np.finfo(dtype).eps),
+        )
 
 
 @functools.lru_cache(maxsize=1)
