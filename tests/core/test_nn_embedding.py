@@ -73,9 +73,53 @@ def test_what_does_not_fit_is_an_error():
         F.embedding(ac.tensor([0]), ac.ones(3))
     with pytest.raises(ArgumentError, match="`padding_idx` is 3 for a table of 3 rows"):
         F.embedding(ac.tensor([0]), table, 3)
-    with pytest.raises(ArgumentError, match=r"`max_norm`=1\.0 is not available"):
-        nn.Embedding(3, 2, max_norm=1.0)
     with pytest.raises(ArgumentError, match="`sparse`=True is not available"):
         nn.Embedding(3, 2, sparse=True)
     with pytest.raises(ArgumentError, match="Embedding: `num_embeddings` is -1"):
         nn.Embedding(-1, 2)
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0])
+def test_rows_that_are_named_and_too_long_are_made_shorter(p):
+    values = np.array([[3.0, 4.0], [0.3, 0.4], [6.0, 8.0], [0.0, 0.0]])
+    layer = nn.Embedding.from_pretrained(ac.tensor(values), False, None, 1.0, p)
+    out = layer(ac.tensor([0, 1, 0, 3]))
+    expected = values.copy()
+    expected[0] /= np.abs(values[0]).sum() if p == 1 else 5.0
+    np.testing.assert_allclose(layer.weight.detach().numpy(), expected, atol=1e-7)
+    assert out.tolist() == layer.weight[ac.tensor([0, 1, 0, 3])].tolist()
+    out.sum().backward()
+    assert layer.weight.grad.tolist() == [[2.0] * 2, [1.0] * 2, [0.0] * 2, [1.0] * 2]
+
+
+def test_gradients_divided_by_how_often_a_row_is_named():
+    weight = ac.ones(3, 2, dtype=ac.float64, requires_grad=True)
+    numbers = ac.tensor([[0, 2], [0, 0]])
+    g = ac.arange(8.0, dtype=ac.float64).reshape(2, 2, 2)
+    F.embedding(numbers, weight, scale_grad_by_freq=True).backward(g)
+    expected = [[10 / 3, 13 / 3], [0.0, 0.0], [2.0, 3.0]]
+    np.testing.assert_allclose(weight.grad.numpy(), expected)
+
+    def call(weight):
+        return F.embedding(numbers, weight, 2, scale_grad_by_freq=True) ** 2
+
+    (first,) = ac.autograd.grad(call(weight).sum(), weight, create_graph=True)
+    (second,) = ac.autograd.grad(first.sum(), weight)
+    assert second.tolist() == [[2.0, 2.0], [0.0, 0.0], [0.0, 0.0]]
+
+
+def test_bags_pass_the_options_on():
+    weight = ac.tensor([[3.0, 4.0], [0.0, 2.0]], requires_grad=True)
+    layer = nn.EmbeddingBag.from_pretrained(weight.detach(), False, 1.0, mode="sum")
+    assert layer(ac.tensor([[0, 0]])).tolist()[0] == pytest.approx([1.2, 1.6])
+    words = {"mode": "sum", "scale_grad_by_freq": True}
+    F.embedding_bag(ac.tensor([[0, 0, 1]]), weight, **words).sum().backward()
+    assert weight.grad.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    with pytest.raises(ArgumentError, match="is for modes 'sum' and 'mean'"):
+        F.embedding_bag(ac.tensor([[0]]), weight, mode="max", scale_grad_by_freq=True)
+    assert repr(layer) == "EmbeddingBag(2, 2, max_norm=1.0, mode='sum')"
+    layer = nn.Embedding(3, 2, 0, 1.0, 1.0, True)
+    assert repr(layer) == (
+        "Embedding(3, 2, padding_idx=0, max_norm=1.0, norm_type=1.0, "
+        "scale_grad_by_freq=True)"
+    )

@@ -181,7 +181,7 @@ def test_bags_in_rows_and_the_layer():
     assert_close(layer(numbers), expected)
     assert_close(layer(numbers.reshape(-1), ac.tensor([0, 3])), expected)
     assert layer.weight[0].tolist() == [0.0] * 3
-    assert repr(layer) == "EmbeddingBag(4, 3, padding_idx=0, mode='sum')"
+    assert repr(layer) == "EmbeddingBag(4, 3, mode='sum', padding_idx=0)"
     assert not nn.EmbeddingBag.from_pretrained(ac.ones(2, 2)).weight.requires_grad
 
 

@@ -54,7 +54,6 @@ from autocalc._functional.extrema import (
     min,
 )
 from autocalc._functional.indexing import (
-    embedding,
     gather,
     getitem,
     index_select,
@@ -106,6 +105,9 @@ from autocalc._functional.shapes import (
     transpose,
     unsqueeze,
     view,
+)
+from autocalc._functional.tables import (
+    embedding,
 )
 
 __all__ = [

@@ -9,11 +9,10 @@ from typing import Any
 from autocalc import _dtypes as dtypes
 from autocalc._functional._arguments import axis_of, checked
 from autocalc._functional._index import part_of, read_picked, split_index
-from autocalc._ops import embedding as embedding_op
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import cast
 from autocalc._tensor import Tensor
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import DTypeError, ShapeError
 
 
 def as_positions(where: str, index: Any) -> Tensor:
@@ -117,100 +116,6 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         out = shapes.index_select(shapes.reshape(input, (1,)), places, 0)
         return shapes.unshared(shapes.reshape(out, ()))
     return shapes.index_select(input, places, axis)
-
-
-def embedding(
-    input: Tensor,
-    weight: Tensor,
-    padding_idx: int | None = None,
-    max_norm: float | None = None,
-    norm_type: float = 2.0,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> Tensor:
-    r"""Return the rows of `weight` that `input` numbers: weight[input].
-
-    Parameters
-    ----------
-    input
-        Numbers from 0 to V - 1, of any shape (\*), of an integer dtype.
-    weight
-        The table, (V, D).
-    padding_idx
-        A row that gets no gradient; negative ones count from the end.
-    max_norm, norm_type, scale_grad_by_freq, sparse
-        Must be left out; there for PyTorch's argument order.
-
-    Returns
-    -------
-    Tensor
-        Of shape (\*, D).
-
-    Raises
-    ------
-    KernelDataError
-        If a number is outside 0 to V - 1.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> table = ac.tensor([[0.0, 0.0], [1.0, 2.0]])
-    >>> ac.nn.functional.embedding(ac.tensor([1, 0, 1]), table)
-    tensor([[1., 2.],
-            [0., 0.],
-            [1., 2.]])
-    """
-    refuse_embedding_options(
-        "embedding", max_norm, norm_type, scale_grad_by_freq, sparse
-    )
-    if checked("embedding", input).dtype is dtypes.bool_ or input.is_floating_point():
-        message = (
-            f"embedding: `input` has dtype {input.dtype.name}; it holds the numbers of "
-            f"rows, which must be integers."
-        )
-        raise DTypeError(message)
-    if checked("embedding", weight).ndim != 2:
-        message = (
-            f"embedding: `weight` has shape {weight.shape}; it must be a table of two "
-            f"dimensions, [V, D]."
-        )
-        raise ShapeError(message)
-    padding = row_number("embedding", padding_idx, weight.shape[0])
-    kept = -1 if padding is None else padding
-    return embedding_op.embedding(weight, cast(input, dtypes.int64), kept)
-
-
-def refuse_embedding_options(
-    where: str,
-    max_norm: float | None,
-    norm_type: float,
-    scale_grad_by_freq: bool,
-    sparse: bool,
-) -> None:
-    """Raise if one of PyTorch's options is used that there is no kernel for."""
-    given = {
-        "max_norm": max_norm,
-        "norm_type": None if norm_type == 2.0 else norm_type,
-        "scale_grad_by_freq": scale_grad_by_freq or None,
-        "sparse": sparse or None,
-    }
-    for name, value in given.items():
-        if value is not None:
-            message = f"{where}: `{name}`={value} is not available; leave it out."
-            raise ArgumentError(message)
-
-
-def row_number(where: str, padding_idx: Any, rows: int) -> int | None:
-    """Return the number of the padding row, counted from the first."""
-    if padding_idx is None:
-        return None
-    if not isinstance(padding_idx, int) or not -rows <= padding_idx < rows:
-        message = (
-            f"{where}: `padding_idx` is {padding_idx!r} for a table of {rows} rows; it "
-            f"must lie in {-rows} to {rows - 1}."
-        )
-        raise ArgumentError(message)
-    return padding_idx % rows
 
 
 def getitem(input: Tensor, index: Any) -> Tensor:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
@@ -14,11 +15,17 @@ from autocalc._tensor import Tensor, make
 _op = Op("embedding", "indices:weight")
 
 
-def _embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1) -> Tensor:
+def _embedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int = -1,
+    by_frequency: bool = False,
+) -> Tensor:
     """Return ``weight[indices]``; row `padding_idx`, if not -1, gets no gradient.
 
-    That row is the backward kernel's business alone: an attribute of the node which the
-    forward kernel does not know.
+    That row, and whether gradients are divided by how often their row was named, is the
+    backward rule's business alone: attributes of the node which the forward kernel does
+    not know.
     """
     a, index = weight._array, indices._array
     out = arrays.embedding(a, index)
@@ -28,7 +35,9 @@ def _embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1) -> Tensor
     assert _op.saves is not None
     saved, versions = _op.saves(edges, (None, weight, indices))
     shapes = (a.shape, index.shape)
-    node = Node(_op, edges, saved, versions, shapes, a.dtype, (padding_idx,))
+    node = Node(
+        _op, edges, saved, versions, shapes, a.dtype, (padding_idx, by_frequency)
+    )
     return make(out, node)
 
 
@@ -38,6 +47,18 @@ embedding = operator(_embedding, _op)
 @embedding.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     (indices,), shape = n.saved, n.shapes[0]
+    padding_idx, by_frequency = n.attributes
     dtype = k.dtype(g)
-    dweight = k.embedding_backward(g, indices, *n.attributes, shape=shape, dtype=dtype)
+    if by_frequency:
+        g = k.div(g, _frequencies(k, indices, shape[0], g))
+    dweight = k.embedding_backward(g, indices, padding_idx, shape=shape, dtype=dtype)
     return dweight, None
+
+
+def _frequencies(k: Any, indices: Any, rows: int, g: Any) -> Any:
+    """Return how often each number stands among all, as factors of its row of g."""
+    size = math.prod(k.shape(indices))
+    flat = k.reshape(indices, (size,))
+    one = k.full((size,), 1, k.dtype(g))
+    times = k.index_add(k.zeros((rows,), k.dtype(g)), flat, one, 0)
+    return k.reshape(k.index_select(times, flat, 0), (*k.shape(indices), 1))

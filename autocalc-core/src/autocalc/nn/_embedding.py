@@ -6,7 +6,7 @@ from __future__ import annotations
 from autocalc._creation import empty
 from autocalc._device import Device
 from autocalc._dtypes import DType
-from autocalc._functional.indexing import refuse_embedding_options, row_number
+from autocalc._functional.tables import refuse_sparse, row_number
 from autocalc._grad_mode import no_grad
 from autocalc._tensor import Tensor
 from autocalc.errors import ShapeError
@@ -27,7 +27,7 @@ class Embedding(Module):
         A row that is zero at first and gets no gradient; negative ones count from the
         end.
     max_norm, norm_type, scale_grad_by_freq, sparse
-        Must be left out; there for PyTorch's argument order.
+        As those of `functional.embedding`.
     dtype
         Of the table.
 
@@ -68,12 +68,12 @@ class Embedding(Module):
         check_sizes(
             "Embedding", num_embeddings=num_embeddings, embedding_dim=embedding_dim
         )
-        refuse_embedding_options(
-            "Embedding", max_norm, norm_type, scale_grad_by_freq, sparse
-        )
+        refuse_sparse("Embedding", sparse)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.padding_idx = row_number("Embedding", padding_idx, num_embeddings)
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
         if _weight is not None:
             _check_table("Embedding", _weight, (num_embeddings, embedding_dim))
             self.weight = Parameter(_weight, requires_grad=not _freeze)
@@ -88,6 +88,10 @@ class Embedding(Module):
         embeddings: Tensor,
         freeze: bool = True,
         padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
     ) -> Embedding:
         """Make the layer of a table that is there already, and shares its memory.
 
@@ -99,6 +103,8 @@ class Embedding(Module):
             Whether it stays as it is in training.
         padding_idx
             As above; the row is not set to zero.
+        max_norm, norm_type, scale_grad_by_freq, sparse
+            As above.
 
         Examples
         --------
@@ -108,7 +114,10 @@ class Embedding(Module):
         [3.0, 4.0]
         """
         rows, columns = _table_shape("Embedding", embeddings)
-        return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze)
+        return cls(
+            rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq,
+            sparse, embeddings, freeze,
+        )  # fmt: skip
 
     def reset_parameters(self) -> None:
         """Draw the table anew; the padding row becomes zero."""
@@ -119,14 +128,21 @@ class Embedding(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the rows that `input` (any shape, integers) numbers."""
-        return functional.embedding(input, self.weight, self.padding_idx)
+        return functional.embedding(
+            input,
+            self.weight,
+            self.padding_idx,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+        )
 
     def extra_repr(self) -> str:
-        """Name the sizes, and the padding if there is one."""
-        sizes = f"{self.num_embeddings}, {self.embedding_dim}"
-        if self.padding_idx is None:
-            return sizes
-        return f"{sizes}, padding_idx={self.padding_idx}"
+        """Name the sizes, and what differs from the defaults."""
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        if self.padding_idx is not None:
+            text += f", padding_idx={self.padding_idx}"
+        return text + _options(self)
 
 
 class EmbeddingBag(Module):
@@ -137,7 +153,7 @@ class EmbeddingBag(Module):
     num_embeddings, embedding_dim
         Rows and columns of the table.
     max_norm, norm_type, scale_grad_by_freq, sparse
-        Must be left out; there for PyTorch's argument order.
+        As those of `functional.embedding`.
     mode
         "sum", "mean" or "max".
     include_last_offset
@@ -184,12 +200,14 @@ class EmbeddingBag(Module):
         Device(device or "cpu")
         name = "EmbeddingBag"
         check_sizes(name, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
-        refuse_embedding_options(name, max_norm, norm_type, scale_grad_by_freq, sparse)
+        refuse_sparse(name, sparse)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.mode = mode
         self.include_last_offset = include_last_offset
         self.padding_idx = row_number(name, padding_idx, num_embeddings)
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
         if _weight is not None:
             _check_table(name, _weight, (num_embeddings, embedding_dim))
             self.weight = Parameter(_weight)
@@ -219,7 +237,7 @@ class EmbeddingBag(Module):
         freeze
             Whether it stays as it is in training.
         max_norm, norm_type, scale_grad_by_freq, sparse
-            Must be left out.
+            As above.
         mode, include_last_offset, padding_idx
             As above; the row is not set to zero.
 
@@ -262,18 +280,30 @@ class EmbeddingBag(Module):
             input,
             self.weight,
             offsets,
-            mode=self.mode,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.mode,
             per_sample_weights=per_sample_weights,
             include_last_offset=self.include_last_offset,
             padding_idx=self.padding_idx,
         )
 
     def extra_repr(self) -> str:
-        """Name the sizes, the mode, and the padding if there is one."""
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        """Name the sizes, the mode, and what differs from the defaults."""
+        text = f"{self.num_embeddings}, {self.embedding_dim}{_options(self)}"
+        text += f", mode={self.mode!r}"
         if self.padding_idx is not None:
             text += f", padding_idx={self.padding_idx}"
-        return f"{text}, mode={self.mode!r}"
+        return text
+
+
+def _options(layer: Embedding | EmbeddingBag) -> str:
+    """Name those options of a table that are used."""
+    defaults = {"max_norm": None, "norm_type": 2, "scale_grad_by_freq": False}
+    given = {word: getattr(layer, word) for word in defaults}
+    used = (f", {w}={x!r}" for w, x in given.items() if x != defaults[w])
+    return "".join(used)
 
 
 def _table_shape(where: str, table: Tensor) -> tuple[int, int]:

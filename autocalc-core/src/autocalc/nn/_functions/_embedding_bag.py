@@ -11,7 +11,7 @@ from autocalc import _dtypes as dtypes
 from autocalc import _functional as functional
 from autocalc._creation import arange, full, ones, tensor, zeros
 from autocalc._functional._arguments import checked
-from autocalc._functional.indexing import refuse_embedding_options, row_number
+from autocalc._functional.tables import refuse_sparse, row_number
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import cast
 from autocalc._tensor import Tensor
@@ -46,7 +46,7 @@ def embedding_bag(
         Where in `input` each bag begins, (B,), from 0 on and never falling; bags may be
         empty, and give zeros.
     max_norm, norm_type, scale_grad_by_freq, sparse
-        Must be left out; there for PyTorch's argument order.
+        As those of `embedding`; gradients are not scaled for "max".
     mode
         "sum", "mean" or "max".
     per_sample_weights
@@ -78,12 +78,17 @@ def embedding_bag(
     tensor([[2., 3.],
             [3., 4.]])
     """
-    refuse_embedding_options(_NAME, max_norm, norm_type, scale_grad_by_freq, sparse)
+    refuse_sparse(_NAME, sparse)
     _check(input, weight, mode, per_sample_weights)
     padding = row_number(_NAME, padding_idx, weight.shape[0])
     numbers = cast(functional.reshape(input, (-1,)), dtypes.int64)
     bags = _bags(input, offsets, include_last_offset)
-    rows = functional.embedding(numbers, weight, padding)
+    if scale_grad_by_freq and mode == "max":
+        message = f"{_NAME}: `scale_grad_by_freq` is for modes 'sum' and 'mean'."
+        raise ArgumentError(message)
+    rows = functional.embedding(
+        numbers, weight, padding, max_norm, norm_type, scale_grad_by_freq
+    )
     if per_sample_weights is not None:
         rows = rows * functional.reshape(per_sample_weights, (-1, 1))
     counted = None
