@@ -14,14 +14,18 @@ import numpy as np
 import pytest
 
 import autocalc as ac
+from autocalc._kernels import _xp
 from autocalc._kernels._spec import Sample
 from autocalc._kernels._table import TABLE
+from autocalc._kernels.attention import attention as reference_attention
 from autocalc.testing.conformance._memory import LAYOUTS
 from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._subject import Subject, limits_of
 
 FLOAT32 = np.dtype(np.float32)
 SHAPES = 10_000
+#: Kernels whose answers in float64 take long: 20 ms each.
+FEWER = {"attention": 80, "attention_backward": 80}
 subject_of = functools.lru_cache(Subject.named)
 SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]
 
@@ -137,7 +141,41 @@ def rms_norm_backward(rng):
     return (normal(rng, *x.shape), x, rstd.astype(FLOAT32), weight), ()
 
 
+def scores_mask(rng, shape):
+    """None, booleans or numbers, repeated along some of the scores' dimensions."""
+    kind = rng.integers(3)
+    shape = tuple(n if rng.random() < 0.7 else 1 for n in shape)
+    if kind == 0:
+        return None
+    return rng.random(shape) < 0.7 if kind == 1 else normal(rng, *shape)
+
+
+def attention(rng):
+    b, groups, times = (int(n) for n in rng.integers(1, 4, 3))
+    queries, keys, d, e = (size(rng, 150) for _ in range(4))
+    heads = groups * times
+    q, k = normal(rng, b, queries, heads, d), normal(rng, b, keys, groups, d)
+    mask = scores_mask(rng, (b, heads, queries, keys))
+    p = float(rng.choice([0.0, 0.0, 0.3]))
+    counter = (np.int64(3), np.int64(5)) if p else (None, None)
+    seed, offset = (None if n is None else np.array(n) for n in counter)
+    causal = str(rng.choice(["none", "upper_left", "lower_right"]))
+    operands = (q, k, normal(rng, b, keys, groups, e), mask, seed, offset)
+    return operands, (max(d, 1) ** -0.5, causal, p)
+
+
+def attention_backward(rng):
+    operands, attributes = attention(rng)
+    q, k, v, *rest = operands
+    with np.errstate(all="ignore"):
+        out, lse = reference_attention(_xp, *operands, *attributes)
+    g = normal(rng, *q.shape[:3], v.shape[3])
+    return (g, q, k, v, out, lse, *rest), attributes
+
+
 MAKERS = {
+    "attention": attention,
+    "attention_backward": attention_backward,
     "gemm": gemm,
     "linear": linear,
     "linear_backward": linear_backward,
@@ -179,7 +217,8 @@ def test_random_shapes(name):
     assert subjects, f"no set has {name}"
     every_output = (1 << len(spec.outputs)) - 1
     optional = sum(1 << i for i, out in enumerate(spec.outputs) if out.optional)
-    for i in range(-(-SHAPES // len(MAKERS))):
+    share = -(-(SHAPES - sum(FEWER.values())) // (len(MAKERS) - len(FEWER)))
+    for i in range(FEWER.get(name, share)):
         operands, attributes = MAKERS[name](rng)
         shapes = [None if x is None else x.shape for x in operands]
         label = f"shape {i}: {shapes} {attributes}"
@@ -192,8 +231,6 @@ def test_random_shapes(name):
                 fill_scratch_with_nan(subject)
             outputs = subject.run(spec, sample, FLOAT32, layouts=layouts)
             try:
-                subject.judge(
-                    spec, sample, FLOAT32, outputs, expected, limits=limits
-                )
+                subject.judge(spec, sample, FLOAT32, outputs, expected, limits=limits)
             except AssertionError as error:
                 pytest.fail(f"{subject.name}, {label}, layouts {layouts}: {error}")

@@ -22,7 +22,9 @@
     X(norms)                  \
     X(norms_backward)         \
     X(gradients)              \
-    X(random)
+    X(random)                 \
+    X(attention)              \
+    X(attention_backward)
 
 namespace autocalc::simd::AC_ISA {
 

@@ -49,4 +49,33 @@ struct Product {
 bool multiply(const Product<float>& product, ac_context* context);
 bool multiply(const Product<double>& product, ac_context* context);
 
+// ---- one tile of a product, for kernels with loops of their own
+
+// How the rows of a tile lie in memory: each runs along k (a_col is 1), or the elements
+// of a step are neighbours (a_row is 1).
+enum class Runs { along_k, along_m };
+
+template <class T>
+struct Tile {
+    int64_t k;
+    const T* a;
+    int64_t a_row, a_col;
+    const T* next_a;  // rows to bring nearer meanwhile, like these, or null
+    const T* b;       // rows of `vectors` full registers
+    int64_t b_row;
+    int64_t b_ahead;  // how far ahead of b to ask for memory
+    T* c;
+    int64_t c_row;
+    int64_t columns;  // of c; only the last register may be partly used
+    const T* bias;
+    T* pre;
+    int64_t pre_row;
+    T alpha, beta;
+    bool relu;
+};
+
+// `rows` rows of at most tile_rows[vectors].
+void multiply_tile(const Tile<float>& tile, int64_t vectors, Runs runs, int64_t rows);
+void multiply_tile(const Tile<double>& tile, int64_t vectors, Runs runs, int64_t rows);
+
 }  // namespace autocalc::simd::AC_ISA

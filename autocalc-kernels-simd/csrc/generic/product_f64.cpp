@@ -7,4 +7,8 @@ bool multiply(const Product<double>& product, ac_context* context) {
     return multiply_typed(product, context);
 }
 
+void multiply_tile(const Tile<double>& tile, int64_t vectors, Runs runs, int64_t rows) {
+    tile_function<double>(vectors, runs, rows)(tile);
+}
+
 }  // namespace autocalc::simd::AC_ISA

@@ -3,48 +3,13 @@
 // The microkernels: a tile of c stays in registers while k runs through.
 #pragma once
 
+#include "lanes.hpp"
 #include "product.hpp"
 #include "tile.hpp"
 #include "vector_math.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
-
-// How the rows of a tile lie in memory: each runs along k (a_col is 1), or the elements
-// of a step are neighbours (a_row is 1).
-enum class Runs { along_k, along_m };
-
-template <class T>
-struct Tile {
-    int64_t k;
-    const T* a;
-    int64_t a_row, a_col;
-    const T* next_a;  // rows to bring nearer meanwhile, like these, or null
-    const T* b;       // rows of `vectors` full registers
-    int64_t b_row;
-    int64_t b_ahead;  // how far ahead of b to ask for memory
-    T* c;
-    int64_t c_row;
-    int64_t columns;  // of c; only the last register may be partly used
-    const T* bias;
-    T* pre;
-    int64_t pre_row;
-    T alpha, beta;
-    bool relu;
-};
-
-template <class T>
-AC_INLINE vec<T> load_last(const T* p, int64_t n) {
-    return n == vec<T>::lanes ? load(p) : load_first(p, n);
-}
-template <class T>
-AC_INLINE void store_last(T* p, vec<T> x, int64_t n) {
-    if (n == vec<T>::lanes) {
-        store(p, x);
-    } else {
-        store_first(p, x, n);
-    }
-}
 
 // Calls f(row, vector, number of elements) for every register of the tile. The loops
 // vanish: the sums must stay in registers, so every index has to be a constant.

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+//
+// attention_backward: weights are computed again, block by block, from the logarithm of
+// each row's sum that the forward kernel kept.
+//
+// A task is a head of keys and values with a range of keys. It owns those rows of dk
+// and dv; of dq it owns a whole copy if there is more than one range, and the copies
+// are added in order, so that no sum depends on which thread came first. Here scores
+// have queries down and keys across: keys and values are packed once for all queries.
+#include "attention_backward.hpp"
+
+#include "families.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+template <class T>
+void take_keys(const BackwardBench<T>& w, const Pair& at) {
+    const Backward<T>& job = *w.job;
+    const Dims& d = job.dims;
+    const RowsAt<T> v =
+        rows_of(job.v, at.b, at.k0, at.group, at.keys, d.values, w.room_keys);
+    pack_as_columns(v.data, v.step, d.values, at.keys, w.values_across);
+    const RowsAt<T> k =
+        rows_of(job.k, at.b, at.k0, at.group, at.keys, d.features, w.room_keys);
+    pack_as_columns(k.data, k.step, d.features, at.keys, w.keys_across);
+    if (job.dq.data != nullptr)
+        pack_as_rows(k.data, k.step, at.keys, d.features, w.keys);
+}
+
+// scores = scale * queries @ keys^T and slopes = g @ values^T, in each tile of queries
+// for the keys that the last of them sees.
+template <class T>
+void score_pair(const BackwardBench<T>& w, const Pair& at) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const Backward<T>& job = *w.job;
+    const Dims& d = job.dims;
+    const RowsAt<T> q =
+        rows_of(job.q, at.b, at.q0, at.h, at.queries, d.features, w.room_queries);
+    const RowsAt<T> g =
+        rows_of(job.g, at.b, at.q0, at.h, at.queries, d.values, w.room_g);
+    if (job.dk.data != nullptr)
+        pack_as_rows(q.data, q.step, at.queries, d.features, w.queries);
+    if (job.dv.data != nullptr) pack_as_rows(g.data, g.step, at.queries, d.values, w.g);
+    const int64_t columns = round_up(at.keys, lanes);
+    const auto seen = [&](int64_t depth, int64_t end) AC_INLINE_LAMBDA {
+        const int64_t keys = job.filter.visible(at.q0 + end - 1) - at.k0;
+        return Part{0, depth, 0,
+                    smaller(round_up(larger<int64_t>(keys, 0), lanes), columns)};
+    };
+    const PackedProduct<T> scores = {
+        at.queries,          columns,   d.features, {q.data, q.step, 1}, w.keys_across,
+        {w.scores, w.width}, job.scale, T(0)};
+    multiply_packed(scores, [&](int64_t, int64_t end)
+                                AC_INLINE_LAMBDA { return seen(d.features, end); });
+    if (job.dq.data == nullptr && job.dk.data == nullptr) return;
+    const PackedProduct<T> slopes = {
+        at.queries,          columns, d.values, {g.data, g.step, 1}, w.values_across,
+        {w.slopes, w.width}, T(1),    T(0)};
+    multiply_packed(slopes, [&](int64_t, int64_t end)
+                                AC_INLINE_LAMBDA { return seen(d.values, end); });
+}
+
+// One query's scores become weights, and the slopes of weights those of scores. Zeros
+// stand where the query does not see a key.
+template <class T, bool filtered>
+AC_INLINE void turn_row(const Filter& filter, const Dims& dims, const KeyRun& run,
+                        int64_t seen, T top, T towards, T* line, T* scores, T* slopes) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const vec<T> tops = set1<T>(top), toward = set1<T>(towards);
+    if (filtered && filter.mask != nullptr) {
+        mask_row(filter, run, line);
+        for (int64_t j = 0; j < seen; j += lanes)
+            store(scores + j, masked(load(scores + j), load(line + j)));
+    }
+    if (filtered && filter.drops) dropout_row(filter, dims, run, line);
+    for (int64_t j = 0; j < seen; j += lanes) {
+        vec<T> weight = exp_negative(load(scores + j) - tops);
+        vec<T> slope = load(slopes + j);
+        if (j + lanes > seen) {
+            weight = keep(first<T>(seen - j), weight);
+            slope = keep(first<T>(seen - j), slope);
+        }
+        if (filtered && filter.drops) {
+            const vec<T> factor = load(line + j);
+            store(scores + j, weight * factor);
+            slope = slope * factor;
+        } else {
+            store(scores + j, weight);
+        }
+        store(slopes + j, weight * (slope - toward));
+    }
+    for (int64_t j = round_up(seen, lanes); j < run.n; j += lanes) {
+        store(scores + j, zero<T>());
+        store(slopes + j, zero<T>());
+    }
+}
+
+template <class T>
+AC_NOINLINE void turn_pair(const BackwardBench<T>& w, const Pair& at) {
+    const Backward<T>& job = *w.job;
+    const Filter& filter = job.filter;
+    const ac_array& lse = *job.lse;
+    const bool filtered = filter.mask != nullptr || filter.drops;
+    const T* towards =
+        job.towards + (at.b * job.dims.heads + at.h) * job.dims.queries + at.q0;
+    for (int64_t i = 0; i < at.queries; ++i) {
+        const int64_t q = at.q0 + i;
+        T top = *reinterpret_cast<const T*>(data<char>(&lse) + at.b * lse.strides[0] +
+                                            at.h * lse.strides[1] + q * lse.strides[2]);
+        // Of a row that sees nothing all weights are to be zero.
+        if (top == -limits<T>::infinity) top = limits<T>::infinity;
+        const int64_t seen = larger<int64_t>(filter.visible(q) - at.k0, 0);
+        const KeyRun run = {at.b, at.h, q, at.k0, at.keys};
+        T* scores = w.scores + i * w.width;
+        T* slopes = w.slopes + i * w.width;
+        if (filtered) {
+            turn_row<T, true>(filter, job.dims, run, smaller(seen, at.keys), top,
+                              towards[i], w.line, scores, slopes);
+        } else {
+            turn_row<T, false>(filter, job.dims, run, smaller(seen, at.keys), top,
+                               towards[i], w.line, scores, slopes);
+        }
+    }
+}
+
+template <class T>
+void add_gradients(const BackwardBench<T>& w, const Pair& at, const Heads<T>& dq) {
+    const Backward<T>& job = *w.job;
+    const Dims& d = job.dims;
+    // Rows are keys: of the queries, those from the first that sees one of them.
+    const auto queries = [&](int64_t width) AC_INLINE_LAMBDA {
+        return [=, &job, &at](int64_t first, int64_t) AC_INLINE_LAMBDA {
+            const int64_t q = job.filter.first_query(at.k0 + first) - at.q0;
+            return Part{smaller(larger<int64_t>(q, 0), at.queries), at.queries, 0,
+                        width};
+        };
+    };
+    const T beta = at.first_queries ? T(0) : T(1);
+    if (job.dv.data != nullptr) {
+        const PackedProduct<T> product = {
+            at.keys,    d.values,
+            at.queries, {w.scores, 1, w.width},
+            w.g,        {job.dv.at(at.b, at.k0, at.group), job.dv.row},
+            T(1),       beta};
+        multiply_packed(product, queries(d.values));
+    }
+    if (job.dk.data != nullptr) {
+        const PackedProduct<T> product = {
+            at.keys,    d.features,
+            at.queries, {w.slopes, 1, w.width},
+            w.queries,  {job.dk.at(at.b, at.k0, at.group), job.dk.row},
+            job.scale,  beta};
+        multiply_packed(product, queries(d.features));
+    }
+    if (dq.data != nullptr) {
+        const PackedProduct<T> product = {
+            at.queries, d.features,
+            at.keys,    {w.slopes, w.width, 1},
+            w.keys,     {dq.at(at.b, at.q0, at.h), dq.row},
+            job.scale,  at.first_keys ? T(0) : T(1)};
+        multiply_packed(product, [&](int64_t, int64_t end) AC_INLINE_LAMBDA {
+            const int64_t seen = job.filter.visible(at.q0 + end - 1) - at.k0;
+            return Part{0, smaller(seen, at.keys), 0, d.features};
+        });
+    }
+}
+
+template <class T>
+void clear_rows(const Heads<T>& x, int64_t b, int64_t h, int64_t begin, int64_t end,
+                int64_t width) {
+    for (int64_t s = begin; x.data != nullptr && s < end; ++s)
+        memset(x.at(b, s, h), 0, static_cast<size_t>(bytes_of<T>(width)));
+}
+
+// All queries of one block of keys.
+template <class T>
+void run_keys(const BackwardBench<T>& w, Pair at, const Heads<T>& dq) {
+    const Backward<T>& job = *w.job;
+    const Dims& d = job.dims;
+    const int64_t first_query = smaller(job.filter.first_query(at.k0), d.queries);
+    take_keys(w, at);
+    at.first_queries = true;
+    for (int64_t i = 0; i < d.heads_of_group(); ++i) {
+        at.h = at.group * d.heads_of_group() + i;
+        for (int64_t block = 0; block < job.queries.count; ++block) {
+            at.q0 = job.queries.begin(block);
+            at.queries = job.queries.size(block);
+            if (at.q0 + at.queries <= first_query) {  // these see none of the keys
+                if (at.first_keys)
+                    clear_rows(dq, at.b, at.h, at.q0, at.q0 + at.queries, d.features);
+                continue;
+            }
+            score_pair(w, at);
+            turn_pair(w, at);
+            add_gradients(w, at, dq);
+            at.first_queries = false;
+        }
+    }
+    if (at.first_queries) {
+        clear_rows(job.dk, at.b, at.group, at.k0, at.k0 + at.keys, d.features);
+        clear_rows(job.dv, at.b, at.group, at.k0, at.k0 + at.keys, d.values);
+    }
+}
+
+template <class T>
+void run_range(const BackwardBench<T>& w, int64_t head, int64_t range) {
+    const Backward<T>& job = *w.job;
+    const Shares shares(job.keys.count, job.ranges);
+    Pair at = {};
+    at.b = head / job.dims.groups;
+    at.group = head % job.dims.groups;
+    at.first_keys = true;
+    for (int64_t i = shares.at(range); i < shares.at(range + 1); ++i) {
+        at.k0 = job.keys.begin(i);
+        at.keys = job.keys.size(i);
+        run_keys(w, at, job.dq_of(range));
+        at.first_keys = false;
+    }
+}
+
+// ---- before and after
+
+// sum(g * out) of every query.
+template <class T>
+void find_towards(const Backward<T>& job, ac_context* context, T* towards) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const Dims& d = job.dims;
+    parallel(
+        context, d.batch * d.queries, d.work() >= serial_work,
+        [&](int64_t begin, int64_t end) {
+            for (int64_t t = begin; t < end; ++t) {
+                const int64_t b = t / d.queries, s = t % d.queries;
+                for (int64_t h = 0; h < d.heads; ++h) {
+                    const T* g = job.g.at(b, s, h);
+                    const T* out = job.out.at(b, s, h);
+                    vec<T> sum = zero<T>();
+                    T rest = 0;
+                    if (job.g.column == 1 && job.out.column == 1) {
+                        for (int64_t j = 0; j < d.values; j += lanes) {
+                            const int64_t n = smaller(lanes, d.values - j);
+                            sum = fma(load_last(g + j, n), load_last(out + j, n), sum);
+                        }
+                    } else {
+                        for (int64_t j = 0; j < d.values; ++j)
+                            rest += g[j * job.g.column] * out[j * job.out.column];
+                    }
+                    towards[(b * d.heads + h) * d.queries + s] = reduce_add(sum) + rest;
+                }
+            }
+        });
+}
+
+// dq += the copies, in order.
+template <class T>
+void add_copies(const Backward<T>& job, ac_context* context) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const Dims& d = job.dims;
+    parallel(context, d.batch * d.queries, true, [&](int64_t begin, int64_t end) {
+        for (int64_t range = 1; range < job.ranges; ++range) {
+            const Heads<T> copy = job.dq_of(range);
+            for (int64_t t = begin * d.heads; t < end * d.heads; ++t) {
+                const int64_t row = t / d.heads, h = t % d.heads;
+                const int64_t b = row / d.queries, s = row % d.queries;
+                const T* from = copy.at(b, s, h);
+                T* to = job.dq.at(b, s, h);
+                for (int64_t j = 0; j < d.features; j += lanes) {
+                    const int64_t n = smaller(lanes, d.features - j);
+                    store_last(to + j, load_last(to + j, n) + load_last(from + j, n),
+                               n);
+                }
+            }
+        }
+    });
+}
+
+template <class T>
+T* elements_of(ac_context* context, int slot, int64_t count) {
+    return static_cast<T*>(
+        context->scratch(context, slot, static_cast<size_t>(bytes_of<T>(count))));
+}
+
+template <class T>
+bool backward_typed(const ac_call* call, ac_context* context, const Dims& d) {
+    Backward<T> job(call, d);
+    T* towards = elements_of<T>(context, slot_towards, d.batch * d.heads * d.queries);
+    if (towards == nullptr) return false;
+    find_towards(job, context, towards);
+    job.towards = towards;
+    const bool copied = job.ranges > 1 && job.dq.data != nullptr;
+    if (copied) {
+        job.copies = elements_of<T>(
+            context, slot_copies,
+            (job.ranges - 1) * d.batch * d.queries * d.heads * d.features);
+        if (job.copies == nullptr) return false;
+    }
+    int failed = 0;
+    parallel(context, d.batch * d.groups * job.ranges, d.work() >= serial_work,
+             [&](int64_t begin, int64_t end) {
+                 BackwardBench<T> w;
+                 Arena<T> arena;
+                 w.lay_out(job, arena);
+                 arena.memory = elements_of<T>(context, slot_bench, arena.used);
+                 if (arena.memory == nullptr) {
+                     __atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
+                     return;
+                 }
+                 arena.used = 0;
+                 w.lay_out(job, arena);
+                 for (int64_t t = begin; t < end; ++t)
+                     run_range(w, t / job.ranges, balanced(t % job.ranges, job.ranges));
+             });
+    if (failed == 0 && copied) add_copies(job, context);
+    return failed == 0;
+}
+
+void attention_backward_kernel(const ac_call* call, ac_context* context,
+                               ac_status* status) {
+    const ac_array* g = operand(call, g_at);
+    for (int i = dq_at; i <= dv_at; ++i) {
+        if (!rows_written_whole(operand(call, i))) return unsupported(status);
+    }
+    done(status);
+    const Dims d =
+        dims_of(operand(call, q_at), operand(call, k_at), operand(call, v_at));
+    const bool single = g->dtype == AC_FLOAT32;
+    if (d.batch * d.heads * d.queries * d.keys == 0) {
+        for (int i = dq_at; i <= dv_at; ++i)
+            single ? clear_heads<float>(operand(call, i))
+                   : clear_heads<double>(operand(call, i));
+        return;
+    }
+    const bool whole = single ? backward_typed<float>(call, context, d)
+                              : backward_typed<double>(call, context, d);
+    if (!whole) no_memory(status);
+}
+
+double attention_backward_work(const ac_call* call) {
+    const Dims d =
+        dims_of(operand(call, q_at), operand(call, k_at), operand(call, v_at));
+    return 5 * d.work() * ns_per_flop;
+}
+
+const ac_kernel_entry entries[] = {
+    {"attention_backward",
+     "dq? dk? dv? ; g q k v out lse mask? seed? offset? ; "
+     "scale:float causal:none,upper_left,lower_right p:float",
+     attention_backward_kernel, nullptr, attention_backward_work, 0, float_dtypes, 0},
+};
+
+}  // namespace
+AC_DEFINE_FAMILY(attention_backward, entries);
+}  // namespace autocalc::simd::AC_ISA

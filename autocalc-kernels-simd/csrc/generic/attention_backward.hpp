@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+//
+// What attention_backward works on: the call, a thread's scratch memory, and a block of
+// keys with a block of queries.
+#pragma once
+
+#include "attention.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+enum { dq_at, dk_at, dv_at, g_at, q_at, k_at, v_at, out_at, lse_at, mask_at };
+enum { slot_bench = 0, slot_towards = 5, slot_copies = 6 };
+
+constexpr int64_t query_block = 64;
+constexpr int64_t key_block = 128;
+constexpr int64_t tasks_wanted = 16;
+constexpr double ns_per_flop = 0.01;
+
+template <class T>
+struct Backward {
+    Dims dims;
+    Filter filter;
+    T scale;
+    Heads<T> g, q, k, v, out, dq, dk, dv;
+    const ac_array* lse;
+    const T* towards;  // [B, H, S]: sum(g * out)
+    T* copies;         // [ranges - 1][B, S, H, D]: dq of the later ranges of keys
+    Blocks<T> queries, keys;
+    int64_t ranges;  // of blocks of keys
+    Backward(const ac_call* call, const Dims& dims_)
+        : dims(dims_),
+          filter(filter_of(call, mask_at, dims_)),
+          scale(T(float_attribute(call, 0))),
+          g(operand(call, g_at)),
+          q(operand(call, q_at)),
+          k(operand(call, k_at)),
+          v(operand(call, v_at)),
+          out(operand(call, out_at)),
+          dq(operand(call, dq_at)),
+          dk(operand(call, dk_at)),
+          dv(operand(call, dv_at)),
+          lse(operand(call, lse_at)),
+          towards(nullptr),
+          copies(nullptr),
+          queries(dims_.queries, query_block),
+          keys(dims_.keys, key_block),
+          ranges(smaller(keys.count,
+                         ceil_div(tasks_wanted, dims_.batch * dims_.groups))) {}
+
+    // Where a range adds its part of dq.
+    [[nodiscard]] Heads<T> dq_of(int64_t range) const {
+        if (range == 0 || dq.data == nullptr) return dq;
+        Heads<T> copy = dq;
+        copy.head = dims.features;
+        copy.row = dims.heads * copy.head;
+        copy.batch = dims.queries * copy.row;
+        copy.data = copies + (range - 1) * dims.batch * copy.batch;
+        return copy;
+    }
+};
+
+template <class T>
+struct BackwardBench {
+    const Backward<T>* job;
+    int64_t width;     // of the block of keys, in whole registers
+    T* scores;         // [query_block][width], then weights after dropout
+    T* slopes;         // [query_block][width]: gradients of weights, then of scores
+    T* keys_across;    // packed, [features][width]
+    T* values_across;  // packed, [values][width]
+    T* keys;           // packed, [key_block][features]
+    T* queries;        // packed, [query_block][features]
+    T* g;              // packed, [query_block][values]
+    T* line;           // [width]: a row of a mask or of dropout
+    T* tops;           // [query_block]: lse
+    T* room_keys;      // for operands whose elements are apart
+    T* room_queries;
+    T* room_g;
+
+    void lay_out(const Backward<T>& backward, Arena<T>& arena) {
+        const Dims& d = backward.dims;
+        job = &backward;
+        width = backward.keys.largest();
+        const int64_t rows = backward.queries.largest();
+        scores = arena.take(rows * width);
+        slopes = arena.take(rows * width);
+        keys_across = arena.take(d.features * width);
+        values_across = arena.take(d.values * width);
+        keys = arena.take(packed_size<T>(width, d.features));
+        queries = arena.take(packed_size<T>(rows, d.features));
+        g = arena.take(packed_size<T>(rows, d.values));
+        line = arena.take(width);
+        tops = arena.take(rows);
+        const bool key_gaps = backward.k.column != 1 || backward.v.column != 1;
+        room_keys = arena.take(key_gaps ? width * larger(d.features, d.values) : 0);
+        room_queries = arena.take(backward.q.column != 1 ? rows * d.features : 0);
+        room_g = arena.take(backward.g.column != 1 ? rows * d.values : 0);
+    }
+};
+
+// A block of keys, and of the queries of one head that it serves.
+struct Pair {
+    int64_t b, h, group;
+    int64_t k0, keys;
+    int64_t q0, queries;
+    bool first_keys;     // of the range
+    bool first_queries;  // of all heads that the keys serve
+};
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA
