@@ -14,7 +14,7 @@ import autocalc as ac
 from autocalc import _ops
 from autocalc._functional import cross_entropy, linear
 from autocalc._kernels._table import TABLE
-from autocalc._ops import attention, elementwise, linalg, random, shape
+from autocalc._ops import attention, elementwise, linalg, random, rotary, shape
 from autocalc._ops._op import OPERATORS
 from autocalc._ops.activations import gelu_backward, silu_backward, softplus_backward
 from autocalc._ops.embedding import embedding
@@ -156,6 +156,10 @@ CASES = {
             q, k, v, None, None, None, 0.7, "lower_right", 0.0
         ),
         lambda: (leaf(1, 2, 4, 2), leaf(1, 3, 2, 2, seed=1), leaf(1, 3, 2, 2, seed=2)),
+    ),
+    "rotary": (
+        lambda x: rotary.rotary(x, *ac.ones(2, 3, 2, dtype=ac.float64), True),
+        lambda: (leaf(1, 3, 2, 4),),
     ),
     "gemm times a number": (
         lambda a, b: linalg.gemm(a, b, None, -0.7, 1.0, "none"),

@@ -116,6 +116,7 @@ COMPOSITES = {
     "batch_norm_backward": (
         "dx? dweight? dbias? ; g x mean var weight? ; eps:float accumulate:int"
     ),
+    "rotary": "out ; x cos sin ; inverse:bool",
     "layer_norm_backward": (
         "dx? dweight? dbias? ; g x mean rstd weight? ; accumulate:int"
     ),

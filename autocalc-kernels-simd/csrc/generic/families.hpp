@@ -24,7 +24,8 @@
     X(gradients)              \
     X(random)                 \
     X(attention)              \
-    X(attention_backward)
+    X(attention_backward)     \
+    X(rotary)
 
 namespace autocalc::simd::AC_ISA {
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from autocalc import nn
 from autocalc._creation import arange
-from autocalc._functional import cat
+from autocalc._functional.rotary import rotary_embedding
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 
@@ -46,14 +46,11 @@ class Rotary(nn.Module):
             )
             raise ArgumentError(message)
         steps = base ** (arange(0.0, features, 2) / -features)
-        angles = arange(float(context)).reshape(-1, 1, 1) * steps  # [S, 1, D/2]
+        angles = arange(float(context)).reshape(-1, 1) * steps  # [S, D/2]
         self.register_buffer("cos", angles.cos(), persistent=False)
         self.register_buffer("sin", angles.sin(), persistent=False)
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
         """Return x [B, S, H, D] turned; its first place is `start`."""
-        half = x.shape[-1] // 2
         stop = start + x.shape[1]
-        cos, sin = self.cos[start:stop], self.sin[start:stop]
-        left, right = x[..., :half], x[..., half:]
-        return cat((left * cos - right * sin, left * sin + right * cos), -1)
+        return rotary_embedding(x, self.cos[start:stop], self.sin[start:stop])

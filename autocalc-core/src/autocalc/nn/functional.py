@@ -3,6 +3,7 @@
 
 from autocalc._functional import embedding, layer_norm, linear, rms_norm
 from autocalc._functional.attention import scaled_dot_product_attention
+from autocalc._functional.rotary import rotary_embedding
 from autocalc.nn._functions._bilinear import (
     bilinear,
 )
@@ -153,6 +154,7 @@ __all__ = [
     "relu6",
     "relu_",
     "rms_norm",
+    "rotary_embedding",
     "scaled_dot_product_attention",
     "selu",
     "sigmoid",
