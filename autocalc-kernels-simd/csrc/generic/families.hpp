@@ -25,7 +25,9 @@
     X(random)                 \
     X(attention)              \
     X(attention_backward)     \
-    X(rotary)
+    X(rotary)                 \
+    X(adaptive)               \
+    X(scans)
 
 namespace autocalc::simd::AC_ISA {
 

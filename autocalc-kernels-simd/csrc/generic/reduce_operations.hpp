@@ -26,6 +26,29 @@ struct SumOp {
         return reduce_add(v);
     }
 };
+struct ProductOp {
+    template <class T>
+    static AC_INLINE T identity() {
+        return T(1);
+    }
+    template <class T>
+    static AC_INLINE vec<T> combine(vec<T> a, vec<T> b) {
+        return a * b;
+    }
+    template <class T>
+    static AC_INLINE T scalar(T a, T b) {
+        return a * b;
+    }
+    template <class T>
+    static AC_INLINE T across(vec<T> v) {
+        T values[vec<T>::lanes];
+        store(values, v);
+        for (int n = vec<T>::lanes / 2; n > 0; n /= 2) {
+            for (int i = 0; i < n; ++i) values[i] *= values[i + n];
+        }
+        return values[0];
+    }
+};
 struct MaxOp {
     template <class T>
     static AC_INLINE T identity() {

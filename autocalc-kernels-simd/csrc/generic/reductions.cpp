@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// sum, mean, max, min, var and logsumexp over any axes; argmax along one.
+// sum, prod, mean, max, min, var and logsumexp over any axes; argmax along one.
 #include "families.hpp"
 #include "reduce.hpp"
 #include "vector_math.hpp"
@@ -129,6 +129,12 @@ struct IntSum {
                                     static_cast<uint64_t>(b));
     }
 };
+struct IntProduct {
+    static AC_INLINE int64_t apply(int64_t a, int64_t b) {
+        return static_cast<int64_t>(static_cast<uint64_t>(a) *
+                                    static_cast<uint64_t>(b));
+    }
+};
 struct IntMax {
     template <class T>
     static AC_INLINE T apply(T a, T b) {
@@ -145,7 +151,7 @@ struct IntMin {
 // Extrema start from the first element, so they need no smallest number of a type.
 template <class From, class To, class Op>
 void reduce_int_values(const ac_call* call, ac_context* context, ac_status* status,
-                       bool from_first) {
+                       bool from_first, To otherwise = 0) {
     const ac_array* out = operand(call, 0);
     ReducePlan plan;
     plan_call(plan, *operand(call, 1), call);
@@ -162,7 +168,7 @@ void reduce_int_values(const ac_call* call, ac_context* context, ac_status* stat
                 nest.data[0] = plan.reduced.data[0] + kept_offset(plan, o);
                 const To start = from_first && nest.total > 0
                                      ? To(*reinterpret_cast<const From*>(nest.data[0]))
-                                     : To(0);
+                                     : otherwise;
                 values[o] = reduce_ints<From, To, Op>(nest, start);
             }
         });
@@ -197,28 +203,31 @@ void extreme_kernel(const ac_call* call, ac_context* context, ac_status* status)
     }
 }
 
-template <class From>
-AC_INLINE void sum_ints(const ac_call* call, ac_context* context, ac_status* status) {
-    reduce_int_values<From, int64_t, IntSum>(call, context, status, false);
+// Sums and products; those of integers are taken in int64.
+template <class From, class Op>
+AC_INLINE void fold_ints(const ac_call* call, ac_context* context, ac_status* status,
+                         int64_t start) {
+    reduce_int_values<From, int64_t, Op>(call, context, status, false, start);
 }
 
-void sum_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+template <class FloatOp, class IntOp, int start>
+void fold_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     switch (operand(call, 1)->dtype) {
         case AC_FLOAT32:
-            return reduce_floats<float, SumOp, false>(call, context, status);
+            return reduce_floats<float, FloatOp, false>(call, context, status);
         case AC_FLOAT64:
-            return reduce_floats<double, SumOp, false>(call, context, status);
+            return reduce_floats<double, FloatOp, false>(call, context, status);
         case AC_INT8:
-            return sum_ints<int8_t>(call, context, status);
+            return fold_ints<int8_t, IntOp>(call, context, status, start);
         case AC_INT16:
-            return sum_ints<int16_t>(call, context, status);
+            return fold_ints<int16_t, IntOp>(call, context, status, start);
         case AC_INT32:
-            return sum_ints<int32_t>(call, context, status);
+            return fold_ints<int32_t, IntOp>(call, context, status, start);
         case AC_INT64:
-            return sum_ints<int64_t>(call, context, status);
+            return fold_ints<int64_t, IntOp>(call, context, status, start);
         case AC_UINT8:
         case AC_BOOL:
-            return sum_ints<uint8_t>(call, context, status);
+            return fold_ints<uint8_t, IntOp>(call, context, status, start);
         default:
             return unsupported(status);
     }
@@ -341,7 +350,10 @@ void argmax_kernel(const ac_call* call, ac_context* context, ac_status* status) 
 constexpr const char* over_axes = "out ; a ; axes:ints keepdim:bool";
 
 const ac_kernel_entry entries[] = {
-    {"sum", over_axes, sum_kernel, nullptr, nullptr, 0.15, all_dtypes, 0},
+    {"sum", over_axes, fold_kernel<SumOp, IntSum, 0>, nullptr, nullptr, 0.15,
+     all_dtypes, 0},
+    {"prod", over_axes, fold_kernel<ProductOp, IntProduct, 1>, nullptr, nullptr, 0.15,
+     all_dtypes, 0},
     {"mean", over_axes, mean_kernel, nullptr, nullptr, 0.15, float_dtypes, 0},
     {"max", over_axes, extreme_kernel<MaxOp, IntMax>, nullptr, nullptr, 0.15,
      all_dtypes, 0},

@@ -95,6 +95,22 @@ def _product(
     return [n * eps * magnitude(expected[0]) + ulp(expected[0], eps)]
 
 
+@budget("n * eps * |out|, n factors; what products below the normal numbers lose")
+def _running_product(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    (a,), (axis,) = inputs, attributes
+    numbers = np.finfo(np.float32 if eps > 1e-10 else np.float64)
+    factors = np.moveaxis(magnitude(a), axis, 0)
+    below = np.moveaxis(magnitude(expected[0]), axis, 0) < 2 * float(numbers.tiny)
+    lost = np.zeros(factors.shape)
+    for i, factor in enumerate(factors):
+        before = lost[i - 1] if i else 0.0
+        lost[i] = before * factor + below[i] * float(numbers.smallest_subnormal)
+    limit = a.shape[axis] * eps * magnitude(expected[0]) + ulp(expected[0], eps)
+    return [limit + np.moveaxis(lost, 0, axis)]
+
+
 @budget("n * eps * sum(|a|) of the terms so far")
 def _running(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
@@ -184,7 +200,7 @@ SPECS = (
         doc="The products of the first 1, 2, ... n elements along `axis`.",
         rule=_cumprod_rule,
         reference=cumprod,
-        budget=_product,
+        budget=_running_product,
         samples=_along,
         work=per_element(_cumprod_rule, 1),
         dtypes=DTYPES,
