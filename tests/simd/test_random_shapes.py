@@ -173,9 +173,56 @@ def attention_backward(rng):
     return (g, q, k, v, out, lse, *rest), attributes
 
 
+def lie(rng):
+    """Return groups, a weight, sizes of the input, and how the windows lie."""
+    dims = int(rng.integers(1, 3))
+    groups = int(rng.choice([1, 1, 2, 5]))
+    kernel, stride, padding, dilation = (
+        tuple(int(n) for n in rng.integers(least, most, dims))
+        for least, most in ((1, 5), (1, 4), (0, 4), (1, 3))
+    )
+    spans = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
+    sizes = tuple(
+        max(1, span - 2 * p) + size(rng, 24)
+        for span, p in zip(spans, padding, strict=True)
+    )
+    weight = normal(rng, groups * size(rng, 20), size(rng, 20), *kernel)
+    return groups, weight, sizes, (stride, padding, dilation)
+
+
+def counts(weight, sizes, how):
+    each = zip(sizes, weight.shape[2:], *how, strict=True)
+    return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in each)
+
+
+def conv(rng):
+    groups, weight, sizes, how = lie(rng)
+    x = normal(rng, int(rng.integers(0, 4)), groups * weight.shape[1], *sizes)
+    return (x, weight, maybe(rng, normal(rng, weight.shape[0]))), (*how, groups)
+
+
+def conv_dx(rng):
+    groups, weight, sizes, how = lie(rng)
+    outs = counts(weight, sizes, how)
+    g = normal(rng, int(rng.integers(0, 4)), weight.shape[0], *outs)
+    bias = maybe(rng, normal(rng, groups * weight.shape[1]))
+    return (g, weight, bias), (sizes, *how, groups)
+
+
+def conv_dweight(rng):
+    groups, weight, sizes, how = lie(rng)
+    batch = int(rng.integers(0, 12))
+    g = normal(rng, batch, weight.shape[0], *counts(weight, sizes, how))
+    x = normal(rng, batch, groups * weight.shape[1], *sizes)
+    return (g, x), (weight.shape[2:], *how, groups)
+
+
 MAKERS = {
     "attention": attention,
     "attention_backward": attention_backward,
+    "conv": conv,
+    "conv_dx": conv_dx,
+    "conv_dweight": conv_dweight,
     "gemm": gemm,
     "linear": linear,
     "linear_backward": linear_backward,

@@ -13,6 +13,8 @@
     X(copies)                 \
     X(reductions)             \
     X(gemm)                   \
+    X(conv)                   \
+    X(conv_weights)           \
     X(linear)                 \
     X(softmax)                \
     X(losses)                 \

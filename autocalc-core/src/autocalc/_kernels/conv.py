@@ -193,9 +193,9 @@ def conv_dweight(
 ) -> tuple[Array, Array]:
     taps = columns(xp, x, Windows(kernel, stride, padding, dilation), g.shape[2:])
     read, given = _grouped(taps, groups, len(stride)), _grouped(g, groups, 0)
-    ins, outs = read.shape[2], given.shape[2]
-    given = xp.transpose(given, (1, 2, 0, 3)).reshape(groups, outs, -1)
-    read = xp.transpose(read, (1, 0, 3, 2)).reshape(groups, given.shape[2], ins)
+    ins, outs, n = read.shape[2], given.shape[2], g.shape[0] * given.shape[3]
+    given = xp.transpose(given, (1, 2, 0, 3)).reshape(groups, outs, n)
+    read = xp.transpose(read, (1, 0, 3, 2)).reshape(groups, n, ins)
     product = xp.matmul(given, read)
     product = product.reshape(g.shape[1], x.shape[1] // groups, *kernel)
     total = xp.sum(wide(xp, g), axis=(0, *range(2, g.ndim)))

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+//
+// conv_dweight: the weight gradient is a product whose inner dimension are the windows.
+// Its rows are the taps, read from the planes where they lie; its columns the output
+// channels, so g is transposed first, a part that fits L2 at a time. The images are cut
+// into parts that follow from the shape; each part adds up its own gradient, and the
+// parts are added in their order: the same bits for any number of threads.
+#include "conv_tile.hpp"
+#include "conv_windows.hpp"
+#include "families.hpp"
+#include "product_pack.hpp"
+#include "vec.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+constexpr double ns_per_flop = 0.02;
+constexpr int64_t most_parts = 8;
+constexpr int64_t fewest_channels = 4;  // of x in a task, where images are few
+
+enum { slot_planes = 0, slot_g = 1, slot_sums = 2, slot_distances = 3 };
+enum { out_dweight, out_dbias, in_g, in_x };
+enum { at_kernel, at_stride, at_padding, at_dilation, at_groups, at_accumulate };
+
+template <class T>
+struct WeightJob {
+    Windows windows;
+    Images<const T> x, g;
+    Planes planes;  // `top` is that of row 0
+    int64_t band, bands;
+    int64_t parts, blocks;  // of the images, of the channels of a group
+    bool dots;              // few output channels: along the windows instead
+    int64_t row;            // of the sums: output channels, in whole registers
+    T* sums;                // [parts][groups][taps of all channels][row]
+    const int64_t* distances;
+    ac_context* context;
+    int failed;
+};
+
+template <class T>
+T* scratch_for(ac_context* context, int slot, int64_t count) {
+    return static_cast<T*>(
+        context->scratch(context, slot, static_cast<size_t>(bytes_of<T>(count))));
+}
+
+// ---- g
+
+// Lines of g as [window][row], zeros in the last columns.
+template <class T>
+void transpose_g(const WeightJob<T>& job, const T* g, int64_t lines, T* to) {
+    constexpr int lanes = vec<T>::lanes;
+    const int64_t length = job.windows.x.out, outs = job.windows.outs;
+    for (int64_t y = 0; y < lines; ++y) {
+        const T* line = g + y * job.g.row;
+        T* out = to + y * length * job.row;
+        for (int64_t o = 0; o < job.row; o += lanes) {
+            const int64_t n = smaller<int64_t>(lanes, outs - o);
+            for (int64_t x = 0; x < length; x += lanes) {
+                const int64_t count = smaller<int64_t>(lanes, length - x);
+                const T* from = line + o * job.g.channel + x * job.g.column;
+                T* square = out + x * job.row + o;
+                if (job.g.column == 1) {
+                    pack_square(count, n, from, job.g.channel, square, job.row);
+                    continue;
+                }
+                for (int64_t i = 0; i < count; ++i) {
+                    for (int64_t j = 0; j < lanes; ++j) {
+                        square[i * job.row + j] =
+                            j < n ? from[i * job.g.column + j * job.g.channel] : T(0);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// Lines of g as [output channel][window].
+template <class T>
+void gather_g(const WeightJob<T>& job, const T* g, int64_t lines, T* to) {
+    const int64_t length = job.windows.x.out;
+    for (int64_t o = 0; o < job.windows.outs; ++o) {
+        for (int64_t y = 0; y < lines; ++y) {
+            copy_line(g + o * job.g.channel + y * job.g.row, job.g.column, length, 0, 1,
+                      length, to);
+            to += length;
+        }
+    }
+}
+
+// ---- sums
+
+template <class T>
+void add_products(const WeightJob<T>& job, int64_t lines, int64_t taps, const T* planes,
+                  const T* g, T* sums) {
+    constexpr int lanes = vec<T>::lanes;
+    const Panels<T> panels(job.windows.outs, tile_vectors);
+    for (int64_t p = 0; p < panels.count; ++p) {
+        const Panel panel = panels.at(p);
+        const int64_t vectors = panel.width / lanes;
+        const int64_t tiles = ceil_div(taps, rows_for(static_cast<int>(vectors)));
+        const Cuts cuts(taps, tiles);
+        for (int64_t i = 0; i < tiles; ++i) {
+            const int64_t first = cuts.at(i);
+            const WeightTile<T> tile = {lines,
+                                        job.windows.x.out,
+                                        job.planes.width,
+                                        planes,
+                                        job.distances + first,
+                                        g + panel.begin,
+                                        job.row,
+                                        sums + first * job.row + panel.begin,
+                                        job.row};
+            multiply_weights(vectors, cuts.size(i), tile);
+        }
+    }
+}
+
+template <class T>
+void add_dots(const WeightJob<T>& job, int64_t lines, int64_t taps, const T* planes,
+              const T* g, T* sums) {
+    const int64_t length = job.windows.x.out;
+    const Cuts cuts(taps, ceil_div(taps, conv_rows));
+    for (int64_t o = 0; o < job.windows.outs; ++o) {
+        for (int64_t i = 0; i < ceil_div(taps, conv_rows); ++i) {
+            const int64_t first = cuts.at(i);
+            const DotLines<T> part = {lines,
+                                      length,
+                                      job.planes.width,
+                                      planes,
+                                      job.distances + first,
+                                      g + o * lines * length,
+                                      length,
+                                      sums + first * job.row + o,
+                                      job.row};
+            multiply_dot_lines(cuts.size(i), part);
+        }
+    }
+}
+
+template <class T>
+void run_weight_tasks(void* arg, int64_t begin, int64_t end) {
+    WeightJob<T>& job = *static_cast<WeightJob<T>*>(arg);
+    const Windows& w = job.windows;
+    const int64_t slack = vec<T>::lanes;
+    const Cuts channels(w.ins, job.blocks);
+    const Cuts images(w.batch, job.parts);
+    const int64_t channel = job.planes.channel();
+    T* planes =
+        scratch_for<T>(job.context, slot_planes, channels.size(0) * channel + slack);
+    T* g = scratch_for<T>(job.context, slot_g, job.band * w.x.out * job.row);
+    if (planes == nullptr || g == nullptr) {
+        __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    for (int64_t t = begin; t < end; ++t) {
+        const int64_t block = t % job.blocks;
+        const int64_t group = t / job.blocks % w.groups;
+        const int64_t part = t / job.blocks / w.groups;
+        const int64_t c0 = channels.at(block), count = channels.size(block);
+        const int64_t taps = count * w.taps();
+        T* sums =
+            job.sums + ((part * w.groups + group) * w.ins + c0) * w.taps() * job.row;
+        memset(sums, 0, static_cast<size_t>(bytes_of<T>(taps * job.row)));
+        for (int64_t n = images.at(part); n < images.at(part) + images.size(part);
+             ++n) {
+            const T* x =
+                job.x.data + n * job.x.image + (group * w.ins + c0) * job.x.channel;
+            const T* from =
+                job.g.data + n * job.g.image + group * w.outs * job.g.channel;
+            for (int64_t band = 0; band < job.bands; ++band) {
+                const int64_t top = band * job.band;
+                const int64_t lines = smaller(job.band, w.y.out - top);
+                Planes here = job.planes;
+                here.top += top * here.step_y;
+                for (int64_t c = 0; c < count; ++c) {
+                    copy_planes(here, w.y, w.x, x + c * job.x.channel, job.x.row,
+                                job.x.column, planes + c * channel);
+                }
+                const T* lines_of_g = from + top * job.g.row;
+                if (job.dots) {
+                    gather_g(job, lines_of_g, lines, g);
+                    add_dots(job, lines, taps, planes, g, sums);
+                } else {
+                    transpose_g(job, lines_of_g, lines, g);
+                    add_products(job, lines, taps, planes, g, sums);
+                }
+            }
+        }
+    }
+}
+
+// ---- the result
+
+// dweight[o][c][i][j] from the sums of all parts.
+template <class T>
+void add_parts(const WeightJob<T>& job, const Images<T>& to, bool accumulate,
+               int64_t begin, int64_t end) {
+    const Windows& w = job.windows;
+    const int64_t step = w.groups * w.ins * w.taps() * job.row;
+    for (int64_t t = begin; t < end; ++t) {  // a channel of x in its group
+        const int64_t group = t / w.ins, c = t % w.ins;
+        const T* sums = job.sums + t * w.taps() * job.row;
+        for (int64_t o = 0; o < w.outs; ++o) {
+            T* out = to.data + (group * w.outs + o) * to.image + c * to.channel;
+            for (int64_t i = 0; i < w.y.kernel; ++i) {
+                for (int64_t j = 0; j < w.x.kernel; ++j) {
+                    const T* from = sums + (i * w.x.kernel + j) * job.row + o;
+                    T total = 0;
+                    for (int64_t part = 0; part < job.parts; ++part)
+                        total += from[part * step];
+                    T& place = out[i * to.row + j * to.column];
+                    place = accumulate ? place + total : total;
+                }
+            }
+        }
+    }
+}
+
+// Keeps what an addition loses (Knuth: The art of computer programming 2, 4.2.2,
+// theorem B), so that lines of any length stay exact.
+template <class T>
+struct Careful {
+    vec<T> sum = zero<T>(), lost = zero<T>();
+    AC_INLINE void add(vec<T> x) {
+        const vec<T> total = sum + x;
+        const vec<T> other = total - sum;
+        lost = lost + ((sum - (total - other)) + (x - other));
+        sum = total;
+    }
+    [[nodiscard]] AC_INLINE T total() const {
+        const T whole = reduce_add(sum), rest = reduce_add(lost);
+        return rest - rest == 0 ? whole + rest : whole;  // an infinity loses a NaN
+    }
+};
+
+// The sum of g over images and windows, of channel o.
+template <class T>
+T sum_of_channel(const WeightJob<T>& job, int64_t o) {
+    constexpr int lanes = vec<T>::lanes;
+    const Windows& w = job.windows;
+    Careful<T> sum;
+    T ragged[lanes];
+    for (int64_t n = 0; n < w.batch; ++n) {
+        for (int64_t y = 0; y < w.y.out; ++y) {
+            const T* line =
+                job.g.data + n * job.g.image + o * job.g.channel + y * job.g.row;
+            for (int64_t x = 0; x < w.x.out; x += lanes) {
+                const int64_t count = smaller<int64_t>(lanes, w.x.out - x);
+                if (job.g.column == 1) {
+                    sum.add(load_last(line + x, count));
+                    continue;
+                }
+                for (int64_t i = 0; i < count; ++i)
+                    ragged[i] = line[(x + i) * job.g.column];
+                sum.add(load_first(ragged, count));
+            }
+        }
+    }
+    return sum.total();
+}
+
+template <class T>
+void sum_bias(const WeightJob<T>& job, const ac_array* dbias, bool accumulate) {
+    const Windows& w = job.windows;
+    const int64_t channels = w.groups * w.outs;
+    const int64_t step = stride_of<T>(dbias, 0);
+    T* to = data<T>(dbias);
+    const int64_t each = w.batch * w.y.out * w.x.out;
+    parallel(job.context, channels, channels * each > serial_work,
+             [&](int64_t begin, int64_t end) {
+                 for (int64_t o = begin; o < end; ++o) {
+                     const T total = sum_of_channel(job, o);
+                     to[o * step] = accumulate ? to[o * step] + total : total;
+                 }
+             });
+}
+
+// ---- the kernel
+
+// Planes and lines of g together fit half of L2.
+template <class T>
+void choose_bands(WeightJob<T>& job, int64_t channels) {
+    const Windows& w = job.windows;
+    const int64_t reach = w.y.last_shift();
+    const int64_t line =
+        larger<int64_t>(1, bytes_of<T>(channels * job.planes.slots_y *
+                                           job.planes.slots_x * job.planes.width +
+                                       w.x.out * job.row));
+    const int64_t fitting = larger<int64_t>(1, l2_bytes() / 2 / line - reach);
+    job.bands = ceil_div(w.y.out, smaller(w.y.out, fitting));
+    job.band = ceil_div(w.y.out, job.bands);
+    job.planes.height = job.band + reach;
+}
+
+AC_INLINE void find_distances(const Windows& w, const Planes& planes, int64_t taps,
+                              int64_t* distances) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+        const int64_t c = tap / w.taps();
+        const int64_t i = tap % w.taps() / w.x.kernel;
+        const int64_t j = tap % w.x.kernel;
+        const int64_t slot =
+            w.y.slot(w.y.phase(i)) * planes.slots_x + w.x.slot(w.x.phase(j));
+        distances[tap] = c * planes.channel() + slot * planes.plane() +
+                         w.y.shift(i) * planes.width + w.x.shift(j);
+    }
+}
+
+template <class T>
+bool sum_weights(WeightJob<T>& job, const Images<T>& to, bool accumulate) {
+    constexpr int lanes = vec<T>::lanes;
+    const Windows& w = job.windows;
+    job.dots = 4 * w.outs <= lanes;
+    job.row = job.dots ? w.outs : round_up(w.outs, lanes);
+    job.parts = larger<int64_t>(1, smaller(w.batch, most_parts));
+    const int64_t wanted = ceil_div(most_parts, job.parts * w.groups);
+    job.blocks = larger<int64_t>(1, smaller(wanted, w.ins / fewest_channels));
+    choose_bands(job, ceil_div(w.ins, job.blocks));
+    const int64_t count = w.groups * w.ins * w.taps() * job.row;
+    const int64_t taps = ceil_div(w.ins, job.blocks) * w.taps();
+    T* sums = scratch_for<T>(job.context, slot_sums, job.parts * count);
+    int64_t* distances = scratch_for<int64_t>(job.context, slot_distances, taps);
+    if (sums == nullptr || distances == nullptr) return false;
+    find_distances(w, job.planes, taps, distances);
+    job.sums = sums;
+    job.distances = distances;
+    const int64_t tasks = job.parts * w.groups * job.blocks;
+    if (w.batch * w.y.out * w.x.out * count < serial_work || tasks < 2) {
+        run_weight_tasks<T>(&job, 0, tasks);
+    } else {
+        job.context->parallel_for(job.context, tasks, run_weight_tasks<T>, &job);
+    }
+    if (job.failed != 0) return false;
+    parallel(job.context, w.groups * w.ins, job.parts * count > serial_work,
+             [&](int64_t begin, int64_t end) {
+                 add_parts(job, to, accumulate, begin, end);
+             });
+    return true;
+}
+
+template <class T>
+bool dweight_typed(const ac_call* call, ac_context* context) {
+    const ac_array* x = operand(call, in_x);
+    const ac_array* dweight = operand(call, out_dweight);
+    const ac_array* dbias = operand(call, out_dbias);
+    const int64_t accumulate = int_attribute(call, at_accumulate);
+    WeightJob<T> job = {};
+    job.windows = windows_of(call, at_stride, x, operand(call, in_g),
+                             dweight->shape + 2, dweight->shape[1]);
+    const Windows& w = job.windows;
+    job.x = images_of<const T>(x);
+    job.g = images_of<const T>(operand(call, in_g));
+    job.planes = {0,
+                  w.x.out + w.x.last_shift(),
+                  -w.y.padding,
+                  -w.x.padding,
+                  w.y.stride,
+                  w.x.stride,
+                  w.y.phases(),
+                  w.x.phases()};
+    job.context = context;
+    if (dbias != nullptr) sum_bias(job, dbias, (accumulate & 2) != 0);
+    return element_count(*dweight) == 0 ||
+           sum_weights(job, images_of<T>(dweight), (accumulate & 1) != 0);
+}
+
+const char* supports(const ac_call* call) {
+    return operand(call, in_x)->ndim > 4
+               ? "convolutions of one and of two dimensions only"
+               : nullptr;
+}
+
+void conv_dweight(const ac_call* call, ac_context* context, ac_status* status) {
+    const bool ok = operand(call, out_dweight)->dtype == AC_FLOAT32
+                        ? dweight_typed<float>(call, context)
+                        : dweight_typed<double>(call, context);
+    if (!ok) no_memory(status);
+}
+
+double work(const ac_call* call) {
+    const ac_array* dweight = operand(call, out_dweight);
+    double taps = 1;
+    for (int d = 1; d < dweight->ndim; ++d)
+        taps *= static_cast<double>(dweight->shape[d]);
+    return 2.0 * static_cast<double>(element_count(*operand(call, in_g))) * taps *
+           ns_per_flop;
+}
+
+const ac_kernel_entry entries[] = {
+    {"conv_dweight",
+     "dweight dbias? ; g x ; kernel:ints stride:ints padding:ints dilation:ints "
+     "groups:int accumulate:int",
+     conv_dweight, supports, work, 0, float_dtypes, 0},
+};
+
+}  // namespace
+
+AC_DEFINE_FAMILY(conv_weights, entries);
+
+}  // namespace autocalc::simd::AC_ISA
