@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from math import inf, nan, pi
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
@@ -56,9 +57,11 @@ from autocalc._dtypes import (
     set_default_dtype,
     uint8,
 )
+from autocalc._dtypes import DType as dtype
 from autocalc._dtypes import bool_ as bool
 from autocalc._dtypes import float32 as float
 from autocalc._dtypes import float64 as double
+from autocalc._dtypes import int32 as int
 from autocalc._dtypes import int64 as long
 from autocalc._dtypes import promote as promote_types
 from autocalc._functional import (
@@ -108,6 +111,7 @@ from autocalc._functional._einsum import einsum
 from autocalc._functional.arranging import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.contractions import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.diagonals import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.inspection import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.magnitudes import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.matrices import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.mixtures import *  # noqa: F403  # its __all__ names them
@@ -118,10 +122,12 @@ from autocalc._functional.pointwise import *  # noqa: F403  # its __all__ names 
 from autocalc._functional.scans import *  # noqa: F403  # its __all__ names them
 from autocalc._io import load, save
 from autocalc._random import Generator, manual_seed
+from autocalc._rng_state import get_rng_state, initial_seed, seed, set_rng_state
 from autocalc._tensor import Tensor
 from autocalc._version import __version__
 from autocalc.autograd import (
     enable_grad,
+    inference_mode,
     is_anomaly_check_nan_enabled,
     is_anomaly_enabled,
     is_grad_enabled,
@@ -151,6 +157,7 @@ __all__ = [
     "argmin",
     "as_tensor",
     "autograd",
+    "backends",
     "bernoulli",
     "bmm",
     "bool",
@@ -158,9 +165,11 @@ __all__ = [
     "ceil",
     "clamp",
     "clone",
+    "cuda",
     "data",
     "device",
     "double",
+    "dtype",
     "einsum",
     "empty",
     "empty_like",
@@ -180,7 +189,12 @@ __all__ = [
     "gather",
     "get_default_dtype",
     "get_num_threads",
+    "get_rng_state",
     "index_select",
+    "inf",
+    "inference_mode",
+    "initial_seed",
+    "int",
     "int8",
     "int16",
     "int32",
@@ -206,6 +220,7 @@ __all__ = [
     "mm",
     "models",
     "multinomial",
+    "nan",
     "nn",
     "no_grad",
     "normal",
@@ -213,6 +228,7 @@ __all__ = [
     "ones_like",
     "optim",
     "permute",
+    "pi",
     "promote_types",
     "rand",
     "rand_like",
@@ -224,10 +240,12 @@ __all__ = [
     "reshape",
     "round",
     "save",
+    "seed",
     "serial",
     "set_default_dtype",
     "set_grad_enabled",
     "set_num_threads",
+    "set_rng_state",
     "softmax",
     "squeeze",
     "stack",
@@ -250,6 +268,7 @@ __all__ = [
 ]
 
 __all__ += _functional.mixtures.__all__
+__all__ += _functional.inspection.__all__
 __all__ += _functional.pointwise.__all__
 __all__ += _functional.ordering.__all__
 __all__ += _functional.arranging.__all__
@@ -262,10 +281,12 @@ __all__ += _functional.magnitudes.__all__
 __all__ += _functional.matrices.__all__
 
 if _TYPE_CHECKING:
-    from autocalc import data, models, nn, optim, testing, utils
+    from autocalc import backends, cuda, data, models, nn, optim, testing, utils
 
 #: Imported when they are first used: they are a third of all modules.
-_LATE = frozenset({"data", "models", "nn", "optim", "testing", "utils"})
+_LATE = frozenset(
+    {"backends", "cuda", "data", "models", "nn", "optim", "testing", "utils"}
+)
 
 
 def __getattr__(name: str) -> _Any:

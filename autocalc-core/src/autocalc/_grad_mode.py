@@ -114,6 +114,22 @@ class no_grad(_GradMode):
         return self(function)
 
 
+class inference_mode(_GradMode):
+    """Record nothing, as `no_grad`; ``inference_mode(False)`` records.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> @ac.inference_mode()
+    ... def evaluate(model, x):
+    ...     return model(x)
+    """
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self._mode = not mode
+
+
 class enable_grad(no_grad):
     """Record again within a `no_grad`: a ``with`` block or a decorator."""
 

@@ -14,10 +14,15 @@ from autocalc._tensor import Tensor
 
 
 def to(
-    input: Tensor, *args: Any, dtype: DType | None = None, copy: bool = False
+    input: Tensor,
+    *args: Any,
+    dtype: DType | None = None,
+    copy: bool = False,
+    device: str | Device | None = None,
+    non_blocking: bool = False,  # noqa: ARG001  # has no effect on a CPU
 ) -> Tensor:
     """Return `input` with another dtype or on another device."""
-    for arg in args:
+    for arg in (*args, device):
         if isinstance(arg, Tensor):
             dtype = arg.dtype
         elif isinstance(arg, DType):

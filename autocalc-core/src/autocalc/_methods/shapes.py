@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autocalc import _dtypes as dtypes
     from autocalc import _functional as functional
+    from autocalc._device import Device
     from autocalc._dtypes import DType
     from autocalc._tensor import Tensor
 
@@ -80,13 +81,19 @@ class Shapes:
         return self if self.is_contiguous() else functional.clone(self)
 
     def to(
-        self: Tensor, *args: Any, dtype: DType | None = None, copy: bool = False
+        self: Tensor,
+        *args: Any,
+        dtype: DType | None = None,
+        copy: bool = False,
+        device: str | Device | None = None,
+        non_blocking: bool = False,
     ) -> Tensor:
         """Return x with another dtype or on another device, itself if nothing changes.
 
-        Takes a dtype, a device, both, or a tensor whose dtype to take.
+        Takes a dtype, a device, both, or a tensor whose dtype to take.  `non_blocking`
+        has no effect on a CPU.
         """
-        return functional.to(self, *args, dtype=dtype, copy=copy)
+        return functional.to(self, *args, dtype=dtype, copy=copy, device=device)
 
     def cpu(self: Tensor) -> Tensor:
         """Return x itself: it lives on the CPU."""

@@ -11,6 +11,7 @@ from autocalc._dispatch._state import enter, leave
 from autocalc._function import Function, FunctionContext, once_differentiable
 from autocalc._grad_mode import (
     enable_grad,
+    inference_mode,
     is_grad_enabled,
     no_grad,
     set_grad_enabled,
@@ -37,6 +38,7 @@ __all__ = [
     "enable_grad",
     "functional",
     "grad",
+    "inference_mode",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
     "is_grad_enabled",

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""What a thing is: functions that answer with a plain Python value."""
+
+from __future__ import annotations
+
+from autocalc._tensor import Tensor
+
+__all__ = ["is_floating_point", "is_tensor", "numel"]
+
+
+def is_tensor(obj: object) -> bool:
+    """Return whether `obj` is a tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.is_tensor(ac.ones(1)), ac.is_tensor(1)
+    (True, False)
+    """
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Return whether the dtype of `input` is float32 or float64."""
+    return input.is_floating_point()
+
+
+def numel(input: Tensor) -> int:
+    """Return the number of elements of `input`."""
+    return input.numel()

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""The default generator's seed and state, as functions."""
+
+from __future__ import annotations
+
+from autocalc import _dtypes as dtypes
+from autocalc._creation import tensor
+from autocalc._random import default_generator
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError
+
+__all__ = ["get_rng_state", "initial_seed", "seed", "set_rng_state"]
+
+
+def seed() -> int:
+    """Seed the default generator from the system's entropy; return the seed."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """Return the seed of the default generator."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """Return the default generator's state: an int64 tensor of seed and offset.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> state = ac.get_rng_state()
+    >>> a = ac.rand(2)
+    >>> ac.set_rng_state(state)
+    >>> bool((a == ac.rand(2)).all())
+    True
+    """
+    state = default_generator.get_state()
+    return tensor([state["seed"], state["offset"]], dtype=dtypes.int64)
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Put the default generator into a state that `get_rng_state` gave."""
+    if new_state.dtype is not dtypes.int64 or new_state.shape != (2,):
+        message = (
+            f"set_rng_state: got a {new_state.dtype.name} tensor of shape "
+            f"{new_state.shape}; give what `get_rng_state` returned."
+        )
+        raise ArgumentError(message)
+    first, offset = new_state.tolist()
+    default_generator.set_state({"seed": first, "offset": offset})
