@@ -102,7 +102,7 @@ def test_options():
         ),
         (lambda: ac.arange(0, 3, -1), ArgumentError, "by -1 there is no way to 3"),
         (lambda: ac.arange(float("nan")), ArgumentError, "to nan by 1: the numbers"),
-        (lambda: ac.zeros(2.0), DTypeError, "the size 2.0 is no integer"),
+        (lambda: ac.zeros(2.0), DTypeError, "sizes .2.0,. are not all int"),
         (lambda: ac.full((2,), "a"), DTypeError, "`fill_value` is 'a', a str"),
         (lambda: ac.linspace(0, math.inf, 2), ArgumentError, "from 0 to inf: both"),
         (lambda: ac.linspace(0, 1, -1), ShapeError, "linspace: .* negative"),

@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
+import operator
+import zlib
+
 import numpy as np
 import pytest
 
 import autocalc as ac
 from autocalc.errors import (
     ArgumentError,
+    AutocalcError,
     DimensionError,
     DTypeError,
     KernelDataError,
@@ -232,3 +238,110 @@ ERRORS = [
 def test_errors_say_what_does_not_fit(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+#: Arguments that fit nowhere, or seldom.
+POOL = [0, 1, -1, -7, 1.5, None, "a", True, (), (2, -1), [0, 1], slice(None), np.nan,
+        np.ones(2), ac.float64, object(), X, ac.zeros(0, 2), I(1.0), I(2), I([0, -1]),
+        I([[0, 1], [1, 0]]), X > 0, ac.ones(2, 3, 4)]  # fmt: skip
+FUNCTIONS = [
+    "atleast_2d",
+    "broadcast_tensors",
+    "broadcast_to",
+    "cat",
+    "chunk",
+    "column_stack",
+    "diag",
+    "diag_embed",
+    "diagonal",
+    "expand",
+    "fill",
+    "flatten",
+    "flip",
+    "gather",
+    "hsplit",
+    "hstack",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_put",
+    "index_select",
+    "masked_fill",
+    "masked_scatter",
+    "masked_select",
+    "meshgrid",
+    "movedim",
+    "narrow",
+    "permute",
+    "repeat",
+    "repeat_interleave",
+    "reshape",
+    "roll",
+    "scatter",
+    "scatter_add",
+    "select",
+    "split",
+    "split_with_sizes",
+    "squeeze",
+    "stack",
+    "sum_to_size",
+    "take_along_dim",
+    "tensor_split",
+    "tile",
+    "topk",
+    "trace",
+    "transpose",
+    "tril",
+    "tril_indices",
+    "unbind",
+    "unflatten",
+    "unsqueeze",
+    "vstack",
+    "arange",
+    "bernoulli",
+    "empty",
+    "eye",
+    "full",
+    "full_like",
+    "linspace",
+    "logspace",
+    "multinomial",
+    "normal",
+    "rand",
+    "randint",
+    "randint_like",
+    "randperm",
+    "zeros",
+    "zeros_like",
+    "nn.functional.pad",
+    "nn.functional.one_hot",
+    "Tensor.view",
+    "Tensor.__getitem__",
+    "Tensor.__setitem__",
+    "Tensor.index_put_",
+    "Tensor.scatter_",
+    "Tensor.random_",
+    "Tensor.bernoulli_",
+    "Tensor.exponential_",
+    "Tensor.new_full",
+    "Tensor.uniform_",
+]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_does_not_fit_is_an_error_of_ours(name):
+    """Thirty random calls: they work, or say what is wrong; nothing else comes out."""
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    function = operator.attrgetter(name)(ac)
+    tensors = [x for x in POOL if isinstance(x, ac.Tensor)]
+    signature = inspect.signature(function)
+    for _ in range(30):
+        args = [POOL[rng.integers(len(POOL))] for _ in range(rng.integers(1, 5))]
+        if name.startswith("Tensor") or rng.random() < 0.7:
+            args[0] = tensors[rng.integers(len(tensors))].clone()
+        try:
+            signature.bind(*args)
+        except TypeError:
+            continue  # too many or too few
+        with contextlib.suppress(AutocalcError):
+            function(*args)

@@ -8,13 +8,14 @@ set and any number of threads draws the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from autocalc import _dtypes as dtypes
 from autocalc._device import Device
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dtypes import DType
-from autocalc._filled import Size, finished, float_or, shape_of
+from autocalc._filled import Size, count_of, finished, float_or, like, number, shape_of
 from autocalc._random import Generator, default_generator
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -89,7 +90,7 @@ def rand_like(
 ) -> Tensor:
     """Return numbers drawn from [0, 1), of the shape and dtype of `input`."""
     return rand(
-        input.shape,
+        like("rand_like", input).shape,
         generator=generator,
         dtype=float_or(dtype, input.dtype),
         device=device,
@@ -107,7 +108,7 @@ def randn_like(
 ) -> Tensor:
     """Return normal numbers of the shape and dtype of `input`."""
     return randn(
-        input.shape,
+        like("randn_like", input).shape,
         generator=generator,
         dtype=float_or(dtype, input.dtype),
         device=device,
@@ -126,23 +127,28 @@ def _words(shape: tuple[int, ...], generator: Generator | None) -> Any:
     return words
 
 
+def _integer(x: Any) -> int | None:
+    try:
+        return None if isinstance(x, bool) else index(x)
+    except TypeError:
+        return None
+
+
 def integers_below(
     where: str, low: Any, high: Any, shape: tuple[int, ...], generator: Any
 ) -> Any:
     """Return int64 numbers drawn evenly from low to high - 1."""
-    whole = all(
-        hasattr(x, "__index__") and not isinstance(x, bool) for x in (low, high)
-    )
-    if not whole or high <= low or int(high) - int(low) > 2**62:
+    first, last = _integer(low), _integer(high)
+    if first is None or last is None or last <= first or last - first > 2**62:
         message = (
             f"{where}: from {low!r} to {high!r} - 1: both must be integers, the second "
             f"the larger one."
         )
         raise ArgumentError(message)
     words = _words(shape, generator)
-    span = constant(int(high) - int(low), words.dtype)
+    span = constant(last - first, words.dtype)
     drawn = arrays.remainder(words, span)
-    return arrays.add(drawn, constant(int(low), words.dtype))
+    return arrays.add(drawn, constant(first, words.dtype))
 
 
 def randint(
@@ -198,7 +204,7 @@ def randint_like(
     return randint(
         first,
         last,
-        input.shape,
+        like("randint_like", input).shape,
         generator=generator,
         dtype=float_or(dtype, input.dtype),
         device=device,
@@ -217,7 +223,7 @@ def randperm(
 ) -> Tensor:
     """Return the integers 0 to n - 1 in random order."""
     Device(device or "cpu")
-    order = arrays.argsort(_words(shape_of("randperm", (n,)), generator), 0)
+    order = arrays.argsort(_words((count_of("randperm", n),), generator), 0)
     kind = float_or(dtype, dtypes.int64 if out is None else out.dtype)
     array = order if kind is dtypes.int64 else arrays.cast(order, kind.numpy)
     return finished("randperm", array, out, requires_grad)
@@ -266,11 +272,12 @@ def bernoulli(
     >>> ac.bernoulli(ac.tensor([0.0, 1.0]))
     tensor([0., 1.])
     """
+    like("bernoulli", input)
     if p is None:
         chances = _floats("bernoulli", "input", input)
     else:
         kind = input.dtype if input.is_floating_point() else dtypes.float32
-        chances = arrays.full(input.shape, float(p), kind.numpy)
+        chances = arrays.full(input.shape, number("bernoulli", "p", p), kind.numpy)
     _check_probabilities("bernoulli", chances, 1.0)
     draws = arrays.empty(chances.shape, chances.dtype)
     random_into("uniform", draws, 0.0, 1.0, generator)
@@ -315,7 +322,7 @@ def multinomial(
             f"(N, C), C 1 at least."
         )
         raise ShapeError(message)
-    (count,) = shape_of("multinomial", (num_samples,))
+    count = count_of("multinomial", num_samples)
     rows = arrays.cast(weights, dtypes.float64.numpy)
     rows = rows if weights.ndim == 2 else rows.reshape(1, -1)
     _check_weights(rows, count, replacement)
@@ -409,6 +416,9 @@ def normal(
     tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
     for x in tensors:
         _floats("normal", "mean and std", x)
+    for name, given in (("mean", mean), ("std", std)):
+        if not isinstance(given, Tensor):
+            number("normal", name, given)
     kind = float_or(dtype, tensors[0].dtype if tensors else None)
     if size is not None:
         shape = shape_of("normal", (size,))

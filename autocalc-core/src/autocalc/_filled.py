@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -24,15 +25,23 @@ def shape_of(where: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int,
         sizes = (size,)
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = tuple(sizes[0])
-    for n in sizes:
-        if isinstance(n, bool) or not hasattr(n, "__index__"):
-            message = f"{where}: the size {n!r} is no integer."
-            raise DTypeError(message)
-    shape = tuple([n.__index__() for n in sizes])
+    try:
+        shape = tuple([index(n) for n in sizes])
+    except TypeError:
+        message = f"{where}: the sizes {sizes!r} are not all integers."
+        raise DTypeError(message) from None
     if any(n < 0 for n in shape):
         message = f"{where}: the shape {shape} has a negative size."
         raise ShapeError(message)
     return shape
+
+
+def count_of(where: str, n: Any) -> int:
+    """Return one number of things, which is not negative."""
+    if isinstance(n, (tuple, list)):
+        message = f"{where}: needs one number, not {n!r}."
+        raise DTypeError(message)
+    return shape_of(where, (n,))[0]
 
 
 def finished(where: str, array: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
@@ -52,7 +61,7 @@ def float_or(dtype: Any, default: DType | None = None) -> DType:
     return dtypes.as_dtype(dtype)
 
 
-def _number(where: str, name: str, value: Any) -> Any:
+def number(where: str, name: str, value: Any) -> Any:
     """Return a plain number; a tensor of one element counts as one."""
     value = value.item() if isinstance(value, Tensor) else value
     if not isinstance(value, (int, float, np.number, np.bool_)):
@@ -62,6 +71,14 @@ def _number(where: str, name: str, value: Any) -> Any:
         )
         raise DTypeError(message)
     return value
+
+
+def like(where: str, x: Any) -> Tensor:
+    """Return what must be a tensor."""
+    if not isinstance(x, Tensor):
+        message = f"{where}: needs a Tensor, not {type(x).__name__}."
+        raise DTypeError(message)
+    return x
 
 
 def zeros(
@@ -116,7 +133,7 @@ def full(
 ) -> Tensor:
     """Return a tensor filled with one number; its dtype is the number's by default."""
     Device(device or "cpu")
-    value = _number("full", "fill_value", fill_value)
+    value = number("full", "fill_value", fill_value)
     kind = dtypes.of_scalar(value)
     if isinstance(fill_value, Tensor):
         kind = fill_value.dtype
@@ -150,7 +167,7 @@ def zeros_like(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return zeros of the shape and dtype of `input`."""
-    kind = float_or(dtype, input.dtype)
+    kind = float_or(dtype, like("zeros_like", input).dtype)
     return zeros(input.shape, dtype=kind, device=device, requires_grad=requires_grad)
 
 
@@ -162,7 +179,7 @@ def ones_like(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return ones of the shape and dtype of `input`."""
-    kind = float_or(dtype, input.dtype)
+    kind = float_or(dtype, like("ones_like", input).dtype)
     return ones(input.shape, dtype=kind, device=device, requires_grad=requires_grad)
 
 
@@ -174,7 +191,7 @@ def empty_like(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of the shape and dtype of `input`, its values undefined."""
-    kind = float_or(dtype, input.dtype)
+    kind = float_or(dtype, like("empty_like", input).dtype)
     return empty(input.shape, dtype=kind, device=device, requires_grad=requires_grad)
 
 
@@ -188,7 +205,7 @@ def full_like(
 ) -> Tensor:
     """Return a tensor of the shape and dtype of `input`, filled with one number."""
     return full(
-        input.shape,
+        like("full_like", input).shape,
         fill_value,
         dtype=float_or(dtype, input.dtype),
         device=device,
@@ -227,7 +244,7 @@ def arange(
     Device(device or "cpu")
     first, last = (0, start) if end is None else (start, end)
     first, last, by = (
-        _number("arange", name, value)
+        number("arange", name, value)
         for name, value in (("start", first), ("end", last), ("step", step))
     )
     if by == 0 or not all(map(math.isfinite, (first, last, by))):
@@ -262,11 +279,11 @@ def _as(values: Any, kind: DType) -> Any:
 
 def _line(where: str, start: Any, end: Any, steps: Any) -> Any:
     """Return evenly spaced numbers, both ends included."""
-    first, last = _number(where, "start", start), _number(where, "end", end)
+    first, last = number(where, "start", start), number(where, "end", end)
     if not (math.isfinite(first) and math.isfinite(last)):
         message = f"{where}: from {first} to {last}: both ends must be finite."
         raise ArgumentError(message)
-    (count,) = shape_of(where, (steps,))
+    count = count_of(where, steps)
     values = np.linspace(first, last, count)
     return values if count != 1 else np.full(1, float(first))
 
@@ -308,7 +325,9 @@ def logspace(
     """
     Device(device or "cpu")
     exponents = _line("logspace", start, end, steps)
-    values = _as(float(base) ** exponents, _dtype(dtype, out))
+    values = _as(
+        float(number("logspace", "base", base)) ** exponents, _dtype(dtype, out)
+    )
     return finished("logspace", values, out, requires_grad)
 
 

@@ -16,6 +16,8 @@ from autocalc._creation import bernoulli, rand_like, random_into, tensor
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._state import current
 from autocalc._drawn import integers_below
+from autocalc._filled import number
+from autocalc._functional._arguments import whole
 from autocalc._functional._index import fitting, part_of, put_picked, split_index
 from autocalc._graph._node import Leaf
 from autocalc._ops import elementwise
@@ -220,6 +222,7 @@ def normal_(x: Tensor, mean: Any, std: Any, generator: Any) -> Tensor:
 
 def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
     recorded = check_writable(f"{kernel}_", x)
+    a, b = [number(f"{kernel}_", "parameters", p) for p in (a, b)]
     if not (0 if kernel == "normal" else a) <= b:
         message = (
             f"{kernel}_: got {a} and {b}; the second is a deviation, which is not "
@@ -252,6 +255,7 @@ def bernoulli_(x: Tensor, p: Any, generator: Any) -> Tensor:
 
 def random_(x: Tensor, low: int, high: int | None, generator: Any) -> Tensor:
     """Draw integers; by default up to what the dtype holds exactly."""
+    low = whole("random_", "low", low)
     if high is None and low != 0:
         low, high = 0, low
     if high is None:
@@ -264,7 +268,7 @@ def random_(x: Tensor, low: int, high: int | None, generator: Any) -> Tensor:
 
 def exponential_(x: Tensor, lambd: float, generator: Any) -> Tensor:
     """Draw from the distribution of density lambd * exp(-lambd * x)."""
-    if not lambd > 0:
+    if not number("exponential_", "lambd", lambd) > 0:
         message = f"exponential_: `lambd` is {lambd}; it must be positive."
         raise ArgumentError(message)
     u = rand_like(x.detach(), generator=generator)

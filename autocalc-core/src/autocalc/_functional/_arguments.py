@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any, TypeAlias
 
 from autocalc._ops._coerce import Number
@@ -19,9 +20,9 @@ Operand: TypeAlias = Tensor | float
 
 def axes_of(where: str, x: Tensor, dim: Dims) -> tuple[int, ...]:
     """Return the dimensions meant by `dim`, sorted; None means all."""
-    if dim is None or (not isinstance(dim, int) and len(dim) == 0):
+    dims = () if dim is None else integers(where, "dim", dim)
+    if not dims:
         return tuple(range(x.ndim))
-    dims = (dim,) if isinstance(dim, int) else tuple(dim)
     axes = sorted(axis_of(where, d, x.ndim) for d in dims)
     if x.ndim == 0:
         return ()
@@ -33,6 +34,8 @@ def axes_of(where: str, x: Tensor, dim: Dims) -> tuple[int, ...]:
 
 def axis_of(where: str, dim: int, ndim: int) -> int:
     """Return `dim` counted from the left; 0 and -1 are allowed for 0-d tensors."""
+    if dim.__class__ is not int:
+        dim = whole(where, "dim", dim)
     limit = max(ndim, 1)
     if not -limit <= dim < limit:
         message = (
@@ -43,6 +46,24 @@ def axis_of(where: str, dim: int, ndim: int) -> int:
     return dim % limit
 
 
+def whole(where: str, name: str, value: Any) -> int:
+    """Return an integer argument; a 0-d integer tensor counts as one."""
+    try:
+        if not isinstance(value, bool):
+            return index(value)
+    except TypeError:
+        pass
+    message = f"{where}: `{name}` is {value!r}; it must be an integer."
+    raise DTypeError(message)
+
+
+def integers(where: str, name: str, value: Any) -> tuple[int, ...]:
+    """Return one integer, or a list or tuple of them, as a tuple."""
+    if not isinstance(value, (list, tuple)):
+        return (whole(where, name, value),)
+    return tuple([n if n.__class__ is int else whole(where, name, n) for n in value])
+
+
 def checked(where: str, x: Any) -> Tensor:
     if not isinstance(x, Tensor):
         raise not_a_tensor(where, x)
@@ -51,7 +72,7 @@ def checked(where: str, x: Any) -> Tensor:
 
 def full_shape(where: str, x: Tensor, shape: Sequence[int]) -> tuple[int, ...]:
     """Return `shape` with -1 replaced, checked against the number of elements."""
-    sizes = tuple(int(n) for n in shape)
+    sizes = integers(where, "shape", shape)
     known = 1
     for n in sizes:
         known *= n if n != -1 else 1

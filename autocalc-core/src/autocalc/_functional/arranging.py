@@ -9,10 +9,16 @@ from typing import Any
 
 from autocalc import _dtypes as dtypes
 from autocalc._dispatch._arrays import arrays
-from autocalc._functional._arguments import Dims, axes_of, axis_of, checked
+from autocalc._functional._arguments import (
+    Dims,
+    axes_of,
+    axis_of,
+    checked,
+    integers,
+    whole,
+)
 from autocalc._functional.indexing import as_positions
 from autocalc._functional.joins import cat
-from autocalc._functional.parting import whole
 from autocalc._functional.shapes import (
     expand,
     flatten,
@@ -114,7 +120,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """
     x = checked("unflatten", input)
     axis = axis_of("unflatten", dim, x.ndim)
-    parts = tuple(whole("unflatten", "sizes", n) for n in sizes)
+    parts = integers("unflatten", "sizes", sizes)
     known, n = prod(m for m in parts if m != -1), x.shape[axis] if x.ndim else 1
     fits = known == n if -1 not in parts else known > 0 and n % known == 0
     if not parts or not fits or parts.count(-1) > 1 or min(parts) < -1:
@@ -133,8 +139,8 @@ def movedim(
     """Return `input` with dimensions moved, the others in their order: a view."""
     x = checked("movedim", input)
     origin, goal = (
-        [axis_of("movedim", d, x.ndim) for d in ((v,) if isinstance(v, int) else v)]
-        for v in (source, destination)
+        [axis_of("movedim", d, x.ndim) for d in integers("movedim", name, v)]
+        for name, v in (("source", source), ("destination", destination))
     )
     if len(origin) != len(goal) or any(len(set(v)) < len(v) for v in (origin, goal)):
         message = (
@@ -214,7 +220,7 @@ def _sizes(where: str, size: Sequence[Any]) -> tuple[int, ...]:
     """Return sizes given one by one or as one sequence; none is negative."""
     if len(size) == 1 and isinstance(size[0], (list, tuple)):
         size = size[0]
-    sizes = tuple(whole(where, "size", n) for n in size)
+    sizes = integers(where, "size", tuple(size))
     if min(sizes, default=0) < 0:
         message = f"{where}: {sizes} holds a negative number."
         raise ShapeError(message)
@@ -308,7 +314,7 @@ def repeat(input: Tensor, *repeats: Any) -> Tensor:
 
 def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return copies of `input` side by side; missing repeats are 1."""
-    x, times = checked("tile", input), _sizes("tile", (tuple(dims),))
+    x, times = checked("tile", input), _sizes("tile", integers("tile", "dims", dims))
     return repeat(x, (*(1,) * (x.ndim - len(times)), *times))
 
 
@@ -355,8 +361,12 @@ def repeat_interleave(
             )
             raise ShapeError(message)
         return shapes.index_select(x, _repetitions(counts, output_size), axis)
-    times = int(repeats.item()) if isinstance(repeats, Tensor) else repeats
-    (times,) = _sizes("repeat_interleave", (times,))
+    times = whole(
+        "repeat_interleave",
+        "repeats",
+        repeats.item() if isinstance(repeats, Tensor) else repeats,
+    )
+    _sizes("repeat_interleave", (times,))
     sizes = x.shape
     apart = shapes.reshape(x, (*sizes[: axis + 1], 1, *sizes[axis + 1 :]))
     spread = shapes.expand(apart, (*sizes[: axis + 1], times, *sizes[axis + 1 :]))
@@ -399,14 +409,14 @@ def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
     Without `dims`, as if it had one dimension.
     """
     x = checked("roll", input)
-    by = (shifts,) if isinstance(shifts, int) else tuple(shifts or ())
-    if dims is None or (not isinstance(dims, int) and len(dims) == 0):
+    by = integers("roll", "shifts", shifts)
+    axes = () if dims is None else integers("roll", "dims", dims)
+    if not axes:
         if len(by) != 1:
             message = f"roll: `shifts`={by} without `dims`; give one number."
             raise ArgumentError(message)
         flat = _rolled(shapes.reshape(x, (-1,)), by[0], 0)
         return shapes.unshared(shapes.reshape(flat, x.shape))
-    axes = (dims,) if isinstance(dims, int) else tuple(dims)
     if len(axes) != len(by):
         message = f"roll: `shifts`={by} and `dims`={axes} must be as many."
         raise ArgumentError(message)
@@ -430,7 +440,7 @@ def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:
 def flip(input: Tensor, dims: Dims) -> Tensor:
     """Return `input` with the order along `dims` reversed: a copy."""
     x = checked("flip", input)
-    dims = (dims,) if isinstance(dims, int) else tuple(dims or ())
+    dims = integers("flip", "dims", dims)
     axes = axes_of("flip", x, dims) if dims else ()
     if not axes:
         return shapes.clone(x)

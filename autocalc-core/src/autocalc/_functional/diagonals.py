@@ -9,8 +9,7 @@ from autocalc import _dtypes as dtypes
 from autocalc._device import Device
 from autocalc._dispatch._arrays import arrays
 from autocalc._dtypes import DType
-from autocalc._functional._arguments import axis_of, checked
-from autocalc._functional.parting import whole
+from autocalc._functional._arguments import axis_of, checked, whole
 from autocalc._functional.reductions import sum
 from autocalc._functional.shapes import clone
 from autocalc._ops import diagonal as diagonals

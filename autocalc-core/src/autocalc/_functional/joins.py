@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from autocalc._functional._arguments import axis_of, checked
 from autocalc._functional._out import written
@@ -11,7 +12,18 @@ from autocalc._functional.shapes import unsqueeze
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import coerce
 from autocalc._tensor import Tensor
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+
+def listed(where: str, tensors: Any) -> Any:
+    """Return what must be a list or tuple of tensors."""
+    if not isinstance(tensors, (list, tuple)):
+        message = (
+            f"{where}: got a {type(tensors).__name__}; it must be a list or tuple of "
+            f"tensors."
+        )
+        raise DTypeError(message)
+    return tensors
 
 
 def cat(
@@ -21,7 +33,7 @@ def cat(
 
     Tensors of shape (0,) are left out, as in PyTorch, which once had no others.
     """
-    parts = coerce("cat", *tensors) if tensors else ()
+    parts = coerce("cat", *listed("cat", tensors)) if tensors else ()
     if not parts:
         message = "cat: needs at least one tensor."
         raise ArgumentError(message)
@@ -46,7 +58,7 @@ def stack(
     tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None
 ) -> Tensor:
     """Join tensors of one shape along a new dimension."""
-    if not tensors:
+    if not listed("stack", tensors):
         message = "stack: needs at least one tensor."
         raise ArgumentError(message)
     for i, part in enumerate(tensors):

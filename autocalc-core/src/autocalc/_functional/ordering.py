@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from autocalc import _dtypes as dtypes
 from autocalc._dispatch._arrays import arrays
-from autocalc._functional._arguments import axis_of, checked
+from autocalc._functional._arguments import axis_of, checked, whole
 from autocalc._functional._index import true_positions, unraveled
 from autocalc._functional.arranging import movedim
 from autocalc._functional.mixtures import isnan, truth
@@ -93,6 +93,7 @@ def topk(
     x = checked("topk", input)
     axis = axis_of("topk", dim, x.ndim)
     size = x.shape[axis] if x.ndim else 1
+    k = whole("topk", "k", k)
     if not 0 <= k <= size:
         message = (
             f"topk: `k`={k} of {size} elements along dimension {axis} of shape "

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from autocalc._functional._arguments import axis_of, checked
+from autocalc._functional._arguments import axis_of, checked, integers, whole
 from autocalc._ops import shape as shapes
 from autocalc._tensor import Tensor
-from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
+from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 __all__ = [
     "chunk",
@@ -38,14 +38,6 @@ def _with_dim(where: str, input: Tensor, dim: int) -> tuple[Tensor, int]:
 
 def _part(x: Tensor, axis: int, part: Any) -> Tensor:
     return shapes.slice(x, (*[slice(None)] * axis, part, ...))
-
-
-def whole(where: str, name: str, value: Any) -> int:
-    """Return an integer argument; a 0-d integer tensor counts as one."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        message = f"{where}: `{name}` is {value!r}; it must be an integer."
-        raise DTypeError(message)
-    return int(value.__index__())
 
 
 def select(input: Tensor, dim: int, index: int) -> Tensor:
@@ -83,10 +75,10 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
 
 def _of_sizes(where: str, input: Tensor, sizes: Sequence[int], dim: int) -> Parts:
     x, axis = _with_dim(where, input, dim)
-    counts = [whole(where, "sizes", n) for n in sizes]
+    counts = integers(where, "sizes", sizes)
     if min(counts, default=0) < 0 or sum(counts) != x.shape[axis]:
         message = (
-            f"{where}: the sizes {tuple(counts)} along dimension {axis} of shape "
+            f"{where}: the sizes {counts} along dimension {axis} of shape "
             f"{x.shape}; none may be negative, and they must add up to "
             f"{x.shape[axis]}."
         )

@@ -72,6 +72,14 @@ def index_put(
     tensor([5, 0, 5])
     """
     x = checked("index_put", input)
+    if not isinstance(indices, (list, tuple)) or not all(
+        one is None or isinstance(one, Tensor) for one in indices
+    ):
+        message = (
+            f"index_put: `indices` is {indices!r}; it must be a tuple of tensors and "
+            f"None."
+        )
+        raise DTypeError(message)
 
     parts = tuple(slice(None) if one is None else one for one in indices)
     _, picks = split_index(x, parts)

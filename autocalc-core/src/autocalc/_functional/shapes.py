@@ -12,6 +12,7 @@ from autocalc._functional._arguments import (
     axis_of,
     checked,
     full_shape,
+    integers,
     min_of,
 )
 from autocalc._ops import shape as shapes
@@ -21,7 +22,9 @@ from autocalc.errors import DimensionError, ShapeError
 
 def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` in another shape; one size may be -1."""
-    return shapes.reshape(input, full_shape("reshape", input, shape))
+    return shapes.reshape(
+        checked("reshape", input), full_shape("reshape", input, shape)
+    )
 
 
 def view(input: Tensor, shape: Sequence[int]) -> Tensor:
@@ -32,7 +35,7 @@ def view(input: Tensor, shape: Sequence[int]) -> Tensor:
     ShapeError
         If no strides give that shape without a copy.
     """
-    sizes = full_shape("view", input, shape)
+    sizes = full_shape("view", checked("view", input), shape)
     if reshaped_view(input._array, sizes) is None:
         message = (
             f"view: a tensor of shape {input.shape} with strides {input.stride()} "
@@ -44,7 +47,7 @@ def view(input: Tensor, shape: Sequence[int]) -> Tensor:
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Return `input` with the dimensions start_dim to end_dim merged."""
-    start = axis_of("flatten", start_dim, input.ndim)
+    start = axis_of("flatten", start_dim, checked("flatten", input).ndim)
     end = axis_of("flatten", end_dim, input.ndim)
     if start > end:
         message = (
@@ -61,25 +64,28 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 def squeeze(input: Tensor, dim: Dims = None) -> Tensor:
     """Return `input` without its dimensions of size 1, or without those in `dim`."""
-    none = dim is not None and not isinstance(dim, int) and len(dim) == 0
-    axes = () if none else axes_of("squeeze", input, dim)
+    x = checked("squeeze", input)
+    none = isinstance(dim, (list, tuple)) and len(dim) == 0
+    axes = () if none else axes_of("squeeze", x, dim)
     sizes = tuple(n for i, n in enumerate(input.shape) if n != 1 or i not in axes)
     return shapes.reshape(input, sizes)
 
 
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """Return `input` with a dimension of size 1 inserted before `dim`."""
-    axis = axis_of("unsqueeze", dim, input.ndim + 1)
+    axis = axis_of("unsqueeze", dim, checked("unsqueeze", input).ndim + 1)
     sizes = input.shape
     return shapes.reshape(input, (*sizes[:axis], 1, *sizes[axis:]))
 
 
 def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return `input` with its dimensions in the order `dims`: a view."""
-    axes = tuple(axis_of("permute", d, input.ndim) for d in dims)
+    ndim = checked("permute", input).ndim
+    order = integers("permute", "dims", dims)
+    axes = tuple([axis_of("permute", d, ndim) for d in order])
     if sorted(axes) != list(range(input.ndim)):
         message = (
-            f"permute: `dims`={tuple(dims)} is no order of the {input.ndim} dimensions "
+            f"permute: `dims`={order} is no order of the {input.ndim} dimensions "
             f"of shape {input.shape}; name each once."
         )
         raise DimensionError(message)
@@ -88,7 +94,7 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return `input` with two dimensions exchanged: a view."""
-    if input.ndim == 0:
+    if checked("transpose", input).ndim == 0:
         axis_of("transpose", dim0, 0), axis_of("transpose", dim1, 0)
         return input
     axes = list(range(input.ndim))
@@ -108,10 +114,13 @@ def t(input: Tensor) -> Tensor:
 
 def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` repeated to `shape` without a copy; -1 keeps a size."""
-    lead = len(shape) - input.ndim
+    shape = integers("expand", "shape", shape)
+    lead = len(shape) - checked("expand", input).ndim
     sizes = tuple(
-        input.shape[i - lead] if n == -1 and i >= lead else int(n)
-        for i, n in enumerate(shape)
+        [
+            input.shape[i - lead] if n == -1 and i >= lead else n
+            for i, n in enumerate(shape)
+        ]
     )
     fits = lead >= 0 and all(
         old in (1, new) for old, new in zip(input.shape, sizes[lead:], strict=True)

@@ -49,10 +49,11 @@ class AnomalyWalk(Walk):
         self.check(edge, value)
         super().add(edge, value, memory)
 
-    def add_part(self, edge: Edge, part: Any, shape: Any) -> None:
+    def add_part(self, edge: Edge, part: Any, shape: Any, cotangent: list[Any]) -> None:
         """Add into a slice what is a number."""
-        self.check(edge, part.value)
-        super().add_part(edge, part, shape)
+        if part.index is not None:
+            self.check(edge, part.value)
+        super().add_part(edge, part, shape, cotangent)
 
     def check(self, edge: Any, value: Any) -> None:
         """Raise if what a rule returned for one of its inputs holds NaN."""

@@ -129,7 +129,9 @@ class Partial:
     """A cotangent of part of an input: it is added into one zeroed buffer.
 
     The rule of a slice returns it, so that a loop over slices costs one buffer and not
-    one for each slice.
+    one for each slice.  The rule of a write into a part returns it without an index:
+    `value` is then ``value(g, own)``, which gives the cotangent `g` with zeros in that
+    part, in its own memory if nobody else has it.
     """
 
     __slots__ = ("index", "value")

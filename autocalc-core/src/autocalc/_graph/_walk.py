@@ -130,6 +130,7 @@ class Walk:
             for captured, slot in wanted:
                 if captured is node:
                     self.captured[node, slot] = arrived[1 + 2 * slot]
+                    arrived[2 + 2 * slot] = HANDED_ON
             if node.hooks is not None:
                 self.run_hooks(node, arrived)
             if self.needed is None or any(leads(e, self.needed) for e in node.edges):
@@ -158,7 +159,7 @@ class Walk:
             if needed is not None and target(edge) not in needed:
                 continue
             if result.__class__ is Partial:
-                self.add_part(edge, result, node.shapes[i])
+                self.add_part(edge, result, node.shapes[i], arrived)
             else:
                 new = result is not g if single else _is_new(result, g)
                 alone = ids.count(id(result)) == 1
@@ -202,9 +203,16 @@ class Walk:
             arrived[at] = self.k.add(total, value)
         arrived[at + 1] = OWNED
 
-    def add_part(self, edge: Edge, part: Partial, shape: Any) -> None:
+    def add_part(
+        self, edge: Edge, part: Partial, shape: Any, cotangent: list[Any]
+    ) -> None:
         """Add into a slice of a buffer, which is made at the first part."""
         k = self.k
+        if part.index is None:
+            _, g, known = cotangent
+            own = known == OWNED or (known == FRESH and not k.is_view(g))
+            self.add(edge, part.value(g, own), FRESH)
+            return
         arrived, at = self.place(edge)
         total = arrived[at]
         if total is None:

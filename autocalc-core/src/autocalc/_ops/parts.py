@@ -7,13 +7,14 @@ before, and that column of it is the gradient of `value`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
-from autocalc._graph._node import Node
+from autocalc._graph._node import Node, Partial
 from autocalc._ops import _family as families
 from autocalc._ops._op import OPERATORS, Op
 from autocalc._tensor import Tensor, make
@@ -32,14 +33,27 @@ _write = Op("write")
 
 def _write_rule(k: Any, n: Any, g: Any) -> Any:
     strides, recipe = n.attributes
-    before = value = None
+    before: Any = None
+    value: Any = None
+    if k.records:
+        before = without(g, strides, recipe) if n.needs(0) else None
+        return before, viewed(g, recipe) if n.needs(1) else None
+    if n.needs(1):  # a copy: zeros may take its place
+        value = arrays.copy(_viewed(g, recipe))
     if n.needs(0):
-        before = (
-            without(g, strides, recipe) if k.records else _without(g, *n.attributes)
-        )
-    if n.needs(1):
-        value = (viewed if k.records else _viewed)(g, recipe)
+        before = Partial(None, partial(_cleared, strides, recipe))
     return before, value
+
+
+def _cleared(strides: Any, recipe: families.Recipe, a: Any, own: bool) -> Any:
+    """Return `a` with zeros in a part, in its own memory where that is allowed.
+
+    So a loop that writes all rows of a tensor costs its size, not its square.
+    """
+    if not (own and strides is None and a.flags.c_contiguous):
+        return _without(a, strides, recipe)
+    arrays.copy(arrays.constant(0, a), into=_viewed(a, recipe))
+    return a
 
 
 _write.rule = _write_rule

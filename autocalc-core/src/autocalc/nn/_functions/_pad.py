@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from autocalc import _dtypes as dtypes
 from autocalc._creation import full, zeros
 from autocalc._functional import clone, expand, getitem, scatter, unsqueeze
-from autocalc._functional._arguments import checked
-from autocalc._functional.parting import whole
+from autocalc._functional._arguments import checked, integers, whole
 from autocalc._inplace import setitem
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -55,7 +54,7 @@ def pad(
     tensor([[3, 2, 1, 2, 3]])
     """
     x = checked("pad", input)
-    amounts = [whole("pad", "pad", n) for n in pad]
+    amounts = integers("pad", "pad", pad)
     if len(amounts) % 2 or len(amounts) > 2 * x.ndim:
         message = (
             f"pad: `pad` holds {len(amounts)} numbers for a tensor of shape {x.shape}; "
@@ -75,7 +74,7 @@ def pad(
     ]
     if min(sizes, default=0) < 0:
         message = (
-            f"pad: padding {tuple(amounts)} of shape {x.shape} would give "
+            f"pad: padding {amounts} of shape {x.shape} would give "
             f"{tuple(sizes)}; no size can be negative."
         )
         raise ShapeError(message)
