@@ -5,9 +5,14 @@ import pytest
 
 import autocalc as ac
 from autocalc.errors import ArgumentError, ShapeError
-from autocalc.models import LeNet, RowLSTM
+from autocalc.models import LeNet, ResNet, RowLSTM
 
-MODELS = {"lenet": LeNet, "lstm": RowLSTM}
+
+def small_resnet(classes=10, size=None):
+    return ResNet(classes, widths=(8, 12))
+
+
+MODELS = {"lenet": LeNet, "lstm": RowLSTM, "resnet": small_resnet}
 
 
 @pytest.fixture(params=list(MODELS))
@@ -18,6 +23,13 @@ def make(request):
 def test_sizes_and_classes_are_free(make):
     model = make(classes=7, size=(12, 8))
     assert model(ac.zeros(3, 1, 12, 8)).shape == (3, 7)
+
+
+def test_a_residual_network_halves_the_image_at_each_further_block():
+    model = ResNet(channels=3, widths=(4, 6, 8))
+    x = model.blocks(model.stem(ac.zeros(2, 3, 28, 28)))
+    assert x.shape == (2, 8, 7, 7)
+    assert isinstance(model.blocks[0].shortcut, ac.nn.Identity)
 
 
 def test_it_learns_a_batch_by_heart(make):
@@ -40,5 +52,7 @@ def test_it_learns_a_batch_by_heart(make):
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ArgumentError, match=r"LeNet: `size` is \(28, 27\); it must"):
         LeNet(size=(28, 27))
+    with pytest.raises(ArgumentError, match="ResNet: `widths` is empty; name the"):
+        ResNet(widths=())
     with pytest.raises(ShapeError, match=r"RowLSTM: the images have shape \(2, 28"):
         RowLSTM()(ac.zeros(2, 28, 28))

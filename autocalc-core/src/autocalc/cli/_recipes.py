@@ -119,7 +119,12 @@ def lstm(recipe: Recipe) -> nn.Module:
     return models.RowLSTM(len(recipe.classes), recipe.size)
 
 
-MODELS = {"mlp": mlp, "lenet": lenet, "lstm": lstm}
+def resnet(recipe: Recipe) -> nn.Module:
+    """Return a residual network."""
+    return models.ResNet(len(recipe.classes))
+
+
+MODELS = {"mlp": mlp, "lenet": lenet, "lstm": lstm, "resnet": resnet}
 
 
 def sgd(params: Any, lr: float, momentum: float) -> optim.Optimizer:

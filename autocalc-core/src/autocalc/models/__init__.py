@@ -4,7 +4,7 @@
 from autocalc.models._cache import KeyValueCache
 from autocalc.models._decoder import Decoder
 from autocalc.models._generate import generate, stream
-from autocalc.models._images import LeNet, RowLSTM
+from autocalc.models._images import LeNet, ResNet, RowLSTM
 from autocalc.models._recurrent import StateCache, TextLSTM
 from autocalc.models._training import (
     Evaluation,
@@ -19,6 +19,7 @@ __all__ = [
     "Evaluation",
     "KeyValueCache",
     "LeNet",
+    "ResNet",
     "RowLSTM",
     "StateCache",
     "TextConfig",

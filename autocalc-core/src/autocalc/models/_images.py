@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from autocalc import nn
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
+from autocalc.nn import functional
 
 
 def _check_size(name: str, size: Sequence[int], multiple: int) -> tuple[int, int]:
@@ -73,6 +74,97 @@ class LeNet(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return logits [B, classes] of images [B, C, H, W]."""
         logits: Tensor = self.classifier(self.features(x))
+        return logits
+
+
+class ResidualBlock(nn.Module):
+    """y = ReLU(x + BN(Conv(ReLU(BN(Conv(x)))))), with 3 x 3 kernels.
+
+    He, Zhang, Ren, Sun: Deep residual learning for image recognition (2015), figure 2;
+    where sizes change, x goes through a 1 x 1 convolution (section 3.3, option B).
+
+    Parameters
+    ----------
+    ins, outs
+        Channels before and after.
+    stride
+        Of the first convolution: 2 halves height and width.
+    """
+
+    def __init__(self, ins: int, outs: int, stride: int = 1) -> None:
+        super().__init__()
+        self.conv_1 = nn.Conv2d(ins, outs, 3, stride, padding=1, bias=False)
+        self.norm_1 = nn.BatchNorm2d(outs)
+        self.conv_2 = nn.Conv2d(outs, outs, 3, padding=1, bias=False)
+        self.norm_2 = nn.BatchNorm2d(outs)
+        self.shortcut: nn.Module = nn.Identity()
+        if stride != 1 or ins != outs:
+            self.shortcut = nn.Sequential(
+                nn.Conv2d(ins, outs, 1, stride, bias=False), nn.BatchNorm2d(outs)
+            )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return [B, outs, H / stride, W / stride] of [B, ins, H, W]."""
+        y = functional.relu(self.norm_1(self.conv_1(x)))
+        return functional.relu(self.norm_2(self.conv_2(y)) + self.shortcut(x))
+
+
+class ResNet(nn.Module):
+    """A residual network for small images: a block for each width.
+
+    ::
+
+        x [B, C, H, W] -> 3x3, ReLU -> block of each width -> mean -> classes
+
+    The first block keeps height and width, each other one halves them.
+
+    Parameters
+    ----------
+    classes
+        How many there are.
+    channels
+        Of an image.
+    widths
+        Channels of the blocks.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> model = ac.models.ResNet(widths=(8, 16))
+    >>> model(ac.zeros(2, 1, 28, 28)).shape
+    (2, 10)
+    """
+
+    def __init__(
+        self,
+        classes: int = 10,
+        channels: int = 1,
+        widths: Sequence[int] = (32, 64, 128),
+    ) -> None:
+        super().__init__()
+        if not widths:
+            message = (
+                "ResNet: `widths` is empty; name the channels of a block at least."
+            )
+            raise ArgumentError(message)
+        before = (widths[0], *widths)
+        self.stem = nn.Sequential(
+            nn.Conv2d(channels, widths[0], 3, padding=1, bias=False),
+            nn.BatchNorm2d(widths[0]),
+            nn.ReLU(),
+        )
+        self.blocks = nn.Sequential(
+            *(
+                ResidualBlock(ins, outs, 1 if i == 0 else 2)
+                for i, (ins, outs) in enumerate(zip(before, widths, strict=False))
+            )
+        )
+        self.head = nn.Linear(widths[-1], classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return logits [B, classes] of images [B, C, H, W]."""
+        features = self.blocks(self.stem(x)).mean((2, 3))
+        logits: Tensor = self.head(features)
         return logits
 
 
