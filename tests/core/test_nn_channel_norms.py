@@ -253,6 +253,16 @@ ERRORS = [
         r"BatchNorm1d: .* it must be \(N, C\) or \(N, C, L\)",
     ),
     (
+        lambda: nn.BatchNorm1d(3, eps="small")(ac.ones(2, 3)),
+        ArgumentError,
+        "batch_norm: `eps` is 'small'; it must be a number, 0 or more",
+    ),
+    (
+        lambda: F.instance_norm(ac.ones(2, 3, 4), momentum=-1),
+        ArgumentError,
+        "instance_norm: `momentum` is -1; it must be a number, 0 or more",
+    ),
+    (
         lambda: nn.BatchNorm1d(-1),
         ArgumentError,
         "BatchNorm1d: `num_features` is -1",

@@ -224,6 +224,11 @@ ERRORS = [
         "interpolate: takes float32 or float64, not int64",
     ),
     (
+        lambda: nn.Upsample(scale_factor=(2, "x")),
+        ArgumentError,
+        "Upsample: `scale_factor` is 'x'; it must be a number, 0 or more",
+    ),
+    (
         lambda: F.pixel_shuffle(ac.ones(6, 3, 3), 2),
         ShapeError,
         r"its 6 channels must be a multiple of upscale_factor\^2 = 4",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from autocalc._functional._arguments import checked
@@ -13,6 +14,13 @@ def check_flag(where: str, name: str, value: Any) -> None:
     """Raise unless `value` is True or False."""
     if not isinstance(value, bool):
         message = f"{where}: `{name}` is {value!r}; it must be True or False."
+        raise ArgumentError(message)
+
+
+def check_number(where: str, name: str, value: Any) -> None:
+    """Raise unless `value` is a finite number of 0 or more."""
+    if not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+        message = f"{where}: `{name}` is {value!r}; it must be a number, 0 or more."
         raise ArgumentError(message)
 
 

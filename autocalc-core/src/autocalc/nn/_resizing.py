@@ -7,6 +7,7 @@ from typing import Any
 
 from autocalc._tensor import Tensor
 from autocalc.nn import functional
+from autocalc.nn._checks import check_number
 from autocalc.nn._module import Module
 
 Sizes = int | tuple[int, ...]
@@ -40,10 +41,15 @@ class Upsample(Module):
     ) -> None:
         super().__init__()
         self.size = size
-        if isinstance(scale_factor, tuple):
-            self.scale_factor: Any = tuple(float(factor) for factor in scale_factor)
-        else:
-            self.scale_factor = float(scale_factor) if scale_factor else None
+        self.scale_factor: Any = None
+        if scale_factor is not None:
+            factors = (
+                scale_factor if isinstance(scale_factor, tuple) else [scale_factor]
+            )
+            for factor in factors:
+                check_number("Upsample", "scale_factor", factor)
+            floats = tuple(map(float, factors))
+            self.scale_factor = floats if isinstance(scale_factor, tuple) else floats[0]
         self.mode = mode
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor

@@ -133,7 +133,7 @@ def _scale(
 def _check_mode(
     where: str, x: Tensor, mode: Any, align_corners: Any, antialias: Any
 ) -> None:
-    if mode not in _DIMS:
+    if not isinstance(mode, str) or mode not in _DIMS:
         message = f"{where}: `mode`={mode!r}; use one of {', '.join(_DIMS)}."
         raise ArgumentError(message)
     if x.ndim - 2 not in _DIMS[mode]:
