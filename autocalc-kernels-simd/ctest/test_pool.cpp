@@ -11,7 +11,9 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <future>
 #include <mutex>
+#include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -109,6 +111,53 @@ TEST_CASE("sleeping workers wake up") {
         std::this_thread::sleep_for(std::chrono::milliseconds(3));
         CHECK(pool_sum(100) == 4950);
     }
+}
+
+// Threads go to sleep some 50 microseconds after their last run. Jobs that come about
+// then, from a caller that dawdles at random, in a run that dawdles, would find the
+// moment at which somebody is told to wake who is not asleep yet.
+TEST_CASE("no wake-up is lost") {
+    const auto jobs = [] {
+        std::minstd_rand random(7);
+        const auto dawdle = [](unsigned microseconds) {
+            const auto until = std::chrono::steady_clock::now() +
+                               std::chrono::microseconds(microseconds);
+            while (std::chrono::steady_clock::now() < until) {
+            }
+        };
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+        int wrong = 0;
+        for (int i = 0; std::chrono::steady_clock::now() < end; ++i) {
+            runtime::set_num_threads(2 + i / 64 % 3);
+            std::atomic<unsigned> delay{static_cast<unsigned>(random() % 150)};
+            std::atomic<int> runs{0};
+            struct Arg {
+                std::atomic<unsigned>& delay;
+                std::atomic<int>& runs;
+                const decltype(dawdle)& wait;
+            } arg{delay, runs, dawdle};
+            runtime::parallel_for(
+                4,
+                [](void* given, std::int64_t begin, std::int64_t last) {
+                    const Arg& a = *static_cast<Arg*>(given);
+                    if (begin != 0) a.wait(a.delay);
+                    a.runs += static_cast<int>(last - begin);
+                },
+                &arg);
+            wrong += runs != 4;
+            const unsigned pause = static_cast<unsigned>(random() % 200);
+            if (pause < 100) dawdle(pause);
+            if (pause >= 190)
+                std::this_thread::sleep_for(std::chrono::microseconds(pause));
+        }
+        return wrong;
+    };
+    std::future<int> wrong = std::async(std::launch::async, jobs);
+    if (wrong.wait_for(std::chrono::minutes(2)) != std::future_status::ready) {
+        MESSAGE("a job has not ended for two minutes");
+        std::abort();  // nothing could wait for that thread
+    }
+    CHECK(wrong.get() == 0);
 }
 
 #if defined(__linux__)

@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -112,6 +113,7 @@ class Pool {
     void work(Worker& worker);
     void run_part(int part);
     void hire(int workers);
+    void begin(Worker& worker);
     void publish();
     void take_what_is_left();
     void await();
@@ -158,12 +160,22 @@ void Pool::hire(int workers) {
         workers_.push_back(std::make_unique<Worker>());
         Worker& worker = *workers_.back();
         worker.part = static_cast<int>(workers_.size());
-        std::thread([this, &worker] { work(worker); }).detach();
+        begin(worker);
     }
     // Asks the system, which costs as much as a small job.
     const unsigned processors = std::thread::hardware_concurrency();
     crowded_.store(static_cast<unsigned>(workers) >= processors,
                    std::memory_order_relaxed);
+}
+
+// A worker for which the system has no thread left never begins, and the caller takes
+// its runs: slower, but done.
+void Pool::begin(Worker& worker) {
+    try {
+        std::thread([this, &worker] { work(worker); }).detach();
+    } catch (const std::system_error&) {
+        return;
+    }
 }
 
 void Pool::publish() {
@@ -226,19 +238,17 @@ void forget_pool() {
     running_tasks = false;
 }
 
+#if !defined(_WIN32)
+const int registered = pthread_atfork(nullptr, nullptr, forget_pool);
+#endif
+
+// Without a lock, which a fork could leave to its child locked for ever.
 Pool& pool() {
     Pool* existing = current_pool.load(std::memory_order_acquire);
     if (existing != nullptr) return *existing;
-    static std::mutex creating;
-    const std::lock_guard<std::mutex> lock(creating);
-    existing = current_pool.load();
-    if (existing == nullptr) {
-#if !defined(_WIN32)
-        static const int registered = pthread_atfork(nullptr, nullptr, forget_pool);
-        (void)registered;
-#endif
-        existing = new Pool;
-        current_pool.store(existing, std::memory_order_release);
+    auto made = std::make_unique<Pool>();
+    if (current_pool.compare_exchange_strong(existing, made.get())) {
+        return *made.release();
     }
     return *existing;
 }
