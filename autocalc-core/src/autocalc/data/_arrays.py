@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from autocalc import _dtypes as dtypes
+from autocalc._creation import empty
 from autocalc._tensor import Tensor
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -24,6 +26,16 @@ def needs_gradient(value: object) -> bool:
 def as_array(value: Tensor | Array) -> Array:
     """Return the array behind a tensor (shared, not copied), or the array itself."""
     return value.detach().numpy() if isinstance(value, Tensor) else value
+
+
+def fresh(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
+    """Return memory for a result, its values undefined.
+
+    It comes from where tensors' memory comes from.  NumPy's own is given back to the
+    system with each batch and mapped anew, page by page, for the next: of the 1.2 ms
+    that 256 images of 28 x 28 took, 1 ms was that.
+    """
+    return empty(*shape, dtype=dtypes.of(np.dtype(dtype))).numpy()
 
 
 def as_indices(indices: Sequence[int] | Array) -> Indices:

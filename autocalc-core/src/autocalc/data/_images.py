@@ -10,7 +10,7 @@ import numpy as np
 
 from autocalc._creation import from_numpy
 from autocalc._tensor import Tensor
-from autocalc.data._arrays import Array, Indices, as_array
+from autocalc.data._arrays import Array, Indices, as_array, fresh
 from autocalc.data._collate import default_collate
 from autocalc.data._dataset import Dataset, checked_index
 from autocalc.data._transform import apply_to_batch
@@ -97,7 +97,8 @@ class ImageDataset(Dataset):
 
     def _pixels(self, images: Array) -> Array:
         """Scale bytes to float32; grey images get a dimension for their one channel."""
-        pixels = images.astype(np.float32)
+        pixels = fresh(images.shape, np.float32)
+        np.copyto(pixels, images)
         pixels /= np.float32(self.white)
         return pixels if self.data.ndim == 4 else np.expand_dims(pixels, -3)
 

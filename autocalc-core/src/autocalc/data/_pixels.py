@@ -10,7 +10,7 @@ import numpy as np
 
 from autocalc._creation import from_numpy
 from autocalc._tensor import Tensor
-from autocalc.data._arrays import Array
+from autocalc.data._arrays import Array, fresh
 from autocalc.data._transform import Transform
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -108,7 +108,8 @@ class Normalize(Transform):
                 f"convert first (pixels of a data set's images already are float32)."
             )
             raise DTypeError(message)
-        result = array - self._channels(self._mean, array, first)
+        result = fresh(array.shape, array.dtype)
+        np.subtract(array, self._channels(self._mean, array, first), out=result)
         result /= self._channels(self._std, array, first)
         return result
 
