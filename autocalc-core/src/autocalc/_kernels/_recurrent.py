@@ -115,18 +115,46 @@ class Gates:
     def __init__(
         self, k: Any, hidden: int, sigmoids: tuple[bool, ...], like: Array
     ) -> None:
-        def each(yes: float, no: float) -> Array:
-            dtype = k.dtype(like)
-            numbers = (yes if sigmoid else no for sigmoid in sigmoids)
-            return k.cat([k.full((hidden,), n, dtype) for n in numbers], 0)
-
-        self.k, self.scale, self.shift = k, each(0.5, 1.0), each(0.5, 0.0)
+        self.k = k
+        self.scale = _for_each(k, hidden, sigmoids, (0.5, 1.0), like)
+        self.shift = _for_each(k, hidden, sigmoids, (0.5, 0.0), like)
 
     def __call__(self, sums: Array) -> Array:
         """Return the activations of ``[B, gates * H]``."""
         k = self.k
         height = k.tanh(k.mul(sums, self.scale))
         return k.add(k.mul(height, self.scale), self.shift)
+
+
+class Slopes:
+    """The slopes of all gates at once, of their values.
+
+    s (1 - s) of a sigmoid, (1 + a) (1 - a) of a tanh.
+    """
+
+    def __init__(
+        self, k: Any, hidden: int, sigmoids: tuple[bool, ...], like: Array
+    ) -> None:
+        self.k = k
+        self.shift = _for_each(k, hidden, sigmoids, (0.0, 1.0), like)
+
+    def __call__(self, values: Array) -> Array:
+        """Return the slopes of ``[B, gates * H]``."""
+        k = self.k
+        rest = k.add(k.neg(values), k.constant(1, values))
+        return k.mul(k.add(values, self.shift), rest)
+
+
+def _for_each(
+    k: Any,
+    hidden: int,
+    sigmoids: tuple[bool, ...],
+    numbers: tuple[float, float],
+    like: Array,
+) -> Array:
+    """Return a number for each gate, H times: one for sigmoids, one for tanhs."""
+    each = (numbers[0] if sigmoid else numbers[1] for sigmoid in sigmoids)
+    return k.cat([k.full((hidden,), n, k.dtype(like)) for n in each], 0)
 
 
 def slope_in(k: Any, s: Array, one: Array) -> Array:

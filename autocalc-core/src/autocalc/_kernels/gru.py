@@ -197,12 +197,12 @@ def gru_backward_in_primitives(
 ) -> tuple[Array | None, ...]:
     steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
     first = recurrent.before_in(k, out, h0, reverse)
-    factors = _factors_in(k, acts, first)
     dh = k.zeros((batch, hidden), k.dtype(g))
     of_x: dict[int, Array] = {}
     of_h: dict[int, Array] = {}
     for t in reversed(recurrent.order(steps, reverse)):
-        to_r, to_z, to_n, r, z = (recurrent.step_of(k, a, t) for a in factors)
+        kept, before = (recurrent.step_of(k, a, t) for a in (acts, first))
+        to_r, to_z, to_n, r, z = _factors_in(k, kept, before)
         dh = k.add(dh, recurrent.step_of(k, g, t))
         dn, dz = k.mul(dh, to_n), k.mul(dh, to_z)
         dr = k.mul(dn, to_r)
@@ -225,7 +225,7 @@ def gru_backward_in_primitives(
 
 
 def _factors_in(k: Any, acts: Array, first: Array) -> tuple[Array, ...]:
-    """Return what the gradients are multiplied by, for all steps at once.
+    """Return what a step's gradients are multiplied by.
 
     From dn to the sum of r; from dh to those of z and n; and r and z.
     """

@@ -30,6 +30,9 @@ from autocalc._kernels._wide import narrow, sigmoid_of, wide
 from autocalc._kernels._work import nbytes
 from autocalc._kernels.elementwise_composites import sub_in_primitives
 
+#: Which gates have a sigmoid; g has a tanh.
+_SIGMOIDS = (True, True, False, True)
+
 # ---- rules ---------------------------------------------------------------------------
 
 
@@ -179,7 +182,7 @@ def lstm_in_primitives(
     steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
     inputs = recurrent.projected_in(k, x, w_ih, b_ih)
     weights = recurrent.turned(k, w_hh)
-    gates = recurrent.Gates(k, hidden, (True, True, False, True), x)
+    gates = recurrent.Gates(k, hidden, _SIGMOIDS, x)
     h, c = h0, c0
     out: dict[int, Array] = {}
     cells: dict[int, Array] = {}
@@ -217,18 +220,22 @@ def lstm_backward_in_primitives(
     want: int = -1,
 ) -> tuple[Array | None, ...]:
     steps, (batch, hidden) = k.shape(x)[0], k.shape(h0)
-    factors = _factors_in(k, acts, cells, recurrent.before_in(k, cells, c0, reverse))
+    slope = recurrent.Slopes(k, hidden, _SIGMOIDS, g)
+    first = recurrent.before_in(k, cells, c0, reverse)
+    one = k.constant(1, g)
     dh = k.zeros((batch, hidden), k.dtype(g))
     dc = k.zeros((batch, hidden), k.dtype(g)) if gc is None else gc
     parts: dict[int, Array] = {}
     for t in reversed(recurrent.order(steps, reverse)):
-        to_cell, to_i, to_f, to_g, to_o, f = (
-            recurrent.step_of(k, a, t) for a in factors
-        )
+        gates = recurrent.step_of(k, acts, t)
+        i, f, a, o = recurrent.blocks_in(k, gates, 4)
         dh = k.add(dh, recurrent.step_of(k, g, t))
-        dc = k.add(dc, k.mul(dh, to_cell))
-        sums = [k.mul(dc, to_i), k.mul(dc, to_f), k.mul(dc, to_g), k.mul(dh, to_o)]
-        parts[t] = k.cat(sums, 1)
+        top = k.tanh(recurrent.step_of(k, cells, t))
+        rest = sub_in_primitives(k, one, k.mul(top, top))
+        dc = k.add(dc, k.mul(k.mul(dh, o), rest))
+        before = recurrent.step_of(k, first, t)
+        to_gates = [k.mul(dc, a), k.mul(dc, before), k.mul(dc, i), k.mul(dh, top)]
+        parts[t] = k.mul(k.cat(to_gates, 1), slope(gates))
         dc = k.mul(dc, f)
         dh = recurrent.product_in(k, parts[t], w_hh)
     d = recurrent.joined_in(k, parts, (steps, batch, 4 * hidden), g)
@@ -242,24 +249,6 @@ def lstm_backward_in_primitives(
             lambda: k.copy(dc) if dc is gc else dc,
         ),
         want,
-    )
-
-
-def _factors_in(k: Any, acts: Array, cells: Array, first: Array) -> tuple[Array, ...]:
-    """Return what the gradients are multiplied by, for all steps at once.
-
-    From dh to dc; from dc to the sums of i, f and g; from dh to that of o; and f.
-    """
-    one = k.constant(1, acts)
-    i, f, a, o = recurrent.blocks_in(k, acts, 4)
-    top = k.tanh(cells)
-    return (
-        k.mul(o, sub_in_primitives(k, one, k.mul(top, top))),
-        k.mul(a, recurrent.slope_in(k, i, one)),
-        k.mul(first, recurrent.slope_in(k, f, one)),
-        k.mul(i, sub_in_primitives(k, one, k.mul(a, a))),
-        k.mul(top, recurrent.slope_in(k, o, one)),
-        f,
     )
 
 
