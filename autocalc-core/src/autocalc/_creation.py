@@ -76,6 +76,7 @@ def array_from(data: Any, dtype: DType | None) -> Any:
     """Copy `data` into a new array: native byte order, C-contiguous."""
     if isinstance(data, Tensor):
         data = data._array
+    dtype = None if dtype is None else dtypes.as_dtype(dtype)
     exact = _is_typed(data)
     found = _nested(data) if isinstance(data, (list, tuple)) else np.asarray(data)
     if dtype is None:

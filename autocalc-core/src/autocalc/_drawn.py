@@ -16,7 +16,7 @@ from autocalc._device import Device
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dtypes import DType
 from autocalc._filled import Size, count_of, finished, float_or, like, number, shape_of
-from autocalc._random import Generator, default_generator
+from autocalc._random import Generator, chosen
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -24,7 +24,7 @@ from autocalc.errors import ArgumentError, DTypeError, ShapeError
 def random_into(kernel: str, out: Any, low: float, high: float, generator: Any) -> None:
     """Fill the float array `out` by a random kernel and move the generator on."""
     words = 2 * out.size * (2 if out.dtype.itemsize == 8 else 1)
-    seed, offset = (generator or default_generator).draw(words)
+    seed, offset = chosen(kernel, generator).draw(words)
     getattr(arrays, kernel)(seed, offset, float(low), float(high), into=out)
 
 
@@ -57,7 +57,7 @@ def rand(
 ) -> Tensor:
     """Return numbers drawn evenly from [0, 1)."""
     Device(device or "cpu")
-    kind = float_or(dtype, None if out is None else out.dtype)
+    kind = float_or(dtype, None if out is None else like("out", out).dtype)
     shape = shape_of("rand", sizes, size)
     array = _random("rand", "uniform", shape, kind, generator)
     return finished("rand", array, out, requires_grad)
@@ -74,7 +74,7 @@ def randn(
 ) -> Tensor:
     """Return numbers drawn from the normal distribution of mean 0 and deviation 1."""
     Device(device or "cpu")
-    kind = float_or(dtype, None if out is None else out.dtype)
+    kind = float_or(dtype, None if out is None else like("out", out).dtype)
     shape = shape_of("randn", sizes, size)
     array = _random("randn", "normal", shape, kind, generator)
     return finished("randn", array, out, requires_grad)
@@ -122,7 +122,7 @@ def randn_like(
 def _words(shape: tuple[int, ...], generator: Generator | None) -> Any:
     """Return random integers of 62 bits."""
     words = arrays.empty(shape, dtypes.int64.numpy)
-    seed, offset = (generator or default_generator).draw(2 * words.size)
+    seed, offset = chosen("random integers", generator).draw(2 * words.size)
     arrays.random_bits(seed, offset, 62, into=words)
     return words
 
@@ -181,7 +181,7 @@ def randint(
     drawn = integers_below(
         "randint", low, high, shape_of("randint", (size,)), generator
     )
-    kind = float_or(dtype, dtypes.int64 if out is None else out.dtype)
+    kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
     array = drawn if kind is dtypes.int64 else arrays.cast(drawn, kind.numpy)
     return finished("randint", array, out, requires_grad)
 
@@ -224,7 +224,7 @@ def randperm(
     """Return the integers 0 to n - 1 in random order."""
     Device(device or "cpu")
     order = arrays.argsort(_words((count_of("randperm", n),), generator), 0)
-    kind = float_or(dtype, dtypes.int64 if out is None else out.dtype)
+    kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
     array = order if kind is dtypes.int64 else arrays.cast(order, kind.numpy)
     return finished("randperm", array, out, requires_grad)
 

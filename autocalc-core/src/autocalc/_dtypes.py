@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._checks import short
 from autocalc.errors import DTypeError
 
 
@@ -87,13 +88,14 @@ def as_dtype(given: Any) -> DType:
         return _BY_NAME[given]
     try:
         return of(np.dtype(given))
-    except TypeError:
+    except (TypeError, ValueError):
         raise _unsupported(given) from None
 
 
 def _unsupported(given: object) -> DTypeError:
+    text = str(given) if isinstance(given, np.dtype) else short(given)
     return DTypeError(
-        f"dtype {given!s} is not supported; AutoCalc has "
+        f"dtype {text} is not supported; AutoCalc has "
         f"{', '.join(dtype.name for dtype in ALL)}."
     )
 
@@ -119,6 +121,7 @@ def set_default_dtype(dtype: DType) -> None:
         If `dtype` is not a floating-point dtype.
     """
     global _default
+    dtype = as_dtype(dtype)
     if not dtype.is_floating_point:
         message = (
             f"set_default_dtype: {dtype.name} is not a floating-point dtype; use "
@@ -150,6 +153,7 @@ def promote(a: DType, b: DType) -> DType:
     """
     if a is b:
         return a
+    a, b = as_dtype(a), as_dtype(b)
     if a.category != b.category:
         return a if a.category > b.category else b
     if uint8 in (a, b):

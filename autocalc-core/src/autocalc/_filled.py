@@ -33,6 +33,9 @@ def shape_of(where: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int,
     if any(n < 0 for n in shape):
         message = f"{where}: the shape {shape} has a negative size."
         raise ShapeError(message)
+    if math.prod(shape) >= 2**60 or max(shape, default=0) >= 2**60:
+        message = f"{where}: the shape {shape} is larger than any memory."
+        raise ShapeError(message)
     return shape
 
 
@@ -104,7 +107,7 @@ def zeros(
 
 
 def _dtype(dtype: Any, out: Tensor | None) -> DType:
-    return float_or(dtype, None if out is None else out.dtype)
+    return float_or(dtype, None if out is None else like("out", out).dtype)
 
 
 def ones(
@@ -137,7 +140,7 @@ def full(
     kind = dtypes.of_scalar(value)
     if isinstance(fill_value, Tensor):
         kind = fill_value.dtype
-    kind = float_or(dtype, kind if out is None else out.dtype)
+    kind = float_or(dtype, kind if out is None else like("out", out).dtype)
     array = arrays.full(shape_of("full", (size,)), value, kind.numpy)
     return finished("full", array, out, requires_grad)
 
@@ -259,7 +262,11 @@ def arange(
     integers = all(isinstance(x, (int, np.integer)) for x in (first, last, by))
     kind = float_or(
         dtype,
-        out.dtype if out is not None else dtypes.int64 if integers else None,
+        like("out", out).dtype
+        if out is not None
+        else dtypes.int64
+        if integers
+        else None,
     )
     if integers:
         values = np.arange(int(first), int(last), int(by))

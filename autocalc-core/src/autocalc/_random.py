@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc.errors import ArgumentError
+from autocalc.errors import ArgumentError, DTypeError
 
 
 class Generator:
@@ -76,6 +76,19 @@ class Generator:
         seed, offset = int(state["seed"]), int(state["offset"])
         self.manual_seed(seed)
         self._offset = offset
+
+
+def chosen(where: str, generator: Any) -> Generator:
+    """Return the generator that was given, the default one for None."""
+    if generator is None:
+        return default_generator
+    if not isinstance(generator, Generator):
+        message = (
+            f"{where}: `generator` is a {type(generator).__name__}; it must be an "
+            f"ac.Generator or None."
+        )
+        raise DTypeError(message)
+    return generator
 
 
 #: What stands in for the default generator in the running context, if anything does.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from autocalc import _dtypes as dtypes
 from autocalc._creation import tensor
+from autocalc._ops._op import not_a_tensor
 from autocalc._random import default_generator
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
@@ -40,6 +41,9 @@ def get_rng_state() -> Tensor:
 
 def set_rng_state(new_state: Tensor) -> None:
     """Put the default generator into a state that `get_rng_state` gave."""
+    where = "set_rng_state"
+    if not isinstance(new_state, Tensor):
+        raise not_a_tensor(where, new_state)
     if new_state.dtype is not dtypes.int64 or new_state.shape != (2,):
         message = (
             f"set_rng_state: got a {new_state.dtype.name} tensor of shape "

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from autocalc import _dtypes as dtypes
+from autocalc._checks import whole
 from autocalc._device import Device, cpu
 from autocalc._graph._node import Leaf, Node, Output, Version
 from autocalc._methods import TensorMethods
-from autocalc.errors import ArgumentError, DTypeError, GradError
+from autocalc.errors import ArgumentError, DimensionError, DTypeError, GradError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,7 +66,16 @@ class Tensor(TensorMethods):
 
     def size(self, dim: int | None = None) -> Any:
         """Return the shape, or the size of dimension `dim`."""
-        return self.shape if dim is None else self.shape[dim]
+        if dim is None:
+            return self.shape
+        limit, dim = self.ndim, whole("size", "dim", dim)
+        if not -limit <= dim < limit:
+            message = (
+                f"size: `dim`={dim} is out of range for {limit} dimensions of shape "
+                f"{self.shape}."
+            )
+            raise DimensionError(message)
+        return self.shape[dim]
 
     @property
     def ndim(self) -> int:

@@ -246,7 +246,13 @@ def _number(value: Any, dtype: DType) -> Array:
     try:
         with np.errstate(over="ignore"):
             return np.asarray(value, dtype)
-    except OverflowError:
+    except (OverflowError, ValueError):
+        if isinstance(value, float):
+            message = (
+                f"the number {value} cannot be one of {dtype}, which holds integers "
+                f"alone. Use a float dtype, or replace what is not finite."
+            )
+            raise ArgumentError(message) from None
         limits = np.iinfo(dtype)
         message = (
             f"the number {value} does not fit into {dtype}, which holds {limits.min} "

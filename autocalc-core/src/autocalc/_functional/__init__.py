@@ -32,6 +32,7 @@ from autocalc._functional.comparisons import (
 from autocalc._functional.contractions import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.conversions import (
     to,
+    type_as,
 )
 from autocalc._functional.diagonals import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.elementwise import (
@@ -159,6 +160,7 @@ __all__ = [
     "to",
     "transpose",
     "trunc",
+    "type_as",
     "unsqueeze",
     "var",
     "view",

@@ -4,13 +4,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import index
 from typing import Any, TypeAlias
 
+from autocalc._checks import integers, whole
 from autocalc._ops._coerce import Number
 from autocalc._ops._op import not_a_tensor
 from autocalc._tensor import Tensor
 from autocalc.errors import DimensionError, DTypeError, ShapeError
+
+__all__ = [
+    "Dims",
+    "Operand",
+    "axes_of",
+    "axis_of",
+    "checked",
+    "full_shape",
+    "integers",
+    "min_of",
+    "numbers_only",
+    "whole",
+]
 
 Dims: TypeAlias = int | Sequence[int] | None
 
@@ -44,24 +57,6 @@ def axis_of(where: str, dim: int, ndim: int) -> int:
         )
         raise DimensionError(message)
     return dim % limit
-
-
-def whole(where: str, name: str, value: Any) -> int:
-    """Return an integer argument; a 0-d integer tensor counts as one."""
-    try:
-        if not isinstance(value, bool):
-            return index(value)
-    except TypeError:
-        pass
-    message = f"{where}: `{name}` is {value!r}; it must be an integer."
-    raise DTypeError(message)
-
-
-def integers(where: str, name: str, value: Any) -> tuple[int, ...]:
-    """Return one integer, or a list or tuple of them, as a tuple."""
-    if not isinstance(value, (list, tuple)):
-        return (whole(where, name, value),)
-    return tuple([n if n.__class__ is int else whole(where, name, n) for n in value])
 
 
 def checked(where: str, x: Any) -> Tensor:

@@ -23,7 +23,8 @@ def written(where: str, result: Tensor, out: Tensor) -> Tensor:
     GradError
         If either takes part in a gradient.
     """
-    if current().grad and (checked(where, out)._edge or result._edge):
+    checked(where, out)
+    if current().grad and (out._edge or result._edge):
         message = (
             f"{where}: `out` takes no part in a gradient, but an operand or `out` "
             f"requires one. Use the value that is returned, or ac.no_grad()."

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._checks import number
 from autocalc._functional._arguments import checked
 from autocalc._kernels._attention_in_primitives import attention_in_primitives
 from autocalc._kernels._rules import broadcast_shapes
@@ -89,7 +90,11 @@ def scaled_dot_product_attention(
         words = batch * count * queries * k.shape[-2]  # one for each weight
         seed, offset = (make(x, None) for x in default_generator.draw(words))
     causal = "upper_left" if is_causal else "none"
-    factor = 1 / math.sqrt(max(features, 1)) if scale is None else float(scale)
+    factor = (
+        1 / math.sqrt(max(features, 1))
+        if scale is None
+        else number(_NAME, "scale", scale)
+    )
     operands: tuple[Any, ...] = (*heads, mask, seed, offset, factor, causal)
     operands = (*operands, float(dropout_p))
     if mask is not None and mask.requires_grad:
@@ -120,7 +125,7 @@ def _broadcast(
 
 def _check(q: Tensor, k: Tensor, v: Tensor, p: float, grouped: bool) -> None:
     given = f"query {q.shape}, key {k.shape}, value {v.shape}"
-    if not 0 <= p <= 1:
+    if not 0 <= number(_NAME, "dropout_p", p) <= 1:
         message = f"{_NAME}: `dropout_p` is {p}; it must be from 0 to 1."
         raise ArgumentError(message)
     if not 2 <= q.ndim == k.ndim == v.ndim:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from autocalc._functional._arguments import checked
 from autocalc._functional.mixtures import isclose
 from autocalc._functional.reductions import all
 from autocalc._ops import elementwise
@@ -11,7 +12,7 @@ from autocalc._tensor import Tensor
 
 def equal(input: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have the same shape and elements."""
-    if input.shape != other.shape:
+    if checked("equal", input).shape != checked("equal", other).shape:
         return False
     return bool(all(elementwise.eq(input, other)))
 

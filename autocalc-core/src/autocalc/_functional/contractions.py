@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from autocalc._checks import integers, sequence
 from autocalc._functional._arguments import Operand, axis_of, checked
 from autocalc._functional.products import bmm, matmul, mm
 from autocalc._functional.reductions import sum
@@ -30,7 +31,9 @@ __all__ = [
 def _dims(where: str, **wanted: tuple[Tensor, int]) -> None:
     """Raise unless each operand has as many dimensions as it must have."""
     if any(checked(where, x).ndim != n for x, n in wanted.values()):
-        given = ", ".join(f"`{name}` {x.shape}" for name, (x, _) in wanted.items())
+        given = ", ".join(
+            f"`{name}` {checked(where, x).shape}" for name, (x, _) in wanted.items()
+        )
         needed = ", ".join(f"{n}" for _, n in wanted.values())
         message = f"{where}: the shapes are {given}; they must have {needed} dims."
         raise ShapeError(message)
@@ -173,7 +176,15 @@ def _summed_axes(
             )
             raise ArgumentError(message)
         return list(range(a.ndim - dims, a.ndim)), list(range(dims))
-    first, second = dims
+    pair = sequence("tensordot", "dims", dims)
+    if len(pair) != 2:
+        message = (
+            f"tensordot: `dims` holds {len(pair)} entries; give a number, or two lists "
+            f"of dimensions."
+        )
+        raise ArgumentError(message)
+    first, second = (integers("tensordot", "dims", one) for one in pair)
+    a, b = checked("tensordot", a), checked("tensordot", b)
     if len(first) != len(second):
         message = (
             f"tensordot: `dims` names {len(first)} dimensions of `a` and {len(second)} "

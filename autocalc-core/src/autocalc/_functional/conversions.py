@@ -8,9 +8,15 @@ from typing import Any
 from autocalc import _dtypes as dtypes
 from autocalc._device import Device
 from autocalc._dtypes import DType
+from autocalc._functional._arguments import checked
 from autocalc._functional.shapes import clone
 from autocalc._ops._coerce import cast
 from autocalc._tensor import Tensor
+
+
+def type_as(input: Tensor, other: Tensor) -> Tensor:
+    """Return `input` with the dtype of `other`."""
+    return to(input, checked("type_as", other).dtype)
 
 
 def to(

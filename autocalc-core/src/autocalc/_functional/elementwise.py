@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Callable
 
 from autocalc import _dtypes as dtypes
+from autocalc._checks import whole
 from autocalc._functional._arguments import Operand, checked
 from autocalc._functional._out import written
 from autocalc._functional.shapes import clone
@@ -57,7 +58,7 @@ def clamp(
     if min is None and max is None:
         message = "clamp: give `min` or `max`, or both."
         raise ArgumentError(message)
-    given = [x for x in (input, min, max) if x is not None]
+    given = [checked("clamp", input), *(x for x in (min, max) if x is not None)]
     operands = iter(coerce("clamp", *given))
     x = next(operands)
     low = None if min is None else next(operands)
@@ -91,6 +92,7 @@ _nearest = round_mode("even")
 
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """Return `input` rounded to the nearest, ties to even, at a number of digits."""
+    decimals = whole("round", "decimals", decimals)
     if decimals == 0 or not checked("round", input).is_floating_point():
         return _nearest(input)
     scale = 10.0 ** builtins.abs(decimals)

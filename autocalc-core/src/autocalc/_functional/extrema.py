@@ -52,7 +52,7 @@ def min(
 
 def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
     """Find the indices, then gather: the gradient goes to the element found."""
-    axis = axis_of(where, dim, input.ndim)
+    axis = axis_of(where, dim, checked(where, input).ndim)
     find = argmax if where == "max" else argmin
     indices = find(input, axis, keepdim=True)
     if input.ndim == 0:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from autocalc._functional._arguments import checked
 from autocalc._tensor import Tensor
 
 __all__ = ["is_floating_point", "is_tensor", "numel"]
@@ -22,9 +23,9 @@ def is_tensor(obj: object) -> bool:
 
 def is_floating_point(input: Tensor) -> bool:
     """Return whether the dtype of `input` is float32 or float64."""
-    return input.is_floating_point()
+    return checked("is_floating_point", input).is_floating_point()
 
 
 def numel(input: Tensor) -> int:
     """Return the number of elements of `input`."""
-    return input.numel()
+    return checked("numel", input).numel()

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from autocalc import _dtypes as dtypes
+from autocalc._checks import number, one_of, whole
+from autocalc._functional._arguments import checked
 from autocalc._ops import loss
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import cast
@@ -44,25 +46,27 @@ def cross_entropy(
         If a label is outside 0 to C - 1.
     """
     logits, labels = class_rows("cross_entropy", input, target)
-    if reduction not in ("none", "mean", "sum"):
-        message = (
-            f"cross_entropy: `reduction`={reduction!r}; use 'mean', 'sum' or 'none'."
-        )
-        raise ArgumentError(message)
+    one_of("cross_entropy", "reduction", reduction, ("mean", "sum", "none"))
+    label_smoothing = number("cross_entropy", "label_smoothing", label_smoothing)
     if not 0.0 <= label_smoothing <= 1.0:
         message = (
             f"cross_entropy: `label_smoothing`={label_smoothing}; it must lie in 0 "
             f"to 1."
         )
         raise ArgumentError(message)
-    if weight is not None and weight.requires_grad:
+    if weight is not None and checked("cross_entropy", weight).requires_grad:
         message = (
             "cross_entropy: `weight` requires a gradient, which this loss does not "
             "give; pass weight.detach()."
         )
         raise GradError(message)
     out = loss.cross_entropy(
-        logits, labels, weight, reduction, int(ignore_index), float(label_smoothing)
+        logits,
+        labels,
+        weight,
+        reduction,
+        whole("cross_entropy", "ignore_index", ignore_index),
+        label_smoothing,
     )
     if reduction != "none":
         return out
@@ -71,7 +75,8 @@ def cross_entropy(
 
 def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Bring logits to [N, C] and labels to [N]."""
-    class_dim = 0 if input.ndim == 1 else 1
+    class_dim = 0 if checked(where, input).ndim == 1 else 1
+    checked(where, target)
     expected = input.shape[:class_dim] + input.shape[class_dim + 1 :]
     if input.ndim == 0 or target.shape != expected:
         message = (

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from autocalc._checks import integers, number
 from autocalc._dtypes import DType
 from autocalc._functional._arguments import Dims, axes_of, axis_of, checked
 from autocalc._functional.extrema import amax, amin
@@ -45,6 +46,7 @@ def vector_norm(
     5.0
     """
     x = _floats("vector_norm", x, dtype)
+    ord = number("vector_norm", "ord", ord)
     if ord == 2:
         return elementwise.root(sum(elementwise.mul(x, x), dim, keepdim))
     size = elementwise.abs(x)
@@ -56,7 +58,7 @@ def vector_norm(
         return sum(elementwise.abs(division.sign(x)), dim, keepdim)
     if ord == 1:
         return sum(size, dim, keepdim)
-    total = sum(elementwise.pow(size, float(ord)), dim, keepdim)
+    total = sum(elementwise.pow(size, ord), dim, keepdim)
     return elementwise.pow(total, 1.0 / ord)
 
 
@@ -94,6 +96,7 @@ def matrix_norm(
         If `A` has fewer than two dimensions.
     """
     A = _floats("matrix_norm", A, dtype)
+    dim = integers("matrix_norm", "dim", dim)
     if A.ndim < 2 or len(dim) != 2:
         message = (
             f"matrix_norm: `A` has shape {A.shape}, `dim` is {tuple(dim)}; it needs "
@@ -143,6 +146,7 @@ def linalg_norm(
     dtype: DType | None = None,
 ) -> Tensor:
     """Return a norm of vectors or, with `ord` and two dimensions, of matrices."""
+    A = checked("norm", A)
     given = (dim,) if isinstance(dim, int) else dim
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
@@ -152,7 +156,7 @@ def linalg_norm(
             f"name one dimension for vectors or two for matrices."
         )
         raise ArgumentError(message)
-    axes = tuple(range(-A.ndim, 0)) if given is None else tuple(given)
+    axes = tuple(range(-A.ndim, 0)) if given is None else integers("norm", "dim", given)
     if len(axes) == 2:
         return matrix_norm(A, ord, axes, keepdim, dtype=dtype)
     if isinstance(ord, str):
@@ -178,5 +182,8 @@ def norm(
     if isinstance(p, str) and p not in ("fro", "inf", "-inf"):
         message = f"norm: `p`={p!r} is not available; use 'fro' or a number."
         raise ArgumentError(message)
-    order = 2.0 if p is None or p == "fro" else float(p)
+    euclidean = p is None or (isinstance(p, str) and p == "fro")
+    order = (
+        2.0 if euclidean else number("norm", "p", float(p) if isinstance(p, str) else p)
+    )
     return vector_norm(input, order, dim, keepdim, dtype=dtype)

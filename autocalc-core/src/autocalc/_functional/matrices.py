@@ -8,6 +8,7 @@ from itertools import pairwise
 from operator import index
 from typing import NamedTuple
 
+from autocalc._checks import one_of, sequence
 from autocalc._creation import empty, eye, zeros
 from autocalc._dtypes import bool_
 from autocalc._functional._arguments import checked
@@ -162,9 +163,7 @@ def qr(A: Tensor, mode: str = "reduced") -> QRResult:
     ArgumentError
         If `mode` is another word.
     """
-    if mode not in ("reduced", "complete", "r"):
-        message = f"qr: `mode`={mode!r} is not one of 'reduced', 'complete' and 'r'."
-        raise ArgumentError(message)
+    one_of("qr", "mode", mode, ("reduced", "complete", "r"))
     x = checked("qr", A)
     q, r = matrices.qr(x, "complete" if mode == "complete" else "reduced")
     return QRResult(empty(0, dtype=x.dtype) if mode == "r" else q, r)
@@ -235,9 +234,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> EighResult:
     LinAlgError
         If LAPACK does not find the values: names the first matrix.
     """
-    if UPLO.upper() not in ("L", "U"):
-        message = f"eigh: `UPLO`={UPLO!r}; it must be 'L' or 'U'."
-        raise ArgumentError(message)
+    one_of("eigh", "UPLO", UPLO, ("L", "U", "l", "u"))
     x = checked("eigh", A)
     return EighResult(*matrices.eigh(x if UPLO.upper() == "L" else _turned(x)))
 
@@ -313,7 +310,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     >>> ac.linalg.multi_dot([ac.ones(10, 2), ac.ones(2, 30), ac.ones(30)]).shape
     (10,)
     """
-    given = [checked("multi_dot", x) for x in tensors]
+    given = [checked("multi_dot", x) for x in sequence("multi_dot", "tensors", tensors)]
     if len(given) < 2:
         message = f"multi_dot: {len(given)} tensors; it needs at least two."
         raise ArgumentError(message)

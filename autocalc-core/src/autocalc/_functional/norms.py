@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from autocalc._checks import integers, number
 from autocalc._functional._arguments import checked
 from autocalc._ops import norms
 from autocalc._ops import shape as shapes
@@ -95,7 +96,7 @@ def rms_norm(
     sizes = _last_sizes("rms_norm", input, normalized_shape, weight)
     if eps is None:
         eps = 2.0**-23 if input._array.dtype.itemsize == 4 else 2.0**-52
-    gap = float(eps)
+    gap = number("rms_norm", "eps", eps)
 
     def run(x: Tensor, *parameters: Tensor | None) -> Tensor:
         return norms.rms_norm(x, *parameters, gap)
@@ -108,7 +109,7 @@ def _last_sizes(
 ) -> tuple[int, ...]:
     """Return the sizes to normalise over; raise unless all operands have them."""
     given = normalized_shape
-    sizes = (given,) if isinstance(given, int) else tuple(given)
+    sizes = integers(where, "normalized_shape", given)
     shape = checked(where, input).shape
     if not sizes or shape[-len(sizes) :] != sizes:
         message = (
@@ -117,7 +118,7 @@ def _last_sizes(
         )
         raise ShapeError(message)
     for name, parameter in zip(("weight", "bias"), parameters, strict=False):
-        if parameter is not None and parameter.shape != sizes:
+        if parameter is not None and checked(where, parameter).shape != sizes:
             message = (
                 f"{where}: `{name}` has shape {parameter.shape}; it must be that of "
                 f"`normalized_shape`, {sizes}."

@@ -68,7 +68,7 @@ def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
 
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Return the product of two matrices."""
-    if input.ndim != 2 or mat2.ndim != 2:
+    if (checked("mm", input).ndim, checked("mm", mat2).ndim) != (2, 2):
         message = (
             f"mm: shapes {input.shape} and {mat2.shape}: both operands must be "
             f"matrices; use matmul for batches."
@@ -79,7 +79,8 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
 
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """Return the products of two batches of matrices, [B, M, K] and [B, K, N]."""
-    if input.ndim != 3 or mat2.ndim != 3 or input.shape[0] != mat2.shape[0]:
+    both = checked("bmm", input).ndim, checked("bmm", mat2).ndim
+    if both != (3, 3) or input.shape[0] != mat2.shape[0]:
         message = (
             f"bmm: shapes {input.shape} and {mat2.shape}: both operands must be "
             f"[B, M, K] and [B, K, N] with one B; use matmul to broadcast."
@@ -96,4 +97,6 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     ShapeError, DTypeError
         If the operands do not fit (the kernel's rule says how).
     """
-    return linalg.linear(input, weight, bias, "none")
+    operands = [checked("linear", x) for x in (input, weight)]
+    bias = None if bias is None else checked("linear", bias)
+    return linalg.linear(*operands, bias, "none")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from autocalc import _dtypes as dtypes
+from autocalc._checks import number
 from autocalc._dtypes import DType
 from autocalc._functional._arguments import Dims, axes_of, axis_of, checked
 from autocalc._ops import elementwise, reduce
@@ -59,8 +60,8 @@ def var(
         dim, unbiased = None, dim
     if correction is None:
         correction = 1.0 if unbiased is None or unbiased else 0.0
-    x = checked("var", input)
-    return reduce.var(x, axes_of("var", x, dim), bool(keepdim), float(correction))
+    x, weight = checked("var", input), number("var", "correction", correction)
+    return reduce.var(x, axes_of("var", x, dim), bool(keepdim), weight)
 
 
 def std(

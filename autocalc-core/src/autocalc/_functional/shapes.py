@@ -106,7 +106,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 def t(input: Tensor) -> Tensor:
     """Return the transpose of a matrix; vectors stay as they are."""
-    if input.ndim > 2:
+    if checked("t", input).ndim > 2:
         message = f"t: takes matrices, not shape {input.shape}; use transpose()."
         raise ShapeError(message)
     return transpose(input, 0, 1) if input.ndim == 2 else input

@@ -101,7 +101,7 @@ class Shapes:
 
     def type_as(self: Tensor, other: Tensor) -> Tensor:
         """Return x with the dtype of `other`."""
-        return self.to(other.dtype)
+        return functional.type_as(self, other)
 
     def float(self: Tensor) -> Tensor:
         """Return x as float32."""

@@ -74,6 +74,8 @@ def cast(x: Tensor, dtype: DType) -> Tensor:
     """Return `x` with another dtype; a recorded operation."""
     from autocalc._ops.shape import astype
 
+    if dtype.__class__ is not DType:
+        dtype = dtypes.as_dtype(dtype)
     return x if x._array.dtype is dtype.numpy else astype(x, dtype)
 
 

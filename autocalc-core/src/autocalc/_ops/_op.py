@@ -280,7 +280,10 @@ def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator
                 shapes.append(())
                 key.append(None)
                 continue
-            a, edge = x._array, x._edge
+            try:
+                a, edge = x._array, x._edge
+            except AttributeError:
+                raise not_a_tensor(name, x) from None
             shape = a.shape
             operands.append(a)
             edges.append(edge)

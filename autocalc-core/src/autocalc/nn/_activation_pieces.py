@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from autocalc._checks import number
 from autocalc._creation import full
 from autocalc._device import Device
 from autocalc._dtypes import DType
@@ -222,7 +223,8 @@ class PReLU(Module):
         check_sizes("PReLU", num_parameters=num_parameters)
         self.num_parameters = num_parameters
         self.init = init
-        self.weight = Parameter(full((num_parameters,), float(init), dtype=dtype))
+        slope = number("PReLU", "init", init)
+        self.weight = Parameter(full((num_parameters,), slope, dtype=dtype))
 
     def forward(self, input: Tensor) -> Tensor:
         """Return prelu(x)."""

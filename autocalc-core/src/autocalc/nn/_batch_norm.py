@@ -8,6 +8,7 @@ from typing import ClassVar
 from autocalc._creation import empty, ones, tensor, zeros
 from autocalc._device import Device
 from autocalc._dtypes import DType, int64
+from autocalc._functional._arguments import checked
 from autocalc._grad_mode import no_grad
 from autocalc._tensor import Tensor
 from autocalc.errors import ShapeError
@@ -105,7 +106,7 @@ class _BatchNorm(_ChannelNorm):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` normalised; in training, move the running statistics."""
-        if input.ndim not in self._ndims:
+        if checked(type(self).__name__, input).ndim not in self._ndims:
             shapes = {2: "(N, C)", 3: "(N, C, L)", 4: "(N, C, H, W)"}
             message = (
                 f"{type(self).__name__}: `input` has shape {input.shape}; it must be "

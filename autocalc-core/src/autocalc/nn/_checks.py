@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._checks import one_of
 from autocalc._functional._arguments import checked
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -43,16 +44,12 @@ def check_probability(where: str, p: Any) -> None:
 
 def check_reduction(where: str, reduction: Any) -> None:
     """Raise unless `reduction` is one of the three."""
-    if reduction not in ("none", "mean", "sum"):
-        message = f"{where}: `reduction`={reduction!r}; use 'mean', 'sum' or 'none'."
-        raise ArgumentError(message)
+    one_of(where, "reduction", reduction, ("mean", "sum", "none"))
 
 
 def check_approximate(where: str, approximate: Any) -> None:
     """Raise unless `approximate` names a form of gelu."""
-    if approximate not in ("none", "tanh"):
-        message = f"{where}: `approximate`={approximate!r}; use 'none' or 'tanh'."
-        raise ArgumentError(message)
+    one_of(where, "approximate", approximate, ("none", "tanh"))
 
 
 def check_float(where: str, *tensors: Any) -> None:

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, overload
 
+from autocalc._checks import sequence
 from autocalc.errors import DimensionError, DTypeError
 from autocalc.nn._module import Module
 from autocalc.nn._registry import MODULE
@@ -84,7 +85,7 @@ class _ModuleSequence(Module):
 
     def extend(self, modules: Iterable[Module]) -> Self:
         """Add modules at the end; return the container."""
-        for module in list(modules):
+        for module in sequence(type(self).__name__, "modules", modules):
             self.append(module)
         return self
 

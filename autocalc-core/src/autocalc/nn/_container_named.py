@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from autocalc._checks import sequence, short
 from autocalc._tensor import Tensor
 from autocalc.errors import DimensionError, DTypeError, ModuleError
 from autocalc.nn._container import _checked
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 
 def _pairs(given: Any) -> list[tuple[str, Any]]:
     """Return (name, value) pairs from a mapping or from such pairs."""
-    return list(given.items() if isinstance(given, Mapping) else given)
+    if isinstance(given, Mapping):
+        return list(given.items())
+    pairs = sequence("update", "modules", given)
+    if any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in pairs):
+        message = f"update: {short(given)} does not hold pairs of a name and a value."
+        raise DTypeError(message)
+    return [tuple(pair) for pair in pairs]
 
 
 class _Named(Module):
@@ -102,7 +109,7 @@ class ModuleDict(_Named):
         modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None,
     ) -> None:
         super().__init__()
-        self.update(modules or {})
+        self.update({} if modules is None else modules)
 
     def _entries(self) -> Any:
         return self._modules
@@ -214,7 +221,7 @@ class ParameterList(Module):
 
     def extend(self, values: Iterable[Tensor]) -> Self:
         """Add parameters at the end; return the list."""
-        for value in list(values):
+        for value in sequence(type(self).__name__, "values", values):
             self.append(value)
         return self
 

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from autocalc._checks import integers
 from autocalc._creation import empty
 from autocalc._device import Device
 from autocalc._dtypes import DType
@@ -27,9 +27,8 @@ class _Norm(Module):
         self, normalized_shape: int | Sequence[int], elementwise_affine: bool
     ) -> None:
         super().__init__()
-        given: Any = normalized_shape
-        sizes = (given,) if isinstance(given, int) else tuple(given)
         name = type(self).__name__
+        sizes = integers(name, "normalized_shape", normalized_shape)
         check_sizes(name, **{f"normalized_shape[{i}]": n for i, n in enumerate(sizes)})
         if not sizes:
             message = f"{name}: `normalized_shape` is empty; name at least one size."

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from autocalc import _functional as functional
+from autocalc._checks import one_of
 from autocalc._creation import empty, zeros
 from autocalc._device import Device
 from autocalc._dtypes import DType
@@ -43,6 +44,7 @@ class RNNCellBase(Module):
         name = type(self).__name__
         check_sizes(name, input_size=input_size, hidden_size=hidden_size)
         check_flag(name, "bias", bias)
+        one_of(name, "mode", mode, tuple(GATES))
         self.mode = mode
         self.input_size = input_size
         self.hidden_size = hidden_size

@@ -11,7 +11,7 @@ from autocalc import _functional as functional_of_tensors
 from autocalc._device import Device
 from autocalc._dtypes import DType
 from autocalc._tensor import Tensor
-from autocalc.errors import ArgumentError
+from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn import _init, functional
 from autocalc.nn._checks import check_sizes
 from autocalc.nn._container import ModuleList
@@ -27,7 +27,19 @@ from autocalc.nn._transformer_layers import (
 
 def _copies(where: str, layer: Module, count: int) -> ModuleList:
     check_sizes(where, num_layers=count)
+    _module(where, layer)
     return ModuleList([copy.deepcopy(layer) for _ in range(count)])
+
+
+def _module(where: str, module: Any) -> Module:
+    """Return a layer or norm; raise if it is no module."""
+    if not isinstance(module, Module):
+        message = (
+            f"{where}: a layer or norm is a {type(module).__name__}; it must be a "
+            f"Module."
+        )
+        raise DTypeError(message)
+    return module
 
 
 class TransformerEncoder(Module):
@@ -64,7 +76,7 @@ class TransformerEncoder(Module):
         super().__init__()
         self.layers = _copies("TransformerEncoder", encoder_layer, num_layers)
         self.num_layers = num_layers
-        self.norm = norm
+        self.norm = None if norm is None else _module("TransformerEncoder", norm)
 
     def forward(
         self,
@@ -117,7 +129,7 @@ class TransformerDecoder(Module):
         super().__init__()
         self.layers = _copies("TransformerDecoder", decoder_layer, num_layers)
         self.num_layers = num_layers
-        self.norm = norm
+        self.norm = None if norm is None else _module("TransformerDecoder", norm)
 
     def forward(
         self,

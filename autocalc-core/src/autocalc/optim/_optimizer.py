@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from numbers import Real
 from typing import Any, TypeAlias
 
+from autocalc._checks import sequence
 from autocalc._dispatch._arrays import arrays
 from autocalc._grad_mode import enable_grad
 from autocalc._tensor import Tensor, make
@@ -37,7 +38,7 @@ def check_betas(betas: Any) -> tuple[bool, str]:
 def refuse(where: str, **given: bool) -> None:
     """Raise if one of PyTorch's options that are not available is asked for."""
     for name, value in given.items():
-        if value:
+        if value is not False and value is not None:
             message = f"{where}: `{name}` is not available; leave it out."
             raise ArgumentError(message)
 
@@ -94,7 +95,10 @@ class Optimizer:
     param_groups: list[Group]
     state: defaultdict[Tensor, dict[str, Any]]
 
-    def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
+    def __init__(self, params: Params, defaults: Any) -> None:
+        if not isinstance(defaults, Mapping):
+            message = f"{self._name}: `defaults` is {defaults!r}; it must be a dict."
+            raise DTypeError(message)
         self.defaults = defaults
         self.param_groups = []
         self.state = defaultdict(dict)
@@ -105,7 +109,7 @@ class Optimizer:
                 f"of tensors or of groups, such as model.parameters()."
             )
             raise DTypeError(message)
-        given: list[Any] = list(params)
+        given = sequence(self._name, "params", params)
         if not given:
             message = f"{self._name}: `params` is empty; there is nothing to optimize."
             raise ArgumentError(message)
@@ -147,7 +151,8 @@ class Optimizer:
             )
             raise DTypeError(message)
         params = param_group["params"]
-        params = [params] if isinstance(params, Tensor) else list(params)
+        alone = isinstance(params, Tensor)
+        params = [params] if alone else sequence(self._name, "params", params)
         known = {id(p) for group in self.param_groups for p in group["params"]}
         for i, param in enumerate(params):
             self._check_param(i, param, known)

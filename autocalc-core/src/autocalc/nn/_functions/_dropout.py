@@ -7,7 +7,7 @@ from autocalc._creation import ones
 from autocalc._functional._arguments import checked
 from autocalc._ops import elementwise
 from autocalc._ops import random as random_ops
-from autocalc._random import Generator, default_generator
+from autocalc._random import Generator, chosen
 from autocalc._tensor import Tensor, make
 from autocalc.errors import DTypeError, ShapeError
 from autocalc.nn._checks import check_float, check_probability
@@ -57,7 +57,7 @@ def dropout(
         message = f"dropout: needs float32 or float64, not {input.dtype.name}."
         raise DTypeError(message)
     words = input.numel()  # one word of the random stream for each element
-    seed, offset = (generator or default_generator).draw(words)
+    seed, offset = chosen("dropout", generator).draw(words)
     dropped, _ = random_ops.dropout(
         input, make(seed, None), make(offset, None), float(p)
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from autocalc import _functional as functional
 from autocalc import _inplace as inplace_ops
+from autocalc._functional._arguments import checked
 from autocalc._tensor import Tensor
 
 
@@ -22,6 +23,7 @@ def maybe_into(
     """Return function(input); with `inplace`, in the memory of `input`."""
     if not inplace:
         return function(input)
+    checked(where, input)
     # The backward rules read the input, which is about to be overwritten.
     kept = functional.clone(input) if input.requires_grad else input
     return into(input, function(kept), where)

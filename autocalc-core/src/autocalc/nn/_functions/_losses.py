@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from autocalc import _functional as functional
+from autocalc._checks import number
+from autocalc._functional._arguments import checked
 from autocalc._ops import elementwise
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
@@ -53,7 +55,7 @@ def smooth_l1_loss(
     where = "smooth_l1_loss"
     broadcast_with_warning(where, input, target)
     distance = _absolute(where, input, target, reduction)
-    if beta < 0:
+    if number(where, "beta", beta) < 0:
         message = f"{where}: `beta` is {beta}; it must be 0 or more."
         raise ArgumentError(message)
     if beta == 0:
@@ -80,7 +82,7 @@ def huber_loss(
     where = "huber_loss"
     broadcast_with_warning(where, input, target)
     distance = _absolute(where, input, target, reduction)
-    if delta <= 0:
+    if number(where, "delta", delta) <= 0:
         message = f"{where}: `delta` is {delta}; it must be above 0."
         raise ArgumentError(message)
     near = functional.clamp(distance, max=delta)
@@ -115,6 +117,7 @@ def cosine_embedding_loss(
     where = "cosine_embedding_loss"
     check_float(where, input1, input2)
     check_reduction(where, reduction)
+    checked(where, target)
     if input1.shape != input2.shape or input1.shape[:-1] != target.shape:
         message = (
             f"{where}: the inputs have shapes {input1.shape} and {input2.shape}, "
@@ -167,7 +170,7 @@ def triplet_margin_loss(
     """
     where = "triplet_margin_loss"
     check_reduction(where, reduction)
-    if margin <= 0:
+    if number(where, "margin", margin) <= 0:
         message = f"{where}: `margin` is {margin}; it must be above 0."
         raise ArgumentError(message)
     near = pairwise_distance(anchor, positive, p, eps)

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from autocalc import _functional as functional
+from autocalc._checks import number, whole
+from autocalc._functional._arguments import checked
 from autocalc._functional.losses import class_rows
 from autocalc._ops import activations, elementwise
 from autocalc._ops import shape as shapes
@@ -45,7 +47,11 @@ def cross_entropy(
     KernelDataError
         If a label is outside 0 to C - 1.
     """
-    if target.is_floating_point() and target.shape == input.shape:
+    checked("cross_entropy", input)
+    if (
+        checked("cross_entropy", target).is_floating_point()
+        and target.shape == input.shape
+    ):
         return _of_distributions(
             input, target, weight, ignore_index, reduction, label_smoothing
         )
@@ -66,7 +72,8 @@ def _of_distributions(
     where = "cross_entropy"
     check_float(where, input)
     check_reduction(where, reduction)
-    if ignore_index >= 0:
+    label_smoothing = number(where, "label_smoothing", label_smoothing)
+    if whole(where, "ignore_index", ignore_index) >= 0:
         message = (
             f"{where}: `ignore_index`={ignore_index} with a `target` of "
             f"probabilities, which has no labels to ignore; leave it out."

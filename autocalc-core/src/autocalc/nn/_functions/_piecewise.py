@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from autocalc import _functional as functional
+from autocalc._checks import number
 from autocalc._functional._arguments import checked
 from autocalc._ops import elementwise
 from autocalc._ops.transcendental import expm1
@@ -35,6 +36,8 @@ def hardtanh(
 ) -> Tensor:
     """Return `input` limited to `min_val` to `max_val`."""
     check_float("hardtanh", input)
+    min_val = number("hardtanh", "min_val", min_val)
+    max_val = number("hardtanh", "max_val", max_val)
     if min_val > max_val:
         message = (
             f"hardtanh: `min_val`={min_val} is above `max_val`={max_val}; swap them."
@@ -128,6 +131,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     Clevert, Unterthiner, Hochreiter: Exponential linear units (ICLR 2016).
     """
     check_float("elu", input)
+    alpha = number("elu", "alpha", alpha)
     return maybe_into(input, lambda x: _exponential(x, alpha), inplace, "elu_")
 
 
@@ -137,6 +141,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     Barron: Continuously differentiable exponential linear units (2017).
     """
     check_float("celu", input)
+    alpha = number("celu", "alpha", alpha)
     if alpha == 0:
         message = "celu: `alpha` is 0, which the input is divided by; use another."
         raise ArgumentError(message)

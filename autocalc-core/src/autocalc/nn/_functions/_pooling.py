@@ -238,7 +238,8 @@ def _steps(
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     kernel = sizes_of(where, "kernel_size", kernel_size, dims)
     # An empty tuple stands for "as large as the window", as None does.
-    stride = kernel if stride is None or stride == () else stride
+    empty = isinstance(stride, (tuple, list)) and not stride
+    stride = kernel if stride is None or empty else stride
     steps = sizes_of(where, "stride", stride, dims)
     return kernel, steps, sizes_of(where, "padding", padding, dims, 0)
 

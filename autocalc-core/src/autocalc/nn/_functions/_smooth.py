@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from autocalc import _functional as functional
+from autocalc._checks import number
 from autocalc._dtypes import DType
 from autocalc._functional._arguments import axis_of, checked
 from autocalc._ops import activations, elementwise
@@ -77,9 +78,9 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     >>> ac.nn.functional.softplus(ac.tensor([-1.0, 0.0, 30.0])).tolist()
     [0.3132616877555847, 0.6931471824645996, 30.0]
     """
-    return activations.softplus(
-        checked("softplus", input), float(beta), float(threshold)
-    )
+    beta = number("softplus", "beta", beta)
+    threshold = number("softplus", "threshold", threshold)
+    return activations.softplus(checked("softplus", input), beta, threshold)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
@@ -137,7 +138,8 @@ def softmin(
 ) -> Tensor:
     """Return softmax(-input) along `dim`, which must be given."""
     axis = _given("softmin", dim, input)
-    x = input if dtype is None else input.to(dtype)
+    x = checked("softmin", input)
+    x = x if dtype is None else x.to(dtype)
     return functional.softmax(elementwise.neg(x), axis)
 
 
@@ -177,7 +179,8 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 def _given(where: str, dim: int | None, input: Tensor) -> int:
     if dim is None:
         message = (
-            f"{where}: `dim` is missing for an input of shape {input.shape}; name the "
+            f"{where}: `dim` is missing for an input of shape "
+            f"{checked(where, input).shape}; name the "
             f"dimension of the classes, often dim=-1."
         )
         raise ArgumentError(message)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Python values that functions take: integers, sizes, numbers, truth values."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from operator import index
+from typing import Any
+
+from autocalc.errors import ArgumentError, DTypeError
+
+#: What NumPy's dimensions and AutoCalc's integers can be.
+_LARGEST = 2**63
+
+
+def whole(where: str, name: str, value: Any) -> int:
+    """Return an integer argument; a 0-d integer tensor counts as one."""
+    try:
+        if not isinstance(value, bool):
+            value = index(value)
+            if -_LARGEST <= value < _LARGEST:
+                return value  # type: ignore[no-any-return]  # an int
+            message = f"{where}: `{name}` is {value}, which does not fit into int64."
+            raise ArgumentError(message)
+    except TypeError:
+        pass
+    message = f"{where}: `{name}` is {short(value)}; it must be an integer."
+    raise DTypeError(message)
+
+
+def integers(where: str, name: str, value: Any) -> tuple[int, ...]:
+    """Return one integer, or a list or tuple of them, as a tuple."""
+    if not isinstance(value, (list, tuple)):
+        return (whole(where, name, value),)
+    return tuple([n if n.__class__ is int else whole(where, name, n) for n in value])
+
+
+def sequence(where: str, name: str, values: Any) -> list[Any]:
+    """Return what `values` holds; an error if it is no sequence."""
+    if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
+        message = (
+            f"{where}: `{name}` is {short(values)}; it must be a list or a tuple, "
+            f"which a {type(values).__name__} is not."
+        )
+        raise DTypeError(message)
+    return list(values)
+
+
+def number(where: str, name: str, value: Any) -> float:
+    """Return `value` as a Python float: a number, or a tensor or array of one."""
+    try:
+        plain = value.item() if hasattr(value, "item") else value
+        if isinstance(plain, Real):
+            return float(plain)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except ValueError:
+        pass  # several elements
+    message = (
+        f"{where}: `{name}` is {short(value)}; it must be one number, which this "
+        f"{type(value).__name__} is not."
+    )
+    raise DTypeError(message)
+
+
+def short(value: Any) -> str:
+    """Return how `value` prints, cut where it is long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def one_of(where: str, name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise unless `value` is one of some words."""
+    if not isinstance(value, str) or value not in choices:
+        words = ", ".join(map(repr, choices[:-1]))
+        message = f"{where}: `{name}`={short(value)}; use {words} or {choices[-1]!r}."
+        raise ArgumentError(message)
