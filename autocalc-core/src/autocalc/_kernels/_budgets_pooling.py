@@ -31,7 +31,7 @@ def max_pool_backward(
 def avg_pool(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
-    from autocalc._kernels import pooling as kernel
+    from autocalc._kernels import avg_pooling as kernel
 
     size = kernel.avg_pool(_xp, magnitude(inputs[0]), *attributes)
     steps = math.prod(attributes[0]) + 2
@@ -42,7 +42,7 @@ def avg_pool(
 def avg_pool_backward(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
-    from autocalc._kernels import pooling as kernel
+    from autocalc._kernels import avg_pooling as kernel
 
     size = kernel.avg_pool_backward(_xp, magnitude(inputs[0]), *attributes)
     steps = math.prod(attributes[1]) + 2

@@ -44,7 +44,8 @@ from autocalc.nn._container import (
     Sequential,
 )
 from autocalc.nn._container_named import ModuleDict, ParameterDict, ParameterList
-from autocalc.nn._conv import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
+from autocalc.nn._conv import Conv1d, Conv2d
+from autocalc.nn._conv_transpose import ConvTranspose1d, ConvTranspose2d
 from autocalc.nn._dropout import (
     Dropout,
     Dropout2d,

@@ -22,7 +22,7 @@ Sizes = int | tuple[int, ...]
 _MODES = ("zeros", "reflect", "replicate", "circular")
 
 
-class _Conv(Module):
+class ConvBase(Module):
     """What all have: how windows lie, a weight and perhaps a bias."""
 
     _dims: ClassVar[int]
@@ -146,7 +146,7 @@ def _checked_word(where: str, padding: str, stride: tuple[int, ...]) -> str:
     return padding
 
 
-class Conv1d(_Conv):
+class Conv1d(ConvBase):
     """Convolves signals (N, in_channels, L) or (in_channels, L); see `Conv2d`.
 
     Examples
@@ -186,7 +186,7 @@ class Conv1d(_Conv):
         )  # fmt: skip
 
 
-class Conv2d(_Conv):
+class Conv2d(ConvBase):
     """Convolves images (N, in_channels, H, W) or (in_channels, H, W).
 
     The formula is that of `functional.conv2d`.
@@ -259,176 +259,4 @@ class Conv2d(_Conv):
         return functional.conv2d(
             input, self.weight, self.bias, self.stride, padding, self.dilation,
             self.groups,
-        )  # fmt: skip
-
-
-class _ConvTranspose(_Conv):
-    """What both have: more at the end of the output, and sizes asked for."""
-
-    _transposed = True
-
-    def _init_transposed(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes,
-        padding: Sizes,
-        output_padding: Sizes,
-        groups: int,
-        bias: bool,
-        dilation: Sizes,
-        padding_mode: str,
-        device: str | Device | None,
-        dtype: DType | None,
-    ) -> None:
-        where = type(self).__name__
-        given: Any = padding
-        if padding_mode != "zeros" or isinstance(given, str):
-            message = (
-                f"{where}: `padding`={padding!r}, `padding_mode`={padding_mode!r}; a "
-                f"transposed convolution takes numbers and 'zeros' only."
-            )
-            raise ArgumentError(message)
-        self._init(in_channels, out_channels, kernel_size, stride, padding, dilation,
-                   groups, bias, padding_mode, device, dtype)  # fmt: skip
-        self.output_padding = sizes_of(
-            where, "output_padding", output_padding, self._dims, 0
-        )
-
-    def _output_padding(self, input: Tensor, output_size: Any) -> tuple[int, ...]:
-        """Return the padding that leads to `output_size`."""
-        if output_size is None:
-            return self.output_padding
-        where, dims = type(self).__name__, self._dims
-        asked = tuple(output_size)[-dims:]
-        sizes: Any = self.padding
-        each = zip(input.shape[-dims:], self.kernel_size, self.stride, sizes,
-                   self.dilation, strict=True)  # fmt: skip
-        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, k, s, p, d in each]
-        extra = tuple(a - b for a, b in zip(asked, least, strict=False))
-        fits = len(extra) == dims and all(
-            0 <= e < s for e, s in zip(extra, self.stride, strict=True)
-        )
-        if not fits:
-            most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
-            message = (
-                f"{where}: `output_size` is {asked}; for an input of {input.shape} it "
-                f"must lie from {tuple(least)} to {tuple(most)}."
-            )
-            raise ArgumentError(message)
-        return extra
-
-
-class ConvTranspose1d(_ConvTranspose):
-    """Transposed convolution of signals (N, in_channels, L); see `ConvTranspose2d`.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.nn.ConvTranspose1d(4, 2, 3, stride=2)(ac.zeros(1, 4, 5)).shape
-    (1, 2, 11)
-    """
-
-    _dims = 1
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes = 0,
-        output_padding: Sizes = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Sizes = 1,
-        padding_mode: str = "zeros",
-        device: str | Device | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        self._init_transposed(
-            in_channels, out_channels, kernel_size, stride, padding, output_padding,
-            groups, bias, dilation, padding_mode, device, dtype,
-        )  # fmt: skip
-
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
-        """Return the transposed convolution, of the size `output_size` if given."""
-        padding: Any = self.padding
-        return functional.conv_transpose1d(
-            input, self.weight, self.bias, self.stride, padding,
-            self._output_padding(input, output_size), self.groups, self.dilation,
-        )  # fmt: skip
-
-
-class ConvTranspose2d(_ConvTranspose):
-    """Transposed convolution of images: the layer that makes them larger.
-
-    The formula is that of `functional.conv_transpose2d`.
-
-    Parameters
-    ----------
-    in_channels, out_channels
-        Of input and output.
-    kernel_size, stride, padding, output_padding, dilation
-        One number, or one for height and one for width.
-    groups
-        Into how many groups channels fall.
-    bias
-        Whether a number is added to each output channel.
-    padding_mode
-        ``"zeros"``.
-    dtype
-        Of the parameters.
-
-    Attributes
-    ----------
-    weight
-        (in_channels, out_channels / groups, kH, kW), drawn evenly from -k to k, k = 1 /
-        sqrt(out_channels / groups * kH * kW).
-    bias
-        (out_channels,), drawn likewise; None without.
-
-    Raises
-    ------
-    ArgumentError
-        If an argument is not in its range, or an output size cannot be reached.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> layer = ac.nn.ConvTranspose2d(16, 3, 3, stride=2, padding=1)
-    >>> x = ac.zeros(1, 16, 4, 4)
-    >>> layer(x).shape, layer(x, output_size=(8, 8)).shape
-    ((1, 3, 7, 7), (1, 3, 8, 8))
-    """
-
-    _dims = 2
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes = 0,
-        output_padding: Sizes = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Sizes = 1,
-        padding_mode: str = "zeros",
-        device: str | Device | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        self._init_transposed(
-            in_channels, out_channels, kernel_size, stride, padding, output_padding,
-            groups, bias, dilation, padding_mode, device, dtype,
-        )  # fmt: skip
-
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
-        """Return the transposed convolution, of the size `output_size` if given."""
-        padding: Any = self.padding
-        return functional.conv_transpose2d(
-            input, self.weight, self.bias, self.stride, padding,
-            self._output_padding(input, output_size), self.groups, self.dilation,
         )  # fmt: skip
