@@ -167,6 +167,7 @@ STANDALONE = {
     "cumsum": "out ; a ; axis:int reverse:bool",
     "cumprod": "out ; a ; axis:int",
     "argsort": "out ; a ; axis:int descending:bool",
+    "true_places": "out ; mask",
     "positions": "out ; index* ; sizes:ints",
     **dict.fromkeys(("scatter", "index_copy"), "out ; a index src ; axis:int"),
     **{f"bitwise_{word}_shift": "~ out ; a b" for word in ("left", "right")},

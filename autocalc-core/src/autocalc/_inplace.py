@@ -22,7 +22,7 @@ from autocalc._functional._index import fitting, part_of, put_picked, split_inde
 from autocalc._graph._node import Leaf
 from autocalc._ops import elementwise
 from autocalc._ops._coerce import Number, as_operand
-from autocalc._ops._family import base_of, cut, follow, recipe_of, steps
+from autocalc._ops._family import base_of, cut, follow, steps
 from autocalc._ops.parts import written
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
@@ -30,8 +30,8 @@ from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
     """Return whether the write must be recorded; raise if it may not happen."""
-    steps = zip(x._array.strides, x.shape, strict=True)
-    if x._array.size and any(stride == 0 and n > 1 for stride, n in steps):
+    a = x._array
+    if 0 in a.strides and _repeats(a):
         message = (
             f"{where}: the tensor of shape {x.shape} is expanded: several of its "
             f"elements are one place in memory. clone() it before the write."
@@ -50,6 +50,12 @@ def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
     return recorded
 
 
+def _repeats(a: Any) -> bool:
+    """Return whether several elements are one place in memory."""
+    steps = zip(a.strides, a.shape, strict=True)
+    return a.size > 0 and any(stride == 0 and n > 1 for stride, n in steps)
+
+
 def _check_history(where: str, x: Tensor, base: Tensor) -> None:
     """Raise if a recorded write into `x` could not be given its gradient."""
     if x._edge.__class__ is Leaf or base._edge.__class__ is Leaf:
@@ -60,7 +66,9 @@ def _check_history(where: str, x: Tensor, base: Tensor) -> None:
             f"or use the operation that returns a new tensor."
         )
         raise GradError(message)
-    expanded = any(op.name == "expand" for op, *_ in steps(recipe_of(x)))
+    expanded = base is not x and any(
+        op.name == "expand" for op, *_ in steps(x._view[1])
+    )
     if expanded or (base._view is not None and base._view.opaque):
         message = (
             f"{where}: the tensor of shape {x.shape} shares its memory with another by "
@@ -168,14 +176,16 @@ def copy_(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
     recorded = check_writable(where, x, src)
     if not isinstance(src, Tensor):
         return fill_(x, src)
-    source = functional.expand(src, x.shape)
     if recorded:
+        source = src if src.shape == x.shape else functional.expand(src, x.shape)
         converted = as_operand(source, x.dtype)
         shared = arrays.may_overlap(converted._array, x._array)
         if shared or base_of(x) is x:  # a whole tensor leads to a node of its own
             converted = functional.clone(converted)
         return _write(where, x, converted, recorded)
-    a, b = x._array, source._array
+    a, b = x._array, src._array
+    if a.shape != b.shape:
+        b = functional.expand(src.detach(), x.shape)._array
     arrays.copy(arrays.copy(b) if arrays.may_overlap(a, b) else b, into=a)
     x._cell().count += 1
     return x
@@ -284,12 +294,12 @@ def _drawn_into(where: str, x: Tensor, drawn: Tensor) -> Tensor:
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """Write `value` into the part of `x` that an index names."""
     where = "index assignment"
-    recorded = check_writable(where, x, value)
     basic, picks = split_index(x, index)
     part = part_of(x, basic)
     if not isinstance(value, (Tensor, *Number)):
         value = tensor(value, dtype=x.dtype)
     if picks:
+        recorded = check_writable(where, part, value)
         result = put_picked(where, part, picks, value, False)
         _write(where, part, result, recorded)
     elif not isinstance(value, Tensor):
@@ -301,5 +311,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
 def _same_memory(x: Tensor, y: Tensor) -> bool:
     """Return whether these are one part, as at the end of ``x[0] *= 2``."""
     a, b = x._array, y._array
-    same = a.shape == b.shape and a.strides == b.strides and a.dtype is b.dtype
-    return same and base_of(x) is base_of(y) and x.data_ptr() == y.data_ptr()
+    if base_of(x) is not base_of(y) or a.dtype is not b.dtype:
+        return False
+    same = a.shape == b.shape and a.strides == b.strides
+    return same and x.data_ptr() == y.data_ptr()

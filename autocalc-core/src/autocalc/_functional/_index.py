@@ -16,10 +16,9 @@ from autocalc import _dtypes as dtypes
 from autocalc._dispatch._arrays import arrays
 from autocalc._functional.shapes import expand
 from autocalc._kernels._rules import broadcast_shapes
-from autocalc._ops import division, elementwise, scans
+from autocalc._ops import division, elementwise
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import as_operand, cast
-from autocalc._ops.reduce import sum as total
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 
@@ -29,6 +28,9 @@ Picks = list[tuple[int, Tensor]]
 
 def split_index(x: Tensor, index: Any) -> tuple[tuple[Any, ...], Picks]:
     """Return the basic index that makes a view, and the index tensors into that."""
+    sizes = x._array.shape
+    if index.__class__ is int and sizes and -sizes[0] <= index < sizes[0]:
+        return (index, ...), []  # the most frequent one
     parts = index if isinstance(index, tuple) else (index,)
     for part in parts:
         kind = part.__class__
@@ -149,6 +151,8 @@ def _check_range(x: Tensor, index: list[Any]) -> None:
 
 def part_of(x: Tensor, basic: tuple[Any, ...]) -> Tensor:
     """Return the view that a basic index makes, or `x` itself where that is all."""
+    if basic[0].__class__ is int:
+        return shapes.slice(x, basic)
     for part in basic:
         if part is not Ellipsis and part != slice(None, None, 1):
             return shapes.slice(x, basic)
@@ -167,10 +171,10 @@ class Picked(NamedTuple):
 
 
 def true_positions(mask: Tensor) -> Tensor:
-    """Return the indices at which a 1-d mask holds: a stable sort puts them first."""
-    count = int(total(mask, (0,), False).item())
-    order = scans.argsort(division.bitwise_not(mask), 0, False)
-    return shapes.clone(shapes.slice(order, (slice(0, count),)))
+    """Return the indices at which a 1-d mask holds."""
+    a = mask._array
+    count = int(arrays.sum(a, (0,), False))
+    return make(arrays.true_places(a, shape=(count,), dtype=dtypes.int64.numpy), None)
 
 
 def picked(x: Tensor, picks: Picks) -> Picked:
@@ -294,6 +298,8 @@ def put_picked(
 def fitting(where: str, values: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `values` without leading sizes of 1, if it broadcasts to `shape`."""
     sizes = values.shape
+    if sizes == tuple(shape):
+        return values
     extra = max(len(sizes) - len(shape), 0)
     short = sizes[extra:]
     tail = shape[len(shape) - len(short) :]

@@ -6,10 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from autocalc._kernels import _budgets as budgets
 from autocalc._kernels import _samples as samples
-from autocalc._kernels._make import Make
+from autocalc._kernels._make import LARGE, TAILS, Make
 from autocalc._kernels._rules import (
+    BOOL,
     DTYPES,
     INT64,
     check_axis,
@@ -19,10 +22,17 @@ from autocalc._kernels._rules import (
     same_dtype,
     same_shape,
 )
-from autocalc._kernels._spec import Array, KernelSpec, Meta, Sample
+from autocalc._kernels._spec import (
+    Array,
+    DType,
+    KernelSpec,
+    Meta,
+    Sample,
+    Shape,
+)
 from autocalc._kernels._work import per_element
 from autocalc._kernels.indexing import checked
-from autocalc.errors import ArgumentError
+from autocalc.errors import ArgumentError, kernel_data_error
 
 # ---- rules ---------------------------------------------------------------------------
 
@@ -38,6 +48,15 @@ def _positions_rule(index: Sequence[Meta], sizes: tuple[int, ...]) -> Meta:
         one_of("positions", f"index[{i}]", meta, (INT64,))
     named = {f"index[{i}]": meta for i, meta in enumerate(index)}
     return Meta(same_shape("positions", **named), INT64)
+
+
+def _true_places_rule(mask: Meta, *, shape: Shape, dtype: DType) -> Meta:
+    expect_ndim("true_places", "mask", mask, 1)
+    one_of("true_places", "mask", mask, (BOOL,))
+    out = Meta(shape, dtype)
+    expect_ndim("true_places", "out", out, 1)
+    one_of("true_places", "out", out, (INT64,))
+    return out
 
 
 def _scatter_rule(a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
@@ -63,11 +82,24 @@ def _index_copy_rule(a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
 
 
 def positions(xp: Any, index: Sequence[Array], sizes: tuple[int, ...]) -> Array:
-    out = xp.zeros(index[0].shape, xp.int64)
+    out = None
     for i, (one, size) in enumerate(zip(index, sizes, strict=True)):
-        wrapped = xp.where((one < 0) & (one >= -size), one + size, one)
-        out = out * size + checked(xp, "positions", f"index[{i}]", wrapped, size)
+        wrong = (one < -size) | (one >= size)
+        if xp.any(wrong):
+            place = int(xp.argmax(wrong))
+            value = int(one.reshape(-1)[place])
+            name = "positions"
+            raise kernel_data_error(name, f"index[{i}]", place, value)
+        wrapped = one % max(size, 1)
+        out = wrapped if out is None else out * size + wrapped
     return out
+
+
+def true_places(xp: Any, mask: Array, *, shape: Shape, dtype: DType) -> Array:
+    (count,) = shape
+    found = xp.flatnonzero(mask)[:count]
+    missing = xp.full(count - len(found), len(mask), dtype)
+    return xp.concatenate([found, missing])
 
 
 def scatter(xp: Any, a: Array, index: Array, src: Array, axis: int) -> Array:
@@ -98,6 +130,16 @@ def _positions_samples(make: Make) -> Iterator[Sample]:
     yield Sample("nothing of nothing", ([make.indices((0,), 1)],), ((0,),))
 
 
+def _masks(make: Make) -> Iterator[Sample]:
+    for n in (*TAILS, LARGE):
+        label = f"{'large, ' * (n == LARGE)}n={n}"
+        mask = make.mask(n)
+        yield Sample(label, (mask,), shape=(int(mask.sum()),))
+    for value in (False, True):
+        mask = np.full(70, value)
+        yield Sample(f"all {value}", (mask,), shape=(70 * value,))
+
+
 # ---- specs ---------------------------------------------------------------------------
 
 SPECS = (
@@ -112,6 +154,19 @@ SPECS = (
         samples=_positions_samples,
         work=per_element(_positions_rule, 4),
         dtypes=(INT64,),
+    ),
+    KernelSpec(
+        name="true_places",
+        kind="standalone",
+        signature="out ; mask",
+        doc="The first places at which mask holds; where there are fewer, its size.",
+        rule=_true_places_rule,
+        reference=true_places,
+        budget=budgets.EXACT,
+        samples=_masks,
+        work=per_element(_true_places_rule, 1),
+        dtypes=(INT64,),
+        free=True,
     ),
     KernelSpec(
         name="scatter",
