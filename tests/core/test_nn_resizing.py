@@ -214,6 +214,16 @@ ERRORS = [
         r"planes of \(3, 3\) to \(0, 0\); neither may be empty",
     ),
     (
+        lambda: F.interpolate(IMAGE, scale_factor=1e30),
+        ShapeError,
+        r"planes of \(3, 3\) to .*, no size above 2\^31",
+    ),
+    (
+        lambda: F.interpolate(IMAGE, 2**70),
+        ArgumentError,
+        r"interpolate: `size` is \d+; it must be .* 1 or more and below 2\^31",
+    ),
+    (
         lambda: F.interpolate(IMAGE, (2, 3, 4)),
         ArgumentError,
         r"interpolate: `size` is \(2, 3, 4\); it must be an integer or 2 of them",

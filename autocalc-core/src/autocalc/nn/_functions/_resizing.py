@@ -12,7 +12,7 @@ from autocalc._ops import shape as shapes
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn._checks import check_float
-from autocalc.nn._functions._sizes import sizes_of
+from autocalc.nn._functions._sizes import LARGEST, sizes_of
 
 #: Mode: the dimensions behind (N, C) that it takes.
 _DIMS = {
@@ -91,8 +91,11 @@ def interpolate(
             message = f"{where}: recompute_scale_factor=True needs `scale_factor`."
             raise ArgumentError(message)
         sizes = sizes_of(where, "size", size, dims)
-    if min(sizes) < 1 or min(planes) < 1:
-        message = f"{where}: planes of {planes} to {sizes}; neither may be empty."
+    if min(sizes) < 1 or min(planes) < 1 or max(sizes) > LARGEST:
+        message = (
+            f"{where}: planes of {planes} to {sizes}; neither may be empty, no size "
+            f"above 2^31."
+        )
         raise ShapeError(message)
     if recompute_scale_factor:
         factors = None

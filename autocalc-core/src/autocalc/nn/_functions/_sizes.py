@@ -10,6 +10,9 @@ from autocalc._functional._arguments import checked
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 
+#: No dimension of a tensor in memory is larger.
+LARGEST = 2**31 - 1
+
 
 def sizes_of(
     where: str, name: str, given: Any, dims: int, least: int = 1
@@ -19,7 +22,7 @@ def sizes_of(
     Raises
     ------
     ArgumentError
-        If it is anything else, or an integer is below `least`.
+        If it is anything else, or an integer is below `least` or above 2^31 - 1.
     """
     values = given if isinstance(given, (tuple, list)) else (given,) * dims
     if len(values) == 1:
@@ -28,10 +31,11 @@ def sizes_of(
         sizes = tuple(operator.index(value) for value in values)
     except TypeError:
         sizes = ()
-    if len(sizes) != dims or min(sizes) < least:
+    if len(sizes) != dims or min(sizes) < least or max(sizes) > LARGEST:
         count = "an integer" if dims == 1 else f"an integer or {dims} of them"
         message = (
-            f"{where}: `{name}` is {given!r}; it must be {count}, {least} or more."
+            f"{where}: `{name}` is {given!r}; it must be {count}, {least} or more"
+            f"{' and below 2^31' if max(sizes, default=0) > LARGEST else ''}."
         )
         raise ArgumentError(message)
     return sizes
