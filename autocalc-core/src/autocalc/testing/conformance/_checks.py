@@ -7,7 +7,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from autocalc.testing.conformance._subject import (
     Inapplicable,
     Refused,
     Subject,
+    limits_of,
     output_metas,
 )
 
@@ -58,21 +59,76 @@ PLACES = (
 )
 
 
-@functools.lru_cache(maxsize=1)
-def cases(spec: KernelSpec, dtype: DType) -> tuple[tuple[Sample, Any], ...]:
-    """Return the spec's samples for a dtype, each with what it should answer.
+class Case(NamedTuple):
+    """A call, what it should answer, and the errors that are allowed."""
 
-    They are kept until another kernel's turn: the checks of one share them.
-    """
+    sample: Sample
+    expected: tuple[Any, ...]
+    limits: Any
+    accumulate: int = 0
+    prior: tuple[Any, ...] = ()
+
+
+def case_of(
+    spec: KernelSpec,
+    sample: Sample,
+    dtype: DType,
+    accumulate: int = 0,
+    prior: tuple[Any, ...] = (),
+) -> Case:
+    """Work out what a call should answer."""
+    expected = expected_of(spec, sample, dtype, accumulate, prior)
+    limits = limits_of(spec, sample, dtype, expected)
+    return Case(sample, expected, limits, accumulate, prior)
+
+
+# What should be answered costs more than the kernels themselves.  It is kept until
+# another kernel's turn: the checks of one kernel share it, and so do the sets.
+
+
+@functools.lru_cache(maxsize=1)
+def cases(spec: KernelSpec, dtype: DType) -> tuple[Case, ...]:
+    """Return the spec's samples for a dtype, each with what it should answer."""
+    return tuple(case_of(spec, sample, dtype) for sample in spec.samples(Make(dtype)))
+
+
+@functools.lru_cache(maxsize=1)
+def repeated_cases(spec: KernelSpec, dtype: DType) -> tuple[Case, ...]:
+    """Return every third of the small `cases`, inputs repeating along an axis."""
     return tuple(
-        (sample, expected_of(spec, sample, dtype))
-        for sample in spec.samples(Make(dtype))
+        case_of(spec, repeated, dtype)
+        for case in cases(spec, dtype)[::3]
+        if not is_large(case.sample)
+        for repeated in _repeated(spec, case.sample)
     )
+
+
+@functools.lru_cache(maxsize=1)
+def accumulated_cases(spec: KernelSpec, dtype: DType) -> tuple[Case, ...]:
+    """Return the small `cases`, added into every combination of outputs."""
+    able = [i for i, o in enumerate(spec.outputs) if o.name in spec.accumulates]
+    make = Make(dtype, seed=1)
+    found = []
+    for sample in samples(spec, dtype):
+        if is_large(sample):
+            continue
+        metas = output_metas(spec, sample, dtype)
+        wanted = [i for i in able if _is_wanted(spec, sample, i)]
+        for chosen in product((0, 1), repeat=len(wanted)):
+            mask = sum(bit << i for i, bit in zip(wanted, chosen, strict=True))
+            if mask == 0:
+                continue
+            prior = tuple(
+                make.normal(*meta.shape) if mask >> i & 1 else None
+                for i, meta in enumerate(metas)
+            )
+            found.append(case_of(spec, sample, dtype, mask, prior))
+    return tuple(found)
 
 
 def samples(spec: KernelSpec, dtype: DType) -> list[Sample]:
     """Return the spec's samples for a dtype, the same ones each time."""
-    return [sample for sample, _ in cases(spec, dtype)]
+    return [case.sample for case in cases(spec, dtype)]
 
 
 def is_large(sample: Sample) -> bool:
@@ -88,23 +144,22 @@ class Judged:
         self.calls = 0
         self.refusal: Refused | None = None
 
-    def __call__(
-        self,
-        sample: Sample,
-        expected: tuple[Any, ...] | None = None,
-        prior: tuple[Any, ...] = (),
-        **how: Any,
-    ) -> None:
+    def __call__(self, case: Case, **how: Any) -> None:
+        sample, expected, limits, accumulate, prior = case
+        if accumulate:
+            how["accumulate"] = accumulate
         try:
             outs = self.subject.run(self.spec, sample, self.dtype, prior=prior, **how)
-            self.subject.judge(self.spec, sample, self.dtype, outs, expected, prior)
+            self.subject.judge(
+                self.spec, sample, self.dtype, outs, expected, prior, limits=limits
+            )
         except Refused as refused:
             self.refusal = refused
             optional = [o.optional for o in self.spec.outputs]
             left_out = sum(bit << i for i, bit in enumerate(optional))
-            needed = how.get("accumulate", 0) & left_out
+            needed = accumulate & left_out
             if sample.want and not needed and not all(optional):
-                self(sample._replace(want=0), expected, prior, **how)
+                self(case._replace(sample=sample._replace(want=0)), **how)
             return
         except AssertionError as error:
             details = "".join(f", {key}={value}" for key, value in how.items())
@@ -122,22 +177,20 @@ class Judged:
 def check_values(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     """Every sample, contiguous and aligned, is within the budget."""
     judged = Judged(subject, spec, dtype)
-    for sample, expected in cases(spec, dtype):
-        judged(sample, expected)
+    for case in cases(spec, dtype):
+        judged(case)
     judged.finish("no samples")
 
 
 def check_layouts(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     """Unaligned, strided, transposed and repeated operands give the same values."""
     judged = Judged(subject, spec, dtype)
-    for i, (sample, expected) in enumerate(cases(spec, dtype)):
-        if is_large(sample):
-            continue
-        for places in (PLACES[i % 5], PLACES[(i + 2) % 5]):
-            judged(sample, expected, layouts=places)
-        if i % 3 == 0:
-            for repeated in _repeated(spec, sample):
-                judged(repeated)
+    for i, case in enumerate(cases(spec, dtype)):
+        if not is_large(case.sample):
+            for places in (PLACES[i % 5], PLACES[(i + 2) % 5]):
+                judged(case, layouts=places)
+    for case in repeated_cases(spec, dtype):
+        judged(case)
     judged.finish("no samples")
 
 
@@ -164,37 +217,23 @@ def check_absent_outputs(subject: Subject, spec: KernelSpec, dtype: DType) -> No
     """Outputs that nobody wants can be left out, in every pattern."""
     optional = [i for i, output in enumerate(spec.outputs) if output.optional]
     judged = Judged(subject, spec, dtype)
-    for sample in samples(spec, dtype):
+    for case in cases(spec, dtype):
+        sample = case.sample
         given = [i for i in optional if sample.want >> i & 1]
         for chosen in product((0, 1), repeat=len(given)):
             want = sum(bit << i for i, bit in zip(given, chosen, strict=True))
             if want == sample.want or is_large(sample):
                 continue
             if want or len(optional) < len(spec.outputs):
-                judged(sample._replace(want=want))
+                judged(case._replace(sample=sample._replace(want=want)))
     judged.finish("no samples")
 
 
 def check_accumulation(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     """Outputs can be added into, in every combination."""
-    able = [i for i, o in enumerate(spec.outputs) if o.name in spec.accumulates]
     judged = Judged(subject, spec, dtype)
-    make = Make(dtype, seed=1)
-    for sample in samples(spec, dtype):
-        if is_large(sample):
-            continue
-        metas = output_metas(spec, sample, dtype)
-        wanted = [i for i in able if _is_wanted(spec, sample, i)]
-        for chosen in product((0, 1), repeat=len(wanted)):
-            mask = sum(bit << i for i, bit in zip(wanted, chosen, strict=True))
-            if mask == 0:
-                continue
-            prior = tuple(
-                make.normal(*meta.shape) if mask >> i & 1 else None
-                for i, meta in enumerate(metas)
-            )
-            expected = expected_of(spec, sample, dtype, mask, prior)
-            judged(sample, expected, prior, accumulate=mask)
+    for case in accumulated_cases(spec, dtype):
+        judged(case)
     judged.finish("no samples")
 
 
@@ -206,12 +245,12 @@ def check_aliasing(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     """An output may be written over each input that the spec allows."""
     judged = Judged(subject, spec, dtype)
     names = [operand.name for operand in spec.inputs]
-    for sample, expected in cases(spec, dtype):
-        out = output_metas(spec, sample, dtype)[0]
+    for case in cases(spec, dtype):
+        out = output_metas(spec, case.sample, dtype)[0]
         for _, name in spec.alias:
-            a = sample.inputs[names.index(name)]
+            a = case.sample.inputs[names.index(name)]
             if a is not None and (a.shape, a.dtype) == (out.shape, out.dtype):
-                judged(sample, expected, alias=name)
+                judged(case, alias=name)
     judged.finish("no sample has an output like an input")
 
 

@@ -47,18 +47,22 @@ def compare(
         rounded = expected.astype(actual.dtype)
         error = np.abs(actual.astype(expected.dtype) - expected).astype(np.float64)
         limit = np.broadcast_to(np.asarray(tolerance, np.float64), error.shape)
-    special = ~np.isfinite(rounded) | ~np.isfinite(actual)
-    wrong = special & ~_same_special(actual, rounded, expected, limit)
-    wrong |= ~special & ~(error <= limit)
+    special = ~(np.isfinite(rounded) & np.isfinite(actual))
+    wrong = np.asarray(~(error <= limit))
+    any_special = bool(special.any())
+    if any_special:
+        same = _same_special(actual, rounded, expected, limit)
+        wrong = np.where(special, ~same, wrong)
     if spec.name in KEEP_SIGN_OF_ZERO:
         zero = (rounded == 0) & (actual == 0)
         wrong |= zero & (np.signbit(rounded) != np.signbit(actual))
     if wrong.any():
         _fail(spec, name, actual, expected, error, limit, wrong, eps)
-    if special.all():
-        return 0.0, 0.0
-    error, limit = error[~special], limit[~special]
-    unit = ulp(expected, eps)[~special]
+    unit = ulp(expected, eps)
+    if any_special:
+        if special.all():
+            return 0.0, 0.0
+        error, limit, unit = error[~special], limit[~special], unit[~special]
     return float(_ratio(error, unit).max()), float(_ratio(error, limit).max())
 
 
