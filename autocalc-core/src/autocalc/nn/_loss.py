@@ -24,7 +24,33 @@ class _Loss(Module):
         self.reduction = reduction
 
 
-class CrossEntropyLoss(Module):
+class _WeightedLoss(_Loss):
+    """A loss with a factor for each class or element."""
+
+    weight: Tensor | None
+
+    def __init__(
+        self, weight: Tensor | None = None, *, reduction: str = "mean"
+    ) -> None:
+        super().__init__(reduction=reduction)
+        self.register_buffer("weight", weight)
+
+
+class _LossOfLabels(_WeightedLoss):
+    """A loss of classes, whose rows with one label count for nothing."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        *,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(weight, reduction=reduction)
+        self.ignore_index = ignore_index
+
+
+class CrossEntropyLoss(_LossOfLabels):
     """-sum_c q_c log(softmax(x)_c), of logits and labels, or a distribution q.
 
     Parameters
@@ -46,8 +72,6 @@ class CrossEntropyLoss(Module):
     2.3025851249694824
     """
 
-    weight: Tensor | None
-
     def __init__(
         self,
         weight: Tensor | None = None,
@@ -56,11 +80,7 @@ class CrossEntropyLoss(Module):
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
-        super().__init__()
-        check_reduction("CrossEntropyLoss", reduction)
-        self.register_buffer("weight", weight)
-        self.ignore_index = ignore_index
-        self.reduction = reduction
+        super().__init__(weight, ignore_index=ignore_index, reduction=reduction)
         self.label_smoothing = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -75,7 +95,7 @@ class CrossEntropyLoss(Module):
         )
 
 
-class NLLLoss(_Loss):
+class NLLLoss(_LossOfLabels):
     """-weight[label] * x[label], of log-probabilities and class labels.
 
     Parameters
@@ -88,19 +108,6 @@ class NLLLoss(_Loss):
         ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
     """
 
-    weight: Tensor | None
-
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        *,
-        ignore_index: int = -100,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(reduction=reduction)
-        self.register_buffer("weight", weight)
-        self.ignore_index = ignore_index
-
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss of log-probabilities (N, C, ...) and labels (N, ...)."""
         return functional.nll_loss(
@@ -112,7 +119,7 @@ class NLLLoss(_Loss):
         )
 
 
-class BCELoss(_Loss):
+class BCELoss(_WeightedLoss):
     """-(t log(p) + (1 - t) log(1 - p)), of probabilities p and targets t.
 
     Parameters
@@ -123,14 +130,6 @@ class BCELoss(_Loss):
         ``"mean"``, ``"sum"`` or ``"none"``.
     """
 
-    weight: Tensor | None
-
-    def __init__(
-        self, weight: Tensor | None = None, *, reduction: str = "mean"
-    ) -> None:
-        super().__init__(reduction=reduction)
-        self.register_buffer("weight", weight)
-
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""
         return functional.binary_cross_entropy(
@@ -138,7 +137,7 @@ class BCELoss(_Loss):
         )
 
 
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(_WeightedLoss):
     """-(w t log(s) + (1 - t) log(1 - s)), s = sigmoid(x), w = pos_weight.
 
     Parameters
@@ -151,7 +150,6 @@ class BCEWithLogitsLoss(_Loss):
         A factor for the positive class, broadcast.
     """
 
-    weight: Tensor | None
     pos_weight: Tensor | None
 
     def __init__(
@@ -161,8 +159,7 @@ class BCEWithLogitsLoss(_Loss):
         reduction: str = "mean",
         pos_weight: Tensor | None = None,
     ) -> None:
-        super().__init__(reduction=reduction)
-        self.register_buffer("weight", weight)
+        super().__init__(weight, reduction=reduction)
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
