@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -28,7 +29,7 @@ from rich.progress import track
 import autocalc as ac
 from autocalc._kernels._spec import Meta
 from autocalc._kernels._table import TABLE
-from benchmarks.compiler import compiled
+from benchmarks.compiler import AWAY_FROM_BLOCKS, compiled, known_flags
 from benchmarks.kernels.cases import ROWS, Row, arguments
 from benchmarks.peers import BOUND, ROOT, Peer, started, worker
 from benchmarks.tables import Cells, console
@@ -44,6 +45,9 @@ FLAGS = {
 }
 #: A round of one peer takes about this long.
 ROUND_SECONDS = 0.03
+#: After its turn a peer's threads may spin for work for a while (OpenBLAS's for 27 ms);
+#: the next one waits until they sleep.
+SETTLE_SECONDS = 0.03
 
 
 class Result(NamedTuple):
@@ -82,6 +86,7 @@ def measure(row: Row, peers: dict[str, Peer], rounds: int) -> Result:
     times: dict[str, list[float]] = {name: [] for name in peers}
     for _ in range(rounds):
         for name, peer in peers.items():
+            time.sleep(SETTLE_SECONDS)
             times[name].append(peer.seconds(_case(name, row), calls[name]))
     ours, amount = times["autocalc"], work(row)
     best = 1e9 if row.kernel in PRODUCTS else AXPY_BYTES
@@ -128,6 +133,7 @@ def compiled_peak(folder: str, kernels: str) -> list[str] | None:
     """Compile the measurement of the peaks; None without a compiler."""
     program = f"{folder}/peak"
     flags = ["-ffp-contract=fast", "-pthread", *FLAGS.get(kernels, ["-march=native"])]
+    flags += known_flags(AWAY_FROM_BLOCKS)
     source = Path(__file__).with_name("peak.cpp")
     return [program] if compiled([source], program, flags) else None
 

@@ -97,7 +97,6 @@ AC_INLINE void multiply_packed(const PackedProduct<T>& p, Parts&& part_of) {
             tile.b =
                 p.b + panel.begin * p.k + part.k0 * panel.width + begin - panel.begin;
             tile.b_row = panel.width;
-            tile.b_ahead = steps_ahead * panel.width;
             tile.c = p.c.data + first * p.c.row + begin;
             multiply_tile(tile, ceil_div(tile.columns, lanes), runs, height);
             tile.next_a = nullptr;

@@ -63,7 +63,7 @@ struct Tile {
     const T* next_a;  // rows to bring nearer meanwhile, like these, or null
     const T* b;       // rows of `vectors` full registers
     int64_t b_row;
-    int64_t b_ahead;  // how far ahead of b to ask for memory
+    int64_t b_ahead;  // how far ahead of b to ask for memory, or 0
     T* c;
     int64_t c_row;
     int64_t columns;  // of c; only the last register may be partly used

@@ -51,6 +51,7 @@ struct Plan {
     int64_t tile_m;  // rows of a register tile
     int64_t panel;   // most registers across a tile
     int64_t k_blocks;
+    int64_t b_ahead;           // direct: how far ahead of b to ask for memory
     int64_t m_units, m_tasks;  // rows in units of tile_m
     int64_t n_units, n_tasks;  // columns in units of a register
     int64_t batch;
@@ -93,6 +94,14 @@ Path choose_path(const Product<T>& p) {
     if (along_k && p.n >= lanes && p.m >= lanes / 2 && better_swapped(p))
         return Path::swapped;
     return Path::packed;
+}
+
+// The hardware sees ahead in a packed panel, but not from row to row of a large b. One
+// that is in the caches needs no help, and the instructions cost 64 x 64 x 64 some 10
+// %.
+template <class T>
+int64_t read_ahead(const Product<T>& p) {
+    return bytes_of<T>(p.k * p.n) > l2_bytes() / 2 ? steps_ahead * p.b_row : 0;
 }
 
 // Fewer registers across leave room for more rows: enough for all of them at once if
@@ -178,6 +187,7 @@ Plan make_plan(Product<T>& p) {
         }
     }
     choose_tile(p, plan);
+    plan.b_ahead = read_ahead(p);
     plan.k_blocks = larger<int64_t>(1, ceil_div(p.k, k_block_limit));
     if (plan.path == Path::dots) {
         plan.tile_m = dot_rows;

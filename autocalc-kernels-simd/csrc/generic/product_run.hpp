@@ -93,7 +93,7 @@ void run_row(const Job<T>& job, Tile<T> tile, int64_t rows, const T* b, const T*
         tile.columns = panel.columns;
         tile.b = direct ? b + panel.begin : packed + panel.begin * tile.k;
         tile.b_row = direct ? p.b_row : panel.width;
-        tile.b_ahead = steps_ahead * tile.b_row;
+        tile.b_ahead = direct ? job.plan.b_ahead : 0;
         tile.c = row.c + panel.begin;
         if (row.pre != nullptr) tile.pre = row.pre + panel.begin;
         if (row.bias != nullptr) tile.bias = row.bias + panel.begin;
