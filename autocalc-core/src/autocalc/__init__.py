@@ -119,6 +119,7 @@ from autocalc._functional.ordering import *  # noqa: F403  # its __all__ names t
 from autocalc._functional.parting import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.placing import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.pointwise import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.repeating import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.scans import *  # noqa: F403  # its __all__ names them
 from autocalc._io import load, save
 from autocalc._random import Generator, manual_seed
@@ -275,6 +276,7 @@ __all__ += _functional.arranging.__all__
 __all__ += _functional.diagonals.__all__
 __all__ += _functional.parting.__all__
 __all__ += _functional.placing.__all__
+__all__ += _functional.repeating.__all__
 __all__ += _functional.scans.__all__
 __all__ += _functional.contractions.__all__
 __all__ += _functional.magnitudes.__all__

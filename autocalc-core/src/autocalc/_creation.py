@@ -10,10 +10,8 @@ import numpy as np
 from autocalc import _dtypes as dtypes
 from autocalc._device import Device
 from autocalc._dispatch._arrays import arrays
+from autocalc._distributions import bernoulli, multinomial, normal
 from autocalc._drawn import (
-    bernoulli,
-    multinomial,
-    normal,
     rand,
     rand_like,
     randint,

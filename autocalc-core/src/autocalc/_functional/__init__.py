@@ -18,6 +18,7 @@ from autocalc._functional import (
     parting,
     placing,
     pointwise,
+    repeating,
     scans,
 )
 from autocalc._functional._arguments import (
@@ -94,6 +95,7 @@ from autocalc._functional.reductions import (
     sum,
     var,
 )
+from autocalc._functional.repeating import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.scans import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.shapes import (
     clone,
@@ -174,6 +176,7 @@ __all__ += arranging.__all__
 __all__ += diagonals.__all__
 __all__ += parting.__all__
 __all__ += placing.__all__
+__all__ += repeating.__all__
 __all__ += scans.__all__
 __all__ += contractions.__all__
 __all__ += magnitudes.__all__

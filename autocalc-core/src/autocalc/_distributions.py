@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""Numbers drawn from distributions that tensors describe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autocalc import _dtypes as dtypes
+from autocalc._device import Device
+from autocalc._dispatch._arrays import arrays
+from autocalc._drawn import drawn_floats, random_into
+from autocalc._dtypes import DType
+from autocalc._filled import count_of, finished, float_or, like, number, shape_of
+from autocalc._random import Generator
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+
+def _floats(where: str, name: str, x: Any) -> Any:
+    """Return the array of a floating-point tensor."""
+    if not isinstance(x, Tensor) or not x.is_floating_point():
+        kind = x.dtype.name if isinstance(x, Tensor) else type(x).__name__
+        message = f"{where}: `{name}` is {kind}; it must be a tensor of floats."
+        raise DTypeError(message)
+    return x._array
+
+
+def _check_probabilities(where: str, p: Any, high: float) -> None:
+    """Raise unless all numbers lie between 0 and `high`; NaN never does."""
+    axes = tuple(range(p.ndim))
+    if p.size:
+        least, most = float(arrays.min(p, axes)), float(arrays.max(p, axes))
+        if not (least >= 0 and most <= high):
+            limit = "finite" if high > 1 else "at most 1"
+            message = (
+                f"{where}: the probabilities lie between {least:g} and {most:g}; they "
+                f"must be 0 at least and {limit}."
+            )
+            raise ArgumentError(message)
+
+
+def bernoulli(
+    input: Tensor,
+    p: float | None = None,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return 1 with the probability that `input` holds, else 0, in its dtype.
+
+    With `p`, with that probability everywhere.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.bernoulli(ac.tensor([0.0, 1.0]))
+    tensor([0., 1.])
+    """
+    like("bernoulli", input)
+    if p is None:
+        chances = _floats("bernoulli", "input", input)
+    else:
+        kind = input.dtype if input.is_floating_point() else dtypes.float32
+        chances = arrays.full(input.shape, number("bernoulli", "p", p), kind.numpy)
+    _check_probabilities("bernoulli", chances, 1.0)
+    draws = arrays.empty(chances.shape, chances.dtype)
+    random_into("uniform", draws, 0.0, 1.0, generator)
+    hit = arrays.compare(draws, chances, "lt")
+    return finished("bernoulli", arrays.cast(hit, input._array.dtype), out, False)
+
+
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return indices drawn with probabilities in proportion to `input`.
+
+    Parameters
+    ----------
+    input
+        Weights, (C,) or (N, C): not negative, finite, in each row one above 0.
+    num_samples
+        How many to draw from each row.
+    replacement
+        Whether an index can be drawn again.
+
+    Returns
+    -------
+    Tensor
+        (num_samples,) or (N, num_samples), of int64.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.multinomial(ac.tensor([0.0, 3.0]), 2, replacement=True)
+    tensor([1, 1])
+    """
+    weights = _floats("multinomial", "input", input)
+    if weights.ndim not in (1, 2) or weights.shape[-1] == 0:
+        message = (
+            f"multinomial: `input` has shape {weights.shape}; it must be (C,) or "
+            f"(N, C), C 1 at least."
+        )
+        raise ShapeError(message)
+    count = count_of("multinomial", num_samples)
+    rows = arrays.cast(weights, dtypes.float64.numpy)
+    rows = rows if weights.ndim == 2 else rows.reshape(1, -1)
+    _check_weights(rows, count, replacement)
+    draw = _again if replacement else _once
+    drawn = draw(rows, count, generator)
+    drawn = drawn if weights.ndim == 2 else drawn.reshape(-1)
+    return finished("multinomial", drawn, out, False)
+
+
+def _check_weights(rows: Any, count: int, replacement: bool) -> None:
+    _check_probabilities("multinomial", rows, 1.7e308)
+    positive = arrays.compare(rows, arrays.constant(0, rows), "gt")
+    least = int(arrays.min(arrays.sum(positive, (1,), False), (0,))) if len(rows) else 1
+    needed = 1 if replacement else max(count, 1)
+    if least < needed:
+        message = (
+            f"multinomial: a row has {least} weights above 0; to draw {count}, it must "
+            f"have {needed} at least."
+        )
+        raise ArgumentError(message)
+
+
+def _uniform(shape: tuple[int, ...], generator: Any) -> Any:
+    draws = arrays.empty(shape, dtypes.float64.numpy)
+    random_into("uniform", draws, 0.0, 1.0, generator)
+    return draws
+
+
+def _once(rows: Any, count: int, generator: Any) -> Any:
+    """Draw without replacement: the first arrivals of exponential clocks."""
+    # 1 - u lies in (0, 1]; the clock of weight 0 never rings.
+    u = arrays.sub(arrays.constant(1, rows), _uniform(rows.shape, generator))
+    clocks = arrays.div(arrays.neg(arrays.log(u)), rows)
+    never = arrays.compare(rows, arrays.constant(0, rows), "eq")
+    clocks = arrays.where(never, arrays.constant(float("inf"), rows), clocks)
+    order = arrays.argsort(clocks, 1)
+    return arrays.copy(arrays.slice(order, (slice(None), slice(0, count))))
+
+
+def _again(rows: Any, count: int, generator: Any) -> Any:
+    """Draw with replacement: where in the running sums a number falls."""
+    n, classes = rows.shape
+    ends = arrays.cumsum(rows, 1)
+    total = arrays.slice(ends, (slice(None), slice(classes - 1, classes)))
+    draws = arrays.mul(_uniform((n, count), generator), total)
+    # Sorted together, a number stands behind the ends up to it and the draws below it.
+    together = _ranks(arrays.cat([ends, draws], 1))
+    behind = arrays.slice(together, (slice(None), slice(classes, None)))
+    found = arrays.sub(behind, _ranks(draws))
+    return arrays.minimum(found, arrays.constant(classes - 1, found))
+
+
+def _ranks(a: Any) -> Any:
+    """Return the place of each element in its row when sorted."""
+    return arrays.argsort(arrays.argsort(a, 1), 1)
+
+
+def normal(
+    mean: Any,
+    std: Any = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return numbers drawn from normal distributions.
+
+    Parameters
+    ----------
+    mean, std
+        Numbers, then `size` is needed; or tensors of floats, which broadcast.
+
+    Raises
+    ------
+    ArgumentError
+        If a deviation is negative.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.normal(ac.tensor([1.0, 2.0]), 0.0)
+    tensor([1., 2.])
+    """
+    from autocalc._kernels._rules import broadcast_shapes
+    from autocalc._ops._coerce import as_operand
+
+    Device(device or "cpu")
+    tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
+    for x in tensors:
+        _floats("normal", "mean and std", x)
+    for name, given in (("mean", mean), ("std", std)):
+        if not isinstance(given, Tensor):
+            number("normal", name, given)
+    kind = float_or(dtype, tensors[0].dtype if tensors else None)
+    if size is not None:
+        shape = shape_of("normal", (size,))
+    elif tensors:
+        shape = broadcast_shapes("normal", *(x.shape for x in tensors))
+    else:
+        message = f"normal: mean={mean}, std={std}: numbers need a `size`."
+        raise ArgumentError(message)
+    center, spread = (as_operand(x, kind)._array for x in (mean, std))
+    axes = tuple(range(spread.ndim))
+    if spread.size and not float(arrays.min(spread, axes)) >= 0:
+        least = float(arrays.min(spread, axes))
+        message = f"normal: `std` holds {least:g}; a deviation is not negative."
+        raise ArgumentError(message)
+    drawn = drawn_floats("normal", "normal", shape, kind, generator)
+    array = arrays.add(arrays.mul(drawn, spread), center)
+    return finished("normal", array, out, requires_grad)
