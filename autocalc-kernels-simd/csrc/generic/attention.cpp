@@ -4,87 +4,29 @@
 // never all of them in memory; maxima and sums of a row follow from block to block
 // (online softmax).
 //
-// A block's scores are kept transposed, keys down and queries across. So keys are read
-// where they are, a maximum over keys is one of registers, without a step across lanes,
-// and the scores are at once the left operand of the product with the values.
-#include "attention.hpp"
-
+// A block's scores are kept transposed, keys down and queries across. So keys need no
+// transpose, a maximum over keys is one of registers, without a step across lanes, and
+// the scores are at once the left operand of the product with the values.
+#include "attention_forward.hpp"
 #include "families.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-enum { out_at, lse_at, q_at, k_at, v_at, mask_at };
-enum { scratch_slot = 0 };
-
-constexpr int64_t query_block = 64;
-constexpr int64_t key_block = 128;
-constexpr double ns_per_flop = 0.01;
-
 template <class T>
-struct Forward {
-    Dims dims;
-    Filter filter;
-    T scale;
-    Heads<T> q, k, v, out;
-    const ac_array* lse;
-    Blocks<T> blocks;  // of queries
-    Forward(const ac_call* call, const Dims& dims_)
-        : dims(dims_),
-          filter(filter_of(call, mask_at, dims_)),
-          scale(T(float_attribute(call, 0))),
-          q(operand(call, q_at)),
-          k(operand(call, k_at)),
-          v(operand(call, v_at)),
-          out(operand(call, out_at)),
-          lse(operand(call, lse_at)),
-          blocks(dims_.queries, query_block) {}
-};
-
-// Scratch memory of a thread, and the block that it works on.
-template <class T>
-struct ForwardBench {
-    const Forward<T>* job;
-    int64_t width;        // of the block of queries, in whole registers
-    int64_t value_width;  // likewise
-    T* packed_q;          // [features][width]
-    T* scores;            // [key_block][width], then weights
-    T* packed_v;
-    T* sums;    // [width][value_width]
-    T* tops;    // [width]: the largest score so far, ...
-    T* totals;  // ... the sum of exponentials, ...
-    T* fades;   // ... and what the sums so far are multiplied by
-    T* room;    // for operands whose elements are apart
-    T* lines;   // [width][key_block]: rows of a mask or of dropout ...
-    T* turned;  // [key_block][width]: ... and their transpose
-
-    void lay_out(const Forward<T>& forward, Arena<T>& arena) {
-        constexpr int64_t lanes = vec<T>::lanes;
-        const Dims& d = forward.dims;
-        job = &forward;
-        width = forward.blocks.largest();
-        value_width = round_up(d.values, lanes);
-        packed_q = arena.take(d.features * width);
-        scores = arena.take(key_block * width);
-        packed_v = arena.take(key_block * value_width);
-        sums = arena.take(width * value_width);
-        tops = arena.take(width);
-        totals = arena.take(width);
-        fades = arena.take(width);
-        const bool gaps =
-            forward.q.column != 1 || forward.k.column != 1 || forward.v.column != 1;
-        const int64_t rows = larger(width, key_block);
-        room = arena.take(gaps ? rows * larger(d.features, d.values) : 0);
-        const bool filtered = forward.filter.mask != nullptr || forward.filter.drops;
-        lines = arena.take(filtered ? width * key_block : 0);
-        turned = arena.take(filtered ? key_block * width : 0);
-    }
-};
-
-// One block of queries of a head.
-struct QueryBlock {
-    int64_t b, h, group, q0, queries;
-};
+void take_head(ForwardBench<T>& w, const QueryBlock& at) {
+    const Forward<T>& job = *w.job;
+    const Dims& d = job.dims;
+    const int64_t head = at.b * d.groups + at.group;
+    if (!w.whole || w.head == head) return;
+    w.head = head;
+    const RowsAt<T> v = rows_of(job.v, at.b, 0, at.group, d.keys, d.values, w.room);
+    pack_as_rows(v.data, v.step, d.keys, d.values, w.packed_v);
+    if (d.features == 0) return;
+    const RowsAt<T> k = rows_of(job.k, at.b, 0, at.group, d.keys, d.features, w.room);
+    const Panels<T> one_panel(d.features, w.key_width / vec<T>::lanes);
+    pack_rows<T>(d.keys, one_panel, 0, k.data, k.step, w.keys);
+}
 
 // scores = scale * keys @ queries^T. Tiles of keys begin at the first register of
 // queries that sees one of them.
@@ -92,13 +34,18 @@ template <class T>
 void score_block(const ForwardBench<T>& w, const QueryBlock& at, int64_t k0,
                  int64_t n) {
     const Forward<T>& job = *w.job;
-    const RowsAt<T> keys =
-        rows_of(job.k, at.b, k0, at.group, n, job.dims.features, w.room);
     const int64_t depth = job.dims.features;
-    const PackedProduct<T> product = {n,          w.width,
-                                      depth,      {keys.data, keys.step, 1},
-                                      w.packed_q, {w.scores, w.width},
-                                      job.scale,  T(0)};
+    const RowsAt<T> keys = w.whole
+                               ? RowsAt<T>{w.keys + k0 * w.key_width, w.key_width}
+                               : rows_of(job.k, at.b, k0, at.group, n, depth, w.room);
+    const PackedProduct<T> product = {n,
+                                      w.width,
+                                      depth,
+                                      {keys.data, keys.step, 1},
+                                      {w.packed_q, depth, 0},
+                                      {w.scores, w.step},
+                                      job.scale,
+                                      T(0)};
     multiply_packed(product, [&](int64_t first, int64_t) AC_INLINE_LAMBDA {
         const int64_t query = job.filter.first_query(k0 + first) - at.q0;
         const int64_t n0 = larger<int64_t>(query, 0) / vec<T>::lanes * vec<T>::lanes;
@@ -114,8 +61,11 @@ AC_INLINE void with_rows(const ForwardBench<T>& w, const QueryBlock& at, int64_t
     constexpr int64_t lanes = vec<T>::lanes;
     for (int64_t i = 0; i < at.queries; ++i) row(i, w.lines + i * key_block);
     pack_columns<T>(n, at.queries, w.width, w.lines, key_block, w.turned);
-    for (int64_t i = 0; i < n * w.width; i += lanes) {
-        store(w.scores + i, f(load(w.scores + i), load(w.turned + i)));
+    for (int64_t i = 0; i < n; ++i) {
+        T* scores = w.scores + i * w.step;
+        const T* turned = w.turned + i * w.width;
+        for (int64_t j = 0; j < w.width; j += lanes)
+            store(scores + j, f(load(scores + j), load(turned + j)));
     }
 }
 
@@ -135,7 +85,7 @@ AC_NOINLINE void mask_block(const ForwardBench<T>& w, const QueryBlock& at, int6
     mask_row(filter, {at.b, at.h, 0, k0, n}, w.lines);  // the same for all queries
     for (int64_t i = 0; i < n; ++i) {
         const vec<T> added = set1<T>(w.lines[i]);
-        T* scores = w.scores + i * w.width;
+        T* scores = w.scores + i * w.step;
         for (int64_t j = 0; j < w.width; j += lanes)
             store(scores + j, masked(load(scores + j), added));
     }
@@ -223,8 +173,8 @@ AC_NOINLINE void weigh_block(const ForwardBench<T>& w, const QueryBlock& at, int
         const int64_t whole = larger<int64_t>(filter.visible(q) - k0, 0);
         const int64_t part = larger<int64_t>(filter.visible(q + lanes - 1) - k0, 0);
         const Column<T> column = {
-            w.scores + j,     w.width, smaller(whole, n),
-            smaller(part, n), n,       filter.first_query(k0 + whole) - q};
+            w.scores + j,     w.step, smaller(whole, n),
+            smaller(part, n), n,      filter.first_query(k0 + whole) - q};
         const vec<T> before = load(w.tops + j);
         const vec<T> top = max(before, top_of(column));
         // A row that sees nothing yet: its exponentials are those of -inf.
@@ -243,18 +193,22 @@ void add_values(const ForwardBench<T>& w, const QueryBlock& at, int64_t k0, int6
                 bool is_first) {
     constexpr int64_t lanes = vec<T>::lanes;
     const Forward<T>& job = *w.job;
-    const int64_t width = job.dims.values;
-    const RowsAt<T> values = rows_of(job.v, at.b, k0, at.group, n, width, w.room);
-    pack_as_rows(values.data, values.step, n, width, w.packed_v);
+    if (!w.whole) {
+        const RowsAt<T> values =
+            rows_of(job.v, at.b, k0, at.group, n, job.dims.values, w.room);
+        pack_as_rows(values.data, values.step, n, job.dims.values, w.packed_v);
+    }
     for (int64_t i = 0; !is_first && i < at.queries; ++i) {
         const vec<T> fade = set1<T>(w.fades[i]);
         T* sums = w.sums + i * w.value_width;
         for (int64_t j = 0; j < w.value_width; j += lanes)
             store(sums + j, load(sums + j) * fade);
     }
+    const PackedRows<T> values = {w.packed_v, w.whole ? job.dims.keys : n,
+                                  w.whole ? k0 : 0};
     const PackedProduct<T> product = {
-        at.queries, w.value_width,           n,    {w.scores, 1, w.width},
-        w.packed_v, {w.sums, w.value_width}, T(1), is_first ? T(0) : T(1)};
+        at.queries, w.value_width,           n,    {w.scores, 1, w.step},
+        values,     {w.sums, w.value_width}, T(1), is_first ? T(0) : T(1)};
     multiply_packed(product, [&](int64_t, int64_t end) AC_INLINE_LAMBDA {
         const int64_t seen = job.filter.visible(at.q0 + end - 1) - k0;
         return Part{0, smaller(seen, n), 0, w.value_width};
@@ -294,6 +248,8 @@ void attend(ForwardBench<T>& w, const QueryBlock& at) {
     const Forward<T>& job = *w.job;
     const Dims& dims = job.dims;
     w.width = round_up(at.queries, lanes);
+    w.step = score_step<T>(w.width);
+    take_head(w, at);
     const RowsAt<T> queries =
         rows_of(job.q, at.b, at.q0, at.h, at.queries, dims.features, w.room);
     pack_as_columns(queries.data, queries.step, dims.features, at.queries, w.packed_q);

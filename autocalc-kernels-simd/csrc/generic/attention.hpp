@@ -181,6 +181,13 @@ struct Blocks {
     }
 };
 
+// From one row of scores to the next: one line more than the rows have, so that the
+// lines of a column do not fall into a few sets of L1.
+template <class T>
+AC_INLINE constexpr int64_t score_step(int64_t width) {
+    return width + 64 / item_size<T>;
+}
+
 // The i-th of n things whose cost falls or rises steadily, in an order of which any run
 // costs about its share: first, last, second, last but one.
 AC_INLINE int64_t balanced(int64_t i, int64_t n) {

@@ -19,13 +19,36 @@ void take_keys(const BackwardBench<T>& w, const Pair& at) {
     const Backward<T>& job = *w.job;
     const Dims& d = job.dims;
     const RowsAt<T> v =
-        rows_of(job.v, at.b, at.k0, at.group, at.keys, d.values, w.room_keys);
+        rows_of(job.v, at.b, at.k0, at.group, at.keys, d.values, w.room);
     pack_as_columns(v.data, v.step, d.values, at.keys, w.values_across);
     const RowsAt<T> k =
-        rows_of(job.k, at.b, at.k0, at.group, at.keys, d.features, w.room_keys);
+        rows_of(job.k, at.b, at.k0, at.group, at.keys, d.features, w.room);
     pack_as_columns(k.data, k.step, d.features, at.keys, w.keys_across);
     if (job.dq.data != nullptr)
         pack_as_rows(k.data, k.step, at.keys, d.features, w.keys);
+}
+
+// All queries of a head, and the gradients of its results, packed once for all blocks
+// of keys.
+template <class T>
+void take_queries(const BackwardBench<T>& w, const Pair& at) {
+    const Backward<T>& job = *w.job;
+    const Dims& d = job.dims;
+    const RowsAt<T> q = rows_of(job.q, at.b, 0, at.h, d.queries, d.features, w.room);
+    pack_as_rows(q.data, q.step, d.queries, d.features, w.queries);
+    const RowsAt<T> g = rows_of(job.g, at.b, 0, at.h, d.queries, d.values, w.room);
+    pack_as_rows(g.data, g.step, d.queries, d.values, w.g);
+}
+
+// A block of rows of a head as a left operand: from what was packed, if that has whole
+// rows, else from memory.
+template <class T>
+AC_INLINE RowsAt<T> left_rows(const Heads<T>& x, const T* packed, const Pair& at,
+                              int64_t width, T* room) {
+    if (!packed_together<T>(width))
+        return rows_of(x, at.b, at.q0, at.h, at.queries, width, room);
+    const int64_t step = round_up(width, vec<T>::lanes);
+    return {packed + at.q0 * step, step};
 }
 
 // scores = scale * queries @ keys^T and slopes = g @ values^T, in each tile of queries
@@ -35,28 +58,33 @@ void score_pair(const BackwardBench<T>& w, const Pair& at) {
     constexpr int64_t lanes = vec<T>::lanes;
     const Backward<T>& job = *w.job;
     const Dims& d = job.dims;
-    const RowsAt<T> q =
-        rows_of(job.q, at.b, at.q0, at.h, at.queries, d.features, w.room_queries);
-    const RowsAt<T> g =
-        rows_of(job.g, at.b, at.q0, at.h, at.queries, d.values, w.room_g);
-    if (job.dk.data != nullptr)
-        pack_as_rows(q.data, q.step, at.queries, d.features, w.queries);
-    if (job.dv.data != nullptr) pack_as_rows(g.data, g.step, at.queries, d.values, w.g);
+    const RowsAt<T> q = left_rows(job.q, w.queries, at, d.features, w.room);
+    const RowsAt<T> g = left_rows(job.g, w.g, at, d.values, w.room_g);
     const int64_t columns = round_up(at.keys, lanes);
     const auto seen = [&](int64_t depth, int64_t end) AC_INLINE_LAMBDA {
         const int64_t keys = job.filter.visible(at.q0 + end - 1) - at.k0;
         return Part{0, depth, 0,
                     smaller(round_up(larger<int64_t>(keys, 0), lanes), columns)};
     };
-    const PackedProduct<T> scores = {
-        at.queries,          columns,   d.features, {q.data, q.step, 1}, w.keys_across,
-        {w.scores, w.width}, job.scale, T(0)};
+    const PackedProduct<T> scores = {at.queries,
+                                     columns,
+                                     d.features,
+                                     {q.data, q.step, 1},
+                                     {w.keys_across, d.features, 0},
+                                     {w.scores, w.step},
+                                     job.scale,
+                                     T(0)};
     multiply_packed(scores, [&](int64_t, int64_t end)
                                 AC_INLINE_LAMBDA { return seen(d.features, end); });
     if (job.dq.data == nullptr && job.dk.data == nullptr) return;
-    const PackedProduct<T> slopes = {
-        at.queries,          columns, d.values, {g.data, g.step, 1}, w.values_across,
-        {w.slopes, w.width}, T(1),    T(0)};
+    const PackedProduct<T> slopes = {at.queries,
+                                     columns,
+                                     d.values,
+                                     {g.data, g.step, 1},
+                                     {w.values_across, d.values, 0},
+                                     {w.slopes, w.step},
+                                     T(1),
+                                     T(0)};
     multiply_packed(slopes, [&](int64_t, int64_t end)
                                 AC_INLINE_LAMBDA { return seen(d.values, end); });
 }
@@ -112,8 +140,8 @@ AC_NOINLINE void turn_pair(const BackwardBench<T>& w, const Pair& at) {
         if (top == -limits<T>::infinity) top = limits<T>::infinity;
         const int64_t seen = larger<int64_t>(filter.visible(q) - at.k0, 0);
         const KeyRun run = {at.b, at.h, q, at.k0, at.keys};
-        T* scores = w.scores + i * w.width;
-        T* slopes = w.slopes + i * w.width;
+        T* scores = w.scores + i * w.step;
+        T* slopes = w.slopes + i * w.step;
         if (filtered) {
             turn_row<T, true>(filter, job.dims, run, smaller(seen, at.keys), top,
                               towards[i], w.line, scores, slopes);
@@ -125,7 +153,7 @@ AC_NOINLINE void turn_pair(const BackwardBench<T>& w, const Pair& at) {
 }
 
 template <class T>
-void add_gradients(const BackwardBench<T>& w, const Pair& at, const Heads<T>& dq) {
+void add_gradients(const BackwardBench<T>& w, const Pair& at) {
     const Backward<T>& job = *w.job;
     const Dims& d = job.dims;
     // Rows are keys: of the queries, those from the first that sees one of them.
@@ -138,84 +166,104 @@ void add_gradients(const BackwardBench<T>& w, const Pair& at, const Heads<T>& dq
     };
     const T beta = at.first_queries ? T(0) : T(1);
     if (job.dv.data != nullptr) {
+        const PackedRows<T> g = {w.g, d.queries, at.q0};
         const PackedProduct<T> product = {
-            at.keys,    d.values,
-            at.queries, {w.scores, 1, w.width},
-            w.g,        {job.dv.at(at.b, at.k0, at.group), job.dv.row},
-            T(1),       beta};
-        multiply_packed(product, queries(d.values));
+            at.keys, w.value_width,         at.queries, {w.scores, 1, w.step},
+            g,       {w.dv, w.value_width}, T(1),       beta};
+        multiply_packed(product, queries(w.value_width));
     }
     if (job.dk.data != nullptr) {
+        const PackedRows<T> q = {w.queries, d.queries, at.q0};
         const PackedProduct<T> product = {
-            at.keys,    d.features,
-            at.queries, {w.slopes, 1, w.width},
-            w.queries,  {job.dk.at(at.b, at.k0, at.group), job.dk.row},
-            job.scale,  beta};
-        multiply_packed(product, queries(d.features));
+            at.keys, w.feature_width,         at.queries, {w.slopes, 1, w.step},
+            q,       {w.dk, w.feature_width}, job.scale,  beta};
+        multiply_packed(product, queries(w.feature_width));
     }
-    if (dq.data != nullptr) {
-        const PackedProduct<T> product = {
-            at.queries, d.features,
-            at.keys,    {w.slopes, w.width, 1},
-            w.keys,     {dq.at(at.b, at.q0, at.h), dq.row},
-            job.scale,  at.first_keys ? T(0) : T(1)};
+    if (job.dq.data != nullptr) {
+        const PackedRows<T> keys = {w.keys, at.keys, 0};
+        const Written<T> dq = {w.dq + at.q0 * w.feature_width, w.feature_width};
+        const PackedProduct<T> product = {at.queries, w.feature_width,
+                                          at.keys,    {w.slopes, w.step, 1},
+                                          keys,       dq,
+                                          job.scale,  at.first_keys ? T(0) : T(1)};
         multiply_packed(product, [&](int64_t, int64_t end) AC_INLINE_LAMBDA {
             const int64_t seen = job.filter.visible(at.q0 + end - 1) - at.k0;
-            return Part{0, smaller(seen, at.keys), 0, d.features};
+            return Part{0, smaller(seen, at.keys), 0, w.feature_width};
         });
     }
 }
 
 template <class T>
-void clear_rows(const Heads<T>& x, int64_t b, int64_t h, int64_t begin, int64_t end,
-                int64_t width) {
-    for (int64_t s = begin; x.data != nullptr && s < end; ++s)
-        memset(x.at(b, s, h), 0, static_cast<size_t>(bytes_of<T>(width)));
+void clear_rows(T* rows, int64_t count, int64_t width) {
+    memset(rows, 0, static_cast<size_t>(bytes_of<T>(count * width)));
 }
 
-// All queries of one block of keys.
+// Rows s to s + count of a head of x, from sums with rows of whole registers.
 template <class T>
-void run_keys(const BackwardBench<T>& w, Pair at, const Heads<T>& dq) {
+void write_rows(const Heads<T>& x, int64_t b, int64_t s, int64_t h, int64_t count,
+                int64_t width, const T* sums, bool add) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const int64_t step = round_up(width, lanes);
+    for (int64_t i = 0; x.data != nullptr && i < count; ++i) {
+        T* to = x.at(b, s + i, h);
+        const T* from = sums + i * step;
+        for (int64_t j = 0; j < width; j += lanes) {
+            const int64_t n = smaller(lanes, width - j);
+            const vec<T> sum = load(from + j);
+            store_last(to + j, add ? load_last(to + j, n) + sum : sum, n);
+        }
+    }
+}
+
+// A block of keys with all queries of one of its heads.
+template <class T>
+void run_keys(const BackwardBench<T>& w, Pair at, bool is_first_head) {
     const Backward<T>& job = *w.job;
     const Dims& d = job.dims;
     const int64_t first_query = smaller(job.filter.first_query(at.k0), d.queries);
     take_keys(w, at);
     at.first_queries = true;
-    for (int64_t i = 0; i < d.heads_of_group(); ++i) {
-        at.h = at.group * d.heads_of_group() + i;
-        for (int64_t block = 0; block < job.queries.count; ++block) {
-            at.q0 = job.queries.begin(block);
-            at.queries = job.queries.size(block);
-            if (at.q0 + at.queries <= first_query) {  // these see none of the keys
-                if (at.first_keys)
-                    clear_rows(dq, at.b, at.h, at.q0, at.q0 + at.queries, d.features);
-                continue;
-            }
-            score_pair(w, at);
-            turn_pair(w, at);
-            add_gradients(w, at, dq);
-            at.first_queries = false;
+    for (int64_t block = 0; block < job.queries.count; ++block) {
+        at.q0 = job.queries.begin(block);
+        at.queries = job.queries.size(block);
+        if (at.q0 + at.queries <= first_query) {  // these see none of the keys
+            if (at.first_keys)
+                clear_rows(w.dq + at.q0 * w.feature_width, at.queries, w.feature_width);
+            continue;
         }
+        score_pair(w, at);
+        turn_pair(w, at);
+        add_gradients(w, at);
+        at.first_queries = false;
     }
     if (at.first_queries) {
-        clear_rows(job.dk, at.b, at.group, at.k0, at.k0 + at.keys, d.features);
-        clear_rows(job.dv, at.b, at.group, at.k0, at.k0 + at.keys, d.values);
+        clear_rows(w.dk, at.keys, w.feature_width);
+        clear_rows(w.dv, at.keys, w.value_width);
     }
+    const bool add = !is_first_head;
+    write_rows(job.dk, at.b, at.k0, at.group, at.keys, d.features, w.dk, add);
+    write_rows(job.dv, at.b, at.k0, at.group, at.keys, d.values, w.dv, add);
 }
 
 template <class T>
 void run_range(const BackwardBench<T>& w, int64_t head, int64_t range) {
     const Backward<T>& job = *w.job;
+    const Dims& d = job.dims;
     const Shares shares(job.keys.count, job.ranges);
+    const int64_t served = d.heads_of_group();
     Pair at = {};
-    at.b = head / job.dims.groups;
-    at.group = head % job.dims.groups;
-    at.first_keys = true;
-    for (int64_t i = shares.at(range); i < shares.at(range + 1); ++i) {
-        at.k0 = job.keys.begin(i);
-        at.keys = job.keys.size(i);
-        run_keys(w, at, job.dq_of(range));
-        at.first_keys = false;
+    at.b = head / d.groups;
+    at.group = head % d.groups;
+    for (int64_t i = 0; i < served; ++i) {
+        at.h = at.group * served + i;
+        take_queries(w, at);
+        for (int64_t block = shares.at(range); block < shares.at(range + 1); ++block) {
+            at.k0 = job.keys.begin(block);
+            at.keys = job.keys.size(block);
+            at.first_keys = block == shares.at(range);
+            run_keys(w, at, i == 0);
+        }
+        write_rows(job.dq_of(range), at.b, 0, at.h, d.queries, d.features, w.dq, false);
     }
 }
 

@@ -12,7 +12,7 @@ namespace {
 enum { dq_at, dk_at, dv_at, g_at, q_at, k_at, v_at, out_at, lse_at, mask_at };
 enum { slot_bench = 0, slot_towards = 5, slot_copies = 6 };
 
-constexpr int64_t query_block = 64;
+constexpr int64_t query_block = 128;
 constexpr int64_t key_block = 128;
 constexpr int64_t tasks_wanted = 16;
 constexpr double ns_per_flop = 0.01;
@@ -64,37 +64,48 @@ template <class T>
 struct BackwardBench {
     const Backward<T>* job;
     int64_t width;     // of the block of keys, in whole registers
-    T* scores;         // [query_block][width], then weights after dropout
-    T* slopes;         // [query_block][width]: gradients of weights, then of scores
+    int64_t step;      // from one query's scores to the next
+    T* scores;         // [query_block][step], then weights after dropout
+    T* slopes;         // [query_block][step]: gradients of weights, then of scores
     T* keys_across;    // packed, [features][width]
     T* values_across;  // packed, [values][width]
     T* keys;           // packed, [key_block][features]
-    T* queries;        // packed, [query_block][features]
-    T* g;              // packed, [query_block][values]
-    T* line;           // [width]: a row of a mask or of dropout
-    T* tops;           // [query_block]: lse
-    T* room_keys;      // for operands whose elements are apart
-    T* room_queries;
-    T* room_g;
+    T* queries;        // packed, [queries][features] of a head
+    T* g;              // packed, [queries][values]
+    // Sums: of a head, and of a block of keys. In memory their rows would be far apart.
+    T* dq;                  // [queries][features]
+    T* dk;                  // [key_block][features]
+    T* dv;                  // [key_block][values]
+    int64_t feature_width;  // a row of these, in whole registers
+    int64_t value_width;    // likewise
+    T* line;                // [width]: a row of a mask or of dropout
+    T* room;                // for copies of rows whose elements are apart
+    T* room_g;              // likewise
 
     void lay_out(const Backward<T>& backward, Arena<T>& arena) {
         const Dims& d = backward.dims;
         job = &backward;
         width = backward.keys.largest();
+        step = score_step<T>(width);
         const int64_t rows = backward.queries.largest();
-        scores = arena.take(rows * width);
-        slopes = arena.take(rows * width);
+        scores = arena.take(rows * step);
+        slopes = arena.take(rows * step);
         keys_across = arena.take(d.features * width);
         values_across = arena.take(d.values * width);
         keys = arena.take(packed_size<T>(width, d.features));
-        queries = arena.take(packed_size<T>(rows, d.features));
-        g = arena.take(packed_size<T>(rows, d.values));
+        queries = arena.take(packed_size<T>(d.queries, d.features));
+        g = arena.take(packed_size<T>(d.queries, d.values));
+        feature_width = packed_size<T>(1, d.features);
+        value_width = packed_size<T>(1, d.values);
+        dq = arena.take(d.queries * feature_width);
+        dk = arena.take(width * feature_width);
+        dv = arena.take(width * value_width);
         line = arena.take(width);
-        tops = arena.take(rows);
-        const bool key_gaps = backward.k.column != 1 || backward.v.column != 1;
-        room_keys = arena.take(key_gaps ? width * larger(d.features, d.values) : 0);
-        room_queries = arena.take(backward.q.column != 1 ? rows * d.features : 0);
-        room_g = arena.take(backward.g.column != 1 ? rows * d.values : 0);
+        const bool gaps = backward.q.column != 1 || backward.g.column != 1 ||
+                          backward.k.column != 1 || backward.v.column != 1;
+        const int64_t longest = larger(width, d.queries);
+        room = arena.take(gaps ? longest * larger(d.features, d.values) : 0);
+        room_g = arena.take(gaps ? rows * d.values : 0);
     }
 };
 
@@ -104,7 +115,7 @@ struct Pair {
     int64_t k0, keys;
     int64_t q0, queries;
     bool first_keys;     // of the range
-    bool first_queries;  // of all heads that the keys serve
+    bool first_queries;  // of the head
 };
 
 }  // namespace

@@ -24,6 +24,12 @@ AC_INLINE void pack_as_rows(const T* rows, int64_t step, int64_t depth, int64_t 
     pack_rows<T>(depth, Panels<T>(columns, tile_vectors), 0, rows, step, out);
 }
 
+// Whether packed rows lie one after another whole, so that they can be a left operand.
+template <class T>
+AC_INLINE bool packed_together(int64_t columns) {
+    return columns > 0 && columns <= tile_vectors * vec<T>::lanes;
+}
+
 // Packs the transpose: row i of memory becomes column i.
 template <class T>
 AC_INLINE void pack_as_columns(const T* rows, int64_t step, int64_t depth,
@@ -48,12 +54,19 @@ struct Written {
     int64_t row;
 };
 
+// Rows of b that were packed, from row `first` on of `depth`.
+template <class T>
+struct PackedRows {
+    const T* data;
+    int64_t depth, first;
+};
+
 // c = alpha * a @ b + beta * c; a runs along its rows or its columns.
 template <class T>
 struct PackedProduct {
     int64_t m, n, k;
     Strided<T> a;
-    const T* b;  // packed
+    PackedRows<T> b;
     Written<T> c;
     T alpha, beta;
 };
@@ -94,8 +107,8 @@ AC_INLINE void multiply_packed(const PackedProduct<T>& p, Parts&& part_of) {
             const int64_t end = smaller(panel.begin + panel.columns, part.n1);
             if (begin >= end) continue;
             tile.columns = end - begin;
-            tile.b =
-                p.b + panel.begin * p.k + part.k0 * panel.width + begin - panel.begin;
+            tile.b = p.b.data + panel.begin * p.b.depth +
+                     (p.b.first + part.k0) * panel.width + begin - panel.begin;
             tile.b_row = panel.width;
             tile.c = p.c.data + first * p.c.row + begin;
             multiply_tile(tile, ceil_div(tile.columns, lanes), runs, height);
