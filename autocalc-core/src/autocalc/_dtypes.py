@@ -93,7 +93,7 @@ def as_dtype(given: Any) -> DType:
 
 
 def _unsupported(given: object) -> DTypeError:
-    text = str(given) if isinstance(given, np.dtype) else short(given)
+    text = str(given) if isinstance(given, (str, np.dtype)) else short(given)
     return DTypeError(
         f"dtype {text} is not supported; AutoCalc has "
         f"{', '.join(dtype.name for dtype in ALL)}."
