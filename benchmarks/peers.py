@@ -13,6 +13,7 @@ no such setting.
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 #: Variables of the environment that keep a peer's threads on cores of their own.
 BOUND = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
+#: After its turn a peer's threads spin for more work: those of OpenBLAS for 27 ms, of
+#: GNU OpenMP for some 30.  With less of a pause they disturb whoever comes next.
+SETTLE_SECONDS = 0.04
 
 
 class Peer:
@@ -31,7 +35,11 @@ class Peer:
         self.title = self._answer()
 
     def seconds(self, case: str, calls: int) -> float:
-        """Let the process call a case; NaN if it has no such thing."""
+        """Let the process call a case; NaN if it has no such thing.
+
+        It begins after a pause in which the threads of whoever was before go to sleep.
+        """
+        time.sleep(SETTLE_SECONDS)
         assert self._process.stdin is not None
         self._process.stdin.write(f"{case}\t{calls}\n")
         self._process.stdin.flush()

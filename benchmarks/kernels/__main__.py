@@ -17,7 +17,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -45,9 +44,6 @@ FLAGS = {
 }
 #: A round of one peer takes about this long.
 ROUND_SECONDS = 0.03
-#: After its turn a peer's threads may spin for work for a while (OpenBLAS's for 27 ms);
-#: the next one waits until they sleep.
-SETTLE_SECONDS = 0.03
 
 
 class Result(NamedTuple):
@@ -86,7 +82,6 @@ def measure(row: Row, peers: dict[str, Peer], rounds: int) -> Result:
     times: dict[str, list[float]] = {name: [] for name in peers}
     for _ in range(rounds):
         for name, peer in peers.items():
-            time.sleep(SETTLE_SECONDS)
             times[name].append(peer.seconds(_case(name, row), calls[name]))
     ours, amount = times["autocalc"], work(row)
     best = 1e9 if row.kernel in PRODUCTS else AXPY_BYTES
