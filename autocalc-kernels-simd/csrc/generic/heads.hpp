@@ -12,9 +12,8 @@ namespace {
 template <class T>
 struct Heads {
     T* data;
-    int64_t batch, row, head, column;
-    AC_INLINE explicit Heads(const ac_array* array)
-        : data(data_of<T>(array)), batch(0), row(0), head(0), column(1) {
+    int64_t batch = 0, row = 0, head = 0, column = 1;
+    AC_INLINE explicit Heads(const ac_array* array) : data(data_of<T>(array)) {
         if (array == nullptr) return;
         batch = stride_of<T>(array, 0);
         row = stride_of<T>(array, 1);

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Attention over several blocks of queries and of keys, of each instruction set."""
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc._kernels import _xp
+from autocalc._kernels._spec import Sample
+from autocalc._kernels._table import TABLE
+from autocalc._kernels.attention import attention as reference
+from autocalc.testing.conformance._subject import Subject
+
+FLOAT32 = np.dtype(np.float32)
+SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]
+
+#: Queries, keys: more than two blocks of each, and blocks that see nothing.
+LENGTHS = ((300, 600), (600, 300))
+
+
+def operands(rng, queries, keys, masked, drops):
+    """Two heads of queries for one of keys; scores whose maximum rises on the way."""
+    q, k, v = (
+        rng.standard_normal(shape, FLOAT32)
+        for shape in ((1, queries, 2, 20), (1, keys, 1, 20), (1, keys, 1, 24))
+    )
+    k *= np.linspace(0.1, 3, keys, dtype=np.float32)[:, None, None]
+    mask = rng.random((1, 2, queries, keys)) < 0.6 if masked else None
+    counter = (np.array(5), np.array(9)) if drops else (None, None)
+    return q, k, v, mask, *counter
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("lengths", LENGTHS)
+@pytest.mark.parametrize(
+    ("causal", "masked", "p"),
+    [("none", False, 0.0), ("lower_right", True, 0.0), ("upper_left", False, 0.25)],
+)
+def test_blocks_make_one_softmax(name, lengths, causal, masked, p):
+    subject = Subject.named(name)
+    rng = np.random.default_rng(sum(lengths))
+    inputs = operands(rng, *lengths, masked, bool(p))
+    attributes = (20**-0.5, causal, p)
+    forward = Sample("long", inputs, attributes, 0b10)
+    with np.errstate(all="ignore"):
+        out, lse = reference(_xp, *inputs, *attributes)
+    g = rng.standard_normal(out.shape, FLOAT32)
+    again = (g, *inputs[:3], out, lse, *inputs[3:])
+    for kernel, sample in (
+        ("attention", forward),
+        ("attention_backward", Sample("long", again, attributes, 0b111)),
+    ):
+        spec = TABLE[kernel]
+        outs = subject.run(spec, sample, FLOAT32)
+        subject.judge(spec, sample, FLOAT32, outs)
