@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._checks import number
 from autocalc._functional._arguments import checked
 from autocalc._grad_mode import no_grad
 from autocalc._ops import elementwise, norms, shape
@@ -66,7 +67,7 @@ def batch_norm(
         return shape.clone(input)
     _check(where, input, 2, statistics, weight, bias)
     check_number(where, "eps", eps)
-    check_number(where, "momentum", momentum)
+    momentum = number(where, "momentum", momentum)
     if not training:
         return _by_running(where, input, statistics, weight, bias, eps)
     n = input.shape[0] * math.prod(input.shape[2:])
@@ -129,7 +130,7 @@ def instance_norm(
     statistics = running_mean, running_var
     _check(where, input, 3, statistics, weight, bias)
     check_number(where, "eps", eps)
-    check_number(where, "momentum", momentum)
+    momentum = number(where, "momentum", momentum)
     if not use_input_stats:
         return _by_running(where, input, statistics, weight, bias, eps)
     batch, channels, *positions = input.shape
