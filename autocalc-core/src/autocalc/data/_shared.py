@@ -2,8 +2,8 @@
 """Batches on their way between two processes, their arrays through shared memory.
 
 The worker writes all arrays of a batch into one mapped file without a name, and sends
-what is left of the batch (some 200 bytes) through a pipe.  The caller copies the arrays
-out, 80 µs for 1 MB, so that the file is written again and again: its pages are there
+what is left of the batch (some 100 bytes) through a pipe.  The caller copies the arrays
+out, 90 µs for 1 MiB, so that the file is written again and again: its pages are there
 already, and a batch that is kept holds no file.  A file without a name cannot outlive
 the processes that have it, however they end.
 """
