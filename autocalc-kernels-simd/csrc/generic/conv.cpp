@@ -84,6 +84,11 @@ void put_tile(const ConvJob<T>& job, const Pass<T>& pass, T* to, int64_t row,
     row += at / job.planes.width;
     int64_t column = at % job.planes.width;
     for (int64_t i = 0; i < columns;) {
+        if (column < pass.column_begin) {  // a panel may begin there
+            i += pass.column_begin - column;
+            column = pass.column_begin;
+            continue;
+        }
         if (column >= pass.column_end) {
             i += job.planes.width - column + pass.column_begin;
             column = pass.column_begin;
