@@ -329,9 +329,15 @@ def bowl(library, dtype):
 
 
 @pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
-@pytest.mark.parametrize(("dtype", "rtol"), [("float64", 1e-9), ("float32", 1e-4)])
-def test_fifty_steps_in_a_bowl(name, settings, dtype, rtol):
-    """Each element after each step, by its own size; the step takes a closure."""
+@pytest.mark.parametrize(
+    ("dtype", "rtol", "atol"), [("float64", 1e-9, 0), ("float32", 1e-4, 1e-6)]
+)
+def test_fifty_steps_in_a_bowl(name, settings, dtype, rtol, atol):
+    """Each element after each step, by its own size; the step takes a closure.
+
+    In float32 an element that goes through 0 keeps the spacing of numbers around 1:
+    RMSprop was off by 5.5e-8 at 4.3e-4.
+    """
     found = []
     for library in (ac, torch):
         params, loss = bowl(library, dtype)
@@ -349,7 +355,7 @@ def test_fifty_steps_in_a_bowl(name, settings, dtype, rtol):
             path.append(optimizer.step(closure).detach().numpy().reshape(1).copy())
             path += [p.detach().numpy().copy() for p in params]
         found.append(np.concatenate([np.ravel(x) for x in path]))
-    np.testing.assert_allclose(*found, rtol=rtol, atol=0)
+    np.testing.assert_allclose(*found, rtol=rtol, atol=atol)
 
 
 @pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)

@@ -12,7 +12,7 @@ from autocalc._grad_mode import no_grad
 from autocalc._ops import elementwise, norms, shape
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
-from autocalc.nn._checks import check_float, check_number
+from autocalc.nn._checks import check_float
 
 
 def batch_norm(
@@ -66,7 +66,7 @@ def batch_norm(
     if checked(where, input).shape == (0,):  # no example: PyTorch asks for no channels
         return shape.clone(input)
     _check(where, input, 2, statistics, weight, bias)
-    check_number(where, "eps", eps)
+    eps = number(where, "eps", eps)
     momentum = number(where, "momentum", momentum)
     if not training:
         return _by_running(where, input, statistics, weight, bias, eps)
@@ -129,7 +129,7 @@ def instance_norm(
     where = "instance_norm"
     statistics = running_mean, running_var
     _check(where, input, 3, statistics, weight, bias)
-    check_number(where, "eps", eps)
+    eps = number(where, "eps", eps)
     momentum = number(where, "momentum", momentum)
     if not use_input_stats:
         return _by_running(where, input, statistics, weight, bias, eps)
@@ -189,7 +189,7 @@ def group_norm(
     """
     where = "group_norm"
     _check(where, input, 2, (None, None), weight, bias)
-    check_number(where, "eps", eps)
+    eps = number(where, "eps", eps)
     check_groups(where, num_groups, input.shape[1])
     batch, channels, *positions = input.shape
     n = channels // num_groups * math.prod(positions)
