@@ -34,7 +34,7 @@ def test_lines_come_within_long_epochs(capsys, monkeypatch):
 def test_the_bar_shows_loss_accuracy_speed_and_memory(monkeypatch):
     from rich.console import Console
 
-    monkeypatch.setattr(screens, "_BAR_PAUSE", 0.0)
+    monkeypatch.setattr(screens, "BAR_PAUSE", 0.0)
     training = Training(CONFIG)
     bar = screens.Bar(training)
     file = io.StringIO()

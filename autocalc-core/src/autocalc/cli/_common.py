@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -68,6 +68,24 @@ def check_folder(name: str, path: Path | None) -> None:
 def given_by_user(ctx: click.Context, name: str) -> bool:
     """Tell whether an option was written out."""
     return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+
+
+def refuse_changes(
+    ctx: click.Context,
+    saved: Path,
+    config: Any,
+    settings: dict[str, Any],
+    names: Iterable[str],
+) -> None:
+    """Raise if an option that was written out contradicts a saved training."""
+    for name in names:
+        if given_by_user(ctx, name) and settings[name] != getattr(config, name):
+            option = name.replace("_", "-")
+            message = (
+                f"--{option} {settings[name]}: {saved} is a training with "
+                f"{getattr(config, name)}, which cannot change on the way."
+            )
+            raise click.UsageError(message)
 
 
 @contextmanager

@@ -11,10 +11,9 @@ from typing import Any, Protocol
 import click
 
 from autocalc.cli._memory import in_megabytes, resident_bytes
+from autocalc.cli._progress import BAR_PAUSE, progress_bar
 from autocalc.cli._training import EpochEnd, Step, Training
 
-#: Seconds between two updates of the bar.
-_BAR_PAUSE = 0.1
 #: Seconds between two lines within an epoch, where there is no bar.
 _LINE_PAUSE = 10.0
 
@@ -95,26 +94,10 @@ class Bar:
     """A progress bar for each epoch, with what can be said of it at the moment."""
 
     def __init__(self, training: Training) -> None:
-        from rich.progress import (  # 40 ms of import
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
-
         self._training = training
         self._accuracy = 0.0
         self._next = 0.0
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[news]}"),
-            TimeRemainingColumn(compact=True),
-            transient=True,
-            auto_refresh=False,
-        )
+        self._progress = progress_bar("{task.description}")
         self._task: Any = None
 
     def __enter__(self) -> Bar:
@@ -142,7 +125,7 @@ class Bar:
             if event.number < self._training.config.epochs:
                 self._begin_epoch()
         elif perf_counter() >= self._next:
-            self._next = perf_counter() + _BAR_PAUSE
+            self._next = perf_counter() + BAR_PAUSE
             self._update(event)
 
     def _update(self, step: Step) -> None:

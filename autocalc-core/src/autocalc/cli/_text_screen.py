@@ -12,10 +12,8 @@ from typing import Any
 import click
 
 from autocalc.cli._memory import in_megabytes, resident_bytes
+from autocalc.cli._progress import BAR_PAUSE, progress_bar
 from autocalc.models import Evaluation, TextStep, TextTraining
-
-#: Seconds between two updates of the bar.
-_BAR_PAUSE = 0.1
 
 
 class TextScreen:
@@ -28,7 +26,7 @@ class TextScreen:
         self._next = 0.0
         self._bar: Any = None
         if not quiet and sys.stdout.isatty():
-            self._bar = _bar()
+            self._bar = progress_bar()
             self._task = self._bar.add_task(
                 "", total=training.config.steps, completed=training.step, news=""
             )
@@ -53,29 +51,10 @@ class TextScreen:
         elif event.number % self._every == 0:
             self.say(step_line(self._training, event))
         if self._bar is not None and perf_counter() >= self._next:
-            self._next = perf_counter() + _BAR_PAUSE
+            self._next = perf_counter() + BAR_PAUSE
             news = f"loss {self._training.history.recent_loss():.4f}"
             self._bar.update(self._task, completed=event.number, news=news)
             self._bar.refresh()
-
-
-def _bar() -> Any:
-    from rich.progress import (  # 40 ms of import
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    return Progress(
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[news]}"),
-        TimeRemainingColumn(compact=True),
-        transient=True,
-        auto_refresh=False,
-    )
 
 
 def step_line(training: TextTraining, step: TextStep) -> str:

@@ -18,10 +18,10 @@ from autocalc.cli._common import (
     FILE,
     check_folder,
     choose_machine,
-    given_by_user,
     interruptible,
     machine_options,
     new_file,
+    refuse_changes,
     sets_used,
 )
 from autocalc.cli._recipes import ADAMW_LR, MODELS, OPTIMIZERS, RECIPES, Source
@@ -196,14 +196,7 @@ def _saved_state(
     if config.data != data:
         message = f"{saved} is a training on {config.data}, not on {data}."
         raise click.UsageError(message)
-    for name in FIXED:
-        if given_by_user(ctx, name) and settings[name] != getattr(config, name):
-            option = name.replace("_", "-")
-            message = (
-                f"--{option} {settings[name]}: {saved} is a training with "
-                f"{getattr(config, name)}, which cannot change on the way."
-            )
-            raise click.UsageError(message)
+    refuse_changes(ctx, saved, config, settings, FIXED)
     epochs = settings["epochs"] or config.epochs
     if epochs <= state["epoch"]:
         message = (

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -21,6 +21,7 @@ from autocalc.cli._common import (
     interruptible,
     machine_options,
     new_file,
+    refuse_changes,
 )
 from autocalc.cli._text_screen import TextScreen, perplexity
 from autocalc.data import Characters
@@ -169,17 +170,8 @@ def _resumed(
     """Return what was saved, if nothing contradicts it, and where its text is."""
     state = checkpoint.read(saved)
     config = state["config"]
-    for field in fields(TextConfig):
-        name = field.name
-        if name == "steps" or not given_by_user(ctx, name):
-            continue
-        if settings[name] != getattr(config, name):
-            option = name.replace("_", "-")
-            message = (
-                f"--{option} {settings[name]}: {saved} is a training with "
-                f"{getattr(config, name)}, which cannot change on the way."
-            )
-            raise click.UsageError(message)
+    fixed = [name for name in settings if name != "steps"]
+    refuse_changes(ctx, saved, config, settings, fixed)
     steps = settings["steps"] if given_by_user(ctx, "steps") else config.steps
     done = len(state["training"]["losses"])
     if steps <= done:
