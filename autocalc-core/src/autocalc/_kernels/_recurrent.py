@@ -10,11 +10,12 @@ is one for each step, since each needs the one before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from autocalc._kernels._rules import expect_ndim, expect_shape, float_dtype
-from autocalc._kernels._spec import Array, DType, Meta, Shape
+from autocalc._kernels._spec import Array, DType, Meta, Shape, Work
+from autocalc._kernels._work import nbytes
 
 
 def check(
@@ -50,6 +51,43 @@ def order(steps: int, reverse: bool) -> range:
 def products(steps: int, batch: int, features: int, hidden: int, gates: int) -> float:
     """Return the multiplications and additions of the products of one pass."""
     return 2.0 * steps * batch * gates * hidden * (features + hidden)
+
+
+def work(
+    rule: Callable[..., Any], gates: int, each: float, kept: int = 1
+) -> Callable[..., Work]:
+    """Return what a forward call costs: `each` operations for a state's element.
+
+    Of what the rule answers, the first `kept` outputs are always written.
+    """
+
+    def count(x: Meta, *rest: Any) -> Work:
+        outs = rule(x, *rest)
+        outs = (outs,) if isinstance(outs, Meta) else outs[:kept]
+        return _work(1, x, outs[0].shape[2], gates, each, (x, *rest, *outs))
+
+    return count
+
+
+def backward_work(
+    rule: Callable[..., Any], gates: int, each: float, x: int = 1
+) -> Callable[..., Work]:
+    """Return what a backward call costs, whose operand `x` is the layer's input."""
+
+    def count(*args: Any) -> Work:
+        hidden = args[0].shape[2]
+        return _work(2, args[x], hidden, gates, each, (*args, *rule(*args)))
+
+    return count
+
+
+def _work(
+    passes: int, x: Meta, hidden: int, gates: int, each: float, operands: Sequence[Any]
+) -> Work:
+    steps, batch, features = x.shape
+    flops = passes * products(steps, batch, features, hidden, gates)
+    metas = [a for a in operands if isinstance(a, Meta)]
+    return Work(flops + each * steps * batch * hidden, nbytes(*metas))
 
 
 # ---- in the array namespace ----------------------------------------------------------

@@ -24,9 +24,8 @@ from autocalc._kernels import _budgets_recurrent_backward as budgets_backward
 from autocalc._kernels import _recurrent as recurrent
 from autocalc._kernels import _samples_recurrent as samples
 from autocalc._kernels._rules import expect_shape
-from autocalc._kernels._spec import Array, KernelSpec, Meta, Work
+from autocalc._kernels._spec import Array, KernelSpec, Meta
 from autocalc._kernels._wide import narrow, sigmoid_of, wide
-from autocalc._kernels._work import nbytes
 from autocalc._kernels.elementwise_composites import sub_in_primitives
 
 # ---- rules ---------------------------------------------------------------------------
@@ -245,26 +244,6 @@ def _factors_in(k: Any, acts: Array, first: Array) -> tuple[Array, ...]:
 # ---- specs ---------------------------------------------------------------------------
 
 
-def _work(x: Meta, w_ih: Meta, w_hh: Meta, *rest: Any) -> Work:
-    steps, batch, features = x.shape
-    hidden = w_hh.shape[1]
-    flops = recurrent.products(steps, batch, features, hidden, 3)
-    metas = [a for a in rest if isinstance(a, Meta)]
-    out = _rule(x, w_ih, w_hh, *rest)[0]
-    return Work(
-        flops + 50.0 * steps * batch * hidden, nbytes(x, w_ih, w_hh, *metas, out)
-    )
-
-
-def _backward_work(g: Meta, x: Meta, *rest: Any) -> Work:
-    steps, batch, features = x.shape
-    hidden = g.shape[2]
-    flops = 2 * recurrent.products(steps, batch, features, hidden, 3)
-    metas = [a for a in rest if isinstance(a, Meta)]
-    outs = _backward_rule(g, x, *rest)
-    return Work(flops + 30.0 * steps * batch * hidden, nbytes(g, x, *metas, *outs))
-
-
 SPECS = (
     KernelSpec(
         name="gru",
@@ -282,7 +261,7 @@ SPECS = (
         lead="gemm",
         budget=budgets.gru,
         samples=samples.gru,
-        work=_work,
+        work=recurrent.work(_rule, 3, 50.0),
         key="shapes",
     ),
     KernelSpec(
@@ -299,7 +278,7 @@ SPECS = (
         lead="gemm",
         budget=budgets_backward.gru_backward,
         samples=samples.gru_backward,
-        work=_backward_work,
+        work=recurrent.backward_work(_backward_rule, 3, 30.0),
         key="shapes",
     ),
 )

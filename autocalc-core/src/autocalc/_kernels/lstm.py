@@ -25,9 +25,8 @@ from autocalc._kernels import _budgets_recurrent_backward as budgets_backward
 from autocalc._kernels import _recurrent as recurrent
 from autocalc._kernels import _samples_recurrent as samples
 from autocalc._kernels._rules import expect_shape
-from autocalc._kernels._spec import Array, KernelSpec, Meta, Work
+from autocalc._kernels._spec import Array, KernelSpec, Meta
 from autocalc._kernels._wide import narrow, sigmoid_of, wide
-from autocalc._kernels._work import nbytes
 from autocalc._kernels.elementwise_composites import sub_in_primitives
 
 #: Which gates have a sigmoid; g has a tanh.
@@ -255,26 +254,6 @@ def lstm_backward_in_primitives(
 # ---- specs ---------------------------------------------------------------------------
 
 
-def _work(x: Meta, w_ih: Meta, w_hh: Meta, *rest: Any) -> Work:
-    steps, batch, features = x.shape
-    hidden = w_hh.shape[1]
-    flops = recurrent.products(steps, batch, features, hidden, 4)
-    metas = [a for a in rest if isinstance(a, Meta)]
-    outs = _rule(x, w_ih, w_hh, *rest)[:2]
-    return Work(
-        flops + 60.0 * steps * batch * hidden, nbytes(x, w_ih, w_hh, *metas, *outs)
-    )
-
-
-def _backward_work(g: Meta, gc: Meta | None, x: Meta, *rest: Any) -> Work:
-    steps, batch, features = x.shape
-    hidden = g.shape[2]
-    flops = 2 * recurrent.products(steps, batch, features, hidden, 4)
-    metas = [a for a in rest if isinstance(a, Meta)]
-    outs = _backward_rule(g, gc, x, *rest)
-    return Work(flops + 40.0 * steps * batch * hidden, nbytes(g, gc, x, *metas, *outs))
-
-
 SPECS = (
     KernelSpec(
         name="lstm",
@@ -292,7 +271,7 @@ SPECS = (
         lead="gemm",
         budget=budgets.lstm,
         samples=samples.lstm,
-        work=_work,
+        work=recurrent.work(_rule, 4, 60.0, kept=2),
         key="shapes",
     ),
     KernelSpec(
@@ -312,7 +291,7 @@ SPECS = (
         lead="gemm",
         budget=budgets_backward.lstm_backward,
         samples=samples.lstm_backward,
-        work=_backward_work,
+        work=recurrent.backward_work(_backward_rule, 4, 40.0, x=2),
         key="shapes",
     ),
 )

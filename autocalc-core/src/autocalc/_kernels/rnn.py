@@ -17,9 +17,8 @@ from autocalc._kernels import _budgets_recurrent_backward as budgets_backward
 from autocalc._kernels import _recurrent as recurrent
 from autocalc._kernels import _samples_recurrent as samples
 from autocalc._kernels._rules import expect_shape
-from autocalc._kernels._spec import Array, KernelSpec, Meta, Work
+from autocalc._kernels._spec import Array, KernelSpec, Meta
 from autocalc._kernels._wide import narrow, wide
-from autocalc._kernels._work import nbytes
 from autocalc._kernels.elementwise_composites import sub_in_primitives
 
 # ---- rules ---------------------------------------------------------------------------
@@ -183,26 +182,6 @@ def rnn_backward_in_primitives(
 # ---- specs ---------------------------------------------------------------------------
 
 
-def _work(x: Meta, w_ih: Meta, w_hh: Meta, *rest: Any) -> Work:
-    steps, batch, features = x.shape
-    hidden = w_hh.shape[1]
-    flops = recurrent.products(steps, batch, features, hidden, 1)
-    metas = [a for a in rest if isinstance(a, Meta)]
-    out = _rule(x, w_ih, w_hh, *rest)
-    return Work(
-        flops + 15.0 * steps * batch * hidden, nbytes(x, w_ih, w_hh, *metas, out)
-    )
-
-
-def _backward_work(g: Meta, x: Meta, *rest: Any) -> Work:
-    steps, batch, features = x.shape
-    hidden = g.shape[2]
-    flops = 2 * recurrent.products(steps, batch, features, hidden, 1)
-    metas = [a for a in rest if isinstance(a, Meta)]
-    outs = _backward_rule(g, x, *rest)
-    return Work(flops + 5.0 * steps * batch * hidden, nbytes(g, x, *metas, *outs))
-
-
 SPECS = (
     KernelSpec(
         name="rnn",
@@ -220,7 +199,7 @@ SPECS = (
         lead="gemm",
         budget=budgets.rnn,
         samples=samples.rnn,
-        work=_work,
+        work=recurrent.work(_rule, 1, 15.0),
         key="shapes",
     ),
     KernelSpec(
@@ -237,7 +216,7 @@ SPECS = (
         lead="gemm",
         budget=budgets_backward.rnn_backward,
         samples=samples.rnn_backward,
-        work=_backward_work,
+        work=recurrent.backward_work(_backward_rule, 1, 5.0),
         key="shapes",
     ),
 )
