@@ -13,7 +13,6 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-constexpr double ns_per_flop = 0.02;
 constexpr int64_t enough_tasks = 16;
 constexpr int64_t fewest_rows = 16;  // channels of a task, where tasks are few
 
@@ -50,12 +49,6 @@ struct ConvJob {
     ac_context* context;
     int failed;
 };
-
-template <class T>
-T* scratch_for(ac_context* context, int slot, int64_t count) {
-    return static_cast<T*>(
-        context->scratch(context, slot, static_cast<size_t>(bytes_of<T>(count))));
-}
 
 // ---- results
 
@@ -151,8 +144,8 @@ template <class T>
 void run_conv_tasks(void* arg, int64_t begin, int64_t end) {
     ConvJob<T>& job = *static_cast<ConvJob<T>*>(arg);
     const int64_t slack = 2 * tile_vectors * vec<T>::lanes;
-    const int64_t channel = job.planes.channel();
-    T* planes = scratch_for<T>(job.context, slot_planes, job.ins * channel + slack);
+    T* planes = scratch_for<T>(job.context, slot_planes,
+                               job.ins * job.planes.channel() + slack);
     if (planes == nullptr) {
         __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
         return;
@@ -165,12 +158,9 @@ void run_conv_tasks(void* arg, int64_t begin, int64_t end) {
         task.image = t / job.bands / job.blocks / job.windows.groups;
         Planes part = job.planes;
         part.top += task.band * job.band * part.step_y;
-        const T* image = job.from.data + task.image * job.from.image +
-                         task.group * job.ins * job.from.channel;
-        for (int64_t c = 0; c < job.ins; ++c) {
-            copy_planes(part, job.from_y, job.from_x, image + c * job.from.channel,
-                        job.from.row, job.from.column, planes + c * channel);
-        }
+        Images<const T> image = job.from;
+        image.data += task.image * image.image + task.group * job.ins * image.channel;
+        copy_planes(part, job.from_y, job.from_x, job.ins, image, planes);
         for (int64_t p = 0; p < job.pass_count; ++p)
             run_pass(job, job.passes[p], task, planes);
     }
@@ -268,14 +258,7 @@ bool conv_typed(const ac_call* call, ac_context* context) {
     job.ins = w.ins;
     job.outs = w.outs;
     job.rows = w.y.out;
-    job.planes = {0,
-                  w.x.out + w.x.last_shift(),
-                  -w.y.padding,
-                  -w.x.padding,
-                  w.y.stride,
-                  w.x.stride,
-                  w.y.phases(),
-                  w.x.phases()};
+    job.planes = planes_of(w);
     job.accumulate = false;
     job.context = context;
     job.failed = 0;
@@ -291,14 +274,11 @@ bool conv_typed(const ac_call* call, ac_context* context) {
     copy_start<T>(operand(call, conv_bias), w.groups * w.outs, start);
     job.start = start;
     const Filters<T> filters = filters_of<T>(weight);
+    find_distances(w, job.planes, w.ins, distances);
     int64_t tap = 0;
     for (int64_t c = 0; c < w.ins; ++c) {
         for (int64_t i = 0; i < w.y.kernel; ++i) {
             for (int64_t j = 0; j < w.x.kernel; ++j, ++tap) {
-                const int64_t slot = w.y.slot(w.y.phase(i)) * job.planes.slots_x +
-                                     w.x.slot(w.x.phase(j));
-                distances[tap] = c * job.planes.channel() + slot * job.planes.plane() +
-                                 w.y.shift(i) * job.planes.width + w.x.shift(j);
                 const T* from = filters.data + c * filters.in + i * filters.row +
                                 j * filters.column;
                 for (int64_t g = 0; g < w.groups; ++g) {
@@ -442,10 +422,6 @@ bool dx_typed(const ac_call* call, ac_context* context) {
 
 // ---- the kernels
 
-const char* dims_supported(const ac_call* call, int input) {
-    const ac_array* array = operand(call, input);
-    return array->ndim > 4 ? "convolutions of one and of two dimensions only" : nullptr;
-}
 const char* conv_supports(const ac_call* call) { return dims_supported(call, conv_x); }
 const char* dx_supports(const ac_call* call) { return dims_supported(call, dx_g); }
 

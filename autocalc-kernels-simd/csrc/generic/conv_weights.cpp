@@ -14,7 +14,6 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-constexpr double ns_per_flop = 0.02;
 constexpr int64_t most_parts = 8;
 constexpr int64_t fewest_channels = 4;  // of x in a task, where images are few
 
@@ -36,12 +35,6 @@ struct WeightJob {
     ac_context* context;
     int failed;
 };
-
-template <class T>
-T* scratch_for(ac_context* context, int slot, int64_t count) {
-    return static_cast<T*>(
-        context->scratch(context, slot, static_cast<size_t>(bytes_of<T>(count))));
-}
 
 // ---- g
 
@@ -144,9 +137,8 @@ void run_weight_tasks(void* arg, int64_t begin, int64_t end) {
     const int64_t slack = vec<T>::lanes;
     const Cuts channels(w.ins, job.blocks);
     const Cuts images(w.batch, job.parts);
-    const int64_t channel = job.planes.channel();
-    T* planes =
-        scratch_for<T>(job.context, slot_planes, channels.size(0) * channel + slack);
+    T* planes = scratch_for<T>(job.context, slot_planes,
+                               channels.size(0) * job.planes.channel() + slack);
     T* g = scratch_for<T>(job.context, slot_g, job.band * w.x.out * job.row);
     if (planes == nullptr || g == nullptr) {
         __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
@@ -163,8 +155,8 @@ void run_weight_tasks(void* arg, int64_t begin, int64_t end) {
         memset(sums, 0, static_cast<size_t>(bytes_of<T>(taps * job.row)));
         for (int64_t n = images.at(part); n < images.at(part) + images.size(part);
              ++n) {
-            const T* x =
-                job.x.data + n * job.x.image + (group * w.ins + c0) * job.x.channel;
+            Images<const T> x = job.x;
+            x.data += n * x.image + (group * w.ins + c0) * x.channel;
             const T* from =
                 job.g.data + n * job.g.image + group * w.outs * job.g.channel;
             for (int64_t band = 0; band < job.bands; ++band) {
@@ -172,10 +164,7 @@ void run_weight_tasks(void* arg, int64_t begin, int64_t end) {
                 const int64_t lines = smaller(job.band, w.y.out - top);
                 Planes here = job.planes;
                 here.top += top * here.step_y;
-                for (int64_t c = 0; c < count; ++c) {
-                    copy_planes(here, w.y, w.x, x + c * job.x.channel, job.x.row,
-                                job.x.column, planes + c * channel);
-                }
+                copy_planes(here, w.y, w.x, count, x, planes);
                 const T* lines_of_g = from + top * job.g.row;
                 if (job.dots) {
                     gather_g(job, lines_of_g, lines, g);
@@ -292,19 +281,6 @@ void choose_bands(WeightJob<T>& job, int64_t channels) {
     job.planes.height = job.band + reach;
 }
 
-AC_INLINE void find_distances(const Windows& w, const Planes& planes, int64_t taps,
-                              int64_t* distances) {
-    for (int64_t tap = 0; tap < taps; ++tap) {
-        const int64_t c = tap / w.taps();
-        const int64_t i = tap % w.taps() / w.x.kernel;
-        const int64_t j = tap % w.x.kernel;
-        const int64_t slot =
-            w.y.slot(w.y.phase(i)) * planes.slots_x + w.x.slot(w.x.phase(j));
-        distances[tap] = c * planes.channel() + slot * planes.plane() +
-                         w.y.shift(i) * planes.width + w.x.shift(j);
-    }
-}
-
 template <class T>
 bool sum_weights(WeightJob<T>& job, const Images<T>& to, bool accumulate) {
     constexpr int lanes = vec<T>::lanes;
@@ -314,13 +290,14 @@ bool sum_weights(WeightJob<T>& job, const Images<T>& to, bool accumulate) {
     job.parts = larger<int64_t>(1, smaller(w.batch, most_parts));
     const int64_t wanted = ceil_div(most_parts, job.parts * w.groups);
     job.blocks = larger<int64_t>(1, smaller(wanted, w.ins / fewest_channels));
-    choose_bands(job, ceil_div(w.ins, job.blocks));
+    const int64_t channels = ceil_div(w.ins, job.blocks);
+    choose_bands(job, channels);
     const int64_t count = w.groups * w.ins * w.taps() * job.row;
-    const int64_t taps = ceil_div(w.ins, job.blocks) * w.taps();
     T* sums = scratch_for<T>(job.context, slot_sums, job.parts * count);
-    int64_t* distances = scratch_for<int64_t>(job.context, slot_distances, taps);
+    int64_t* distances =
+        scratch_for<int64_t>(job.context, slot_distances, channels * w.taps());
     if (sums == nullptr || distances == nullptr) return false;
-    find_distances(w, job.planes, taps, distances);
+    find_distances(w, job.planes, channels, distances);
     job.sums = sums;
     job.distances = distances;
     const int64_t tasks = job.parts * w.groups * job.blocks;
@@ -349,25 +326,14 @@ bool dweight_typed(const ac_call* call, ac_context* context) {
     const Windows& w = job.windows;
     job.x = images_of<const T>(x);
     job.g = images_of<const T>(operand(call, in_g));
-    job.planes = {0,
-                  w.x.out + w.x.last_shift(),
-                  -w.y.padding,
-                  -w.x.padding,
-                  w.y.stride,
-                  w.x.stride,
-                  w.y.phases(),
-                  w.x.phases()};
+    job.planes = planes_of(w);
     job.context = context;
     if (dbias != nullptr) sum_bias(job, dbias, (accumulate & 2) != 0);
     return element_count(*dweight) == 0 ||
            sum_weights(job, images_of<T>(dweight), (accumulate & 1) != 0);
 }
 
-const char* supports(const ac_call* call) {
-    return operand(call, in_x)->ndim > 4
-               ? "convolutions of one and of two dimensions only"
-               : nullptr;
-}
+const char* supports(const ac_call* call) { return dims_supported(call, in_x); }
 
 void conv_dweight(const ac_call* call, ac_context* context, ac_status* status) {
     const bool ok = operand(call, out_dweight)->dtype == AC_FLOAT32

@@ -93,6 +93,20 @@ AC_INLINE Windows windows_of(const ac_call* call, int first, const ac_array* in,
     return {axes[0], axes[1], in->shape[0], groups, ins, out->shape[1] / groups};
 }
 
+template <class T>
+T* scratch_for(ac_context* context, int slot, int64_t count) {
+    return static_cast<T*>(
+        context->scratch(context, slot, static_cast<size_t>(bytes_of<T>(count))));
+}
+
+constexpr double ns_per_flop = 0.02;
+
+// Why `input` cannot be convolved here, or null.
+AC_INLINE const char* dims_supported(const ac_call* call, int input) {
+    const ac_array* array = operand(call, input);
+    return array->ndim > 4 ? "convolutions of one and of two dimensions only" : nullptr;
+}
+
 // ---- planes
 
 // A part of an image, copied: `slots` planes for each channel. Row i, column j of plane
@@ -129,10 +143,25 @@ AC_INLINE void copy_line(const T* from, int64_t stride, int64_t size, int64_t fi
     for (int64_t j = end; j < count; ++j) to[j] = 0;
 }
 
-// Fills the planes of one channel.
+// Fills plane (fy, fx) of a channel.
 template <class T>
-void copy_planes(const Planes& p, const Axis& y, const Axis& x, const T* from,
-                 int64_t row, int64_t column, T* to) {
+void copy_plane(const Planes& p, const Axis& y, const Axis& x, int64_t fy, int64_t fx,
+                const Images<const T>& from, int64_t channel, T* to) {
+    for (int64_t i = 0; i < p.height; ++i, to += p.width) {
+        const int64_t at = p.top + p.step_y * i + fy;
+        if (at < 0 || at >= y.in) {
+            memset(to, 0, static_cast<size_t>(bytes_of<T>(p.width)));
+        } else {
+            copy_line(from.data + channel * from.channel + at * from.row, from.column,
+                      x.in, p.left + fx, p.step_x, p.width, to);
+        }
+    }
+}
+
+// Fills the planes of `channels` channels.
+template <class T>
+void copy_planes(const Planes& p, const Axis& y, const Axis& x, int64_t channels,
+                 const Images<const T>& from, T* to) {
     for (int64_t fy = 0; fy < p.step_y; ++fy) {
         const int64_t slot_y = p.step_y == 1 ? 0 : y.slot(fy);
         if (slot_y < 0) continue;
@@ -140,18 +169,37 @@ void copy_planes(const Planes& p, const Axis& y, const Axis& x, const T* from,
             const int64_t slot_x = p.step_x == 1 ? 0 : x.slot(fx);
             if (slot_x < 0) continue;
             T* plane = to + (slot_y * p.slots_x + slot_x) * p.plane();
-            for (int64_t i = 0; i < p.height; ++i) {
-                const int64_t at = p.top + p.step_y * i + fy;
-                T* line = plane + i * p.width;
-                if (at < 0 || at >= y.in) {
-                    memset(line, 0, static_cast<size_t>(bytes_of<T>(p.width)));
-                } else {
-                    copy_line(from + at * row, column, x.in, p.left + fx, p.step_x,
-                              p.width, line);
-                }
-            }
+            for (int64_t c = 0; c < channels; ++c)
+                copy_plane(p, y, x, fy, fx, from, c, plane + c * p.channel());
         }
     }
+}
+
+// The planes of x; their height is chosen later.
+AC_INLINE Planes planes_of(const Windows& w) {
+    return {0,
+            w.x.out + w.x.last_shift(),
+            -w.y.padding,
+            -w.x.padding,
+            w.y.stride,
+            w.x.stride,
+            w.y.phases(),
+            w.x.phases()};
+}
+
+// Where the taps of `channels` channels of x read, from the place of the window.
+AC_INLINE void find_distances(const Windows& w, const Planes& planes, int64_t channels,
+                              int64_t* distances) {
+    if (channels == 0) return;
+    for (int64_t tap = 0; tap < w.taps(); ++tap) {
+        const int64_t i = tap / w.x.kernel, j = tap % w.x.kernel;
+        const int64_t slot =
+            w.y.slot(w.y.phase(i)) * planes.slots_x + w.x.slot(w.x.phase(j));
+        distances[tap] =
+            slot * planes.plane() + w.y.shift(i) * planes.width + w.x.shift(j);
+    }
+    for (int64_t tap = w.taps(); tap < channels * w.taps(); ++tap)
+        distances[tap] = distances[tap - w.taps()] + planes.channel();
 }
 
 }  // namespace
