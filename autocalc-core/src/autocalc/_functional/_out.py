@@ -3,16 +3,52 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
 from autocalc._functional._arguments import checked
 from autocalc._ops._coerce import as_operand
+from autocalc._ops._family import base_of
 from autocalc._tensor import Tensor
-from autocalc.errors import DTypeError, GradError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
+
+T = TypeVar("T")
+
+
+def given(where: str, result: T, out: Any) -> T:
+    """Return `result`, or `out` with `result` in it.
+
+    Where the result is several tensors, so is `out`.
+
+    Raises
+    ------
+    ArgumentError
+        If `out` does not hold as many tensors as the result.
+    """
+    if out is None:
+        return result
+    if isinstance(result, Tensor):
+        same: T = written(where, result, out)  # type: ignore[assignment]  # a Tensor, as T is
+        return same
+    parts: Any = result
+    if not isinstance(out, (tuple, list)) or len(out) != len(parts):
+        message = (
+            f"{where}: `out` is {type(out).__name__}; it must be a tuple of "
+            f"{len(parts)} tensors, as the result is."
+        )
+        raise ArgumentError(message)
+    tensors = [written(where, one, to) for one, to in zip(parts, out, strict=True)]
+    kind: Any = type(parts)
+    whole: T = kind(*tensors) if hasattr(kind, "_fields") else kind(tensors)
+    return whole
 
 
 def written(where: str, result: Tensor, out: Tensor) -> Tensor:
     """Copy `result` into `out`, converted; return `out`.
+
+    An `out` without elements takes the shape of the result, so that
+    ``out=ac.empty(0)`` serves for any.
 
     Raises
     ------
@@ -30,6 +66,8 @@ def written(where: str, result: Tensor, out: Tensor) -> Tensor:
             f"requires one. Use the value that is returned, or ac.no_grad()."
         )
         raise GradError(message)
+    if out.numel() == 0 and base_of(out) is out and out._edge is None:
+        out._array = arrays.empty(result.shape, out._array.dtype)
     if out.shape != result.shape:
         message = (
             f"{where}: `out` has shape {out.shape}, the result {result.shape}; they "

@@ -12,6 +12,7 @@ from autocalc._functional._arguments import (
     checked,
     integers,
 )
+from autocalc._functional._out import given
 from autocalc._functional.joins import cat
 from autocalc._functional.shapes import (
     expand,
@@ -245,25 +246,31 @@ def _at_least(where: str, tensors: Any, front: Any, ndim: int | None) -> Any:
     return results[0] if single else tuple(results)
 
 
-def hstack(tensors: Sequence[Tensor]) -> Tensor:
+def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the second dimension; vectors along the only one."""
     many = [atleast_1d(x) for x in _given("hstack", (tensors,))]
-    return cat(many, 0 if many[0].ndim == 1 else 1)
+    return given("hstack", cat(many, 0 if many[0].ndim == 1 else 1), out)
 
 
-def vstack(tensors: Sequence[Tensor]) -> Tensor:
+def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the first dimension; vectors are rows."""
-    return cat([atleast_2d(x) for x in _given("vstack", (tensors,))], 0)
+    return given(
+        "vstack", cat([atleast_2d(x) for x in _given("vstack", (tensors,))], 0), out
+    )
 
 
-def dstack(tensors: Sequence[Tensor]) -> Tensor:
+def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the third dimension."""
-    return cat([atleast_3d(x) for x in _given("dstack", (tensors,))], 2)
+    return given(
+        "dstack", cat([atleast_3d(x) for x in _given("dstack", (tensors,))], 2), out
+    )
 
 
-def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the second dimension; vectors are columns."""
     many = _given("column_stack", (tensors,))
-    return hstack(
-        [shapes.reshape(x, (x.numel(), 1)) if x.ndim < 2 else x for x in many]
+    return given(
+        "column_stack",
+        hstack([shapes.reshape(x, (x.numel(), 1)) if x.ndim < 2 else x for x in many]),
+        out,
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from autocalc._checks import integers, sequence
 from autocalc._functional._arguments import Operand, axis_of, checked
+from autocalc._functional._out import given
 from autocalc._functional.products import bmm, matmul, mm
 from autocalc._functional.reductions import sum
 from autocalc._functional.shapes import permute, reshape
@@ -39,30 +40,30 @@ def _dims(where: str, **wanted: tuple[Tensor, int]) -> None:
         raise ShapeError(message)
 
 
-def dot(input: Tensor, tensor: Tensor) -> Tensor:
+def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the sum of x_i y_i of two vectors."""
     _dims("dot", input=(input, 1), tensor=(tensor, 1))
-    return matmul(input, tensor)
+    return given("dot", matmul(input, tensor), out)
 
 
-def mv(input: Tensor, vec: Tensor) -> Tensor:
+def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the product of a matrix and a vector."""
     _dims("mv", input=(input, 2), vec=(vec, 1))
-    return matmul(input, vec)
+    return given("mv", matmul(input, vec), out)
 
 
-def outer(input: Tensor, vec2: Tensor) -> Tensor:
+def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return x_i y_j of two vectors, as a matrix."""
     _dims("outer", input=(input, 1), vec2=(vec2, 1))
     column = reshape(input, (*input.shape, 1))
-    return elementwise.mul(column, vec2)
+    return given("outer", elementwise.mul(column, vec2), out)
 
 
-def inner(input: Tensor, other: Tensor) -> Tensor:
+def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the sums of products over the last dimension of both."""
     if checked("inner", input).ndim == 0 or checked("inner", other).ndim == 0:
-        return elementwise.mul(input, other)
-    return tensordot(input, other, ([-1], [-1]))
+        return given("inner", elementwise.mul(input, other), out)
+    return given("inner", tensordot(input, other, ([-1], [-1])), out)
 
 
 def _blend(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
@@ -75,42 +76,88 @@ def _blend(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
 
 
 def addmm(
-    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1
+    input: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return beta * input + alpha * (mat1 @ mat2)."""
-    return _blend(checked("addmm", input), mm(mat1, mat2), beta, alpha)
+    return given(
+        "addmm", _blend(checked("addmm", input), mm(mat1, mat2), beta, alpha), out
+    )
 
 
 def addmv(
-    input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1
+    input: Tensor,
+    mat: Tensor,
+    vec: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return beta * input + alpha * (mat @ vec)."""
-    return _blend(checked("addmv", input), mv(mat, vec), beta, alpha)
+    return given(
+        "addmv", _blend(checked("addmv", input), mv(mat, vec), beta, alpha), out
+    )
 
 
 def addr(
-    input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1
+    input: Tensor,
+    vec1: Tensor,
+    vec2: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return beta * input + alpha * outer(vec1, vec2)."""
-    return _blend(checked("addr", input), outer(vec1, vec2), beta, alpha)
+    return given(
+        "addr", _blend(checked("addr", input), outer(vec1, vec2), beta, alpha), out
+    )
 
 
 def baddbmm(
-    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return beta * input + alpha * (batch1 @ batch2), matrix by matrix."""
-    return _blend(checked("baddbmm", input), bmm(batch1, batch2), beta, alpha)
+    return given(
+        "baddbmm",
+        _blend(checked("baddbmm", input), bmm(batch1, batch2), beta, alpha),
+        out,
+    )
 
 
 def addbmm(
-    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return beta * input + alpha * the sum of all batch1[i] @ batch2[i]."""
     product = sum(bmm(batch1, batch2), 0)
-    return _blend(checked("addbmm", input), product, beta, alpha)
+    return given("addbmm", _blend(checked("addbmm", input), product, beta, alpha), out)
 
 
-def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Sequence[int]] = 2) -> Tensor:
+def tensordot(
+    a: Tensor,
+    b: Tensor,
+    dims: int | Sequence[Sequence[int]] = 2,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """Return the sums of products over dimensions of `a` and `b`.
 
     Parameters
@@ -148,7 +195,7 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Sequence[int]] = 2) -> 
     rows, columns = ([x.shape[i] for i in k] for x, k in ((a, kept_a), (b, kept_b)))
     x = reshape(permute(a, (*kept_a, *left)), (_count(rows), inside))
     y = reshape(permute(b, (*right, *kept_b)), (inside, _count(columns)))
-    return reshape(matmul(x, y), (*rows, *columns))
+    return given("tensordot", reshape(matmul(x, y), (*rows, *columns)), out)
 
 
 def _shrunk(x: Tensor, axes: list[int], other: Tensor, others: list[int]) -> Tensor:

@@ -10,6 +10,7 @@ from autocalc._device import Device
 from autocalc._dispatch._arrays import arrays
 from autocalc._dtypes import DType
 from autocalc._functional._arguments import axis_of, checked, whole
+from autocalc._functional._out import given
 from autocalc._functional.reductions import sum
 from autocalc._functional.shapes import clone
 from autocalc._ops import diagonal as diagonals
@@ -80,15 +81,19 @@ def diag_embed(
     return diagonals.on_diagonal(x, shape, offset, rows, columns)
 
 
-def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return the matrix with a vector on its diagonal, or a matrix's diagonal."""
     x = checked("diag", input)
     if x.ndim == 1:
-        return diag_embed(x, diagonal)
+        return given("diag", diag_embed(x, diagonal), out)
     if x.ndim != 2:
         message = f"diag: `input` has shape {x.shape}; it must be a vector or a matrix."
         raise ShapeError(message)
-    return clone(diagonals.diagonal(x, whole("diag", "diagonal", diagonal), 0, 1))
+    return given(
+        "diag",
+        clone(diagonals.diagonal(x, whole("diag", "diagonal", diagonal), 0, 1)),
+        out,
+    )
 
 
 def trace(input: Tensor) -> Tensor:
@@ -108,14 +113,14 @@ def _below(rows: int, columns: int, offset: int) -> Tensor:
     return elementwise.le(right, limit)
 
 
-def tril(input: Tensor, diagonal: int = 0) -> Tensor:
+def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return `input` with zeros above a diagonal of its last two dimensions."""
-    return _triangle("tril", input, diagonal)
+    return given("tril", _triangle("tril", input, diagonal), out)
 
 
-def triu(input: Tensor, diagonal: int = 0) -> Tensor:
+def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return `input` with zeros below a diagonal of its last two dimensions."""
-    return _triangle("triu", input, diagonal)
+    return given("triu", _triangle("triu", input, diagonal), out)
 
 
 def _triangle(where: str, input: Tensor, diagonal: int) -> Tensor:

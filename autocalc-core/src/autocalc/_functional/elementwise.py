@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from typing import Protocol, overload
 
 from autocalc import _dtypes as dtypes
 from autocalc._checks import whole
 from autocalc._functional._arguments import Operand, checked
-from autocalc._functional._out import written
+from autocalc._functional._out import given, written
 from autocalc._functional.shapes import clone
 from autocalc._ops import elementwise
 from autocalc._ops._coerce import coerce
@@ -37,42 +37,76 @@ def sub(
     return result if out is None else written("sub", result, out)
 
 
-def where(condition: Tensor, input: Operand, other: Operand) -> Tensor:
+@overload
+def where(condition: Tensor) -> tuple[Tensor, ...]: ...
+
+
+@overload
+def where(
+    condition: Tensor, input: Operand, other: Operand, *, out: Tensor | None = None
+) -> Tensor: ...
+
+
+def where(
+    condition: Tensor,
+    input: Operand | None = None,
+    other: Operand | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor | tuple[Tensor, ...]:
     """Return `input` where `condition` holds, else `other`.
 
-    Shapes broadcast; the dtypes of `input` and `other` are promoted.
+    Shapes broadcast; the dtypes of `input` and `other` are promoted.  With `condition`
+    alone, where it is not zero: what ``nonzero(condition, as_tuple=True)`` returns.
     """
+    if input is None and other is None:
+        from autocalc._functional.ordering import nonzero
+
+        return nonzero(condition, as_tuple=True)
     if checked("where", condition).dtype is not dtypes.bool_:
         message = (
             f"where: `condition` has dtype {condition.dtype.name}; it must be bool, as "
             f"comparisons give it."
         )
         raise DTypeError(message)
-    return elementwise.choose(condition, *coerce("where", input, other))
+    return given(
+        "where", elementwise.choose(condition, *coerce("where", input, other)), out
+    )
 
 
 def clamp(
-    input: Tensor, min: Operand | None = None, max: Operand | None = None
+    input: Tensor,
+    min: Operand | None = None,
+    max: Operand | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return min(max(input, min), max), element by element; NaN stays NaN."""
     if min is None and max is None:
         message = "clamp: give `min` or `max`, or both."
         raise ArgumentError(message)
-    given = [checked("clamp", input), *(x for x in (min, max) if x is not None)]
-    operands = iter(coerce("clamp", *given))
+    tensors = [checked("clamp", input), *(x for x in (min, max) if x is not None)]
+    operands = iter(coerce("clamp", *tensors))
     x = next(operands)
     low = None if min is None else next(operands)
     high = None if max is None else next(operands)
-    return elementwise.clip(x, low, high)
+    return given("clamp", elementwise.clip(x, low, high), out)
 
 
-def round_mode(mode: str) -> Callable[[Tensor], Tensor]:
+class Rounding(Protocol):
+    """Floor, ceil, trunc or round."""
+
+    def __call__(self, input: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Return a new tensor, or `out` with the result in it."""
+
+
+def round_mode(mode: str) -> Rounding:
     """Make floor, ceil, trunc or round; integers pass unchanged."""
 
-    def call(input: Tensor) -> Tensor:
+    def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         if not checked(mode, input).is_floating_point():
-            return clone(input)
-        return elementwise.rounding(input, mode)
+            return given(mode, clone(input), out)
+        return given(mode, elementwise.rounding(input, mode), out)
 
     call.__doc__ = f"Return `input` rounded ({mode}), element by element."
     return call
@@ -90,13 +124,13 @@ trunc = round_mode("trunc")
 _nearest = round_mode("even")
 
 
-def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
     """Return `input` rounded to the nearest, ties to even, at a number of digits."""
     decimals = whole("round", "decimals", decimals)
     if decimals == 0 or not checked("round", input).is_floating_point():
-        return _nearest(input)
+        return given("round", _nearest(input), out)
     scale = 10.0 ** builtins.abs(decimals)
     up, down = elementwise.mul, elementwise.div
     if decimals < 0:
         up, down = down, up
-    return down(_nearest(up(input, scale)), scale)
+    return given("round", down(_nearest(up(input, scale)), scale), out)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from autocalc import _dtypes as dtypes
 from autocalc._functional._arguments import Dims, axes_of, axis_of, checked
+from autocalc._functional._out import given
 from autocalc._functional.shapes import clone, squeeze
 from autocalc._ops import elementwise, reduce
 from autocalc._ops import shape as shapes
@@ -23,31 +24,39 @@ class Extremum(NamedTuple):
 
 
 def max(
-    input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False
+    input: Tensor,
+    dim: int | Tensor | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | tuple[Tensor, Tensor] | None = None,
 ) -> Tensor | Extremum:
     """Return the largest element; with `dim`, (values, indices) along it.
 
     With a second tensor in the place of `dim`, the elementwise `maximum`.
     """
     if isinstance(dim, Tensor):
-        return elementwise.maximum(input, dim)
+        return given("max", elementwise.maximum(input, dim), out)
     if dim is None:
-        return amax(input)
-    return _extremum("max", input, dim, keepdim)
+        return given("max", amax(input), out)
+    return given("max", _extremum("max", input, dim, keepdim), out)
 
 
 def min(
-    input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False
+    input: Tensor,
+    dim: int | Tensor | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | tuple[Tensor, Tensor] | None = None,
 ) -> Tensor | Extremum:
     """Return the smallest element; with `dim`, (values, indices) along it.
 
     With a second tensor in the place of `dim`, the elementwise `minimum`.
     """
     if isinstance(dim, Tensor):
-        return elementwise.minimum(input, dim)
+        return given("min", elementwise.minimum(input, dim), out)
     if dim is None:
-        return amin(input)
-    return _extremum("min", input, dim, keepdim)
+        return given("min", amin(input), out)
+    return given("min", _extremum("min", input, dim, keepdim), out)
 
 
 def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
@@ -64,22 +73,26 @@ def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
     return Extremum(values, indices)
 
 
-def amax(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+def amax(
+    input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """Return the largest elements over `dim`; equal ones share the gradient."""
     axes = axes_of("amax", checked("amax", input), dim)
     if 0 in (input.shape[axis] for axis in axes):
         error = _no_elements("amax", input)
         raise error
-    return reduce.max(input, axes, bool(keepdim))
+    return given("amax", reduce.max(input, axes, bool(keepdim)), out)
 
 
-def amin(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+def amin(
+    input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """Return the smallest elements over `dim`; equal ones share the gradient."""
     axes = axes_of("amin", checked("amin", input), dim)
     if 0 in (input.shape[axis] for axis in axes):
         error = _no_elements("amin", input)
         raise error
-    return reduce.min(input, axes, bool(keepdim))
+    return given("amin", reduce.min(input, axes, bool(keepdim)), out)
 
 
 def _nonempty(where: str, x: Tensor) -> Tensor:
@@ -94,25 +107,41 @@ def _no_elements(where: str, x: Tensor) -> ShapeError:
     )
 
 
-def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+def argmax(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """Return the index of the (first) largest element, of all or along `dim`."""
     x = _nonempty("argmax", input)
     if dim is None:
         flat = reduce.argmax(shapes.reshape(x, (-1,)), 0, False)
-        return shapes.reshape(flat, (1,) * x.ndim) if keepdim else flat
+        return given(
+            "argmax", shapes.reshape(flat, (1,) * x.ndim) if keepdim else flat, out
+        )
     if x.ndim == 0:
-        return argmax(x, None)
-    return reduce.argmax(x, axis_of("argmax", dim, x.ndim), bool(keepdim))
+        return given("argmax", argmax(x, None), out)
+    return given(
+        "argmax", reduce.argmax(x, axis_of("argmax", dim, x.ndim), bool(keepdim)), out
+    )
 
 
-def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+def argmin(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """Return the index of the (first) smallest element, of all or along `dim`."""
     x = _nonempty("argmin", input)
     if not x.dtype.is_signed:
         x = cast(x, dtypes.int16)
     # -1 - x turns the order round for every integer, where -x overflows for one
     reverse = elementwise.neg if x.is_floating_point() else _complement
-    return argmax(reverse(x.detach()), dim, keepdim)
+    return given("argmin", argmax(reverse(x.detach()), dim, keepdim), out)
 
 
 def _complement(x: Tensor) -> Tensor:

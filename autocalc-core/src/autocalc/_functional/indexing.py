@@ -9,6 +9,7 @@ from typing import Any
 from autocalc import _dtypes as dtypes
 from autocalc._functional._arguments import axis_of, checked
 from autocalc._functional._index import part_of, read_picked, split_index
+from autocalc._functional._out import given
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import cast
 from autocalc._tensor import Tensor
@@ -54,6 +55,7 @@ def gather(
     index: Tensor,
     *,
     sparse_grad: bool = False,  # noqa: ARG001  there for PyTorch's argument
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the elements of `input` that `index` names along `dim`.
 
@@ -88,12 +90,18 @@ def gather(
     axis = axis_of("gather", dim, checked("gather", input).ndim)
     places = as_positions("gather", index)
     if input.ndim == 0 or places.ndim == 0:
-        return _of_0d(gather, input, dim, places)
+        return given("gather", _of_0d(gather, input, dim, places), out)
     if places.numel() == 0:
         nothing = shapes.reshape(places, (-1,))
         nothing = shapes.index_select(shapes.reshape(input, (-1,)), nothing, 0)
-        return shapes.unshared(shapes.reshape(nothing, places.shape))
-    return shapes.gather(window("gather", input, places.shape, axis), places, axis)
+        return given(
+            "gather", shapes.unshared(shapes.reshape(nothing, places.shape)), out
+        )
+    return given(
+        "gather",
+        shapes.gather(window("gather", input, places.shape, axis), places, axis),
+        out,
+    )
 
 
 def _of_0d(
@@ -106,7 +114,9 @@ def _of_0d(
     return shapes.unshared(shapes.reshape(out, index.shape))
 
 
-def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
+def index_select(
+    input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None
+) -> Tensor:
     """Return the slices of `input` along `dim` that the 1-d `index` names."""
     axis = axis_of("index_select", dim, checked("index_select", input).ndim)
     places = as_positions("index_select", index)
@@ -114,8 +124,8 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         places = shapes.reshape(places, (1,))
     if input.ndim == 0:
         out = shapes.index_select(shapes.reshape(input, (1,)), places, 0)
-        return shapes.unshared(shapes.reshape(out, ()))
-    return shapes.index_select(input, places, axis)
+        return given("index_select", shapes.unshared(shapes.reshape(out, ())), out)
+    return given("index_select", shapes.index_select(input, places, axis), out)
 
 
 def getitem(input: Tensor, index: Any) -> Tensor:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from autocalc._checks import integers, number
 from autocalc._dtypes import DType
 from autocalc._functional._arguments import Dims, axes_of, axis_of, checked
+from autocalc._functional._out import given
 from autocalc._functional.extrema import amax, amin
 from autocalc._functional.matrices import svdvals
 from autocalc._functional.reductions import sum
@@ -171,6 +172,8 @@ def norm(
     dim: Dims = None,
     keepdim: bool = False,
     dtype: DType | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return (sum abs(x_i)^p)^(1 / p) over `dim`; "fro" is 2.
 
@@ -186,4 +189,4 @@ def norm(
     order = (
         2.0 if euclidean else number("norm", "p", float(p) if isinstance(p, str) else p)
     )
-    return vector_norm(input, order, dim, keepdim, dtype=dtype)
+    return given("norm", vector_norm(input, order, dim, keepdim, dtype=dtype), out)

@@ -12,6 +12,7 @@ from autocalc._checks import one_of, sequence
 from autocalc._creation import empty, eye, zeros
 from autocalc._dtypes import bool_
 from autocalc._functional._arguments import checked
+from autocalc._functional._out import given
 from autocalc._functional.products import matmul
 from autocalc._functional.shapes import clone, expand, reshape, transpose
 from autocalc._ops import elementwise, matrices
@@ -244,12 +245,12 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     return eigh(A, UPLO).eigenvalues
 
 
-def inverse(input: Tensor) -> Tensor:
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the inverse of each matrix; see `linalg.inv`."""
-    return inv(input)
+    return given("inverse", inv(input), out)
 
 
-def matrix_power(input: Tensor, n: int) -> Tensor:
+def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """Return A @ A @ ... of `n` factors; of the inverse where `n` is negative.
 
     Takes about 2 log2(n) products.
@@ -281,15 +282,17 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
         message = f"matrix_power: `n`={n!r} is a {type(n).__name__}; give an integer."
         raise ArgumentError(message) from None
     if n < 0:
-        return matrix_power(inv(x), -n)
+        return given("matrix_power", matrix_power(inv(x), -n), out)
     if n == 0:  # chosen, so that it has a history as every other power
         identity = expand(eye(x.shape[-1], dtype=x.dtype), x.shape)
-        return elementwise.choose(zeros(1, dtype=bool_), x, identity)
+        return given(
+            "matrix_power", elementwise.choose(zeros(1, dtype=bool_), x, identity), out
+        )
     if n == 1:
-        return clone(x)
+        return given("matrix_power", clone(x), out)
     half = matrix_power(x, n // 2) if n > 3 else x
     square = matmul(half, half)
-    return matmul(square, x) if n % 2 else square
+    return given("matrix_power", matmul(square, x) if n % 2 else square, out)
 
 
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:

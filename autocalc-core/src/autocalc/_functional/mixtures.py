@@ -8,7 +8,7 @@ from typing import Any
 
 from autocalc import _dtypes as dtypes
 from autocalc._functional._arguments import Operand, checked
-from autocalc._functional._out import written
+from autocalc._functional._out import given, written
 from autocalc._functional.elementwise import trunc
 from autocalc._ops import division, elementwise
 from autocalc._ops._coerce import cast, coerce, to_float
@@ -60,9 +60,9 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
-def frac(input: Tensor) -> Tensor:
+def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return x - trunc(x), element by element."""
-    return elementwise.sub(input, trunc(input))
+    return given("frac", elementwise.sub(input, trunc(input)), out)
 
 
 def div(
@@ -108,41 +108,55 @@ def rsub(input: Tensor, other: Operand, *, alpha: float = 1) -> Tensor:
     return elementwise.sub(other, scaled)
 
 
-def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
+def lerp(
+    input: Tensor, end: Tensor, weight: Operand, *, out: Tensor | None = None
+) -> Tensor:
     """Return input + weight * (end - input): on the way from `input` to `end`."""
     way = elementwise.sub(checked("lerp", end), checked("lerp", input))
-    return elementwise.add(input, elementwise.mul(way, weight))
+    return given("lerp", elementwise.add(input, elementwise.mul(way, weight)), out)
 
 
 def addcmul(
-    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    *,
+    value: float = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return input + value * tensor1 * tensor2."""
     product = elementwise.mul(tensor1, tensor2)
     if value != 1:
         product = elementwise.mul(product, value)
-    return elementwise.add(input, product)
+    return given("addcmul", elementwise.add(input, product), out)
 
 
 def addcdiv(
-    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    *,
+    value: float = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return input + value * tensor1 / tensor2."""
     quotient = elementwise.div(tensor1, tensor2)
     if value != 1:
         quotient = elementwise.mul(quotient, value)
-    return elementwise.add(input, quotient)
+    return given("addcdiv", elementwise.add(input, quotient), out)
 
 
-def clamp_min(input: Tensor, min: Operand) -> Tensor:
+def clamp_min(input: Tensor, min: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return max(input, min), element by element."""
-    return elementwise.clip(*coerce("clamp_min", input, min), None)
+    return given(
+        "clamp_min", elementwise.clip(*coerce("clamp_min", input, min), None), out
+    )
 
 
-def clamp_max(input: Tensor, max: Operand) -> Tensor:
+def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return min(input, max), element by element."""
     x, high = coerce("clamp_max", input, max)
-    return elementwise.clip(x, None, high)
+    return given("clamp_max", elementwise.clip(x, None, high), out)
 
 
 # ---- what a number is ----------------------------------------------------------------
@@ -172,6 +186,8 @@ def nan_to_num(
     nan: float | None = 0.0,
     posinf: float | None = None,
     neginf: float | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return x with NaN, infinity and -infinity replaced.
 
@@ -179,7 +195,11 @@ def nan_to_num(
     """
     x = checked("nan_to_num", input)
     if not x.is_floating_point():
-        return elementwise.add(x, 0) if x.dtype is not dtypes.bool_ else x.clone()
+        return given(
+            "nan_to_num",
+            elementwise.add(x, 0) if x.dtype is not dtypes.bool_ else x.clone(),
+            out,
+        )
     largest = _largest(x)
     high = largest if posinf is None else posinf
     low = -largest if neginf is None else neginf
@@ -189,7 +209,7 @@ def nan_to_num(
         (elementwise.eq(x.detach(), -math.inf), low),
     ):
         x = elementwise.choose(found, *coerce("nan_to_num", value, x))
-    return x
+    return given("nan_to_num", x, out)
 
 
 def _largest(x: Tensor) -> float:
@@ -206,27 +226,27 @@ def truth(x: Any) -> Tensor:
     return x if x.dtype is dtypes.bool_ else elementwise.ne(x.detach(), 0)
 
 
-def logical_and(input: Tensor, other: Tensor) -> Tensor:
+def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether both are non-zero, element by element."""
     a, b = checked("logical_and", input), checked("logical_and", other)
-    return division.bitwise_and(truth(a), truth(b))
+    return given("logical_and", division.bitwise_and(truth(a), truth(b)), out)
 
 
-def logical_or(input: Tensor, other: Tensor) -> Tensor:
+def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether either is non-zero, element by element."""
     a, b = checked("logical_or", input), checked("logical_or", other)
-    return division.bitwise_or(truth(a), truth(b))
+    return given("logical_or", division.bitwise_or(truth(a), truth(b)), out)
 
 
-def logical_xor(input: Tensor, other: Tensor) -> Tensor:
+def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether exactly one is non-zero, element by element."""
     a, b = checked("logical_xor", input), checked("logical_xor", other)
-    return division.bitwise_xor(truth(a), truth(b))
+    return given("logical_xor", division.bitwise_xor(truth(a), truth(b)), out)
 
 
-def logical_not(input: Tensor) -> Tensor:
+def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is zero, element by element."""
-    return elementwise.eq(checked("logical_not", input), 0)
+    return given("logical_not", elementwise.eq(checked("logical_not", input), 0), out)
 
 
 def isclose(

@@ -13,6 +13,7 @@ from autocalc import _dtypes as dtypes
 from autocalc._dispatch._arrays import arrays
 from autocalc._functional._arguments import axis_of, checked, whole
 from autocalc._functional._index import true_positions, unraveled
+from autocalc._functional._out import given
 from autocalc._functional.arranging import movedim
 from autocalc._functional.mixtures import isnan, truth
 from autocalc._functional.reductions import any, sum
@@ -44,7 +45,12 @@ class Ordered(NamedTuple):
 
 
 def argsort(
-    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False
+    input: Tensor,
+    dim: int = -1,
+    descending: bool = False,
+    *,
+    stable: bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the indices that sort `input` along `dim`; always stable.
 
@@ -53,12 +59,17 @@ def argsort(
     x = checked("argsort", input)
     axis = axis_of("argsort", dim, x.ndim)
     if x.ndim == 0:
-        return elementwise.mul(cast(truth(x), dtypes.int64), 0)
-    return scans.argsort(x.detach(), axis, bool(descending))
+        return given("argsort", elementwise.mul(cast(truth(x), dtypes.int64), 0), out)
+    return given("argsort", scans.argsort(x.detach(), axis, bool(descending)), out)
 
 
 def sort(
-    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False
+    input: Tensor,
+    dim: int = -1,
+    descending: bool = False,
+    *,
+    stable: bool = False,
+    out: tuple[Tensor, Tensor] | None = None,
 ) -> Ordered:
     """Return (values, indices) in rising order along `dim`; always stable.
 
@@ -70,18 +81,24 @@ def sort(
     """
     indices = argsort(input, dim, descending)
     if input.ndim == 0:
-        return Ordered(clone(input), indices)
+        return given("sort", Ordered(clone(input), indices), out)
     axis = axis_of("sort", dim, input.ndim)
-    return Ordered(shapes.gather(input, indices, axis), indices)
+    return given("sort", Ordered(shapes.gather(input, indices, axis), indices), out)
 
 
-def msort(input: Tensor) -> Tensor:
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return `input` sorted along its first dimension."""
-    return sort(input, 0).values
+    return given("msort", sort(input, 0).values, out)
 
 
 def topk(
-    input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+    input: Tensor,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    *,
+    out: tuple[Tensor, Tensor] | None = None,
 ) -> Ordered:
     """Return the (values, indices) of the `k` largest or smallest, in order.
 
@@ -101,15 +118,19 @@ def topk(
         )
         raise ArgumentError(message)
     if x.ndim == 0:
-        return Ordered(clone(x), argsort(x))
+        return given("topk", Ordered(clone(x), argsort(x)), out)
     order = argsort(x, axis, largest)
     first = (*[slice(None)] * axis, slice(0, k), ...)
     indices = shapes.clone(shapes.slice(order, first))
-    return Ordered(shapes.gather(x, indices, axis), indices)
+    return given("topk", Ordered(shapes.gather(x, indices, axis), indices), out)
 
 
 def median(
-    input: Tensor, dim: int | None = None, keepdim: bool = False
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | tuple[Tensor, Tensor] | None = None,
 ) -> Tensor | Ordered:
     """Return the median, the lower of two; with `dim`, (values, indices) along it.
 
@@ -121,14 +142,18 @@ def median(
         raise ShapeError(message)
     if dim is None:
         flat = _median_along(shapes.reshape(x, (-1,)), 0)
-        return shapes.unshared(shapes.reshape(flat.values, ()))
+        return given("median", shapes.unshared(shapes.reshape(flat.values, ())), out)
     axis = axis_of("median", dim, x.ndim)
     if x.ndim == 0:
-        return Ordered(clone(x), argsort(x))
+        return given("median", Ordered(clone(x), argsort(x)), out)
     found = _median_along(x, axis)
     if keepdim:
-        return found
-    return Ordered(*(shapes.unshared(squeeze(part, axis)) for part in found))
+        return given("median", found, out)
+    return given(
+        "median",
+        Ordered(*(shapes.unshared(squeeze(part, axis)) for part in found)),
+        out,
+    )
 
 
 def _median_along(x: Tensor, axis: int) -> Ordered:
@@ -144,7 +169,9 @@ def _median_along(x: Tensor, axis: int) -> Ordered:
 # ---- results whose size depends on values --------------------------------------------
 
 
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+def nonzero(
+    input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
+) -> Tensor | tuple[Tensor, ...]:
     """Return the positions of what is not zero, [n, ndim], in row-major order.
 
     With ``as_tuple=True``, one tensor for each dimension.
@@ -155,12 +182,16 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
     if as_tuple:
         return tuple(columns) if columns else (flat,)
     if not columns:
-        return shapes.reshape(shapes.slice(flat, (slice(0, 0),)), (flat.shape[0], 0))
+        return given(
+            "nonzero",
+            shapes.reshape(shapes.slice(flat, (slice(0, 0),)), (flat.shape[0], 0)),
+            out,
+        )
     upright = tuple(shapes.reshape(c, (*c.shape, 1)) for c in columns)
-    return shapes.cat(upright, 1)
+    return given("nonzero", shapes.cat(upright, 1), out)
 
 
-def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the elements at which `mask` holds, as a 1-d tensor.
 
     Shapes broadcast.
@@ -175,7 +206,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     shape = broadcast_shapes("masked_select", x.shape, holds.shape)
     flat = shapes.reshape(expand(x, shape), (-1,))
     index = true_positions(shapes.reshape(expand(holds, shape), (-1,)))
-    return shapes.index_select(flat, index, 0)
+    return given("masked_select", shapes.index_select(flat, index, 0), out)
 
 
 def unique(

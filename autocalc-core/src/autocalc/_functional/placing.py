@@ -15,6 +15,7 @@ from autocalc._functional._index import (
     true_positions,
     wrapped,
 )
+from autocalc._functional._out import given
 from autocalc._functional.indexing import as_positions, gather, window
 from autocalc._functional.shapes import expand
 from autocalc._kernels._rules import broadcast_shapes
@@ -145,22 +146,38 @@ def _by_index(
 
 
 def index_add(
-    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    *,
+    alpha: float = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return `input` with alpha * source[i] added at index[i] along `dim`.
 
     In the order of `index`, which may name a place more than once.
     """
     scaled = source if alpha == 1 else elementwise.mul(source, alpha)
-    return _by_index("index_add", shapes.index_add, input, dim, index, scaled)
+    return given(
+        "index_add",
+        _by_index("index_add", shapes.index_add, input, dim, index, scaled),
+        out,
+    )
 
 
-def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+def index_copy(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Tensor | None = None
+) -> Tensor:
     """Return `input` with source[i] written at index[i] along `dim`.
 
     The last one stays where `index` names a place more than once.
     """
-    return _by_index("index_copy", shapes.index_copy, input, dim, index, source)
+    return given(
+        "index_copy",
+        _by_index("index_copy", shapes.index_copy, input, dim, index, source),
+        out,
+    )
 
 
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
@@ -248,6 +265,7 @@ def scatter(
     *,
     value: Any = None,
     reduce: str | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return `input` with `src` written where `index` says along `dim`.
 
@@ -272,7 +290,7 @@ def scatter(
     tensor([[0, 0, 7],
             [7, 0, 0]])
     """
-    given = value if src is None else src
+    what = value if src is None else src
     x = checked("scatter", input)
     if reduce not in (None, "add"):
         message = (
@@ -280,20 +298,26 @@ def scatter(
             f"out."
         )
         raise ArgumentError(message)
-    if not isinstance(given, Tensor):
-        number = _number("scatter", x, given)
-        given = expand(number, as_positions("scatter", index).shape)
+    if not isinstance(what, Tensor):
+        number = _number("scatter", x, what)
+        what = expand(number, as_positions("scatter", index).shape)
     operator = shapes.scatter if reduce is None else shapes.scatter_add
-    return _along("scatter", operator, x, dim, index, given)
+    return given("scatter", _along("scatter", operator, x, dim, index, what), out)
 
 
-def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+def scatter_add(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None
+) -> Tensor:
     """Return `input` with `src` added where `index` says along `dim`.
 
     ``out[index[i][j]][j] += src[i][j]`` for dim 0, in order.
     """
-    x, given = checked("scatter_add", input), checked("scatter_add", src)
-    return _along("scatter_add", shapes.scatter_add, x, dim, index, given)
+    x, what = checked("scatter_add", input), checked("scatter_add", src)
+    return given(
+        "scatter_add",
+        _along("scatter_add", shapes.scatter_add, x, dim, index, what),
+        out,
+    )
 
 
 def _along(
@@ -338,7 +362,9 @@ def _along(
     return whole
 
 
-def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+def take_along_dim(
+    input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """Return the elements that `indices` names along `dim`; other sizes broadcast.
 
     Without `dim`, of the flattened input.  What `argsort` gives sorts so.
@@ -349,7 +375,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     )
     if dim is None:
         flat = shapes.reshape(wrapped(places, x.numel()), (-1,))
-        return gather(shapes.reshape(x, (-1,)), 0, flat)
+        return given("take_along_dim", gather(shapes.reshape(x, (-1,)), 0, flat), out)
     if x.ndim != places.ndim:
         message = (
             f"take_along_dim: `input` has shape {x.shape}, `indices` {places.shape}; "
@@ -361,4 +387,4 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     shape = broadcast_shapes("take_along_dim", tuple(ones), places.shape)
     sizes = [x.shape[axis] if i == axis else n for i, n in enumerate(shape)]
     places = expand(wrapped(places, x.shape[axis]), shape)
-    return gather(expand(x, sizes), axis, places)
+    return given("take_along_dim", gather(expand(x, sizes), axis, places), out)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from autocalc._functional._arguments import checked
+from autocalc._functional._out import given
 from autocalc._functional.shapes import squeeze
 from autocalc._ops import linalg
 from autocalc._ops import shape as shapes
@@ -12,7 +13,7 @@ from autocalc._tensor import Tensor
 from autocalc.errors import ShapeError
 
 
-def matmul(input: Tensor, other: Tensor) -> Tensor:
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the matrix product; leading dimensions are batches and broadcast.
 
     A 1-d operand counts as a row (left) or a column (right), which then disappears.
@@ -29,13 +30,14 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         checked("matmul", other)
         raise
     if a.dtype is not b.dtype:
-        return matmul(*coerce("matmul", input, other))
+        return given("matmul", matmul(*coerce("matmul", input, other)), out)
     if a.ndim < 2 or b.ndim < 2:
-        return _with_vectors(input, other)
+        return given("matmul", _with_vectors(input, other), out)
     # The kernel's rule would ask for the same, but of operands called a and b.
     if a.shape[-1] != b.shape[-2]:
         raise _unequal(a.shape, b.shape)
-    return linalg.gemm(input, other, None, 1.0, 0.0, "none")
+    result = linalg.gemm(input, other, None, 1.0, 0.0, "none")
+    return result if out is None else given("matmul", result, out)
 
 
 def _unequal(shape_a: tuple[int, ...], shape_b: tuple[int, ...]) -> ShapeError:
@@ -66,7 +68,7 @@ def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
     return shapes.unshared(out)
 
 
-def mm(input: Tensor, mat2: Tensor) -> Tensor:
+def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the product of two matrices."""
     if (checked("mm", input).ndim, checked("mm", mat2).ndim) != (2, 2):
         message = (
@@ -74,10 +76,10 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
             f"matrices; use matmul for batches."
         )
         raise ShapeError(message)
-    return matmul(input, mat2)
+    return given("mm", matmul(input, mat2), out)
 
 
-def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the products of two batches of matrices, [B, M, K] and [B, K, N]."""
     both = checked("bmm", input).ndim, checked("bmm", mat2).ndim
     if both != (3, 3) or input.shape[0] != mat2.shape[0]:
@@ -86,7 +88,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
             f"[B, M, K] and [B, K, N] with one B; use matmul to broadcast."
         )
         raise ShapeError(message)
-    return matmul(input, mat2)
+    return given("bmm", matmul(input, mat2), out)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -7,6 +7,7 @@ from autocalc import _dtypes as dtypes
 from autocalc._checks import number
 from autocalc._dtypes import DType
 from autocalc._functional._arguments import Dims, axes_of, axis_of, checked
+from autocalc._functional._out import given
 from autocalc._ops import elementwise, reduce
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import cast, to_float
@@ -21,11 +22,13 @@ def sum(
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the sum over `dim` (all dimensions by default)."""
     x = checked("sum", input)
     x = x if dtype is None else cast(x, dtype)
-    return reduce.sum(x, axes_of("sum", x, dim), bool(keepdim))
+    result = reduce.sum(x, axes_of("sum", x, dim), bool(keepdim))
+    return result if out is None else given("sum", result, out)
 
 
 def mean(
@@ -34,6 +37,7 @@ def mean(
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the mean over `dim` (all dimensions by default)."""
     x = checked("mean", input)
@@ -44,7 +48,8 @@ def mean(
             f"dtype=ac.float32 or call .float() first."
         )
         raise DTypeError(message)
-    return reduce.mean(x, axes_of("mean", x, dim), bool(keepdim))
+    result = reduce.mean(x, axes_of("mean", x, dim), bool(keepdim))
+    return result if out is None else given("mean", result, out)
 
 
 def var(
@@ -54,6 +59,7 @@ def var(
     keepdim: bool = False,
     *,
     correction: float | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return sum((x - mean)^2) / (n - correction) over `dim`; correction is 1."""
     if isinstance(dim, bool):  # var(x, unbiased)
@@ -61,7 +67,9 @@ def var(
     if correction is None:
         correction = 1.0 if unbiased is None or unbiased else 0.0
     x, weight = checked("var", input), number("var", "correction", correction)
-    return reduce.var(x, axes_of("var", x, dim), bool(keepdim), weight)
+    return given(
+        "var", reduce.var(x, axes_of("var", x, dim), bool(keepdim), weight), out
+    )
 
 
 def std(
@@ -71,45 +79,66 @@ def std(
     keepdim: bool = False,
     *,
     correction: float | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the square root of `var`."""
     value = var(input, dim, unbiased, keepdim, correction=correction)
-    return elementwise.root(value)
+    return given("std", elementwise.root(value), out)
 
 
-def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+def all(
+    input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """Return whether all elements over `dim` are non-zero."""
     zeros = cast(elementwise.eq(input, 0), dtypes.int64)
-    return elementwise.eq(sum(zeros, dim, keepdim), 0)
+    return given("all", elementwise.eq(sum(zeros, dim, keepdim), 0), out)
 
 
-def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+def any(
+    input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """Return whether any element over `dim` is non-zero."""
     ones = cast(elementwise.ne(input, 0), dtypes.int64)
-    return elementwise.ne(sum(ones, dim, keepdim), 0)
+    return given("any", elementwise.ne(sum(ones, dim, keepdim), 0), out)
 
 
-def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
+def logsumexp(
+    input: Tensor, dim: Dims, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """Return log(sum(exp(input))) over `dim`, shifted by the maximum."""
     x = checked("logsumexp", input)
     x = x if x.is_floating_point() else to_float(x)
-    return reduce.logsumexp(x, axes_of("logsumexp", x, dim), bool(keepdim))
+    return given(
+        "logsumexp",
+        reduce.logsumexp(x, axes_of("logsumexp", x, dim), bool(keepdim)),
+        out,
+    )
 
 
-def softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
+def softmax(
+    input: Tensor, dim: int, dtype: DType | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """Return exp(x_i) / sum_j exp(x_j) along `dim`."""
     x = checked("softmax", input)
     x = x if dtype is None else cast(x, dtype)
     axis = axis_of("softmax", dim, x.ndim)
-    return reduce.softmax(x, axis) if x.ndim else _of_0d(reduce.softmax, x)
+    return given(
+        "softmax", reduce.softmax(x, axis) if x.ndim else _of_0d(reduce.softmax, x), out
+    )
 
 
-def log_softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
+def log_softmax(
+    input: Tensor, dim: int, dtype: DType | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """Return x_i - log(sum_j exp(x_j)) along `dim`."""
     x = checked("log_softmax", input)
     x = x if dtype is None else cast(x, dtype)
     axis = axis_of("log_softmax", dim, x.ndim)
-    return reduce.log_softmax(x, axis) if x.ndim else _of_0d(reduce.log_softmax, x)
+    return given(
+        "log_softmax",
+        reduce.log_softmax(x, axis) if x.ndim else _of_0d(reduce.log_softmax, x),
+        out,
+    )
 
 
 def _of_0d(operator: Operator, x: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from autocalc import _dtypes as dtypes
 from autocalc._dtypes import DType
 from autocalc._functional._arguments import Dims, axes_of, axis_of, checked
+from autocalc._functional._out import given
 from autocalc._functional.extrema import amax, amin
 from autocalc._functional.mixtures import isnan, truth
 from autocalc._functional.reductions import mean, std, sum, var
@@ -36,6 +37,7 @@ def prod(
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the product over `dim` (all dimensions by default).
 
@@ -50,10 +52,12 @@ def prod(
     """
     x = checked("prod", input)
     x = x if dtype is None else cast(x, dtype)
-    return scans.prod(x, axes_of("prod", x, dim), bool(keepdim))
+    return given("prod", scans.prod(x, axes_of("prod", x, dim), bool(keepdim)), out)
 
 
-def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
+def cumsum(
+    input: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None
+) -> Tensor:
     """Return y_i = x_1 + ... + x_i along `dim`; of integers in int64.
 
     Examples
@@ -62,12 +66,16 @@ def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
     >>> ac.cumsum(ac.tensor([1, 2, 3]), 0)
     tensor([1, 3, 6])
     """
-    return _scan("cumsum", scans.cumsum, input, dim, dtype, (False,))
+    return given(
+        "cumsum", _scan("cumsum", scans.cumsum, input, dim, dtype, (False,)), out
+    )
 
 
-def cumprod(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:
+def cumprod(
+    input: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None
+) -> Tensor:
     """Return y_i = x_1 * ... * x_i along `dim`; of integers in int64."""
-    return _scan("cumprod", scans.cumprod, input, dim, dtype, ())
+    return given("cumprod", _scan("cumprod", scans.cumprod, input, dim, dtype, ()), out)
 
 
 def _scan(
@@ -93,9 +101,17 @@ class MinMax(NamedTuple):
     max: Tensor
 
 
-def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
+def aminmax(
+    input: Tensor,
+    *,
+    dim: int | None = None,
+    keepdim: bool = False,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> MinMax:
     """Return the smallest and the largest elements over `dim`, as (min, max)."""
-    return MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim))
+    return given(
+        "aminmax", MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim)), out
+    )
 
 
 def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
@@ -109,14 +125,17 @@ def nansum(
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the sum over `dim` with NaN counted as 0."""
     x = checked("nansum", input)
     x = x if dtype is None else cast(x, dtype)
     if not x.is_floating_point():
-        return sum(x, dim, keepdim)
+        return given("nansum", sum(x, dim, keepdim), out)
     zero = elementwise.mul(cast(isnan(x.detach()), x.dtype), 0)
-    return sum(elementwise.choose(isnan(x.detach()), zero, x), dim, keepdim)
+    return given(
+        "nansum", sum(elementwise.choose(isnan(x.detach()), zero, x), dim, keepdim), out
+    )
 
 
 def nanmean(
@@ -125,13 +144,16 @@ def nanmean(
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the mean over `dim` of what is not NaN."""
     x = checked("nanmean", input)
     x = x if dtype is None else cast(x, dtype)
     kept = elementwise.eq(x.detach(), x.detach())
     total = nansum(x, dim, keepdim)
-    return elementwise.div(total, cast(sum(kept, dim, keepdim), x.dtype))
+    return given(
+        "nanmean", elementwise.div(total, cast(sum(kept, dim, keepdim), x.dtype)), out
+    )
 
 
 def var_mean(
