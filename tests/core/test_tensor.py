@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
+from autocalc import _inplace
 from autocalc.errors import ArgumentError, DTypeError, GradError
 
 
@@ -275,3 +276,41 @@ def test_numpy_numbers_leave_the_arithmetic_to_the_tensor():
         assert y.dtype is ac.float32
     with pytest.raises(DTypeError, match="ndarray"):
         np.ones(2) * x
+
+
+def written_in_place():
+    """Writes for which no other memory is needed, and what they are to give."""
+    a = ac.tensor([[0.25, 0.5], [0.75, 1.0]])
+    row, same = ac.tensor([2.0, 4.0]), ac.tensor([[1.0, 2.0], [3.0, 4.0]])
+    yield a, lambda x: x.add_(2), a + 2
+    yield a, lambda x: x.sub_(row), a - row
+    yield a, lambda x: x.mul_(x), a * a
+    yield a, lambda x: x.div_(same), a / same
+    yield a, lambda x: x.add_(same, alpha=-0.5), a - 0.5 * same
+    yield a, lambda x: x.sub_(same, alpha=2), a - 2 * same
+    yield a, lambda x: x.add_(x, alpha=2), 3 * a
+    yield a, lambda x: x.exp_(), a.exp()
+    yield a, lambda x: x.sqrt_(), a.sqrt()
+    yield a, lambda x: x.t().tanh_().t(), a.tanh()
+
+
+@pytest.mark.parametrize(("before", "write", "wanted"), list(written_in_place()))
+def test_writes_that_need_no_other_memory(before, write, wanted, monkeypatch):
+    x = before.clone()
+    cell = x._cell()
+    monkeypatch.setattr(
+        _inplace, "_write", lambda *_: pytest.fail("the result was copied")
+    )
+    y = write(x)
+    assert y.data_ptr() == x.data_ptr()
+    assert cell.count == 1
+    np.testing.assert_allclose(x.numpy(), wanted.numpy(), rtol=1e-6)
+
+
+def test_a_write_into_what_is_shared_comes_after_the_reading():
+    x = ac.arange(4.0)
+    x[1:].add_(x[:-1])
+    assert x.tolist() == [0, 1, 3, 5]
+    y = ac.arange(4.0)
+    y[1:].sub_(y[:-1], alpha=2)
+    assert y.tolist() == [0, 1, 0, -1]

@@ -20,12 +20,16 @@ from autocalc._filled import number
 from autocalc._functional._arguments import whole
 from autocalc._functional._index import fitting, part_of, put_picked, split_index
 from autocalc._graph._node import Leaf
+from autocalc._kernels._table import TABLE
 from autocalc._ops import elementwise
 from autocalc._ops._coerce import Number, as_operand
 from autocalc._ops._family import base_of, cut, follow, steps
 from autocalc._ops.parts import written
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
+
+#: Functions that are one elementwise kernel, which may write over its input.
+_UNARY = frozenset(name for name, k in TABLE.items() if k.signature == "~ out ; a")
 
 
 def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
@@ -105,10 +109,12 @@ def _binary(name: str, x: Tensor, other: Any) -> Tensor:
     where = f"{name}_"
     recorded = check_writable(where, x, other)
     operator = getattr(elementwise, name)
-    if not recorded and isinstance(other, Tensor) and _direct(x, other):
-        getattr(arrays, name)(x._array, other._array, into=x._array)
-        x._bump()
-        return x
+    if not recorded:
+        operand = _direct(x, other)
+        if operand is not None:
+            getattr(arrays, name)(x._array, operand, into=x._array)
+            x._bump()
+            return x
     if recorded and isinstance(other, Tensor) and other._edge is not None:
         before = _snapshot(x)
         result = operator(before, before if other is x else other)
@@ -122,23 +128,46 @@ def _snapshot(x: Tensor) -> Tensor:
     return make(arrays.copy(x._array), x._edge)
 
 
-def _direct(x: Tensor, other: Tensor) -> bool:
-    """Return whether the kernel can write into `x` itself."""
-    a, b = x._array, other._array
-    fits = a.dtype is b.dtype and a.dtype.kind == "f"
-    if not fits or (a.shape != b.shape and b.ndim):
-        return False
-    return a is b or not arrays.may_overlap(a, b)
+def _direct(x: Tensor, other: Any) -> Any:
+    """Return `other` as an array with which a kernel can write into `x`, or None."""
+    a = x._array
+    if a.dtype.kind != "f":
+        return None
+    if other.__class__ is float or other.__class__ is int:
+        return constant(other, a.dtype)
+    if not isinstance(other, Tensor) or other._array.dtype is not a.dtype:
+        return None
+    b = other._array
+    skipped = a.ndim - b.ndim
+    if skipped < 0 or any(
+        n not in {1, m} for m, n in zip(a.shape[skipped:], b.shape, strict=True)
+    ):
+        return None
+    return b if a is b or not arrays.may_overlap(a, b) else None
+
+
+def _add_multiple(name: str, x: Tensor, other: Any, alpha: Any) -> Tensor:
+    if alpha == 1:
+        return _binary(name, x, other)
+    if isinstance(other, Tensor) and other.shape == x.shape:
+        recorded = check_writable(f"{name}_", x, other)
+        operand = None if recorded else _direct(x, other)
+        if operand is not None and isinstance(alpha, (int, float)):
+            factor = constant(-alpha if name == "sub" else alpha, x._array.dtype)
+            arrays.axpy(x._array, factor, operand)
+            x._bump()
+            return x
+    return _binary(name, x, elementwise.mul(other, alpha))
 
 
 def add_(x: Tensor, other: Any, alpha: Any = 1) -> Tensor:
     """Add alpha * other."""
-    return _binary("add", x, other if alpha == 1 else elementwise.mul(other, alpha))
+    return _add_multiple("add", x, other, alpha)
 
 
 def sub_(x: Tensor, other: Any, alpha: Any = 1) -> Tensor:
     """Subtract alpha * other."""
-    return _binary("sub", x, other if alpha == 1 else elementwise.mul(other, alpha))
+    return _add_multiple("sub", x, other, alpha)
 
 
 def mul_(x: Tensor, other: Any) -> Tensor:
@@ -158,6 +187,10 @@ def apply_(name: str, x: Tensor, *args: Any, **words: Any) -> Tensor:
     where = f"{name}_"
     history = (a for a in args if isinstance(a, Tensor) and a._edge is not None)
     recorded = check_writable(where, x, next(history, None))
+    if not recorded and name in _UNARY and x.is_floating_point():
+        getattr(arrays, name)(x._array, into=x._array)
+        x._bump()
+        return x
     before = _snapshot(x) if recorded else x
     args = tuple([before if a is x else a for a in args])
     result = getattr(functional, name)(before, *args, **words)
