@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._joined import lying_together, stretches
 from autocalc._dispatch._select import Decomposed
 from autocalc._dispatch._state import current
 from autocalc._kernels._rules import broadcast_shapes
@@ -167,6 +168,39 @@ class Arrays:
         self.add(place, part, into=place)
         return total
 
+    def joined(
+        self, shape: Shape, parts: Sequence[tuple[Any, Array]]
+    ) -> tuple[Array, bool]:
+        """Return the sum of `parts` at their indices; and whether it is new.
+
+        Parts that fill all of it without a gap are copied, not added to zeros; where
+        they lie in one memory as they should, that is the result.
+        """
+        values = [value for _, value in parts]
+        places = stretches(shape, [index for index, _ in parts])
+        if places is None:
+            total = self.zeros(shape, values[0].dtype)
+            for index, value in parts:
+                self.add_into_slice(total, index, value)
+            return total, True
+        whole = lying_together(shape, places, values)
+        if whole is not None:
+            return whole, False
+        out = self.empty_like(values[0], shape)
+        for index, value in parts:
+            self.copy(value, into=self.slice(out, index))
+        return out, True
+
+    @staticmethod
+    def empty_like(a: Array, shape: Shape) -> Array:
+        """Return a new array whose dimensions lie in memory in the order of `a`'s."""
+        if a.flags.c_contiguous or a.ndim != len(shape):
+            return current().selection.empty(shape, a.dtype)
+        order = sorted(range(a.ndim), key=a.strides.__getitem__, reverse=True)
+        sizes = tuple([shape[d] for d in order])
+        out = current().selection.empty(sizes, a.dtype)
+        return out.transpose(sorted(range(a.ndim), key=order.__getitem__))
+
     # ---- views -------------------------------------------------------------------
 
     def reshape(self, a: Array, shape: Shape) -> Array:
@@ -262,13 +296,31 @@ def _number(value: Any, dtype: DType) -> Array:
 
 
 def reshaped_view(a: Array, shape: Shape) -> Array | None:
-    """Return a view of `a` with another shape, or None where strides forbid it."""
-    view = a.view()
-    try:
-        view.shape = shape
-    except AttributeError:
-        return None
-    return view
+    """Return a view of `a` with another shape, or None where strides forbid it.
+
+    NumPy is asked only where it will find one: to say no, it makes the copy first,
+    which took 0.4 ms for the queries, keys and values of 1,024 tokens.
+    """
+    seen = a.flags.c_contiguous or not a.size or _runs_fit(a, shape)
+    return a.reshape(shape) if seen else None
+
+
+def _runs_fit(a: Array, shape: Shape) -> bool:
+    """Return whether each new dimension lies in one run of evenly spaced elements."""
+    old = [(n, s) for n, s in zip(a.shape, a.strides, strict=True) if n != 1]
+    left = step = 1
+    for size in reversed(shape):
+        if size == 1:
+            continue
+        if left == 1:
+            left, step = old.pop()
+            while old and old[-1][1] == step * left:
+                left *= old.pop()[0]
+        if left % size:
+            return False
+        left //= size
+        step *= size
+    return True
 
 
 def _call(general: KernelCall) -> Callable[..., Any]:

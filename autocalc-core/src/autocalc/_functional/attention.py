@@ -80,8 +80,8 @@ def scaled_dot_product_attention(
     q, k, v = (checked(_NAME, x) for x in (query, key, value))
     q, k, v = _broadcast(q, k, v, enable_gqa)
     _check(q, k, v, dropout_p, enable_gqa)
-    heads = [_by_position(x) for x in (q, k, v)]
-    batch, queries, count, features = heads[0].shape
+    heads = [q, k, v] if q.ndim == 4 else [_of_one_batch(x) for x in (q, k, v)]
+    batch, count, queries, features = heads[0].shape
     mask = None
     if attn_mask is not None:
         mask = _as_scores(attn_mask, q.shape, k.shape[-2])
@@ -100,10 +100,11 @@ def scaled_dot_product_attention(
     if mask is not None and mask.requires_grad:
         from autocalc._ops._tensors import tensors
 
-        out: Any = attention_in_primitives(tensors, *operands)[0]
+        turned: list[Any] = [shapes.permute(x, (0, 2, 1, 3)) for x in heads]
+        out: Any = attention_in_primitives(tensors, *turned, *operands[3:])[0]
+        out = shapes.permute(out, (0, 2, 1, 3))
     else:
-        out = ops.attention(*operands)
-    out = shapes.permute(out, (0, 2, 1, 3))
+        out = ops.attention_by_heads(*operands)
     return out if q.ndim == 4 else shapes.reshape(out, (*q.shape[:-1], v.shape[-1]))
 
 
@@ -146,14 +147,10 @@ def _check(q: Tensor, k: Tensor, v: Tensor, p: float, grouped: bool) -> None:
         raise ShapeError(message)
 
 
-def _by_position(x: Tensor) -> Tensor:
-    """Return ``[..., H, S, D]`` as ``[B, S, H, D]``."""
-    if x.ndim == 4:
-        return shapes.permute(x, (0, 2, 1, 3))
+def _of_one_batch(x: Tensor) -> Tensor:
+    """Return ``[..., H, S, D]`` as ``[B, H, S, D]``."""
     heads = x.shape[-3] if x.ndim > 2 else 1
-    batch = math.prod(x.shape[:-3])
-    x = shapes.reshape(x, (batch, heads, *x.shape[-2:]))
-    return shapes.permute(x, (0, 2, 1, 3))
+    return shapes.reshape(x, (math.prod(x.shape[:-3]), heads, *x.shape[-2:]))
 
 
 def _as_scores(mask: Tensor, shape: tuple[int, ...], keys: int) -> Tensor:

@@ -8,6 +8,7 @@ kernel: rules compute in the namespace `k` that the caller hands in.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
@@ -69,7 +70,24 @@ def reaching(roots: Iterable[Edge], wanted: set[Any]) -> set[Any]:
     return needed
 
 
-HANDED_ON, FRESH, OWNED = 0, 1, 2
+HANDED_ON, FRESH, OWNED, PARTS = 0, 1, 2, 3
+
+
+class Parts:
+    """Cotangents of parts of one array, which wait until all of them have arrived.
+
+    Then they may turn out to lie beside each other in memory already, as those of
+    queries, keys and values do, or to fill the whole without a gap.
+    """
+
+    __slots__ = ("held", "room", "shape")
+
+    def __init__(self, shape: Any) -> None:
+        self.shape = shape
+        self.held: list[tuple[Any, Any]] = []
+        #: Elements that may still wait: no more than the whole has, so that a loop
+        #: over overlapping slices does not hold them all.
+        self.room = math.prod(shape)
 
 
 class Walk:
@@ -78,7 +96,8 @@ class Walk:
     What has arrived at a node or leaf is a flat list ``[node, sum, fresh, ...]`` with
     a pair for each output: the sum of its cotangents, and what is known of its memory.
     `HANDED_ON`, the incoming cotangent itself, is never written; `FRESH` from a rule
-    may be, unless `k` says that it is a view; `OWNED` the walk has made itself.
+    may be, unless `k` says that it is a view; `OWNED` the walk has made itself.  In the
+    place of a sum, `PARTS` is a `Parts`.
 
     Parameters
     ----------
@@ -112,6 +131,8 @@ class Walk:
         self.reached: dict[int, list[Any]] = {}
         self.leaves: dict[Leaf, list[Any]] = {}
         self.captured: dict[tuple[Node, int], Any] = {}
+        #: How many sums are `PARTS`.
+        self.parted = 0
 
     def run(
         self,
@@ -127,6 +148,8 @@ class Walk:
         while heap:
             arrived = reached.pop(-heappop(heap))
             node = arrived[0]
+            if self.parted:
+                self.join_all(arrived)
             for captured, slot in wanted:
                 if captured is node:
                     self.captured[node, slot] = arrived[1 + 2 * slot]
@@ -197,6 +220,9 @@ class Walk:
             arrived[at], arrived[at + 1] = value, memory
             return
         known = arrived[at + 1]
+        if known == PARTS:
+            self.join(arrived, at)
+            total, known = arrived[at : at + 2]
         if known == OWNED or (known == FRESH and not self.k.is_view(total)):
             arrived[at] = self.k.add_into(total, value)
         else:
@@ -206,7 +232,7 @@ class Walk:
     def add_part(
         self, edge: Edge, part: Partial, shape: Any, cotangent: list[Any]
     ) -> None:
-        """Add into a slice of a buffer, which is made at the first part."""
+        """Let a part wait for the others, or add it into a slice of their sum."""
         k = self.k
         if part.index is None:
             _, g, known = cotangent
@@ -215,12 +241,35 @@ class Walk:
             return
         arrived, at = self.place(edge)
         total = arrived[at]
+        if total is None and not k.records and edge.__class__ is not Leaf:
+            total = arrived[at] = Parts(shape)
+            arrived[at + 1] = PARTS
+            self.parted += 1
+        if arrived[at + 1] == PARTS:
+            total.held.append((part.index, part.value))
+            total.room -= math.prod(part.value.shape)
+            if total.room < 0:
+                self.join(arrived, at)
+            return
         if total is None:
             total = k.zeros(shape, k.dtype(part.value))
         elif arrived[at + 1] != OWNED:
             total = k.copy(total)
         arrived[at] = k.add_into_slice(total, part.index, part.value)
         arrived[at + 1] = OWNED
+
+    def join(self, arrived: list[Any], at: int) -> None:
+        """Put the sum of parts in their place."""
+        parts = arrived[at]
+        value, owned = self.k.joined(parts.shape, parts.held)
+        arrived[at], arrived[at + 1] = value, OWNED if owned else HANDED_ON
+        self.parted -= 1
+
+    def join_all(self, arrived: list[Any]) -> None:
+        """Put sums in the place of parts, for all outputs of a node."""
+        for at in range(1, len(arrived), 2):
+            if arrived[at + 1] == PARTS:
+                self.join(arrived, at)
 
     def run_hooks(self, node: Node, arrived: list[Any]) -> None:
         """Let users see and replace the cotangents of a node's outputs."""
