@@ -33,6 +33,26 @@ def linear_backward(g: Any, x: Any, weight: Any) -> object:
     return g @ weight, g.t() @ x, g.sum(0)
 
 
+def conv_dx(g: Any, weight: Any, _bias: Any, sizes: Any, *lie: Any) -> object:
+    """What autograd runs for the images."""
+    shape = (g.shape[0], weight.shape[1] * lie[3], *sizes)
+    return torch.nn.grad.conv2d_input(shape, weight, g, *lie)
+
+
+def conv_dweight(g: Any, x: Any, kernel: Any, *lie: Any) -> object:
+    """What autograd runs for the weights."""
+    shape = (g.shape[1], x.shape[1] // lie[3], *kernel)
+    return torch.nn.grad.conv2d_weight(x, shape, g, *lie)
+
+
+def attention(q: Any, k: Any, v: Any, *rest: Any) -> object:
+    """``[B, S, H, D]`` as PyTorch has it: heads before the sequence, by strides."""
+    *_, scale, causal, _p = rest
+    operands = [x.transpose(1, 2) for x in (q, k, v)]
+    causal = causal != "none"
+    return F.scaled_dot_product_attention(*operands, is_causal=causal, scale=scale)
+
+
 def cross_entropy(logits: Any, target: Any, *_: Any) -> object:
     """Loss and gradient: what autograd runs."""
     log_p = F.log_softmax(logits, 1)
@@ -93,6 +113,10 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "gemm": lambda a, b, bias, *_: torch.matmul(a, b),
     "linear": lambda x, weight, bias, _: F.linear(x, weight, bias),
     "linear_backward": linear_backward,
+    "conv": F.conv2d,
+    "conv_dx": conv_dx,
+    "conv_dweight": conv_dweight,
+    "attention": attention,
     "sum": torch.sum,
     "mean": torch.mean,
     "logsumexp": torch.logsumexp,

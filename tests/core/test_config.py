@@ -137,7 +137,6 @@ def test_each_variable_has_a_meaning():
     for name, meaning in _config.VARIABLES.items():
         assert name.startswith("AUTOCALC_")
         assert len(meaning) > 10
-    assert "reserved" in _config.VARIABLES["AUTOCALC_TUNE"]
 
 
 def test_the_log_level_reaches_the_logger(environment):

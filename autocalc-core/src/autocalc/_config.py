@@ -28,7 +28,7 @@ VARIABLES = {
     "AUTOCALC_CPU_FEATURES": "CPU features to hide, for tests: -avx512f,-avx2",
     "AUTOCALC_NUM_THREADS": "thread budget; by default the usable cores",
     "AUTOCALC_DETERMINISTIC": "1: refuse kernels that do not promise the same bits",
-    "AUTOCALC_TUNE": "reserved: read or off, whether tuning records are used",
+    "AUTOCALC_TUNE": "read or off: whether what `autocalc tune` measured counts",
     "AUTOCALC_CACHE_DIR": "where tuning records and downloads are kept",
     "AUTOCALC_DATA_DIR": "where data sets are looked for",
     "AUTOCALC_STRICT": "1: a fall to the reference kernels is an error",

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from autocalc import _config
+from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import Entry, find_set
 from autocalc._dispatch._state import PROCESS, current, enter, leave
@@ -133,5 +134,6 @@ def reload() -> None:
     """Look again at the environment and at the installed packages."""
     _config.reload()
     registry.cache_clear()
+    tuning.forget()
     for selection in (PROCESS, current().selection):
         selection.forget()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autocalc import _config
+from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._cpu import cpu_features, cpu_name, detected_features
 from autocalc._dispatch._plugins import Refusal, registry
@@ -150,6 +151,8 @@ class Report:
     hidden: tuple[str, ...]
     missing: tuple[str, ...]
     threads: int
+    #: What is known from `autocalc tune`.
+    tuning: str
     environment: dict[str, str]
 
     def __str__(self) -> str:
@@ -166,6 +169,7 @@ class Report:
             lines.append(f"missing: {', '.join(self.missing)}")
         if self.hidden:
             lines.append(f"hidden: {', '.join(self.hidden)}")
+        lines.append(f"tuning record: {self.tuning}")
         for name, value in self.environment.items():
             lines.append(f"{name}={value}")
         return "\n".join(lines)
@@ -207,5 +211,6 @@ def show() -> Report:
         tuple(sorted(wanted & (detected_features() - features))),
         tuple(sorted(wanted - detected_features())),
         get_num_threads(),
+        tuning.state(),
         dict(_config.settings().found),
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from autocalc._config import logger, settings
+from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._plugins import Registry, registry
 from autocalc._kernels._adapter import call_of
 from autocalc._kernels._set import Allocator, DispatchKey, KernelImpl, KernelSet
@@ -156,8 +157,12 @@ class Selection:
 
     # ---- the order -------------------------------------------------------------
 
-    def order(self) -> list[tuple[KernelSet, str]]:
-        """Return the usable sets, best first, each with where its place came from."""
+    def order(self, key: DispatchKey | None = None) -> list[tuple[KernelSet, str]]:
+        """Return the usable sets, best first, each with where its place came from.
+
+        First the user's choices, then for a call like one that `autocalc tune` measured
+        the sets by their times, then all others by rank.
+        """
         found = registry()
         ranked = sorted(found.sets.values(), key=lambda s: (-s.rank, s.name))
         chosen: list[tuple[KernelSet, str]] = []
@@ -165,6 +170,8 @@ class Selection:
             kernel_set = find_set(found, choice)
             if all(kernel_set is not other for other, _ in chosen):
                 chosen.append((kernel_set, f"chosen as {choice!r}"))
+        if key is not None and not self.only:
+            chosen += self._measured(key, {kernel_set.name for kernel_set, _ in chosen})
         names = {kernel_set.name for kernel_set, _ in chosen}
         rest = [
             (kernel_set, "by rank")
@@ -173,6 +180,21 @@ class Selection:
             and (not self.only or kernel_set.name == "reference")
         ]
         return chosen + rest
+
+    @staticmethod
+    def _measured(key: DispatchKey, but: set[str]) -> list[tuple[KernelSet, str]]:
+        """Return the sets that were timed with a call like this, the fastest first."""
+        timed = tuning.nearest(key)
+        if timed is None:
+            return []
+        return [
+            (
+                registry().sets[name],
+                f"measured {1e6 * timed.seconds[name]:.4g} us at {timed.label}",
+            )
+            for name in timed.fastest_first
+            if name not in but
+        ]
 
     def _first_empty(self, shape: Shape, dtype: DType) -> Array:
         """Find the allocator, then allocate with it from now on."""
@@ -206,7 +228,7 @@ class Selection:
         """Return the best set's name and its function for this call."""
         best: tuple[int, str, Entry] | None = None
         refusals: list[str] = []
-        for kernel_set, origin in self.order():
+        for kernel_set, origin in self.order(key):
             if best is not None and best[0] >= kernel_set.rank:
                 break
             offer = self._offer(kernel_set, spec, key)
@@ -266,7 +288,7 @@ class Selection:
 
     def candidates(self, spec: KernelSpec, key: DispatchKey) -> Iterator[Candidate]:
         """Yield every set in order, with its offer or its refusal."""
-        for kernel_set, origin in self.order():
+        for kernel_set, origin in self.order(key):
             offer = self._offer(kernel_set, spec, key)
             if isinstance(offer, str):
                 yield Candidate(kernel_set.name, kernel_set.rank, origin, "", offer)

@@ -16,6 +16,7 @@ from autocalc.cli._generate import generate_command
 from autocalc.cli._kernels import kernels_command
 from autocalc.cli._predict import predict_command
 from autocalc.cli._train import train_command
+from autocalc.cli._tune import tune_command
 from autocalc.errors import AutocalcError
 
 #: What a shell reports for a program that Ctrl-C ended: 128 and the signal's number.
@@ -64,6 +65,8 @@ def cli() -> None:
       autocalc train charlm --save text.safetensors
       autocalc generate text.safetensors --prompt "The "
       autocalc kernels                what is installed, chosen and refused
+      autocalc bench kernels          what the kernels are worth here
+      autocalc tune                   let measured times choose the kernels
     """
 
 
@@ -74,6 +77,7 @@ for command in (
     bench_command,
     kernels_command,
     explain_command,
+    tune_command,
 ):
     cli.add_command(command)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from autocalc.cli._bench_kernels import bench_kernels_command
 from autocalc.cli._common import choose_machine, machine_options
 from autocalc.cli._text_screen import perplexity
 from autocalc.cli._train_text import choice_option, size_options
@@ -47,14 +48,18 @@ class Row:
 
 @click.group("bench")
 def bench_command() -> None:
-    """Measure what training costs on this machine.
+    """Measure what kernels and training cost on this machine.
 
     \b
     Examples:
+      autocalc bench kernels --kernels simd
       autocalc bench lm
       autocalc bench lm --sweep
       autocalc bench lm --seq-len 256 --layers 12 --kernels reference
     """
+
+
+bench_command.add_command(bench_kernels_command)
 
 
 @bench_command.command("lm", short_help="Steps of transformers.")

@@ -69,6 +69,7 @@ def _print_machine(console: Any, report: Report) -> None:
         ("features", " ".join(report.features) or "none that a kernel set asks for"),
         ("hidden", " ".join(report.hidden)),
         ("missing", " ".join(report.missing)),
+        ("tuning", report.tuning),
     ]
     _table(console, "Machine", *((name, text) for name, text in lines if text))
 

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Timing calls of kernels, kernel set by kernel set, in turn."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import click
+
+from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._state import current, enter, leave
+from autocalc._kernels._benchmarks import ROWS, Row, arguments
+from autocalc._kernels._set import DispatchKey
+from autocalc._kernels._table import TABLE
+from autocalc.cli._progress import progress_bar
+
+#: Seconds that one turn lasts at least; shorter ones measure the clock.
+TURN = 2e-3
+
+#: A row has this many turns for each set, if its time allows.
+MOST_TURNS, FEWEST_TURNS = 25, 3
+
+
+class Call:
+    """One row of `ROWS`, ready to run under any choice of kernel sets."""
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.spec = TABLE[row.kernel]
+        self.operands = [_own(x) for x in arguments(row)]
+        self.run = partial(
+            getattr(arrays, row.kernel),
+            *self.operands,
+            *row.attributes,
+            **({"want": row.want} if row.want else {}),
+        )
+
+    @property
+    def key(self) -> DispatchKey:
+        """What the dispatcher sees of the call."""
+        call = KernelCall(self.spec)
+        return call.key(*self.operands, *self.row.attributes, want=self.row.want)
+
+    def sets(self) -> list[str]:
+        """Return the sets that take the call, by rank."""
+        offers = current().selection.candidates(self.spec, self.key)
+        able = [offer for offer in offers if offer.refusal is None]
+        return [offer.name for offer in sorted(able, key=lambda offer: -offer.rank)]
+
+
+def _own(operand: Any) -> Any:
+    """Return a copy where results lie too; a transposed operand stays as it is."""
+    if isinstance(operand, list):
+        return [_own(one) for one in operand]
+    if operand is None or not operand.ndim or not operand.flags.c_contiguous:
+        return operand
+    return arrays.copy(operand)
+
+
+def seconds_of(call: Call, sets: Sequence[str], budget: float) -> dict[str, float]:
+    """Return the median seconds of a call under each set; they take turns.
+
+    Turns alternate, so that another program which runs for a while slows all alike.
+    """
+    turns = {name: _turn(call, name) for name in sets}
+    times: dict[str, list[float]] = {name: [turn()] for name, turn in turns.items()}
+    end = perf_counter() + budget
+    for done in range(1, MOST_TURNS):
+        if done >= FEWEST_TURNS and perf_counter() > end:
+            break
+        for name, turn in turns.items():
+            times[name].append(turn())
+    return {name: median(values) for name, values in times.items()}
+
+
+def _turn(call: Call, name: str) -> Callable[[], float]:
+    """Return a function that runs the call for a while; it gives seconds a call."""
+    selection = current().selection.derive(choices=(name,))
+
+    def seconds(repeats: int) -> float:
+        token = enter(selection=selection)
+        try:
+            started = perf_counter()
+            for _ in range(repeats):
+                call.run()
+            return (perf_counter() - started) / repeats
+        finally:
+            leave(token)
+
+    seconds(1)  # the decision, the memory
+    repeats = max(1, round(TURN / max(seconds(1), 1e-7)))
+    return partial(seconds, repeats)
+
+
+def rows_of(names: Sequence[str]) -> list[Row]:
+    """Return the rows of these kernels; all rows where none is named."""
+    known = {row.kernel for row in ROWS.values()}
+    for name in names:
+        if name not in known:
+            message = f"{name!r} is not timed; these are: {', '.join(sorted(known))}."
+            raise click.BadParameter(message, param_hint="KERNEL")
+    return [row for row in ROWS.values() if not names or row.kernel in names]
+
+
+def with_progress(rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield the rows; a bar on a terminal shows which is measured."""
+    if not sys.stdout.isatty():
+        yield from rows
+        return
+    bar = progress_bar("{task.description}")
+    with bar:
+        task = bar.add_task("", total=len(rows), news="")
+        for row in rows:
+            bar.update(task, description=row.name, refresh=True)
+            yield row
+            bar.advance(task)

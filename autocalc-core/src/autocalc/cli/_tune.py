@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""``autocalc tune``: let measured times choose the kernel sets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import click
+
+from autocalc._dispatch import _tuning as tuning
+from autocalc._dispatch._choice import reload
+from autocalc._dispatch._threads import get_num_threads
+from autocalc._kernels._benchmarks import Row
+from autocalc._kernels._table import TABLE
+from autocalc.cli._common import choose_machine
+from autocalc.cli._timing import Call, rows_of, seconds_of, with_progress
+
+
+@click.command("tune")
+@click.argument("names", metavar="[KERNEL]...", nargs=-1)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.01),
+    default=0.5,
+    show_default=True,
+    help="Time for each call.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1),
+    help="Threads that the record is for.  [default: the usable cores]",
+)
+@click.option("--forget", is_flag=True, help="Delete the record instead.")
+@click.pass_context
+def tune_command(
+    ctx: click.Context,
+    /,
+    names: tuple[str, ...],
+    seconds: float,
+    threads: int | None,
+    forget: bool,
+) -> None:
+    """Time the installed kernel sets on this machine and let the times choose.
+
+    Without a record the sets' ranks choose.  Measured are the kernels whose choice may
+    depend on shapes (products, convolutions, attention, recurrent layers) wherever more
+    than one set takes the call; the record goes into the user's cache folder and counts
+    for calls like a measured one: no dimension more than twice as large or small, for
+    this CPU, this number of threads and the packages of today.  Nothing else ever
+    measures.  Close other programs first.
+
+    \b
+    Examples:
+      autocalc tune
+      autocalc tune gemm linear --seconds 2
+      autocalc explain gemm 256x784 784x1024     shows the times that chose
+      AUTOCALC_TUNE=off autocalc train mnist     ignores the record
+      autocalc tune --forget
+    """
+    choose_machine(ctx, threads, None)
+    if forget:
+        _forget()
+        return
+    measured = list(_measured(rows_of(names), seconds))
+    if not measured:
+        click.echo(
+            "Nothing to measure: no call is taken by more than one kernel set. "
+            "Another kernel package would change that; `autocalc kernels` shows all."
+        )
+        return
+    anew = {one.kernel for one in measured}
+    kept = [old for old in tuning.known() if old.kernel not in anew]
+    path = tuning.write([*kept, *measured])
+    reload()
+    wins = Counter(one.fastest_first[0] for one in measured)
+    summary = ", ".join(f"{name} {count}" for name, count in wins.most_common())
+    click.echo(
+        f"Chosen for {len(measured)} calls on {get_num_threads()} threads: {summary}.\n"
+        f"From now on these times choose; they are kept in {path}"
+    )
+
+
+def _forget() -> None:
+    path = tuning.path_of_record()
+    path.unlink(missing_ok=True)
+    reload()
+    click.echo(f"The ranks choose again; there is no {path} any more.")
+
+
+def _measured(rows: Sequence[Row], seconds: float) -> Iterator[tuning.Measured]:
+    """Time and show the calls for which there is anything to choose."""
+    for row in with_progress(rows):
+        if TABLE[row.kernel].key != "shapes":
+            continue
+        call = Call(row)
+        rivals = [name for name in call.sets() if name != "reference"]
+        if len(rivals) > 1:
+            times = seconds_of(call, rivals, seconds)
+            one = tuning.measured(call.key, row.operands, times)
+            click.echo(_shown(one))
+            yield one
+
+
+def _shown(one: tuning.Measured) -> str:
+    best, *rest = one.fastest_first
+    others = "".join(
+        f", {name} {one.seconds[name] / one.seconds[best]:.2f}x" for name in rest
+    )
+    return f"{one.kernel} {one.label}: {best} {1e6 * one.seconds[best]:.4g} us{others}"

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""``autocalc tune`` and ``autocalc bench kernels``: times of kernel sets in turn."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import autocalc as ac
+from autocalc import _config
+from autocalc._dispatch import _plugins
+from autocalc._dispatch import _tuning as tuning
+from autocalc._kernels import _benchmarks
+from autocalc._kernels._plugin import adapt
+from autocalc._kernels._table import TABLE
+from autocalc.cli import _timing
+from autocalc.cli._timing import Call, seconds_of
+from autocalc.plugin import KernelImpl, KernelSet
+
+SMALL = {
+    row.name: row
+    for row in _benchmarks.ROWS.values()
+    if row.name in {"gemm 17x33x65", "add 4 Ki", "exp 4 Ki"}
+}
+
+
+def rival(name, rank):
+    """A set with the reference's product."""
+    kernels = {"gemm": KernelImpl(adapt(TABLE["gemm"]))}
+    return KernelSet(name, family=name, load=lambda: kernels, rank=rank)
+
+
+@pytest.fixture
+def vendors(tmp_path, monkeypatch):
+    """Let two sets with a product of their own be all that is installed."""
+    monkeypatch.setenv("AUTOCALC_TUNE", "read")
+    monkeypatch.setenv("AUTOCALC_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(_timing, "ROWS", SMALL)
+    plain = _plugins.Registry.add_plugin
+
+    def add_plugin(self, plugin, load):
+        plain(self, plugin, load)
+        if plugin.name == "reference":
+            for name, rank in (("swift", 9000), ("plodding", 8000)):
+                self._add_set(_plugins.Plugin(name, name, "1.0"), rival(name, rank))
+
+    monkeypatch.setattr(_plugins.Registry, "add_plugin", add_plugin)
+    monkeypatch.setattr(_plugins, "_entry_points", list)
+    _config.reload()
+    ac.kernels.reload()
+    yield
+    monkeypatch.undo()
+    _config.reload()
+    ac.kernels.reload()
+
+
+def test_what_is_measured_is_kept_and_chooses(run, vendors, monkeypatch):
+    times = {"swift": 2e-3, "plodding": 1e-3}
+    monkeypatch.setattr("autocalc.cli._tune.seconds_of", lambda *_: times)
+    output = run("tune").output
+    assert "gemm 17x33x65: plodding 1000 us, swift 2.00x" in output
+    assert "Chosen for 1 calls" in output
+    assert "threads: plodding 1." in output
+    (one,) = tuning.known()
+    assert (one.kernel, one.seconds) == ("gemm", times)
+    explained = run("explain", "gemm", "17x65", "65x33").output
+    assert "plodding (rank 8000, measured 1000 us at 17x33x65)" in explained
+    assert "1 calls measured" in run("kernels").output
+    assert "ranks choose again" in run("tune", "--forget").output
+    assert tuning.known() == ()
+    assert "none; `autocalc tune` makes one" in run("kernels").output
+
+
+def test_kernels_that_are_not_measured_anew_keep_their_times(run, vendors):
+    run("tune", "--seconds", 0.01)
+    assert len(tuning.known()) == 1
+    assert "Nothing to measure" in run("tune", "add").output
+    assert len(tuning.known()) == 1
+
+
+def test_a_kernel_without_rows_is_refused(run):
+    output = run("tune", "gem", code=2).output
+    assert "'gem' is not timed; these are: " in output
+
+
+def test_times_are_medians_of_turns_that_alternate(vendors, monkeypatch):
+    turns = []
+
+    def turn(call, name):
+        values = iter([3.0, 1.0, 2.0])
+
+        def seconds():
+            turns.append(name)
+            return next(values)
+
+        return seconds
+
+    monkeypatch.setattr(_timing, "_turn", turn)
+    monkeypatch.setattr(_timing, "MOST_TURNS", 3)
+    call = Call(SMALL["gemm 17x33x65"])
+    assert seconds_of(call, ["swift", "plodding"], 1) == {"swift": 2, "plodding": 2}
+    assert turns == ["swift", "plodding"] * 3
+
+
+def test_a_turn_runs_the_set_it_names(vendors):
+    call = Call(SMALL["gemm 17x33x65"])
+    assert call.sets() == ["swift", "plodding", "reference"]
+    with ac.kernels.count() as calls:
+        times = seconds_of(call, ["plodding", "reference"], 0)
+    assert {name for _, name in calls} == {"plodding", "reference"}
+    assert all(0 < seconds < 1 for seconds in times.values())
+
+
+def test_a_line_shows_a_set_beside_the_next_of_another_family(run, vendors):
+    lines = run("bench", "kernels", "gemm", "--seconds", 0.01).output.splitlines()
+    assert lines[0].startswith("swift, ")
+    kernel, operands, _, unit, rate, per_second, ratio, against = lines[2].split()
+    assert (kernel, operands, against) == ("gemm", "17x33x65", "plodding")
+    assert unit in {"us", "ms"}
+    assert per_second == "GFLOP/s"
+    assert float(rate) > 0
+    assert 0.01 < float(ratio) < 100
+
+
+def test_lines_for_programs(run, vendors):
+    words = ["--kernels", "plodding", "--against", "reference", "--seconds", 0.01]
+    line = json.loads(run("bench", "kernels", "--json", *words).output)
+    assert line["rival"] == "reference"
+    assert line["ratio"] == pytest.approx(line["rival_seconds"] / line["seconds"])
+    assert line["rate"] == pytest.approx(2e-9 * 17 * 33 * 65 / line["seconds"])
+
+
+def test_a_set_is_not_its_own_rival(run, vendors):
+    words = ["bench", "kernels", "--kernels", "swift", "--against"]
+    output = run(*words, "swift", code=2).output
+    assert "swift is what is measured; name another set" in output
+    assert (
+        "there is no kernel set or family 'fast'" in run(*words, "fast", code=2).output
+    )
