@@ -240,3 +240,18 @@ def test_blocks_of_the_allocator_are_kept():
 
     rejects(r"40 calls moved the allocator's counter `in_use` by \+2560", "leaks",
             "exp", exp, allocator=Allocator)  # fmt: skip
+
+
+def test_scratch_that_a_thread_takes_late_is_no_leak():
+    class Allocator:
+        calls = 0
+
+        def stats(self):
+            return {"in_use": 64 * (Allocator.calls > process.REPETITIONS)}
+
+    def exp(out, a):
+        REFERENCE["exp"](out, a)
+        Allocator.calls += 1
+
+    run("leaks", "exp", exp, allocator=Allocator)
+    assert Allocator.calls > 2 * process.REPETITIONS
