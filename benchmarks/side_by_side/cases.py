@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from benchmarks.side_by_side import language
+from benchmarks.side_by_side import generation, language
 from benchmarks.side_by_side.language import Sizes
 from benchmarks.worker import Run
 
@@ -117,6 +117,12 @@ LANGUAGE = {
 CASES.update(
     (str(sizes), Case(language.step(sizes), calls, 1e-3, "ms"))
     for sizes, calls in LANGUAGE.items()
+)
+
+#: Models that write a text.
+WRITERS = [generation.Model(vocabulary=65, d_model=128, heads=4, layers=4, tokens=256)]
+CASES.update(
+    (str(sizes), Case(generation.generate(sizes), 1, 1e-3, "ms")) for sizes in WRITERS
 )
 
 

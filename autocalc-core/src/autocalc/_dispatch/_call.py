@@ -152,6 +152,21 @@ class KernelCall:
         selection.remember(self.index, cache_key, kernel)
         return kernel
 
+    def decided(
+        self, *args: Any, into: Any, want: int = 0
+    ) -> tuple[Entry, tuple[Any, ...]]:
+        """Return the kernel that runs a call into `into`, and all its attributes.
+
+        For who runs one call many times: ``kernel(*outputs, *inputs, *attributes)``, as
+        long as the selection and its `tables` are the same, and what its key names.
+        """
+        operands = args[: self._n_operands]
+        attributes = self._attributes(args[self._n_operands :])
+        wanted = want | self._mandatory
+        free = self._free(into, None, None)
+        kernel, _ = self._decision(operands, attributes, wanted, 0, into, free)
+        return kernel, (*attributes, 0) if self.spec.accumulates else attributes
+
     def key(
         self,
         *args: Any,

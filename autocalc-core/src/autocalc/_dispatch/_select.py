@@ -151,8 +151,7 @@ class Selection:
 
     def forget(self) -> None:
         """Drop every decision; the next calls decide again."""
-        for table in self.tables:
-            table.clear()
+        self.tables = [{} for _ in TABLE]
         self.empty = self._first_empty
 
     # ---- the order -------------------------------------------------------------

@@ -41,9 +41,10 @@ class KeyValueCache:
         features: int,
         dtype: DType | None = None,
     ) -> None:
-        shape = (batch, length, heads, features)
-        self._keys = zeros(*shape, dtype=dtype)
-        self._values = zeros(*shape, dtype=dtype)
+        # Beside each other, as a projection gives them: one copy adds both.
+        self._both = zeros(batch, length, 2 * heads, features, dtype=dtype)
+        self._keys = self._both[:, :, :heads]
+        self._values = self._both[:, :, heads:]
         self.count = 0
 
     @property

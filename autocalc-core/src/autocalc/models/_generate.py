@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from autocalc._creation import rand
-from autocalc._functional import cat, cumsum, gather, softmax, sort, topk
+from autocalc._functional import cat, cumsum, gather, softmax, sort, stack, topk
 from autocalc._grad_mode import no_grad
 from autocalc._random import Generator, default_generator
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
+from autocalc.models._reading import position_reader
 
 
 def generate(
@@ -45,7 +46,8 @@ def generate(
         top_p=top_p,
         seed=seed,
     )
-    return cat((prompt, *(token.reshape(-1, 1) for token in tokens)), 1)
+    new = list(tokens)
+    return cat((prompt, stack(new, 1)), 1) if new else prompt.clone()
 
 
 def stream(
@@ -105,20 +107,36 @@ def _stream(
     was_training = model.training
     model.eval()
     reading, caches, room = _begin(model, prompt, model.context)
-    text = reading
+    read = reader(model, caches)
+    text = [reading]
     try:
         for _ in range(count):
             with no_grad():  # not around the yield: the caller goes on in between
                 if reading.shape[1] > room:
-                    reading, caches, room = _begin(model, text, model.context // 2)
-                logits = model(reading, caches)[:, -1]
+                    text = [cat(text, 1)]
+                    reading, caches, room = _begin(model, text[0], model.context // 2)
+                    read = reader(model, caches)
+                logits = read(reading)
                 room -= reading.shape[1]
                 token = draw(logits, temperature, top_k, top_p, generator)
-                reading = token.reshape(-1, 1)
-                text = cat((text, reading), 1)
+                reading = token.unsqueeze(1)
+                text.append(reading)
             yield token
     finally:
         model.train(was_training)
+
+
+def reader(model: Any, caches: Any) -> Callable[[Tensor], Tensor]:
+    """Return ``read(tokens [B, S])``: the logits [B, V] behind the last of them."""
+    one_more = position_reader(model, caches)
+
+    def read(tokens: Tensor) -> Tensor:
+        if one_more is not None and tokens.shape[1] == 1:
+            return one_more(tokens)
+        logits: Tensor = model(tokens, caches)[:, -1]
+        return logits
+
+    return read
 
 
 def _begin(model: Any, text: Tensor, most: int | None) -> tuple[Tensor, Any, float]:
