@@ -68,6 +68,136 @@ def test_inference_mode_records_nothing():
     assert ac.is_grad_enabled()
 
 
+def test_questions_to_a_tensor():
+    x = ac.ones(2, 3)
+    assert x.is_cpu
+    for answer in (x.is_cuda, x.is_mps, x.is_sparse, x.is_quantized, x.is_complex()):
+        assert answer is False
+    assert (x.get_device(), x.ndimension(), x.nelement()) == (-1, 2, 6)
+    assert (x[1].storage_offset(), x.stride(0), x.stride()) == (3, 3, (3, 1))
+    assert x.pin_memory() is x.share_memory_() is x
+    assert x.is_same_size(x[:1]) is False
+    assert 1 in x
+    assert 2 not in x
+    assert next(iter(reversed(ac.arange(3)))).item() == 2
+    with pytest.raises(ac.errors.ArgumentError, match="cuda: there is no CUDA device"):
+        x.cuda()
+    with pytest.raises(ac.errors.DimensionError, match="stride: `dim`=2 is out of ran"):
+        x.stride(2)
+    y = x.requires_grad_() * 2
+    assert y.numpy(force=True).sum() == 12
+    y.retain_grad()
+    assert (x.retains_grad, y.retains_grad) == (False, True)
+
+
+def test_tensors_by_the_names_of_older_programs():
+    assert ac.FloatTensor(2, 3).shape == ac.Tensor(2, 3).shape == (2, 3)
+    assert ac.LongTensor([1, 2]).dtype is ac.int64
+    assert ac.DoubleTensor().shape == (0,)
+    x = ac.ones(1)
+    assert isinstance(x, ac.FloatTensor)
+    assert not isinstance(x, ac.LongTensor)
+    assert x.type() == "autocalc.FloatTensor"
+    for kind in (ac.LongTensor, "torch.LongTensor", ac.int64, "int64"):
+        assert x.type(kind).dtype is ac.int64
+    assert (x.byte().dtype, x.char().dtype, x.short().dtype) == (
+        *(ac.uint8, ac.int8, ac.int16),
+    )
+    assert ac.nn.Linear(1, 1).type(ac.DoubleTensor).weight.dtype is ac.float64
+    with pytest.raises(ac.errors.ArgumentError, match="Tensor: got 2 arguments, not"):
+        ac.Tensor([1.0], 2)
+    with pytest.raises(ac.errors.ArgumentError, match="there is no CUDA device"):
+        ac.nn.Linear(1, 1).cuda()
+
+
+def test_functions_that_pytorch_has_in_two_places():
+    x = ac.tensor([[-1.0, 2.0]])
+    assert ac.relu_(x).tolist() == [[0, 2]]
+    assert ac.dropout(x, 0.5, False) is x
+    assert ac.clip(x, 0, 1).tolist() == ac.clamp(x, 0, 1).tolist()
+    assert ac.concat([x, x]).shape == ac.row_stack([x, x]).shape == (2, 2)
+    assert {"relu_", "conv2d", "autocast"} <= set(dir(ac))
+    with pytest.raises(AttributeError, match="no attribute 'no_such_thing'"):
+        _ = ac.no_such_thing
+
+
+def test_switches_with_one_setting():
+    ac.set_default_device("cpu")
+    assert ac.get_default_device() == ac.device("cpu")
+    ac.set_float32_matmul_precision("high")
+    assert ac.get_float32_matmul_precision() == "highest"
+    ac.set_num_interop_threads(3)
+    assert ac.get_num_interop_threads() == 1
+    ac.set_default_tensor_type("torch.DoubleTensor")
+    assert ac.ones(1).dtype is ac.float64
+    ac.set_default_tensor_type(ac.FloatTensor)
+    assert (
+        ac.ones(1, 2)
+        .to(memory_format=ac.channels_last)
+        .is_contiguous(memory_format=ac.contiguous_format)
+    )
+    assert not ac.accelerator.is_available()
+    assert ac.accelerator.device_count() == 0
+    with pytest.raises(ac.errors.ArgumentError, match="'fast' is none of 'highest'"):
+        ac.set_float32_matmul_precision("fast")
+
+
+def test_mixed_precision_is_off():
+    layer = ac.nn.Linear(1, 1)
+    optimizer, scaler = ac.optim.SGD(layer.parameters(), 0.5), ac.amp.GradScaler()
+    with ac.autocast("cuda", dtype=ac.float32):
+        loss = layer(ac.ones(1, 1)).sum()
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    before = layer.bias.item()
+    scaler.step(optimizer)
+    scaler.update()
+    assert layer.bias.item() == pytest.approx(before - 0.5)
+    scaler.load_state_dict(scaler.state_dict())
+    assert ac.amp.autocast("cpu", enabled=False)(max)(1, 2) == 2
+    with pytest.raises(ac.errors.DTypeError, match="lower precision on 'cpu' is not"):
+        ac.autocast("cpu")
+
+
+def test_how_tensors_print():
+    x = ac.tensor([1234.56789, 0.5])
+    ac.set_printoptions(precision=1, sci_mode=True)
+    assert repr(x) == "tensor([1.2e+03, 5.0e-01])"
+    ac.set_printoptions(edgeitems=1, threshold=2, profile="short")
+    assert repr(ac.arange(4)) == "tensor([0, ..., 3])"
+    ac.set_printoptions(profile="default")
+    with pytest.raises(ac.errors.ArgumentError, match="`profile`='loud'; it must be"):
+        ac.set_printoptions(profile="loud")
+    with pytest.raises(ac.errors.ArgumentError, match="`precision`=-1; it must be 0"):
+        ac.set_printoptions(precision=-1)
+
+
+def test_limits_of_dtypes():
+    assert ac.finfo(ac.float64).max == 1.7976931348623157e308
+    assert "eps=1.19209e-07" in repr(ac.finfo())
+    assert (ac.iinfo(ac.uint8).max, ac.iinfo(ac.int16).bits) == (255, 16)
+    with pytest.raises(ac.errors.DTypeError, match="finfo: int64 is not a floating"):
+        ac.finfo(ac.int64)
+    with pytest.raises(ac.errors.DTypeError, match="iinfo: float32 is not an integer"):
+        ac.iinfo(ac.float32)
+
+
+def test_gradients_of_chosen_inputs():
+    x, y = ac.ones(1, requires_grad=True), ac.ones(1, requires_grad=True)
+    (x * y).backward(inputs=[x])
+    assert (x.grad.item(), y.grad) == (1, None)
+    found = ac.autograd.grad(x * 2, [x, y], materialize_grads=True)
+    assert [g.item() for g in found] == [2, 0]
+    with pytest.raises(
+        ac.errors.GradError, match=r"`inputs\[0\]` of shape \(1,\) is no"
+    ):
+        (x * y).backward(inputs=ac.ones(1))
+    with pytest.raises(
+        ac.errors.GradError, match="grad: `is_grads_batched`=True, `mat"
+    ):
+        ac.autograd.grad(x * 2, x, is_grads_batched=True)
+
+
 def test_small_questions():
     assert ac.is_tensor(ac.ones(1))
     assert not ac.is_tensor(1.0)

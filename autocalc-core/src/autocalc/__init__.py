@@ -10,6 +10,8 @@ from typing import Any as _Any
 from autocalc import (
     _functional,
     _methods,
+    _platform,
+    _typed,
     autograd,
     kernels,
     linalg,
@@ -39,10 +41,12 @@ from autocalc._creation import (
     randn,
     randn_like,
     randperm,
+    scalar_tensor,
     tensor,
     zeros,
     zeros_like,
 )
+from autocalc._creation import as_tensor as asarray
 from autocalc._device import Device as device
 from autocalc._dispatch._threads import get_num_threads, serial, set_num_threads
 from autocalc._dtypes import (
@@ -61,6 +65,7 @@ from autocalc._dtypes import DType as dtype
 from autocalc._dtypes import bool_ as bool
 from autocalc._dtypes import float32 as float
 from autocalc._dtypes import float64 as double
+from autocalc._dtypes import int16 as short
 from autocalc._dtypes import int32 as int
 from autocalc._dtypes import int64 as long
 from autocalc._dtypes import promote as promote_types
@@ -107,9 +112,21 @@ from autocalc._functional import (
     var,
     where,
 )
+from autocalc._functional import cat as concat
+from autocalc._functional import cat as concatenate
+from autocalc._functional import clamp as clip
+from autocalc._functional import div as divide
+from autocalc._functional import outer as ger
+from autocalc._functional import sign as sgn
+from autocalc._functional import sub as subtract
+from autocalc._functional import trunc as fix
+from autocalc._functional import vstack as row_stack
 from autocalc._functional._einsum import einsum
 from autocalc._functional.arranging import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.combining import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.compounds import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.contractions import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.counting import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.diagonals import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.inspection import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.magnitudes import *  # noqa: F403  # its __all__ names them
@@ -121,10 +138,16 @@ from autocalc._functional.placing import *  # noqa: F403  # its __all__ names th
 from autocalc._functional.pointwise import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.repeating import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.scans import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.shapes import detach
+from autocalc._functional.statistics import *  # noqa: F403  # its __all__ names them
 from autocalc._io import load, save
+from autocalc._limits import finfo, iinfo
+from autocalc._platform import *  # noqa: F403  # its __all__ names them
+from autocalc._print import set_printoptions
 from autocalc._random import Generator, manual_seed
 from autocalc._rng_state import get_rng_state, initial_seed, seed, set_rng_state
 from autocalc._tensor import Tensor
+from autocalc._typed import *  # noqa: F403  # its __all__ names them
 from autocalc._version import __version__
 from autocalc.autograd import (
     enable_grad,
@@ -144,19 +167,24 @@ from autocalc.kernels import (
 __all__ = [
     "DType",
     "Generator",
+    "Size",
     "Tensor",
     "__version__",
+    "accelerator",
     "add",
     "all",
     "allclose",
     "amax",
     "amin",
+    "amp",
     "any",
     "arange",
     "are_deterministic_algorithms_enabled",
     "argmax",
     "argmin",
     "as_tensor",
+    "asarray",
+    "autocast",
     "autograd",
     "backends",
     "bernoulli",
@@ -165,10 +193,15 @@ __all__ = [
     "cat",
     "ceil",
     "clamp",
+    "clip",
     "clone",
+    "concat",
+    "concatenate",
     "cuda",
     "data",
+    "detach",
     "device",
+    "divide",
     "double",
     "dtype",
     "einsum",
@@ -178,6 +211,8 @@ __all__ = [
     "equal",
     "expand",
     "eye",
+    "finfo",
+    "fix",
     "flatten",
     "float",
     "float32",
@@ -188,9 +223,11 @@ __all__ = [
     "full",
     "full_like",
     "gather",
+    "ger",
     "get_default_dtype",
     "get_num_threads",
     "get_rng_state",
+    "iinfo",
     "index_select",
     "inf",
     "inference_mode",
@@ -240,18 +277,24 @@ __all__ = [
     "randperm",
     "reshape",
     "round",
+    "row_stack",
     "save",
+    "scalar_tensor",
     "seed",
     "serial",
     "set_default_dtype",
     "set_grad_enabled",
     "set_num_threads",
+    "set_printoptions",
     "set_rng_state",
+    "sgn",
+    "short",
     "softmax",
     "squeeze",
     "stack",
     "std",
     "sub",
+    "subtract",
     "sum",
     "t",
     "tensor",
@@ -268,6 +311,8 @@ __all__ = [
     "zeros_like",
 ]
 
+__all__ += _platform.__all__
+__all__ += _typed.__all__
 __all__ += _functional.mixtures.__all__
 __all__ += _functional.inspection.__all__
 __all__ += _functional.pointwise.__all__
@@ -278,16 +323,64 @@ __all__ += _functional.parting.__all__
 __all__ += _functional.placing.__all__
 __all__ += _functional.repeating.__all__
 __all__ += _functional.scans.__all__
+__all__ += _functional.statistics.__all__
+__all__ += _functional.counting.__all__
+__all__ += _functional.compounds.__all__
+__all__ += _functional.combining.__all__
 __all__ += _functional.contractions.__all__
 __all__ += _functional.magnitudes.__all__
 __all__ += _functional.matrices.__all__
 
+#: Shapes are plain tuples.
+Size: type = tuple
+
 if _TYPE_CHECKING:
-    from autocalc import backends, cuda, data, models, nn, optim, testing, utils
+    from autocalc import (
+        accelerator,
+        amp,
+        backends,
+        cuda,
+        data,
+        models,
+        nn,
+        optim,
+        testing,
+        utils,
+    )
+    from autocalc.amp import autocast
 
 #: Imported when they are first used: they are a third of all modules.
 _LATE = frozenset(
-    {"backends", "cuda", "data", "models", "nn", "optim", "testing", "utils"}
+    {
+        *("accelerator", "amp", "backends", "cuda", "data", "models", "nn", "optim"),
+        *("testing", "utils"),
+    }
+)
+
+#: Functions of `nn.functional` that PyTorch has here as well.
+_OF_NN = frozenset(
+    {
+        *("adaptive_avg_pool1d", "adaptive_max_pool1d", "avg_pool1d", "batch_norm"),
+        *("bilinear", "binary_cross_entropy_with_logits", "celu", "conv1d", "conv2d"),
+        *("conv_transpose1d", "conv_transpose2d", "cosine_embedding_loss"),
+        *("cosine_similarity", "dropout", "embedding", "embedding_bag", "group_norm"),
+        *("instance_norm", "kl_div", "layer_norm", "max_pool1d", "max_pool2d"),
+        *("pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "prelu", "rms_norm"),
+        *("selu", "triplet_margin_loss"),
+    }
+)
+
+#: Methods that write in place and that PyTorch has as functions, too.
+_IN_PLACE = frozenset(
+    name + "_"
+    for name in (
+        *("abs", "acos", "acosh", "addmv", "asin", "asinh", "atan", "atanh", "ceil"),
+        *("clamp", "clamp_max", "clamp_min", "clip", "cos", "cosh", "deg2rad"),
+        *("detach", "erf", "erfc", "exp", "exp2", "expm1", "fill", "floor", "frac"),
+        *("index_put", "log", "log10", "log1p", "log2", "logit", "nan_to_num", "neg"),
+        *("rad2deg", "reciprocal", "relu", "round", "rsqrt", "sigmoid", "sin", "sinc"),
+        *("sinh", "sqrt", "square", "tan", "tanh", "trunc", "xlogy", "zero"),
+    )
 )
 
 
@@ -296,12 +389,22 @@ def __getattr__(name: str) -> _Any:
         from importlib import import_module
 
         return import_module(f"autocalc.{name}")
+    if name in _OF_NN:
+        from autocalc.nn import functional
+
+        return getattr(functional, name)
+    if name in _IN_PLACE:
+        return getattr(Tensor, name)
+    if name == "autocast":
+        from autocalc.amp import autocast
+
+        return autocast
     message = f"module 'autocalc' has no attribute {name!r}"
     raise AttributeError(message)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATE})
+    return sorted({*globals(), *_LATE, *_OF_NN, *_IN_PLACE, "autocast"})
 
 
 # The methods of Tensor call functions that are themselves made of tensors.

@@ -64,6 +64,7 @@ __all__ = [
     "randn_like",
     "random_into",
     "randperm",
+    "scalar_tensor",
     "tensor",
     "zeros",
     "zeros_like",
@@ -140,7 +141,7 @@ def tensor(
     data: Any,
     *,
     dtype: DType | None = None,
-    device: str | Device = "cpu",
+    device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Copy numbers, nested lists or an array into a new tensor.
@@ -168,22 +169,34 @@ def tensor(
     tensor([[1, 2],
             [3, 4]])
     """
-    Device(device)
+    Device(device or "cpu")
     result = make(array_from(data, dtype), None)
     return result.requires_grad_() if requires_grad else result
 
 
 def as_tensor(
-    data: Any, dtype: DType | None = None, device: str | Device = "cpu"
+    data: Any, dtype: DType | None = None, device: str | Device | None = None
 ) -> Tensor:
     """Return `data` as a tensor, sharing memory where that is possible."""
-    Device(device)
+    Device(device or "cpu")
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray) and not _obstacle(data):
         shared = from_numpy(data)
         return shared if dtype is None else shared.to(dtype)
     return tensor(data, dtype=dtype)
+
+
+def scalar_tensor(
+    s: float,
+    *,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor without dimensions, by default of the default float dtype."""
+    return full((), s, dtype=dtypes.as_dtype(dtype or dtypes.get_default_dtype()),
+                device=device, requires_grad=requires_grad)  # fmt: skip
 
 
 def from_numpy(array: Any) -> Tensor:

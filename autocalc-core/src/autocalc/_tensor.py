@@ -26,9 +26,13 @@ class Tensor(TensorMethods):
     operators.  A tensor with ``requires_grad=True`` that the user made is a *leaf*:
     `backward` adds its gradient to `grad`.
 
+    `Tensor` itself takes data, or sizes of a tensor whose values are undefined.
+
     Examples
     --------
     >>> import autocalc as ac
+    >>> ac.Tensor([1, 2]), ac.Tensor(2, 3).shape
+    (tensor([1., 2.]), (2, 3))
     >>> w = ac.tensor([1.0, 2.0], requires_grad=True)
     >>> (w * w).sum().backward()
     >>> w.grad
@@ -49,10 +53,20 @@ class Tensor(TensorMethods):
     _version: Version | None
     _view: Any
 
-    def __init__(self, data: Any = (), *, dtype: DType | None = None) -> None:
-        from autocalc._creation import array_from
+    def __init__(self, *data: Any, dtype: DType | None = None) -> None:
+        from autocalc._creation import array_from, empty
 
-        self._array = array_from(data, dtype or dtypes.get_default_dtype())
+        kind = dtype or dtypes.get_default_dtype()
+        if data and all(type(one) is int for one in data):
+            self._array = empty(*data, dtype=kind)._array
+        elif len(data) > 1:
+            message = (
+                f"Tensor: got {len(data)} arguments, not all of them integers; give "
+                f"sizes (Tensor(2, 3)), or data alone (Tensor([2.0, 3.0]))."
+            )
+            raise ArgumentError(message)
+        else:
+            self._array = array_from(data[0] if data else (), kind)
         self._edge = None
         self._version = None
         self._view = None
@@ -66,16 +80,17 @@ class Tensor(TensorMethods):
 
     def size(self, dim: int | None = None) -> Any:
         """Return the shape, or the size of dimension `dim`."""
-        if dim is None:
-            return self.shape
-        limit, dim = self.ndim, whole("size", "dim", dim)
+        return self.shape if dim is None else self.shape[self._checked_dim("size", dim)]
+
+    def _checked_dim(self, where: str, dim: int) -> int:
+        limit, dim = self.ndim, whole(where, "dim", dim)
         if not -limit <= dim < limit:
             message = (
-                f"size: `dim`={dim} is out of range for {limit} dimensions of shape "
+                f"{where}: `dim`={dim} is out of range for {limit} dimensions of shape "
                 f"{self.shape}."
             )
             raise DimensionError(message)
-        return self.shape[dim]
+        return dim
 
     @property
     def ndim(self) -> int:
@@ -114,11 +129,12 @@ class Tensor(TensorMethods):
         """Bytes of all elements."""
         return int(self._array.nbytes)
 
-    def stride(self) -> tuple[int, ...]:
-        """Return the steps between neighbours, in elements."""
-        return tuple(s // self._array.itemsize for s in self._array.strides)
+    def stride(self, dim: int | None = None) -> Any:
+        """Return the steps between neighbours, in elements; of one dimension or all."""
+        steps = tuple(s // self._array.itemsize for s in self._array.strides)
+        return steps if dim is None else steps[self._checked_dim("stride", dim)]
 
-    def is_contiguous(self) -> bool:
+    def is_contiguous(self, memory_format: Any = None) -> bool:
         """Return whether the elements lie in row-major order without gaps."""
         return bool(self._array.flags.c_contiguous)
 
@@ -214,6 +230,11 @@ class Tensor(TensorMethods):
         self.grad = None
 
     @property
+    def retains_grad(self) -> bool:
+        """Whether `retain_grad` was asked of a tensor that is no leaf."""
+        return not self.is_leaf and _retain(*_node_and_slot(self._edge)) is not None
+
+    @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; None on leaves."""
         return None if self.is_leaf else self._node()
@@ -239,6 +260,7 @@ class Tensor(TensorMethods):
         gradient: Tensor | None = None,
         retain_graph: bool | None = None,
         create_graph: bool = False,
+        inputs: Any = None,
     ) -> None:
         """Add d(self)/d(leaf) to the `grad` of every leaf that requires one.
 
@@ -251,6 +273,8 @@ class Tensor(TensorMethods):
             the value of `create_graph`.
         create_graph
             Record the walk itself, for derivatives of the gradients.
+        inputs
+            The leaves that get a gradient; by default all.
 
         Raises
         ------
@@ -268,7 +292,7 @@ class Tensor(TensorMethods):
         """
         from autocalc.autograd import backward
 
-        backward(self, gradient, retain_graph, create_graph)
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call `hook` with the gradient of this tensor whenever it is computed.
@@ -327,15 +351,15 @@ class Tensor(TensorMethods):
 
     # ---- to and from other libraries ----------------------------------------------
 
-    def numpy(self) -> np.ndarray[Any, Any]:
-        """Return the array itself, sharing memory.
+    def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
+        """Return the array itself, sharing memory; with `force`, also of a history.
 
         Raises
         ------
         GradError
             If the tensor requires a gradient: writes would not be seen by the graph.
         """
-        if self._edge is not None:
+        if self._edge is not None and not force:
             message = (
                 "numpy: this tensor requires a gradient, which NumPy cannot follow; "
                 "use detach().numpy()."
@@ -378,6 +402,14 @@ class Tensor(TensorMethods):
 
     def __iter__(self) -> Iterator[Tensor]:
         return (self[i] for i in range(len(self)))
+
+    def __reversed__(self) -> Tensor:
+        from autocalc._functional.repeating import flip
+
+        return flip(self, 0) if self.ndim else self
+
+    def __contains__(self, element: Any) -> bool:
+        return bool((self == element).any())
 
     def __bool__(self) -> bool:
         return bool(self.item())

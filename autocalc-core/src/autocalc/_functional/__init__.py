@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from autocalc._functional import (
     arranging,
+    combining,
+    compounds,
     contractions,
+    counting,
     diagonals,
     magnitudes,
     matrices,
@@ -20,21 +23,25 @@ from autocalc._functional import (
     pointwise,
     repeating,
     scans,
+    statistics,
 )
 from autocalc._functional._arguments import (
     numbers_only,
 )
 from autocalc._functional._einsum import einsum
 from autocalc._functional.arranging import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.combining import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.comparisons import (
     allclose,
     equal,
 )
+from autocalc._functional.compounds import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.contractions import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.conversions import (
     to,
     type_as,
 )
+from autocalc._functional.counting import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.diagonals import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.elementwise import (
     add,
@@ -109,6 +116,7 @@ from autocalc._functional.shapes import (
     unsqueeze,
     view,
 )
+from autocalc._functional.statistics import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.tables import (
     embedding,
 )
@@ -181,3 +189,7 @@ __all__ += scans.__all__
 __all__ += contractions.__all__
 __all__ += magnitudes.__all__
 __all__ += matrices.__all__
+__all__ += combining.__all__
+__all__ += compounds.__all__
+__all__ += counting.__all__
+__all__ += statistics.__all__

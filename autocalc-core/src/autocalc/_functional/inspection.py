@@ -6,7 +6,15 @@ from __future__ import annotations
 from autocalc._functional._arguments import checked
 from autocalc._tensor import Tensor
 
-__all__ = ["is_floating_point", "is_tensor", "numel"]
+__all__ = [
+    "is_complex",
+    "is_floating_point",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
+    "is_tensor",
+    "numel",
+]
 
 
 def is_tensor(obj: object) -> bool:
@@ -29,3 +37,25 @@ def is_floating_point(input: Tensor) -> bool:
 def numel(input: Tensor) -> int:
     """Return the number of elements of `input`."""
     return checked("numel", input).numel()
+
+
+def is_complex(input: Tensor) -> bool:
+    """Return False: there are no complex dtypes."""
+    checked("is_complex", input)
+    return False
+
+
+def is_signed(input: Tensor) -> bool:
+    """Return whether the dtype of `input` has negative values."""
+    return checked("is_signed", input).dtype.is_signed
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Return whether the one element of `input` is not 0."""
+    return bool(checked("is_nonzero", input))
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have one shape."""
+    a, b = checked("is_same_size", input), checked("is_same_size", other)
+    return a.shape == b.shape

@@ -91,7 +91,7 @@ def _of_sizes(where: str, input: Tensor, sizes: Sequence[int], dim: int) -> Part
 
 
 def split(
-    input: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
+    tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
 ) -> Parts:
     """Return views along `dim` of one size, the last may be smaller; or of each size.
 
@@ -104,8 +104,8 @@ def split(
     [[0, 1, 2, 3], [4]]
     """
     if isinstance(split_size_or_sections, (list, tuple)):
-        return _of_sizes("split", input, split_size_or_sections, dim)
-    x, axis = _with_dim("split", input, dim)
+        return _of_sizes("split", tensor, split_size_or_sections, dim)
+    x, axis = _with_dim("split", tensor, dim)
     size, n = whole("split", "split_size", split_size_or_sections), x.shape[axis]
     if size < 0 or (size == 0 and n > 0):
         message = (

@@ -137,9 +137,15 @@ erfc = _of_one("erfc", transcendental.erfc, "1 - erf(x), precise in the tail")
 sign = _of_one("sign", division.sign, "1, 0 or -1 as x is positive, 0 or negative")
 bitwise_not = _of_one("bitwise_not", division.bitwise_not, "the other bits")
 
+
+def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Return x to the power y, element by element; shapes broadcast."""
+    result: Tensor = elementwise.pow(input, exponent)
+    return result if out is None else written("pow", result, out)
+
+
 mul = multiply = _of_two("mul", elementwise.mul, "x * y")
 true_divide = _of_two("true_divide", elementwise.div, "x / y")
-pow = _of_two("pow", elementwise.pow, "x to the power y")
 maximum = _of_two("maximum", elementwise.maximum, "the larger of x and y")
 minimum = _of_two("minimum", elementwise.minimum, "the smaller of x and y")
 eq = _of_two("eq", elementwise.eq, "whether x == y")

@@ -137,3 +137,8 @@ def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
 def clone(input: Tensor) -> Tensor:
     """Return a copy with the same history."""
     return shapes.clone(checked("clone", input))
+
+
+def detach(input: Tensor) -> Tensor:
+    """Return a tensor on the same storage that has no history."""
+    return checked("detach", input).detach()

@@ -9,16 +9,20 @@ would cost as much as the bookkeeping of a small operator.
 from __future__ import annotations
 
 from autocalc._methods import (
+    aliases,
+    answers,
     arithmetic,
     arranging,
     creation,
     elementwise,
+    less_common,
     ordering,
     placing,
     pointwise,
     pointwise_writes,
     products,
     reductions,
+    shape_writes,
     shapes,
     writes,
 )
@@ -36,6 +40,9 @@ _MODULES = (
     placing,
     arranging,
     creation,
+    answers,
+    less_common,
+    shape_writes,
 )
 
 
@@ -52,6 +59,10 @@ class TensorMethods(
     placing.Placing,
     arranging.Arranging,
     creation.Creation,
+    shape_writes.ShapeWrites,
+    less_common.LessCommon,
+    answers.Answers,
+    aliases.Aliases,
 ):
     """The methods that compute."""
 
@@ -63,7 +74,14 @@ def bind() -> None:
 
     Then let ``a * b`` call its operator at once.
     """
-    from autocalc import _creation, _dtypes, _functional, _inplace
+    from autocalc import (
+        _creation,
+        _dtypes,
+        _functional,
+        _inplace,
+        _inplace_shapes,
+        _typed,
+    )
     from autocalc._ops import division
     from autocalc._ops import elementwise as ops
 
@@ -73,6 +91,8 @@ def bind() -> None:
             dtypes=_dtypes,
             functional=_functional,
             inplace=_inplace,
+            inplace_shapes=_inplace_shapes,
+            typed=_typed,
             ops=ops,
             division=division,
         )

@@ -93,7 +93,7 @@ class Creation:
         data: Any,
         *,
         dtype: DType | None = None,
-        device: str | Device = "cpu",
+        device: str | Device | None = None,
         requires_grad: bool = False,
     ) -> Tensor:
         """Return a copy of numbers, lists or an array, of the dtype of x."""

@@ -80,9 +80,9 @@ class Elementwise:
         """Return x / other, element by element."""
         return functional.div(self, other, rounding_mode=rounding_mode)
 
-    def pow(self: Tensor, other: Any) -> Tensor:
-        """Return x to the power other, element by element."""
-        return ops.pow(self, other)
+    def pow(self: Tensor, exponent: Any) -> Tensor:
+        """Return x to the power `exponent`, element by element."""
+        return ops.pow(self, exponent)
 
     def maximum(self: Tensor, other: Any) -> Tensor:
         """Return the larger of x and other, element by element."""

@@ -62,7 +62,9 @@ class Ordering:
         """Return the mean over `dim` of what is not NaN."""
         return functional.nanmean(self, dim, keepdim, dtype=dtype)
 
-    def argsort(self: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
+    def argsort(
+        self: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False
+    ) -> Tensor:
         """Return the indices that sort along `dim`."""
         return functional.argsort(self, dim, descending)
 

@@ -151,9 +151,9 @@ class PointwiseWrites:
         """Take `bitwise_not` of every element, in place; return x."""
         return inplace.apply_("bitwise_not", self)
 
-    def pow_(self: Tensor, other: Any) -> Tensor:
-        """Take `pow` of x and `other`, in place; return x."""
-        return inplace.apply_("pow", self, other)
+    def pow_(self: Tensor, exponent: Any) -> Tensor:
+        """Raise x to the power `exponent`, in place; return x."""
+        return inplace.apply_("pow", self, exponent)
 
     def floor_divide_(self: Tensor, other: Any) -> Tensor:
         """Take `floor_divide` of x and `other`, in place; return x."""

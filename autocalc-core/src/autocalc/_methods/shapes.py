@@ -46,7 +46,7 @@ class Shapes:
         """Return the transpose of a matrix."""
         return functional.t(self)
 
-    def clone(self: Tensor) -> Tensor:
+    def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
         """Return a copy with the same history."""
         return functional.clone(self)
 
@@ -76,7 +76,7 @@ class Shapes:
         """The last two dimensions exchanged: a view."""
         return functional.transpose(self, -2, -1)
 
-    def contiguous(self: Tensor) -> Tensor:
+    def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
         """Return x itself if its elements lie in row-major order, else a copy."""
         return self if self.is_contiguous() else functional.clone(self)
 
@@ -87,15 +87,16 @@ class Shapes:
         copy: bool = False,
         device: str | Device | None = None,
         non_blocking: bool = False,
+        memory_format: Any = None,
     ) -> Tensor:
         """Return x with another dtype or on another device, itself if nothing changes.
 
         Takes a dtype, a device, both, or a tensor whose dtype to take.  `non_blocking`
-        has no effect on a CPU.
+        and `memory_format` have no effect.
         """
         return functional.to(self, *args, dtype=dtype, copy=copy, device=device)
 
-    def cpu(self: Tensor) -> Tensor:
+    def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
         """Return x itself: it lives on the CPU."""
         return self
 

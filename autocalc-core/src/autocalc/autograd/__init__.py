@@ -57,6 +57,8 @@ def backward(
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    *,
+    inputs: Tensors | None = None,
 ) -> None:
     """Add the gradient of `tensors` to the `grad` of every leaf that requires one.
 
@@ -70,6 +72,8 @@ def backward(
         Keep what operators saved for another walk; by default as `create_graph`.
     create_graph
         Record the walk itself.
+    inputs
+        The leaves that get a gradient; by default all.
 
     Raises
     ------
@@ -86,8 +90,14 @@ def backward(
     tensor([2., 4.])
     """
     outputs, seeds = _seeded("backward", tensors, grad_tensors)
-    walk = _walk(outputs, seeds, retain_graph, create_graph, None, ())
+    chosen = None if inputs is None else _chosen_leaves(inputs)
+    needed = None
+    if chosen is not None:
+        needed = reaching([out._edge for out in outputs], chosen)
+    walk = _walk(outputs, seeds, retain_graph, create_graph, needed, ())
     for leaf, value, fresh in walk.leaves.values():
+        if chosen is not None and leaf not in chosen:
+            continue
         gradient = _as_tensor(value)
         owned = fresh and not walk.k.is_view(value)
         if leaf.hooks:
@@ -97,13 +107,30 @@ def backward(
         _accumulate(leaf, gradient, owned, create_graph)
 
 
+def _chosen_leaves(inputs: Any) -> set[Any]:
+    """Return the cells of leaves that `backward` is asked for."""
+    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    for i, x in enumerate(wanted):
+        if not isinstance(x, Tensor) or x._edge.__class__ is not Leaf:
+            what = f"shape {x.shape}" if isinstance(x, Tensor) else type(x).__name__
+            message = (
+                f"backward: `inputs[{i}]` of {what} is no leaf that requires a "
+                f"gradient; use autograd.grad for others."
+            )
+            raise GradError(message)
+    return {x._edge for x in wanted}
+
+
 def grad(
     outputs: Tensors,
     inputs: Tensors,
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    allow_unused: bool = False,
+    only_inputs: bool = True,  # noqa: ARG001  there for PyTorch's argument
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """Return the gradient of `outputs` with respect to `inputs`.
 
@@ -117,6 +144,12 @@ def grad(
         Leaves or any tensors on the way.
     allow_unused
         Give None for an input that the outputs do not depend on, in place of an error.
+    only_inputs
+        Without effect: no other gradient is ever kept.
+    is_grads_batched
+        False; a batch of cotangents is a loop here.
+    materialize_grads
+        Give zeros in place of None; `allow_unused` is True then.
 
     Returns
     -------
@@ -131,6 +164,14 @@ def grad(
     >>> ac.autograd.grad(first, x)
     (tensor(12.),)
     """
+    if is_grads_batched or (materialize_grads and allow_unused is False):
+        message = (
+            f"grad: `is_grads_batched`={is_grads_batched}, `materialize_grads`="
+            f"{materialize_grads}, `allow_unused`={allow_unused}: batches of "
+            f"cotangents are not available, call grad() for each; zeros are only "
+            f"given where inputs may be unused."
+        )
+        raise GradError(message)
     roots, seeds = _seeded("grad", outputs, grad_outputs)
     wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     for i, x in enumerate(wanted):
@@ -144,7 +185,17 @@ def grad(
     needed = reaching([root._edge for root in roots], targets)
     capture = [_node_and_slot(x._edge) for x in wanted if not x.is_leaf]
     walk = _walk(roots, seeds, retain_graph, create_graph, needed, capture)
-    return tuple(_found(walk, x, i, allow_unused) for i, x in enumerate(wanted))
+    unused = bool(allow_unused) or materialize_grads
+    found = [_found(walk, x, i, unused) for i, x in enumerate(wanted)]
+    if materialize_grads:
+        found = [_or_zeros(g, x) for g, x in zip(found, wanted, strict=True)]
+    return tuple(found)
+
+
+def _or_zeros(gradient: Tensor | None, x: Tensor) -> Tensor:
+    if gradient is not None:
+        return gradient
+    return make(arrays.full(x.shape, 0, x._array.dtype), None)
 
 
 def _found(walk: Walk, x: Tensor, i: int, allow_unused: bool) -> Tensor | None:

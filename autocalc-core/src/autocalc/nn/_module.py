@@ -11,7 +11,8 @@ from autocalc._device import Device
 from autocalc._dtypes import DType
 from autocalc._grad_mode import no_grad
 from autocalc._tensor import RemovableHandle, Tensor
-from autocalc.errors import DTypeError
+from autocalc._typed import dtype_named
+from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn import _state
 from autocalc.nn._checks import check_flag
 from autocalc.nn._hooks import Hook, Hooks, call_forward, register
@@ -133,6 +134,28 @@ class Module(ModuleTree):
 
     def cpu(self) -> Self:
         """Return the module: it lives on the CPU."""
+        return self
+
+    def cuda(self, device: int | str | Device | None = None) -> Self:
+        """Raise: there is no CUDA device.
+
+        Raises
+        ------
+        ArgumentError
+            Always.
+        """
+        message = (
+            "Module.cuda: there is no CUDA device; AutoCalc runs on 'cpu'. Ask "
+            "ac.cuda.is_available() first, or leave .cuda() out."
+        )
+        raise ArgumentError(message)
+
+    def type(self, dst_type: Any) -> Self:
+        """Convert parameters and buffers to a floating-point dtype or its name."""
+        return self.to(dtype_named(dst_type))
+
+    def share_memory(self) -> Self:
+        """Return the module."""
         return self
 
     # ---- state -----------------------------------------------------------------------
@@ -326,6 +349,7 @@ def _dtype_meant(
     dtype: DType | None = None,
     device: str | Device | None = None,
     non_blocking: bool = False,
+    memory_format: Any = None,
 ) -> DType | None:
     """Return the dtype among the arguments of `Module.to`; check the device."""
     if device is not None:

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""`finfo` and `iinfo`: the limits of dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autocalc import _dtypes as dtypes
+from autocalc._dtypes import DType
+from autocalc.errors import DTypeError
+
+__all__ = ["finfo", "iinfo"]
+
+
+class finfo:
+    """Limits of a floating-point dtype, by default of the default one.
+
+    Attributes
+    ----------
+    bits, eps, max, min, tiny, smallest_normal, resolution
+        As those of `numpy.finfo`, as Python's numbers.
+    dtype
+        Its name.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.finfo(ac.float32).eps == 2.0**-23
+    True
+    """
+
+    def __init__(self, dtype: DType | None = None) -> None:
+        kind = dtypes.as_dtype(dtype or dtypes.get_default_dtype())
+        if not kind.is_floating_point:
+            message = f"finfo: {kind.name} is not a floating-point dtype; use iinfo."
+            raise DTypeError(message)
+        found: Any = np.finfo(kind.numpy)
+        self.dtype = kind.name
+        self.bits = int(found.bits)
+        self.eps = float(found.eps)
+        self.max = float(found.max)
+        self.min = float(found.min)
+        self.tiny = self.smallest_normal = float(found.tiny)
+        self.resolution = float(found.resolution)
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, "
+            f"max={self.max:g}, eps={self.eps:g}, tiny={self.tiny:g}, "
+            f"dtype={self.dtype})"
+        )
+
+
+class iinfo:
+    """Limits of an integer dtype: `bits`, `min`, `max`, and the name in `dtype`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.iinfo(ac.int8)
+    iinfo(min=-128, max=127, dtype=int8)
+    """
+
+    def __init__(self, dtype: DType) -> None:
+        kind = dtypes.as_dtype(dtype)
+        if kind.category != 1:
+            message = f"iinfo: {kind.name} is not an integer dtype."
+            raise DTypeError(message)
+        found = np.iinfo(kind.numpy)
+        self.dtype = kind.name
+        self.bits = int(found.bits)
+        self.min, self.max = int(found.min), int(found.max)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Switches that programs set before they begin, where there is but one setting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc import _dtypes as dtypes
+from autocalc._device import Device, cpu
+from autocalc._typed import dtype_named
+from autocalc.errors import ArgumentError
+
+__all__ = [
+    "channels_last",
+    "contiguous_format",
+    "get_default_device",
+    "get_float32_matmul_precision",
+    "get_num_interop_threads",
+    "preserve_format",
+    "set_default_device",
+    "set_default_tensor_type",
+    "set_float32_matmul_precision",
+    "set_num_interop_threads",
+]
+
+
+class MemoryFormat:
+    """How elements lie in memory; accepted wherever PyTorch takes it, without effect.
+
+    Kernels choose the layout that serves them.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"autocalc.{self.name}"
+
+
+contiguous_format = MemoryFormat("contiguous_format")
+preserve_format = MemoryFormat("preserve_format")
+channels_last = MemoryFormat("channels_last")
+
+
+def set_default_device(device: str | Device | None) -> None:
+    """Check that `device` is the CPU, where all tensors are made.
+
+    Raises
+    ------
+    ArgumentError
+        For any other device.
+    """
+    Device(device or "cpu")
+
+
+def get_default_device() -> Device:
+    """Return the CPU."""
+    return cpu
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """Set the default dtype by ``ac.FloatTensor``, ``ac.DoubleTensor`` or their names.
+
+    `set_default_dtype` is what it calls.
+    """
+    dtypes.set_default_dtype(dtype_named(t))
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Accept "highest", "high" or "medium"; products are always in full precision.
+
+    Raises
+    ------
+    ArgumentError
+        If `precision` is none of these.
+    """
+    if precision not in ("highest", "high", "medium"):
+        message = (
+            f"set_float32_matmul_precision: {precision!r} is none of 'highest', "
+            f"'high' and 'medium'."
+        )
+        raise ArgumentError(message)
+
+
+def get_float32_matmul_precision() -> str:
+    """Return "highest"."""
+    return "highest"
+
+
+def set_num_interop_threads(num: int) -> None:
+    """Do nothing: operators run one after the other."""
+
+
+def get_num_interop_threads() -> int:
+    """Return 1."""
+    return 1

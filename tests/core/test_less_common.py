@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""The less common functions: values, ends of their ranges, and what they refuse."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc.errors import AutocalcError
+from autocalc.testing import gradcheck, gradgradcheck
+
+RNG = np.random.default_rng(5)
+
+
+def values(low, high, shape=(3, 4)):
+    return ac.tensor(RNG.uniform(low, high, shape), requires_grad=True)
+
+
+DIFFERENTIABLE = {
+    "asinh": (ac.asinh, values(-3, 3)),
+    "acosh": (ac.acosh, values(1.2, 3)),
+    "atanh": (ac.atanh, values(-0.9, 0.9)),
+    "logit": (ac.logit, values(0.1, 0.9)),
+    "sinc": (ac.sinc, values(0.1, 3)),
+    "xlogy": (ac.xlogy, values(0.5, 2), values(0.5, 2)),
+    "logaddexp": (ac.logaddexp, values(-2, 2), values(-2, 2)),
+    "hypot": (ac.hypot, values(0.5, 2), values(0.5, 2)),
+    "copysign": (ac.copysign, values(0.5, 2), values(-2, -0.5).detach()),
+    "cummax": (lambda x: ac.cummax(x, 1)[0], values(-2, 2)),
+    "logcumsumexp": (lambda x: ac.logcumsumexp(x, 1), values(-2, 2)),
+    "quantile": (lambda x: ac.quantile(x, 0.3, 1), values(-2, 2)),
+    "cdist": (ac.cdist, values(-2, 2), values(-2, 2, (2, 4))),
+    "kron": (ac.kron, values(-2, 2), values(-2, 2, (2, 2))),
+    "cross": (ac.cross, values(-2, 2), values(-2, 2)),
+    "diff": (lambda x: ac.diff(x, 2), values(-2, 2)),
+    "trapezoid": (ac.trapezoid, values(-2, 2)),
+    "block_diag": (ac.block_diag, values(-2, 2), values(-2, 2, (2,))),
+    "put": (lambda x, y: ac.put(x, ac.tensor([5, -1]), y), values(-2, 2),
+            values(-2, 2, (2,))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradients(name):
+    function, *operands = DIFFERENTIABLE[name]
+    assert gradcheck(function, operands)
+    assert gradgradcheck(function, operands)
+
+
+def test_ends_of_ranges():
+    x = ac.tensor([-math.inf, -1e30, -0.0, 0.0, 1e-30, 1e30, math.inf])
+    wanted = np.arcsinh(x.numpy().astype(np.float64))
+    np.testing.assert_allclose(ac.asinh(x).numpy(), wanted, rtol=3e-7)
+    small = ac.tensor([0.0, 0.0], requires_grad=True)
+    (ac.asinh(small) + ac.sinc(small) + ac.xlogy(small, 2.0)).sum().backward()
+    np.testing.assert_allclose(small.grad.numpy(), 1 + math.log(2), rtol=1e-6)
+    assert ac.logaddexp(x[:1], x[:1]).item() == -math.inf
+    assert ac.hypot(ac.tensor([3e30]), ac.tensor([4e30])).item() == pytest.approx(5e30)
+    assert ac.signbit(x).tolist() == [True, True, True, False, False, False, False]
+    assert ac.fmax(ac.tensor([math.nan]), ac.tensor([1.0])).item() == 1
+
+
+def test_inplace_forms_and_other_names():
+    x = ac.tensor([0.5])
+    assert x.clone().arctanh_().item() == ac.atanh(x).item()
+    assert x.clone().clip_(0.6).item() == ac.tensor(0.6).item()
+    assert x.multiply(2).subtract(1).absolute().item() == 0
+    assert (x.greater(0.1) & x.less_equal(0.5)).item()
+
+
+REFUSED = {
+    r"bincount: -1 is negative": lambda: ac.bincount(ac.tensor([0, -1])),
+    r"bincount: `input` has shape \(2, 2\)": lambda: ac.bincount(
+        ac.ones(2, 2, dtype=ac.int64)
+    ),
+    r"histc: 0 bins from": lambda: ac.histc(ac.ones(2), 0),
+    r"kthvalue: `k`=4 for 3 elements": lambda: ac.kthvalue(ac.ones(3), 4),
+    r"quantile: `q` is 1.5; every": lambda: ac.quantile(ac.ones(3), 1.5),
+    r"quantile: `interpolation`='x'": lambda: ac.quantile(
+        ac.ones(3), 0.5, interpolation="x"
+    ),
+    r"cdist: shapes \(3,\) and": lambda: ac.cdist(ac.ones(3), ac.ones(2, 3)),
+    r"cross: no dimension of shape": lambda: ac.cross(ac.ones(2), ac.ones(2)),
+    r"rot90: `dims`=\(0, 0\)": lambda: ac.rot90(ac.ones(2, 2), 1, (0, 0)),
+    r"put: `source` has 1 elements for 2": lambda: ac.put(
+        ac.ones(3), ac.tensor([0, 1]), ac.ones(1)
+    ),
+    r"searchsorted: `side`='middle'": lambda: ac.searchsorted(
+        ac.ones(3), 1.0, side="middle"
+    ),
+    r"bucketize: `boundaries` has shape": lambda: ac.bucketize(1, ac.ones(2, 2)),
+    r"trapezoid: both `x` and `dx`=2": lambda: ac.trapezoid(
+        ac.ones(2), ac.ones(2), dx=2
+    ),
+    r"diff: `n`=-1": lambda: ac.diff(ac.ones(3), -1),
+    r"combinations: shape \(\) and": lambda: ac.combinations(ac.ones(())),
+    r"cartesian_prod: got nothing": ac.cartesian_prod,
+    r"block_diag: shapes \(1, 1, 1\)": lambda: ac.block_diag(ac.ones(1, 1, 1)),
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_they_refuse(text):
+    with pytest.raises(AutocalcError, match=text):
+        REFUSED[text]()
