@@ -5,7 +5,7 @@ import pytest
 
 import autocalc as ac
 from autocalc.errors import ArgumentError, ShapeError
-from autocalc.models import LeNet, ResNet, RowLSTM
+from autocalc.models import LeNet, ResNet, ResNet18, RowLSTM
 
 
 def small_resnet(classes=10, size=None):
@@ -56,3 +56,27 @@ def test_what_does_not_fit_is_refused():
         ResNet(widths=())
     with pytest.raises(ShapeError, match=r"RowLSTM: the images have shape \(2, 28"):
         RowLSTM()(ac.zeros(2, 28, 28))
+
+
+def test_the_network_of_18_layers_has_the_published_sizes_and_keys():
+    model = ResNet18()
+    assert sum(p.numel() for p in model.parameters()) == 11_689_512
+    state = model.state_dict()
+    assert len(state) == 122
+    assert state["conv1.weight"].shape == (64, 3, 7, 7)
+    assert state["layer3.0.downsample.1.running_var"].shape == (256,)
+    assert state["layer4.1.bn2.num_batches_tracked"].dtype is ac.int64
+    assert "layer1.0.downsample.0.weight" not in state
+
+
+def test_the_network_of_18_layers_trains():
+    ac.manual_seed(0)
+    model = ResNet18(num_classes=3)
+    x = model.layer1(ac.zeros(2, 64, 8, 8))
+    assert model.layer4(model.layer3(model.layer2(x))).shape == (2, 512, 1, 1)
+    loss = ac.nn.functional.cross_entropy(
+        model(ac.randn(2, 3, 32, 32)), ac.tensor([0, 2])
+    )
+    loss.backward()
+    for name, parameter in model.named_parameters():
+        assert float(parameter.grad.abs().max()) > 0, name

@@ -6,6 +6,7 @@ from autocalc.models._decoder import Decoder
 from autocalc.models._generate import generate, stream
 from autocalc.models._images import LeNet, ResNet, RowLSTM
 from autocalc.models._recurrent import StateCache, TextLSTM
+from autocalc.models._resnet18 import ResNet18
 from autocalc.models._training import (
     Evaluation,
     TextConfig,
@@ -20,6 +21,7 @@ __all__ = [
     "KeyValueCache",
     "LeNet",
     "ResNet",
+    "ResNet18",
     "RowLSTM",
     "StateCache",
     "TextConfig",
