@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
+from autocalc._dispatch._arrays import arrays
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.testing import assert_close, gradcheck, gradgradcheck
 
@@ -205,3 +206,16 @@ def test_a_probability_out_of_range():
         ArgumentError, match=r"`dropout_p` is 1\.5; it must be from 0 to 1"
     ):
         attend(q, q, q, dropout_p=1.5)
+
+
+def test_leaves_keep_their_gradients_without_a_copy(monkeypatch):
+    q, k, v = (ac.randn(2, 3, 5, 4, requires_grad=True) for _ in range(3))
+    copies = []
+    copy = arrays.copy
+    monkeypatch.setattr(
+        arrays, "copy", lambda *a, **w: copies.append(a) or copy(*a, **w)
+    )
+    out = ac.nn.functional.scaled_dot_product_attention(q, k, v)
+    out.backward(ac.randn(2, 3, 5, 4))
+    assert not copies
+    assert all(x.grad.is_contiguous() for x in (q, k, v))

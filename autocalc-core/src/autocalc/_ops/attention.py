@@ -23,21 +23,23 @@ attention = nary("attention", saves=SAVES)
 @attention.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     """The kernel kept lse, which has no history: a recorded walk takes primitives."""
-    return *_gradients(k, n, g, n.saved), None, None, None
+    into = None if k.records else _beside(k, n, *n.saved[2:5])
+    return *_gradients(k, n, g, n.saved, into), None, None, None
 
 
-def _gradients(k: Any, n: Any, g: Any, saved: Any) -> Any:
+def _gradients(k: Any, n: Any, g: Any, saved: Any, into: Any) -> Any:
     out, lse, q, keys, v, *rest = saved
     if k.records:
         inputs = (q, keys, v, *rest)
         return k.through_decomposition("attention", inputs, n.attributes, g)[:3]
     want = n.needs(0) | n.needs(1) << 1 | n.needs(2) << 2
-    into = _beside(k, q, keys, v) if want == 7 else None
     operands = (g, q, keys, v, out, lse, *rest)
     return k.attention_backward(*operands, *n.attributes, want=want, into=into)
 
 
-def _beside(k: Any, q: Array, keys: Array, v: Array) -> tuple[Array, ...] | None:
+def _beside(
+    k: Any, n: Any, q: Array, keys: Array, v: Array
+) -> tuple[Array, ...] | None:
     """Return arrays for the gradients, in one memory where the operands fill one.
 
     Slices of one projection get slices of that projection's gradient: nothing is left
@@ -48,7 +50,7 @@ def _beside(k: Any, q: Array, keys: Array, v: Array) -> tuple[Array, ...] | None
         return None
     if q.size + keys.size + v.size != base.size or q.shape[3] != v.shape[3]:
         return None
-    if q.shape[1] != keys.shape[1]:
+    if q.shape[1] != keys.shape[1] or not (n.needs(0) and n.needs(1) and n.needs(2)):
         return None
     batch, length, heads, features = q.shape
     end = heads + keys.shape[2]
@@ -94,10 +96,29 @@ def attention_by_heads(*args: Any) -> Tensor:
 
 def _by_heads_rule(k: Any, n: Any, g: Any) -> Any:
     out, lse, q, keys, v, *rest = n.saved
+    into, whole = (
+        (None, (None, None, None)) if k.records else _results(k, n, q, keys, v)
+    )
     g, out, q, keys, v = (k.permute(x, _TURN) for x in (g, out, q, keys, v))
-    found = _gradients(k, n, g, (out, lse, q, keys, v, *rest))
-    grads = [None if x is None else k.permute(x, _TURN) for x in found]
+    found = _gradients(k, n, g, (out, lse, q, keys, v, *rest), into)
+    turned = [None if x is None else k.permute(x, _TURN) for x in found]
+    grads = [b if a is None else a for a, b in zip(whole, turned, strict=True)]
     return *grads, None, None, None
+
+
+def _results(k: Any, n: Any, *operands: Array) -> tuple[Any, Any]:
+    """Return where the kernel puts gradients, and those that are then as wanted.
+
+    A leaf keeps an array made for it; of a view it would make a copy.
+    """
+    into = _beside(k, n, *[x.transpose(_TURN) for x in operands])
+    if into is not None:
+        return into, (None, None, None)
+    whole = [
+        k.empty(x.shape, x.dtype) if n.needs(i) and x.flags.c_contiguous else None
+        for i, x in enumerate(operands)
+    ]
+    return tuple([None if x is None else x.transpose(_TURN) for x in whole]), whole
 
 
 _by_heads.rule = _by_heads_rule
