@@ -189,6 +189,14 @@ TEST_CASE("pairs are interleaved") {
     }
 }
 
+TEST_CASE_TEMPLATE("every second element", T, float, double) {
+    constexpr int lanes = vec<T>::lanes;
+    T a[2 * lanes], out[lanes];
+    for (int i = 0; i < 2 * lanes; ++i) a[i] = T(i);
+    store(out, even(load(a), load(a + lanes)));
+    for (int i = 0; i < lanes; ++i) CHECK(out[i] == T(2 * i));
+}
+
 TEST_CASE_TEMPLATE("reductions", T, float, double) {
     constexpr int lanes = vec<T>::lanes;
     T a[lanes];

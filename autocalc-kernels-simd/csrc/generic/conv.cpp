@@ -4,6 +4,7 @@
 // transposed. For a stride of s its elements fall into s * s classes by their place
 // (y + padding) % s, (x + padding) % s; each class sees its own taps, at stride 1. So
 // both are passes of one loop, conv a single one.
+#include "conv_depthwise.hpp"
 #include "conv_tile.hpp"
 #include "conv_windows.hpp"
 #include "families.hpp"
@@ -44,6 +45,8 @@ struct ConvJob {
     int64_t bands, blocks;
     int64_t vectors, height;  // of a tile, at most
     int64_t group_weights;
+    int64_t square;  // depthwise with code of its own: rows and columns of taps, or 0
+    bool turned;     // the last tap reads the first element
     const T* start;  // of every output channel: the bias
     bool accumulate;
     ac_context* context;
@@ -107,6 +110,21 @@ struct Task {
 };
 
 template <class T>
+void run_square(const ConvJob<T>& job, const Pass<T>& pass, const Task& task,
+                const T* first, int64_t begin, int64_t end) {
+    T taps[depthwise_most * depthwise_most];
+    const T* weights = pass.weights + task.group * job.group_weights;
+    for (int64_t k = 0; k < pass.taps; ++k)
+        taps[job.turned ? pass.taps - 1 - k : k] = weights[k];
+    T* to = job.to.data + task.image * job.to.image + task.group * job.to.channel;
+    run_depthwise<T>(
+        job.square,
+        {first, job.planes.width, taps, job.start[task.group],
+         to + (pass.row_to + begin) * job.to.row + pass.column_to + pass.column_begin,
+         job.to.row, end - begin, pass.column_end - pass.column_begin, job.accumulate});
+}
+
+template <class T>
 void run_pass(const ConvJob<T>& job, const Pass<T>& pass, const Task& task,
               const T* planes) {
     constexpr int lanes = vec<T>::lanes;
@@ -115,6 +133,10 @@ void run_pass(const ConvJob<T>& job, const Pass<T>& pass, const Task& task,
     const int64_t end = smaller(top + job.band, pass.row_end);
     if (begin >= end || pass.column_begin >= pass.column_end) return;
     const T* first = planes + (begin - top) * job.planes.width + pass.column_begin;
+    if (job.square != 0) {
+        run_square(job, pass, task, first, begin, end);
+        return;
+    }
     const int64_t count =
         (end - begin - 1) * job.planes.width + pass.column_end - pass.column_begin;
     const Panels<T> panels(count, job.vectors);
@@ -164,6 +186,16 @@ void run_conv_tasks(void* arg, int64_t begin, int64_t end) {
         for (int64_t p = 0; p < job.pass_count; ++p)
             run_pass(job, job.passes[p], task, planes);
     }
+}
+
+// Rows and columns of taps if a channel reads one, at stride 1, or 0.
+template <class T>
+int64_t square_of(const ConvJob<T>& job) {
+    const Axis &y = job.windows.y, &x = job.windows.x;
+    const bool plain = y.stride * y.dilation * x.stride * x.dilation == 1;
+    const bool known = y.kernel == x.kernel && (y.kernel == 3 || y.kernel == 5);
+    const bool single = job.ins == 1 && job.outs == 1 && job.to.column == 1;
+    return plain && known && single ? y.kernel : 0;
 }
 
 // How many rows a task takes: its planes fit half of L2, and there are enough tasks.
@@ -262,6 +294,8 @@ bool conv_typed(const ac_call* call, ac_context* context) {
     job.accumulate = false;
     job.context = context;
     job.failed = 0;
+    job.square = square_of(job);
+    job.turned = false;
     choose_tasks(job, w.y.last_shift());
 
     const int64_t taps = w.ins * w.taps();
@@ -383,6 +417,8 @@ bool dx_typed(const ac_call* call, ac_context* context) {
     job.accumulate = (int_attribute(call, dx_accumulate) & 1) != 0;
     job.context = context;
     job.failed = 0;
+    job.square = square_of(job);
+    job.turned = true;
     choose_tasks(job, w.y.last_shift());
 
     const int64_t taps = w.outs * w.taps();

@@ -73,8 +73,7 @@ void gather_g(const WeightJob<T>& job, const T* g, int64_t lines, T* to) {
     const int64_t length = job.windows.x.out;
     for (int64_t o = 0; o < job.windows.outs; ++o) {
         for (int64_t y = 0; y < lines; ++y) {
-            copy_line(g + o * job.g.channel + y * job.g.row, job.g.column, length, 0, 1,
-                      length, to);
+            copy_run(g + o * job.g.channel + y * job.g.row, job.g.column, length, to);
             to += length;
         }
     }

@@ -122,38 +122,70 @@ struct Planes {
     }
 };
 
-// `count` elements from column `first` on, `step` apart in the image; zeros outside.
+// A line of `count` elements from column `first` on, `step` apart in the image: those
+// from `begin` to `end` lie inside. Found once for all lines of a plane: it takes two
+// divisions, which is more than a short line takes to be copied.
+struct LineCut {
+    int64_t first, begin, end, count, step;
+    LineCut(int64_t size, int64_t first_, int64_t step_, int64_t count_)
+        : first(first_),
+          begin(first < 0 ? smaller(count_, ceil_div(-first, step_)) : 0),
+          end(larger(begin, smaller(count_,
+                                    first < size ? ceil_div(size - first, step_) : 0))),
+          count(count_),
+          step(step_) {}
+};
+
 template <class T>
-AC_INLINE void copy_line(const T* from, int64_t stride, int64_t size, int64_t first,
-                         int64_t step, int64_t count, T* to) {
-    const int64_t begin = first < 0 ? smaller(count, ceil_div(-first, step)) : 0;
-    const int64_t fitting = first < size ? ceil_div(size - first, step) : 0;
-    const int64_t end = larger(begin, smaller(count, fitting));
-    for (int64_t j = 0; j < begin; ++j) to[j] = 0;
-    const int64_t jump = step * stride;
-    const T* at = from + (first + begin * step) * stride;
+AC_INLINE void clear_run(T* to, int64_t count) {
+    constexpr int lanes = vec<T>::lanes;
+    for (; count >= lanes; count -= lanes, to += lanes) store(to, zero<T>());
+    if (count > 0) store_first(to, zero<T>(), count);
+}
+
+// `count` elements that lie 1, 2 or more apart.
+template <class T>
+AC_INLINE void copy_run(const T* at, int64_t jump, int64_t count, T* to) {
+    constexpr int lanes = vec<T>::lanes;
+    int64_t j = 0;
     if (jump == 1) {
-        constexpr int lanes = vec<T>::lanes;
-        int64_t j = begin;
-        for (; j + lanes <= end; j += lanes) store(to + j, load(at + j - begin));
-        if (j < end) store_first(to + j, load_first(at + j - begin, end - j), end - j);
+        for (; j + lanes <= count; j += lanes) store(to + j, load(at + j));
+        if (j < count) store_first(to + j, load_first(at + j, count - j), count - j);
+    } else if (jump == 2) {
+        // What is read ends with the last element that is wanted.
+        for (; j + lanes < count; j += lanes, at += 2 * lanes)
+            store(to + j, even(load(at), load(at + lanes)));
+        if (j == count) return;
+        const int64_t left = 2 * (count - j) - 1;
+        const vec<T> low = load_first(at, smaller<int64_t>(lanes, left));
+        const vec<T> high =
+            left > lanes ? load_first(at + lanes, left - lanes) : zero<T>();
+        store_first(to + j, even(low, high), count - j);
     } else {
-        for (int64_t j = begin; j < end; ++j) to[j] = at[(j - begin) * jump];
+        for (; j < count; ++j, at += jump) to[j] = *at;
     }
-    for (int64_t j = end; j < count; ++j) to[j] = 0;
+}
+
+// A line of the image whose elements are `stride` apart; zeros outside.
+template <class T>
+AC_INLINE void copy_line(const T* line, int64_t stride, const LineCut& cut, T* to) {
+    clear_run(to, cut.begin);
+    copy_run(line + (cut.first + cut.begin * cut.step) * stride, cut.step * stride,
+             cut.end - cut.begin, to + cut.begin);
+    clear_run(to + cut.end, cut.count - cut.end);
 }
 
 // Fills plane (fy, fx) of a channel.
 template <class T>
-void copy_plane(const Planes& p, const Axis& y, const Axis& x, int64_t fy, int64_t fx,
-                const Images<const T>& from, int64_t channel, T* to) {
+AC_INLINE void copy_plane(const Planes& p, const Axis& y, const LineCut& cut,
+                          int64_t fy, const T* from, int64_t row, int64_t column,
+                          T* to) {
     for (int64_t i = 0; i < p.height; ++i, to += p.width) {
         const int64_t at = p.top + p.step_y * i + fy;
         if (at < 0 || at >= y.in) {
-            memset(to, 0, static_cast<size_t>(bytes_of<T>(p.width)));
+            clear_run(to, p.width);
         } else {
-            copy_line(from.data + channel * from.channel + at * from.row, from.column,
-                      x.in, p.left + fx, p.step_x, p.width, to);
+            copy_line(from + at * row, column, cut, to);
         }
     }
 }
@@ -168,9 +200,12 @@ void copy_planes(const Planes& p, const Axis& y, const Axis& x, int64_t channels
         for (int64_t fx = 0; fx < p.step_x; ++fx) {
             const int64_t slot_x = p.step_x == 1 ? 0 : x.slot(fx);
             if (slot_x < 0) continue;
+            const LineCut cut(x.in, p.left + fx, p.step_x, p.width);
             T* plane = to + (slot_y * p.slots_x + slot_x) * p.plane();
-            for (int64_t c = 0; c < channels; ++c)
-                copy_plane(p, y, x, fy, fx, from, c, plane + c * p.channel());
+            for (int64_t c = 0; c < channels; ++c) {
+                copy_plane(p, y, cut, fy, from.data + c * from.channel, from.row,
+                           from.column, plane + c * p.channel());
+            }
         }
     }
 }

@@ -165,6 +165,16 @@ AC_INLINE void store_first(int64_t* p, i64 a, int64_t n) {
     _mm256_maskstore_epi64(reinterpret_cast<long long*>(p), first<double>(n).m, a.v);
 }
 
+// Elements 0, 2, 4 ... of a and of b behind it.
+AC_INLINE f64 even(f64 a, f64 b) {
+    const __m256d pairs = _mm256_unpacklo_pd(a.v, b.v);  // a0 b0 a2 b2
+    return {_mm256_permute4x64_pd(pairs, 0xd8)};
+}
+AC_INLINE f32 even(f32 a, f32 b) {
+    const __m256 pairs = _mm256_shuffle_ps(a.v, b.v, 0x88);  // a0 a2 b0 b2 a4 a6 b4 b6
+    return {_mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(pairs), 0xd8))};
+}
+
 // out[2i] = a[i], out[2i + 1] = b[i]
 AC_INLINE void store_pairs(int64_t* out, i64 a, i64 b) {
     const __m256i even = _mm256_unpacklo_epi64(a.v, b.v);  // a0 b0 a2 b2

@@ -134,6 +134,17 @@ AC_INLINE void store_first(int64_t* p, i64 a, int64_t n) {
     _mm512_mask_storeu_epi64(p, first<double>(n).m, a.v);
 }
 
+// Elements 0, 2, 4 ... of a and of b behind it.
+AC_INLINE f32 even(f32 a, f32 b) {
+    const __m512i at =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    return {_mm512_permutex2var_ps(a.v, at, b.v)};
+}
+AC_INLINE f64 even(f64 a, f64 b) {
+    const __m512i at = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+    return {_mm512_permutex2var_pd(a.v, at, b.v)};
+}
+
 // out[2i] = a[i], out[2i + 1] = b[i]
 AC_INLINE void store_pairs(int64_t* out, i64 a, i64 b) {
     const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);

@@ -251,6 +251,10 @@ AC_INLINE void store_first(double* p, f64 a, int64_t n) {
     }
 }
 
+// Elements 0, 2, 4 ... of a and of b behind it.
+AC_INLINE f32 even(f32 a, f32 b) { return {vuzp1q_f32(a.v, b.v)}; }
+AC_INLINE f64 even(f64 a, f64 b) { return {vuzp1q_f64(a.v, b.v)}; }
+
 // out[2i] = a[i], out[2i + 1] = b[i]
 AC_INLINE void store_pairs(int64_t* out, i64 a, i64 b) {
     vst1q_s64(out, vzip1q_s64(a.v, b.v));

@@ -201,6 +201,10 @@ AC_INLINE void store_first(int64_t* p, i64 a, int64_t n) {
     store_first(reinterpret_cast<double*>(p), f64{_mm_castsi128_pd(a.v)}, n);
 }
 
+// Elements 0, 2, 4 ... of a and of b behind it.
+AC_INLINE f32 even(f32 a, f32 b) { return {_mm_shuffle_ps(a.v, b.v, 0x88)}; }
+AC_INLINE f64 even(f64 a, f64 b) { return {_mm_unpacklo_pd(a.v, b.v)}; }
+
 // out[2i] = a[i], out[2i + 1] = b[i]
 AC_INLINE void store_pairs(int64_t* out, i64 a, i64 b) {
     _mm_storeu_si128(as128(out), _mm_unpacklo_epi64(a.v, b.v));
