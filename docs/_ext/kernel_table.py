@@ -48,13 +48,19 @@ def list_table(title: str, widths: str, rows: Iterable[Iterable[str]]) -> Iterat
     yield ""
 
 
+def budgets(spec: KernelSpec) -> str:
+    """Return the error budget, and those of algorithms that have one of their own."""
+    more = (f"{name}: {budget.text}" for name, budget in spec.exceptions.items())
+    return "; ".join((spec.budget.text, *more))
+
+
 def kernel_row(spec: KernelSpec) -> list[str]:
     way = f"led by `{spec.lead}`" if spec.decomposition else ""
     return [
         f"`{spec.name}`",
         f"`{spec.signature}`",
         escaped(spec.doc),
-        escaped(spec.budget.text),
+        escaped(budgets(spec)),
         *([way] if spec.kind != "primitive" else []),
     ]
 

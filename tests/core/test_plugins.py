@@ -203,6 +203,8 @@ def test_what_load_offers_is_checked_one_by_one(install):
         "mul": 3,
         "frobnicate": add,
         "sub": KernelImpl(add, rank=999),
+        "neg": KernelImpl(add, exception="hasty"),
+        "conv": KernelImpl(add, exception="hasty"),
     }
     registry = install(mine=[kernel_set(load=lambda: offers)])
     with warnings.catch_warnings(record=True) as caught:
@@ -213,8 +215,14 @@ def test_what_load_offers_is_checked_one_by_one(install):
         "mine: mul": "3 is neither a function nor a KernelImpl",
         "mine: frobnicate": "no kernel of this name is in the kernel table",
         "mine: sub": "its rank 999 exceeds the set's rank 150",
+        "mine: neg": (
+            "its `exception` 'hasty' is no error budget of this kernel; known: none"
+        ),
+        "mine: conv": (
+            "its `exception` 'hasty' is no error budget of this kernel; known: winograd"
+        ),
     }
-    assert len(caught) == 3
+    assert len(caught) == 5
     assert set(registry.kernels("mine")) == {"add"}
     assert set_that_ran() == "mine"
 

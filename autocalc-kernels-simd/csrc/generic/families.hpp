@@ -31,6 +31,9 @@
     X(adaptive)               \
     X(scans)
 
+// Of the set with Winograd's convolutions, which have an error budget of their own.
+#define AC_FOR_EACH_WINOGRAD_FAMILY(X) X(winograd)
+
 namespace autocalc::simd::AC_ISA {
 
 struct Family {
@@ -40,6 +43,7 @@ struct Family {
 
 #define AC_DECLARE_FAMILY(name) extern const Family name##_family;
 AC_FOR_EACH_FAMILY(AC_DECLARE_FAMILY)
+AC_FOR_EACH_WINOGRAD_FAMILY(AC_DECLARE_FAMILY)
 #undef AC_DECLARE_FAMILY
 
 // `entries` is the family's static array of ac_kernel_entry.

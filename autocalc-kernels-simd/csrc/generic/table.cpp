@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The one exported function of an instruction set's library: its kernel table.
+// The one exported function of an instruction set's library: its kernel tables.
 #include "families.hpp"
 
 #define AC_PASTE2(a, b) a##b
@@ -13,22 +13,35 @@ namespace {
 
 constexpr int64_t max_entries = 256;
 ac_kernel_entry all_entries[max_entries];
-ac_kernel_table table = {sizeof(ac_kernel_table), AC_KERNEL_API_VERSION,
-                         "simd-" AC_QUOTE(AC_ISA), all_entries, 0};
+constexpr int64_t max_winograd = 8;
+ac_kernel_entry winograd_entries[max_winograd];
 
-const Family* const families[] = {
+ac_kernel_table winograd = {sizeof(ac_kernel_table),
+                            AC_KERNEL_API_VERSION,
+                            "winograd-" AC_QUOTE(AC_ISA),
+                            winograd_entries,
+                            0,
+                            nullptr};
+ac_kernel_table table = {sizeof(ac_kernel_table),
+                         AC_KERNEL_API_VERSION,
+                         "simd-" AC_QUOTE(AC_ISA),
+                         all_entries,
+                         0,
+                         &winograd};
+
 #define AC_LIST_FAMILY(name) &name##_family,
-    AC_FOR_EACH_FAMILY(AC_LIST_FAMILY)
+const Family* const families[] = {AC_FOR_EACH_FAMILY(AC_LIST_FAMILY) nullptr};
+const Family* const winograd_families[] = {
+    AC_FOR_EACH_WINOGRAD_FAMILY(AC_LIST_FAMILY) nullptr};
 #undef AC_LIST_FAMILY
-        nullptr};
 
 // Runs once: a caller holds the interpreter lock, and a second run writes the same
 // bytes.
-int64_t collect() {
+int64_t collect(const Family* const* f, ac_kernel_entry* entries, int64_t most) {
     int64_t count = 0;
-    for (const Family* const* f = families; *f != nullptr; ++f) {
-        for (int64_t i = 0; i < (*f)->count && count < max_entries; ++i) {
-            all_entries[count++] = (*f)->entries[i];
+    for (; *f != nullptr; ++f) {
+        for (int64_t i = 0; i < (*f)->count && count < most; ++i) {
+            entries[count++] = (*f)->entries[i];
         }
     }
     return count;
@@ -40,6 +53,7 @@ int64_t collect() {
 extern "C" __attribute__((visibility("default"))) const ac_kernel_table* AC_PASTE(
     autocalc_kernels_, AC_ISA)(void) {
     using namespace autocalc::simd::AC_ISA;
-    table.count = collect();
+    table.count = collect(families, all_entries, max_entries);
+    winograd.count = collect(winograd_families, winograd_entries, max_winograd);
     return &table;
 }

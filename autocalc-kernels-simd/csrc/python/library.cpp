@@ -45,7 +45,7 @@ bool cpu_runs(const std::string& isa) {
 #endif
 }
 
-PyObject* load_kernels(const std::string& isa) {
+PyObject* load_kernels(const std::string& isa, const std::string& family) {
     if (!cpu_runs(isa)) {
         return PyErr_Format(PyExc_ImportError, "this CPU does not run `%s` code",
                             isa.c_str());
@@ -56,8 +56,14 @@ PyObject* load_kernels(const std::string& isa) {
     void* symbol = dlsym(library, ("autocalc_kernels_" + isa).c_str());
     if (symbol == nullptr) return PyErr_Format(PyExc_ImportError, "%s", dlerror());
     if (ac_python_ready() < 0) return nullptr;
-    return ac_python_table(reinterpret_cast<TableFunction>(symbol)(),
-                           runtime::kernel_context);
+    const std::string name = family + "-" + isa;
+    const ac_kernel_table* table = reinterpret_cast<TableFunction>(symbol)();
+    while (table != nullptr && name != table->name) table = table->next;
+    if (table == nullptr) {
+        return PyErr_Format(PyExc_ImportError, "%s has no kernels `%s`", path.c_str(),
+                            name.c_str());
+    }
+    return ac_python_table(table, runtime::kernel_context);
 }
 
 }  // namespace autocalc::python

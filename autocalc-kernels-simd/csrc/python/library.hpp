@@ -7,9 +7,9 @@
 
 namespace autocalc::python {
 
-// {kernel name: callable} of the library for `isa`, a new reference, or null with an
-// exception set.
-PyObject* load_kernels(const std::string& isa);
+// {kernel name: callable} of the set `<family>-<isa>` in the library for `isa`, a new
+// reference, or null with an exception set.
+PyObject* load_kernels(const std::string& isa, const std::string& family);
 
 // True if this CPU runs code of `isa`; false for a name that is unknown.
 bool cpu_runs(const std::string& isa);

@@ -25,8 +25,8 @@ py::dict stats() {
     return result;
 }
 
-py::dict load(const std::string& isa) {
-    PyObject* kernels = autocalc::python::load_kernels(isa);
+py::dict load(const std::string& isa, const std::string& family) {
+    PyObject* kernels = autocalc::python::load_kernels(isa, family);
     if (kernels == nullptr) throw py::error_already_set();
     return py::reinterpret_steal<py::dict>(kernels);
 }
@@ -36,7 +36,8 @@ py::dict load(const std::string& isa) {
 PYBIND11_MODULE(_core, m) {
     m.doc() = "Thread pool, allocator, and the door to the kernel libraries.";
     if (!autocalc::python::add_arrays(m.ptr())) throw py::error_already_set();
-    m.def("load", &load, py::arg("isa"), "Open a library; return its kernels by name.");
+    m.def("load", &load, py::arg("isa"), py::arg("family") = "simd",
+          "Open a library; return the kernels of one of its sets by name.");
     m.def("cpu_runs", &autocalc::python::cpu_runs, py::arg("isa"));
     m.def("set_num_threads", &autocalc::runtime::set_num_threads, py::arg("count"));
     m.def("num_threads", &autocalc::runtime::num_threads);

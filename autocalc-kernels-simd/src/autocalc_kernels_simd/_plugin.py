@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What this package offers to AutoCalc: one kernel set per instruction set.
+"""What this package offers to AutoCalc: two kernel sets per instruction set.
+
+The kernels of ``winograd-*`` are convolutions with another error budget than the
+spec's, so they are a set that can be left out: ``AUTOCALC_DISABLE_KERNELS=winograd``.
 
 Importing this module maps no native code; `load` does, and only where the CPU has what
 the set requires.
@@ -68,6 +71,20 @@ def _load(isa: str) -> dict[str, KernelImpl]:
     }
 
 
+def _load_winograd(isa: str) -> dict[str, KernelImpl]:
+    from autocalc_kernels_simd import _core
+
+    return {
+        name: KernelImpl(
+            kernel,
+            native=kernel.native,
+            supports=kernel.supports,
+            exception="winograd",
+        )
+        for name, kernel in _core.load(isa, "winograd").items()
+    }
+
+
 def _allocator() -> Allocator:
     return PoolAllocator()
 
@@ -84,10 +101,24 @@ def _info() -> dict[str, str]:
     return {"threads": str(_core.num_threads()), "pool": "own, spins then sleeps"}
 
 
+def _winograd(isa: _Isa) -> KernelSet:
+    return KernelSet(
+        name=f"winograd-{isa.name}",
+        family="winograd",
+        api=KERNEL_API_VERSION,
+        requires=isa.requires,
+        rank=isa.rank + 5,
+        load=partial(_load_winograd, isa.name),
+        determinism="threads",
+        set_num_threads=_set_num_threads,
+        info=_info,
+    )
+
+
 @hookimpl
 def autocalc_kernel_sets() -> list[KernelSet]:
-    """Describe one kernel set per instruction set, the best of each CPU first."""
-    return [
+    """Describe the kernel sets of each instruction set, the best of each CPU first."""
+    return [_winograd(isa) for isa in _ISAS] + [
         KernelSet(
             name=f"simd-{isa.name}",
             family="simd",

@@ -28,6 +28,8 @@ from autocalc.errors import PluginError, PluginWarning
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    from autocalc._kernels._spec import KernelSpec
+
 #: What a package may raise without taking the process along; KeyboardInterrupt passes.
 _FAULTS = (Exception, SystemExit)
 
@@ -133,6 +135,12 @@ class Registry:
             reason = f"{impl!r} is neither a function nor a KernelImpl"
         elif isinstance(impl, KernelImpl) and (impl.rank or 0) > kernel_set.rank:
             reason = f"its rank {impl.rank} exceeds the set's rank {kernel_set.rank}"
+        elif _unknown_exception(TABLE[name], impl):
+            known = ", ".join(TABLE[name].exceptions) or "none"
+            reason = (
+                f"its `exception` {getattr(impl, 'exception', None)!r} is no error "
+                f"budget of this kernel; known: {known}"
+            )
         else:
             return True
         self.refuse(Refusal(subject, reason, origin))
@@ -178,6 +186,11 @@ class Registry:
             self.sets[name] = kernel_set
         else:
             self.refuse(refusal)
+
+
+def _unknown_exception(spec: KernelSpec, impl: object) -> bool:
+    exception = impl.exception if isinstance(impl, KernelImpl) else None
+    return exception is not None and exception not in spec.exceptions
 
 
 def _sets_of(name: str, module: object) -> Iterable[object]:

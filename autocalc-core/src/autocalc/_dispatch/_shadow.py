@@ -17,7 +17,7 @@ import numpy as np
 from autocalc._config import settings
 from autocalc._dispatch._plugins import registry
 from autocalc._kernels._set import Function
-from autocalc._kernels._spec import Array, KernelSpec
+from autocalc._kernels._spec import Array, Budget, KernelSpec
 from autocalc.errors import KernelError, ShadowWarning
 
 log = logging.getLogger("autocalc.shadow")
@@ -37,6 +37,9 @@ def shadowed(
     if name == other or spec.name not in kernels:
         return function
     second = kernels[spec.name].function
+    own = (registry().kernels(name) or {}).get(spec.name)
+    wider = [k.exception for k in (own, kernels[spec.name]) if k and k.exception]
+    budget = spec.budget_of(wider[0] if wider else None)
     found = settings().shadow
     share = found[1] if found else 1.0
     due = 1.0
@@ -46,7 +49,7 @@ def shadowed(
         is_due = due > 1.0 - 1e-9  # sums of shares are not exact
         due += share - is_due
         if is_due:
-            _compare(spec, name, function, other, second, operands)
+            _compare(spec, budget, name, function, other, second, operands)
         else:
             function(*operands)
 
@@ -55,6 +58,7 @@ def shadowed(
 
 def _compare(
     spec: KernelSpec,
+    budget: Budget,
     name: str,
     function: Function,
     other: str,
@@ -68,7 +72,7 @@ def _compare(
     inputs = [_copied(x) for x in operands[n : n + len(spec.inputs)]]
     function(*operands)
     second(*twins, *inputs, *operands[n + len(spec.inputs) :])
-    limits = _limits(spec, before, inputs, operands, twins)
+    limits = _limits(spec, budget, before, inputs, operands, twins)
     for i, output in enumerate(spec.outputs):
         if operands[i] is None:
             continue
@@ -76,11 +80,12 @@ def _compare(
         for got, wanted, limit in zip(*lists, strict=True):
             worst = _excess(got, wanted, limit)
             if worst is not None:
-                _report(spec, name, other, output.name, worst)
+                _report(spec, budget, name, other, output.name, worst)
 
 
 def _limits(
     spec: KernelSpec,
+    budget: Budget,
     before: list[Any],
     inputs: list[Any],
     operands: tuple[Any, ...],
@@ -101,7 +106,7 @@ def _limits(
         if output.name in spec.writes
     ]
     with np.errstate(all="ignore"):
-        limits = spec.budget.tolerance(
+        limits = budget.tolerance(
             (*written, *map(_wide, inputs)), attributes, list(map(_wide, expected)), eps
         )
         result: list[list[Any]] = []
@@ -128,14 +133,19 @@ def _excess(got: Array, wanted: Array, limit: Any) -> tuple[Any, ...] | None:
 
 
 def _report(
-    spec: KernelSpec, name: str, other: str, output: str, worst: tuple[Any, ...]
+    spec: KernelSpec,
+    budget: Budget,
+    name: str,
+    other: str,
+    output: str,
+    worst: tuple[Any, ...],
 ) -> None:
     """Warn; raise where ``AUTOCALC_STRICT`` is set."""
     at, got, wanted = worst
     message = (
         f"AUTOCALC_SHADOW: {spec.name} of {name} differs from {other}: `{output}` at "
         f"{at} is {got!s}, {other} gives {wanted!s}; allowed is {SLACK:g} times the "
-        f"kernel's budget ({spec.budget.text})."
+        f"kernel's budget ({budget.text})."
     )
     log.warning(message)
     if settings().strict:

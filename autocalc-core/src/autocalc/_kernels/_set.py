@@ -64,12 +64,16 @@ class KernelImpl:
         ``supports(key) -> None`` accepts; a string is the reason of a refusal.
     rank
         Overrides the set's rank for this kernel.
+    exception
+        One of the spec's `exceptions`: the error budget that this kernel keeps in
+        place of the spec's own.
     """
 
     function: Function
     native: object | None = None
     supports: Supports | None = None
     rank: int | None = None
+    exception: str | None = None
 
 
 class Allocator(Protocol):

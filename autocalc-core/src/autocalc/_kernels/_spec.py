@@ -7,7 +7,7 @@ conformance tests, operator tables and rooflines are derived from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -133,6 +133,9 @@ class KernelSpec:
         Pairs ``(output, input)`` which may share memory.
     defaults
         Values of trailing attributes that a caller may leave out.
+    exceptions
+        Other error budgets by the name of the algorithm that needs one.  A set's
+        kernel names it (`KernelImpl.exception`), so no set widens a budget by itself.
     """
 
     name: str
@@ -154,6 +157,7 @@ class KernelSpec:
     accumulates: tuple[str, ...] = ()
     alias: tuple[tuple[str, str], ...] = ()
     defaults: tuple[Any, ...] = ()
+    exceptions: Mapping[str, Budget] = field(default_factory=dict)
     elementwise: bool = field(init=False)
     outputs: tuple[Operand, ...] = field(init=False)
     inputs: tuple[Operand, ...] = field(init=False)
@@ -165,6 +169,10 @@ class KernelSpec:
         object.__setattr__(self, "outputs", outputs)
         object.__setattr__(self, "inputs", inputs)
         object.__setattr__(self, "attributes", attributes)
+
+    def budget_of(self, exception: str | None) -> Budget:
+        """Return the budget that a kernel with this `exception` keeps."""
+        return self.budget if exception is None else self.exceptions[exception]
 
     def __repr__(self) -> str:
         return f"<KernelSpec {self.name}: {self.signature}>"

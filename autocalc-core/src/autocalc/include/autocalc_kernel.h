@@ -153,6 +153,7 @@ typedef struct ac_kernel_table {
     const char* name;
     const ac_kernel_entry* entries;
     int64_t count;
+    const struct ac_kernel_table* next; /* another set of the library, or NULL */
 } ac_kernel_table;
 
 #ifdef __cplusplus

@@ -24,11 +24,12 @@ def lines(subject: Subject) -> Iterator[str]:
             worst = subject.worst.get((name, dtype.name))
             if worst is None or dtype.kind != "f":
                 continue
-            in_ulp = any(word in spec.budget.text for word in _IN_ULP)
+            budget = spec.budget_of(subject.kernels[name].exception)
+            in_ulp = any(word in budget.text for word in _IN_ULP)
             ulp = f"{worst.ulp:8.2f} ULP" if in_ulp else " " * 12
             yield (
                 f"  {name:20} {dtype.name:8} {worst.calls:6} calls {ulp} "
-                f"{worst.share:7.1%} of {spec.budget.text}"
+                f"{worst.share:7.1%} of {budget.text}"
             )
         for reason, times in subject.refusals[name].most_common():
             yield f"  {name:20} refused {times} calls: {reason}"

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""Winograd's convolutions: right, as exact as promised, and not run unasked."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc._kernels._spec import Sample
+from autocalc._kernels._table import TABLE
+from autocalc.testing.conformance._memory import LAYOUTS
+from autocalc.testing.conformance._oracle import expected as expected_of
+from autocalc.testing.conformance._subject import Refused, Subject
+
+FLOAT32 = np.dtype(np.float32)
+SETS = [name for name in ac.kernels.available() if name.startswith("winograd-")]
+
+pytestmark = pytest.mark.skipif(not SETS, reason="the SIMD package is not installed")
+
+
+@pytest.fixture(params=SETS)
+def subject(request):
+    return Subject.named(request.param)
+
+
+def normal(rng, *shape):
+    return rng.standard_normal(shape, FLOAT32)
+
+
+def sample_of(name, rng, batch, ins, outs, size, padding, groups=1, bias=True):
+    """Return a call of `conv` or `conv_dx`; `ins`, `outs`: of a group, of `conv`."""
+    weight = normal(rng, groups * outs, ins, 3, 3)
+    lie = ((1, 1), padding, (1, 1), groups)
+    channels, first = (ins, ()) if name == "conv" else (outs, (size,))
+    if name == "conv_dx":
+        counts = [n + 2 * p - 2 for n, p in zip(size, padding, strict=True)]
+        operands = [normal(rng, batch, groups * channels, *counts), weight]
+    else:
+        operands = [normal(rng, batch, groups * channels, *size), weight]
+    results = groups * (outs if name == "conv" else ins)
+    operands.append(normal(rng, results) if bias else None)
+    return Sample(f"{size} {padding}", tuple(operands), (*first, *lie))
+
+
+@pytest.mark.parametrize("name", ["conv", "conv_dx"])
+def test_random_shapes(name):
+    spec = TABLE[name]
+    subjects = [Subject.named(each) for each in SETS]
+    rng = np.random.default_rng(len(name))
+    for _ in range(30):
+        batch, groups = (int(n) for n in rng.integers(1, [6, 3]))
+        ins, outs = (int(n) for n in rng.integers(9, 50, 2))
+        padding = tuple(int(n) for n in rng.integers(0, 3, 2))
+        size = tuple(int(3 * 7 ** rng.random()) for _ in range(2))
+        sample = sample_of(
+            name, rng, batch, ins, outs, size, padding, groups, bool(groups % 2)
+        )
+        layouts = tuple(rng.choice(LAYOUTS, 3).tolist())
+        expected = expected_of(spec, sample, FLOAT32)
+        for subject in subjects:
+            try:
+                outputs = subject.run(spec, sample, FLOAT32, layouts=layouts)
+            except Refused:
+                continue
+            subject.judge(spec, sample, FLOAT32, outputs, expected)
+    assert all(subject.calls[name] >= 15 for subject in subjects)
+
+
+@pytest.mark.parametrize("name", ["conv", "conv_dx"])
+def test_channels_may_be_neighbours_in_memory(subject, name):
+    rng = np.random.default_rng(3)
+    sample = sample_of(name, rng, 3, 20, 36, (11, 13), (1, 1))
+    operands = tuple(
+        np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+        if x.ndim == 4
+        else x
+        for x in sample.inputs
+    )
+    spec = TABLE[name]
+    expected = expected_of(spec, sample, FLOAT32)
+    out = np.empty(expected[0].shape, FLOAT32)
+    accumulate = (0,) if spec.accumulates else ()
+    subject.kernels[name].function(out, *operands, *sample.attributes, *accumulate)
+    subject.judge(spec, sample, FLOAT32, (out,), expected)
+
+
+def test_wide_lines_and_many_tiles_are_cut(subject):
+    """300 results are more tiles than a task has; 60 x 50 are several bands."""
+    rng = np.random.default_rng(4)
+    for size in ((6, 302), (62, 52)):
+        sample = sample_of("conv", rng, 2, 17, 18, size, (0, 0))
+        outputs = subject.run(TABLE["conv"], sample, FLOAT32)
+        subject.judge(TABLE["conv"], sample, FLOAT32, outputs)
+
+
+@pytest.mark.parametrize("name", ["conv", "conv_dx"])
+@pytest.mark.parametrize("shape", [(40, 16, 40, (28, 28)), (33, 72, 64, (7, 7))])
+def test_same_bits_for_any_number_of_threads(subject, name, shape):
+    sample = sample_of(name, np.random.default_rng(5), *shape, (1, 1))
+    seen = []
+    with subject.threads() as set_threads:
+        for count in (1, 2, 5):
+            set_threads(count)
+            seen.append(subject.run(TABLE[name], sample, FLOAT32)[0].tobytes())
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_errors_are_a_few_times_those_of_the_plain_sum(subject):
+    """As the documentation says: 1 to 3 times as large, by their root mean square."""
+    sample = sample_of("conv", np.random.default_rng(6), 4, 64, 64, (14, 14), (1, 1))
+    spec = TABLE["conv"]
+    expected = expected_of(spec, sample, FLOAT32)[0].astype(np.float64)
+    plain = Subject.named(subject.name.replace("winograd", "simd"))
+    errors = [
+        np.sqrt(np.mean((s.run(spec, sample, FLOAT32)[0] - expected) ** 2))
+        for s in (subject, plain)
+    ]
+    size = np.sqrt(np.mean(expected**2))
+    assert errors[0] < 1.3e-6 * size
+    assert errors[0] < 3.5 * errors[1]
+
+
+def test_a_nan_spoils_the_results_of_its_tiles_alone(subject):
+    rng = np.random.default_rng(7)
+    sample = sample_of("conv", rng, 1, 16, 32, (16, 16), (1, 1))
+    sample.inputs[0][0, 3, 5, 9] = np.nan
+    (out,) = subject.run(TABLE["conv"], sample, FLOAT32)
+    assert np.isnan(out[:, :, 4:7, 8:11]).all()  # its windows
+    assert np.isfinite(out[:, :, 8:]).all()
+    assert np.isfinite(out[:, :, :, 12:]).all()
+    assert np.isfinite(out[:, :, :, :8]).all()
+
+
+REASONS = {
+    "windows are not 3 x 3": ((2, 32, 8, 8), (32, 32, 5, 5), 1, 1),
+    "the stride is not 1": ((2, 32, 8, 8), (32, 32, 3, 3), 2, 1),
+    "the dilation is not 1": ((2, 32, 8, 8), (32, 32, 3, 3), 1, 2),
+    "two dimensions only": ((2, 32, 8), (32, 32, 3), 1, 1),
+    "longer than they save": ((2, 3, 8, 8), (32, 3, 3, 3), 1, 1),
+}
+
+
+@pytest.mark.parametrize(("reason", "call"), REASONS.items(), ids=list(REASONS))
+def test_what_it_leaves_to_others(reason, call):
+    x, weight, stride, dilation = call
+    dims = len(x) - 2
+    lie = [(n,) * dims for n in (stride, 1, dilation)]
+    text = str(ac.kernels.explain("conv", ac.zeros(x), ac.zeros(weight), None, *lie, 1))
+    assert f"{SETS[0]} (rank" in text
+    assert reason in text.split(SETS[0])[1].splitlines()[0]
+
+
+LAYER = """
+import autocalc as ac
+x, w = ac.zeros((2, 32, 8, 8)), ac.zeros((32, 32, 3, 3))
+print(ac.kernels.explain("conv", x, w, None, (1, 1), (1, 1), (1, 1), 1))
+"""
+
+
+def test_it_is_chosen_and_can_be_switched_off():
+    x, w = ac.zeros((2, 32, 8, 8)), ac.zeros((32, 32, 3, 3))
+    call = ("conv", x, w, None, (1, 1), (1, 1), (1, 1), 1)
+    assert f"runs on {SETS[0]}" in str(ac.kernels.explain(*call))
+    with ac.kernels.use("simd"):
+        assert "runs on simd-" in str(ac.kernels.explain(*call))
+    done = subprocess.run(
+        [sys.executable, "-c", LAYER],
+        env={**os.environ, "AUTOCALC_DISABLE_KERNELS": "winograd"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "runs on simd-" in done.stdout
+    assert f"{SETS[0]}: disabled by AUTOCALC_DISABLE_KERNELS" in done.stdout
