@@ -52,6 +52,33 @@ def _mlp_step(ml: Any, features: int, hidden: int, batch: int) -> Run:
     return step
 
 
+def lstm_step(batch: int, steps: int, features: int, hidden: int) -> Case:
+    """Return the case of a step that classifies sequences by an LSTM's last output."""
+
+    def prepare(ml: Any) -> Run:
+        ml.manual_seed(0)
+        lstm = ml.nn.LSTM(features, hidden, batch_first=True)
+        head = ml.nn.Linear(hidden, 10)
+        fused = {"fused": True} if ml.__name__ == "torch" else {}
+        parameters = [*lstm.parameters(), *head.parameters()]
+        optimizer = ml.optim.SGD(parameters, lr=0.1, **fused)
+        loss_of = ml.nn.CrossEntropyLoss()
+        x = ml.randn(batch, steps, features)
+        target = ml.randint(0, 10, (batch,))
+
+        def step() -> object:
+            optimizer.zero_grad(set_to_none=True)
+            states, _ = lstm(x)
+            loss = loss_of(head(states[:, -1]), target)
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return step
+
+    return Case(prepare, 1, 1e-3, "ms")
+
+
 def gemm(m: int, k: int, n: int) -> Callable[[Any], Run]:
     """Return the case of one float32 product without gradients."""
 
@@ -93,6 +120,7 @@ def _flop(m: int, k: int, n: int) -> float:
 CASES: dict[str, Case] = {
     "MLP step 784-1024-10, batch 256": Case(mlp_step(784, 1024, 256), 4, 1e-3, "ms"),
     "MLP step 64-128-10, batch 64": Case(mlp_step(64, 128, 64), 50, 1e-6, "us"),
+    "LSTM step 28x28-128-10, batch 128": lstm_step(128, 28, 28, 128),
     "gemm 1024x1024x1024": Case(
         gemm(1024, 1024, 1024), 3, _flop(1024, 1024, 1024), "GFLOP/s"
     ),

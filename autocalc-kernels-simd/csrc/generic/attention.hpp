@@ -4,6 +4,7 @@
 // a query sees, and rows of masks and of dropout.
 #pragma once
 
+#include "arena.hpp"
 #include "call.hpp"
 #include "heads.hpp"
 #include "lanes.hpp"
@@ -36,19 +37,6 @@ AC_INLINE RowsAt<T> rows_of(const Heads<T>& x, int64_t b, int64_t s, int64_t h,
     }
     return {room, width};
 }
-
-// One block of scratch memory as arrays that begin on cache lines. A first walk with no
-// memory counts what the second needs.
-template <class T>
-struct Arena {
-    T* memory = nullptr;
-    int64_t used = 0;
-    AC_INLINE T* take(int64_t count) {
-        T* at = memory == nullptr ? nullptr : memory + used;
-        used += round_up(count, 64 / item_size<T>);
-        return at;
-    }
-};
 
 struct Dims {
     int64_t batch, queries, keys, heads, groups;

@@ -28,6 +28,9 @@
     X(attention)              \
     X(attention_backward)     \
     X(rotary)                 \
+    X(rnn)                    \
+    X(lstm)                   \
+    X(gru)                    \
     X(adaptive)               \
     X(scans)
 
