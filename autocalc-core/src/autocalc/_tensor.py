@@ -426,8 +426,8 @@ class Tensor(TensorMethods):
             raise DTypeError(message)
         return int(self.item())
 
-    def __hash__(self) -> int:
-        return id(self)
+    #: By identity, as a set of tensors needs it: `==` compares elements.
+    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         from autocalc._print import describe

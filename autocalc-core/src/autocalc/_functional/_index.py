@@ -22,6 +22,8 @@ from autocalc._ops._coerce import as_operand, cast
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 
+_PLAIN = (int, type(None))
+
 #: An index tensor, and the first dimension of the view that it picks from.
 Picks = list[tuple[int, Tensor]]
 
@@ -108,6 +110,9 @@ def _basic(x: Tensor, parts: list[Any]) -> tuple[Any, ...]:
 
 
 def _slice(part: Any) -> Any:
+    plain = part.start.__class__ in _PLAIN and part.stop.__class__ in _PLAIN
+    if plain and part.step is None:
+        return slice(part.start, part.stop, 1)
     step = 1 if part.step is None else _bound(part.step)
     if step < 1:
         message = f"index: a slice has step {step}; steps must be 1 or more."
@@ -128,6 +133,9 @@ def _bound(e: Any) -> int:
 
 def _check_range(x: Tensor, index: list[Any]) -> None:
     used = [part for part in index if part is not None and part is not Ellipsis]
+    slices = [part for part in used if part.__class__ is slice]
+    if len(slices) == len(index) <= x.ndim:
+        return  # their bounds may lie anywhere
     if len(used) > x.ndim or index.count(Ellipsis) > 1:
         message = (
             f"index: {len(used)} indices for a tensor of shape {x.shape}, which has "

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from autocalc._checks import integers, number
 from autocalc._functional._arguments import checked
@@ -53,6 +54,8 @@ def layer_norm(
     tensor([[-1.,  1.],
             [-1.,  1.]])
     """
+    if eps.__class__ is float and _fit(normalized_shape, input, weight, bias):
+        return norms.layer_norm(input, weight, bias, eps)
     sizes = _last_sizes("layer_norm", input, normalized_shape, weight, bias)
 
     def run(x: Tensor, *parameters: Tensor | None) -> Tensor:
@@ -102,6 +105,25 @@ def rms_norm(
         return norms.rms_norm(x, *parameters, gap)
 
     return _over_last(run, sizes, input, weight)
+
+
+def _fit(sizes: Any, input: Any, *parameters: Any) -> bool:
+    """Return whether all is as it mostly is: one last dimension, and what has it.
+
+    Of the rest, `_last_sizes` says what is wrong with it; it takes 8 us longer.
+    """
+    if not isinstance(sizes, tuple) or len(sizes) != 1:
+        return False
+    if not isinstance(input, Tensor):
+        return False
+    if input._array.shape[-1:] != sizes:
+        return False
+    for one in parameters:
+        if one is not None and (
+            not isinstance(one, Tensor) or one._array.shape != sizes
+        ):
+            return False
+    return True
 
 
 def _last_sizes(

@@ -99,6 +99,4 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     ShapeError, DTypeError
         If the operands do not fit (the kernel's rule says how).
     """
-    operands = [checked("linear", x) for x in (input, weight)]
-    bias = None if bias is None else checked("linear", bias)
-    return linalg.linear(*operands, bias, "none")
+    return linalg.linear(input, weight, bias, "none")

@@ -82,8 +82,10 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return `input` with its dimensions in the order `dims`: a view."""
     ndim = checked("permute", input).ndim
     order = integers("permute", "dims", dims)
-    axes = tuple([axis_of("permute", d, ndim) for d in order])
-    if sorted(axes) != list(range(input.ndim)):
+    axes, each = order, list(range(ndim))
+    if sorted(order) != each:
+        axes = tuple([axis_of("permute", d, ndim) for d in order])
+    if sorted(axes) != each:
         message = (
             f"permute: `dims`={order} is no order of the {input.ndim} dimensions "
             f"of shape {input.shape}; name each once."

@@ -173,9 +173,10 @@ class Walk:
         results = node.op.rule(self.k, n, g)
         if results.__class__ is not tuple:
             results = (results,)
+        edges = node.edges
         # what is handed on, or handed out twice, is not the walk's own
-        ids = list(map(id, results))
-        for i, edge in enumerate(node.edges):
+        ids = list(map(id, results)) if len(edges) > 1 else None
+        for i, edge in enumerate(edges):
             result = results[i]
             if edge is None or result is None:
                 continue
@@ -185,7 +186,7 @@ class Walk:
                 self.add_part(edge, result, node.shapes[i], arrived)
             else:
                 new = result is not g if single else _is_new(result, g)
-                alone = ids.count(id(result)) == 1
+                alone = ids is None or ids.count(id(result)) == 1
                 self.add(edge, result, FRESH if new and alone else HANDED_ON)
         if not self.keep and node.saved:
             node.saved = FREED
@@ -225,6 +226,8 @@ class Walk:
             total, known = arrived[at : at + 2]
         if known == OWNED or (known == FRESH and not self.k.is_view(total)):
             arrived[at] = self.k.add_into(total, value)
+        elif memory == FRESH and not self.k.is_view(value):
+            arrived[at] = self.k.add_into(value, total)
         else:
             arrived[at] = self.k.add(total, value)
         arrived[at + 1] = OWNED

@@ -96,22 +96,24 @@ def attention_by_heads(*args: Any) -> Tensor:
 
 def _by_heads_rule(k: Any, n: Any, g: Any) -> Any:
     out, lse, q, keys, v, *rest = n.saved
-    into, whole = (
-        (None, (None, None, None)) if k.records else _results(k, n, q, keys, v)
-    )
+    given = (q, keys, v)
     g, out, q, keys, v = (k.permute(x, _TURN) for x in (g, out, q, keys, v))
+    into: Any = None
+    whole: Any = (None, None, None)
+    if not k.records:
+        into, whole = _results(k, n, given, (q, keys, v))
     found = _gradients(k, n, g, (out, lse, q, keys, v, *rest), into)
     turned = [None if x is None else k.permute(x, _TURN) for x in found]
     grads = [b if a is None else a for a, b in zip(whole, turned, strict=True)]
     return *grads, None, None, None
 
 
-def _results(k: Any, n: Any, *operands: Array) -> tuple[Any, Any]:
+def _results(k: Any, n: Any, operands: Any, turned: Any) -> tuple[Any, Any]:
     """Return where the kernel puts gradients, and those that are then as wanted.
 
     A leaf keeps an array made for it; of a view it would make a copy.
     """
-    into = _beside(k, n, *[x.transpose(_TURN) for x in operands])
+    into = _beside(k, n, *turned)
     if into is not None:
         return into, (None, None, None)
     whole = [
