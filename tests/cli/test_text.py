@@ -11,10 +11,13 @@ from autocalc.cli import _train_text
 from autocalc.cli._text_screen import perplexity
 
 SENTENCE = "the quick brown fox jumps over the lazy dog. "
-TINY = (
+SMALL = (
     "--text", "text", "--steps", 6, "--batch-size", 4, "--seq-len", 16, "--d-model", 16,
-    "--heads", 2, "--layers", 1, "--eval-every", 4, "--print-every", 3,
+    "--layers", 1, "--eval-every", 4, "--print-every", 3,
 )  # fmt: skip
+TRANSFORMER = ("--heads", 2)
+LSTM = ("--model", "lstm")
+TINY = (*SMALL, *TRANSFORMER)
 
 
 @pytest.fixture
@@ -73,16 +76,32 @@ def test_what_was_saved_goes_on_and_writes(write):
     assert text != write(*words[:-1], 2).output
 
 
-def test_a_resumed_training_is_the_whole_one(write):
-    same = ("--schedule", "constant")
-    write("train", "charlm", *TINY, *same, "--save", "whole")
-    write(
-        "train", "charlm", *TINY[:2], "--steps", 4, *TINY[4:], *same, "--save", "part"
-    )
+@pytest.mark.parametrize("model", [TRANSFORMER, LSTM])
+def test_a_resumed_training_is_the_whole_one(write, model):
+    same = (*model, "--schedule", "constant")
+    write("train", "charlm", *SMALL, *same, "--save", "whole")
+    write("train", "charlm", *SMALL, *same, "--steps", 4, "--save", "part")
     write("train", "charlm", "--resume", "part", "--steps", 6)
     whole, part = (ac.load(name)["training"] for name in ("whole", "part"))
     assert part["losses"] == whole["losses"]
     assert part["evaluations"] == whole["evaluations"]
+
+
+def test_an_lstm_is_trained_and_writes(write):
+    out = write("train", "charlm", *SMALL, *LSTM, "--save", "saved").output
+    headline = out.splitlines()[0]
+    assert headline.startswith("lstm of 2,652 parameters on 1,350 characters, 28 ")
+    assert "heads" not in headline
+    words = ("generate", "saved", "--prompt", "the ", "--count", 40, "--seed", 1)
+    text = write(*words).output
+    assert text.startswith("the ")
+    assert len(text) == 4 + 40 + 1
+    assert text == write(*words).output
+
+
+def test_settings_of_another_model_are_refused(write):
+    out = write("train", "charlm", *TINY, *LSTM, code=2).output
+    assert "--heads is a setting of --model transformer; --model lstm does not" in out
 
 
 def test_ctrl_c_saves_and_exits_with_130(write, monkeypatch, tmp_path):

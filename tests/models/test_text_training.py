@@ -34,9 +34,12 @@ def test_it_learns_a_sentence_by_heart():
     assert training.history.evaluations[-1][1] < 0.3
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "lion", "sgd"])
-def test_a_state_goes_on_bit_for_bit(optimizer, tmp_path):
-    config = replace(TINY, optimizer=optimizer, dropout=0.2)
+@pytest.mark.parametrize(
+    "change",
+    [{}, {"optimizer": "lion"}, {"optimizer": "sgd"}, {"model": "lstm", "layers": 2}],
+)
+def test_a_state_goes_on_bit_for_bit(change, tmp_path):
+    config = replace(TINY, dropout=0.2, **change)
     whole = TextTraining(TEXT, config)
     for event in whole.run():
         if event.number == 3:
@@ -88,6 +91,7 @@ def test_only_matrices_decay():
     ("change", "message"),
     [
         ({"optimizer": "adam2"}, "`optimizer` is 'adam2'; it must be one of adamw"),
+        ({"model": "gru"}, "`model` is 'gru'; it must be one of transformer, lstm"),
         ({"schedule": "step"}, "`schedule` is 'step'; it must be one of cosine"),
         ({"steps": 0}, "`steps` is 0; it must be at least 1"),
         ({"lr": -1.0}, "`lr` is -1.0; it must be 0 or more"),

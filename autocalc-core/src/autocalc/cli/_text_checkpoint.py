@@ -10,7 +10,7 @@ from typing import Any
 from autocalc import _io
 from autocalc.data import Characters
 from autocalc.errors import CheckpointError
-from autocalc.models import Decoder, TextConfig, TextTraining
+from autocalc.models import Decoder, TextConfig, TextLSTM, TextTraining
 
 #: Marks a file as one of ours.
 _KIND = "autocalc text training"
@@ -64,7 +64,7 @@ def resume(state: dict[str, Any], source: Path | None, steps: int) -> TextTraini
     return training
 
 
-def model_of(state: dict[str, Any]) -> tuple[Decoder, Characters]:
+def model_of(state: dict[str, Any]) -> tuple[Decoder | TextLSTM, Characters]:
     """Return the model of a state, and how it reads text."""
     text = Characters(state["vocabulary"], state["vocabulary"])
     model = state["config"].make_model(len(state["vocabulary"]))

@@ -26,7 +26,7 @@ from autocalc.cli._common import (
 from autocalc.cli._text_screen import TextScreen, perplexity
 from autocalc.data import Characters
 from autocalc.models import Evaluation, TextConfig, TextTraining, generate
-from autocalc.models._training import OPTIMIZERS, SCHEDULES
+from autocalc.models._training import MODELS, OPTIMIZERS, SCHEDULES
 
 USUAL = TextConfig()
 
@@ -35,9 +35,9 @@ def size_options(command: Command) -> Command:
     """Add the options that say how large the model is, and its batches."""
     for name, text in (
         ("layers", "Blocks of the model."),
-        ("heads", "Heads of attention in a block."),
+        ("heads", "Heads of attention in a block of a transformer."),
         ("d-model", "Features of a position."),
-        ("seq-len", "Characters that the model sees."),
+        ("seq-len", "Characters that the model sees at once."),
         ("batch-size", "Stretches of text in a step."),
     ):
         default = getattr(USUAL, name.replace("-", "_"))
@@ -70,7 +70,7 @@ def choice_option(
     return number_option(name, click.Choice(list(choices)), text)
 
 
-@click.command("charlm", short_help="A transformer that writes; reports its loss.")
+@click.command("charlm", short_help="A model that writes; reports its loss.")
 @click.option(
     "--text",
     "source",
@@ -78,12 +78,13 @@ def choice_option(
     type=FILE,
     help="What to learn, UTF-8.  [default: the help texts inside CPython]",
 )
+@choice_option("model", MODELS, "What to train.")
 @number_option("steps", click.IntRange(1), "Batches to train on.")
 @size_options
 @choice_option("positions", ("learned", "rotary"), "How the model knows places.")
 @choice_option("norm", ("layer", "rms"), "How features are normalised.")
 @choice_option("activation", ("gelu", "swiglu"), "Of the feed-forward part.")
-@number_option("dropout", click.FloatRange(0, 1, max_open=True), "Of attention.")
+@number_option("dropout", click.FloatRange(0, 1, max_open=True), "In training.")
 @choice_option("optimizer", OPTIMIZERS, "How parameters follow gradients.")
 @number_option("lr", click.FloatRange(0), "The highest learning rate.")
 @number_option("weight-decay", click.FloatRange(0), "Of matrices.")
@@ -136,7 +137,7 @@ def text_command(
     quiet: bool,
     **settings: Any,
 ) -> None:
-    """Train a transformer to tell the next character of a text.
+    """Train a transformer or an LSTM to tell the next character of a text.
 
     Nine tenths of the text are trained on; the loss over the rest (in nats for each
     character) says how good the model is.  The same in Python: `ac.models.TextTraining`
@@ -146,12 +147,14 @@ def text_command(
     Examples:
       autocalc train charlm --steps 500
       autocalc train charlm --text input.txt --save model.safetensors --sample-every 500
+      autocalc train charlm --model lstm --layers 2 --lr 3e-3 --save model.safetensors
       autocalc train charlm --resume model.safetensors --steps 4000
       autocalc generate model.safetensors --prompt "To be"
     """
     check_folder("--save", target)
     choose_machine(ctx, threads, choices)
     if saved is None:
+        _check_own(ctx, settings["model"])
         training = TextTraining(Characters.from_file(source), TextConfig(**settings))
     else:
         training, source = _resumed(ctx, saved, source, settings)
@@ -162,6 +165,18 @@ def text_command(
     if not finished:
         ctx.exit(130)
     click.echo(_result(training, perf_counter() - started))
+
+
+def _check_own(ctx: click.Context, model: str) -> None:
+    """Raise if an option that was written out is of another model."""
+    for other, names in MODELS.items():
+        for name in names:
+            if other != model and given_by_user(ctx, name):
+                message = (
+                    f"--{name.replace('_', '-')} is a setting of --model {other}; "
+                    f"--model {model} does not have it."
+                )
+                raise click.UsageError(message)
 
 
 def _resumed(
@@ -186,11 +201,18 @@ def _resumed(
 
 def _headline(training: TextTraining) -> str:
     parameters = sum(p.numel() for p in training.model.parameters())
-    settings = {k: v for k, v in asdict(training.config).items() if v is not None}
+    model = training.config.model
+    others = {k for other, own in MODELS.items() if other != model for k in own}
+    others.add("model")
+    settings = {
+        k: v
+        for k, v in asdict(training.config).items()
+        if v is not None and k not in others
+    }
     listed = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in settings.items())
     going_on = f", from step {training.step + 1}" if training.step else ""
     return (
-        f"transformer of {parameters:,} parameters on {len(training.text):,} "
+        f"{model} of {parameters:,} parameters on {len(training.text):,} "
         f"characters, {len(training.text.vocabulary)} different; {listed}{going_on}"
     )
 

@@ -7,19 +7,28 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
+from autocalc import nn
 from autocalc._grad_mode import no_grad
 from autocalc._random import Generator, default_generator, manual_seed
 from autocalc._tensor import Tensor
 from autocalc.data import Characters, windows
 from autocalc.errors import ArgumentError
 from autocalc.models._decoder import Activation, Decoder, Norm, Positions
+from autocalc.models._recurrent import TextLSTM
 from autocalc.nn import utils
 from autocalc.optim import SGD, Adam, AdamW, Lion, Optimizer
 
 OPTIMIZERS: dict[str, Any] = {"adamw": AdamW, "adam": Adam, "lion": Lion, "sgd": SGD}
 SCHEDULES = ("cosine", "linear", "constant")
+
+ModelName = Literal["transformer", "lstm"]
+#: What can be trained, and the settings that each has of its own.
+MODELS: dict[str, tuple[str, ...]] = {
+    "transformer": ("heads", "d_ff", "positions", "norm", "activation"),
+    "lstm": (),
+}
 
 #: The part of a text that is trained on; the rest tells how good the model is.
 TRAINED_PART = 0.9
@@ -31,8 +40,12 @@ _EVALUATION_BATCH = 64
 
 @dataclass(frozen=True)
 class TextConfig:
-    """What a training is made of; with the text, it says every bit of the result."""
+    """What a training is made of; with the text, it says every bit of the result.
 
+    `heads`, `d_ff`, `positions`, `norm` and `activation` are of the transformer alone.
+    """
+
+    model: ModelName = "transformer"
     steps: int = 2000
     batch_size: int = 12
     seq_len: int = 64
@@ -53,8 +66,11 @@ class TextConfig:
     eval_every: int = 250
     seed: int = 0
 
-    def make_model(self, vocabulary: int) -> Decoder:
+    def make_model(self, vocabulary: int) -> Decoder | TextLSTM:
         """Return a model of these sizes, its weights drawn anew."""
+        if self.model == "lstm":
+            sizes = vocabulary, self.d_model, self.layers
+            return TextLSTM(*sizes, dropout=self.dropout)
         return Decoder(
             vocabulary,
             self.seq_len,
@@ -120,7 +136,7 @@ class Evaluation:
 
 
 class TextTraining:
-    """Trains a `Decoder` on a text; stops and goes on at any step.
+    """Trains a `Decoder` or `TextLSTM` on a text; stops and goes on at any step.
 
     Parameters
     ----------
@@ -244,7 +260,7 @@ def _stretches(tokens: Tensor, length: int) -> Iterator[tuple[Tensor, Tensor]]:
         yield rest[:-1].reshape(1, -1), rest[1:].reshape(1, -1)
 
 
-def _optimizer(model: Decoder, config: TextConfig) -> Optimizer:
+def _optimizer(model: nn.Module, config: TextConfig) -> Optimizer:
     """Decay matrices only: a decayed bias or norm gains nothing."""
     matrices = [p for p in model.parameters() if p.ndim > 1]
     others = [p for p in model.parameters() if p.ndim < 2]
@@ -259,6 +275,8 @@ def _optimizer(model: Decoder, config: TextConfig) -> Optimizer:
 
 
 def _check(config: TextConfig) -> None:
+    if config.model not in MODELS:
+        _refuse("model", config.model, f"one of {', '.join(MODELS)}")
     if config.optimizer not in OPTIMIZERS:
         _refuse("optimizer", config.optimizer, f"one of {', '.join(OPTIMIZERS)}")
     if config.schedule not in SCHEDULES:
