@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autocalc._creation import rand
-from autocalc._functional import cat, cumsum, gather, softmax, sort, stack, topk
+from autocalc._functional import cat, cumsum, gather, softmax, sort, topk
 from autocalc._grad_mode import no_grad
 from autocalc._random import Generator, default_generator
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.models._reading import position_reader
+
+#: Temperature, top_k and top_p.
+Settings = tuple[float, int | None, float | None]
 
 
 def generate(
@@ -37,17 +40,8 @@ def generate(
     >>> ac.models.generate(model, ac.tensor([[1, 2, 3], [4, 5, 6]]), 5).shape
     (2, 8)
     """
-    tokens = stream(
-        model,
-        prompt,
-        count,
-        temperature=temperature,
-        top_k=top_k,
-        top_p=top_p,
-        seed=seed,
-    )
-    new = list(tokens)
-    return cat((prompt, stack(new, 1)), 1) if new else prompt.clone()
+    settings = temperature, top_k, top_p
+    return cat((prompt, *_columns(model, prompt, count, settings, seed)), 1)
 
 
 def stream(
@@ -90,19 +84,21 @@ def stream(
     ArgumentError, ShapeError
         If a setting is impossible, or `prompt` is not [B, S] with at least one token.
     """
-    _check(prompt, count, temperature, top_k, top_p)
+    columns = _columns(model, prompt, count, (temperature, top_k, top_p), seed)
+    return (column.reshape(-1) for column in columns)
+
+
+def _columns(
+    model: Any, prompt: Tensor, count: int, settings: Settings, seed: int | None
+) -> Iterator[Tensor]:
+    """Return an iterator over the next tokens, each [B, 1], as a model reads them."""
+    _check(prompt, count, *settings)
     generator = default_generator if seed is None else Generator().manual_seed(seed)
-    return _stream(model, prompt, count, temperature, top_k, top_p, generator)
+    return _read(model, prompt, count, settings, generator)
 
 
-def _stream(
-    model: Any,
-    prompt: Tensor,
-    count: int,
-    temperature: float,
-    top_k: int | None,
-    top_p: float | None,
-    generator: Generator,
+def _read(
+    model: Any, prompt: Tensor, count: int, settings: Settings, generator: Generator
 ) -> Iterator[Tensor]:
     was_training = model.training
     model.eval()
@@ -118,10 +114,9 @@ def _stream(
                     read = reader(model, caches)
                 logits = read(reading)
                 room -= reading.shape[1]
-                token = draw(logits, temperature, top_k, top_p, generator)
-                reading = token.unsqueeze(1)
+                reading = draw(logits, *settings, generator)
                 text.append(reading)
-            yield token
+            yield reading
     finally:
         model.train(was_training)
 
@@ -154,14 +149,19 @@ def draw(
     top_p: float | None,
     generator: Generator,
 ) -> Tensor:
-    """Return a token [B] for each row of logits [B, V].
+    """Return a token [B, 1] for each row of logits [B, V].
 
-    The tokens stand in the order of their probabilities; the one is taken in whose
-    stretch of the sum a number drawn evenly falls.
+    The one is taken in whose stretch of the sum of probabilities a number drawn evenly
+    falls.  Where some are left out, the tokens stand in the order of their
+    probabilities.
     """
     if temperature == 0:
-        return logits.argmax(-1)
-    logits = logits / temperature
+        return logits.argmax(-1, keepdim=True)
+    if temperature != 1:
+        logits = logits / temperature
+    if top_p is None and (top_k is None or top_k >= logits.shape[-1]):
+        sums = cumsum(softmax(logits, -1), -1)
+        return _drawn(sums, sums[:, -1:], generator)
     if top_k is not None and top_k < logits.shape[-1]:
         logits, tokens = topk(logits, top_k)
     else:
@@ -172,9 +172,14 @@ def draw(
     if top_p is not None:
         last = (sums - shares < top_p).sum(-1, keepdim=True) - 1
         kept = gather(sums, -1, last)
-    drawn = rand(logits.shape[0], 1, dtype=logits.dtype, generator=generator) * kept
-    place = (sums <= drawn).sum(-1, keepdim=True).clamp(max=logits.shape[-1] - 1)
-    return gather(tokens, -1, place).reshape(-1)
+    return gather(tokens, -1, _drawn(sums, kept, generator))
+
+
+def _drawn(sums: Tensor, kept: Tensor, generator: Generator) -> Tensor:
+    """Return the place [B, 1] at which each row of sums passes a part of `kept`."""
+    batch, count = sums.shape
+    drawn = rand(batch, 1, dtype=sums.dtype, generator=generator) * kept
+    return (sums <= drawn).sum(-1, keepdim=True).clamp(max=count - 1)
 
 
 def _check(

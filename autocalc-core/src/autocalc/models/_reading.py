@@ -19,6 +19,7 @@ from autocalc import nn
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._state import current
+from autocalc._dtypes import int64
 from autocalc._kernels._table import TABLE
 from autocalc._tensor import Tensor, make
 from autocalc.models._cache import KeyValueCache
@@ -137,6 +138,15 @@ class PositionReader:
             return arrays.empty((batch, 1, *sizes), dtype)
 
         self._x, self._h, self._out = room(d), room(d), room(d)
+        # Decisions that hold for any shape: one row is as good as another.
+        places = model.positions
+        self._table, self._places = (
+            table,
+            None if places is None else _array(places.weight),
+        )
+        token = arrays.zeros((batch, 1), int64.numpy)
+        self._take, _ = _calls["embedding"].decided(table, token, into=self._x)
+        self._add, _ = _calls["add"].decided(self._x, table[:1], into=self._x)
         self._y = room(d // model.features, model.features)
         self._scale = 1 / math.sqrt(max(model.features, 1)), "none", 0.0
         blocks: Any = model.blocks
@@ -153,10 +163,9 @@ class PositionReader:
         self._turn = None if model.rotary is None else _turned(model.rotary)
 
     def _embed(self, tokens: Any, past: int) -> None:
-        arrays.embedding(self.model.tokens.weight._array, tokens, into=self._x)
-        if self.model.positions is not None:
-            row = self.model.positions.weight._array[past : past + 1]
-            arrays.add(self._x, row, into=self._x)
+        self._take(self._x, self._table, tokens)
+        if self._places is not None:
+            self._add(self._x, self._x, self._places[past : past + 1])
 
     def norm(self, module: Any) -> Callable[[], Any]:
         """Return the call that normalises `x` into `h`."""
