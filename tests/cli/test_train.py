@@ -54,8 +54,9 @@ def test_settings_reach_the_training(run):
         "data": "digits", "model": "mlp", "epochs": 1, "batch_size": 100, "lr": 0.5,
         "momentum": 0.5, "seed": 7, "optimizer": "sgd",
     }  # fmt: skip
-    run("train", "digits", "--epochs", 1, "--optimizer", "adamw", "--save", "b")
-    assert ac.load("b")["config"]["lr"] == 1e-3
+    run("train", "digits", "--epochs", 1, "--model", "vit", "--save", "b")
+    config = ac.load("b")["config"]
+    assert (config["optimizer"], config["lr"]) == ("adamw", 1e-3)
 
 
 def test_kernels_and_threads_hold_for_the_command_only(run):

@@ -5,14 +5,23 @@ import pytest
 
 import autocalc as ac
 from autocalc.errors import ArgumentError, ShapeError
-from autocalc.models import LeNet, ResNet, ResNet18, RowLSTM
+from autocalc.models import LeNet, ResNet, ResNet18, RowLSTM, VisionTransformer
 
 
 def small_resnet(classes=10, size=None):
     return ResNet(classes, widths=(8, 12))
 
 
-MODELS = {"lenet": LeNet, "lstm": RowLSTM, "resnet": small_resnet}
+def small_vit(classes=10, size=(8, 8)):
+    return VisionTransformer(classes, size, patch=2, d_model=32, layers=1)
+
+
+MODELS = {
+    "lenet": LeNet,
+    "lstm": RowLSTM,
+    "resnet": small_resnet,
+    "vit": small_vit,
+}
 
 
 @pytest.fixture(params=list(MODELS))
@@ -30,6 +39,25 @@ def test_a_residual_network_halves_the_image_at_each_further_block():
     x = model.blocks(model.stem(ac.zeros(2, 3, 28, 28)))
     assert x.shape == (2, 8, 7, 7)
     assert isinstance(model.blocks[0].shortcut, ac.nn.Identity)
+
+
+def test_patches_are_the_squares_of_an_image():
+    model = VisionTransformer(size=(4, 6), patch=2, layers=1, channels=2)
+    x = ac.arange(2 * 2 * 4 * 6).reshape(2, 2, 4, 6)
+    patches = model.patches(x)
+    assert patches.shape == (2, 6, 8)
+    square = x[1, :, 2:4, 4:6]  # the last one of the second row
+    assert bool((patches[1, 5] == square.reshape(8)).all())
+
+
+def test_every_patch_sees_every_other():
+    ac.manual_seed(0)
+    model = VisionTransformer(size=(4, 4), patch=2, d_model=8, heads=2, layers=1)
+    x = ac.randn(1, 1, 4, 4)
+    before = model.blocks(model.embed(model.patches(x)) + model.positions)
+    x[0, 0, 3, 3] = 9.0
+    after = model.blocks(model.embed(model.patches(x)) + model.positions)
+    assert bool((before != after).any(2).all())
 
 
 def test_it_learns_a_batch_by_heart(make):
@@ -54,6 +82,12 @@ def test_what_does_not_fit_is_refused():
         LeNet(size=(28, 27))
     with pytest.raises(ArgumentError, match="ResNet: `widths` is empty; name the"):
         ResNet(widths=())
+    with pytest.raises(ArgumentError, match=r"`size` is \(28, 27\) and `patch` 4"):
+        VisionTransformer(size=(28, 27))
+    with pytest.raises(ArgumentError, match="d_model=64, heads=5; d_model must be"):
+        VisionTransformer(heads=5)
+    with pytest.raises(ShapeError, match=r"must be \(B, 1, 28, 28\)"):
+        VisionTransformer(layers=1)(ac.zeros(2, 1, 8, 8))
     with pytest.raises(ShapeError, match=r"RowLSTM: the images have shape \(2, 28"):
         RowLSTM()(ac.zeros(2, 28, 28))
 

@@ -24,7 +24,14 @@ from autocalc.cli._common import (
     refuse_changes,
     sets_used,
 )
-from autocalc.cli._recipes import ADAMW_LR, MODELS, OPTIMIZERS, RECIPES, Source
+from autocalc.cli._recipes import (
+    ADAMW_LR,
+    MODELS,
+    OPTIMIZERS,
+    RECIPES,
+    USUAL_OPTIMIZER,
+    Source,
+)
 from autocalc.cli._screen import make_screen
 from autocalc.cli._training import Config, EpochEnd, Training
 
@@ -61,9 +68,7 @@ def image_command(data: str) -> click.Command:
 @click.option(
     "--optimizer",
     type=click.Choice(list(OPTIMIZERS)),
-    default="sgd",
-    show_default=True,
-    help="How parameters follow gradients.",
+    help="How parameters follow gradients.  [default: sgd; of vit adamw]",
 )
 @click.option("--lr", type=click.FloatRange(0), help="The learning rate.")
 @click.option(
@@ -176,8 +181,10 @@ def _check_files(picture: Path | None, target: Path | None) -> None:
 def _config(data: str, settings: dict[str, Any]) -> Config:
     """Fill in what the user left out from the data set's recipe."""
     recipe = RECIPES[data]
-    lr = recipe.lr if settings["optimizer"] == "sgd" else ADAMW_LR
+    optimizer = settings["optimizer"] or USUAL_OPTIMIZER[settings["model"]]
+    lr = recipe.lr if optimizer == "sgd" else ADAMW_LR
     usual = {
+        "optimizer": optimizer,
         "epochs": recipe.epochs,
         "batch_size": recipe.batch_size,
         "lr": lr,

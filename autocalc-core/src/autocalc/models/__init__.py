@@ -14,6 +14,7 @@ from autocalc.models._training import (
     TextStep,
     TextTraining,
 )
+from autocalc.models._vision import VisionTransformer
 
 __all__ = [
     "Decoder",
@@ -29,6 +30,7 @@ __all__ = [
     "TextLSTM",
     "TextStep",
     "TextTraining",
+    "VisionTransformer",
     "generate",
     "stream",
 ]

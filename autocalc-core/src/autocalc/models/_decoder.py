@@ -26,7 +26,7 @@ Activation = Literal["gelu", "swiglu"]
 
 
 class Attention(nn.Module):
-    """Each position gathers from those before it.
+    """Each position gathers from those before it, or from all if not `causal`.
 
     ::
 
@@ -39,10 +39,17 @@ class Attention(nn.Module):
     """
 
     def __init__(
-        self, d_model: int, heads: int, kv_heads: int, dropout: float, bias: bool
+        self,
+        d_model: int,
+        heads: int,
+        kv_heads: int,
+        dropout: float,
+        bias: bool,
+        causal: bool = True,
     ) -> None:
         super().__init__()
         self.heads, self.kv_heads, self.dropout = heads, kv_heads, dropout
+        self.causal = causal
         self.features = d_model // heads
         width = (heads + 2 * kv_heads) * self.features
         self.qkv = nn.Linear(d_model, width, bias=bias)
@@ -73,7 +80,7 @@ class Attention(nn.Module):
             v.permute(0, 2, 1, 3),
             attn_mask=_beyond(length, past),
             dropout_p=self.dropout if self.training else 0.0,
-            is_causal=past == 0,
+            is_causal=self.causal and past == 0,
             enable_gqa=self.kv_heads != self.heads,
         )
         y = y.permute(0, 2, 1, 3).reshape(batch, length, self.heads * self.features)
