@@ -132,6 +132,16 @@ CASES = {
         lambda x, w: F.batch_norm(x * w, None, None, w, training=True),
         (leaf(3, 2), leaf(2, seed=1)),
     ),
+    "batch_norm_relu": (
+        lambda x, w, b, r: F.batch_norm_relu(
+            x, None, None, w, b, training=True, residual=r
+        ),
+        (leaf(2, 2, 3), leaf(2, seed=1), leaf(2, seed=2), leaf(2, 2, 3, seed=3)),
+    ),
+    "batch_norm_relu plain": (
+        lambda x: F.batch_norm_relu(x, None, None, training=True, eps=0.1),
+        (leaf(3, 2),),
+    ),
     "batch_norm running": (
         lambda x, w, b: F.batch_norm(x, *(a.double() for a in RUNNING), w, b),
         (leaf(2, 2, 2), leaf(2, seed=1), leaf(2, seed=2)),
@@ -153,11 +163,50 @@ def test_gradients_to_second_order(name):
     assert gradgradcheck(*CASES[name])
 
 
+@pytest.mark.parametrize("name", ["batch_norm", "batch_norm_relu"])
 @pytest.mark.parametrize("needed", [(0,), (1,), (2,), (1, 2)])
-def test_only_some_inputs_need_a_gradient(needed):
-    function, inputs = CASES["batch_norm"]
+def test_only_some_inputs_need_a_gradient(name, needed):
+    function, inputs = CASES[name]
     inputs = [x.detach().requires_grad_(i in needed) for i, x in enumerate(inputs)]
     assert gradcheck(function, inputs)
+
+
+def test_a_chain_runs_a_norm_and_the_relu_behind_it_as_one_kernel():
+    chain = nn.Sequential(nn.BatchNorm2d(4), nn.ReLU(), nn.BatchNorm2d(4))
+    with ac.kernels.count() as calls:
+        out = chain(ac.tensor(X).float()).detach()
+    names = [name for name, _ in calls]
+    assert {"batch_norm_relu", "batch_norm"} <= set(names)
+    assert "relu" not in names
+    seen = []
+    chain[1].register_forward_hook(lambda *args: seen.append(args[1][0]))
+    again = chain(ac.tensor(X).float()).detach()
+    np.testing.assert_allclose(again.numpy(), out.numpy(), rtol=1e-5, atol=1e-5)
+    assert seen[0].min().item() < 0
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("shortcut", [True, False])
+def test_with_relu_in_one_pass_is_the_same_as_in_two(training, shortcut):
+    found = []
+    for fused in (True, False):
+        layer = nn.BatchNorm2d(4, dtype=ac.float64).train(training)
+        x = ac.tensor(X, dtype=ac.float64, requires_grad=True)
+        r = ac.tensor(X[::-1].copy(), dtype=ac.float64, requires_grad=True)
+        residual = r if shortcut else None
+        if fused:
+            out = layer.relu(x, residual)
+        else:
+            out = F.relu(layer(x) + r if shortcut else layer(x))
+        (out * out).sum().backward()
+        grads = [t.grad for t in (x, r, *layer.parameters()) if t.grad is not None]
+        found.append([out, layer.running_mean, layer.running_var, *grads])
+        assert layer.num_batches_tracked.item() == training
+    assert len(found[0]) == 6 + shortcut
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_allclose(
+            one.detach().numpy(), two.detach().numpy(), rtol=1e-12, atol=1e-12
+        )
 
 
 def test_parameters_and_repr():
@@ -211,6 +260,13 @@ ERRORS = [
         lambda: F.batch_norm(ac.ones(2, 3, dtype=ac.int64), None, None, training=True),
         DTypeError,
         "batch_norm: takes float32 or float64, not int64",
+    ),
+    (
+        lambda: F.batch_norm_relu(
+            ac.ones(2, 3), None, None, training=True, residual=ac.ones(3)
+        ),
+        ShapeError,
+        r"batch_norm_relu: `residual` has shape \(3,\); .* of the input, \(2, 3\)",
     ),
     (
         lambda: F.instance_norm(ac.ones(2, 3)),

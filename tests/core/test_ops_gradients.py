@@ -29,7 +29,7 @@ NO_GRADIENT = {"compare", "argmax"}
 #: test_nn_resizing.py and test_nn_recurrent.py.
 ELSEWHERE = {
     *("unfold", "fold", "resample", "resample_backward"),
-    *("batch_norm", "rnn", "lstm", "gru"),
+    *("batch_norm", "batch_norm_relu", "rnn", "lstm", "gru"),
     *("conv", "conv_dx", "conv_dweight"),
     *("max_pool", "max_pool_backward", "avg_pool", "avg_pool_backward"),
     *("adaptive_max_pool", "adaptive_avg_pool", "adaptive_avg_pool_backward"),

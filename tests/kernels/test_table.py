@@ -116,6 +116,11 @@ COMPOSITES = {
     "batch_norm_backward": (
         "dx? dweight? dbias? ; g x mean var weight? ; eps:float accumulate:int"
     ),
+    "batch_norm_relu": "out mean var ; x weight? bias? other? ; eps:float",
+    "batch_norm_relu_backward": (
+        "dx? dweight? dbias? dother? ; g x out mean var weight? ; eps:float "
+        "accumulate:int"
+    ),
     "rotary": "out ; x cos sin ; inverse:bool",
     "layer_norm_backward": (
         "dx? dweight? dbias? ; g x mean rstd weight? ; accumulate:int"

@@ -23,6 +23,8 @@
     X(indexing)               \
     X(norms)                  \
     X(norms_backward)         \
+    X(batch_norm)             \
+    X(batch_norm_backward)    \
     X(gradients)              \
     X(random)                 \
     X(attention)              \

@@ -69,3 +69,26 @@ def batch_norm_backward(
     dx = None if expected[0] is None else _back(off, x.shape) + ulp(expected[0], eps)
     sums = ((rows * h).sum(axis=1), rows.sum(axis=1))
     return [dx, *(2 * steps * a for a in sums)]
+
+
+@budget("that of batch_norm, and 2 eps * |other|; mean and var as there")
+def batch_norm_relu(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    x, weight, bias, other = inputs
+    off, *statistics = batch_norm.tolerance(
+        (x, weight, bias), attributes, expected, eps
+    )
+    off = off if other is None else off + 2 * eps * magnitude(other)
+    return [off, *statistics]
+
+
+@budget("that of batch_norm_backward from g where out > 0; dother is exact")
+def batch_norm_relu_backward(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    g, x, out, *statistics = inputs
+    passed = np.where(out <= 0, np.zeros((), g.dtype), g)
+    operands = (passed, x, *statistics)
+    grads = batch_norm_backward.tolerance(operands, attributes, expected[:3], eps)
+    return [*grads, None if expected[3] is None else np.zeros(g.shape)]

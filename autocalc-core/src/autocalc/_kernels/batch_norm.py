@@ -29,7 +29,8 @@ from autocalc.errors import ShapeError
 # ---- rules ---------------------------------------------------------------------------
 
 
-def _channels(where: str, x: Meta, **operands: Meta | None) -> Shape:
+def channels(where: str, x: Meta, **operands: Meta | None) -> Shape:
+    """Return (C,), if x is (N, C, ...) and each operand has a number for a channel."""
     if len(x.shape) < 2:
         message = f"{where}: `x` has shape {x.shape}; it must be (N, C, ...)."
         raise ShapeError(message)
@@ -42,7 +43,7 @@ def _rule(
     x: Meta, weight: Meta | None, bias: Meta | None, eps: float
 ) -> tuple[Meta, Meta, Meta]:
     dtype = float_dtype("batch_norm", x, weight, bias)
-    each = Meta(_channels("batch_norm", x, weight=weight, bias=bias), dtype)
+    each = Meta(channels("batch_norm", x, weight=weight, bias=bias), dtype)
     return Meta(x.shape, dtype), each, each
 
 
@@ -52,7 +53,7 @@ def _backward_rule(
     name = "batch_norm_backward"
     dtype = float_dtype(name, g, x, mean, var, weight)
     shape = same_shape(name, g=g, x=x)
-    each = Meta(_channels(name, x, mean=mean, var=var, weight=weight), dtype)
+    each = Meta(channels(name, x, mean=mean, var=var, weight=weight), dtype)
     return Meta(shape, dtype), each, each
 
 
@@ -73,9 +74,10 @@ def _count(shape: Shape) -> int:
 # ---- references ----------------------------------------------------------------------
 
 
-def batch_norm(
+def normalised(
     xp: Any, x: Array, weight: Array | None, bias: Array | None, eps: float
 ) -> tuple[Array, Array, Array]:
+    """Return result, mean and variance in float64, not yet rounded."""
     w, column = wide(xp, x), _column(x.shape)
     n = _count(x.shape)
     mean = xp.true_divide(xp.sum(w, axis=over(x.shape)), n)
@@ -84,6 +86,13 @@ def batch_norm(
     out = centered * (1 / xp.sqrt(var + eps)).reshape(column)
     out = out if weight is None else out * weight.reshape(column)
     out = out if bias is None else out + bias.reshape(column)
+    return out, mean, var
+
+
+def batch_norm(
+    xp: Any, x: Array, weight: Array | None, bias: Array | None, eps: float
+) -> tuple[Array, Array, Array]:
+    out, mean, var = normalised(xp, x, weight, bias, eps)
     return narrow(out, x), narrow(mean, x), narrow(var, x)
 
 

@@ -50,8 +50,29 @@ def _(k: Any, n: Any, g: Any) -> Any:
     assert statistics == [None, None], "statistics are detached: they have no gradient"
     mean, var, x, weight = n.saved
     if k.records:
-        axes = over(n.shapes[0])
-        mean = k.mean(x, axes, False)
-        var, _ = k.var(x, axes, False, 0.0)
+        mean, var = _statistics(k, x, n.shapes[0])
     want = n.needs(0) | n.needs(1) << 1 | n.needs(2) << 2
     return k.batch_norm_backward(out, x, mean, var, weight, *n.attributes, want=want)
+
+
+# The same of max(batch_norm(x) + other, 0), whose gradient passes where out > 0.
+batch_norm_relu = multi("batch_norm_relu", saves="out mean var x weight:x")
+
+
+@batch_norm_relu.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    g_out, *statistics = g
+    assert statistics == [None, None], "statistics are detached: they have no gradient"
+    out, mean, var, x, weight = n.saved
+    if k.records:
+        mean, var = _statistics(k, x, n.shapes[0])
+    want = n.needs(0) | n.needs(1) << 1 | n.needs(2) << 2 | n.needs(3) << 3
+    return k.batch_norm_relu_backward(
+        g_out, x, out, mean, var, weight, *n.attributes, want=want
+    )
+
+
+def _statistics(k: Any, x: Any, shape: Any) -> tuple[Any, Any]:
+    axes = over(shape)
+    var, _ = k.var(x, axes, False, 0.0)
+    return k.mean(x, axes, False), var

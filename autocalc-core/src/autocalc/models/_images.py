@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from autocalc import nn
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
-from autocalc.nn import functional
 
 
 def _check_size(name: str, size: Sequence[int], multiple: int) -> tuple[int, int]:
@@ -105,8 +104,8 @@ class ResidualBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return [B, outs, H / stride, W / stride] of [B, ins, H, W]."""
-        y = functional.relu(self.norm_1(self.conv_1(x)))
-        return functional.relu(self.norm_2(self.conv_2(y)) + self.shortcut(x))
+        y = self.norm_1.relu(self.conv_1(x))
+        return self.norm_2.relu(self.conv_2(y), self.shortcut(x))
 
 
 class ResNet(nn.Module):

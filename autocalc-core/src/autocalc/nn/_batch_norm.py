@@ -86,6 +86,12 @@ class _ChannelNorm(Module):
         )
 
 
+#: Running statistics, weight and bias, training, momentum, eps.
+_Arguments = tuple[
+    Tensor | None, Tensor | None, Tensor | None, Tensor | None, bool, float, float
+]
+
+
 class _BatchNorm(_ChannelNorm):
     _ndims: ClassVar[tuple[int, ...]]
 
@@ -106,6 +112,18 @@ class _BatchNorm(_ChannelNorm):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` normalised; in training, move the running statistics."""
+        return functional.batch_norm(input, *self._arguments(input))
+
+    def relu(self, input: Tensor, residual: Tensor | None = None) -> Tensor:
+        """Return ``relu(self(input) + residual)``, each way in one kernel.
+
+        What lies between is not stored; see `nn.functional.batch_norm_relu`.  Hooks of
+        this module do not run.
+        """
+        return functional.batch_norm_relu(input, *self._arguments(input), residual)
+
+    def _arguments(self, input: Tensor) -> _Arguments:
+        """Return what the functions take after the input; count a batch."""
         if checked(type(self).__name__, input).ndim not in self._ndims:
             shapes = {2: "(N, C)", 3: "(N, C, L)", 4: "(N, C, H, W)"}
             message = (
@@ -115,8 +133,7 @@ class _BatchNorm(_ChannelNorm):
             raise ShapeError(message)
         keeps = self.running_mean is not None
         used = keeps and (self.track_running_stats or not self.training)
-        return functional.batch_norm(
-            input,
+        return (
             self.running_mean if used else None,
             self.running_var if used else None,
             self.weight,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from autocalc._checks import sequence
 from autocalc.errors import DimensionError, DTypeError
+from autocalc.nn._activation import ReLU
+from autocalc.nn._batch_norm import BatchNorm1d, BatchNorm2d
 from autocalc.nn._module import Module
 from autocalc.nn._registry import MODULE
 
@@ -116,8 +118,15 @@ def _checked(owner: Module, module: Any) -> Module:
     return module
 
 
+#: Layers that have `relu`; a subclass may have a `forward` of its own.
+BATCH_NORMS = frozenset({BatchNorm1d, BatchNorm2d})
+
+
 class Sequential(_ModuleSequence):
     """Modules that are called one after the other.
+
+    A batch norm and a `ReLU` right behind it run as one kernel, unless hooks want to
+    see what lies between.
 
     Parameters
     ----------
@@ -146,9 +155,19 @@ class Sequential(_ModuleSequence):
 
     def forward(self, input: Any) -> Any:
         """Pass `input` through all modules."""
+        norm: Any = None  # a batch norm that may run together with a ReLU
         for module in self:
-            input = module(input)
-        return input
+            if norm is not None:
+                fused = type(module) is ReLU and module._hooks is None
+                input = norm.relu(input) if fused else norm(input)
+                norm = None
+                if fused:
+                    continue
+            if type(module) in BATCH_NORMS and module._hooks is None:
+                norm = module
+            else:
+                input = module(input)
+        return input if norm is None else norm(input)
 
 
 class ModuleList(_ModuleSequence):

@@ -42,6 +42,7 @@ from autocalc.nn._functions._losses_of_classes import (
 )
 from autocalc.nn._functions._norms import (
     batch_norm,
+    batch_norm_relu,
     group_norm,
     instance_norm,
 )
@@ -105,6 +106,7 @@ __all__ = [
     "avg_pool1d",
     "avg_pool2d",
     "batch_norm",
+    "batch_norm_relu",
     "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",

@@ -62,23 +62,77 @@ def batch_norm(
             [ 1.,  1.]])
     """
     where = "batch_norm"
-    statistics = running_mean, running_var
     if checked(where, input).shape == (0,):  # no example: PyTorch asks for no channels
         return shape.clone(input)
-    _check(where, input, 2, statistics, weight, bias)
-    eps = number(where, "eps", eps)
-    momentum = number(where, "momentum", momentum)
+    statistics = running_mean, running_var
+    eps, momentum = _checked(where, input, statistics, weight, bias, eps, momentum)
     if not training:
         return _by_running(where, input, statistics, weight, bias, eps)
-    n = input.shape[0] * math.prod(input.shape[2:])
-    if n == 1:
-        message = (
-            f"{where}: `input` of shape {input.shape} has one value in each channel; "
-            f"training needs two or more, or eval()."
-        )
-        raise ShapeError(message)
+    n = _values(where, input)
     out, mean, var = _normalised(input, weight, bias, eps)
     _move(statistics, (mean, var), n, momentum)
+    return out
+
+
+def batch_norm_relu(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+    residual: Tensor | None = None,
+) -> Tensor:
+    """Return max(batch_norm(input) + residual, 0), each way in one kernel.
+
+    The same as ``relu(batch_norm(...) + residual)``, with less memory and fewer passes
+    over it: what lies between is never stored, and the gradient passes where the result
+    is not 0.  He, Zhang, Ren, Sun: Deep residual learning for image recognition (2015),
+    figure 2.
+
+    Parameters
+    ----------
+    input, running_mean, running_var, weight, bias, training, momentum, eps
+        Those of `batch_norm`.
+    residual
+        What is added before the maximum, of the input's shape: a shortcut.
+
+    Raises
+    ------
+    ShapeError
+        If `residual` has another shape, or where `batch_norm` raises it.
+    ArgumentError
+        If running statistics are needed and not there.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[0.0, 1.0], [2.0, 5.0]])
+    >>> shortcut = ac.tensor([[0.0, 3.0], [0.5, -3.0]])
+    >>> ac.nn.functional.batch_norm_relu(
+    ...     x, None, None, training=True, eps=0.0, residual=shortcut
+    ... )
+    tensor([[0. , 2. ],
+            [1.5, 0. ]])
+    """
+    where = "batch_norm_relu"
+    statistics = running_mean, running_var
+    eps, momentum = _checked(where, input, statistics, weight, bias, eps, momentum)
+    if residual is not None and checked(where, residual).shape != input.shape:
+        message = (
+            f"{where}: `residual` has shape {residual.shape}; it must be that of the "
+            f"input, {input.shape}."
+        )
+        raise ShapeError(message)
+    if not training:
+        out = _by_running(where, input, statistics, weight, bias, eps)
+        out = out if residual is None else elementwise.add(out, residual)
+        return elementwise.relu(out)
+    n = _values(where, input)
+    out, mean, var = norms.batch_norm_relu(input, weight, bias, residual, eps)
+    _move(statistics, (mean.detach(), var.detach()), n, momentum)
     return out
 
 
@@ -213,6 +267,32 @@ def group_norm(
 # ---- what they share -----------------------------------------------------------------
 
 Statistics = tuple[Tensor | None, Tensor | None]
+
+
+def _checked(
+    where: str,
+    input: Tensor,
+    statistics: Statistics,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: Any,
+    momentum: Any,
+) -> tuple[float, float]:
+    """Raise unless the operands fit; return both numbers."""
+    _check(where, input, 2, statistics, weight, bias)
+    return float(number(where, "eps", eps)), number(where, "momentum", momentum)
+
+
+def _values(where: str, input: Tensor) -> int:
+    """Return how many values there are in a channel, if they have a variance."""
+    n = input.shape[0] * math.prod(input.shape[2:])
+    if n == 1:
+        message = (
+            f"{where}: `input` of shape {input.shape} has one value in each channel; "
+            f"training needs two or more, or eval()."
+        )
+        raise ShapeError(message)
+    return n
 
 
 def check_groups(where: str, groups: Any, channels: int) -> None:
