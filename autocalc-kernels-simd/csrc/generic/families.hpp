@@ -25,6 +25,8 @@
     X(norms_backward)         \
     X(batch_norm)             \
     X(batch_norm_backward)    \
+    X(max_pooling)            \
+    X(avg_pooling)            \
     X(gradients)              \
     X(random)                 \
     X(attention)              \
