@@ -34,9 +34,9 @@ class BasicBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return [B, planes, H / stride, W / stride] of [B, inplanes, H, W]."""
-        y = functional.relu(self.bn1(self.conv1(x)))
+        y = self.bn1.relu(self.conv1(x))
         shortcut = x if self.downsample is None else self.downsample(x)
-        return functional.relu(self.bn2(self.conv2(y)) + shortcut)
+        return self.bn2.relu(self.conv2(y), shortcut)
 
 
 class ResNet18(nn.Module):
@@ -85,7 +85,7 @@ class ResNet18(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return logits [B, classes] of images [B, 3, H, W]."""
-        x = functional.relu(self.bn1(self.conv1(x)))
+        x = self.bn1.relu(self.conv1(x))
         x = functional.max_pool2d(x, 3, 2, padding=1)
         for layer in (self.layer1, self.layer2, self.layer3, self.layer4):
             x = layer(x)
