@@ -206,3 +206,24 @@ def test_small_questions():
     assert not ac.is_floating_point(ac.arange(2))
     assert (ac.inf, ac.pi) == (math.inf, math.pi)
     assert math.isnan(ac.nan)
+
+
+def test_places_from_which_older_programs_import():
+    from autocalc.autograd import Variable
+    from autocalc.nn.modules import Linear
+    from autocalc.nn.modules.module import Module
+    from autocalc.nn.parameter import Parameter
+    from autocalc.optim.optimizer import Optimizer
+    from autocalc.utils.data.dataloader import DataLoader
+    from autocalc.utils.data.dataset import random_split
+    from autocalc.utils.data.sampler import SubsetRandomSampler
+
+    assert (Linear, Module, Parameter) == (ac.nn.Linear, ac.nn.Module, ac.nn.Parameter)
+    assert Optimizer is ac.optim.Optimizer
+    data = (ac.data.DataLoader, ac.data.random_split, ac.data.SubsetRandomSampler)
+    assert (DataLoader, random_split, SubsetRandomSampler) == data
+    x = ac.ones(1)
+    assert Variable(x) is x
+    assert Variable(x, requires_grad=True).requires_grad
+    with pytest.raises(ac.errors.DTypeError, match="Variable: `data` is a list; it mu"):
+        Variable([1.0])

@@ -23,7 +23,7 @@ def run(path, library):
     source = re.sub(alone, f"import {library} as torch", source)
     source = re.sub(parts, rf"\1 {library}", source)
     names = {"__name__": path.stem}
-    exec(compile(source, str(path), "exec"), names)
+    exec(compile(source, str(path), "exec", dont_inherit=True), names)
     return names["main"]()
 
 

@@ -33,6 +33,7 @@ from autocalc.errors import DTypeError, GradError
 __all__ = [
     "Function",
     "FunctionContext",
+    "Variable",
     "backward",
     "detect_anomaly",
     "enable_grad",
@@ -50,6 +51,22 @@ __all__ = [
 ]
 
 Tensors: TypeAlias = Tensor | Sequence[Tensor]
+
+
+def Variable(data: Any, requires_grad: bool = False) -> Tensor:
+    """Return `data` itself, as older programs ask for it; its gradient is recorded.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.autograd.Variable(ac.ones(1), requires_grad=True).requires_grad
+    True
+    """
+    if not isinstance(data, Tensor):
+        message = f"Variable: `data` is a {type(data).__name__}; it must be a tensor."
+        raise DTypeError(message)
+    tensor: Tensor = data.detach().requires_grad_() if requires_grad else data
+    return tensor
 
 
 def backward(

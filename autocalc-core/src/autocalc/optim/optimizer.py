@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+"""PyTorch's place for `Optimizer`."""
+
+from autocalc.optim._optimizer import Optimizer
+
+__all__ = ["Optimizer"]
