@@ -122,7 +122,7 @@ class Kernel:
         code, operand, index, value = (self._server.int() for _ in range(4))
         blocks.take_back(self._server)
         if code == BAD_VALUE:
-            name = self._operands[operand].name
+            name = self._operands[operand % 16].name  # i lists further, + 16 * i
             message = f"{self.name}: `{name}` holds {value} at element {index}, too far"
             raise KernelDataError(message)
         assert code == DONE, f"{self.name} answered with status {code}"

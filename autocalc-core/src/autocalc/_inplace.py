@@ -12,17 +12,16 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc import _functional as functional
-from autocalc._creation import bernoulli, rand_like, random_into, tensor
+from autocalc._creation import bernoulli, rand_like, random_into
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._state import current
 from autocalc._drawn import integers_below
 from autocalc._filled import number
 from autocalc._functional._arguments import whole
-from autocalc._functional._index import fitting, part_of, put_picked, split_index
 from autocalc._graph._node import Leaf
 from autocalc._kernels._table import TABLE
 from autocalc._ops import elementwise
-from autocalc._ops._coerce import Number, as_operand
+from autocalc._ops._coerce import as_operand
 from autocalc._ops._family import base_of, cut, follow, steps
 from autocalc._ops.parts import written
 from autocalc._tensor import Tensor, make
@@ -82,7 +81,7 @@ def _check_history(where: str, x: Tensor, base: Tensor) -> None:
         raise GradError(message)
 
 
-def _write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
+def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
     """Make `x` hold `result`, and lead to what made it if that is recorded."""
     if result.shape != x.shape:
         message = (
@@ -120,7 +119,7 @@ def _binary(name: str, x: Tensor, other: Any) -> Tensor:
         result = operator(before, before if other is x else other)
     else:
         result = operator(x, other)
-    return _write(where, x, result, recorded)
+    return write(where, x, result, recorded)
 
 
 def _snapshot(x: Tensor) -> Tensor:
@@ -194,14 +193,14 @@ def apply_(name: str, x: Tensor, *args: Any, **words: Any) -> Tensor:
     before = _snapshot(x) if recorded else x
     args = tuple([before if a is x else a for a in args])
     result = getattr(functional, name)(before, *args, **words)
-    return _write(where, x, result, recorded)
+    return write(where, x, result, recorded)
 
 
 def clamp_(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Limit to min and max."""
     recorded = check_writable("clamp_", x)
     before = _snapshot(x) if recorded else x
-    return _write("clamp_", x, functional.clamp(before, min, max), recorded)
+    return write("clamp_", x, functional.clamp(before, min, max), recorded)
 
 
 def copy_(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
@@ -215,7 +214,7 @@ def copy_(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
         shared = arrays.may_overlap(converted._array, x._array)
         if shared or base_of(x) is x:  # a whole tensor leads to a node of its own
             converted = functional.clone(converted)
-        return _write(where, x, converted, recorded)
+        return write(where, x, converted, recorded)
     a, b = x._array, src._array
     if a.shape != b.shape:
         b = functional.expand(src.detach(), x.shape)._array
@@ -321,30 +320,4 @@ def exponential_(x: Tensor, lambd: float, generator: Any) -> Tensor:
 
 def _drawn_into(where: str, x: Tensor, drawn: Tensor) -> Tensor:
     recorded = check_writable(where, x)
-    return _write(where, x, as_operand(drawn, x.dtype), recorded)
-
-
-def setitem(x: Tensor, index: Any, value: Any) -> None:
-    """Write `value` into the part of `x` that an index names."""
-    where = "index assignment"
-    basic, picks = split_index(x, index)
-    part = part_of(x, basic)
-    if not isinstance(value, (Tensor, *Number)):
-        value = tensor(value, dtype=x.dtype)
-    if picks:
-        recorded = check_writable(where, part, value)
-        result = put_picked(where, part, picks, value, False)
-        _write(where, part, result, recorded)
-    elif not isinstance(value, Tensor):
-        fill_(part, value)
-    elif not _same_memory(part, value):
-        copy_(part, fitting(where, value, part.shape), where)
-
-
-def _same_memory(x: Tensor, y: Tensor) -> bool:
-    """Return whether these are one part, as at the end of ``x[0] *= 2``."""
-    a, b = x._array, y._array
-    if base_of(x) is not base_of(y) or a.dtype is not b.dtype:
-        return False
-    same = a.shape == b.shape and a.strides == b.strides
-    return same and x.data_ptr() == y.data_ptr()
+    return write(where, x, as_operand(drawn, x.dtype), recorded)

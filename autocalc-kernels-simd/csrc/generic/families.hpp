@@ -21,6 +21,7 @@
     X(optimizers)             \
     X(rmsprop)                \
     X(indexing)               \
+    X(placing)                \
     X(norms)                  \
     X(norms_backward)         \
     X(batch_norm)             \

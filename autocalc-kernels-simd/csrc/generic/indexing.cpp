@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Reading and adding at indices: gather, index_select, embedding; scatter_add,
-// index_add, embedding_backward. Additions happen in the order of the indices: threads
-// share out what lies beside the axis, never the axis itself.
+// index_add, embedding_backward.
 #include "elementwise.hpp"
 #include "families.hpp"
+#include "indexed.hpp"
 #include "indices.hpp"
 #include "vec.hpp"
 
@@ -75,25 +75,6 @@ void read_indexed(ac_context* context, const ac_array& out, const ac_array& inde
                    });
 }
 
-// `a` over the shape of `like`, standing still along `axis`.
-AC_INLINE ac_array without_axis(const ac_array& a, const ac_array& like, int64_t axis) {
-    ac_array result = a;
-    for (int d = 0; d < like.ndim; ++d) result.shape[d] = like.shape[d];
-    result.strides[axis] = 0;
-    return result;
-}
-
-// A vector of indices over the shape of `like`, moving along `axis` alone.
-AC_INLINE ac_array along_axis(const ac_array& index, const ac_array& like,
-                              int64_t axis) {
-    ac_array result = like;
-    result.data = index.data;
-    result.dtype = index.dtype;
-    for (int d = 0; d < like.ndim; ++d) result.strides[d] = 0;
-    result.strides[axis] = index.strides[0];
-    return result;
-}
-
 void gather_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
     const ac_array& index = *operand(call, 2);
@@ -137,18 +118,6 @@ void embedding_kernel(const ac_call* call, ac_context* context, ac_status* statu
 }
 
 // ---- adding
-//
-// out[.., index[.., j, ..], ..] += src[.., j, ..] for j in order. A task is a run of
-// columns: positions beside the axis which lie in a row.
-struct AddPlan {
-    Nest columns;   // out, index, src without the axis
-    int64_t count;  // elements of the axis of index and src
-    int64_t out_step, index_step, src_step;
-    int64_t skipped;  // an index that is left out, or -1
-};
-
-constexpr int64_t columns_of_task = 128;
-
 template <class T>
 AC_INLINE T plus(T a, T b) {
     if constexpr (T(0.5) != T(0)) {
@@ -159,132 +128,49 @@ AC_INLINE T plus(T a, T b) {
 }
 
 template <class T>
-AC_INLINE void add_run(T* out, const T* src, int64_t n) {
-    if constexpr (T(0.5) != T(0)) {
-        constexpr int64_t lanes = vec<T>::lanes;
-        int64_t i = 0;
-        for (; i + lanes <= n; i += lanes)
-            store(out + i, load(out + i) + load(src + i));
-        if (i < n) {
-            const int64_t rest = n - i;
-            store_first(out + i, load_first(out + i, rest) + load_first(src + i, rest),
-                        rest);
-        }
-    } else {
-#pragma GCC ivdep
-        for (int64_t i = 0; i < n; ++i) out[i] = plus(out[i], src[i]);
-    }
-}
-
-template <class T>
-void add_columns(const AddPlan& plan, const char* index, const char* src, char* out,
-                 int64_t n) {
-    const Nest& nest = plan.columns;
-    const int inner = nest.dims - 1;
-    const int64_t out_stride = nest.stride[0][inner],
-                  src_stride = nest.stride[2][inner];
-    const int64_t index_stride = nest.stride[1][inner];
-    const bool runs =
-        index_stride == 0 && out_stride == item_size<T> && src_stride == out_stride;
-    for (int64_t j = 0; j < plan.count; ++j) {
-        const char* indices = index + j * plan.index_step;
-        const char* values = src + j * plan.src_step;
-        if (index_stride == 0 || n == 1) {
-            const int64_t at = *reinterpret_cast<const int64_t*>(indices);
-            if (at == plan.skipped) continue;
-            char* to = out + at * plan.out_step;
-            if (runs) {
-                add_run(reinterpret_cast<T*>(to), reinterpret_cast<const T*>(values),
-                        n);
-                continue;
+struct Add {
+    using Item = T;
+    AC_INLINE static void one(T* out, const T* src) { *out = plus(*out, *src); }
+    AC_INLINE static void run(T* out, const T* src, int64_t n) {
+        if constexpr (T(0.5) != T(0)) {
+            constexpr int64_t lanes = vec<T>::lanes;
+            int64_t i = 0;
+            for (; i + lanes <= n; i += lanes)
+                store(out + i, load(out + i) + load(src + i));
+            if (i < n) {
+                const int64_t rest = n - i;
+                store_first(out + i,
+                            load_first(out + i, rest) + load_first(src + i, rest),
+                            rest);
             }
-        }
-        for (int64_t i = 0; i < n; ++i) {
-            const int64_t at =
-                *reinterpret_cast<const int64_t*>(indices + i * index_stride);
-            T* to = reinterpret_cast<T*>(out + i * out_stride + at * plan.out_step);
-            *to = plus(*to, *reinterpret_cast<const T*>(values + i * src_stride));
+        } else {
+#pragma GCC ivdep
+            for (int64_t i = 0; i < n; ++i) out[i] = plus(out[i], src[i]);
         }
     }
-}
+};
 
-template <class T>
-void add_indexed(ac_context* context, const AddPlan& plan) {
-    const Nest& nest = plan.columns;
-    if (nest.total == 0 || plan.count == 0) return;
-    const int inner = nest.dims - 1;
-    const int64_t chunks = ceil_div(nest.size[inner], columns_of_task);
-    const int64_t tasks = nest.total / nest.size[inner] * chunks;
-    parallel(context, tasks, nest.total * plan.count >= 16384,
-             [&](int64_t begin, int64_t end) {
-                 for (int64_t task = begin; task < end; ++task) {
-                     const int64_t column = task % chunks * columns_of_task;
-                     const int64_t n =
-                         smaller(columns_of_task, nest.size[inner] - column);
-                     Position at;
-                     start_at(nest, task / chunks * nest.size[inner], at);
-                     add_columns<T>(plan, at.row[1] + column * nest.stride[1][inner],
-                                    at.row[2] + column * nest.stride[2][inner],
-                                    at.row[0] + column * nest.stride[0][inner], n);
-                 }
-             });
-}
-
-void add_indexed(ac_context* context, ac_status* status, const AddPlan& plan,
+void add_indexed(ac_context* context, ac_status* status, const ColumnPlan& plan,
                  int dtype) {
     done(status);
     switch (dtype) {
         case AC_FLOAT32:
-            return add_indexed<float>(context, plan);
+            return write_indexed<Add<float>>(context, plan);
         case AC_FLOAT64:
-            return add_indexed<double>(context, plan);
+            return write_indexed<Add<double>>(context, plan);
         case AC_INT8:
-            return add_indexed<int8_t>(context, plan);
+            return write_indexed<Add<int8_t>>(context, plan);
         case AC_INT16:
-            return add_indexed<int16_t>(context, plan);
+            return write_indexed<Add<int16_t>>(context, plan);
         case AC_INT32:
-            return add_indexed<int32_t>(context, plan);
+            return write_indexed<Add<int32_t>>(context, plan);
         case AC_INT64:
-            return add_indexed<int64_t>(context, plan);
+            return write_indexed<Add<int64_t>>(context, plan);
         case AC_UINT8:
-            return add_indexed<uint8_t>(context, plan);
+            return write_indexed<Add<uint8_t>>(context, plan);
         default:
             return unsupported(status);
     }
-}
-
-// Takes dimension `axis` away and answers its stride.
-AC_INLINE int64_t drop_axis(ac_array& a, int64_t axis) {
-    const int64_t stride = a.strides[axis];
-    for (int64_t d = axis + 1; d < a.ndim; ++d) {
-        a.shape[d - 1] = a.shape[d];
-        a.strides[d - 1] = a.strides[d];
-    }
-    --a.ndim;
-    return stride;
-}
-
-inline void plan_add(AddPlan& plan, ac_array out, ac_array index, ac_array src,
-                     int64_t axis) {
-    plan.count = src.shape[axis];
-    plan.out_step = drop_axis(out, axis);
-    plan.index_step = drop_axis(index, axis);
-    plan.src_step = drop_axis(src, axis);
-    plan.skipped = -1;
-    const ac_array* arrays[3] = {&out, &index, &src};
-    make_nest(plan.columns, arrays, 3);
-}
-
-// out = a, both of the same shape and dtype.
-inline void copy_all(ac_context* context, const ac_array& out, const ac_array& a) {
-    if (out.data == a.data) return;
-    const ac_array* arrays[2] = {&out, &a};
-    const int64_t item = size_of(out.dtype);
-    const RunKernel move = [](void* const* operands, int64_t n, const void* size) {
-        memcpy(operands[0], operands[1],
-               static_cast<size_t>(n * *static_cast<const int64_t*>(size)));
-    };
-    elementwise(context, arrays, 2, move, &item, Cost::cheap);
 }
 
 void scatter_add_kernel(const ac_call* call, ac_context* context, ac_status* status) {
@@ -294,18 +180,8 @@ void scatter_add_kernel(const ac_call* call, ac_context* context, ac_status* sta
     done(status);
     if (!indices_fit(&index, a.ndim ? a.shape[axis] : 1, 2, status)) return;
     copy_all(context, out, a);
-    AddPlan plan;
-    if (a.ndim == 0) {
-        const auto line = [](ac_array x) {
-            x.ndim = 1;
-            x.shape[0] = 1;
-            x.strides[0] = 0;
-            return x;
-        };
-        plan_add(plan, line(out), line(index), line(src), 0);
-    } else {
-        plan_add(plan, out, index, src, axis);
-    }
+    ColumnPlan plan;
+    plan_columns(plan, out, index, src, axis);
     add_indexed(context, status, plan, out.dtype);
 }
 
@@ -316,8 +192,8 @@ void index_add_kernel(const ac_call* call, ac_context* context, ac_status* statu
     done(status);
     if (!indices_fit(&index, a.shape[axis], 2, status)) return;
     copy_all(context, out, a);
-    AddPlan plan;
-    plan_add(plan, out, along_axis(index, src, axis), src, axis);
+    ColumnPlan plan;
+    plan_columns(plan, out, along_axis(index, src, axis), src, axis);
     add_indexed(context, status, plan, out.dtype);
 }
 
@@ -368,8 +244,8 @@ void embedding_backward_kernel(const ac_call* call, ac_context* context,
     rows.shape[1] = width;
     rows.strides[0] = width * item;
     rows.strides[1] = item;
-    AddPlan plan;
-    plan_add(plan, dweight, along_axis(positions, rows, 0), rows, 0);
+    ColumnPlan plan;
+    plan_columns(plan, dweight, along_axis(positions, rows, 0), rows, 0);
     plan.skipped = int_attribute(call, 0);
     add_indexed(context, status, plan, dweight.dtype);
 }

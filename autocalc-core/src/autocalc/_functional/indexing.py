@@ -8,7 +8,7 @@ from typing import Any
 
 from autocalc import _dtypes as dtypes
 from autocalc._functional._arguments import axis_of, checked
-from autocalc._functional._index import part_of, read_picked, split_index
+from autocalc._functional._index import part_of, read_picked, sole_pick, split_index
 from autocalc._functional._out import given
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import cast
@@ -152,7 +152,10 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     >>> x[x > 8]
     tensor([ 9, 10, 11])
     """
-    basic, picks = split_index(checked("index", input), index)
+    sole = sole_pick(checked("index", input), index)
+    if sole is not None:
+        return read_picked(input, sole)
+    basic, picks = split_index(input, index)
     if not picks:
         return shapes.slice(input, basic)
     return read_picked(part_of(input, basic), picks)

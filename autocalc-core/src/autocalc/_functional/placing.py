@@ -110,7 +110,7 @@ def _on_a_line(function: Callable[..., Tensor], x: Tensor, *parts: Any) -> Tenso
     return shapes.unshared(shapes.reshape(out, ()))
 
 
-def _by_index(
+def by_index(
     where: str,
     operator: Callable[..., Tensor],
     input: Tensor,
@@ -118,6 +118,7 @@ def _by_index(
     index: Tensor,
     source: Tensor,
 ) -> Tensor:
+    """Check the operands of index_add and its like, and run the operator."""
     x, src = checked(where, input), checked(where, source)
     axis = axis_of(where, dim, x.ndim)
     places = as_positions(where, index)
@@ -161,7 +162,7 @@ def index_add(
     scaled = source if alpha == 1 else elementwise.mul(source, alpha)
     return given(
         "index_add",
-        _by_index("index_add", shapes.index_add, input, dim, index, scaled),
+        by_index("index_add", shapes.index_add, input, dim, index, scaled),
         out,
     )
 
@@ -175,7 +176,7 @@ def index_copy(
     """
     return given(
         "index_copy",
-        _by_index("index_copy", shapes.index_copy, input, dim, index, source),
+        by_index("index_copy", shapes.index_copy, input, dim, index, source),
         out,
     )
 
@@ -187,13 +188,13 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     places = as_positions("index_fill", index)
     places = wrapped(places, x.shape[axis] if x.ndim else 1)
     n = places.numel()
-    number = _number("index_fill", x, value)
+    number = checked_number("index_fill", x, value)
     sizes = (*x.shape[:axis], n, *x.shape[axis + 1 :]) if x.ndim else (n,)
     source = expand(number, sizes)
-    return _by_index("index_fill", shapes.index_copy, input, dim, places, source)
+    return by_index("index_fill", shapes.index_copy, input, dim, places, source)
 
 
-def _number(where: str, x: Tensor, value: Any) -> Tensor:
+def checked_number(where: str, x: Tensor, value: Any) -> Tensor:
     """Return a number or 0-d tensor in the dtype of `x`, which must hold its kind."""
     if isinstance(value, Tensor) and value.ndim:
         message = (
@@ -211,7 +212,8 @@ def _number(where: str, x: Tensor, value: Any) -> Tensor:
     return as_operand(value, x.dtype)
 
 
-def _mask(where: str, mask: Any) -> Tensor:
+def checked_mask(where: str, mask: Any) -> Tensor:
+    """Return a tensor of booleans."""
     if checked(where, mask).dtype is not dtypes.bool_:
         message = (
             f"{where}: `mask` has dtype {mask.dtype.name}; it must be bool, as "
@@ -231,13 +233,13 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     >>> x.masked_fill(x < 0, 0)
     tensor([1, 0, 3])
     """
-    x, holds = checked("masked_fill", input), _mask("masked_fill", mask)
-    return elementwise.choose(holds, _number("masked_fill", x, value), x)
+    x, holds = checked("masked_fill", input), checked_mask("masked_fill", mask)
+    return elementwise.choose(holds, checked_number("masked_fill", x, value), x)
 
 
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Return `input` with the elements of `source`, in order, where `mask` holds."""
-    x, holds = checked("masked_scatter", input), _mask("masked_scatter", mask)
+    x, holds = checked("masked_scatter", input), checked_mask("masked_scatter", mask)
     shape = broadcast_shapes("masked_scatter", x.shape, holds.shape)
     x, holds = expand(x, shape), expand(holds, shape)
 
@@ -299,10 +301,10 @@ def scatter(
         )
         raise ArgumentError(message)
     if not isinstance(what, Tensor):
-        number = _number("scatter", x, what)
+        number = checked_number("scatter", x, what)
         what = expand(number, as_positions("scatter", index).shape)
     operator = shapes.scatter if reduce is None else shapes.scatter_add
-    return given("scatter", _along("scatter", operator, x, dim, index, what), out)
+    return given("scatter", along("scatter", operator, x, dim, index, what), out)
 
 
 def scatter_add(
@@ -315,12 +317,12 @@ def scatter_add(
     x, what = checked("scatter_add", input), checked("scatter_add", src)
     return given(
         "scatter_add",
-        _along("scatter_add", shapes.scatter_add, x, dim, index, what),
+        along("scatter_add", shapes.scatter_add, x, dim, index, what),
         out,
     )
 
 
-def _along(
+def along(
     where: str,
     operator: Callable[..., Tensor],
     x: Tensor,
@@ -328,6 +330,7 @@ def _along(
     index: Tensor,
     src: Tensor,
 ) -> Tensor:
+    """Check the operands of scatter and scatter_add, and run the operator."""
     axis = axis_of(where, dim, x.ndim)
     places = as_positions(where, index)
     if src.dtype is not x.dtype:

@@ -223,6 +223,7 @@ SPECS = (
         budget=budgets.scatter_add,
         samples=samples.scatter_add,
         dtypes=NUMBERS,
+        alias=(("out", "a"),),
     ),
     _spec(
         "embedding",
@@ -268,5 +269,6 @@ SPECS = (
         budget=budgets.index_add,
         samples=samples.index_add,
         dtypes=NUMBERS,
+        alias=(("out", "a"),),
     ),
 )

@@ -178,6 +178,7 @@ SPECS = (
         budget=budgets.EXACT,
         samples=samples.scatter_add,
         work=per_element(_scatter_rule, 0),
+        alias=(("out", "a"),),
         dtypes=DTYPES,
     ),
     KernelSpec(
@@ -190,6 +191,7 @@ SPECS = (
         budget=budgets.EXACT,
         samples=samples.index_add,
         work=per_element(_index_copy_rule, 0),
+        alias=(("out", "a"),),
         dtypes=DTYPES,
     ),
 )

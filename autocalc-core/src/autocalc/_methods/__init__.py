@@ -79,6 +79,7 @@ def bind() -> None:
         _dtypes,
         _functional,
         _inplace,
+        _inplace_indices,
         _inplace_shapes,
         _typed,
     )
@@ -91,6 +92,7 @@ def bind() -> None:
             dtypes=_dtypes,
             functional=_functional,
             inplace=_inplace,
+            inplace_indices=_inplace_indices,
             inplace_shapes=_inplace_shapes,
             typed=_typed,
             ops=ops,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autocalc import _functional as functional
-    from autocalc import _inplace as inplace
+    from autocalc import _inplace_indices as inplace_indices
     from autocalc._ops import division
     from autocalc._ops import elementwise as ops
     from autocalc._tensor import Tensor
@@ -137,7 +137,7 @@ class Arithmetic:
         return functional.getitem(self, index)
 
     def __setitem__(self: Tensor, index: Any, value: Any) -> None:
-        inplace.setitem(self, index, value)
+        inplace_indices.setitem(self, index, value)
 
     def __iadd__(self: Tensor, other: Any) -> Tensor:
         return self.add_(other)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autocalc import _functional as functional
     from autocalc import _inplace as inplace
+    from autocalc import _inplace_indices as inplace_indices
     from autocalc._tensor import Tensor
 
 
@@ -53,7 +54,8 @@ class Placing:
         self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
     ) -> Tensor:
         """Add alpha * source at `index` along `dim`, in place; return x."""
-        return inplace.apply_("index_add", self, dim, index, source, alpha=alpha)
+        scaled = source if alpha == 1 else source * alpha
+        return inplace_indices.by_index_("index_add", self, dim, index, scaled)
 
     def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         """Return x with `source` written at `index` along `dim`."""
@@ -61,7 +63,7 @@ class Placing:
 
     def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         """Write `source` at `index` along `dim`, in place; return x."""
-        return inplace.apply_("index_copy", self, dim, index, source)
+        return inplace_indices.by_index_("index_copy", self, dim, index, source)
 
     def index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         """Return x with a number at `index` along `dim`."""
@@ -77,7 +79,7 @@ class Placing:
 
     def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
         """Write a number where `mask` holds, in place; return x."""
-        return inplace.apply_("masked_fill", self, mask, value)
+        return inplace_indices.masked_fill_(self, mask, value)
 
     def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         """Return x with the elements of `source`, in order, where `mask` holds."""
@@ -110,6 +112,8 @@ class Placing:
     ) -> Tensor:
         """Write `src` where `index` says along `dim`, in place; return x."""
         given = value if src is None else src
+        if reduce is None:
+            return inplace_indices.along_("scatter", self, dim, index, given)
         return inplace.apply_("scatter", self, dim, index, given, reduce=reduce)
 
     def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
@@ -118,4 +122,4 @@ class Placing:
 
     def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         """Add `src` where `index` says along `dim`, in place; return x."""
-        return inplace.apply_("scatter_add", self, dim, index, src)
+        return inplace_indices.along_("scatter_add", self, dim, index, src)

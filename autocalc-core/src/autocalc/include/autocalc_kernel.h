@@ -110,8 +110,8 @@ struct ac_context {
 enum { AC_DONE = 0, AC_BAD_VALUE = 1, AC_NO_MEMORY = 2, AC_UNSUPPORTED = 3 };
 
 /* AC_BAD_VALUE: element `index` (row-major count) of operand `operand` (signature
- * order) holds `value`, which the kernel cannot use (a label out of range).  Outputs
- * are then undefined. */
+ * order; for array i of a list, AC_MAX_OPERANDS * i more) holds `value`, which the
+ * kernel cannot use (a label out of range).  Outputs are then undefined. */
 typedef struct ac_status {
     int32_t code;
     int32_t operand;

@@ -403,14 +403,22 @@ static inline int ac_py_attribute(const ac_py_kernel* k, int i, PyObject* object
 
 static PyObject* ac_py_raise(const ac_py_kernel* k, const ac_status* status) {
     PyObject *errors, *error = NULL;
+    int which;
     if (status->code == AC_NO_MEMORY) return PyErr_NoMemory();
     errors = PyImport_ImportModule("autocalc.errors");
     if (errors == NULL) return NULL;
-    if (status->code == AC_BAD_VALUE && status->operand >= 0 &&
-        status->operand < k->signature.n_operands) {
-        error = PyObject_CallMethod(errors, "kernel_data_error", "sOLL", k->entry->name,
-                                    k->signature.operand_name[status->operand],
-                                    (long long)status->index, (long long)status->value);
+    which = status->operand % AC_MAX_OPERANDS;
+    if (status->code == AC_BAD_VALUE && which >= 0 && which < k->signature.n_operands) {
+        PyObject* name = k->signature.operand_name[which];
+        name = k->signature.is_list[which]
+                   ? PyUnicode_FromFormat("%U[%d]", name,
+                                          (int)(status->operand / AC_MAX_OPERANDS))
+                   : PyUnicode_FromObject(name);
+        error = name == NULL
+                    ? NULL
+                    : PyObject_CallMethod(
+                          errors, "kernel_data_error", "sNLL", k->entry->name, name,
+                          (long long)status->index, (long long)status->value);
     } else {
         error = PyObject_CallMethod(
             errors, "KernelError", "N",

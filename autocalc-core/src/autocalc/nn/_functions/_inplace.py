@@ -14,7 +14,7 @@ from autocalc._tensor import Tensor
 def into(input: Tensor, result: Tensor, where: str) -> Tensor:
     """Write `result` into `input`; return `input`."""
     recorded = inplace_ops.check_writable(where, input)
-    return inplace_ops._write(where, input, result, recorded)
+    return inplace_ops.write(where, input, result, recorded)
 
 
 def maybe_into(

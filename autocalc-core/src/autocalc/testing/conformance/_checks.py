@@ -32,6 +32,8 @@ Check = Callable[[Subject, KernelSpec, DType], None]
 INDICES: dict[str, tuple[str, Callable[[Sample], int]]] = {
     "gather": ("index", lambda s: int(s.inputs[0].shape[s.attributes[0]])),
     "scatter_add": ("index", lambda s: int(s.inputs[0].shape[s.attributes[0]])),
+    "scatter": ("index", lambda s: int(s.inputs[0].shape[s.attributes[0]])),
+    "index_copy": ("index", lambda s: int(s.inputs[0].shape[s.attributes[0]])),
     "index_select": ("index", lambda s: int(s.inputs[0].shape[s.attributes[0]])),
     "index_add": ("index", lambda s: int(s.inputs[0].shape[s.attributes[0]])),
     "embedding": ("indices", lambda s: int(s.inputs[0].shape[0])),

@@ -18,7 +18,7 @@ from autocalc._kernels._spec import DType, KernelSpec
 from autocalc.errors import KernelDataError
 
 CAPSULE = b"autocalc.kernel"
-MAX_DIMS = 8
+MAX_DIMS, MAX_OPERANDS = 8, 16
 DONE, BAD_VALUE, NO_MEMORY, UNSUPPORTED = range(4)
 DTYPES: dict[DType, int] = {
     np.dtype(name): code
@@ -188,15 +188,22 @@ class NativeKernel:
 
     def _judge(self, status: _Status) -> None:
         if status.code == BAD_VALUE:
-            operand = (*self.spec.outputs, *self.spec.inputs)[status.operand].name
+            name = operand_name(self.spec, status.operand)
             message = (
-                f"{self.spec.name}: `{operand}` holds {status.value} at element "
+                f"{self.spec.name}: `{name}` holds {status.value} at element "
                 f"{status.index}, which the kernel cannot use"
             )
             raise KernelDataError(message)
         if status.code != DONE:
             message = f"the C form ended with status {status.code}"
             raise AssertionError(message)
+
+
+def operand_name(spec: KernelSpec, place: int) -> str:
+    """Return the name of an operand, or of one array of a list, from a status."""
+    part, which = divmod(place, MAX_OPERANDS)
+    operand = (*spec.outputs, *spec.inputs)[which]
+    return f"{operand.name}[{part}]" if operand.is_list else operand.name
 
 
 def _entry_of(capsule: object) -> _Entry:
