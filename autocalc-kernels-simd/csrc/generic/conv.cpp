@@ -5,6 +5,8 @@
 // (y + padding) % s, (x + padding) % s; each class sees its own taps, at stride 1. So
 // both are passes of one loop, conv a single one.
 #include "conv_depthwise.hpp"
+#include "conv_pointwise.hpp"
+#include "conv_strided.hpp"
 #include "conv_tile.hpp"
 #include "conv_windows.hpp"
 #include "families.hpp"
@@ -271,6 +273,15 @@ void copy_start(const ac_array* bias, int64_t count, T* out) {
         out[i] = bias == nullptr ? T(0) : data<T>(bias)[i * step];
 }
 
+// Whether a product for each image does it. Its bias would be one for each row, which
+// products do not have.
+template <class T>
+bool by_product(const Windows& w, const Images<const T>& from, const Images<T>& to,
+                const ac_array* bias) {
+    return is_pointwise(w) && bias == nullptr && to.column == 1 &&
+           pixels_in_line(from, w.y, w.x.in) && pixels_in_line(to, w.y, w.x.in);
+}
+
 // ---- conv
 
 enum { conv_out, conv_x, conv_weight, conv_bias };
@@ -287,6 +298,23 @@ bool conv_typed(const ac_call* call, ac_context* context) {
     job.from_x = w.x;
     job.from = images_of<const T>(x);
     job.to = images_of<T>(out);
+    if (by_product(w, job.from, job.to, operand(call, conv_bias))) {
+        const Images<const T> a = images_of<const T>(weight);
+        Product<T> p = image_product(w, w.outs, w.ins, job.from, job.to);
+        p.a = a.data;
+        p.a_row = a.image;
+        p.a_col = a.channel;
+        return multiply(p, context);
+    }
+    if (is_strided<T>(w)) {
+        StridedJob<T> strided = {};
+        strided.windows = w;
+        strided.from = job.from;
+        strided.weight = images_of<const T>(weight);
+        strided.to = job.to;
+        strided.context = context;
+        return run_strided(strided, operand(call, conv_bias));
+    }
     job.ins = w.ins;
     job.outs = w.outs;
     job.rows = w.y.out;
@@ -401,6 +429,16 @@ bool dx_typed(const ac_call* call, ac_context* context) {
     job.from_x = plain_x;
     job.from = images_of<const T>(g);
     job.to = images_of<T>(out);
+    job.accumulate = (int_attribute(call, dx_accumulate) & 1) != 0;
+    if (by_product(w, job.from, job.to, operand(call, dx_bias))) {
+        const Images<const T> a = images_of<const T>(weight);
+        Product<T> p = image_product(w, w.ins, w.outs, job.from, job.to);
+        p.a = a.data;
+        p.a_row = a.channel;
+        p.a_col = a.image;
+        p.beta = job.accumulate ? T(1) : T(0);
+        return multiply(p, context);
+    }
     job.ins = w.outs;
     job.outs = w.ins;
     const int64_t first_y = first_of(w.y), first_x = first_of(w.x);
@@ -414,7 +452,6 @@ bool dx_typed(const ac_call* call, ac_context* context) {
                   1,
                   1,
                   1};
-    job.accumulate = (int_attribute(call, dx_accumulate) & 1) != 0;
     job.context = context;
     job.failed = 0;
     job.square = square_of(job);

@@ -17,6 +17,7 @@ struct Pixels {
     int64_t height, width;
     int64_t top, left;
     int64_t rows, columns;
+    int64_t pitch;  // from one pixel to the next
     // The part that lies inside the image.
     [[nodiscard]] AC_INLINE int64_t y0() const { return larger<int64_t>(0, -top); }
     [[nodiscard]] AC_INLINE int64_t x0() const { return larger<int64_t>(0, -left); }
@@ -26,40 +27,41 @@ struct Pixels {
     [[nodiscard]] AC_INLINE int64_t x1() const {
         return larger(x0(), smaller(width, columns - left));
     }
-    [[nodiscard]] AC_INLINE int64_t line() const { return width * vec<T>::lanes; }
+    [[nodiscard]] AC_INLINE int64_t line() const { return width * pitch; }
 };
 
 template <class T>
-AC_INLINE void clear_pixels(T* to, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) store(to + i * vec<T>::lanes, zero<T>());
+AC_INLINE void clear_pixels(T* to, int64_t pitch, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) store(to + i * pitch, zero<T>());
 }
 
 // Zeros around what lies inside.
 template <class T>
 void clear_border(const Pixels<T>& p) {
-    constexpr int64_t lanes = vec<T>::lanes;
-    clear_pixels(p.data, p.y0() * p.width);
+    clear_pixels(p.data, p.pitch, p.y0() * p.width);
     for (int64_t y = p.y0(); y < p.y1(); ++y) {
         T* line = p.data + y * p.line();
-        clear_pixels(line, p.x0());
-        clear_pixels(line + p.x1() * lanes, p.width - p.x1());
+        clear_pixels(line, p.pitch, p.x0());
+        clear_pixels(line + p.x1() * p.pitch, p.pitch, p.width - p.x1());
     }
-    clear_pixels(p.data + p.y1() * p.line(), (p.height - p.y1()) * p.width);
+    clear_pixels(p.data + p.y1() * p.line(), p.pitch, (p.height - p.y1()) * p.width);
 }
 
 // Walks along the pixels inside, row after row.
 template <class T>
 struct PixelWalk {
     T* at;
+    int64_t pitch;
     int64_t left, length, skip;  // pixels of this row, of all, elements between rows
     AC_INLINE PixelWalk(const Pixels<T>& p, int64_t y)
-        : at(p.data + y * p.line() + p.x0() * vec<T>::lanes),
+        : at(p.data + y * p.line() + p.x0() * p.pitch),
+          pitch(p.pitch),
           left(p.x1() - p.x0()),
           length(left),
-          skip((p.width - left) * vec<T>::lanes) {}
+          skip((p.width - left) * p.pitch) {}
     AC_INLINE T* next() {
         T* here = at;
-        at += vec<T>::lanes;
+        at += pitch;
         if (--left == 0) {
             at += skip;
             left = length;

@@ -5,6 +5,7 @@
 // channels, so g is transposed first, a part that fits L2 at a time. The images are cut
 // into parts that follow from the shape; each part adds up its own gradient, and the
 // parts are added in their order: the same bits for any number of threads.
+#include "conv_pointwise.hpp"
 #include "conv_tile.hpp"
 #include "conv_windows.hpp"
 #include "families.hpp"
@@ -313,6 +314,40 @@ bool sum_weights(WeightJob<T>& job, const Images<T>& to, bool accumulate) {
     return true;
 }
 
+// Windows of one element: the sum of a product for each image.
+template <class T>
+bool sum_products(const WeightJob<T>& job, const Images<T>& to, bool accumulate) {
+    const Windows& w = job.windows;
+    Product<T> p = {};
+    p.m = w.outs;
+    p.n = w.ins;
+    p.k = w.y.in * w.x.in;
+    p.a_row = job.g.channel;
+    p.a_col = job.g.column;
+    p.b_row = job.x.column;
+    p.b_col = job.x.channel;
+    p.c = to.data;
+    p.c_row = to.image;
+    p.alpha = 1;
+    p.activation = Activation::none;
+    bool ok = true;
+    for (int64_t n = 0; n < w.batch && ok; ++n) {
+        p.a = job.g.data + n * job.g.image;
+        p.b = job.x.data + n * job.x.image;
+        p.beta = n > 0 || accumulate ? T(1) : T(0);
+        ok = multiply(p, job.context);
+    }
+    return ok;
+}
+
+template <class T>
+bool by_products(const WeightJob<T>& job, const Images<T>& to) {
+    const Windows& w = job.windows;
+    return is_pointwise(w) && w.y.in * w.x.in >= pointwise_pixels && w.batch > 0 &&
+           to.channel == 1 && pixels_in_line(job.x, w.y, w.x.in) &&
+           pixels_in_line(job.g, w.y, w.x.in);
+}
+
 template <class T>
 bool dweight_typed(const ac_call* call, ac_context* context) {
     const ac_array* x = operand(call, in_x);
@@ -328,8 +363,10 @@ bool dweight_typed(const ac_call* call, ac_context* context) {
     job.planes = planes_of(w);
     job.context = context;
     if (dbias != nullptr) sum_bias(job, dbias, (accumulate & 2) != 0);
-    return element_count(*dweight) == 0 ||
-           sum_weights(job, images_of<T>(dweight), (accumulate & 1) != 0);
+    if (element_count(*dweight) == 0) return true;
+    const Images<T> to = images_of<T>(dweight);
+    return by_products(job, to) ? sum_products(job, to, (accumulate & 1) != 0)
+                                : sum_weights(job, to, (accumulate & 1) != 0);
 }
 
 const char* supports(const ac_call* call) { return dims_supported(call, in_x); }

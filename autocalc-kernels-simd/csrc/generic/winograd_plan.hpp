@@ -93,13 +93,14 @@ AC_INLINE Pixels<float> pixels_read(const Segment& s, const Axis& y, const Axis&
             wino_out * s.y - y.padding,
             wino_out * s.x - x.padding,
             y.in,
-            x.in};
+            x.in,
+            vec<float>::lanes};
 }
 AC_INLINE Pixels<float> pixels_written(const Segment& s, const Axis& y, const Axis& x,
                                        float* data) {
     return {data,           wino_out * s.rows, wino_out * s.columns,
             wino_out * s.y, wino_out * s.x,    y.out,
-            x.out};
+            x.out,          vec<float>::lanes};
 }
 
 // Whether, and why not, a convolution is one of 3 x 3 windows at stride 1.

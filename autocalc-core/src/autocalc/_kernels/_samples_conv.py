@@ -77,6 +77,9 @@ _CALLS = (
     _call((2, 4, 5, 5), (6, 2, 3, 3), 1, 1, 1, 2),
     _call((1, 17, 6, 5), (17, 1, 3, 3), 1, 1, 1, 17),
     _call((1, 3, 7, 7), (6, 1, 3, 3), 2, 1, 1, 3),
+    # channels enough for a stride to be done by products; a product for each image
+    _call((3, 17, 15, 12), (35, 17, 3, 2), (2, 3), (1, 0), (1, 2)),
+    _call((2, 5, 17, 16), (7, 5, 1, 1)),
     # a window as large as the input; nothing; three dimensions
     _call((2, 3, 4, 4), (5, 3, 4, 4)),
     _call((0, 3, 5, 5), (4, 3, 3, 3), 1, 1),

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Convolutions of many channels: by products, with strides, and one channel each.
+
+`test_random_shapes.py` draws few channels; these are the ways that begin with more.
+"""
+
+import functools
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc._kernels._spec import Sample
+from autocalc._kernels._table import TABLE
+from autocalc.testing.conformance._memory import LAYOUTS
+from autocalc.testing.conformance._oracle import expected as expected_of
+from autocalc.testing.conformance._subject import Subject, limits_of
+
+SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]
+pytestmark = pytest.mark.skipif(not SETS, reason="the SIMD package is not installed")
+subject_of = functools.lru_cache(Subject.named)
+
+
+def strided(rng):
+    """More than 16 channels to more than 32, at a stride."""
+    groups = int(rng.integers(1, 3))
+    weight = (groups * rng.integers(32, 72), rng.integers(16, 36))
+    kernel, dilation = rng.integers(1, 4, 2), rng.integers(1, 3, 2)
+    stride = np.array([rng.integers(2, 4), rng.integers(1, 4)])
+    return groups, weight, kernel, stride, rng.integers(0, 3, 2), dilation
+
+
+def pointwise(rng):
+    """Windows of one element."""
+    one = np.array([1, 1])
+    weight = tuple(rng.integers(1, 70, 2))
+    return 1, weight, one, one, 0 * one, rng.integers(1, 3, 2)
+
+
+def depthwise(rng):
+    """One channel to one, 3 x 3 and 5 x 5."""
+    kernel = np.array([1, 1]) * rng.choice([3, 5])
+    one = np.array([1, 1])
+    return int(rng.integers(1, 20)), None, kernel, one, rng.integers(0, 6, 2), one
+
+
+def sample_of(name, rng, lie, dtype):
+    groups, channels, kernel, stride, padding, dilation = lie(rng)
+    outs, ins = channels or (groups, 1)
+    span = dilation * (kernel - 1) + 1
+    size = np.maximum(1, span - 2 * padding) + (22 ** rng.random(2)).astype(int)
+    counts = (size + 2 * padding - span) // stride + 1
+    batch = int(rng.integers(1, 4))
+    x, g = (batch, groups * ins, *size), (batch, outs, *counts)
+    shape = (outs, ins, *kernel)
+
+    def normal(*shape):
+        return rng.standard_normal(shape).astype(dtype)
+
+    def ints(values):
+        return tuple(int(n) for n in values)
+
+    how = (ints(stride), ints(padding), ints(dilation), groups)
+    if name == "conv":
+        bias = normal(outs) if rng.random() < 0.5 else None
+        return Sample("", (normal(*x), normal(*shape), bias), how)
+    if name == "conv_dx":
+        bias = normal(groups * ins) if rng.random() < 0.5 else None
+        return Sample("", (normal(*g), normal(*shape), bias), (ints(size), *how))
+    return Sample("", (normal(*g), normal(*x)), (ints(kernel), *how), 0b10)
+
+
+@pytest.mark.parametrize("lie", [strided, pointwise, depthwise])
+@pytest.mark.parametrize("name", ["conv", "conv_dx", "conv_dweight"])
+def test_against_float64(name, lie):
+    spec = TABLE[name]
+    rng = np.random.default_rng(len(name))
+    for i in range(12):
+        dtype = np.dtype([np.float32, np.float64][i % 4 == 3])
+        sample = sample_of(name, rng, lie, dtype)
+        layouts = tuple(rng.choice(LAYOUTS, 3).tolist())
+        expected = expected_of(spec, sample, dtype)
+        limits = limits_of(spec, sample, dtype, expected)
+        for subject in map(subject_of, SETS):
+            outputs = subject.run(spec, sample, dtype, layouts=layouts)
+            subject.judge(spec, sample, dtype, outputs, expected, limits=limits)
+
+
+@pytest.mark.parametrize("lie", [strided, pointwise, depthwise])
+@pytest.mark.parametrize("name", ["conv", "conv_dx", "conv_dweight"])
+def test_same_bits_for_any_number_of_threads(name, lie):
+    spec, dtype = TABLE[name], np.dtype(np.float32)
+    rng = np.random.default_rng(20)
+    samples = [sample_of(name, rng, lie, dtype) for _ in range(4)]
+    subject = subject_of(SETS[0])
+    with subject.threads() as set_threads:
+        seen = []
+        for count in (1, 2, 5):
+            set_threads(count)
+            runs = (subject.run(spec, sample, dtype) for sample in samples)
+            seen.append([[out.tobytes() for out in run] for run in runs])
+    assert seen[0] == seen[1] == seen[2]
