@@ -42,6 +42,21 @@ struct Boxed {
     }
 };
 
+// Windows of columns that lie evenly, in a line with zeros around it.
+struct Even {
+    int64_t kernel, stride, padding;  // kernel 0: they do not
+
+    [[nodiscard]] AC_INLINE int64_t reach(int64_t outputs) const {
+        return (outputs - 1) * stride + kernel;
+    }
+};
+AC_INLINE Even even_of(const Windowed& w) { return {w.kernel, w.stride, w.padding}; }
+AC_INLINE Even even_of(const Boxed& w) {
+    const int64_t size = w.outputs == 0 ? 0 : w.n / w.outputs;
+    if (size * w.outputs != w.n) return {0, 0, 0};
+    return {size, size, 0};
+}
+
 template <class T>
 struct AvgPool {
     const T* from;
@@ -49,6 +64,12 @@ struct AvgPool {
     PoolPlanes large, small;  // what is averaged, and the averages
     Span *rows, *columns;     // of `small`
     int64_t divisor;          // or 0
+    Even even;
+
+    [[nodiscard]] AC_INLINE int64_t line() const {
+        return larger(even.reach(small.width), even.padding + large.width) +
+               vec<T>::lanes;
+    }
 
     template <class Spans>
     AC_INLINE bool make_spans(ac_context* context, const Spans& of_row,
@@ -58,6 +79,7 @@ struct AvgPool {
             context->scratch(context, slot_spans, count * sizeof(Span)));
         if (rows == nullptr) return false;
         columns = rows + small.height;
+        even = even_of(of_column);
         for (int64_t i = 0; i < small.height; ++i) rows[i] = of_row(i);
         for (int64_t i = 0; i < small.width; ++i) columns[i] = of_column(i);
         return true;
@@ -101,9 +123,32 @@ AC_INLINE void add_rows(T* line, const T* row, int64_t width, int64_t count,
     }
 }
 
+// to = the sums of the spans of columns of a line.
+template <class T>
+AC_INLINE void sum_columns(const AvgPool<T>& job, T* line, T* to) {
+    const int64_t outputs = job.small.width;
+    if (job.even.kernel == 0) {
+        for (int64_t c = 0; c < outputs; ++c) {
+            T sum = 0;
+            for (int64_t i = job.columns[c].begin; i < job.columns[c].end; ++i)
+                sum += line[i];
+            to[c] = sum;
+        }
+        return;
+    }
+    const int64_t reach = job.even.reach(outputs), stride = job.even.stride;
+    for (int64_t i = 0; i <= reach - job.even.kernel; i += vec<T>::lanes) {
+        vec<T> sum = load(line + i);
+        for (int64_t tap = 1; tap < job.even.kernel; ++tap)
+            sum = sum + load(line + i + tap);
+        store(line + i, sum);
+    }
+    for (int64_t c = 0; c < outputs; ++c) to[c] = line[c * stride];
+}
+
 template <class T>
 void average_plane(const AvgPool<T>& job, int64_t p, T* line) {
-    const int64_t width = job.large.width;
+    const int64_t width = job.large.width, left = job.even.padding;
     const T* plane = job.from + p * job.large.size();
     T* to = job.to + p * job.small.size();
     for (int64_t r = 0; r < job.small.height; ++r, to += job.small.width) {
@@ -114,39 +159,41 @@ void average_plane(const AvgPool<T>& job, int64_t p, T* line) {
             to[0] = sum_of_run(first, (rows.end - rows.begin) * width) / job.area(r, 0);
             continue;
         }
-        add_rows(line, first, width, rows.end - rows.begin, false);
-        for (int64_t c = 0; c < job.small.width; ++c) {
-            T sum = 0;
-            for (int64_t i = job.columns[c].begin; i < job.columns[c].end; ++i)
-                sum += line[i];
-            to[c] = sum / job.area(r, c);
-        }
+        for (int64_t i = 0; i < left; ++i) line[i] = 0;
+        for (int64_t i = left + width; i < job.even.reach(job.small.width); ++i)
+            line[i] = 0;
+        add_rows(line + left, first, width, rows.end - rows.begin, false);
+        sum_columns(job, line, to);
+        for (int64_t c = 0; c < job.small.width; ++c) to[c] /= job.area(r, c);
     }
 }
 
 template <class T>
 void spread_plane(const AvgPool<T>& job, int64_t p, T* line) {
     const int64_t width = job.large.width;
+    const auto bytes = [&](int64_t rows) {
+        return static_cast<size_t>(rows * width) * sizeof(T);
+    };
     T* plane = job.to + p * job.large.size();
     const T* from = job.from + p * job.small.size();
     int64_t written = 0;  // rows
     for (int64_t r = 0; r < job.small.height; ++r, from += job.small.width) {
-        memset(line, 0, static_cast<size_t>(width) * sizeof(T));
+        memset(line, 0, bytes(1));
         for (int64_t c = 0; c < job.small.width; ++c) {
             const T share = from[c] / job.area(r, c);
             for (int64_t i = job.columns[c].begin; i < job.columns[c].end; ++i)
                 line[i] += share;
         }
         const Span rows = job.rows[r];
-        const auto zeros = static_cast<size_t>(larger<int64_t>(rows.end - written, 0));
-        memset(plane + written * width, 0,
-               zeros * static_cast<size_t>(width) * sizeof(T));
-        written = larger(written, rows.end);
+        if (rows.begin > written) {
+            memset(plane + written * width, 0, bytes(rows.begin - written));
+            written = rows.begin;
+        }
         for (int64_t y = rows.begin; y < rows.end; ++y)
-            add_rows(plane + y * width, line, width, 1, true);
+            add_rows(plane + y * width, line, width, 1, y < written);
+        written = larger(written, rows.end);
     }
-    const auto rest = static_cast<size_t>((job.large.height - written) * width);
-    memset(plane + written * width, 0, rest * sizeof(T));
+    memset(plane + written * width, 0, bytes(job.large.height - written));
 }
 
 // One call: `spans(rows, columns)` of an axis 0 or 1 with so many elements and outputs.
@@ -161,7 +208,8 @@ void pool_floats(const ac_call* call, ac_context* context, ac_status* status,
                       backward ? of_from : of_to,
                       nullptr,
                       nullptr,
-                      divisor};
+                      divisor,
+                      {0, 0, 0}};
     if (!whole_input(context, slot_from, from, job.from) ||
         !whole_output(context, slot_to, to, job.to) ||
         !job.make_spans(context, spans(0, job.large.height, job.small.height),
@@ -169,8 +217,8 @@ void pool_floats(const ac_call* call, ac_context* context, ac_status* status,
         return no_memory(status);
     }
     done(status);
-    each_plane<T>(context, status, slot_line, of_to.count, job.large.size(),
-                  job.large.width, [&](int64_t p, T* line) {
+    each_plane<T>(context, status, slot_line, of_to.count, job.large.size(), job.line(),
+                  [&](int64_t p, T* line) {
                       if constexpr (backward) {
                           spread_plane(job, p, line);
                       } else {
