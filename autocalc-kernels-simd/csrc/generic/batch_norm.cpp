@@ -39,6 +39,7 @@ void measure(const Chunk<T, bundle>& chunk, const T* x, T* centers, T* rests,
         chunk.along(from, [&](auto turn, int64_t i, auto some) {
             vec<T>& sum = sums.part[decltype(turn)::value];
             sum = sum + some.get(x + i);
+            chunk.template ask<0>(x + i);
         });
         of_rest[c] = sums;
     });
@@ -116,6 +117,7 @@ void write(const Forward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
             vec<T> y = fma(some.get(job.x + i) - mean, scale, bias);
             if constexpr (after == After::add_relu) y = y + some.get(job.other + i);
             if constexpr (after != After::nothing) y = max(zero<T>(), y);  // NaN stays
+            chunk.template ask<1>(job.out + i);
             some.put(job.out + i, y);
         });
     });

@@ -53,6 +53,9 @@ void look(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* means,
             const vec<T> g = passed<T, masked>(job, i, some);
             if (masked && job.dother != nullptr) some.put(job.dother + i, g);
             const vec<T> far = some.only(some.get(job.x + i) - mean);
+            chunk.template ask<0>(job.g + i);
+            chunk.template ask<0>(job.x + i);
+            if constexpr (masked) chunk.template ask<0>(job.y + i);
             sum.part[t] = sum.part[t] + g;
             product.part[t] = fma(g, far, product.part[t]);
         });
@@ -98,6 +101,7 @@ void distribute(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* 
         const vec<T> of_x = numbers_of(chunk, of + 2 * channels, c);
         const vec<T> of_1 = numbers_of(chunk, of + 3 * channels, c);
         chunk.along(from, [&](auto, int64_t i, auto some) {
+            chunk.template ask<1>(job.dx + i);
             const vec<T> rest = fma(some.get(job.x + i) - mean, of_x, of_1);
             some.put(job.dx + i, fma(passed<T, masked>(job, i, some), of_g, rest));
         });
