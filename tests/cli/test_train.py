@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import autocalc as ac
+from autocalc.cli import _checkpoint as checkpoint
 from autocalc.cli import _plot
 from autocalc.cli import _train_images as train
 
@@ -52,7 +53,7 @@ def test_settings_reach_the_training(run):
     config = ac.load("a.safetensors")["config"]
     assert config == {
         "data": "digits", "model": "mlp", "epochs": 1, "batch_size": 100, "lr": 0.5,
-        "momentum": 0.5, "seed": 7, "optimizer": "sgd",
+        "momentum": 0.5, "seed": 7, "optimizer": "sgd", "augment": False,
     }  # fmt: skip
     run("train", "digits", "--epochs", 1, "--model", "vit", "--save", "b")
     config = ac.load("b")["config"]
@@ -137,6 +138,52 @@ def test_ctrl_c_ends_the_program_with_130(program, tmp_path):
     assert "Saved to autocalc-digits-mlp.safetensors" in err
     assert "Traceback" not in out + err
     assert len(losses(tmp_path / "autocalc-digits-mlp.safetensors")) >= 90
+
+
+def test_augmented_images_are_the_same_after_resuming(run):
+    words = ("train", "digits", "--augment", "--workers")
+    out = run(*words, 0, "--epochs", 3, "--save", "whole").output
+    assert "seed 0, augmented\n" in out
+    run(*words, 2, "--epochs", 1, "--save", "part")
+    run("train", "digits", "--resume", "part", "--epochs", 3)
+    assert losses("part") == losses("whole")
+    run("train", "digits", "--epochs", 1, "--save", "plain")
+    assert losses("plain") != losses("whole")[:45]
+    out = run("train", "digits", "--resume", "plain", "--augment", code=2).output
+    assert "--augment True: plain is a training with False, which cannot" in out
+
+
+def test_clothes_are_turned_round_and_digits_are_not():
+    names = {
+        data: [type(one).__name__ for one in recipe.augmentation.transforms]
+        for data, recipe in train.RECIPES.items()
+    }
+    assert names == {
+        "digits": ["RandomCrop", "Normalize"],
+        "mnist": ["RandomCrop", "Normalize"],
+        "fashion-mnist": ["RandomCrop", "RandomHorizontalFlip", "Normalize"],
+    }
+
+
+def test_a_file_from_before_a_setting_has_its_default(run):
+    run("train", "digits", "--epochs", 1, "--save", "a")
+    state = ac.load("a")
+    del state["config"]["augment"]
+    ac.save(state, "old")
+    run("train", "digits", "--resume", "old", "--epochs", 2)
+    assert ac.load("old")["config"]["augment"] is False
+
+
+def test_the_most_wrong_images(run, trained):
+    training = checkpoint.resume(checkpoint.read(trained), 2)
+    wrong = _plot.most_wrong(training, 3)
+    assert len(wrong) == 3
+    shares = [one.probability for one in wrong]
+    assert shares == sorted(shares)
+    assert shares[-1] < 0.5
+    for one in wrong:
+        logits = training.model(one.image.unsqueeze(0))
+        assert logits.argmax().item() == one.answer != one.label
 
 
 def test_curves_are_drawn(run):

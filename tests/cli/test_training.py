@@ -116,7 +116,9 @@ def test_files_that_are_no_training_are_refused(tmp_path):
     state = ac.load(path)
     state["config"]["colour"] = "red"
     ac.save(state, path)
-    with pytest.raises(CheckpointError, match="has the settings batch_size, colour"):
+    with pytest.raises(
+        CheckpointError, match="has the settings augment, batch_size, colour"
+    ):
         checkpoint.read(path)
     del state["config"]["colour"]
     state["config"]["data"] = "unknown"

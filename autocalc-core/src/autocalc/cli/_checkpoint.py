@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields, replace
+from dataclasses import MISSING, asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,9 @@ def read(path: Path) -> dict[str, Any]:
 def _config(path: Path, values: dict[str, Any]) -> Config:
     """Return the settings of a file, if this AutoCalc knows them."""
     known = {field.name for field in fields(Config)}
-    if set(values) != known:
+    # What came later has a default; files from before are without it.
+    needed = {field.name for field in fields(Config) if field.default is MISSING}
+    if not needed <= set(values) <= known:
         message = (
             f"{path} has the settings {', '.join(sorted(values))}; this AutoCalc has "
             f"{', '.join(sorted(known))}. Use the AutoCalc that wrote it."

@@ -38,6 +38,10 @@ class Recipe:
     batch_size: int
     lr: float = 0.1
     momentum: float = 0.9
+    #: With --augment: pixels by which an image moves at most, and whether it is as
+    #: likely turned round.
+    shift: int = 2
+    flips: bool = False
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -49,13 +53,23 @@ class Recipe:
         """What images pass through before the model sees them."""
         return transforms.Normalize(self.mean, self.std)
 
-    def load(self, train: bool, source: Source) -> Any:
+    @property
+    def augmentation(self) -> transforms.Compose:
+        """What training images pass through to be others in each epoch."""
+        steps: list[transforms.Transform]
+        steps = [transforms.RandomCrop(self.size, padding=self.shift)]
+        if self.flips:
+            steps.append(transforms.RandomHorizontalFlip())
+        return transforms.Compose([*steps, self.transform])
+
+    def load(self, train: bool, source: Source, augment: bool = False) -> Any:
         """Return the training or the test images."""
+        transform = self.augmentation if augment else self.transform
         if self.dataset is data.Digits:
-            return data.Digits(train=train, transform=self.transform)
+            return data.Digits(train=train, transform=transform)
         try:
             return self.dataset(
-                source.folder, train, self.transform, download=source.download
+                source.folder, train, transform, download=source.download
             )
         except DataError as error:
             message = f"{error}\nOn the command line: --data DIR, or --download."
@@ -73,6 +87,7 @@ RECIPES = {
         epochs=20,
         batch_size=32,
         lr=0.02,
+        shift=1,
     ),
     "mnist": Recipe(
         "28 x 28 digits",
@@ -94,6 +109,7 @@ RECIPES = {
         epochs=5,
         batch_size=256,
         lr=0.05,
+        flips=True,
     ),
 }
 

@@ -36,7 +36,7 @@ from autocalc.cli._screen import make_screen
 from autocalc.cli._training import Config, EpochEnd, Training
 
 #: Settings that a resumed training has already; they cannot change on the way.
-FIXED = ("model", "batch_size", "optimizer", "lr", "momentum", "seed")
+FIXED = ("model", "batch_size", "optimizer", "lr", "momentum", "seed", "augment")
 
 
 def image_command(data: str) -> click.Command:
@@ -77,6 +77,11 @@ def image_command(data: str) -> click.Command:
     help="Momentum of SGD, beta1 of AdamW.",
 )
 @click.option(
+    "--augment",
+    is_flag=True,
+    help="Move training images by a few pixels; turn clothes round.",
+)
+@click.option(
     "--seed",
     type=int,
     default=0,
@@ -96,7 +101,7 @@ def image_command(data: str) -> click.Command:
     "picture",
     metavar="FILE",
     type=FILE,
-    help="Draw the curves of loss and accuracy (.png, .svg, .pdf).",
+    help="Draw curves, and the most wrong test images (.png, .svg, .pdf).",
 )
 @click.option(
     "--save",
@@ -142,6 +147,7 @@ def _train_images(
       autocalc train digits
       autocalc train mnist --epochs 3 --data ~/data --save mnist.safetensors
       autocalc train mnist --resume mnist.safetensors --epochs 10 --plot curves.png
+      autocalc train fashion-mnist --model lenet --augment --epochs 20
       autocalc train mnist --kernels reference --threads 1
     """
     _check_files(picture, target)
@@ -218,9 +224,10 @@ def _headline(training: Training) -> str:
     config = training.config
     parameters = sum(p.numel() for p in training.model.parameters())
     settings = {**asdict(config)}
-    for name in ("data", "model", "epochs"):
+    for name in ("data", "model", "epochs", "augment"):
         del settings[name]
     listed = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in settings.items())
+    listed += ", augmented" * config.augment
     going_on = f" from epoch {training.epoch + 1}" if training.history.losses else ""
     return (
         f"{config.model} of {parameters:,} parameters on {config.data}, "

@@ -30,6 +30,8 @@ class Config:
     lr: float
     momentum: float
     seed: int
+    #: Whether training images are moved, and clothes turned round.
+    augment: bool = False
 
 
 @dataclass
@@ -104,7 +106,7 @@ class Training:
         params = self.model.parameters()
         self.optimizer = make_optimizer(params, config.lr, config.momentum)
         self.loader = DataLoader(
-            recipe.load(train=True, source=source),
+            recipe.load(train=True, source=source, augment=config.augment),
             config.batch_size,
             shuffle=True,
             generator=config.seed,
