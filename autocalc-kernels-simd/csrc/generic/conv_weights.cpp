@@ -184,22 +184,24 @@ void run_weight_tasks(void* arg, int64_t begin, int64_t end) {
 template <class T>
 void add_parts(const WeightJob<T>& job, const Images<T>& to, bool accumulate,
                int64_t begin, int64_t end) {
+    constexpr int lanes = vec<T>::lanes;
     const Windows& w = job.windows;
     const int64_t step = w.groups * w.ins * w.taps() * job.row;
     for (int64_t t = begin; t < end; ++t) {  // a channel of x in its group
         const int64_t group = t / w.ins, c = t % w.ins;
+        T* out = to.data + group * w.outs * to.image + c * to.channel;
         const T* sums = job.sums + t * w.taps() * job.row;
-        for (int64_t o = 0; o < w.outs; ++o) {
-            T* out = to.data + (group * w.outs + o) * to.image + c * to.channel;
-            for (int64_t i = 0; i < w.y.kernel; ++i) {
-                for (int64_t j = 0; j < w.x.kernel; ++j) {
-                    const T* from = sums + (i * w.x.kernel + j) * job.row + o;
-                    T total = 0;
-                    for (int64_t part = 0; part < job.parts; ++part)
-                        total += from[part * step];
-                    T& place = out[i * to.row + j * to.column];
-                    place = accumulate ? place + total : total;
-                }
+        for (int64_t tap = 0; tap < w.taps(); ++tap, sums += job.row) {
+            T* place = out + tap / w.x.kernel * to.row + tap % w.x.kernel * to.column;
+            for (int64_t o = 0; o < w.outs; o += lanes) {
+                const int64_t n = smaller<int64_t>(lanes, w.outs - o);
+                vec<T> sum = load_last(sums + o, n);
+                for (int64_t part = 1; part < job.parts; ++part)
+                    sum = sum + load_last(sums + part * step + o, n);
+                T total[lanes];
+                store(total, sum);
+                for (int64_t k = 0; k < n; ++k, place += to.image)
+                    *place = accumulate ? *place + total[k] : total[k];
             }
         }
     }
