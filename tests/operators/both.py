@@ -186,3 +186,16 @@ def leaves_of(x):
     if isinstance(x, (tuple, list)):
         return [one for part in x for one in leaves_of(part)]
     return [x] if isinstance(x, torch.Tensor) else []
+
+
+def print_report(what, results, differentiable):
+    """Print how many are wanted, there and clean, and which samples were left out."""
+    present = [r for r in results.values() if r.present]
+    skipped = sum((r.skipped for r in results.values()), Counter())
+    clean = sum(r.clean for r in differentiable)
+    print(f"\n{what} wanted {len(results)}, present {len(present)}")
+    print(f"forward-clean {sum(r.ran > 0 and not r.forward for r in present)}")
+    print(f"gradient-clean {clean} of {len(differentiable)} differentiable ones")
+    print(f"samples run {sum(r.ran for r in present)}; left out:")
+    for reason, count in skipped.most_common():
+        print(f"  {count:5} {reason}")

@@ -11,7 +11,6 @@ import functools
 import operator
 import warnings
 import zlib
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -28,6 +27,7 @@ from tests.operators.both import (  # noqa: E402  it imports PyTorch
     gradients,
     leaves_of,
     ours,
+    print_report,
     read_lists,
     spread,
     theirs,
@@ -262,15 +262,7 @@ def test_operator(name):
 def test_report(capsys):
     """Print the counts; what is missing fails in the tests above."""
     results = {name: result_of(name) for name in KIND}
-    present = [r for r in results.values() if r.present]
-    differentiable = [results[name] for name in LISTS["differentiable"]]
-    skipped = sum((r.skipped for r in results.values()), Counter())
     with capsys.disabled():
-        print(f"\noperators wanted {len(results)}, present {len(present)}")
-        print(f"forward-clean {sum(r.ran > 0 and not r.forward for r in present)}")
-        clean = sum(r.clean for r in differentiable)
-        print(f"gradient-clean {clean} of {len(differentiable)} differentiable ones")
-        print(f"samples run {sum(r.ran for r in present)}; left out:")
-        for reason, count in skipped.most_common():
-            print(f"  {count:5} {reason}")
+        both = [results[name] for name in LISTS["differentiable"]]
+        print_report("operators", results, both)
     assert set(results) == set(KIND)

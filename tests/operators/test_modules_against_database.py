@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import warnings
 import zlib
-from collections import Counter
 
 import pytest
 
@@ -27,6 +26,7 @@ from tests.operators.both import (  # noqa: E402  it imports PyTorch
     gradients,
     leaves_of,
     ours,
+    print_report,
     read_lists,
     spread,
     theirs,
@@ -192,13 +192,6 @@ def test_module(name):
 def test_report(capsys):
     """Print the counts; what is missing fails in the tests above."""
     results = {name: result_of(name) for name in WANTED}
-    present = [r for r in results.values() if r.present]
-    skipped = sum((r.skipped for r in results.values()), Counter())
     with capsys.disabled():
-        print(f"\nmodules wanted {len(results)}, present {len(present)}")
-        print(f"forward-clean {sum(r.ran > 0 and not r.forward for r in present)}")
-        print(f"gradient-clean {sum(r.clean for r in present)}")
-        print(f"samples run {sum(r.ran for r in present)}; left out:")
-        for reason, count in skipped.most_common():
-            print(f"  {count:5} {reason}")
+        print_report("modules", results, list(results.values()))
     assert set(results) == set(WANTED)

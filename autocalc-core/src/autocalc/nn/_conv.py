@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from autocalc._creation import empty
@@ -146,17 +147,10 @@ def _checked_word(where: str, padding: str, stride: tuple[int, ...]) -> str:
     return padding
 
 
-class Conv1d(ConvBase):
-    """Convolves signals (N, in_channels, L) or (in_channels, L); see `Conv2d`.
+class _Conv(ConvBase):
+    """What both have: their arguments, and a function that convolves."""
 
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.nn.Conv1d(4, 8, 3, stride=2)(ac.zeros(1, 4, 9)).shape
-    (1, 8, 4)
-    """
-
-    _dims = 1
+    _function: ClassVar[Callable[..., Tensor]]
 
     def __init__(
         self,
@@ -180,13 +174,27 @@ class Conv1d(ConvBase):
         padding: Any = self.padding
         if self.padding_mode != "zeros":
             input, padding = self._bordered(input), 0
-        return functional.conv1d(
+        return self._function(
             input, self.weight, self.bias, self.stride, padding, self.dilation,
             self.groups,
         )  # fmt: skip
 
 
-class Conv2d(ConvBase):
+class Conv1d(_Conv):
+    """Convolves signals (N, in_channels, L) or (in_channels, L); see `Conv2d`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Conv1d(4, 8, 3, stride=2)(ac.zeros(1, 4, 9)).shape
+    (1, 8, 4)
+    """
+
+    _dims = 1
+    _function = staticmethod(functional.conv1d)
+
+
+class Conv2d(_Conv):
     """Convolves images (N, in_channels, H, W) or (in_channels, H, W).
 
     The formula is that of `functional.conv2d`.
@@ -233,30 +241,4 @@ class Conv2d(ConvBase):
     """
 
     _dims = 2
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes | str = 0,
-        dilation: Sizes = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: str | Device | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        self._init(in_channels, out_channels, kernel_size, stride, padding, dilation,
-                   groups, bias, padding_mode, device, dtype)  # fmt: skip
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the convolution of `input`."""
-        padding: Any = self.padding
-        if self.padding_mode != "zeros":
-            input, padding = self._bordered(input), 0
-        return functional.conv2d(
-            input, self.weight, self.bias, self.stride, padding, self.dilation,
-            self.groups,
-        )  # fmt: skip
+    _function = staticmethod(functional.conv2d)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from autocalc._device import Device
 from autocalc._dtypes import DType
@@ -18,21 +19,22 @@ class _ConvTranspose(ConvBase):
     """What both have: more at the end of the output, and sizes asked for."""
 
     _transposed = True
+    _function: ClassVar[Callable[..., Tensor]]
 
-    def _init_transposed(
+    def __init__(
         self,
         in_channels: int,
         out_channels: int,
         kernel_size: Sizes,
-        stride: Sizes,
-        padding: Sizes,
-        output_padding: Sizes,
-        groups: int,
-        bias: bool,
-        dilation: Sizes,
-        padding_mode: str,
-        device: str | Device | None,
-        dtype: DType | None,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+        device: str | Device | None = None,
+        dtype: DType | None = None,
     ) -> None:
         where = type(self).__name__
         given: Any = padding
@@ -71,6 +73,14 @@ class _ConvTranspose(ConvBase):
             raise ArgumentError(message)
         return extra
 
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        """Return the transposed convolution, of the size `output_size` if given."""
+        padding: Any = self.padding
+        return self._function(
+            input, self.weight, self.bias, self.stride, padding,
+            self._output_padding(input, output_size), self.groups, self.dilation,
+        )  # fmt: skip
+
 
 class ConvTranspose1d(_ConvTranspose):
     """Transposed convolution of signals (N, in_channels, L); see `ConvTranspose2d`.
@@ -83,34 +93,7 @@ class ConvTranspose1d(_ConvTranspose):
     """
 
     _dims = 1
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes = 0,
-        output_padding: Sizes = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Sizes = 1,
-        padding_mode: str = "zeros",
-        device: str | Device | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        self._init_transposed(
-            in_channels, out_channels, kernel_size, stride, padding, output_padding,
-            groups, bias, dilation, padding_mode, device, dtype,
-        )  # fmt: skip
-
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
-        """Return the transposed convolution, of the size `output_size` if given."""
-        padding: Any = self.padding
-        return functional.conv_transpose1d(
-            input, self.weight, self.bias, self.stride, padding,
-            self._output_padding(input, output_size), self.groups, self.dilation,
-        )  # fmt: skip
+    _function = staticmethod(functional.conv_transpose1d)
 
 
 class ConvTranspose2d(_ConvTranspose):
@@ -156,31 +139,4 @@ class ConvTranspose2d(_ConvTranspose):
     """
 
     _dims = 2
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes = 0,
-        output_padding: Sizes = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Sizes = 1,
-        padding_mode: str = "zeros",
-        device: str | Device | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        self._init_transposed(
-            in_channels, out_channels, kernel_size, stride, padding, output_padding,
-            groups, bias, dilation, padding_mode, device, dtype,
-        )  # fmt: skip
-
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
-        """Return the transposed convolution, of the size `output_size` if given."""
-        padding: Any = self.padding
-        return functional.conv_transpose2d(
-            input, self.weight, self.bias, self.stride, padding,
-            self._output_padding(input, output_size), self.groups, self.dilation,
-        )  # fmt: skip
+    _function = staticmethod(functional.conv_transpose2d)

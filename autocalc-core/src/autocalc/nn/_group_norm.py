@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-from autocalc._creation import empty
 from autocalc._device import Device
 from autocalc._dtypes import DType
 from autocalc._tensor import Tensor
-from autocalc.nn import _init, functional
+from autocalc.nn import functional
 from autocalc.nn._checks import check_sizes
 from autocalc.nn._functions._norms import check_groups
-from autocalc.nn._module import Module
-from autocalc.nn._parameter import Parameter
+from autocalc.nn._scale import Scaled
 
 
-class GroupNorm(Module):
+class GroupNorm(Scaled):
     """(x - mean) / sqrt(var + eps) * weight + bias by example and group of channels.
 
     Wu, He: Group normalization (ECCV 2018).
@@ -51,9 +49,6 @@ class GroupNorm(Module):
     (2, 6, 4, 4)
     """
 
-    weight: Parameter | None
-    bias: Parameter | None
-
     def __init__(
         self,
         num_groups: int,
@@ -73,17 +68,9 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        for name, present in (("weight", affine), ("bias", affine and bias)):
-            parameter = Parameter(empty(num_channels, dtype=dtype)) if present else None
-            self.register_parameter(name, parameter)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set the weight to 1 and the bias to 0."""
-        if self.weight is not None:
-            _init.ones_(self.weight)
-        if self.bias is not None:
-            _init.zeros_(self.bias)
+        self._add_parameters(
+            (num_channels,), dtype, weight=affine, bias=affine and bias
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` normalised."""

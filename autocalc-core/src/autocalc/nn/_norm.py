@@ -6,22 +6,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autocalc._checks import integers
-from autocalc._creation import empty
 from autocalc._device import Device
 from autocalc._dtypes import DType
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
-from autocalc.nn import _init, functional
+from autocalc.nn import functional
 from autocalc.nn._checks import check_sizes
-from autocalc.nn._module import Module
-from autocalc.nn._parameter import Parameter
+from autocalc.nn._scale import Scaled
 
 
-class _Norm(Module):
+class _Norm(Scaled):
     """What both have: sizes, and a weight of ones."""
 
     normalized_shape: tuple[int, ...]
-    weight: Parameter | None
 
     def __init__(
         self, normalized_shape: int | Sequence[int], elementwise_affine: bool
@@ -35,11 +32,6 @@ class _Norm(Module):
             raise ArgumentError(message)
         self.normalized_shape = sizes
         self.elementwise_affine = elementwise_affine
-
-    def _parameter(self, name: str, dtype: DType | None, present: bool) -> None:
-        sizes = self.normalized_shape
-        parameter = Parameter(empty(*sizes, dtype=dtype)) if present else None
-        self.register_parameter(name, parameter)
 
 
 class LayerNorm(_Norm):
@@ -75,8 +67,6 @@ class LayerNorm(_Norm):
     (2, 3, 4)
     """
 
-    bias: Parameter | None
-
     def __init__(
         self,
         normalized_shape: int | Sequence[int],
@@ -89,16 +79,12 @@ class LayerNorm(_Norm):
         super().__init__(normalized_shape, elementwise_affine)
         Device(device or "cpu")
         self.eps = eps
-        self._parameter("weight", dtype, elementwise_affine)
-        self._parameter("bias", dtype, elementwise_affine and bias)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set the weight to 1 and the bias to 0."""
-        if self.weight is not None:
-            _init.ones_(self.weight)
-        if self.bias is not None:
-            _init.zeros_(self.bias)
+        self._add_parameters(
+            self.normalized_shape,
+            dtype,
+            weight=elementwise_affine,
+            bias=elementwise_affine and bias,
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` normalised."""
@@ -154,13 +140,7 @@ class RMSNorm(_Norm):
         super().__init__(normalized_shape, elementwise_affine)
         Device(device or "cpu")
         self.eps = eps
-        self._parameter("weight", dtype, elementwise_affine)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Set the weight to 1."""
-        if self.weight is not None:
-            _init.ones_(self.weight)
+        self._add_parameters(self.normalized_shape, dtype, weight=elementwise_affine)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` normalised."""
