@@ -90,3 +90,10 @@ def test_what_out_cannot_be():
 def test_where_of_a_condition_alone_is_its_places():
     rows, columns = ac.where(ac.tensor([[0, 1], [2, 0]]))
     assert (rows.tolist(), columns.tolist()) == ([0, 1], [1, 0])
+
+
+def test_a_selection_of_a_single_element():
+    x = ac.tensor(2.0, requires_grad=True)
+    picked = ac.index_select(x, 0, ac.tensor([0]))
+    picked.backward()
+    assert (picked.item(), x.grad.item()) == (2, 1)

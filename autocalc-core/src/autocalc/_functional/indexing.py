@@ -123,8 +123,8 @@ def index_select(
     if places.ndim == 0:
         places = shapes.reshape(places, (1,))
     if input.ndim == 0:
-        out = shapes.index_select(shapes.reshape(input, (1,)), places, 0)
-        return given("index_select", shapes.unshared(shapes.reshape(out, ())), out)
+        found = shapes.index_select(shapes.reshape(input, (1,)), places, 0)
+        return given("index_select", shapes.unshared(shapes.reshape(found, ())), out)
     return given("index_select", shapes.index_select(input, places, axis), out)
 
 
