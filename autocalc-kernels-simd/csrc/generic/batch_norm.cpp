@@ -173,9 +173,8 @@ void batch_norm_floats(const ac_call* call, ac_context* context, ac_status* stat
         return no_memory(status);
     }
     done(status);
-    const After after = !relu              ? After::nothing
-                        : other == nullptr ? After::relu
-                                           : After::add_relu;
+    After after = relu ? After::relu : After::nothing;
+    if (other != nullptr) after = After::add_relu;
     if (channels.bundled()) {
         forward<T, true>(context, job, channels, after);
     } else {

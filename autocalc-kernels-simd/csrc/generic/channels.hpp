@@ -140,10 +140,10 @@ struct Chunk {
 
 // A contiguous [N, C, ...].
 struct Channels {
-    int64_t images, channels, size;  // `size` elements in a plane
+    int64_t images, channels;
+    int64_t size = 1;  // elements of a plane
 
-    explicit Channels(const ac_array& x)
-        : images(x.shape[0]), channels(x.shape[1]), size(1) {
+    explicit Channels(const ac_array& x) : images(x.shape[0]), channels(x.shape[1]) {
         for (int d = 2; d < x.ndim; ++d) size *= x.shape[d];
     }
     [[nodiscard]] AC_INLINE bool bundled() const { return size == 1; }
