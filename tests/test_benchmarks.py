@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 from benchmarks.ablation.__main__ import plain_forms
+from benchmarks.ablation.convolution import convolutions
 from benchmarks.ablation.items import GEMM_ITEMS, pointer
 from benchmarks.kernels.cases import ROWS, arguments
 from benchmarks.kernels.run import converted, prepare
@@ -117,9 +118,25 @@ def test_the_ablation_names_each_item_with_its_gain(tmp_path):
     )
     assert run.returncode == 0, run.stderr
     rows = page.read_text(encoding="utf-8").splitlines()[2:]
-    items = [1, 2, 5, 8, 10, 11, 12, 13, 14, 15, 17, 19, 20]
+    items = range(1, 21)
     assert [row.split(" | ")[0] for row in rows] == [f"| O-{i}" for i in items]
     assert all(float(row.split(" | ")[-1].rstrip("x |")) > 0 for row in rows)
+
+
+def test_convolutions_of_the_ablation_give_the_same_before_and_after(before):
+    items = list(convolutions(before))
+    assert [item.number for item in items] == [3, 4, 6, 7, 9, 16, 18]
+    for item in items:
+        pairs = zip(all_of(item.before()), all_of(item.after()), strict=True)
+        for a, b in pairs:
+            np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-2, err_msg=item.change)
+
+
+def all_of(result):
+    """Return every array of a result."""
+    if isinstance(result, tuple):
+        return [a for one in result for a in all_of(one)]
+    return [plain(result.detach() if hasattr(result, "detach") else result)]
 
 
 @pytest.mark.parametrize("done", range(1 << 6))

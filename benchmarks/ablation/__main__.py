@@ -25,11 +25,6 @@ from benchmarks.tables import Cells, console
 from benchmarks.worker import Run, seconds_per_call
 
 ROUND_SECONDS = 0.03
-#: Items that other parts of AutoCalc answer.
-ELSEWHERE = (
-    "O-3, O-6, O-7, O-9, O-16 and O-18 belong to convolution and batch norm; "
-    "O-4 to the graph, which makes one node for an operator."
-)
 
 
 def plain_forms(folder: str) -> ctypes.CDLL:
@@ -49,20 +44,22 @@ def plain_forms(folder: str) -> ctypes.CDLL:
 
 def measure(item: Item, rounds: int) -> tuple[float, float, float]:
     """Return seconds before and after, and the gain."""
-    ac.set_num_threads(item.threads)
-    calls = [_calls(run) for run in (item.before, item.after)]
-    pairs = [
-        (
-            seconds_per_call(item.before, calls[0]),
-            seconds_per_call(item.after, calls[1]),
-        )
-        for _ in range(rounds)
-    ]
+    threads = item.before_threads or item.threads, item.threads
+    runs = list(zip((item.before, item.after), threads, strict=True))
+    calls = [_calls(run, count) for run, count in runs]
+
+    def seconds(which: int) -> float:
+        run, count = runs[which]
+        ac.set_num_threads(count)
+        return seconds_per_call(run, calls[which])
+
+    pairs = [(seconds(0), seconds(1)) for _ in range(rounds)]
     before, after = map(statistics.median, zip(*pairs, strict=True))
     return before, after, statistics.median(b / a for b, a in pairs)
 
 
-def _calls(run: Run) -> int:
+def _calls(run: Run, threads: int) -> int:
+    ac.set_num_threads(threads)
     run()
     return max(1, int(ROUND_SECONDS / seconds_per_call(run, 1)))
 
@@ -102,9 +99,7 @@ def main() -> None:
                     f"{gain:.2f}x",
                 )
             )
-    screen = console()
-    screen.print(cells.shown())
-    screen.print(ELSEWHERE, soft_wrap=True, highlight=False)
+    console().print(cells.shown())
     if options.markdown:
         Path(options.markdown).write_text(cells.markdown(), encoding="utf-8")
 

@@ -28,6 +28,7 @@ class Item(NamedTuple):
     before: Run
     after: Run
     threads: int = 1
+    before_threads: int | None = None  # where that is what changes
 
 
 def floats(*shape: int) -> np.ndarray:
@@ -43,8 +44,11 @@ def pointer(a: np.ndarray) -> ctypes.c_void_p:
 
 def all_items(library: ctypes.CDLL) -> Iterator[Item]:
     """Yield the items in the plan's order."""
+    from benchmarks.ablation.convolution import convolutions  # it makes `Item`s too
+
     items = [
         *products(library),
+        *convolutions(library),
         *elementwise(library),
         *losses(),
         *memory(),
