@@ -128,6 +128,8 @@ def _positions_samples(make: Make) -> Iterator[Sample]:
             index = [make.indices(shape, 2 * size) - size for size in sizes]
             yield Sample(f"{shape} in {sizes}", (index,), (sizes,))
     yield Sample("nothing of nothing", ([make.indices((0,), 1)],), ((0,),))
+    index = [make.indices((LARGE,), 2 * size) - size for size in (3, 5)]
+    yield Sample("large, in (3, 5)", (index,), ((3, 5),))
 
 
 def _masks(make: Make) -> Iterator[Sample]:
