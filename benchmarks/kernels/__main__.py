@@ -21,20 +21,16 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 from rich.console import Console
 from rich.progress import track
 
 import autocalc as ac
-from autocalc._kernels._spec import Meta
-from autocalc._kernels._table import TABLE
 from benchmarks.compiler import AWAY_FROM_BLOCKS, compiled, known_flags
 from benchmarks.kernels.cases import ROWS, Row, arguments
 from benchmarks.peers import BOUND, ROOT, Peer, started, worker
 from benchmarks.tables import Cells, console
 
 RIVALS = ("torch", "numpy", "jax")
-PRODUCTS = {"gemm", "linear", "linear_backward"}
 AXPY_BYTES = 3 * 4 * (1 << 24)
 #: The flags that let the compiler use what a kernel set uses.
 FLAGS = {
@@ -56,21 +52,6 @@ class Result(NamedTuple):
     faster: dict[str, float]  # than each rival; nan where it has no such thing
 
 
-def work(row: Row) -> float:
-    """Return the floating-point operations of a product, the bytes of the rest."""
-    metas = [_meta(operand) for operand in arguments(row)]
-    total = TABLE[row.kernel].work(*metas, *row.attributes)
-    return total.flops if row.kernel in PRODUCTS else total.bytes
-
-
-def _meta(operand: object) -> object:
-    if isinstance(operand, list):
-        return tuple(_meta(one) for one in operand)
-    return (
-        Meta(operand.shape, operand.dtype) if isinstance(operand, np.ndarray) else None
-    )
-
-
 def measure(row: Row, peers: dict[str, Peer], rounds: int) -> Result:
     """Let all peers run a row in turn."""
     calls = {}
@@ -83,8 +64,8 @@ def measure(row: Row, peers: dict[str, Peer], rounds: int) -> Result:
     for _ in range(rounds):
         for name, peer in peers.items():
             times[name].append(peer.seconds(_case(name, row), calls[name]))
-    ours, amount = times["autocalc"], work(row)
-    best = 1e9 if row.kernel in PRODUCTS else AXPY_BYTES
+    ours, amount = times["autocalc"], row.work(arguments(row))
+    best = 1e9 if row.by_products else AXPY_BYTES
     peak = times.get("peak", [math.nan] * rounds)
     share = statistics.median(
         (amount / mine) / (best / top) for mine, top in zip(ours, peak, strict=True)
@@ -100,7 +81,7 @@ def measure(row: Row, peers: dict[str, Peer], rounds: int) -> Result:
 
 def _case(peer: str, row: Row) -> str:
     if peer == "peak":
-        return "fma" if row.kernel in PRODUCTS else "axpy"
+        return "fma" if row.by_products else "axpy"
     return row.name
 
 
@@ -186,7 +167,7 @@ def table(results: list[Result], rivals: list[str]) -> Cells:
                 result.row.kernel,
                 result.row.operands,
                 f"{result.rate:.1f}",
-                "GFLOP/s" if result.row.kernel in PRODUCTS else "GB/s",
+                "GFLOP/s" if result.row.by_products else "GB/s",
                 f"{result.peak:.0f}" if known else "-",
                 f"{100 * result.share:.0f} %" if known else "-",
                 *(_ratio(result.faster[name]) for name in rivals),
@@ -203,8 +184,8 @@ def summary(results: list[Result], rivals: list[str]) -> list[str]:
     """Return geometric means, and the rows in which a rival is ahead."""
     said = []
     for kind, chosen in (
-        ("products", [r for r in results if r.row.kernel in PRODUCTS]),
-        ("the rest", [r for r in results if r.row.kernel not in PRODUCTS]),
+        ("products", [r for r in results if r.row.by_products]),
+        ("the rest", [r for r in results if not r.row.by_products]),
     ):
         for name in rivals:
             ratios = [r.faster[name] for r in chosen if not math.isnan(r.faster[name])]

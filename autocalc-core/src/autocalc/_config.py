@@ -213,6 +213,16 @@ def settings() -> Settings:
     return result
 
 
+def cache_folder() -> Path:
+    """Return where downloads and records are kept; it need not be there yet."""
+    given = settings().cache_dir
+    if given is not None:
+        return given
+    import platformdirs  # only those who load or keep files need it
+
+    return platformdirs.user_cache_path("autocalc", appauthor=False)
+
+
 def reload() -> None:
     """Forget what was read; the next look reads the environment again."""
     settings.cache_clear()

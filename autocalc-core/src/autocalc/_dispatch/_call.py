@@ -10,7 +10,7 @@ from numpy import ndarray
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed, Entry, Selection
 from autocalc._dispatch._state import current
 from autocalc._kernels._set import DispatchKey
-from autocalc._kernels._spec import DType, KernelSpec, Meta, Shape
+from autocalc._kernels._spec import DType, KernelSpec, Meta, Shape, meta_of
 from autocalc.errors import ArgumentError
 
 Metas = tuple[Any, ...]
@@ -241,7 +241,7 @@ class KernelCall:
         self, operands: tuple[Any, ...], attributes: tuple[Any, ...], free: Meta | None
     ) -> Metas:
         keywords = {} if free is None else free._asdict()
-        metas = self.spec.rule(*map(_meta, operands), *attributes, **keywords)
+        metas = self.spec.rule(*map(meta_of, operands), *attributes, **keywords)
         return (metas,) if isinstance(metas, Meta) else tuple(metas)
 
     def _outputs(self, metas: Metas, wanted: int, into: Any) -> tuple[Any, ...]:
@@ -261,7 +261,7 @@ class KernelCall:
         kernel = selection.tables[self.index].get(cache_key)
         if kernel is None:
             self._metas(operands, attributes, None)  # for its checks
-            metas = tuple(map(_meta, outs))
+            metas = tuple(map(meta_of, outs))
             inputs = operands[len(outs) :]
             key = self._dispatch_key(inputs, attributes, metas, -1, 0)
             kernel = selection.decide(self.spec, key)
@@ -279,7 +279,7 @@ class KernelCall:
     ) -> DispatchKey:
         spec = self.spec
         outs = tuple(meta if wanted >> i & 1 else None for i, meta in enumerate(outs))
-        metas = (*map(_one_meta, outs), *(_one_meta(_meta(x)) for x in operands))
+        metas = (*map(_one_meta, outs), *(_one_meta(meta_of(x)) for x in operands))
         dtypes = tuple(None if meta is None else meta.dtype for meta in metas)
         if spec.accumulates:
             attributes = (*attributes, accumulate)
@@ -305,14 +305,6 @@ def _describe_strided(x: Any) -> Any:
     return None if x is None else (x.shape, x.dtype, x.strides)
 
 
-def _meta(x: Any) -> Any:
-    if x is None:
-        return None
-    if isinstance(x, (list, tuple)):
-        return tuple(map(_meta, x))
-    return Meta(x.shape, x.dtype)
-
-
 def _one_meta(meta: Any) -> Meta | None:
     """Return the meta that stands for an operand: a list counts by its first."""
     if meta is None or isinstance(meta, Meta):
@@ -324,6 +316,6 @@ def _given_metas(metas: Metas, into: Any) -> Metas:
     if into is None:
         return metas
     return tuple(
-        meta if given is None else _meta(given)
+        meta if given is None else meta_of(given)
         for meta, given in zip(metas, into, strict=True)
     )

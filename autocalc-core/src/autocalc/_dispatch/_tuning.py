@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from autocalc._config import logger, settings
+from autocalc._config import cache_folder, logger, settings
 from autocalc._dispatch._cpu import cpu_name
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._threads import get_num_threads
@@ -143,12 +143,8 @@ def _distance(
 
 def path_of_record() -> Path:
     """Return the file of this CPU and thread budget."""
-    cache = settings().cache_dir
-    if cache is None:
-        import platformdirs  # only where there may be a record
-
-        cache = platformdirs.user_cache_path("autocalc", appauthor=False)
-    return cache / "tuning" / f"{cpu_name()}-{get_num_threads()}-threads.json"
+    name = f"{cpu_name()}-{get_num_threads()}-threads.json"
+    return cache_folder() / "tuning" / name
 
 
 def packages() -> dict[str, str]:

@@ -8,10 +8,13 @@ floating-point operations where a matrix product leads, bytes moved everywhere e
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from autocalc._kernels._spec import meta_of
+from autocalc._kernels._table import TABLE
 
 #: M, N, K.
 GEMM_SHAPES = (
@@ -55,6 +58,17 @@ class Row(NamedTuple):
     def name(self) -> str:
         """What identifies the row."""
         return f"{self.kernel} {self.operands}"
+
+    @property
+    def by_products(self) -> bool:
+        """Whether a matrix product leads: operations count then, otherwise bytes."""
+        return TABLE[self.kernel].lead == "gemm"
+
+    def work(self, operands: Sequence[Any]) -> float:
+        """Return the floating-point operations of the call, or the bytes it moves."""
+        metas = map(meta_of, operands)
+        total = TABLE[self.kernel].work(*metas, *self.attributes)
+        return float(total.flops if self.by_products else total.bytes)
 
 
 def floats(*shape: int) -> Maker:

@@ -36,6 +36,15 @@ class Meta(NamedTuple):
 OperandMeta: TypeAlias = Meta | tuple[Meta, ...] | None
 
 
+def meta_of(operand: Any) -> OperandMeta:
+    """Return what a rule sees of an array, a list of arrays, or None."""
+    if operand is None:
+        return None
+    if isinstance(operand, (list, tuple)):
+        return tuple([Meta(a.shape, a.dtype) for a in operand])
+    return Meta(operand.shape, operand.dtype)
+
+
 @dataclass(frozen=True)
 class Operand:
     """An input or output by its name in the signature."""

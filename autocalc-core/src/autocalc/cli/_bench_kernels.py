@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import click
 
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import find_set
 from autocalc._dispatch._threads import get_num_threads
-from autocalc._kernels._spec import Meta, Work
 from autocalc.cli._common import choose_machine
 from autocalc.cli._timing import Call, rows_of, seconds_of, with_progress
 from autocalc.errors import ConfigError
@@ -122,34 +120,16 @@ def _measured(
     if subject not in able or other not in able:
         return
     times = seconds_of(call, [subject, other], seconds)
-    work, unit = _work(call)
     yield Line(
         call.row.kernel,
         call.row.operands,
         times[subject],
-        work / times[subject] / 1e9,
-        unit,
+        call.row.work(call.operands) / times[subject] / 1e9,
+        "GFLOP/s" if call.row.by_products else "GB/s",
         other,
         times[other],
         times[other] / times[subject],
     )
-
-
-def _work(call: Call) -> tuple[float, str]:
-    """Return what a call does: operations where a product leads, else bytes."""
-    metas = [_meta(x) for x in call.operands]
-    work: Work = call.spec.work(*metas, *call.row.attributes)
-    if call.spec.name == "gemm" or call.spec.lead == "gemm":
-        return work.flops, "GFLOP/s"
-    return work.bytes, "GB/s"
-
-
-def _meta(operand: Any) -> Any:
-    if operand is None:
-        return None
-    if isinstance(operand, Sequence):
-        return tuple(_meta(one) for one in operand)
-    return Meta(operand.shape, operand.dtype)
 
 
 def _shown(line: Line) -> str:

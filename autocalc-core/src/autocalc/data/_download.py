@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autocalc._config import settings
+from autocalc._config import cache_folder, settings
 from autocalc.errors import DataError
 
 _CHUNK = 1 << 18
@@ -49,12 +49,7 @@ def folders_of(name: str) -> list[Path]:
 
     These are ``AUTOCALC_DATA_DIR``, if it is set, and the user's cache folder.
     """
-    cache = settings().cache_dir
-    if cache is None:
-        import platformdirs  # only those who load files need it
-
-        cache = platformdirs.user_cache_path("autocalc", appauthor=False)
-    places = [settings().data_dir, cache / "data"]
+    places = [settings().data_dir, cache_folder() / "data"]
     return [place / name for place in places if place is not None]
 
 
