@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from autocalc._config import cache_folder, logger, settings
 from autocalc._dispatch._cpu import cpu_name
 from autocalc._dispatch._plugins import registry
-from autocalc._dispatch._threads import get_num_threads
+from autocalc._dispatch._threads import chosen_budget, get_num_threads
 from autocalc._kernels._set import DispatchKey
 from autocalc._kernels._spec import Shape
 
@@ -157,10 +157,14 @@ def packages() -> dict[str, str]:
 
 def nearest(key: DispatchKey) -> Measured | None:
     """Return what the record in force says of calls like `key`."""
-    return None if settings().tune == "off" else _in_force().nearest(key)
+    if key.shapes is None or settings().tune == "off":
+        return None
+    return _in_force(chosen_budget()).nearest(key)
 
 
-def _in_force() -> Record:
+@functools.lru_cache(maxsize=8)
+def _in_force(_budget: int | None) -> Record:
+    """Return the record of a budget: every new shape's decision asks for it."""
     record = _read(path_of_record())
     return record if record.packages == packages() else Record({})
 
@@ -213,7 +217,7 @@ def _tuples(value: Any) -> Any:
 
 def known() -> tuple[Measured, ...]:
     """Return what the record in force holds."""
-    return _in_force().measured
+    return _in_force(chosen_budget()).measured
 
 
 def measured(key: DispatchKey, label: str, seconds: dict[str, float]) -> Measured:
@@ -246,6 +250,7 @@ def write(measured: Iterable[Measured]) -> Path:
 
 def forget() -> None:
     """Read the record anew when it is needed next."""
+    _in_force.cache_clear()
     _read.cache_clear()
 
 
