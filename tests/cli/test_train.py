@@ -24,7 +24,7 @@ def test_it_reports_epochs_and_the_result(run):
     out = run("train", "digits", "--epochs", 2).output.splitlines()
     assert out[0] == (
         "mlp of 9,610 parameters on digits, 1,437 images; batch size 32, optimizer "
-        "sgd, lr 0.02, momentum 0.9, seed 0"
+        "sgd, lr 0.02, momentum 0.9, seed 0, schedule cosine"
     )
     epoch = (
         r"epoch {}/2  loss 0\.\d{{4}}  test accuracy 9\d\.\d\d%  "
@@ -48,12 +48,13 @@ def test_settings_reach_the_training(run):
     run(
         "train", "digits", "--epochs", 1, "--batch-size", 100, "--lr", 0.5,
         "--momentum", 0.5, "--seed", 7, "--optimizer", "sgd", "--workers", 1,
-        "--save", "a.safetensors",
+        "--schedule", "linear", "--save", "a.safetensors",
     )  # fmt: skip
     config = ac.load("a.safetensors")["config"]
     assert config == {
         "data": "digits", "model": "mlp", "epochs": 1, "batch_size": 100, "lr": 0.5,
         "momentum": 0.5, "seed": 7, "optimizer": "sgd", "augment": False,
+        "schedule": "linear",
     }  # fmt: skip
     run("train", "digits", "--epochs", 1, "--model", "vit", "--save", "b")
     config = ac.load("b")["config"]
@@ -70,10 +71,11 @@ def test_kernels_and_threads_hold_for_the_command_only(run):
 
 
 def test_what_was_saved_goes_on(run):
-    run("train", "digits", "--epochs", 3, "--save", "whole")
-    run("train", "digits", "--epochs", 1, "--save", "part")
+    words = ("train", "digits", "--schedule", "constant", "--epochs")
+    run(*words, 3, "--save", "whole")
+    run(*words, 1, "--save", "part")
     out = run("train", "digits", "--resume", "part", "--epochs", 3).output
-    assert "seed 0 from epoch 2" in out
+    assert "schedule constant from epoch 2" in out
     assert losses("part") == losses("whole")  # saved into the file it came from
     run("train", "digits", "--resume", "part", "--epochs", 4, "--save", "more")
     assert losses("more")[:135] == losses("part")
@@ -141,13 +143,13 @@ def test_ctrl_c_ends_the_program_with_130(program, tmp_path):
 
 
 def test_augmented_images_are_the_same_after_resuming(run):
-    words = ("train", "digits", "--augment", "--workers")
-    out = run(*words, 0, "--epochs", 3, "--save", "whole").output
-    assert "seed 0, augmented\n" in out
-    run(*words, 2, "--epochs", 1, "--save", "part")
+    words = ("train", "digits", "--schedule", "constant", "--epochs")
+    out = run(*words, 3, "--augment", "--workers", 0, "--save", "whole").output
+    assert "schedule constant, augmented\n" in out
+    run(*words, 1, "--augment", "--workers", 2, "--save", "part")
     run("train", "digits", "--resume", "part", "--epochs", 3)
     assert losses("part") == losses("whole")
-    run("train", "digits", "--epochs", 1, "--save", "plain")
+    run(*words, 1, "--save", "plain")
     assert losses("plain") != losses("whole")[:45]
     out = run("train", "digits", "--resume", "plain", "--augment", code=2).output
     assert "--augment True: plain is a training with False, which cannot" in out
@@ -168,10 +170,11 @@ def test_clothes_are_turned_round_and_digits_are_not():
 def test_a_file_from_before_a_setting_has_its_default(run):
     run("train", "digits", "--epochs", 1, "--save", "a")
     state = ac.load("a")
-    del state["config"]["augment"]
+    del state["config"]["augment"], state["config"]["schedule"]
     ac.save(state, "old")
     run("train", "digits", "--resume", "old", "--epochs", 2)
-    assert ac.load("old")["config"]["augment"] is False
+    config = ac.load("old")["config"]
+    assert (config["augment"], config["schedule"]) == (False, "constant")
 
 
 def test_the_most_wrong_images(run, trained):

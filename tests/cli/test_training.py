@@ -49,6 +49,22 @@ def test_it_learns():
     assert "linear" in ran or "gemm" in ran  # what a set without linear runs
 
 
+def test_the_learning_rate_falls_to_nothing_over_all_epochs():
+    training = Training(replace(CONFIG, schedule="cosine", epochs=2))
+    group = training.optimizer.param_groups[0]
+    rates = [group["lr"] for event in training.run() if isinstance(event, Step)]
+    assert len(rates) == 90
+    assert rates[0] == CONFIG.lr
+    assert rates[45] == pytest.approx(CONFIG.lr / 2)
+    assert 0 < rates[-1] < 1e-3 * CONFIG.lr
+    assert rates == sorted(rates, reverse=True)
+
+
+def test_the_evaluation_takes_no_more_images_at_once_than_a_step():
+    training = Training(replace(CONFIG, batch_size=7))
+    assert max(len(labels) for _, labels in training.test_loader) == 7
+
+
 def test_equal_seeds_give_equal_bits_and_workers_change_nothing():
     first = finish(Training(replace(CONFIG, epochs=1)))
     again = finish(Training(replace(CONFIG, epochs=1), workers=2))

@@ -34,9 +34,19 @@ from autocalc.cli._recipes import (
 )
 from autocalc.cli._screen import make_screen
 from autocalc.cli._training import Config, EpochEnd, Training
+from autocalc.models._schedule import SCHEDULES
 
 #: Settings that a resumed training has already; they cannot change on the way.
-FIXED = ("model", "batch_size", "optimizer", "lr", "momentum", "seed", "augment")
+FIXED = (
+    "model",
+    "batch_size",
+    "optimizer",
+    "lr",
+    "momentum",
+    "schedule",
+    "seed",
+    "augment",
+)
 
 
 def image_command(data: str) -> click.Command:
@@ -70,7 +80,14 @@ def image_command(data: str) -> click.Command:
     type=click.Choice(list(OPTIMIZERS)),
     help="How parameters follow gradients.  [default: sgd; of vit adamw]",
 )
-@click.option("--lr", type=click.FloatRange(0), help="The learning rate.")
+@click.option("--lr", type=click.FloatRange(0), help="The highest learning rate.")
+@click.option(
+    "--schedule",
+    type=click.Choice(SCHEDULES),
+    default="cosine",
+    show_default=True,
+    help="How the rate falls to 0 over all epochs.",
+)
 @click.option(
     "--momentum",
     type=click.FloatRange(0, 1, max_open=True),

@@ -26,7 +26,8 @@ from autocalc.cli._common import (
 from autocalc.cli._text_screen import TextScreen, perplexity
 from autocalc.data import Characters
 from autocalc.models import Evaluation, TextConfig, TextTraining, generate
-from autocalc.models._training import MODELS, OPTIMIZERS, SCHEDULES
+from autocalc.models._schedule import SCHEDULES
+from autocalc.models._training import MODELS, OPTIMIZERS
 
 USUAL = TextConfig()
 

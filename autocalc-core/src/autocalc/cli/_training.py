@@ -15,6 +15,7 @@ from autocalc._random import manual_seed
 from autocalc._tensor import Tensor
 from autocalc.cli._recipes import MODELS, OPTIMIZERS, RECIPES, Source
 from autocalc.data import DataLoader
+from autocalc.models._schedule import scheduled_rate
 from autocalc.nn import functional
 
 
@@ -32,6 +33,8 @@ class Config:
     seed: int
     #: Whether training images are moved, and clothes turned round.
     augment: bool = False
+    #: How the learning rate falls to 0 over all epochs.
+    schedule: str = "constant"
 
 
 @dataclass
@@ -112,7 +115,9 @@ class Training:
             generator=config.seed,
             num_workers=workers,
         )
-        self.test_loader = DataLoader(recipe.load(train=False, source=source), 1000)
+        # As many images as in a step: then the evaluation needs less memory than that.
+        tested = recipe.load(train=False, source=source)
+        self.test_loader = DataLoader(tested, config.batch_size)
         self.history = History()
         #: How many epochs are over.
         self.epoch = 0
@@ -123,6 +128,13 @@ class Training:
     def steps_done(self) -> int:
         """How many steps of the running epoch are over."""
         return len(self.history.losses) - self.epoch * len(self.loader)
+
+    @property
+    def lr(self) -> float:
+        """The learning rate of the next step."""
+        config, done = self.config, len(self.history.losses)
+        steps = config.epochs * len(self.loader)
+        return scheduled_rate(done, steps, config.lr, config.schedule)
 
     def run(self) -> Iterator[Step | EpochEnd]:
         """Train to the last epoch; leave the loop at any event to stop there."""
@@ -143,6 +155,8 @@ class Training:
             yield EpochEnd(self.epoch)
 
     def _step(self, images: Tensor, labels: Tensor) -> tuple[float, Tensor]:
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.lr
         if self.calls:
             return train_step(self.model, self.optimizer, images, labels)
         with kernels.count() as self.calls:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -17,11 +16,11 @@ from autocalc.data import Characters, windows
 from autocalc.errors import ArgumentError
 from autocalc.models._decoder import Activation, Decoder, Norm, Positions
 from autocalc.models._recurrent import TextLSTM
+from autocalc.models._schedule import SCHEDULES, scheduled_rate
 from autocalc.nn import utils
 from autocalc.optim import SGD, Adam, AdamW, Lion, Optimizer
 
 OPTIMIZERS: dict[str, Any] = {"adamw": AdamW, "adam": Adam, "lion": Lion, "sgd": SGD}
-SCHEDULES = ("cosine", "linear", "constant")
 
 ModelName = Literal["transformer", "lstm"]
 #: What can be trained, and the settings that each has of its own.
@@ -87,18 +86,16 @@ class TextConfig:
     def rate(self, step: int) -> float:
         """Return the learning rate of a step, counted from 0.
 
-        It rises evenly for `warmup` steps and then falls to a tenth: along half a
-        cosine (Loshchilov, Hutter: SGDR, 2017), or evenly, or not at all.
+        It rises evenly for `warmup` steps and then falls to a tenth, by `schedule`.
         """
-        if step < self.warmup:
-            return self.lr * (step + 1) / (self.warmup + 1)
-        done = (step - self.warmup) / max(1, self.steps - self.warmup)
-        if self.schedule == "constant":
-            return self.lr
-        left = 1 - done
-        if self.schedule == "cosine":
-            left = (1 + math.cos(math.pi * done)) / 2
-        return self.lr * (_LAST + (1 - _LAST) * left)
+        return scheduled_rate(
+            step,
+            self.steps,
+            self.lr,
+            self.schedule,
+            warmup=self.warmup,
+            last=_LAST,
+        )
 
 
 @dataclass
