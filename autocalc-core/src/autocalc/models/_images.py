@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from autocalc import nn
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
+from autocalc.nn.utils import conv_norm_relu
 
 
 def _check_size(name: str, size: Sequence[int], multiple: int) -> tuple[int, int]:
@@ -104,8 +105,8 @@ class ResidualBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return [B, outs, H / stride, W / stride] of [B, ins, H, W]."""
-        y = self.norm_1.relu(self.conv_1(x))
-        return self.norm_2.relu(self.conv_2(y), self.shortcut(x))
+        y = conv_norm_relu(self.conv_1, self.norm_1, x)
+        return conv_norm_relu(self.conv_2, self.norm_2, y, self.shortcut(x))
 
 
 class ResNet(nn.Module):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc import nn
 from autocalc._tensor import Tensor
 from autocalc.nn import functional, init
+from autocalc.nn.utils import conv_norm_relu
 
 
 class BasicBlock(nn.Module):
@@ -34,9 +35,9 @@ class BasicBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return [B, planes, H / stride, W / stride] of [B, inplanes, H, W]."""
-        y = self.bn1.relu(self.conv1(x))
+        y = conv_norm_relu(self.conv1, self.bn1, x)
         shortcut = x if self.downsample is None else self.downsample(x)
-        return self.bn2.relu(self.conv2(y), shortcut)
+        return conv_norm_relu(self.conv2, self.bn2, y, shortcut)
 
 
 class ResNet18(nn.Module):
@@ -85,7 +86,7 @@ class ResNet18(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return logits [B, classes] of images [B, 3, H, W]."""
-        x = self.bn1.relu(self.conv1(x))
+        x = conv_norm_relu(self.conv1, self.bn1, x)
         x = functional.max_pool2d(x, 3, 2, padding=1)
         for layer in (self.layer1, self.layer2, self.layer3, self.layer4):
             x = layer(x)

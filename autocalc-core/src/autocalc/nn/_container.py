@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 from autocalc._checks import sequence
 from autocalc.errors import DimensionError, DTypeError
 from autocalc.nn._activation import ReLU
-from autocalc.nn._batch_norm import BatchNorm1d, BatchNorm2d
+from autocalc.nn._folding import BATCH_NORMS, CONVS, conv_norm, conv_norm_relu
 from autocalc.nn._module import Module
 from autocalc.nn._registry import MODULE
 
@@ -118,15 +118,12 @@ def _checked(owner: Module, module: Any) -> Module:
     return module
 
 
-#: Layers that have `relu`; a subclass may have a `forward` of its own.
-BATCH_NORMS = frozenset({BatchNorm1d, BatchNorm2d})
-
-
 class Sequential(_ModuleSequence):
     """Modules that are called one after the other.
 
-    A batch norm and a `ReLU` right behind it run as one kernel, unless hooks want to
-    see what lies between.
+    A batch norm and a `ReLU` right behind it run as one kernel, and after `eval`, where
+    no gradients are recorded, a norm is folded into the convolution before it, unless
+    hooks want to see what lies between.
 
     Parameters
     ----------
@@ -155,19 +152,35 @@ class Sequential(_ModuleSequence):
 
     def forward(self, input: Any) -> Any:
         """Pass `input` through all modules."""
-        norm: Any = None  # a batch norm that may run together with a ReLU
+        conv: Any = None  # these two may run together with what follows
+        norm: Any = None
         for module in self:
+            kind = type(module) if module._hooks is None else None
             if norm is not None:
-                fused = type(module) is ReLU and module._hooks is None
-                input = norm.relu(input) if fused else norm(input)
-                norm = None
-                if fused:
+                input = _normed(conv, norm, input, relu=kind is ReLU)
+                conv = norm = None
+                if kind is ReLU:
                     continue
-            if type(module) in BATCH_NORMS and module._hooks is None:
+            if kind in BATCH_NORMS:
                 norm = module
+                continue
+            if conv is not None:
+                input, conv = conv(input), None
+            if kind in CONVS:
+                conv = module
             else:
                 input = module(input)
-        return input if norm is None else norm(input)
+        if norm is not None:
+            return _normed(conv, norm, input, relu=False)
+        return input if conv is None else conv(input)
+
+
+def _normed(conv: Any, norm: Any, input: Any, relu: bool) -> Any:
+    """Return the result of a norm, perhaps behind a convolution and before a ReLU."""
+    if conv is not None:
+        both = conv_norm_relu if relu else conv_norm
+        return both(conv, norm, input)
+    return norm.relu(input) if relu else norm(input)
 
 
 class ModuleList(_ModuleSequence):

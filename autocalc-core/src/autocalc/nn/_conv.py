@@ -171,13 +171,16 @@ class _Conv(ConvBase):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the convolution of `input`."""
+        return self.convolved(input, self.weight, self.bias)
+
+    def convolved(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """Return the convolution of `input` with other parameters."""
         padding: Any = self.padding
         if self.padding_mode != "zeros":
             input, padding = self._bordered(input), 0
         return self._function(
-            input, self.weight, self.bias, self.stride, padding, self.dilation,
-            self.groups,
-        )  # fmt: skip
+            input, weight, bias, self.stride, padding, self.dilation, self.groups
+        )
 
 
 class Conv1d(_Conv):

@@ -366,6 +366,22 @@ def _by_running(
     eps: float,
 ) -> Tensor:
     """Return x * scale + offset, both one number for each channel."""
+    column = (x.shape[1], *(1 for _ in x.shape[2:]))
+    scale, offset = (
+        shape.reshape(a, column)
+        for a in scale_and_offset(where, statistics, weight, bias, eps)
+    )
+    return elementwise.add(elementwise.mul(x, scale), offset)
+
+
+def scale_and_offset(
+    where: str,
+    statistics: Statistics,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+) -> tuple[Tensor, Tensor]:
+    """Return weight / sqrt(var + eps), and bias - mean times that; (C,) each."""
     mean, var = statistics
     if mean is None or var is None:
         message = (
@@ -376,10 +392,7 @@ def _by_running(
     scale = elementwise.rsqrt(elementwise.add(var.detach(), float(eps)))
     scale = scale if weight is None else elementwise.mul(scale, weight)
     offset = elementwise.neg(elementwise.mul(mean.detach(), scale))
-    offset = offset if bias is None else elementwise.add(offset, bias)
-    column = (x.shape[1], *(1 for _ in x.shape[2:]))
-    scale, offset = (shape.reshape(a, column) for a in (scale, offset))
-    return elementwise.add(elementwise.mul(x, scale), offset)
+    return scale, offset if bias is None else elementwise.add(offset, bias)
 
 
 def _repeated(a: Tensor | None, times: int) -> Tensor | None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What is done with parameters and gradients between two steps."""
+"""What is done with parameters and gradients between two steps, and with layers."""
 
 from autocalc.nn._clip import clip_grad_norm_, clip_grad_value_
+from autocalc.nn._folding import conv_norm_relu, fuse_conv_bn_eval
 from autocalc.nn._vector import parameters_to_vector, vector_to_parameters
 from autocalc.nn._weight_norm import remove_weight_norm, weight_norm
 from autocalc.nn.utils import rnn
@@ -9,6 +10,8 @@ from autocalc.nn.utils import rnn
 __all__ = [
     "clip_grad_norm_",
     "clip_grad_value_",
+    "conv_norm_relu",
+    "fuse_conv_bn_eval",
     "parameters_to_vector",
     "remove_weight_norm",
     "rnn",

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""A convolution and the batch norm behind it as one convolution.
+
+With running statistics a norm is a line for each channel, and so is a part of the
+convolution before it::
+
+    norm(conv(x)) = conv(x; weight * s, bias * s + o)
+    s = gamma / sqrt(var + eps),  o = beta - mean * s
+
+Jacob and others: Quantization and training of neural networks (CVPR 2018), section 3.2.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+from autocalc._grad_mode import is_grad_enabled, no_grad
+from autocalc._ops import elementwise, shape
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError
+from autocalc.nn._batch_norm import BatchNorm1d, BatchNorm2d
+from autocalc.nn._conv import Conv1d, Conv2d
+from autocalc.nn._functions._norms import scale_and_offset
+from autocalc.nn._parameter import Parameter
+
+#: Layers that can be folded; a subclass may have a `forward` of its own.
+BATCH_NORMS = frozenset({BatchNorm1d, BatchNorm2d})
+CONVS = frozenset({Conv1d, Conv2d})
+
+
+def fuse_conv_bn_eval(conv: Conv1d | Conv2d, bn: BatchNorm1d | BatchNorm2d) -> Any:
+    """Return a new convolution that computes ``bn(conv(x))``.
+
+    Its parameters are the products; neither module changes, and later changes of theirs
+    do not reach it.  `Sequential` and `conv_norm_relu` fold by themselves.
+
+    Parameters
+    ----------
+    conv
+        A `Conv1d` or `Conv2d`.
+    bn
+        What comes behind it, after `eval`, with running statistics.
+
+    Raises
+    ------
+    ArgumentError
+        If either module is in training, or the norm has no running statistics or not
+        one number for each output channel.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> conv, norm = ac.nn.Conv2d(3, 8, 3).eval(), ac.nn.BatchNorm2d(8).eval()
+    >>> one = ac.nn.utils.fuse_conv_bn_eval(conv, norm)
+    >>> x = ac.randn(2, 3, 6, 6)
+    >>> ac.allclose(one(x), norm(conv(x)), atol=1e-5)
+    True
+    """
+    where = "fuse_conv_bn_eval"
+    if type(conv) not in CONVS or type(bn) not in BATCH_NORMS:
+        message = (
+            f"{where}: got {type(conv).__name__} and {type(bn).__name__}; give a "
+            f"Conv1d or Conv2d and the BatchNorm1d or BatchNorm2d behind it."
+        )
+        raise ArgumentError(message)
+    if conv.training or not _by_running(bn) or bn.num_features != conv.out_channels:
+        message = (
+            f"{where}: a convolution of {conv.out_channels} channels, training="
+            f"{conv.training}, and a norm of {bn.num_features}, training="
+            f"{bn.training}, track_running_stats={bn.track_running_stats}; both must "
+            f"be after eval() and of as many channels, the norm with running "
+            f"statistics."
+        )
+        raise ArgumentError(message)
+    result = deepcopy(conv)
+    with no_grad():
+        weight, bias = _folded(conv, bn)
+    result.weight, result.bias = Parameter(weight), Parameter(bias)
+    return result
+
+
+def conv_norm_relu(
+    conv: Any, norm: Any, input: Tensor, residual: Tensor | None = None
+) -> Tensor:
+    """Return ``relu(norm(conv(input)) + residual)`` in as few passes as there can be.
+
+    In training, norm and ReLU are one kernel each way (`BatchNorm2d.relu`).  After
+    `eval`, where no gradients are recorded, the norm is folded into the convolution's
+    parameters, and the rest is done in place.
+
+    Parameters
+    ----------
+    conv
+        A `Conv1d` or `Conv2d`.
+    norm
+        The `BatchNorm1d` or `BatchNorm2d` behind it.
+    input
+        What the convolution takes.
+    residual
+        What is added before the maximum, of the result's shape: a shortcut.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> conv, norm = ac.nn.Conv2d(3, 8, 3), ac.nn.BatchNorm2d(8)
+    >>> ac.nn.utils.conv_norm_relu(conv, norm, ac.randn(2, 3, 6, 6)).shape
+    (2, 8, 4, 4)
+    """
+    if _folds(conv, norm, input):
+        out = _convolved(conv, norm, input)
+        if residual is None:
+            return out.relu_()
+        if (residual.shape, residual.dtype) == (out.shape, out.dtype):
+            return out.add_(residual).relu_()
+    return norm.relu(conv(input), residual)  # type: ignore[no-any-return]  # a Tensor
+
+
+def conv_norm(conv: Any, norm: Any, input: Tensor) -> Tensor:
+    """Return ``norm(conv(input))`` in as few passes as there can be."""
+    if _folds(conv, norm, input):
+        return _convolved(conv, norm, input)
+    return norm(conv(input))  # type: ignore[no-any-return]  # a Tensor
+
+
+def _folds(conv: Any, norm: Any, input: Tensor) -> bool:
+    """Tell whether a norm is worth folding: the same values in fewer passes.
+
+    Folding takes a pass over the weight and saves two over the result, which is about
+    as large as the input times out / in.
+    """
+    return (
+        not is_grad_enabled()
+        and type(conv) in CONVS
+        and type(norm) in BATCH_NORMS
+        and conv._hooks is None
+        and norm._hooks is None
+        and _by_running(norm)
+        and conv.out_channels == norm.num_features
+        and conv.weight.numel() <= input.numel()
+    )
+
+
+def _by_running(norm: Any) -> bool:
+    return not norm.training and norm.running_mean is not None
+
+
+def _convolved(conv: Any, norm: Any, input: Tensor) -> Tensor:
+    out: Tensor = conv.convolved(input, *_folded(conv, norm))
+    return out
+
+
+def _folded(conv: Any, norm: Any) -> tuple[Tensor, Tensor]:
+    """Return weight and bias of the convolution that does both."""
+    statistics = norm.running_mean, norm.running_var
+    scale, offset = scale_and_offset(
+        "batch_norm", statistics, norm.weight, norm.bias, norm.eps
+    )
+    column = (len(scale), *(1 for _ in conv.weight.shape[1:]))
+    weight = elementwise.mul(conv.weight, shape.reshape(scale, column))
+    if conv.bias is not None:
+        offset = elementwise.add(offset, elementwise.mul(conv.bias, scale))
+    return weight, offset
