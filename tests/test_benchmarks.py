@@ -6,6 +6,8 @@ import math
 import os
 import subprocess
 import sys
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +17,9 @@ from benchmarks.ablation.items import GEMM_ITEMS, pointer
 from benchmarks.kernels.cases import ROWS, arguments
 from benchmarks.kernels.run import converted, prepare
 from benchmarks.peers import ROOT, started, worker
+from benchmarks.side_by_side import images, language
+
+import autocalc as ac
 
 SMALL = [name for name in ROWS if "4 Ki" in name or name == "gemm 17x33x65"]
 
@@ -63,6 +68,38 @@ def test_a_worker_answers_seconds_and_nan_for_what_its_peer_lacks():
         assert peer.title.startswith("numpy ")
         assert 0 < peer.seconds("add 4 Ki", 2) < 1
         assert math.isnan(peer.seconds("layer_norm 4096x768", 1))
+
+
+SMALL_LAYER = images.Layer(batch=2, ins=4, outs=4, kernel=3, size=8, stride=2)
+
+
+@pytest.mark.parametrize(
+    ("prepare_case", "shapes"),
+    [
+        (language.attention(seq=8, heads=2, features=4), [(1, 2, 8, 4)] * 3),
+        (images.layer(SMALL_LAYER, "forward"), [(2, 4, 4, 4)]),
+        (images.layer(SMALL_LAYER, "dx"), [(2, 4, 8, 8)]),
+        (images.layer(SMALL_LAYER, "dweight"), [(4, 4, 3, 3)]),
+        (images.resnet_step(2), [()]),
+    ],
+)
+def test_cases_beside_pytorch_compute_what_they_say(prepare_case, shapes):
+    found = prepare_case(ac)()
+    results = found if isinstance(found, tuple) else [found]
+    assert [result.shape for result in results] == shapes
+
+
+def test_a_peer_runs_in_the_layout_that_a_trial_finds_faster():
+    slow = dict.fromkeys(("usual", "last"), 0.0) | {"usual": 2e-3}
+    peer = SimpleNamespace(
+        __name__="torch", contiguous_format="usual", channels_last="last"
+    )
+
+    def make(lay):
+        kind = lay(SimpleNamespace(to=lambda memory_format: memory_format))
+        return lambda: time.sleep(slow[kind]) or kind
+
+    assert images.fastest(peer, make)() == "last"
 
 
 def test_a_worker_that_dies_is_an_error():

@@ -40,7 +40,7 @@ def compare(ours: Peer, theirs: Peer, name: str, rounds: int) -> float:
     mine, other = zip(*pairs, strict=True)
     low, ratio, high = statistics.quantiles(b / a for a, b in pairs)
     print(
-        f"{name:40} {shown(case, statistics.median(mine)):9.2f} "
+        f"{name:44} {shown(case, statistics.median(mine)):9.2f} "
         f"{shown(case, statistics.median(other)):9.2f} {case.unit:8} {ratio:6.2f}x   "
         f"({low:.2f} to {high:.2f}) {min(other) / min(mine):7.2f}x"
     )
@@ -57,6 +57,13 @@ def main() -> None:
         help="the interpreter of the environment that has the peer",
     )
     parser.add_argument("--module", default="torch", help="the peer's module")
+    parser.add_argument(
+        "--peer-env",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a variable for the peer alone, say LD_PRELOAD=libjemalloc.so.2",
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=41)
     parser.add_argument("cases", nargs="*", help="parts of names; all by default")
@@ -66,19 +73,20 @@ def main() -> None:
     if not names:
         parser.error(f"no case matches; there are: {', '.join(CASES)}")
     with ExitStack() as stack:
-        variables = {**os.environ, **BOUND}
+        common = {**os.environ, **BOUND}
+        own = dict(pair.split("=", 1) for pair in options.peer_env)
         ours, theirs = (
             stack.enter_context(
                 started(worker(python, MODULE, peer, options.threads), variables)
             )
-            for python, peer in (
-                (sys.executable, "autocalc"),
-                (options.peer, options.module),
+            for python, peer, variables in (
+                (sys.executable, "autocalc", common),
+                (options.peer, options.module, {**common, **own}),
             )
         )
         print(f"{ours.title} beside {theirs.title}, {options.threads} threads")
         print(
-            f"{'case':40} {'ours':>9} {'theirs':>9} {'':8} {'faster':>7}"
+            f"{'case':44} {'ours':>9} {'theirs':>9} {'':8} {'faster':>7}"
             f"{'':18} {'at best':>8}"
         )
         for name in names:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from benchmarks.side_by_side import generation, language
+from benchmarks.side_by_side.images import PARTS, Layer, layer, resnet_step
 from benchmarks.side_by_side.language import Sizes
 from benchmarks.worker import Run
 
@@ -147,10 +148,31 @@ CASES.update(
     for sizes, calls in LANGUAGE.items()
 )
 
+CASES["attention 1x8x2048x64, causal, both ways"] = Case(
+    language.attention(2048, 8, 64), 1, 1e-3, "ms"
+)
+
 #: Models that write a text.
 WRITERS = [generation.Model(vocabulary=65, d_model=128, heads=4, layers=4, tokens=256)]
 CASES.update(
     (str(sizes), Case(generation.generate(sizes), 1, 1e-3, "ms")) for sizes in WRITERS
+)
+
+#: Convolutions, and calls in a round.
+LAYERS = {
+    Layer(128, 32, 32, 3, 28): 2,
+    Layer(128, 64, 64, 3, 14): 2,
+    Layer(128, 128, 128, 3, 7): 2,
+    Layer(128, 32, 64, 3, 28, stride=2): 2,
+    Layer(8, 64, 256, 1, 56): 2,
+    Layer(8, 128, 128, 3, 56, groups=128): 4,
+    Layer(4, 3, 64, 7, 224, stride=2): 2,
+}
+CASES["ResNet step 32-64-128, 128x28x28"] = Case(resnet_step(128), 1, 1e-3, "ms")
+CASES.update(
+    (f"{sizes}: {part}", Case(layer(sizes, part), calls, 1e-3, "ms"))
+    for sizes, calls in LAYERS.items()
+    for part in PARTS
 )
 
 

@@ -86,3 +86,21 @@ def _step(ml: Any, sizes: Sizes) -> Run:
         return loss
 
     return run
+
+
+def attention(seq: int, heads: int, features: int) -> Any:
+    """Return the case of causal attention, forward and backward, one example."""
+
+    def prepare(ml: Any) -> Run:
+        shape = 1, heads, seq, features
+        q, k, v = (ml.randn(*shape, requires_grad=True) for _ in range(3))
+        cotangent = ml.randn(*shape)
+        attend = ml.nn.functional.scaled_dot_product_attention
+
+        def run() -> object:
+            out = attend(q, k, v, is_causal=True)
+            return ml.autograd.grad(out, (q, k, v), cotangent)
+
+        return run
+
+    return prepare
