@@ -31,9 +31,15 @@ def normal(rng, *shape):
 
 
 def sample_of(name, rng, batch, ins, outs, size, padding, groups=1, bias=True):
-    """Return a call of `conv` or `conv_dx`; `ins`, `outs`: of a group, of `conv`."""
+    """Return a call of a kernel; `ins`, `outs`: of a group, of `conv`."""
     weight = normal(rng, groups * outs, ins, 3, 3)
     lie = ((1, 1), padding, (1, 1), groups)
+    if name == "conv_dweight":
+        counts = [n + 2 * p - 2 for n, p in zip(size, padding, strict=True)]
+        g = normal(rng, batch, groups * outs, *counts)
+        x = normal(rng, batch, groups * ins, *size)
+        want = 3 if bias else 1
+        return Sample(f"{size} {padding}", (g, x), ((3, 3), *lie), want=want)
     channels, first = (ins, ()) if name == "conv" else (outs, (size,))
     if name == "conv_dx":
         counts = [n + 2 * p - 2 for n, p in zip(size, padding, strict=True)]
@@ -45,7 +51,10 @@ def sample_of(name, rng, batch, ins, outs, size, padding, groups=1, bias=True):
     return Sample(f"{size} {padding}", tuple(operands), (*first, *lie))
 
 
-@pytest.mark.parametrize("name", ["conv", "conv_dx"])
+KERNELS = ["conv", "conv_dx", "conv_dweight"]
+
+
+@pytest.mark.parametrize("name", KERNELS)
 def test_random_shapes(name):
     spec = TABLE[name]
     subjects = [Subject.named(each) for each in SETS]
@@ -69,7 +78,7 @@ def test_random_shapes(name):
     assert all(subject.calls[name] >= 15 for subject in subjects)
 
 
-@pytest.mark.parametrize("name", ["conv", "conv_dx"])
+@pytest.mark.parametrize("name", KERNELS)
 def test_channels_may_be_neighbours_in_memory(subject, name):
     rng = np.random.default_rng(3)
     sample = sample_of(name, rng, 3, 20, 36, (11, 13), (1, 1))
@@ -81,10 +90,10 @@ def test_channels_may_be_neighbours_in_memory(subject, name):
     )
     spec = TABLE[name]
     expected = expected_of(spec, sample, FLOAT32)
-    out = np.empty(expected[0].shape, FLOAT32)
+    outs = [np.empty(each.shape, FLOAT32) for each in expected]
     accumulate = (0,) if spec.accumulates else ()
-    subject.kernels[name].function(out, *operands, *sample.attributes, *accumulate)
-    subject.judge(spec, sample, FLOAT32, (out,), expected)
+    subject.kernels[name].function(*outs, *operands, *sample.attributes, *accumulate)
+    subject.judge(spec, sample, FLOAT32, tuple(outs), expected)
 
 
 def test_wide_lines_and_many_tiles_are_cut(subject):
@@ -96,7 +105,7 @@ def test_wide_lines_and_many_tiles_are_cut(subject):
         subject.judge(TABLE["conv"], sample, FLOAT32, outputs)
 
 
-@pytest.mark.parametrize("name", ["conv", "conv_dx"])
+@pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("shape", [(40, 16, 40, (28, 28)), (33, 72, 64, (7, 7))])
 def test_same_bits_for_any_number_of_threads(subject, name, shape):
     sample = sample_of(name, np.random.default_rng(5), *shape, (1, 1))
@@ -108,10 +117,11 @@ def test_same_bits_for_any_number_of_threads(subject, name, shape):
     assert seen[0] == seen[1] == seen[2]
 
 
-def test_errors_are_a_few_times_those_of_the_plain_sum(subject):
+@pytest.mark.parametrize("name", ["conv", "conv_dweight"])
+def test_errors_are_a_few_times_those_of_the_plain_sum(subject, name):
     """As the documentation says: 1 to 3 times as large, by their root mean square."""
-    sample = sample_of("conv", np.random.default_rng(6), 4, 64, 64, (14, 14), (1, 1))
-    spec = TABLE["conv"]
+    sample = sample_of(name, np.random.default_rng(6), 4, 64, 64, (14, 14), (1, 1))
+    spec = TABLE[name]
     expected = expected_of(spec, sample, FLOAT32)[0].astype(np.float64)
     plain = Subject.named(subject.name.replace("winograd", "simd"))
     errors = [
@@ -134,6 +144,32 @@ def test_a_nan_spoils_the_results_of_its_tiles_alone(subject):
     assert np.isfinite(out[:, :, :, :8]).all()
 
 
+def test_a_nan_spoils_the_weight_gradients_of_its_channels_alone(subject):
+    rng = np.random.default_rng(7)
+    sample = sample_of("conv_dweight", rng, 2, 16, 32, (16, 16), (1, 1))
+    g, x = sample.inputs
+    x[0, 3, 5, 9] = g[1, 20, 2, 2] = np.nan
+    dweight, dbias = subject.run(TABLE["conv_dweight"], sample, FLOAT32)
+    spoilt = np.isnan(dweight)
+    assert spoilt[20].all()
+    assert spoilt[:, 3].all()
+    assert spoilt.sum() == 9 * (16 + 32 - 1)
+    assert np.isnan(dbias).nonzero()[0].tolist() == [20]
+
+
+def test_weight_gradients_are_added_into(subject):
+    rng = np.random.default_rng(8)
+    spec = TABLE["conv_dweight"]
+    sample = sample_of("conv_dweight", rng, 3, 24, 20, (9, 14), (1, 1), groups=2)
+    prior = (normal(rng, 40, 24, 3, 3), normal(rng, 40))
+    expected = expected_of(spec, sample, FLOAT32, 3, prior)
+    outs = subject.run(spec, sample, FLOAT32, accumulate=3, prior=prior)
+    subject.judge(spec, sample, FLOAT32, outs, expected)
+    fresh = subject.run(spec, sample, FLOAT32)
+    for out, own, before in zip(outs, fresh, prior, strict=True):
+        np.testing.assert_array_equal(out, own + before)
+
+
 REASONS = {
     "windows are not 3 x 3": ((2, 32, 8, 8), (32, 32, 5, 5), 1, 1),
     "the stride is not 1": ((2, 32, 8, 8), (32, 32, 3, 3), 2, 1),
@@ -143,12 +179,18 @@ REASONS = {
 }
 
 
+@pytest.mark.parametrize("name", ["conv", "conv_dweight"])
 @pytest.mark.parametrize(("reason", "call"), REASONS.items(), ids=list(REASONS))
-def test_what_it_leaves_to_others(reason, call):
+def test_what_it_leaves_to_others(name, reason, call):
     x, weight, stride, dilation = call
     dims = len(x) - 2
     lie = [(n,) * dims for n in (stride, 1, dilation)]
-    text = str(ac.kernels.explain("conv", ac.zeros(x), ac.zeros(weight), None, *lie, 1))
+    x, weight = ac.zeros(x), ac.zeros(weight)
+    operands = (x, weight, None, *lie, 1)
+    if name == "conv_dweight":
+        convolve = ac.nn.functional.conv2d if dims == 2 else ac.nn.functional.conv1d
+        operands = (convolve(x, weight, None, *lie), x, weight.shape[2:], *lie, 1)
+    text = str(ac.kernels.explain(name, *operands))
     assert f"{SETS[0]} (rank" in text
     assert reason in text.split(SETS[0])[1].splitlines()[0]
 

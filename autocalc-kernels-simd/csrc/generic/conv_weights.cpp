@@ -5,6 +5,7 @@
 // channels, so g is transposed first, a part that fits L2 at a time. The images are cut
 // into parts that follow from the shape; each part adds up its own gradient, and the
 // parts are added in their order: the same bits for any number of threads.
+#include "conv_bias.hpp"
 #include "conv_pointwise.hpp"
 #include "conv_tile.hpp"
 #include "conv_windows.hpp"
@@ -207,65 +208,6 @@ void add_parts(const WeightJob<T>& job, const Images<T>& to, bool accumulate,
     }
 }
 
-// Keeps what an addition loses (Knuth: The art of computer programming 2, 4.2.2,
-// theorem B), so that lines of any length stay exact.
-template <class T>
-struct Careful {
-    vec<T> sum = zero<T>(), lost = zero<T>();
-    AC_INLINE void add(vec<T> x) {
-        const vec<T> total = sum + x;
-        const vec<T> other = total - sum;
-        lost = lost + ((sum - (total - other)) + (x - other));
-        sum = total;
-    }
-    [[nodiscard]] AC_INLINE T total() const {
-        const T whole = reduce_add(sum), rest = reduce_add(lost);
-        return rest - rest == 0 ? whole + rest : whole;  // an infinity loses a NaN
-    }
-};
-
-// The sum of g over images and windows, of channel o.
-template <class T>
-T sum_of_channel(const WeightJob<T>& job, int64_t o) {
-    constexpr int lanes = vec<T>::lanes;
-    const Windows& w = job.windows;
-    Careful<T> sum;
-    T ragged[lanes];
-    for (int64_t n = 0; n < w.batch; ++n) {
-        for (int64_t y = 0; y < w.y.out; ++y) {
-            const T* line =
-                job.g.data + n * job.g.image + o * job.g.channel + y * job.g.row;
-            for (int64_t x = 0; x < w.x.out; x += lanes) {
-                const int64_t count = smaller<int64_t>(lanes, w.x.out - x);
-                if (job.g.column == 1) {
-                    sum.add(load_last(line + x, count));
-                    continue;
-                }
-                for (int64_t i = 0; i < count; ++i)
-                    ragged[i] = line[(x + i) * job.g.column];
-                sum.add(load_first(ragged, count));
-            }
-        }
-    }
-    return sum.total();
-}
-
-template <class T>
-void sum_bias(const WeightJob<T>& job, const ac_array* dbias, bool accumulate) {
-    const Windows& w = job.windows;
-    const int64_t channels = w.groups * w.outs;
-    const int64_t step = stride_of<T>(dbias, 0);
-    T* to = data<T>(dbias);
-    const int64_t each = w.batch * w.y.out * w.x.out;
-    parallel(job.context, channels, channels * each > serial_work,
-             [&](int64_t begin, int64_t end) {
-                 for (int64_t o = begin; o < end; ++o) {
-                     const T total = sum_of_channel(job, o);
-                     to[o * step] = accumulate ? to[o * step] + total : total;
-                 }
-             });
-}
-
 // ---- the kernel
 
 // Planes and lines of g together fit half of L2.
@@ -364,7 +306,7 @@ bool dweight_typed(const ac_call* call, ac_context* context) {
     job.g = images_of<const T>(operand(call, in_g));
     job.planes = planes_of(w);
     job.context = context;
-    if (dbias != nullptr) sum_bias(job, dbias, (accumulate & 2) != 0);
+    if (dbias != nullptr) sum_bias(w, job.g, dbias, (accumulate & 2) != 0, context);
     if (element_count(*dweight) == 0) return true;
     const Images<T> to = images_of<T>(dweight);
     return by_products(job, to) ? sum_products(job, to, (accumulate & 1) != 0)

@@ -40,7 +40,9 @@
     X(scans)
 
 // Of the set with Winograd's convolutions, which have an error budget of their own.
-#define AC_FOR_EACH_WINOGRAD_FAMILY(X) X(winograd)
+#define AC_FOR_EACH_WINOGRAD_FAMILY(X) \
+    X(winograd)                        \
+    X(winograd_weights)
 
 namespace autocalc::simd::AC_ISA {
 

@@ -109,27 +109,16 @@ struct WinoTask {
     float *data, *products, *pixels;
 };
 
-void read_tiles(const WinoJob& job, const WinoTask& task) {
-    constexpr int lanes = vec<float>::lanes;
-    float* to = task.data;
-    for (int64_t i = task.first; i < task.last; ++i) {
-        const Segment s = job.segments.at(i);
-        const Pixels<float> pixels = pixels_read(s, job.y, job.x, task.pixels);
-        for (int64_t c = 0; c < job.ins; c += lanes) {
-            Images<const float> image = job.from;
-            image.data +=
-                s.image * image.image + (task.group * job.ins + c) * image.channel;
-            gather_pixels(image, smaller<int64_t>(lanes, job.ins - c), pixels);
-            float* tile = to + c;
-            for (int64_t y = 0; y < s.rows; ++y) {
-                const float* line = pixels.data + wino_out * y * pixels.line();
-                for (int64_t x = 0; x < s.columns; ++x, tile += job.data_row)
-                    transform_data(line + wino_out * lanes * x, pixels.line(), tile,
-                                   job.data_step);
-            }
-        }
-        to += s.tiles() * job.data_row;
-    }
+void read_data(const WinoJob& job, const WinoTask& task) {
+    Images<const float> from = job.from;
+    from.data += task.group * job.ins * from.channel;
+    read_tiles(
+        job.segments, task.first, task.last, from, job.ins, task.data, job.data_row,
+        job.data_step,
+        [&](const Segment& s) { return pixels_read(s, job.y, job.x, task.pixels); },
+        [](const float* d, int64_t line, float* v, int64_t step) {
+            transform_data(d, line, v, step);
+        });
 }
 
 // M[36][tile][panel] = V[36][tile][channel] U[36][channel][panel]
@@ -209,7 +198,7 @@ void run_wino_tasks(void* arg, int64_t begin, int64_t end) {
         task.tiles = 0;
         for (int64_t i = task.first; i < task.last; ++i)
             task.tiles += segments.at(i).tiles();
-        read_tiles(job, task);
+        read_data(job, task);
         const float* weights = job.weights + task.group * job.group_weights();
         for (int64_t p = 0; p < panels.count; ++p) {
             const Panel panel = panels.at(p);
@@ -317,27 +306,11 @@ void wino_dx(const ac_call* call, ac_context* context, ac_status* status) {
 
 // ---- which convolutions
 
-// Cycles, estimated for Cascade Lake and taken for registers of any width: a step of a
-// product is `lanes` * 2 multiply-adds, and a tile's transform of one register of
-// channels with its way from or to memory takes some 300. Close to the border the rule
-// may err: 17 to 19 channels at 300 x 300 are accepted at 0.83 to 1.04 times the speed.
-constexpr double wino_transform = 300;
-constexpr double plain_share = 0.7, product_share = 0.85;  // of the multipliers' rate
-
-// Null if fewer cycles than the sum as it stands.
-const char* cheaper(const Windows& w, int64_t ins, int64_t outs, const Axis& y,
-                    const Axis& x) {
+const char* cheaper(int64_t ins, int64_t outs, const Axis& y, const Axis& x) {
     constexpr int64_t lanes = vec<float>::lanes;
     const int64_t tiles = ceil_div(y.out, wino_out) * ceil_div(x.out, wino_out);
-    const int64_t wide = round_up(outs, lanes);
-    const auto number = [](int64_t n) { return static_cast<double>(n); };
-    const double steps = number(ins * wide) / (2 * lanes);
-    const double plain = steps * number(w.taps() * y.out * x.out) / plain_share;
-    const double products = steps * number(tiles * wino_places) / product_share;
-    const double transforms = number(tiles * (ceil_div(ins, lanes) + wide / lanes));
-    return products + wino_transform * transforms < plain
-               ? nullptr
-               : "the transforms would take longer than they save";
+    const int64_t registers = ceil_div(ins, lanes) + ceil_div(outs, lanes);
+    return wino_cheaper(tiles, y.out * x.out, ins, outs, tiles * registers);
 }
 
 const char* conv_supports(const ac_call* call) {
@@ -347,7 +320,7 @@ const char* conv_supports(const ac_call* call) {
     const Windows w = windows_of(call, 0, x, operand(call, conv_out), weight->shape + 2,
                                  weight->shape[1]);
     const char* reason = wino_refuses(w);
-    return reason != nullptr ? reason : cheaper(w, w.ins, w.outs, w.y, w.x);
+    return reason != nullptr ? reason : cheaper(w.ins, w.outs, w.y, w.x);
 }
 
 const char* dx_supports(const ac_call* call) {
@@ -360,7 +333,7 @@ const char* dx_supports(const ac_call* call) {
     if (reason != nullptr) return reason;
     if (w.y.padding >= wino_kernel || w.x.padding >= wino_kernel)
         return "the padding is wider than the windows";
-    return cheaper(w, w.outs, w.ins, turned(w.y), turned(w.x));
+    return cheaper(w.outs, w.ins, turned(w.y), turned(w.x));
 }
 
 double work_of(const ac_array* results, const ac_array* weight) {

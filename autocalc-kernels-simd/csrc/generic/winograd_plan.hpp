@@ -96,11 +96,63 @@ AC_INLINE Pixels<float> pixels_read(const Segment& s, const Axis& y, const Axis&
             x.in,
             vec<float>::lanes};
 }
+// Those of the results are as many as the tiles have, whether read or written.
 AC_INLINE Pixels<float> pixels_written(const Segment& s, const Axis& y, const Axis& x,
                                        float* data) {
     return {data,           wino_out * s.rows, wino_out * s.columns,
             wino_out * s.y, wino_out * s.x,    y.out,
             x.out,          vec<float>::lanes};
+}
+
+// Tiles of segments `first` to `last`, [36][tile][row]: `channels` channels from
+// `from` on. pixels_of(segment, data) says what they read, and transform(pixels, line,
+// to, step) is one tile's.
+template <class PixelsOf, class Transform>
+AC_INLINE void read_tiles(const Segments& segments, int64_t first, int64_t last,
+                          const Images<const float>& from, int64_t channels, float* to,
+                          int64_t row, int64_t step, PixelsOf&& pixels_of,
+                          Transform&& transform) {
+    constexpr int lanes = vec<float>::lanes;
+    for (int64_t i = first; i < last; ++i) {
+        const Segment s = segments.at(i);
+        const Pixels<float> pixels = pixels_of(s);
+        for (int64_t c = 0; c < channels; c += lanes) {
+            Images<const float> image = from;
+            image.data += s.image * image.image + c * image.channel;
+            gather_pixels(image, smaller<int64_t>(lanes, channels - c), pixels);
+            float* tile = to + c;
+            for (int64_t y = 0; y < s.rows; ++y) {
+                const float* line = pixels.data + wino_out * y * pixels.line();
+                for (int64_t x = 0; x < s.columns; ++x, tile += row)
+                    transform(line + wino_out * lanes * x, pixels.line(), tile, step);
+            }
+        }
+        to += s.tiles() * row;
+    }
+}
+
+// ---- which convolutions
+
+// Cycles, estimated for Cascade Lake and taken for registers of any width: a step of a
+// product is `lanes` * 2 multiply-adds, and a tile's transform of one register of
+// channels with its way from or to memory takes some 300. Close to the border the rule
+// may err: 17 to 19 channels at 300 x 300 are accepted at 0.83 to 1.04 times the speed.
+constexpr double wino_transform = 300;
+constexpr double plain_share = 0.7, product_share = 0.85;  // of the multipliers' rate
+
+// Null if 36 products for each of `tiles` tiles and so many `transforms` of a register
+// of channels take fewer cycles than the sum as it stands.
+AC_INLINE const char* wino_cheaper(int64_t tiles, int64_t results, int64_t ins,
+                                   int64_t outs, int64_t transforms) {
+    constexpr int64_t lanes = vec<float>::lanes;
+    const auto number = [](int64_t n) { return static_cast<double>(n); };
+    const double steps = number(ins * round_up(outs, lanes)) / (2 * lanes);
+    const double plain =
+        steps * number(wino_kernel * wino_kernel * results) / plain_share;
+    const double products = steps * number(tiles * wino_places) / product_share;
+    return products + wino_transform * number(transforms) < plain
+               ? nullptr
+               : "the transforms would take longer than they save";
 }
 
 // Whether, and why not, a convolution is one of 3 x 3 windows at stride 1.

@@ -109,6 +109,30 @@ def _winograd(
     return (ins + _ROUNDINGS) * eps * sizes[:, :, :height, :width]
 
 
+def _gradient_tiles(g: Any) -> Any:
+    """Return the 4 x 4 elements of every tile: [N, O, tiles, tiles, 4, 4]."""
+    rows, columns = (-(-n // 4) for n in g.shape[2:])
+    more = [(0, 4 * t - n) for t, n in zip((rows, columns), g.shape[2:], strict=True)]
+    padded = np.pad(g, [(0, 0), (0, 0), *more])
+    return padded.reshape(*g.shape[:2], rows, 4, columns, 4).swapaxes(3, 4)
+
+
+def _winograd_weights(
+    x: Any, g: Any, groups: int, padding: tuple[int, ...], eps: float
+) -> Any:
+    """Bound the errors of the sums over all tiles."""
+    batch, channels = x.shape[:2]
+    outs = g.shape[1]
+    read = _both(_DATA, _tiles(x, g.shape[2:], padding))
+    given = _both(_RESULTS.T, _gradient_tiles(g))
+    rows, columns = read.shape[2:4]
+    read = read.reshape(batch, groups, channels // groups, rows * columns, 36)
+    given = given.reshape(batch, groups, outs // groups, rows * columns, 36)
+    sums = np.einsum("nictk,niotk->iock", read, given, optimize=True)
+    sizes = _both(_TAPS.T, sums.reshape(outs, channels // groups, 6, 6))
+    return (batch * rows * columns + _ROUNDINGS) * eps * sizes
+
+
 _WINOGRAD = (
     "(n + 32) * eps * (the transforms of the n channels' sizes, over a tile of 4 x 4 "
     "results)"
@@ -158,3 +182,18 @@ def conv_dweight(
         (terms + 2) * eps * dweight + ulp(expected[0], eps),
         2 * eps * log2(terms) * dbias,
     ]
+
+
+@budget(
+    "(n + 32) * eps * (the transforms of the sizes of x and g, over n tiles of 4 x 4 "
+    "windows); dbias as sum"
+)
+def conv_dweight_winograd(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    g, x = map(magnitude, inputs)
+    _, _, padding, _, groups = attributes
+    off = _winograd_weights(x, g, groups, padding, eps)
+    terms = g.shape[0] * math.prod(g.shape[2:])
+    sizes = g.sum((0, *range(2, g.ndim)))
+    return [off + ulp(expected[0], eps), 2 * eps * log2(terms) * sizes]

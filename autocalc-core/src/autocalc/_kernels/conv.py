@@ -306,6 +306,7 @@ SPECS = (
         decomposition=conv_dweight_in_primitives,
         lead="gemm",
         budget=budgets.conv_dweight,
+        exceptions={"winograd": budgets.conv_dweight_winograd},
         samples=samples.conv_dweight,
         work=_work(_dweight_rule, _dweight_pairs),
         key="shapes",

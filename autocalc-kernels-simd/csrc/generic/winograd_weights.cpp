@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+//
+// conv_dweight by Winograd's transforms, for 3 x 3 windows at stride 1: with V the
+// transformed tiles of x, as conv has them, and Z the transformed tiles of 4 x 4
+// elements of g, each of the 36 places has a product
+//
+//     M[channel][output] = sum over tiles of V[tile][channel] Z[tile][output]
+//
+// over all images, and only M is transformed back: 36 multiplications for each tile and
+// pair of channels where the sum as it stands takes 144.
+//
+// A task has a part of the tiles and a block of the channels of x, and adds its
+// products up batch by batch of tiles. Parts follow from the shape and are added in
+// their order: the same bits for any number of threads.
+#include "conv_bias.hpp"
+#include "families.hpp"
+#include "winograd_plan.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+enum { slot_data = 0, slot_gradients = 1, slot_pixels = 2, slot_sums = 3 };
+enum { out_dweight, out_dbias, in_g, in_x };
+enum { at_kernel, at_stride, at_padding, at_dilation, at_groups, at_accumulate };
+
+constexpr int64_t wino_parts = 8;   // of tiles, times blocks of channels
+constexpr int64_t wino_block = 64;  // channels of x in a task
+// The tiles of a batch. All sums of a task are read and written once for each batch: 32
+// tiles take 1.03 of the time of 64, 16 tiles 1.25 to 1.6, 128 tiles 0.97 to 1.04.
+constexpr int64_t wino_batch = wino_most_tiles;
+
+struct GradientJob {
+    Windows windows;
+    Images<const float> x, g;
+    Segments segments;  // its tasks are batches of tiles here
+    int64_t parts, blocks;
+    int64_t data_row, data_step;          // of V
+    int64_t gradient_row, gradient_step;  // of Z
+    int64_t sum_step;                     // of M, [36][ins][whole registers]
+    float* sums;                          // [part][group]
+    ac_context* context;
+    int failed;
+
+    [[nodiscard]] AC_INLINE int64_t wide() const {
+        return round_up(windows.outs, vec<float>::lanes);
+    }
+};
+
+// ---- a task
+
+struct GradientTask {
+    int64_t group, channel, channels;  // of x
+    float *data, *gradients, *pixels, *sums;
+};
+
+// The tiles of a batch; answers how many.
+int64_t read_batch(const GradientJob& job, const GradientTask& task, int64_t batch) {
+    const Windows& w = job.windows;
+    const Cuts cuts = job.segments.of_task();
+    const int64_t first = cuts.at(batch), last = cuts.at(batch + 1);
+    Images<const float> x = job.x, g = job.g;
+    x.data += (task.group * w.ins + task.channel) * x.channel;
+    g.data += task.group * w.outs * g.channel;
+    read_tiles(
+        job.segments, first, last, x, task.channels, task.data, job.data_row,
+        job.data_step,
+        [&](const Segment& s) { return pixels_read(s, w.y, w.x, task.pixels); },
+        [](const float* from, int64_t line, float* to, int64_t step) {
+            transform_data(from, line, to, step);
+        });
+    read_tiles(
+        job.segments, first, last, g, w.outs, task.gradients, job.gradient_row,
+        job.gradient_step,
+        [&](const Segment& s) { return pixels_written(s, w.y, w.x, task.pixels); },
+        [](const float* from, int64_t line, float* to, int64_t step) {
+            transform_gradients(from, line, to, step);
+        });
+    int64_t tiles = 0;
+    for (int64_t i = first; i < last; ++i) tiles += job.segments.at(i).tiles();
+    return tiles;
+}
+
+// Asks for the sums that a tile adds to: with many channels they come from L3, and have
+// all of the tile's steps to arrive (without: 1.02 to 1.06 times as long).
+AC_INLINE void fetch_sums(const Tile<float>& tile, int64_t rows) {
+    constexpr int64_t line = 64 / item_size<float>;
+    for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t j = 0; j < tile.columns; j += line)
+            __builtin_prefetch(tile.c + i * tile.c_row + j);
+    }
+}
+
+// M[36][channel][output channel] (+)= V^T Z
+void multiply_batch(const GradientJob& job, const GradientTask& task, int64_t tiles,
+                    bool add) {
+    constexpr int64_t lanes = vec<float>::lanes;
+    const Panels<float> panels(job.windows.outs, tile_vectors);
+    Tile<float> tile = {};
+    tile.k = tiles;
+    tile.a_row = 1;
+    tile.a_col = job.data_row;
+    tile.b_row = job.gradient_row;
+    tile.c_row = job.wide();
+    tile.alpha = 1;
+    tile.beta = add ? 1 : 0;
+    for (int64_t place = 0; place < wino_places; ++place) {
+        const float* data = task.data + place * job.data_step;
+        for (int64_t p = 0; p < panels.count; ++p) {
+            const Panel panel = panels.at(p);
+            const int64_t vectors = panel.width / lanes;
+            const int64_t blocks = ceil_div(task.channels, tile_rows[vectors]);
+            const Cuts cuts(task.channels, blocks);
+            tile.columns = panel.width;
+            tile.b = task.gradients + place * job.gradient_step + panel.begin;
+            for (int64_t i = 0; i < blocks; ++i) {
+                tile.a = data + cuts.at(i);
+                tile.c = task.sums + place * job.sum_step + cuts.at(i) * tile.c_row +
+                         panel.begin;
+                if (add) fetch_sums(tile, cuts.size(i));
+                multiply_tile(tile, vectors, Runs::along_m, cuts.size(i));
+            }
+        }
+    }
+}
+
+void run_gradient_tasks(void* arg, int64_t begin, int64_t end) {
+    GradientJob& job = *static_cast<GradientJob*>(arg);
+    const Windows& w = job.windows;
+    const Segments& segments = job.segments;
+    const int64_t pixels = (wino_out * segments.rows() + 2) *
+                           (wino_out * segments.columns() + 2) * vec<float>::lanes;
+    GradientTask task;
+    task.data = scratch_for<float>(job.context, slot_data, wino_places * job.data_step);
+    task.gradients = scratch_for<float>(job.context, slot_gradients,
+                                        wino_places * job.gradient_step);
+    task.pixels = scratch_for<float>(job.context, slot_pixels, pixels);
+    if (task.data == nullptr || task.gradients == nullptr || task.pixels == nullptr) {
+        __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    const Cuts channels(w.ins, job.blocks), batches(segments.tasks, job.parts);
+    for (int64_t t = begin; t < end; ++t) {
+        const int64_t block = t % job.blocks, part = t / job.blocks / w.groups;
+        task.group = t / job.blocks % w.groups;
+        task.channel = channels.at(block);
+        task.channels = channels.size(block);
+        task.sums = job.sums +
+                    (part * w.groups + task.group) * wino_places * job.sum_step +
+                    task.channel * job.wide();
+        const int64_t first = batches.at(part), last = batches.at(part + 1);
+        for (int64_t batch = first; batch < last; ++batch) {
+            const int64_t tiles = read_batch(job, task, batch);
+            multiply_batch(job, task, tiles, batch > first);
+        }
+    }
+}
+
+// ---- the result
+
+// Taps [3 x 3][lanes] of `n` output channels to dweight[o][channel].
+void write_taps(const float* taps, int64_t n, const Images<float>& to, float* out,
+                bool accumulate) {
+    constexpr int lanes = vec<float>::lanes;
+    for (int64_t i = 0; i < n; ++i, out += to.image) {
+        for (int64_t k = 0; k < wino_kernel * wino_kernel; ++k) {
+            float* place = out + k / wino_kernel * to.row + k % wino_kernel * to.column;
+            const float value = taps[k * lanes + i];
+            *place = accumulate ? *place + value : value;
+        }
+    }
+}
+
+// Channels `begin` to `end` of x, counted through the groups.
+void transform_parts(const GradientJob& job, const Images<float>& to, bool accumulate,
+                     int64_t begin, int64_t end) {
+    constexpr int lanes = vec<float>::lanes;
+    const Windows& w = job.windows;
+    const int64_t part_step = w.groups * wino_places * job.sum_step;
+    alignas(64) float total[wino_places * lanes];
+    alignas(64) float taps[wino_kernel * wino_kernel * lanes];
+    for (int64_t t = begin; t < end; ++t) {
+        const int64_t group = t / w.ins, c = t % w.ins;
+        for (int64_t o = 0; o < w.outs; o += lanes) {
+            const float* sums =
+                job.sums + group * wino_places * job.sum_step + c * job.wide() + o;
+            for (int64_t place = 0; place < wino_places; ++place) {
+                vec<float> sum = load(sums + place * job.sum_step);
+                for (int64_t part = 1; part < job.parts; ++part)
+                    sum = sum + load(sums + part * part_step + place * job.sum_step);
+                store(total + place * lanes, sum);
+            }
+            transform_sums(total, lanes, taps);
+            write_taps(taps, smaller<int64_t>(lanes, w.outs - o), to,
+                       to.data + (group * w.outs + o) * to.image + c * to.channel,
+                       accumulate);
+        }
+    }
+}
+
+// ---- the kernel
+
+bool sum_tiles(GradientJob& job, const Images<float>& to, bool accumulate) {
+    const Windows& w = job.windows;
+    job.blocks = ceil_div(w.ins, wino_block);
+    job.data_row = wino_row(ceil_div(w.ins, job.blocks));
+    job.gradient_row = wino_row(job.wide());
+    job.segments = segments_of(w.batch, w.y.out, w.x.out, wino_batch);
+    const int64_t most = job.segments.most_tiles();
+    job.data_step = wino_step(most, job.data_row);
+    job.gradient_step = wino_step(most, job.gradient_row);
+    job.sum_step = wino_step(w.ins, job.wide());
+    job.parts =
+        smaller(job.segments.tasks, ceil_div(wino_parts, job.blocks * w.groups));
+    const int64_t sums = job.parts * w.groups * wino_places * job.sum_step;
+    job.sums = scratch_for<float>(job.context, slot_sums, sums);
+    if (job.sums == nullptr) return false;
+    const int64_t tasks = job.parts * w.groups * job.blocks;
+    const int64_t work = job.segments.count() * most * w.groups * w.ins * job.wide();
+    if (work < serial_work / 8 || tasks < 2) {
+        run_gradient_tasks(&job, 0, tasks);
+    } else {
+        job.context->parallel_for(job.context, tasks, run_gradient_tasks, &job);
+    }
+    if (job.failed != 0) return false;
+    parallel(job.context, w.groups * w.ins, sums > serial_work,
+             [&](int64_t begin, int64_t end) {
+                 transform_parts(job, to, accumulate, begin, end);
+             });
+    return true;
+}
+
+Windows windows_of_gradient(const ac_call* call) {
+    const ac_array* dweight = operand(call, out_dweight);
+    return windows_of(call, at_stride, operand(call, in_x), operand(call, in_g),
+                      dweight->shape + 2, dweight->shape[1]);
+}
+
+void wino_dweight(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array* dweight = operand(call, out_dweight);
+    const ac_array* dbias = operand(call, out_dbias);
+    const int64_t accumulate = int_attribute(call, at_accumulate);
+    GradientJob job = {};
+    job.windows = windows_of_gradient(call);
+    job.x = images_of<const float>(operand(call, in_x));
+    job.g = images_of<const float>(operand(call, in_g));
+    job.context = context;
+    if (dbias != nullptr)
+        sum_bias(job.windows, job.g, dbias, (accumulate & 2) != 0, context);
+    if (!sum_tiles(job, images_of<float>(dweight), (accumulate & 1) != 0))
+        no_memory(status);
+}
+
+// ---- which convolutions
+
+const char* dweight_supports(const ac_call* call) {
+    constexpr int64_t lanes = vec<float>::lanes;
+    if (operand(call, in_x)->ndim != 4) return "convolutions of two dimensions only";
+    const Windows w = windows_of_gradient(call);
+    const char* reason = wino_refuses(w);
+    if (reason != nullptr) return reason;
+    const int64_t tiles =
+        w.batch * ceil_div(w.y.out, wino_out) * ceil_div(w.x.out, wino_out);
+    if (tiles * w.groups * w.ins * w.outs == 0) return "there are no windows";
+    const int64_t blocks = ceil_div(w.ins, wino_block), outs = ceil_div(w.outs, lanes);
+    // The sums' way back, and as much again for the parts that are added up.
+    const int64_t back = 2 * w.ins * outs;
+    const int64_t registers = ceil_div(w.ins, lanes) + outs * blocks;
+    return wino_cheaper(tiles, w.batch * w.y.out * w.x.out, w.ins, w.outs,
+                        tiles * registers + back);
+}
+
+double dweight_work(const ac_call* call) {
+    return 2.0 *
+           static_cast<double>(element_count(*operand(call, in_g)) *
+                               operand(call, out_dweight)->shape[1]) *
+           static_cast<double>(wino_kernel * wino_kernel) * ns_per_flop;
+}
+
+const ac_kernel_entry entries[] = {
+    {"conv_dweight",
+     "dweight dbias? ; g x ; kernel:ints stride:ints padding:ints dilation:ints "
+     "groups:int accumulate:int",
+     wino_dweight, dweight_supports, dweight_work, 0, 1u << AC_FLOAT32, 0},
+};
+
+}  // namespace
+
+AC_DEFINE_FAMILY(winograd_weights, entries);
+
+}  // namespace autocalc::simd::AC_ISA
