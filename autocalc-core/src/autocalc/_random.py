@@ -8,9 +8,10 @@ number of threads, draws the same numbers.
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -92,7 +93,9 @@ def chosen(where: str, generator: Any) -> Generator:
 
 
 #: What stands in for the default generator in the running context, if anything does.
-_stand_in: ContextVar[Generator | None] = ContextVar("autocalc_generator", default=None)
+_stand_in: ContextVar[Callable[[], Generator] | None] = ContextVar(
+    "autocalc_generator", default=None
+)
 
 
 class _DefaultGenerator(Generator):
@@ -105,24 +108,24 @@ class _DefaultGenerator(Generator):
         """Start the stream of `seed` from its beginning; return this generator."""
         other = _stand_in.get()
         if other is not None:
-            other.manual_seed(seed)
+            other().manual_seed(seed)
             return self
         return super().manual_seed(seed)
 
     def initial_seed(self) -> int:
         """Return the seed of the stream."""
         other = _stand_in.get()
-        return super().initial_seed() if other is None else other.initial_seed()
+        return super().initial_seed() if other is None else other().initial_seed()
 
     def draw(self, words: int) -> tuple[Any, Any]:
         """Take `words` 32-bit words; return (seed, offset) as 0-d int64 arrays."""
         other = _stand_in.get()
-        return super().draw(words) if other is None else other.draw(words)
+        return super().draw(words) if other is None else other().draw(words)
 
     def get_state(self) -> dict[str, int]:
         """Return what `set_state` needs to go on from here."""
         other = _stand_in.get()
-        return super().get_state() if other is None else other.get_state()
+        return super().get_state() if other is None else other().get_state()
 
     def set_state(self, state: dict[str, int]) -> None:
         """Go on from a state that `get_state` gave."""
@@ -130,7 +133,7 @@ class _DefaultGenerator(Generator):
         if other is None:
             super().set_state(state)
         else:
-            other.set_state(state)
+            other().set_state(state)
 
 
 default_generator = _DefaultGenerator()
@@ -138,13 +141,14 @@ default_generator.seed()
 
 
 @contextmanager
-def drawing_from(generator: Generator) -> Iterator[None]:
-    """Let `generator` be the default one in this block, for this thread alone.
+def drawing_from(make: Callable[[], Generator]) -> Iterator[None]:
+    """Let another generator be the default one in this block, for this thread alone.
 
     A batch is made inside such a block, with a generator of its own: so its random
-    numbers do not depend on which worker makes it, or when.
+    numbers do not depend on which worker makes it, or when.  It is made when something
+    is drawn; that of a batch takes 40 µs, and most batches need none.
     """
-    token = _stand_in.set(generator)
+    token = _stand_in.set(functools.cache(make))
     try:
         yield
     finally:

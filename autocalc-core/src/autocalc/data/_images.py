@@ -13,6 +13,7 @@ from autocalc._tensor import Tensor
 from autocalc.data._arrays import Array, Indices, as_array, fresh
 from autocalc.data._collate import default_collate
 from autocalc.data._dataset import Dataset, checked_index
+from autocalc.data._pixels import Normalize
 from autocalc.data._transform import apply_to_batch
 from autocalc.errors import DataError
 
@@ -21,7 +22,7 @@ class ImageDataset(Dataset):
     """Images, grey or in colours, and their labels.
 
     Bytes are kept (47 MB for 60,000 images of 28 x 28; float32 would take 188 MB) and
-    converted batch by batch, which costs 0.1 ms for 256 images.
+    converted batch by batch, which with `Normalize` costs 0.2 ms for 256 images.
 
     Attributes
     ----------
@@ -91,16 +92,21 @@ class ImageDataset(Dataset):
 
     def take(self, indices: Indices) -> tuple[Any, Any]:
         """Return the images, float32 (n, channels, height, width), and their labels."""
-        images = from_numpy(self._pixels(as_array(self.data).take(indices, axis=0)))
+        pixels = self._pixels(as_array(self.data).take(indices, axis=0))
         labels = as_array(self.targets).take(indices)
-        return apply_to_batch(self.transform, images), self._batch_labels(labels)
+        transform = self.transform
+        if type(transform) is Normalize:  # nobody else has seen the pixels
+            images = from_numpy(transform.write(pixels, 1, out=pixels))
+        else:
+            images = apply_to_batch(transform, from_numpy(pixels))
+        return images, self._batch_labels(labels)
 
     def _pixels(self, images: Array) -> Array:
         """Scale bytes to float32; grey images get a dimension for their one channel."""
         pixels = fresh(images.shape, np.float32)
         np.copyto(pixels, images)
         pixels /= np.float32(self.white)
-        return pixels if self.data.ndim == 4 else np.expand_dims(pixels, -3)
+        return pixels if self.data.ndim == 4 else pixels[..., None, :, :]
 
     def _batch_labels(self, labels: Array) -> Tensor:
         if self.target_transform is None:

@@ -102,16 +102,23 @@ class Normalize(Transform):
 
     def apply(self, array: Array, first: int) -> Array:
         """Return the normalised copy of `array`."""
+        return self.write(array, first)
+
+    def write(self, array: Array, first: int, out: Array | None = None) -> Array:
+        """Write the normalised `array` into `out`, which may be `array` itself."""
         if array.dtype.kind != "f":
             message = (
                 f"Normalize: got {array.dtype}, needs float32 or float64; "
                 f"convert first (pixels of a data set's images already are float32)."
             )
             raise DTypeError(message)
-        result = fresh(array.shape, array.dtype)
-        np.subtract(array, self._channels(self._mean, array, first), out=result)
-        result /= self._channels(self._std, array, first)
-        return result
+        mean, std = (
+            self._channels(values, array, first) for values in (self._mean, self._std)
+        )
+        out = fresh(array.shape, array.dtype) if out is None else out
+        np.subtract(array, mean, out=out)
+        out /= std
+        return out
 
     @staticmethod
     def _channels(values: Array, array: Array, first: int) -> Array:

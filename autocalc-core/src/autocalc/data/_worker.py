@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -131,7 +132,8 @@ class Worker:
         """Give the block this worker's identity and one batch's random numbers."""
         token = _info.set(self._known)
         try:
-            with drawing_from(generator_of_batch(self._job.seed, epoch, number)):
+            own = partial(generator_of_batch, self._job.seed, epoch, number)
+            with drawing_from(own):
                 yield
         finally:
             _info.reset(token)
