@@ -95,17 +95,19 @@ TileFunction<T> tile_for(const Tile<T>& tile, int64_t vectors, int64_t rows) {
     return tile_function<T>(vectors, runs, rows);
 }
 
-// One tile against the sums; `a` and `b` as the kernel gets them.
+// One tile against the sums; `a` and `b` as the kernel gets them, with `gap` elements
+// between the rows of b.
 template <class T>
 void check_tile(int64_t rows, int64_t vectors, int64_t columns, Order order,
-                const Extras<T>& extras) {
+                const Extras<T>& extras, int64_t gap) {
     constexpr int64_t k = 13;
     constexpr int64_t lanes = vec<T>::lanes;
     CAPTURE(rows);
     CAPTURE(vectors);
     CAPTURE(columns);
+    CAPTURE(gap);
     const Matrix<T> a = matrix<T>(rows, k, order).fill(1);
-    const Matrix<T> b = Matrix<T>(k, vectors * lanes, vectors * lanes, 1).fill(2);
+    const Matrix<T> b = Matrix<T>(k, vectors * lanes, vectors * lanes + gap, 1).fill(2);
     Matrix<T> c = Matrix<T>(rows, columns, columns + 5, 1).fill(3);
     Matrix<T> pre = Matrix<T>(rows, columns, columns + 1, 1).fill(4);
     const Matrix<T> bias = Matrix<T>(1, columns, columns, 1).fill(5);
@@ -201,11 +203,14 @@ TEST_CASE_TEMPLATE("every register tile", T, AC_TYPES) {
         for (int64_t rows = 1; rows <= tile_rows[vectors]; ++rows) {
             for (const int64_t missing : {int64_t{0}, int64_t{1}, lanes - 1}) {
                 const int64_t columns = vectors * lanes - missing;
-                for (const Order order : {Order::rows, Order::columns})
-                    check_tile<T>(rows, vectors, columns, order, {});
+                for (const Order order : {Order::rows, Order::columns}) {
+                    for (const int64_t gap : {int64_t{0}, lanes})
+                        check_tile<T>(rows, vectors, columns, order, {}, gap);
+                }
             }
             for (const Extras<T>& extras : all_extras<T>)
-                check_tile<T>(rows, vectors, vectors * lanes - 1, Order::rows, extras);
+                check_tile<T>(rows, vectors, vectors * lanes - 1, Order::rows, extras,
+                              0);
         }
     }
 }
