@@ -6,9 +6,9 @@ import pytest
 
 import autocalc as ac
 from autocalc._kernels import _xp
+from autocalc._kernels._references_attention import attention as reference
 from autocalc._kernels._spec import Sample
 from autocalc._kernels._table import TABLE
-from autocalc._kernels.attention import attention as reference
 from autocalc.testing.conformance._subject import Subject
 
 FLOAT32 = np.dtype(np.float32)

@@ -15,9 +15,9 @@ import pytest
 
 import autocalc as ac
 from autocalc._kernels import _xp
+from autocalc._kernels._references_attention import attention as reference_attention
 from autocalc._kernels._spec import Sample
 from autocalc._kernels._table import TABLE
-from autocalc._kernels.attention import attention as reference_attention
 from autocalc.testing.conformance._memory import LAYOUTS
 from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._subject import Subject, limits_of

@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autocalc._kernels import _references_attention as references
 from autocalc._kernels import _xp
 from autocalc._kernels._budgets import Inputs, budget, log2, ulp
 from autocalc._kernels._spec import Array, Attributes
+from autocalc._kernels.random import dropout_mask, keep_scale
 
 
 class _Terms(NamedTuple):
@@ -37,15 +39,12 @@ def _terms(
     eps: float,
     lse: Any = None,
 ) -> _Terms:
-    from autocalc._kernels import attention as kernel
-    from autocalc._kernels.random import dropout_mask, keep_scale
-
     q, k, v = (np.asarray(a, np.float64) for a in (q, k, v))
     mask, seed, offset = more
     scale, causal, p = attributes
-    heads = kernel._heads(_xp, q, k, v)
-    s = kernel._scores(_xp, heads, mask, scale, causal)
-    sizes = kernel._Heads(*(np.abs(a) for a in heads))
+    heads = references.heads_of(_xp, q, k, v)
+    s = references.scores(_xp, heads, mask, scale, causal)
+    sizes = references.Heads(*(np.abs(a) for a in heads))
     size = abs(scale) * np.matmul(sizes.q, np.swapaxes(sizes.k, -1, -2))
     if mask is not None and mask.dtype != bool:
         size = size + np.abs(np.asarray(mask, np.float64))
@@ -99,9 +98,6 @@ def attention(
 def attention_backward(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
-    from autocalc._kernels import attention as kernel
-    from autocalc._kernels.random import keep_scale
-
     g, q, k, v, out, lse, *more = inputs
     scale, causal, p = attributes
     whole = _terms(q, k, v, (more[0], None, None), (scale, causal, 0.0), eps, lse)
@@ -120,8 +116,8 @@ def attention_backward(
     dv = np.matmul(np.swapaxes(off, -1, -2), g_)
     limits = (
         np.swapaxes(dq, 1, 2),
-        kernel._served(_xp, dk, np.asarray(k, np.float64)),
-        kernel._served(_xp, dv, np.asarray(v, np.float64)),
+        references.served(_xp, dk, np.asarray(k, np.float64)),
+        references.served(_xp, dv, np.asarray(v, np.float64)),
     )
     return [
         None if e is None else limit + ulp(e, eps)

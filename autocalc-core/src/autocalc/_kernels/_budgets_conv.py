@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._kernels import _references_conv as references
 from autocalc._kernels import _xp
 from autocalc._kernels._budgets import Inputs, budget, log2, magnitude, ulp
 from autocalc._kernels._spec import Attributes
@@ -18,13 +19,11 @@ from autocalc._kernels._spec import Attributes
 def conv(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
-    from autocalc._kernels import conv as kernel
-
     x, weight, bias = inputs
-    sizes = kernel.conv(_xp, magnitude(x), magnitude(weight), None, *attributes)
+    sizes = references.conv(_xp, magnitude(x), magnitude(weight), None, *attributes)
     off = (math.prod(weight.shape[1:]) + 2) * eps * sizes
     if bias is not None:
-        off = off + 2 * eps * kernel._by_channel(magnitude(bias), x)
+        off = off + 2 * eps * references.by_channel(magnitude(bias), x)
     return [off + ulp(expected[0], eps)]
 
 
@@ -32,14 +31,12 @@ def conv(
 def conv_dx(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
-    from autocalc._kernels import conv as kernel
-
     g, weight, bias = inputs
-    sizes = kernel.conv_dx(_xp, magnitude(g), magnitude(weight), None, *attributes)
+    sizes = references.conv_dx(_xp, magnitude(g), magnitude(weight), None, *attributes)
     terms = weight.shape[0] // attributes[-1] * math.prod(weight.shape[2:])
     off = (terms + 2) * eps * sizes
     if bias is not None:
-        off = off + 2 * eps * kernel._by_channel(magnitude(bias), g)
+        off = off + 2 * eps * references.by_channel(magnitude(bias), g)
     return [off + ulp(expected[0], eps)]
 
 
@@ -173,10 +170,8 @@ def conv_dx_winograd(
 def conv_dweight(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
-    from autocalc._kernels import conv as kernel
-
     g, x = map(magnitude, inputs)
-    dweight, dbias = kernel.conv_dweight(_xp, g, x, *attributes)
+    dweight, dbias = references.conv_dweight(_xp, g, x, *attributes)
     terms = g.shape[0] * math.prod(g.shape[2:])
     return [
         (terms + 2) * eps * dweight + ulp(expected[0], eps),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._kernels import _references_pooling as references
 from autocalc._kernels import _xp
 from autocalc._kernels._budgets import Inputs, budget, magnitude, ulp
 from autocalc._kernels._spec import Attributes
@@ -18,12 +19,10 @@ from autocalc._kernels._spec import Attributes
 def max_pool_backward(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
-    from autocalc._kernels import pooling as kernel
-
     g, indices = inputs
     (sizes,) = attributes
-    total = kernel.max_pool_backward(_xp, magnitude(g), indices, sizes)
-    count = kernel.max_pool_backward(_xp, np.ones(g.shape), indices, sizes)
+    total = references.max_pool_backward(_xp, magnitude(g), indices, sizes)
+    count = references.max_pool_backward(_xp, np.ones(g.shape), indices, sizes)
     return [eps * np.maximum(count - 1, 0) * total]
 
 
@@ -31,9 +30,7 @@ def max_pool_backward(
 def avg_pool(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
-    from autocalc._kernels import avg_pooling as kernel
-
-    size = kernel.avg_pool(_xp, magnitude(inputs[0]), *attributes)
+    size = references.avg_pool(_xp, magnitude(inputs[0]), *attributes)
     steps = math.prod(attributes[0]) + 2
     return [eps * steps * np.abs(size) + ulp(expected[0], eps)]
 
@@ -42,9 +39,7 @@ def avg_pool(
 def avg_pool_backward(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
-    from autocalc._kernels import avg_pooling as kernel
-
-    size = kernel.avg_pool_backward(_xp, magnitude(inputs[0]), *attributes)
+    size = references.avg_pool_backward(_xp, magnitude(inputs[0]), *attributes)
     steps = math.prod(attributes[1]) + 2
     return [eps * steps * np.abs(size) + ulp(expected[0], eps)]
 
@@ -53,10 +48,8 @@ def avg_pool_backward(
 def adaptive_avg_pool(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
-    from autocalc._kernels import adaptive_pooling as kernel
-
     x, sizes = magnitude(inputs[0]), attributes[0]
-    size = kernel.adaptive_avg_pool(_xp, x, sizes)
+    size = references.adaptive_avg_pool(_xp, x, sizes)
     return [eps * _steps(x.shape[2:], sizes) * size + ulp(expected[0], eps)]
 
 
@@ -64,10 +57,8 @@ def adaptive_avg_pool(
 def adaptive_avg_pool_backward(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
-    from autocalc._kernels import adaptive_pooling as kernel
-
     g, sizes = magnitude(inputs[0]), attributes[0]
-    size = kernel.adaptive_avg_pool_backward(_xp, g, sizes)
+    size = references.adaptive_avg_pool_backward(_xp, g, sizes)
     return [eps * _steps(sizes, g.shape[2:]) * size + ulp(expected[0], eps)]
 
 

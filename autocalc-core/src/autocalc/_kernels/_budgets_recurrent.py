@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels import _recurrent as recurrent
+from autocalc._kernels import _references_recurrent as references
 from autocalc._kernels import _xp
 from autocalc._kernels._budgets import Inputs, budget, magnitude, ulp
 from autocalc._kernels._spec import Array, Attributes
@@ -100,11 +101,9 @@ def rnn(
 def lstm(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
-    from autocalc._kernels.lstm import lstm as reference
-
     x, w_ih, w_hh, b_ih, b_hh, h0, c0 = numbers(inputs)
     weights, (reverse,) = (x, w_ih, w_hh, b_ih, b_hh), attributes
-    out, _, acts, cells = reference(_xp, *weights, h0, c0, reverse)
+    out, _, acts, cells = references.lstm(_xp, *weights, h0, c0, reverse)
     sums = _Sums(weights, eps)
     h, c = _states(out, h0, reverse), _states(cells, c0, reverse)
     off, off_c = np.zeros_like(h0), np.zeros_like(c0)
@@ -134,11 +133,9 @@ def lstm(
 def gru(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
-    from autocalc._kernels.gru import gru as reference
-
     x, w_ih, w_hh, b_ih, b_hh, h0 = numbers(inputs)
     weights, (reverse,) = (x, w_ih, w_hh, b_ih, b_hh), attributes
-    out, acts = reference(_xp, *weights, h0, reverse)
+    out, acts = references.gru(_xp, *weights, h0, reverse)
     sums, states = _Sums(weights, eps), _states(out, h0, reverse)
     off = np.zeros_like(h0)
     offs: tuple[dict[int, Array], ...] = ({}, {})

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._kernels import _references_attention as references
+from autocalc._kernels import _xp
 from autocalc._kernels._make import Make, int64
 from autocalc._kernels._spec import Array, Sample
 
@@ -66,13 +68,10 @@ def attention(make: Make) -> Iterator[Sample]:
 
 
 def attention_backward(make: Make) -> Iterator[Sample]:
-    from autocalc._kernels import _xp
-    from autocalc._kernels.attention import attention as reference
-
     for label, operands, attributes in _calls(make):
         q, v = operands[0], operands[2]
         with np.errstate(all="ignore"):
-            out, lse = reference(_xp, *operands, *attributes)
+            out, lse = references.attention(_xp, *operands, *attributes)
         g = make.normal(*q.shape[:3], v.shape[3])
         inputs = (g, *operands[:3], out, lse, *operands[3:])
         yield Sample(label, inputs, attributes, want=0b111)

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autocalc._kernels import _references_pooling as references
+from autocalc._kernels import _xp
 from autocalc._kernels._make import Make
 from autocalc._kernels._spec import Array, Sample, Shape
 from autocalc._kernels._windows import Ints, Windows
@@ -70,11 +72,8 @@ def _hard(make: Make, shape: Shape) -> Iterator[tuple[str, Array]]:
 
 
 def max_pool_backward(make: Make) -> Iterator[Sample]:
-    from autocalc._kernels import _xp
-    from autocalc._kernels.pooling import max_pool as reference
-
     for call in _CALLS:
-        _, indices = reference(_xp, make.normal(*call.x), *call[1:])
+        _, indices = references.max_pool(_xp, make.normal(*call.x), *call[1:])
         inputs = (make.normal(*indices.shape), indices)
         yield Sample(call.label, inputs, (call.x[2:],))
 

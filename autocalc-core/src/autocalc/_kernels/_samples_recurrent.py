@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autocalc._kernels import _references_recurrent as references
+from autocalc._kernels import _xp
 from autocalc._kernels._make import Make
 from autocalc._kernels._spec import Array, Sample
 
@@ -83,28 +85,22 @@ def _in_turns(
 
 
 def _answer(reference: Callable[..., Any], *operands: Any) -> Any:
-    from autocalc._kernels import _xp
-
     with np.errstate(all="ignore"):
         return reference(_xp, *operands)
 
 
 def rnn_backward(make: Make) -> Iterator[Sample]:
-    from autocalc._kernels.rnn import rnn as reference
-
     for n, sample in enumerate(rnn(make)):
         x, w_ih, w_hh, _, _, h0 = sample.inputs
-        out = _answer(reference, *sample.inputs, *sample.attributes)
+        out = _answer(references.rnn, *sample.inputs, *sample.attributes)
         inputs = (make.normal(*out.shape), x, w_ih, w_hh, out, h0)
         yield from _in_turns(sample.label, inputs, sample.attributes, n, 5)
 
 
 def lstm_backward(make: Make) -> Iterator[Sample]:
-    from autocalc._kernels.lstm import lstm as reference
-
     for n, sample in enumerate(lstm(make)):
         x, w_ih, w_hh, _, _, h0, c0 = sample.inputs
-        out, _, *saved = _answer(reference, *sample.inputs, *sample.attributes)
+        out, _, *saved = _answer(references.lstm, *sample.inputs, *sample.attributes)
         gc = make.normal(*c0.shape) if n % 3 else None
         g = make.normal(*out.shape)
         inputs = (g, gc, x, w_ih, w_hh, out, *saved, h0, c0)
@@ -112,10 +108,8 @@ def lstm_backward(make: Make) -> Iterator[Sample]:
 
 
 def gru_backward(make: Make) -> Iterator[Sample]:
-    from autocalc._kernels.gru import gru as reference
-
     for n, sample in enumerate(gru(make)):
         x, w_ih, w_hh, _, _, h0 = sample.inputs
-        out, acts = _answer(reference, *sample.inputs, *sample.attributes)
+        out, acts = _answer(references.gru, *sample.inputs, *sample.attributes)
         inputs = (make.normal(*out.shape), x, w_ih, w_hh, out, acts, h0)
         yield from _in_turns(sample.label, inputs, sample.attributes, n, 6)

@@ -12,21 +12,15 @@ from itertools import product
 from typing import Any
 
 from autocalc._kernels import _budgets_pooling as budgets
+from autocalc._kernels import _references_pooling as references
 from autocalc._kernels import _samples_pooling as samples
 from autocalc._kernels._budgets import EXACT
 from autocalc._kernels._rules import INT64, float_dtype
 from autocalc._kernels._spec import Array, KernelSpec, Meta, Shape
-from autocalc._kernels._wide import narrow, wide
 from autocalc._kernels._windows import Ints
 from autocalc._kernels._work import per_element
-from autocalc._kernels.pooling import expect_planes, largest, largest_in
+from autocalc._kernels.pooling import expect_planes, largest_in
 from autocalc.errors import ShapeError
-
-
-def spans(n: int, size: int) -> list[slice]:
-    """Return which of `n` elements each of `size` outputs takes."""
-    return [slice(i * n // size, -(-(i + 1) * n // size)) for i in range(size)]
-
 
 # ---- rules ---------------------------------------------------------------------------
 
@@ -56,26 +50,7 @@ def _avg_backward_rule(g: Meta, sizes: Ints) -> Meta:
     return _rule("adaptive_avg_pool_backward", "g", g, sizes, g.shape[2:])
 
 
-# ---- the largest ---------------------------------------------------------------------
-
-
-def adaptive_max_pool(
-    xp: Any, x: Array, sizes: Ints, *, want: int = -1
-) -> tuple[Array, Array]:
-    planes = x.shape[2:]
-    n = math.prod(planes)
-    places = xp.arange(n).reshape(1, 1, *planes)
-    outs, indices = [], []
-    for box in product(*map(spans, planes, sizes)):
-        index: Any = (..., *box)
-        area = math.prod(one.stop - one.start for one in box)
-        window, place = (a[index].reshape(*a.shape[:2], area, 1) for a in (x, places))
-        out, index = largest(xp, window, place, n)
-        outs.append(out)
-        indices.append(index)
-    shape = (*x.shape[:2], *sizes)
-    out, index = (xp.concatenate(parts, 2).reshape(shape) for parts in (outs, indices))
-    return out, index
+# ---- in primitives -------------------------------------------------------------------
 
 
 def adaptive_max_pool_in_primitives(
@@ -85,7 +60,7 @@ def adaptive_max_pool_in_primitives(
     n = math.prod(planes)
     places = k.reshape(k.arange(n, x), (1, 1, *planes))
     outs, indices = [], []
-    for box in product(*map(spans, planes, sizes)):
+    for box in product(*map(references.spans, planes, sizes)):
         area = math.prod(one.stop - one.start for one in box)
         window = k.reshape(k.slice(x, (..., *box)), (batch, channels, area))
         if want & 0b10:
@@ -101,42 +76,6 @@ def adaptive_max_pool_in_primitives(
     return out, k.reshape(k.cat(indices, 2), shape) if indices else None
 
 
-# ---- means: one dimension after the other --------------------------------------------
-
-
-def adaptive_avg_pool(xp: Any, x: Array, sizes: Ints) -> Array:
-    out = wide(xp, x)
-    for axis, size in enumerate(sizes, 2):
-        parts = [
-            xp.sum(_part(out, axis, one), axis=axis, keepdims=True)
-            / (one.stop - one.start)
-            for one in spans(out.shape[axis], size)
-        ]
-        out = xp.concatenate(parts, axis)
-    return narrow(out, x)
-
-
-def adaptive_avg_pool_backward(xp: Any, g: Array, sizes: Ints) -> Array:
-    out = wide(xp, g)
-    for axis, size in enumerate(sizes, 2):
-        shape = list(out.shape)
-        taken = spans(size, shape[axis])
-        shape[axis] = size
-        total = xp.zeros(tuple(shape), out.dtype)
-        for i, one in enumerate(taken):
-            part = _part(out, axis, slice(i, i + 1)) / (one.stop - one.start)
-            place = _part(total, axis, one)
-            place += part
-        out = total
-    return narrow(out, g)
-
-
-def _part(a: Array, axis: int, one: slice) -> Array:
-    """Return the view of `a` that takes `one` slice of an axis."""
-    index = (*(slice(None),) * axis, one)
-    return a[index]
-
-
 def adaptive_avg_pool_in_primitives(k: Any, x: Array, sizes: Ints) -> Array:
     for axis, size in enumerate(sizes, 2):
         lead = (slice(None),) * axis
@@ -145,7 +84,7 @@ def adaptive_avg_pool_in_primitives(k: Any, x: Array, sizes: Ints) -> Array:
                 k.sum(k.slice(x, (*lead, one)), (axis,), True),
                 k.constant(one.stop - one.start, x),
             )
-            for one in spans(k.shape(x)[axis], size)
+            for one in references.spans(k.shape(x)[axis], size)
         ]
         x = k.cat(parts, axis)
     return x
@@ -154,7 +93,7 @@ def adaptive_avg_pool_in_primitives(k: Any, x: Array, sizes: Ints) -> Array:
 def adaptive_avg_pool_backward_in_primitives(k: Any, g: Array, sizes: Ints) -> Array:
     for axis, size in enumerate(sizes, 2):
         shape, lead = list(k.shape(g)), (slice(None),) * axis
-        taken = spans(size, shape[axis])
+        taken = references.spans(size, shape[axis])
         shape[axis] = size
         total = k.zeros(tuple(shape), k.dtype(g))
         for i, one in enumerate(taken):
@@ -179,7 +118,7 @@ SPECS = (
             "`sizes` says, and where it lies in its plane, counted row by row."
         ),
         rule=_max_rule,
-        reference=adaptive_max_pool,
+        reference=references.adaptive_max_pool,
         decomposition=adaptive_max_pool_in_primitives,
         lead="max",
         budget=EXACT,
@@ -194,7 +133,7 @@ SPECS = (
         signature="out ; x ; sizes:ints",
         doc="The mean of each box of x [N, C, ...], as many boxes as `sizes` says.",
         rule=_avg_rule,
-        reference=adaptive_avg_pool,
+        reference=references.adaptive_avg_pool,
         decomposition=adaptive_avg_pool_in_primitives,
         lead="sum",
         budget=budgets.adaptive_avg_pool,
@@ -209,7 +148,7 @@ SPECS = (
         signature="dx ; g ; sizes:ints",
         doc="The adjoint of adaptive_avg_pool, from g to dx [N, C, *sizes].",
         rule=_avg_backward_rule,
-        reference=adaptive_avg_pool_backward,
+        reference=references.adaptive_avg_pool_backward,
         decomposition=adaptive_avg_pool_backward_in_primitives,
         lead="div",
         budget=budgets.adaptive_avg_pool_backward,

@@ -17,14 +17,14 @@ A row in which nothing may be attended to has the result 0 and the gradient 0.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from autocalc._kernels import _budgets_attention as budgets
+from autocalc._kernels import _references_attention as references
 from autocalc._kernels import _samples_attention as samples
 from autocalc._kernels._attention_in_primitives import (
     attention_backward_in_primitives,
     attention_in_primitives,
-    shift,
 )
 from autocalc._kernels._rules import (
     BOOL,
@@ -33,10 +33,8 @@ from autocalc._kernels._rules import (
     float_dtype,
     one_of,
 )
-from autocalc._kernels._spec import Array, KernelSpec, Meta, Work
-from autocalc._kernels._wide import narrow, wide
+from autocalc._kernels._spec import KernelSpec, Meta, Work
 from autocalc._kernels._work import nbytes
-from autocalc._kernels.random import dropout_mask, keep_scale
 from autocalc.errors import ShapeError
 
 # ---- rules ---------------------------------------------------------------------------
@@ -116,108 +114,6 @@ def _backward_rule(
     return Meta(q.shape, dtype), Meta(k.shape, dtype), Meta(v.shape, dtype)
 
 
-# ---- references ----------------------------------------------------------------------
-
-
-class _Heads(NamedTuple):
-    """Operands head by head, keys and values repeated for the heads they serve."""
-
-    q: Array  # [B, H, S, D]
-    k: Array  # [B, H, T, D]
-    v: Array  # [B, H, T, E]
-
-
-def _heads(xp: Any, q: Array, k: Array, v: Array) -> _Heads:
-    times = q.shape[2] // max(k.shape[2], 1)
-    k, v = (xp.repeat(wide(xp, a), times, axis=2) for a in (k, v))
-    return _Heads(*(xp.swapaxes(a, 1, 2) for a in (wide(xp, q), k, v)))
-
-
-def _scores(
-    xp: Any, heads: _Heads, mask: Array | None, scale: float, causal: str
-) -> Array:
-    s = scale * xp.matmul(heads.q, xp.swapaxes(heads.k, -1, -2))
-    if mask is not None:
-        s = xp.where(mask, s, -xp.inf) if mask.dtype == BOOL else s + wide(xp, mask)
-    if causal != "none":
-        queries, keys = s.shape[-2:]
-        last = xp.arange(queries)[:, None] + shift(causal, queries, keys)
-        s = xp.where(xp.arange(keys) <= last, s, -xp.inf)
-    return s
-
-
-def attention(
-    xp: Any,
-    q: Array,
-    k: Array,
-    v: Array,
-    mask: Array | None,
-    seed: Array | None,
-    offset: Array | None,
-    scale: float,
-    causal: str,
-    p: float,
-    *,
-    want: int = -1,
-) -> tuple[Array, Array]:
-    heads = _heads(xp, q, k, v)
-    s = _scores(xp, heads, mask, scale, causal)
-    top = xp.max(s, axis=-1, keepdims=True, initial=-xp.inf)
-    top = xp.where(top == -xp.inf, 0, top)
-    e = xp.exp(s - top)
-    total = xp.sum(e, axis=-1, keepdims=True)
-    weights = e / xp.where(total == 0, 1, total)
-    if p:
-        keep = dropout_mask(xp, seed, offset, s.shape, p)
-        weights = xp.where(keep, weights * keep_scale(p), 0)
-    out = xp.swapaxes(xp.matmul(weights, heads.v), 1, 2)
-    lse = (top + xp.log(total))[..., 0]
-    return narrow(out, q), narrow(lse, q)
-
-
-def attention_backward(
-    xp: Any,
-    g: Array,
-    q: Array,
-    k: Array,
-    v: Array,
-    out: Array,
-    lse: Array,
-    mask: Array | None,
-    seed: Array | None,
-    offset: Array | None,
-    scale: float,
-    causal: str,
-    p: float,
-    *,
-    want: int = -1,
-) -> tuple[Array, Array, Array]:
-    heads = _heads(xp, q, k, v)
-    s = _scores(xp, heads, mask, scale, causal)
-    top = xp.where(lse == -xp.inf, 0, wide(xp, lse))[..., None]
-    weights = xp.exp(s - top)
-    g_, out_ = (xp.swapaxes(wide(xp, a), 1, 2) for a in (g, out))
-    dweights = xp.matmul(g_, xp.swapaxes(heads.v, -1, -2))
-    dropped = weights
-    if p:
-        keep = dropout_mask(xp, seed, offset, s.shape, p)
-        dropped = xp.where(keep, weights * keep_scale(p), 0)
-        dweights = xp.where(keep, dweights * keep_scale(p), 0)
-    ds = weights * (dweights - xp.sum(g_ * out_, axis=-1, keepdims=True))
-    dq = scale * xp.swapaxes(xp.matmul(ds, heads.k), 1, 2)
-    dk = scale * xp.matmul(xp.swapaxes(ds, -1, -2), heads.q)
-    dv = xp.matmul(xp.swapaxes(dropped, -1, -2), g_)
-    return narrow(dq, q), _served(xp, dk, k), _served(xp, dv, v)
-
-
-def _served(xp: Any, d: Array, like: Array) -> Array:
-    """Sum ``[B, H, T, D]`` over the heads that each head of `like` serves."""
-    batch, keys, groups, features = like.shape
-    times = d.shape[1] // max(groups, 1)
-    parts = d.reshape(batch, groups, times, keys, features)
-    return narrow(xp.swapaxes(xp.sum(parts, axis=2), 1, 2), like)
-
-
 # ---- specs ---------------------------------------------------------------------------
 
 
@@ -251,7 +147,7 @@ SPECS = (
             "are added; dropout of the weights with probability p."
         ),
         rule=_attention_rule,
-        reference=attention,
+        reference=references.attention,
         decomposition=attention_in_primitives,
         lead="gemm",
         budget=budgets.attention,
@@ -272,7 +168,7 @@ SPECS = (
             "scale * dS^T q, dv = P^T g."
         ),
         rule=_backward_rule,
-        reference=attention_backward,
+        reference=references.attention_backward,
         decomposition=attention_backward_in_primitives,
         lead="gemm",
         budget=budgets.attention_backward,

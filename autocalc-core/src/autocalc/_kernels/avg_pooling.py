@@ -11,16 +11,14 @@ import math
 from typing import Any
 
 from autocalc._kernels import _budgets_pooling as budgets
+from autocalc._kernels import _references_pooling as references
 from autocalc._kernels import _samples_pooling as samples
 from autocalc._kernels._rules import expect_shape, float_dtype
 from autocalc._kernels._spec import Array, KernelSpec, Meta, Shape
-from autocalc._kernels._wide import narrow, wide
 from autocalc._kernels._windows import (
     Ints,
     Windows,
-    added,
     added_in,
-    columns,
     padded_in,
     patches_in,
 )
@@ -42,7 +40,7 @@ def _avg_pool_rule(
     name = "avg_pool"
     dtype = float_dtype(name, x)
     expect_planes(name, "x", x, len(kernel))
-    windows = checked_windows(name, _plain(kernel, stride, padding))
+    windows = checked_windows(name, references.plain(kernel, stride, padding))
     return Meta((*x.shape[:2], *windows.counts(name, x.shape[2:], ceil)), dtype)
 
 
@@ -59,78 +57,13 @@ def _avg_pool_backward_rule(
     name = "avg_pool_backward"
     dtype = float_dtype(name, g)
     expect_planes(name, "g", g, len(sizes))
-    windows = checked_windows(name, _plain(kernel, stride, padding))
+    windows = checked_windows(name, references.plain(kernel, stride, padding))
     counts = windows.counts(name, sizes, ceil)
     expect_shape(name, "g", g, (*g.shape[:2], *counts))
     return Meta((*g.shape[:2], *sizes), dtype)
 
 
-def _plain(kernel: Ints, stride: Ints, padding: Ints) -> Windows:
-    return Windows(kernel, stride, padding, (1,) * len(kernel))
-
-
-# ---- means ---------------------------------------------------------------------------
-
-
-def avg_pool(
-    xp: Any,
-    x: Array,
-    kernel: Ints,
-    stride: Ints,
-    padding: Ints,
-    ceil: bool,
-    count_include_pad: bool,
-    divisor: int,
-) -> Array:
-    windows = _plain(kernel, stride, padding)
-    counts = windows.counts("avg_pool", x.shape[2:], ceil)
-    taps = columns(xp, wide(xp, x), windows, counts)
-    total = xp.sum(taps, axis=tuple(range(2, 2 + len(kernel))))
-    lengths = _lengths(windows, x.shape[2:], counts, count_include_pad)
-    return narrow(total / (divisor or _area(xp, lengths)), x)
-
-
-def avg_pool_backward(
-    xp: Any,
-    g: Array,
-    sizes: Ints,
-    kernel: Ints,
-    stride: Ints,
-    padding: Ints,
-    ceil: bool,
-    count_include_pad: bool,
-    divisor: int,
-) -> Array:
-    windows, counts = _plain(kernel, stride, padding), g.shape[2:]
-    lengths = _lengths(windows, sizes, counts, count_include_pad)
-    share = wide(xp, g) / (divisor or _area(xp, lengths))
-    shape = (*g.shape[:2], *kernel, *counts)
-    taps = share.reshape(*g.shape[:2], *(1,) * len(kernel), *counts)
-    return narrow(added(xp, xp.broadcast_to(taps, shape), sizes, windows), g)
-
-
-def _lengths(
-    windows: Windows, sizes: Shape, counts: Shape, count_include_pad: bool
-) -> list[list[int]]:
-    """Return for each dimension how many elements of each window count.
-
-    It is 1 at least: a window all in the padding has the sum 0, and is 0.
-    """
-    result = []
-    for n, p, k, step, count in zip(
-        sizes, windows.padding, windows.kernel, windows.stride, counts, strict=True
-    ):
-        low, high = (-p, n + p) if count_include_pad else (0, n)
-        starts = [i * step - p for i in range(count)]
-        result.append([max(min(i + k, high) - max(i, low), 1) for i in starts])
-    return result
-
-
-def _area(xp: Any, lengths: list[list[int]]) -> Array:
-    area = xp.array(1)
-    for line in lengths:
-        area = area[..., None] * xp.array(line)
-    return area
+# ---- in primitives -------------------------------------------------------------------
 
 
 def avg_pool_in_primitives(
@@ -143,10 +76,10 @@ def avg_pool_in_primitives(
     count_include_pad: bool,
     divisor: int,
 ) -> Array:
-    sizes, windows = k.shape(x)[2:], _plain(kernel, stride, padding)
+    sizes, windows = k.shape(x)[2:], references.plain(kernel, stride, padding)
     counts = windows.counts("avg_pool", sizes, ceil)
     total = _summed_in(k, x, windows, counts)
-    lengths = _lengths(windows, sizes, counts, count_include_pad)
+    lengths = references.lengths_of(windows, sizes, counts, count_include_pad)
     return k.div(total, _area_in(k, x, lengths, divisor))
 
 
@@ -161,8 +94,8 @@ def avg_pool_backward_in_primitives(
     count_include_pad: bool,
     divisor: int,
 ) -> Array:
-    windows, counts = _plain(kernel, stride, padding), tuple(k.shape(g)[2:])
-    lengths = _lengths(windows, sizes, counts, count_include_pad)
+    windows, counts = references.plain(kernel, stride, padding), tuple(k.shape(g)[2:])
+    lengths = references.lengths_of(windows, sizes, counts, count_include_pad)
     share = k.div(g, _area_in(k, g, lengths, divisor))
     return added_in(k, [share] * windows.taps, sizes, windows, counts)
 
@@ -205,7 +138,7 @@ SPECS = (
             "0, by its elements: padding counts if `count_include_pad`."
         ),
         rule=_avg_pool_rule,
-        reference=avg_pool,
+        reference=references.avg_pool,
         decomposition=avg_pool_in_primitives,
         lead="div",
         budget=budgets.avg_pool,
@@ -220,7 +153,7 @@ SPECS = (
         signature=f"dx ; g ; sizes:ints {_MEAN}",
         doc="The adjoint of avg_pool, from g to dx [N, C, *sizes].",
         rule=_avg_pool_backward_rule,
-        reference=avg_pool_backward,
+        reference=references.avg_pool_backward,
         decomposition=avg_pool_backward_in_primitives,
         lead="div",
         budget=budgets.avg_pool_backward,

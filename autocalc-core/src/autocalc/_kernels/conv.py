@@ -19,21 +19,18 @@ from collections.abc import Callable
 from typing import Any
 
 from autocalc._kernels import _budgets_conv as budgets
+from autocalc._kernels import _references_conv as references
 from autocalc._kernels import _samples_conv as samples
-from autocalc._kernels._accumulate import plus
 from autocalc._kernels._conv_in_primitives import (
     conv_dweight_in_primitives,
     conv_dx_in_primitives,
     conv_in_primitives,
 )
 from autocalc._kernels._rules import expect_ndim, expect_shape, float_dtype
-from autocalc._kernels._spec import Array, KernelSpec, Meta, Shape, Work
-from autocalc._kernels._wide import narrow, wide
+from autocalc._kernels._spec import KernelSpec, Meta, Shape, Work
 from autocalc._kernels._windows import (
     Ints,
     Windows,
-    added,
-    columns,
 )
 from autocalc._kernels._work import nbytes, size
 from autocalc.errors import ShapeError
@@ -136,92 +133,6 @@ def _dweight_rule(
     return Meta((outs, channels // groups, *kernel), dtype), Meta((outs,), dtype)
 
 
-# ---- references ----------------------------------------------------------------------
-
-
-def conv(
-    xp: Any,
-    x: Array,
-    weight: Array,
-    bias: Array | None,
-    stride: Ints,
-    padding: Ints,
-    dilation: Ints,
-    groups: int,
-) -> Array:
-    windows = Windows(weight.shape[2:], stride, padding, dilation)
-    counts = windows.counts("conv", x.shape[2:])
-    taps = columns(xp, x, windows, counts)
-    out = xp.matmul(_rows(weight, groups), _grouped(taps, groups, len(stride)))
-    out = out.reshape(x.shape[0], weight.shape[0], *counts)
-    return out if bias is None else out + _by_channel(bias, x)
-
-
-def conv_dx(
-    xp: Any,
-    g: Array,
-    weight: Array,
-    bias: Array | None,
-    sizes: Ints,
-    stride: Ints,
-    padding: Ints,
-    dilation: Ints,
-    groups: int,
-    *,
-    dx: Array | None = None,
-) -> Array:
-    kernel, counts = weight.shape[2:], g.shape[2:]
-    windows = Windows(kernel, stride, padding, dilation)
-    rows = xp.swapaxes(_rows(weight, groups), 1, 2)
-    taps = xp.matmul(rows, _grouped(g, groups, 0))
-    channels = weight.shape[1] * groups
-    taps = taps.reshape(g.shape[0], channels, *kernel, *counts)
-    out = added(xp, taps, sizes, windows)
-    return plus(dx, out if bias is None else out + _by_channel(bias, g))
-
-
-def conv_dweight(
-    xp: Any,
-    g: Array,
-    x: Array,
-    kernel: Ints,
-    stride: Ints,
-    padding: Ints,
-    dilation: Ints,
-    groups: int,
-    *,
-    want: int = -1,
-    dweight: Array | None = None,
-    dbias: Array | None = None,
-) -> tuple[Array, Array]:
-    taps = columns(xp, x, Windows(kernel, stride, padding, dilation), g.shape[2:])
-    read, given = _grouped(taps, groups, len(stride)), _grouped(g, groups, 0)
-    ins, outs, n = read.shape[2], given.shape[2], g.shape[0] * given.shape[3]
-    given = xp.transpose(given, (1, 2, 0, 3)).reshape(groups, outs, n)
-    read = xp.transpose(read, (1, 0, 3, 2)).reshape(groups, n, ins)
-    product = xp.matmul(given, read)
-    product = product.reshape(g.shape[1], x.shape[1] // groups, *kernel)
-    total = xp.sum(wide(xp, g), axis=(0, *range(2, g.ndim)))
-    return plus(dweight, product), narrow(plus(dbias, total), g)
-
-
-def _rows(weight: Array, groups: int) -> Array:
-    """Return a weight as one matrix for each group: [groups, outs, ins * taps]."""
-    outs = weight.shape[0] // groups
-    return weight.reshape(groups, outs, math.prod(weight.shape[1:]))
-
-
-def _grouped(a: Array, groups: int, taps: int) -> Array:
-    """Return [N, C, *taps, *counts] as [N, groups, C / groups * taps, counts]."""
-    batch, channels, *rest = a.shape
-    inner = channels // groups * math.prod(rest[:taps])
-    return a.reshape(batch, groups, inner, math.prod(rest[taps:]))
-
-
-def _by_channel(bias: Array, like: Array) -> Array:
-    return bias.reshape(-1, *(1,) * (like.ndim - 2))
-
-
 # ---- specs ---------------------------------------------------------------------------
 
 
@@ -262,7 +173,7 @@ SPECS = (
             "...], zeros around x."
         ),
         rule=_conv_rule,
-        reference=conv,
+        reference=references.conv,
         decomposition=conv_in_primitives,
         lead="gemm",
         budget=budgets.conv,
@@ -282,7 +193,7 @@ SPECS = (
             "bias[c]."
         ),
         rule=_dx_rule,
-        reference=conv_dx,
+        reference=references.conv_dx,
         decomposition=conv_dx_in_primitives,
         lead="gemm",
         budget=budgets.conv_dx,
@@ -302,7 +213,7 @@ SPECS = (
             "* stride - padding + i * dilation] over n, t; dbias[o] = sum of g."
         ),
         rule=_dweight_rule,
-        reference=conv_dweight,
+        reference=references.conv_dweight,
         decomposition=conv_dweight_in_primitives,
         lead="gemm",
         budget=budgets.conv_dweight,

@@ -22,10 +22,10 @@ from typing import Any
 from autocalc._kernels import _budgets_recurrent as budgets
 from autocalc._kernels import _budgets_recurrent_backward as budgets_backward
 from autocalc._kernels import _recurrent as recurrent
+from autocalc._kernels import _references_recurrent as references
 from autocalc._kernels import _samples_recurrent as samples
 from autocalc._kernels._rules import expect_shape
 from autocalc._kernels._spec import Array, KernelSpec, Meta
-from autocalc._kernels._wide import narrow, sigmoid_of, wide
 from autocalc._kernels.elementwise_composites import sub_in_primitives
 
 # ---- rules ---------------------------------------------------------------------------
@@ -64,80 +64,6 @@ def _backward_rule(
     expect_shape(name, "acts", acts, (steps, batch, 4 * hidden))
     bias = Meta((3 * hidden,), dtype)
     return x, w_ih, w_hh, bias, bias, h0
-
-
-# ---- references ----------------------------------------------------------------------
-
-
-def gru(
-    xp: Any,
-    x: Array,
-    w_ih: Array,
-    w_hh: Array,
-    b_ih: Array | None,
-    b_hh: Array | None,
-    h0: Array,
-    reverse: bool,
-    *,
-    want: int = -1,
-) -> tuple[Array, Array]:
-    h, w = wide(xp, h0), wide(xp, w_hh)
-    inputs = recurrent.projected(xp, wide(xp, x), wide(xp, w_ih), b_ih)
-    hidden = h0.shape[1]
-    out: dict[int, Array] = {}
-    acts: dict[int, Array] = {}
-    for t in recurrent.order(x.shape[0], reverse):
-        xr, xz, xn = recurrent.blocks(inputs[t], 3)
-        hr, hz, hn = recurrent.blocks(recurrent.projected(xp, h, w, b_hh), 3)
-        r, z = sigmoid_of(xp, xr + hr), sigmoid_of(xp, xz + hz)
-        n = xp.tanh(xn + r * hn)
-        h = n + z * (h - n)
-        out[t], acts[t] = h, xp.concatenate([r, z, n, hn], axis=1)
-    return (
-        narrow(recurrent.joined(xp, out, x, hidden), x),
-        narrow(recurrent.joined(xp, acts, x, 4 * hidden), x),
-    )
-
-
-def gru_backward(
-    xp: Any,
-    g: Array,
-    x: Array,
-    w_ih: Array,
-    w_hh: Array,
-    out: Array,
-    acts: Array,
-    h0: Array,
-    reverse: bool,
-    *,
-    want: int = -1,
-) -> tuple[Array, ...]:
-    like = g
-    g, x, w_ih, w_hh, out, h0 = (wide(xp, a) for a in (g, x, w_ih, w_hh, out, h0))
-    dh = xp.zeros_like(h0)
-    first = recurrent.before(xp, out, h0, reverse)
-    of_x: dict[int, Array] = {}
-    of_h: dict[int, Array] = {}
-    for t in reversed(recurrent.order(x.shape[0], reverse)):
-        r, z, n, hn = recurrent.blocks(wide(xp, acts[t]), 4)
-        dh = dh + g[t]
-        dn = dh * (1 - z) * (1 - n * n)
-        dz = dh * (first[t] - n) * (z * (1 - z))
-        dr = dn * hn * (r * (1 - r))
-        of_x[t] = xp.concatenate([dr, dz, dn], axis=1)
-        of_h[t] = xp.concatenate([dr, dz, dn * r], axis=1)
-        dh = dh * z + xp.matmul(of_h[t], w_hh)
-    width = 3 * h0.shape[1]
-    dx, dh_sums = (recurrent.joined(xp, parts, x, width) for parts in (of_x, of_h))
-    results = (
-        xp.matmul(dx, w_ih),
-        recurrent.times(xp, dx, x),
-        recurrent.times(xp, dh_sums, first),
-        xp.sum(dx, axis=(0, 1)),
-        xp.sum(dh_sums, axis=(0, 1)),
-        dh,
-    )
-    return tuple(narrow(a, like) for a in results)
 
 
 # ---- in primitives -------------------------------------------------------------------
@@ -256,7 +182,7 @@ SPECS = (
             "n of w_hh h + b_hh. reverse: from the last step to the first."
         ),
         rule=_rule,
-        reference=gru,
+        reference=references.gru,
         decomposition=gru_in_primitives,
         lead="gemm",
         budget=budgets.gru,
@@ -273,7 +199,7 @@ SPECS = (
         ),
         doc="The gradients of gru from that of out (g).",
         rule=_backward_rule,
-        reference=gru_backward,
+        reference=references.gru_backward,
         decomposition=gru_backward_in_primitives,
         lead="gemm",
         budget=budgets_backward.gru_backward,

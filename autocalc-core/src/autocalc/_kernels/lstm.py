@@ -23,10 +23,10 @@ from typing import Any
 from autocalc._kernels import _budgets_recurrent as budgets
 from autocalc._kernels import _budgets_recurrent_backward as budgets_backward
 from autocalc._kernels import _recurrent as recurrent
+from autocalc._kernels import _references_recurrent as references
 from autocalc._kernels import _samples_recurrent as samples
 from autocalc._kernels._rules import expect_shape
 from autocalc._kernels._spec import Array, KernelSpec, Meta
-from autocalc._kernels._wide import narrow, sigmoid_of, wide
 from autocalc._kernels.elementwise_composites import sub_in_primitives
 
 #: Which gates have a sigmoid; g has a tanh.
@@ -73,93 +73,6 @@ def _backward_rule(
     expect_shape(name, "gc", gc, (batch, hidden))
     bias = Meta((4 * hidden,), dtype)
     return x, w_ih, w_hh, bias, h0, c0
-
-
-# ---- references ----------------------------------------------------------------------
-
-
-def lstm(
-    xp: Any,
-    x: Array,
-    w_ih: Array,
-    w_hh: Array,
-    b_ih: Array | None,
-    b_hh: Array | None,
-    h0: Array,
-    c0: Array,
-    reverse: bool,
-    *,
-    want: int = -1,
-) -> tuple[Array, Array, Array, Array]:
-    h, c, w = (wide(xp, a) for a in (h0, c0, w_hh))
-    inputs = recurrent.projected(xp, wide(xp, x), wide(xp, w_ih), b_ih)
-    hidden = h0.shape[1]
-    out: dict[int, Array] = {}
-    cells: dict[int, Array] = {}
-    acts: dict[int, Array] = {}
-    for t in recurrent.order(x.shape[0], reverse):
-        sums = inputs[t] + recurrent.projected(xp, h, w, b_hh)
-        i, f, g, o = recurrent.blocks(sums, 4)
-        i, f, o = (sigmoid_of(xp, a) for a in (i, f, o))
-        g = xp.tanh(g)
-        c = f * c + i * g
-        h = o * xp.tanh(c)
-        out[t], cells[t] = h, c
-        acts[t] = xp.concatenate([i, f, g, o], axis=1)
-    joined = [
-        narrow(recurrent.joined(xp, parts, x, width), x)
-        for parts, width in ((out, hidden), (acts, 4 * hidden), (cells, hidden))
-    ]
-    return joined[0], narrow(c, x), joined[1], joined[2]
-
-
-def lstm_backward(
-    xp: Any,
-    g: Array,
-    gc: Array | None,
-    x: Array,
-    w_ih: Array,
-    w_hh: Array,
-    out: Array,
-    acts: Array,
-    cells: Array,
-    h0: Array,
-    c0: Array,
-    reverse: bool,
-    *,
-    want: int = -1,
-) -> tuple[Array, ...]:
-    like = g
-    g, x, w_ih, w_hh, out, h0, c0 = (
-        wide(xp, a) for a in (g, x, w_ih, w_hh, out, h0, c0)
-    )
-    dh, dc = xp.zeros_like(h0), xp.zeros_like(c0) if gc is None else wide(xp, gc)
-    first = recurrent.before(xp, wide(xp, cells), c0, reverse)
-    parts: dict[int, Array] = {}
-    for t in reversed(recurrent.order(x.shape[0], reverse)):
-        i, f, a, o = recurrent.blocks(wide(xp, acts[t]), 4)
-        dh = dh + g[t]
-        top = xp.tanh(wide(xp, cells[t]))
-        dc = dc + dh * o * (1 - top * top)
-        sums = [
-            dc * a * (i * (1 - i)),
-            dc * first[t] * (f * (1 - f)),
-            dc * i * (1 - a * a),
-            dh * top * (o * (1 - o)),
-        ]
-        parts[t] = xp.concatenate(sums, axis=1)
-        dc = dc * f
-        dh = xp.matmul(parts[t], w_hh)
-    d = recurrent.joined(xp, parts, x, 4 * h0.shape[1])
-    results = (
-        xp.matmul(d, w_ih),
-        recurrent.times(xp, d, x),
-        recurrent.times(xp, d, recurrent.before(xp, out, h0, reverse)),
-        xp.sum(d, axis=(0, 1)),
-        dh,
-        dc,
-    )
-    return tuple(narrow(a, like) for a in results)
 
 
 # ---- in primitives -------------------------------------------------------------------
@@ -266,7 +179,7 @@ SPECS = (
             "and cells [T, B, H]. reverse: from the last step to the first."
         ),
         rule=_rule,
-        reference=lstm,
+        reference=references.lstm,
         decomposition=lstm_in_primitives,
         lead="gemm",
         budget=budgets.lstm,
@@ -286,7 +199,7 @@ SPECS = (
             "of either bias."
         ),
         rule=_backward_rule,
-        reference=lstm_backward,
+        reference=references.lstm_backward,
         decomposition=lstm_backward_in_primitives,
         lead="gemm",
         budget=budgets_backward.lstm_backward,

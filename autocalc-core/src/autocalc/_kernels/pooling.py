@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 from autocalc._kernels import _budgets_pooling as budgets
+from autocalc._kernels import _references_pooling as references
 from autocalc._kernels import _samples_pooling as samples
 from autocalc._kernels._budgets import EXACT
 from autocalc._kernels._rules import INT64, expect_shape, float_dtype, one_of
@@ -18,11 +19,9 @@ from autocalc._kernels._spec import Array, KernelSpec, Meta
 from autocalc._kernels._windows import (
     Ints,
     Windows,
-    columns,
     columns_in,
 )
 from autocalc._kernels._work import per_element
-from autocalc._kernels.indexing import checked
 from autocalc.errors import ShapeError
 
 # ---- rules ---------------------------------------------------------------------------
@@ -70,41 +69,7 @@ def checked_windows(where: str, windows: Windows) -> Windows:
     return windows
 
 
-# ---- the largest ---------------------------------------------------------------------
-
-
-def max_pool(
-    xp: Any,
-    x: Array,
-    kernel: Ints,
-    stride: Ints,
-    padding: Ints,
-    dilation: Ints,
-    ceil: bool,
-    *,
-    want: int = -1,
-) -> tuple[Array, Array]:
-    windows = Windows(kernel, stride, padding, dilation)
-    counts = windows.counts("max_pool", x.shape[2:], ceil)
-    taps = columns(xp, x, windows, counts, -math.inf)
-    outside = math.prod(x.shape[2:])
-    places = xp.arange(outside).reshape(1, 1, *x.shape[2:])
-    places = columns(xp, places, windows, counts, outside)
-    values, first = (
-        a.reshape(*a.shape[:2], windows.taps, *counts) for a in (taps, places)
-    )
-    return largest(xp, values, first, outside)
-
-
-def largest(xp: Any, taps: Array, places: Array, outside: int) -> tuple[Array, Array]:
-    """Return the largest over axis 2, and where it lies; NaN is the largest of all.
-
-    Of equals it is the first, but never one that lies outside.
-    """
-    best = xp.argmax(taps, axis=2)[:, :, None]
-    index = xp.take_along_axis(xp.broadcast_to(places, taps.shape), best, 2)
-    index = xp.where(index == outside, xp.min(places, axis=2, keepdims=True), index)
-    return xp.take_along_axis(taps, best, 2)[:, :, 0], index[:, :, 0]
+# ---- in primitives -------------------------------------------------------------------
 
 
 def max_pool_in_primitives(
@@ -140,16 +105,6 @@ def largest_in(k: Any, taps: Array, places: Array, outside: int) -> tuple[Array,
     return out, k.reshape(index, k.shape(out))
 
 
-def max_pool_backward(xp: Any, g: Array, indices: Array, sizes: Ints) -> Array:
-    n = math.prod(sizes)
-    indices = checked(xp, "max_pool_backward", "indices", indices, n)
-    planes = math.prod(g.shape[:2])
-    rows = xp.arange(planes).reshape(*g.shape[:2], *(1,) * len(sizes))
-    zeros = xp.zeros((planes, n), g.dtype)
-    total = xp.index_add(zeros, (xp.broadcast_to(rows, g.shape), indices), g)
-    return total.reshape(*g.shape[:2], *sizes)
-
-
 def max_pool_backward_in_primitives(
     k: Any, g: Array, indices: Array, sizes: Ints
 ) -> Array:
@@ -175,7 +130,7 @@ SPECS = (
             "its plane, counted row by row: the first of equals; NaN is the largest."
         ),
         rule=_max_pool_rule,
-        reference=max_pool,
+        reference=references.max_pool,
         decomposition=max_pool_in_primitives,
         lead="max",
         budget=EXACT,
@@ -193,7 +148,7 @@ SPECS = (
             "planes counted row by row."
         ),
         rule=_max_pool_backward_rule,
-        reference=max_pool_backward,
+        reference=references.max_pool_backward,
         decomposition=max_pool_backward_in_primitives,
         lead="scatter_add",
         budget=budgets.max_pool_backward,

@@ -15,10 +15,10 @@ from typing import Any
 from autocalc._kernels import _budgets_recurrent as budgets
 from autocalc._kernels import _budgets_recurrent_backward as budgets_backward
 from autocalc._kernels import _recurrent as recurrent
+from autocalc._kernels import _references_recurrent as references
 from autocalc._kernels import _samples_recurrent as samples
 from autocalc._kernels._rules import expect_shape
 from autocalc._kernels._spec import Array, KernelSpec, Meta
-from autocalc._kernels._wide import narrow, wide
 from autocalc._kernels.elementwise_composites import sub_in_primitives
 
 # ---- rules ---------------------------------------------------------------------------
@@ -55,62 +55,6 @@ def _backward_rule(
     for word, meta in (("g", g), ("out", out)):
         expect_shape(name, word, meta, (steps, batch, hidden))
     return x, w_ih, w_hh, Meta((hidden,), dtype), h0
-
-
-# ---- references ----------------------------------------------------------------------
-
-
-def rnn(
-    xp: Any,
-    x: Array,
-    w_ih: Array,
-    w_hh: Array,
-    b_ih: Array | None,
-    b_hh: Array | None,
-    h0: Array,
-    activation: str,
-    reverse: bool,
-) -> Array:
-    h, w = wide(xp, h0), wide(xp, w_hh)
-    inputs = recurrent.projected(xp, wide(xp, x), wide(xp, w_ih), b_ih)
-    out: dict[int, Array] = {}
-    for t in recurrent.order(x.shape[0], reverse):
-        sums = inputs[t] + recurrent.projected(xp, h, w, b_hh)
-        h = out[t] = xp.tanh(sums) if activation == "tanh" else xp.maximum(sums, 0)
-    return narrow(recurrent.joined(xp, out, x, h0.shape[1]), x)
-
-
-def rnn_backward(
-    xp: Any,
-    g: Array,
-    x: Array,
-    w_ih: Array,
-    w_hh: Array,
-    out: Array,
-    h0: Array,
-    activation: str,
-    reverse: bool,
-    *,
-    want: int = -1,
-) -> tuple[Array, ...]:
-    like = g
-    g, x, w_ih, w_hh, out, h0 = (wide(xp, a) for a in (g, x, w_ih, w_hh, out, h0))
-    dh = xp.zeros_like(h0)
-    parts: dict[int, Array] = {}
-    for t in reversed(recurrent.order(x.shape[0], reverse)):
-        dh = dh + g[t]
-        slope = 1 - out[t] * out[t] if activation == "tanh" else out[t] > 0
-        parts[t] = dh * slope
-        dh = xp.matmul(parts[t], w_hh)
-    d = recurrent.joined(xp, parts, x, h0.shape[1])
-    results = (
-        xp.matmul(d, w_ih),
-        recurrent.times(xp, d, x),
-        recurrent.times(xp, d, recurrent.before(xp, out, h0, reverse)),
-        xp.sum(d, axis=(0, 1)),
-        dh,
-    )
-    return tuple(narrow(a, like) for a in results)
 
 
 # ---- in primitives -------------------------------------------------------------------
@@ -194,7 +138,7 @@ SPECS = (
             "H]. reverse: from the last step to the first."
         ),
         rule=_rule,
-        reference=rnn,
+        reference=references.rnn,
         decomposition=rnn_in_primitives,
         lead="gemm",
         budget=budgets.rnn,
@@ -211,7 +155,7 @@ SPECS = (
         ),
         doc="The gradients of rnn from that of out (g); dbias is that of either bias.",
         rule=_backward_rule,
-        reference=rnn_backward,
+        reference=references.rnn_backward,
         decomposition=rnn_backward_in_primitives,
         lead="gemm",
         budget=budgets_backward.rnn_backward,
