@@ -100,3 +100,18 @@ def test_same_bits_for_any_number_of_threads(name, lie):
             runs = (subject.run(spec, sample, dtype) for sample in samples)
             seen.append([[out.tobytes() for out in run] for run in runs])
     assert seen[0] == seen[1] == seen[2]
+
+
+def test_gradients_of_large_images_are_added_into_band_by_band():
+    """90 x 80 elements of 40 channels at a stride are several bands of a task each."""
+    rng = np.random.default_rng(21)
+    spec, dtype = TABLE["conv_dx"], np.dtype(np.float32)
+    g, weight = (1, 70, 44, 40), (70, 40, 5, 3)
+    operands = (*(rng.standard_normal(shape, dtype) for shape in (g, weight)), None)
+    sample = Sample("", operands, ((90, 80), (2, 2), (1, 2), (1, 2), 1))
+    prior = (rng.standard_normal((1, 40, 90, 80), dtype),)
+    expected = expected_of(spec, sample, dtype, 1, prior)
+    limits = limits_of(spec, sample, dtype, expected)
+    for subject in map(subject_of, SETS):
+        outs = subject.run(spec, sample, dtype, accumulate=1, prior=prior)
+        subject.judge(spec, sample, dtype, outs, expected, limits=limits)

@@ -7,6 +7,7 @@
 #include "conv_depthwise.hpp"
 #include "conv_pointwise.hpp"
 #include "conv_strided.hpp"
+#include "conv_strided_dx.hpp"
 #include "conv_tile.hpp"
 #include "conv_windows.hpp"
 #include "families.hpp"
@@ -361,29 +362,6 @@ bool conv_typed(const ac_call* call, ac_context* context) {
 enum { dx_out, dx_g, dx_weight, dx_bias };
 enum { dx_sizes, dx_stride, dx_padding, dx_dilation, dx_groups, dx_accumulate };
 
-// The elements of one class of a dimension: place = stride * q + from, q from begin to
-// end.
-struct Lattice {
-    int64_t begin, end, from;
-};
-AC_INLINE Lattice lattice(const Axis& axis, int64_t rest) {
-    const int64_t low = axis.padding - rest;  // above -stride
-    const int64_t begin = low > 0 ? ceil_div(low, axis.stride) : 0;
-    const int64_t last = axis.in - 1 + low;
-    return {begin, last < 0 ? 0 : last / axis.stride + 1, -low};
-}
-AC_INLINE int64_t first_of(const Axis& axis) {
-    int64_t begin = lattice(axis, 0).begin;
-    for (int64_t r = 1; r < axis.stride; ++r)
-        begin = smaller(begin, lattice(axis, r).begin);
-    return begin;
-}
-AC_INLINE int64_t end_of(const Axis& axis) {
-    int64_t end = 0;
-    for (int64_t r = 0; r < axis.stride; ++r) end = larger(end, lattice(axis, r).end);
-    return end;
-}
-
 // Packs the taps of a class; answers their count.
 template <class T>
 int64_t pack_class(const ConvJob<T>& job, const Filters<T>& filters, int64_t ry,
@@ -438,6 +416,16 @@ bool dx_typed(const ac_call* call, ac_context* context) {
         p.a_col = a.image;
         p.beta = job.accumulate ? T(1) : T(0);
         return multiply(p, context);
+    }
+    if (is_strided_dx(w)) {
+        StridedDxJob<T> strided = {};
+        strided.windows = w;
+        strided.from = job.from;
+        strided.weight = images_of<const T>(weight);
+        strided.to = job.to;
+        strided.accumulate = job.accumulate;
+        strided.context = context;
+        return run_strided_dx(strided, operand(call, dx_bias));
     }
     job.ins = w.outs;
     job.outs = w.ins;

@@ -14,7 +14,8 @@ namespace autocalc::simd::AC_ISA {
 namespace {
 
 enum { strided_pixels = 2, strided_results = 4, strided_weights = 5 };
-constexpr int64_t strided_ins = 16;   // channels that make a product worth its start
+constexpr int64_t strided_ins = 16;  // channels that make a product worth its start
+constexpr int64_t strided_most_taps = 128;
 constexpr int64_t strided_outs = 32;  // and fill the registers
 constexpr int64_t strided_l1 = 8192;  // bytes of results that are added into
 constexpr int64_t strided_l1_weights = 24576;
@@ -46,33 +47,43 @@ struct StridedJob {
 template <class T>
 AC_INLINE bool is_strided(const Windows& w) {
     return (w.x.stride > 1 || w.y.stride > 1) && w.ins >= strided_ins &&
-           w.outs >= strided_outs;
+           w.outs >= strided_outs && w.taps() <= strided_most_taps;
 }
 
 // ---- weights
 
-// Taps of one channel for `n` output channels, each to a row of its own.
+// The taps of `n` channels, `step` apart, as [tap][lanes].
 template <class T>
-void pack_taps(const StridedJob<T>& job, const T* from, int64_t n, T* to, int64_t row) {
+void gather_filters(const Images<const T>& weight, const Windows& w, const T* from,
+                    int64_t step, int64_t n, T* to) {
     constexpr int lanes = vec<T>::lanes;
-    const Windows& w = job.windows;
-    alignas(64) T square[lanes * lanes];
     const bool together =
-        job.weight.column == 1 && (w.y.kernel == 1 || job.weight.row == w.x.kernel);
+        weight.column == 1 && (w.y.kernel == 1 || weight.row == w.x.kernel);
     for (int64_t k = 0; k < w.taps(); k += lanes) {
         const int64_t count = smaller<int64_t>(lanes, w.taps() - k);
         if (together) {
-            pack_square(count, n, from + k, job.weight.image, square, lanes);
-        } else {
-            for (int64_t t = 0; t < count; ++t) {
-                const T* tap = from + (k + t) / w.x.kernel * job.weight.row +
-                               (k + t) % w.x.kernel * job.weight.column;
-                for (int64_t i = 0; i < lanes; ++i)
-                    square[t * lanes + i] = i < n ? tap[i * job.weight.image] : T(0);
-            }
+            pack_square(count, n, from + k, step, to + k * lanes, lanes);
+            continue;
         }
-        for (int64_t t = 0; t < count; ++t)
-            store(to + (k + t) * row, load(square + t * lanes));
+        for (int64_t t = k; t < k + count; ++t) {
+            const T* tap =
+                from + t / w.x.kernel * weight.row + t % w.x.kernel * weight.column;
+            for (int64_t i = 0; i < lanes; ++i)
+                to[t * lanes + i] = i < n ? tap[i * step] : T(0);
+        }
+    }
+}
+
+// The bias of every group in whole registers, or zeros.
+template <class T>
+void copy_bias(const ac_array* bias, int64_t groups, int64_t outs, int64_t wide,
+               T* to) {
+    const int64_t step = bias == nullptr ? 0 : stride_of<T>(bias, 0);
+    for (int64_t t = 0; t < groups * wide; ++t) {
+        const int64_t o = t % wide;
+        to[t] = bias == nullptr || o >= outs
+                    ? T(0)
+                    : data<T>(bias)[(t / wide * outs + o) * step];
     }
 }
 
@@ -82,6 +93,7 @@ void pack_strided(const StridedJob<T>& job, int64_t begin, int64_t end) {
     constexpr int lanes = vec<T>::lanes;
     const Windows& w = job.windows;
     const Panels<T> panels(w.outs, tile_vectors);
+    alignas(64) T taps[strided_most_taps * lanes];
     for (int64_t t = begin; t < end; ++t) {
         const int64_t group = t / w.ins, c = t % w.ins;
         for (int64_t p = 0; p < panels.count; ++p) {
@@ -90,11 +102,13 @@ void pack_strided(const StridedJob<T>& job, int64_t begin, int64_t end) {
                     w.taps() * w.ins * panel.begin + c * panel.width;
             for (int64_t o = 0; o < panel.width; o += lanes) {
                 const int64_t first = group * w.outs + panel.begin + o;
-                pack_taps(
-                    job,
+                gather_filters(
+                    job.weight, w,
                     job.weight.data + first * job.weight.image + c * job.weight.channel,
-                    smaller<int64_t>(lanes, w.outs - panel.begin - o), to + o,
-                    w.ins * panel.width);
+                    job.weight.image, smaller<int64_t>(lanes, w.outs - panel.begin - o),
+                    taps);
+                for (int64_t k = 0; k < w.taps(); ++k)
+                    store(to + o + k * w.ins * panel.width, load(taps + k * lanes));
             }
         }
     }
@@ -232,13 +246,7 @@ bool run_strided(StridedJob<T>& job, const ac_array* bias) {
         scratch_for<T>(job.context, strided_weights, all + w.groups * job.wide());
     if (job.weights == nullptr) return false;
     job.start = job.weights + all;
-    const int64_t step = bias == nullptr ? 0 : stride_of<T>(bias, 0);
-    for (int64_t t = 0; t < w.groups * job.wide(); ++t) {
-        const int64_t o = t % job.wide();
-        job.start[t] = bias == nullptr || o >= w.outs
-                           ? T(0)
-                           : data<T>(bias)[(t / job.wide() * w.outs + o) * step];
-    }
+    copy_bias<T>(bias, w.groups, w.outs, job.wide(), job.start);
     parallel(job.context, w.groups * w.ins, all > serial_work,
              [&](int64_t begin, int64_t end) { pack_strided(job, begin, end); });
     const int64_t tasks = w.batch * w.groups * job.bands;
