@@ -104,11 +104,25 @@ int64_t read_ahead(const Product<T>& p) {
     return bytes_of<T>(p.k * p.n) > l2_bytes() / 2 ? steps_ahead * p.b_row : 0;
 }
 
+// Rows of a that are packed in groups share registers without a gap where a tile has
+// half or all of their elements: 8 x 3 instead of 6 x 4 registers then run 1.04 to 1.15
+// times as fast, unless a narrow b would be cut into more panels for it.
+template <class T>
+int64_t group_panel(int64_t columns, int64_t panel) {
+    const int64_t slim = panel - 1;
+    if (tile_vectors != 4 || panel != tile_vectors ||
+        vec<T>::lanes % tile_rows[tile_vectors - 1] != 0)
+        return panel;
+    const bool as_few = ceil_div(columns, slim) == ceil_div(columns, panel);
+    return as_few || columns >= 2 * tile_vectors ? slim : panel;
+}
+
 // Fewer registers across leave room for more rows: enough for all of them at once if
 // that is possible.
 template <class T>
 void choose_tile(const Product<T>& p, Plan& plan) {
-    plan.panel = smaller<int64_t>(tile_vectors, ceil_div(p.n, vec<T>::lanes));
+    const int64_t columns = ceil_div(p.n, vec<T>::lanes);
+    plan.panel = smaller<int64_t>(tile_vectors, columns);
     if (plan.path == Path::direct) {
         for (int64_t v = plan.panel; v >= 2; --v) {
             if (tile_rows[v] >= p.m) {
@@ -117,17 +131,16 @@ void choose_tile(const Product<T>& p, Plan& plan) {
             }
         }
     }
-    plan.tile_m = tile_rows[plan.panel];
     plan.pack_a = PackA::none;
-    if (p.a_col == 1) {
-        if (bytes_of<T>(p.a_row) % bad_stride_bytes == 0) {
-            plan.tile_m = smaller(plan.tile_m, bad_stride_rows);
-        }
-    } else if (p.a_row == 1) {
-        if (p.m > plan.tile_m) plan.pack_a = PackA::groups;
-    } else {
+    if (p.a_col != 1 && p.a_row != 1) {
         plan.pack_a = PackA::tile;
+    } else if (p.a_col != 1 && p.m > tile_rows[plan.panel]) {
+        plan.pack_a = PackA::groups;
+        if (plan.path == Path::packed) plan.panel = group_panel<T>(columns, plan.panel);
     }
+    plan.tile_m = tile_rows[plan.panel];
+    if (p.a_col == 1 && bytes_of<T>(p.a_row) % bad_stride_bytes == 0)
+        plan.tile_m = smaller(plan.tile_m, bad_stride_rows);
 }
 
 AC_INLINE int64_t common_multiple(int64_t a, int64_t b) {
