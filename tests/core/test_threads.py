@@ -6,14 +6,14 @@ from __future__ import annotations
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch import _threads
+from autocalc._dispatch import _thread_budget, _threads
 from autocalc.errors import ArgumentError
 from autocalc.plugin import KernelSet
 
 
 @pytest.fixture(autouse=True)
 def same_budget(monkeypatch):
-    monkeypatch.setattr(_threads, "_budget", None)
+    monkeypatch.setattr(_thread_budget, "_budget", None)
     yield
     monkeypatch.undo()
     _threads._tell_loaded_sets(ac.get_num_threads())
@@ -39,7 +39,7 @@ def told(install):
 
 def test_the_budget_comes_from_the_cores(environment, monkeypatch):
     environment()
-    monkeypatch.setattr(_threads, "usable_cores", lambda: 7)
+    monkeypatch.setattr(_thread_budget, "usable_cores", lambda: 7)
     assert ac.get_num_threads() == 7
 
 
@@ -77,7 +77,7 @@ def test_serial_leaves_an_unset_budget_unset(environment, monkeypatch):
     environment()
     with ac.serial():
         pass
-    monkeypatch.setattr(_threads, "usable_cores", lambda: 7)
+    monkeypatch.setattr(_thread_budget, "usable_cores", lambda: 7)
     assert ac.get_num_threads() == 7
 
 

@@ -48,7 +48,8 @@ from autocalc._creation import (
 )
 from autocalc._creation import as_tensor as asarray
 from autocalc._device import Device as device
-from autocalc._dispatch._threads import get_num_threads, serial, set_num_threads
+from autocalc._dispatch._thread_budget import get_num_threads
+from autocalc._dispatch._threads import serial, set_num_threads
 from autocalc._dtypes import (
     DType,
     float32,

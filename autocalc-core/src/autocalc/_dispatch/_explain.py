@@ -13,7 +13,7 @@ from autocalc._dispatch._cpu import cpu_features, cpu_name, detected_features
 from autocalc._dispatch._plugins import Refusal, registry
 from autocalc._dispatch._select import Candidate
 from autocalc._dispatch._state import current
-from autocalc._dispatch._threads import get_num_threads
+from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._kernels._set import KernelSet
 from autocalc._kernels._table import TABLE
 from autocalc.errors import ConfigError, KernelError

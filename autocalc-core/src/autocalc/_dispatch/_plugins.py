@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from autocalc._config import logger, settings
 from autocalc._dispatch._cpu import cpu_features, detected_features
+from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._kernels._set import (
     ENTRY_POINT_GROUP,
     KERNEL_API_VERSION,
@@ -110,8 +111,6 @@ class Registry:
         try:
             offered = dict(kernel_set.load())
             if kernel_set.set_num_threads is not None:
-                from autocalc._dispatch._threads import get_num_threads
-
                 kernel_set.set_num_threads(get_num_threads())
         except PluginError as error:  # its own word: a library is missing here
             origin = self.origins[kernel_set.name]

@@ -16,7 +16,7 @@ from autocalc._functional.joins import stack
 from autocalc._functional.shapes import clone, reshape
 from autocalc._grad_mode import enable_grad
 from autocalc._tensor import Tensor
-from autocalc.autograd import grad
+from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]

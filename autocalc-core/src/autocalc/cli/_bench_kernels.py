@@ -11,7 +11,7 @@ import click
 
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import find_set
-from autocalc._dispatch._threads import get_num_threads
+from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc.cli._common import choose_machine
 from autocalc.cli._timing import Call, rows_of, seconds_of, with_progress
 from autocalc.errors import ConfigError

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 import click
 
 from autocalc import kernels
-from autocalc._dispatch._threads import get_num_threads, set_num_threads
+from autocalc._dispatch._thread_budget import get_num_threads
+from autocalc._dispatch._threads import set_num_threads
 from autocalc.errors import ConfigError
 
 FILE = click.Path(dir_okay=False, path_type=Path)

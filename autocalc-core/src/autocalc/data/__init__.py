@@ -4,8 +4,7 @@
 from autocalc.data import transforms
 from autocalc.data._cifar import CIFAR10
 from autocalc.data._collate import default_collate, default_convert
-from autocalc.data._combine import ConcatDataset, Subset, random_split
-from autocalc.data._dataset import Dataset, TensorDataset
+from autocalc.data._dataset import ConcatDataset, Dataset, TensorDataset
 from autocalc.data._digits import Digits
 from autocalc.data._idx import read_idx
 from autocalc.data._iterable import ChainDataset, IterableDataset
@@ -19,6 +18,7 @@ from autocalc.data._samplers import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
+from autocalc.data._subset import Subset, random_split
 from autocalc.data._text import Characters, windows
 from autocalc.data._worker import WorkerInfo, get_worker_info
 

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import bisect
+from collections.abc import Iterable
+from itertools import accumulate
 from typing import Any
 
 from autocalc._creation import from_numpy
 from autocalc._tensor import Tensor
 from autocalc.data._arrays import Array, Indices, as_array, needs_gradient
 from autocalc.data._collate import default_collate, stack
+from autocalc.data._iterable import IterableDataset
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
@@ -47,8 +51,6 @@ class Dataset:
 
     def __add__(self, other: Any) -> Any:
         """Return a data set of these samples and then those of `other`."""
-        from autocalc.data._combine import ConcatDataset
-
         return ConcatDataset([self, other])
 
 
@@ -77,6 +79,52 @@ def checked_index(where: str, index: int, length: int) -> int:
         f"use {-length} to {length - 1}."
     )
     raise DimensionError(message)
+
+
+class ConcatDataset(Dataset):
+    """The samples of several data sets, one data set after the other.
+
+    Parameters
+    ----------
+    datasets : iterable of Dataset
+        At least one; each with a length.
+
+    Attributes
+    ----------
+    cumulative_sizes : list of int
+        For each data set, how many samples it and those before it have.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> both = ac.data.ConcatDataset(["abc", "de"])
+    >>> len(both), both[3], both[-1]
+    (5, 'd', 'e')
+    """
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            message = "ConcatDataset: no data sets were given; at least one is needed."
+            raise ArgumentError(message)
+        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
+            message = (
+                "ConcatDataset: an IterableDataset finds no sample by its index; use "
+                "ChainDataset for those."
+            )
+            raise ArgumentError(message)
+        self.cumulative_sizes = list(accumulate(len(d) for d in self.datasets))
+
+    def __len__(self) -> int:
+        """Return the number of samples of all data sets."""
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: int) -> Any:
+        """Return the sample at `index`, counted through all data sets."""
+        place = checked_index("ConcatDataset", index, len(self))
+        part = bisect.bisect_right(self.cumulative_sizes, place)
+        before = self.cumulative_sizes[part - 1] if part else 0
+        return self.datasets[part][place - before]
 
 
 class TensorDataset(Dataset):

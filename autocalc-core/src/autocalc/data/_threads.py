@@ -8,7 +8,7 @@ import threading
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
-from autocalc._dispatch._threads import get_num_threads
+from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc.data._crew import Crew
 from autocalc.data._worker import Job, Task, Worker
 

@@ -28,7 +28,7 @@ def _no_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
     raise NotImplementedError(message)
 
 
-class Module(ModuleTree):
+class Module(ModuleTree["Module"]):
     """The base of everything that has parameters.
 
     A module's attributes that are `Parameter`s or modules are found by `parameters`,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from autocalc._tensor import Tensor
 from autocalc.errors import ModuleError
@@ -14,10 +14,13 @@ from autocalc.nn._registry import BUFFER, MODULE, PARAMETER, Registry
 
 if TYPE_CHECKING:
     from autocalc.nn._hooks import Hooks
-    from autocalc.nn._module import Module
 
 
-class ModuleTree:
+#: What the tree consists of: `Module`, which is made of this part and others.
+M = TypeVar("M")
+
+
+class ModuleTree(Generic[M]):
     """The part of `Module` that finds parameters, buffers and submodules."""
 
     training: bool
@@ -104,13 +107,13 @@ class ModuleTree:
         else:
             self._unsaved.add(name)
 
-    def register_module(self, name: str, module: Module | None) -> None:
+    def register_module(self, name: str, module: M | None) -> None:
         """Add a submodule as the attribute `name`; None keeps the place empty."""
         registry.check_name("register_module", self, name)
         registry.check_value("register_module", name, module, ModuleTree, MODULE)
         registry.enter(self, name, module, MODULE)
 
-    def add_module(self, name: str, module: Module | None) -> None:
+    def add_module(self, name: str, module: M | None) -> None:
         """Add a submodule; the same as `register_module`."""
         self.register_module(name, module)
 
@@ -136,7 +139,7 @@ class ModuleTree:
         memo: set[Any] | None = None,
         prefix: str = "",
         remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Module]]:
+    ) -> Iterator[tuple[str, M]]:
         """Yield (name, module) for this module, under `prefix`, and all inside it."""
         memo = set() if memo is None else memo
         if self in memo:
@@ -149,19 +152,19 @@ class ModuleTree:
                 inner = f"{prefix}.{name}" if prefix else name
                 yield from child.named_modules(memo, inner, remove_duplicate)
 
-    def modules(self) -> Iterator[Module]:
+    def modules(self) -> Iterator[M]:
         """Yield this module and all inside it, each once."""
         return (module for _, module in self.named_modules())
 
-    def named_children(self) -> Iterator[tuple[str, Module]]:
+    def named_children(self) -> Iterator[tuple[str, M]]:
         """Yield (name, module) for the modules directly inside this one."""
-        seen: set[Module] = set()
+        seen: set[M] = set()
         for name, child in self._modules.items():
             if child is not None and child not in seen:
                 seen.add(child)
                 yield name, child
 
-    def children(self) -> Iterator[Module]:
+    def children(self) -> Iterator[M]:
         """Yield the modules directly inside this one."""
         return (child for _, child in self.named_children())
 
@@ -207,7 +210,7 @@ class ModuleTree:
                     seen.add(id(value))
                 yield (f"{inner}.{name}" if inner else name), value
 
-    def get_submodule(self, target: str) -> Module:
+    def get_submodule(self, target: str) -> M:
         """Return the module under a dotted name, ``"layers.0.norm"``."""
         found: Any = self
         for name in target.split(".") if target else ():

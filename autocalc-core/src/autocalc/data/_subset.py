@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Data sets made of others: parts of one, and several in a row."""
+"""Parts of data sets: chosen samples, and a split at random."""
 
 from __future__ import annotations
 
-import bisect
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from autocalc.data._arrays import Array, Indices, as_indices
 from autocalc.data._dataset import Dataset, checked_index, take
-from autocalc.data._iterable import IterableDataset
 from autocalc.data._shuffle import Seeding, draw_seed, permutation
 from autocalc.errors import ArgumentError
 
@@ -36,52 +33,6 @@ class Subset(Dataset):
     def take(self, indices: Indices) -> Any:
         """Return the batch of the samples at ``self.indices[indices]``."""
         return take(self.dataset, self.indices[indices])
-
-
-class ConcatDataset(Dataset):
-    """The samples of several data sets, one data set after the other.
-
-    Parameters
-    ----------
-    datasets : iterable of Dataset
-        At least one; each with a length.
-
-    Attributes
-    ----------
-    cumulative_sizes : list of int
-        For each data set, how many samples it and those before it have.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> both = ac.data.ConcatDataset(["abc", "de"])
-    >>> len(both), both[3], both[-1]
-    (5, 'd', 'e')
-    """
-
-    def __init__(self, datasets: Iterable[Any]) -> None:
-        self.datasets = list(datasets)
-        if not self.datasets:
-            message = "ConcatDataset: no data sets were given; at least one is needed."
-            raise ArgumentError(message)
-        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
-            message = (
-                "ConcatDataset: an IterableDataset finds no sample by its index; use "
-                "ChainDataset for those."
-            )
-            raise ArgumentError(message)
-        self.cumulative_sizes = list(accumulate(len(d) for d in self.datasets))
-
-    def __len__(self) -> int:
-        """Return the number of samples of all data sets."""
-        return self.cumulative_sizes[-1]
-
-    def __getitem__(self, index: int) -> Any:
-        """Return the sample at `index`, counted through all data sets."""
-        place = checked_index("ConcatDataset", index, len(self))
-        part = bisect.bisect_right(self.cumulative_sizes, place)
-        before = self.cumulative_sizes[part - 1] if part else 0
-        return self.datasets[part][place - before]
 
 
 def random_split(

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: MIT
+"""`backward` and `grad`: a walk from outputs to whatever a gradient is wanted of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._state import enter, leave
+from autocalc._graph._anomaly import AnomalyWalk
+from autocalc._graph._node import Leaf, Node, Output
+from autocalc._graph._walk import Walk, reaching, target
+from autocalc._ops._tensors import tensors
+from autocalc._tensor import Retain, Tensor, _node_and_slot, make
+from autocalc.autograd import _anomaly
+from autocalc.errors import DTypeError, GradError
+
+Tensors: TypeAlias = Tensor | Sequence[Tensor]
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    *,
+    inputs: Tensors | None = None,
+) -> None:
+    """Add the gradient of `tensors` to the `grad` of every leaf that requires one.
+
+    Parameters
+    ----------
+    tensors
+        One or several tensors with history.
+    grad_tensors
+        Their cotangents, of their shapes; None stands for 1 for tensors of one element.
+    retain_graph
+        Keep what operators saved for another walk; by default as `create_graph`.
+    create_graph
+        Record the walk itself.
+    inputs
+        The leaves that get a gradient; by default all.
+
+    Raises
+    ------
+    GradError
+        If nothing was recorded, a cotangent is missing or does not fit, or an earlier
+        walk has freed the graph.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([1.0, 2.0], requires_grad=True)
+    >>> ac.autograd.backward((x * x).sum())
+    >>> x.grad
+    tensor([2., 4.])
+    """
+    outputs, seeds = _seeded("backward", tensors, grad_tensors)
+    chosen = None if inputs is None else _chosen_leaves(inputs)
+    needed = None
+    if chosen is not None:
+        needed = reaching([out._edge for out in outputs], chosen)
+    walk = _walk(outputs, seeds, retain_graph, create_graph, needed, ())
+    for leaf, value, fresh in walk.leaves.values():
+        if chosen is not None and leaf not in chosen:
+            continue
+        gradient = _as_tensor(value)
+        owned = fresh and not walk.k.is_view(value)
+        if leaf.hooks:
+            hooked = run_hooks(leaf.hooks, gradient)
+            owned = owned and hooked is gradient
+            gradient = hooked
+        _accumulate(leaf, gradient, owned, create_graph)
+
+
+def _chosen_leaves(inputs: Any) -> set[Any]:
+    """Return the cells of leaves that `backward` is asked for."""
+    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    for i, x in enumerate(wanted):
+        if not isinstance(x, Tensor) or x._edge.__class__ is not Leaf:
+            what = f"shape {x.shape}" if isinstance(x, Tensor) else type(x).__name__
+            message = (
+                f"backward: `inputs[{i}]` of {what} is no leaf that requires a "
+                f"gradient; use autograd.grad for others."
+            )
+            raise GradError(message)
+    return {x._edge for x in wanted}
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,  # noqa: ARG001  there for PyTorch's argument
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """Return the gradient of `outputs` with respect to `inputs`.
+
+    Only what leads from the outputs to the inputs is computed, and no `grad` changes.
+
+    Parameters
+    ----------
+    outputs, grad_outputs
+        Tensors with history and their cotangents; see `backward`.
+    inputs
+        Leaves or any tensors on the way.
+    allow_unused
+        Give None for an input that the outputs do not depend on, in place of an error.
+    only_inputs
+        Without effect: no other gradient is ever kept.
+    is_grads_batched
+        False; a batch of cotangents is a loop here.
+    materialize_grads
+        Give zeros in place of None; `allow_unused` is True then.
+
+    Returns
+    -------
+    tuple of Tensor
+        One gradient for each input, of its shape.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor(2.0, requires_grad=True)
+    >>> (first,) = ac.autograd.grad(x * x * x, x, create_graph=True)
+    >>> ac.autograd.grad(first, x)
+    (tensor(12.),)
+    """
+    if is_grads_batched or (materialize_grads and allow_unused is False):
+        message = (
+            f"grad: `is_grads_batched`={is_grads_batched}, `materialize_grads`="
+            f"{materialize_grads}, `allow_unused`={allow_unused}: batches of "
+            f"cotangents are not available, call grad() for each; zeros are only "
+            f"given where inputs may be unused."
+        )
+        raise GradError(message)
+    roots, seeds = _seeded("grad", outputs, grad_outputs)
+    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    for i, x in enumerate(wanted):
+        if not x.requires_grad:
+            message = (
+                f"grad: `inputs[{i}]` of shape {x.shape} requires no gradient; call "
+                f"requires_grad_() before it is used."
+            )
+            raise GradError(message)
+    targets = {target(x._edge) for x in wanted}
+    needed = reaching([root._edge for root in roots], targets)
+    capture = [_node_and_slot(x._edge) for x in wanted if not x.is_leaf]
+    walk = _walk(roots, seeds, retain_graph, create_graph, needed, capture)
+    unused = bool(allow_unused) or materialize_grads
+    found = [_found(walk, x, i, unused) for i, x in enumerate(wanted)]
+    if materialize_grads:
+        found = [_or_zeros(g, x) for g, x in zip(found, wanted, strict=True)]
+    return tuple(found)
+
+
+def _or_zeros(gradient: Tensor | None, x: Tensor) -> Tensor:
+    if gradient is not None:
+        return gradient
+    return make(arrays.full(x.shape, 0, x._array.dtype), None)
+
+
+def _found(walk: Walk, x: Tensor, i: int, allow_unused: bool) -> Tensor | None:
+    """Return the gradient that the walk brought to `x`."""
+    edge = x._edge
+    if edge.__class__ is Leaf:
+        value = walk.leaves[edge][1] if edge in walk.leaves else None
+        if value is not None and edge.hooks:
+            return run_hooks(edge.hooks, _as_tensor(value))
+    else:
+        value = walk.captured.get(_node_and_slot(edge))
+    if value is None and not allow_unused:
+        message = (
+            f"grad: the outputs do not depend on `inputs[{i}]` of shape {x.shape}. "
+            f"Pass allow_unused=True to get None for it."
+        )
+        raise GradError(message)
+    return None if value is None else _as_tensor(value)
+
+
+def _walk(
+    outputs: list[Tensor],
+    seeds: list[Tensor],
+    retain_graph: bool | None,
+    create_graph: bool,
+    needed: set[Any] | None,
+    capture: Sequence[tuple[Node, int]],
+) -> Walk:
+    """Run the walk, on arrays or, to record it, on tensors."""
+    keep = create_graph if retain_graph is None else retain_graph
+    words: dict[str, Any] = {
+        "k": tensors if create_graph else arrays,
+        "keep": keep,
+        "needed": needed,
+        "saved": saved_tensors if create_graph else None,
+        "hooked": _hooked_tensor if create_graph else _hooked_array,
+    }
+    if _anomaly.mode.enabled:
+        walk: Walk = AnomalyWalk(check_nan=_anomaly.mode.check_nan, **words)
+    else:
+        walk = Walk(**words)
+    values = seeds if create_graph else [seed._array for seed in seeds]
+    token = enter(grad=create_graph)
+    try:
+        walk.run([out._edge for out in outputs], values, capture)
+    finally:
+        leave(token)
+    return walk
+
+
+def saved_tensors(node: Node) -> tuple[Tensor | None, ...]:
+    """Return a node's saved arrays as tensors, each with the edge that it came from."""
+    op = node.op
+    if op.saves is None:
+        return node.saved  # type: ignore[no-any-return]  # Function keeps tensors
+    result: list[Tensor | None] = []
+    for (place, _), array in zip(op.saves.places, node.saved, strict=True):
+        edge: Any = None
+        if place >= op.saves.first_input:
+            edge = node.edges[place - op.saves.first_input]
+        elif place in op.kept and array is not None and array.dtype.kind == "f":
+            edge = node if len(op.kept) == 1 else Output(node, op.kept.index(place))
+        result.append(None if array is None else make(array, edge))
+    return tuple(result)
+
+
+def _seeded(
+    where: str, outputs: Tensors, cotangents: Any
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Check outputs and cotangents; make the cotangents that may be left out."""
+    roots = [outputs] if isinstance(outputs, Tensor) else list(outputs)
+    if cotangents is None:
+        given = [None] * len(roots)
+    else:
+        several = isinstance(cotangents, (list, tuple))
+        given = list(cotangents) if several else [cotangents]
+    if len(given) != len(roots):
+        message = (
+            f"{where}: {len(roots)} tensors and {len(given)} cotangents were given; "
+            f"there must be one for each."
+        )
+        raise GradError(message)
+    seeds = [_seed(where, y, g) for y, g in zip(roots, given, strict=True)]
+    return roots, seeds
+
+
+def _seed(where: str, y: Tensor, g: Any) -> Tensor:
+    if y._edge is None:
+        message = (
+            f"{where}: the tensor of shape {y.shape} has no history: nothing that "
+            f"requires a gradient led to it. Set requires_grad=True on an input, and "
+            f"compute outside of no_grad()."
+        )
+        raise GradError(message)
+    if g is None:
+        if y.numel() != 1:
+            message = (
+                f"{where}: the tensor has shape {y.shape}, and only a tensor of one "
+                f"element has a gradient without a seed. Pass `gradient` of that "
+                f"shape, or reduce with .sum() or .mean() first."
+            )
+            raise GradError(message)
+        return make(arrays.full(y.shape, 1, y._array.dtype), None)
+    if not isinstance(g, Tensor):
+        message = (
+            f"{where}: the cotangent is a {type(g).__name__}; it must be a tensor of "
+            f"shape {y.shape}."
+        )
+        raise DTypeError(message)
+    if g.shape != y.shape:
+        message = (
+            f"{where}: the cotangent has shape {g.shape}, the tensor {y.shape}; they "
+            f"must be equal."
+        )
+        raise GradError(message)
+    return g.to(y.dtype)
+
+
+def run_hooks(hooks: dict[int, Callable[..., Any]], gradient: Tensor) -> Tensor:
+    """Give `gradient` to each hook; a hook may return another to go on with."""
+    for hook in sorted(hooks.values(), key=_runs_last):
+        replaced = hook(gradient)
+        if replaced is None:
+            continue
+        if not isinstance(replaced, Tensor) or replaced.shape != gradient.shape:
+            message = (
+                f"hook: returned {replaced!r} for a gradient of shape "
+                f"{gradient.shape}; it must return None or a tensor of that shape."
+            )
+            raise GradError(message)
+        if replaced.dtype is not gradient.dtype:
+            message = (
+                f"hook: returned {replaced.dtype.name} for a gradient of "
+                f"{gradient.dtype.name}; convert it with .to()."
+            )
+            raise GradError(message)
+        gradient = replaced
+    return gradient
+
+
+def _runs_last(hook: Callable[..., Any]) -> bool:
+    return isinstance(hook, Retain)
+
+
+def _hooked_tensor(hooks: dict[int, Callable[..., Any]], value: Any) -> Any:
+    return run_hooks(hooks, value)
+
+
+def _hooked_array(hooks: dict[int, Callable[..., Any]], value: Any) -> Any:
+    return run_hooks(hooks, make(value, None))._array
+
+
+def _as_tensor(value: Any) -> Tensor:
+    return value if isinstance(value, Tensor) else make(value, None)
+
+
+def _accumulate(leaf: Leaf, gradient: Tensor, owned: bool, create_graph: bool) -> None:
+    """Add a gradient to a leaf: into its memory, or anew where that is recorded."""
+    if leaf.grad is None:
+        keep = owned or create_graph
+        leaf.grad = gradient if keep else make(arrays.copy(gradient._array), None)
+    elif create_graph or leaf.grad.requires_grad:
+        leaf.grad = leaf.grad + gradient
+    else:
+        arrays.add_into(leaf.grad._array, gradient._array)
+        leaf.grad._bump()
