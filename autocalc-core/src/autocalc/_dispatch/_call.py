@@ -90,6 +90,16 @@ class KernelCall:
         kernel(*outs, *args, *more)
         return outs
 
+    def planned(
+        self, selection: Selection, key: Any, args: tuple[Any, ...]
+    ) -> tuple[Entry, Metas, tuple[Any, ...]]:
+        """Return what `run` looks up: kernel, metas of outputs, missing attributes.
+
+        For wrappers that allocate and call by themselves.
+        """
+        plan = selection.tables[self.index].get(key)
+        return self._plan(selection, key, args, 0) if plan is None else plan
+
     def _plan(
         self, selection: Selection, cache_key: Any, args: tuple[Any, ...], want: int
     ) -> tuple[Entry, Metas, tuple[Any, ...]]:

@@ -36,7 +36,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     # The kernel's rule would ask for the same, but of operands called a and b.
     if a.shape[-1] != b.shape[-2]:
         raise _unequal(a.shape, b.shape)
-    result = linalg.gemm(input, other, None, 1.0, 0.0, "none")
+    result = linalg.product(input, other)
     return result if out is None else given("matmul", result, out)
 
 
@@ -62,7 +62,7 @@ def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
         raise _unequal(a.shape, b.shape)
     a = shapes.reshape(a, (1, *a.shape)) if row else a
     b = shapes.reshape(b, (*b.shape, 1)) if column else b
-    out = linalg.gemm(a, b, None, 1.0, 0.0, "none")
+    out = linalg.product(a, b)
     out = squeeze(out, -1) if column else out
     out = squeeze(out, -1 if column else -2) if row else out
     return shapes.unshared(out)

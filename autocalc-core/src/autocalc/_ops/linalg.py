@@ -5,12 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._state import current
+from autocalc._graph._node import Node
 from autocalc._kernels._table import TABLE
-from autocalc._ops._op import nary
+from autocalc._ops._op import Saves, nary
+from autocalc._tensor import Tensor, make
 
 # gemm's attributes: alpha, beta, activation.  Operators use no fused activation: those
 # are for composites and for recorded programs.
-gemm = nary("gemm", saves="a:b b:a")
+FACTORS = "a:b b:a"
+gemm = nary("gemm", saves=FACTORS)
 DEFAULTS = TABLE["gemm"].defaults
 
 
@@ -29,6 +34,36 @@ def _(k: Any, n: Any, g: Any) -> Any:
     if n.needs(2):
         dbias = k.sum_to(g, n.shapes[2])
     return da, db, dbias
+
+
+_gemm_call = KernelCall(TABLE["gemm"])
+_save_factors = Saves(FACTORS, TABLE["gemm"])
+PLAIN = 1.0, 0.0, "none"  # a product and nothing else
+
+
+def product(x: Tensor, y: Tensor) -> Tensor:
+    """Return ``gemm(x, y, None, *PLAIN)`` for tensors of one dtype, by a shorter way.
+
+    Small matrices are multiplied in less time than the general call takes: with 17 x 65
+    by 65 x 33 it is 2 of 8 us.
+    """
+    a, b = x._array, y._array
+    state = current()
+    a_shape, b_shape, dtype = a.shape, b.shape, a.dtype
+    key = (a_shape, b_shape, a.strides, b.strides, dtype)
+    selection = state.selection
+    args = a, b, None, *PLAIN
+    kernel, metas, more = _gemm_call.planned(selection, key, args)
+    array = selection.empty(*metas[0])
+    kernel(array, None, *args, *more)
+    out = make(array, None)
+    edge_x, edge_y = x._edge, y._edge
+    if (edge_x is None and edge_y is None) or not state.grad:
+        return out
+    edges, shapes = (edge_x, edge_y, None), (a_shape, b_shape, ())
+    saved, versions = _save_factors(edges, (None, None, x, y, None))
+    out._edge = Node(gemm.op, edges, saved, versions, shapes, dtype, PLAIN)
+    return out
 
 
 def transposed(k: Any, a: Any) -> Any:
