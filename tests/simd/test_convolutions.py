@@ -41,7 +41,7 @@ def depthwise(rng):
     """One channel to one, 3 x 3 and 5 x 5."""
     kernel = np.array([1, 1]) * rng.choice([3, 5])
     one = np.array([1, 1])
-    return int(rng.integers(1, 20)), None, kernel, one, rng.integers(0, 6, 2), one
+    return int(rng.integers(1, 40)), None, kernel, one, rng.integers(0, 6, 2), one
 
 
 def sample_of(name, rng, lie, dtype):

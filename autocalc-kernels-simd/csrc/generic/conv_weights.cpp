@@ -6,6 +6,7 @@
 // into parts that follow from the shape; each part adds up its own gradient, and the
 // parts are added in their order: the same bits for any number of threads.
 #include "conv_bias.hpp"
+#include "conv_depthwise_weights.hpp"
 #include "conv_pointwise.hpp"
 #include "conv_tile.hpp"
 #include "conv_windows.hpp"
@@ -309,6 +310,10 @@ bool dweight_typed(const ac_call* call, ac_context* context) {
     if (dbias != nullptr) sum_bias(w, job.g, dbias, (accumulate & 2) != 0, context);
     if (element_count(*dweight) == 0) return true;
     const Images<T> to = images_of<T>(dweight);
+    if (is_depthwise_weights(w, job.x, job.g)) {
+        sum_depthwise<T>({w, job.x, job.g, to, (accumulate & 1) != 0}, context);
+        return true;
+    }
     return by_products(job, to) ? sum_products(job, to, (accumulate & 1) != 0)
                                 : sum_weights(job, to, (accumulate & 1) != 0);
 }
