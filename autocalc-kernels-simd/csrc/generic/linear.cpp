@@ -4,7 +4,7 @@
 #include "families.hpp"
 #include "operands.hpp"
 #include "product.hpp"
-#include "vec.hpp"
+#include "tile.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -151,25 +151,54 @@ struct ColumnSums {
     int64_t column_tasks;
 };
 
-// Sums `rows` rows of `columns` contiguous elements into out: four registers across,
-// four rows a step.
-template <class T>
-void sum_columns(const T* g, int64_t rows, int64_t row, int64_t columns, T* out) {
+// Four sums of each column take turns, so that additions need not wait for each other.
+constexpr int sums_together = 4;
+
+// Sums `rows` rows of `vectors` registers; only the last one may be partly used.
+template <class T, int vectors>
+AC_NOINLINE void sum_strip(const T* g, int64_t rows, int64_t row, int64_t columns,
+                           T* out) {
     constexpr int lanes = vec<T>::lanes;
-    for (int64_t j = 0; j < columns; j += lanes) {
-        const int64_t n = smaller<int64_t>(lanes, columns - j);
-        vec<T> sum[4] = {zero<T>(), zero<T>(), zero<T>(), zero<T>()};
-        for (int64_t i = 0; i < rows; i += 4) {
+    const int64_t last = columns - (vectors - 1) * lanes;
+    vec<T> sum[sums_together][vectors];
 #pragma GCC unroll 4
-            for (int r = 0; r < 4; ++r) {
-                if (i + r < rows) {
-                    const T* p = g + (i + r) * row + j;
-                    sum[r] = sum[r] + (n == lanes ? load(p) : load_first(p, n));
-                }
+    for (int r = 0; r < sums_together; ++r) {
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; ++v) sum[r][v] = zero<T>();
+    }
+    for (int64_t i = 0; i < rows; i += sums_together) {
+#pragma GCC unroll 4
+        for (int r = 0; r < sums_together; ++r) {
+            if (i + r < rows) {
+                const T* p = g + (i + r) * row;
+#pragma GCC unroll 4
+                for (int v = 0; v + 1 < vectors; ++v)
+                    sum[r][v] = sum[r][v] + load(p + v * lanes);
+                const T* end = p + (vectors - 1) * lanes;
+                sum[r][vectors - 1] =
+                    sum[r][vectors - 1] +
+                    (last == lanes ? load(end) : load_first(end, last));
             }
         }
-        store_first(out + j, (sum[0] + sum[1]) + (sum[2] + sum[3]), n);
     }
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+        store_first(out + v * lanes, (sum[0][v] + sum[1][v]) + (sum[2][v] + sum[3][v]),
+                    v + 1 < vectors ? lanes : last);
+    }
+}
+
+// As many lines of a row at once as there are registers for: with one, whose next line
+// is a row away, 1024 x 384 took 85 instead of 66 us on one thread.
+template <class T>
+void sum_columns(const T* g, int64_t rows, int64_t row, int64_t columns, T* out) {
+    constexpr int64_t strip = tile_vectors * vec<T>::lanes;
+    int64_t j = 0;
+    for (; j + strip <= columns; j += strip)
+        sum_strip<T, tile_vectors>(g + j, rows, row, strip, out + j);
+    for (; j < columns; j += vec<T>::lanes)
+        sum_strip<T, 1>(g + j, rows, row, smaller<int64_t>(vec<T>::lanes, columns - j),
+                        out + j);
 }
 
 template <class T>
