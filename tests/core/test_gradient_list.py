@@ -16,7 +16,8 @@ import pytest
 import autocalc as ac
 import autocalc.nn.functional  # operators register when they are imported
 from autocalc._kernels._make import Make
-from autocalc._ops._op import OPERATORS, _no_rule
+from autocalc._ops._op import OPERATORS
+from autocalc._ops._rule import _no_rule
 from autocalc.testing import GradcheckError, gradcheck, gradgradcheck
 
 pytestmark = pytest.mark.core

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from autocalc import (
+    _binding,
     _functional,
-    _methods,
     _platform,
     _typed,
     autograd,
@@ -409,4 +409,4 @@ def __dir__() -> list[str]:
 
 
 # The methods of Tensor call functions that are themselves made of tensors.
-_methods.bind()
+_binding.bind()

@@ -12,6 +12,8 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._drawn import drawn_floats, random_into
 from autocalc._dtypes import DType
 from autocalc._filled import count_of, finished, float_or, like, number, shape_of
+from autocalc._kernels._rules import broadcast_shapes
+from autocalc._ops._coerce import as_operand
 from autocalc._random import Generator
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -194,9 +196,6 @@ def normal(
     >>> ac.normal(ac.tensor([1.0, 2.0]), 0.0)
     tensor([1., 2.])
     """
-    from autocalc._kernels._rules import broadcast_shapes
-    from autocalc._ops._coerce import as_operand
-
     Device(device or "cpu")
     tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
     for x in tensors:

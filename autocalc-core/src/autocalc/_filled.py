@@ -13,6 +13,7 @@ from autocalc import _dtypes as dtypes
 from autocalc._device import Device
 from autocalc._dispatch._arrays import arrays
 from autocalc._dtypes import DType
+from autocalc._out import written
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -51,8 +52,6 @@ def finished(where: str, array: Any, out: Tensor | None, requires_grad: bool) ->
     """Return a new array as a tensor, or in `out`."""
     result = make(array, None)
     if out is not None:
-        from autocalc._functional._out import written
-
         return written(where, result, out)
     return result.requires_grad_() if requires_grad else result
 

@@ -1,107 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""Operations that write into a tensor, and when they may.
-
-A write counts in the storage's version cell, so that a saved array that was changed is
-caught.  With gradients recorded, the tensor becomes the result of the operation; where
-it is a view, its base becomes one that was written in that part, and all other views
-of the base follow.  Leaves are refused: they have no history to which to add.
-"""
+"""Operations that write their result into the first operand; see `_writing`."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from autocalc import _functional as functional
+from autocalc._arguments import whole
 from autocalc._creation import bernoulli, rand_like, random_into
 from autocalc._dispatch._arrays import arrays, constant
-from autocalc._dispatch._state import current
 from autocalc._drawn import integers_below
 from autocalc._filled import number
-from autocalc._functional._arguments import whole
-from autocalc._graph._node import Leaf
+from autocalc._functional._writing import check_writable, fill_, write
 from autocalc._kernels._table import TABLE
 from autocalc._ops import elementwise
 from autocalc._ops._coerce import as_operand
-from autocalc._ops._family import base_of, cut, follow, steps
+from autocalc._ops._family import base_of, cut
 from autocalc._ops.parts import written
 from autocalc._tensor import Tensor, make
-from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError
 
 #: Functions that are one elementwise kernel, which may write over its input.
 _UNARY = frozenset(name for name, k in TABLE.items() if k.signature == "~ out ; a")
-
-
-def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
-    """Return whether the write must be recorded; raise if it may not happen."""
-    a = x._array
-    if 0 in a.strides and _repeats(a):
-        message = (
-            f"{where}: the tensor of shape {x.shape} is expanded: several of its "
-            f"elements are one place in memory. clone() it before the write."
-        )
-        raise ArgumentError(message)
-    base = base_of(x)
-    recorded = current().grad and (
-        x._edge is not None
-        or base._edge is not None
-        or (isinstance(other, Tensor) and other._edge is not None)
-    )
-    if recorded:
-        _check_history(where, x, base)
-        if x._edge is None and base._edge is not None:
-            follow(x)  # the view was made while nothing was recorded
-    return recorded
-
-
-def _repeats(a: Any) -> bool:
-    """Return whether several elements are one place in memory."""
-    steps = zip(a.strides, a.shape, strict=True)
-    return a.size > 0 and any(stride == 0 and n > 1 for stride, n in steps)
-
-
-def _check_history(where: str, x: Tensor, base: Tensor) -> None:
-    """Raise if a recorded write into `x` could not be given its gradient."""
-    if x._edge.__class__ is Leaf or base._edge.__class__ is Leaf:
-        what = "a leaf" if base is x else f"a view of a leaf of shape {base.shape}, one"
-        message = (
-            f"{where}: {what} of shape {x.shape} that requires a gradient cannot be "
-            f"changed in place while gradients are recorded. Do it under ac.no_grad(), "
-            f"or use the operation that returns a new tensor."
-        )
-        raise GradError(message)
-    expanded = base is not x and any(
-        op.name == "expand" for op, *_ in steps(x._view[1])
-    )
-    if expanded or (base._view is not None and base._view.opaque):
-        message = (
-            f"{where}: the tensor of shape {x.shape} shares its memory with another by "
-            f"expand() or by a Function that returned its input, so that a write has "
-            f"no gradient. clone() it before the write."
-        )
-        raise GradError(message)
-
-
-def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
-    """Make `x` hold `result`, and lead to what made it if that is recorded."""
-    if result.shape != x.shape:
-        message = (
-            f"{where}: the result has shape {result.shape}, which does not fit into "
-            f"the tensor of shape {x.shape}."
-        )
-        raise ShapeError(message)
-    if result.is_floating_point() and not x.is_floating_point():
-        message = (
-            f"{where}: the result has dtype {result.dtype.name}, which cannot be "
-            f"stored in {x.dtype.name}; convert the tensor first."
-        )
-        raise DTypeError(message)
-    converted = as_operand(result, x.dtype)
-    arrays.copy(converted._array, into=x._array)
-    x._cell().count += 1
-    if recorded:
-        # A rule that saved its output holds `result`'s memory, which nobody else has.
-        written(x, converted._edge)
-    return x
 
 
 def _binary(name: str, x: Tensor, other: Any) -> Tensor:
@@ -201,42 +121,6 @@ def clamp_(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
     recorded = check_writable("clamp_", x)
     before = _snapshot(x) if recorded else x
     return write("clamp_", x, functional.clamp(before, min, max), recorded)
-
-
-def copy_(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
-    """Take over the values of `src`, broadcast and converted."""
-    recorded = check_writable(where, x, src)
-    if not isinstance(src, Tensor):
-        return fill_(x, src)
-    if recorded:
-        source = src if src.shape == x.shape else functional.expand(src, x.shape)
-        converted = as_operand(source, x.dtype)
-        shared = arrays.may_overlap(converted._array, x._array)
-        if shared or base_of(x) is x:  # a whole tensor leads to a node of its own
-            converted = functional.clone(converted)
-        return write(where, x, converted, recorded)
-    a, b = x._array, src._array
-    if a.shape != b.shape:
-        b = functional.expand(src.detach(), x.shape)._array
-    arrays.copy(arrays.copy(b) if arrays.may_overlap(a, b) else b, into=a)
-    x._cell().count += 1
-    return x
-
-
-def fill_(x: Tensor, value: Any) -> Tensor:
-    """Set every element to `value`."""
-    recorded = check_writable("fill_", x)
-    if isinstance(value, Tensor):
-        return copy_(x, value)
-    number = constant(functional.numbers_only("fill_", value), x._array.dtype)
-    if x._array.flags.c_contiguous:
-        arrays.fill(number, into=x._array)
-    else:
-        arrays.copy(number, into=x._array)
-    x._cell().count += 1
-    if recorded:
-        written(x, None)
-    return x
 
 
 def zero_(x: Tensor) -> Tensor:

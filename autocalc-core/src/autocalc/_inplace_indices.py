@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._arguments import axis_of
 from autocalc._creation import tensor
 from autocalc._dispatch._arrays import arrays
 from autocalc._functional import placing
-from autocalc._functional._arguments import axis_of
 from autocalc._functional._index import (
     fitting,
     part_of,
@@ -21,7 +21,8 @@ from autocalc._functional._index import (
     split_index,
     write_picked,
 )
-from autocalc._inplace import apply_, check_writable, copy_, fill_, write
+from autocalc._functional._writing import check_writable, copy_, fill_, write
+from autocalc._inplace import apply_
 from autocalc._kernels._rules import broadcast_shapes
 from autocalc._ops._coerce import Number
 from autocalc._ops._family import base_of

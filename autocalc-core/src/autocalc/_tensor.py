@@ -54,19 +54,7 @@ class Tensor(TensorMethods):
     _view: Any
 
     def __init__(self, *data: Any, dtype: DType | None = None) -> None:
-        from autocalc._creation import array_from, empty
-
-        kind = dtype or dtypes.get_default_dtype()
-        if data and all(type(one) is int for one in data):
-            self._array = empty(*data, dtype=kind)._array
-        elif len(data) > 1:
-            message = (
-                f"Tensor: got {len(data)} arguments, not all of them integers; give "
-                f"sizes (Tensor(2, 3)), or data alone (Tensor([2.0, 3.0]))."
-            )
-            raise ArgumentError(message)
-        else:
-            self._array = array_from(data[0] if data else (), kind)
+        self._array = self._array_of(data, dtype)
         self._edge = None
         self._version = None
         self._view = None
@@ -255,45 +243,6 @@ class Tensor(TensorMethods):
         if self._version is not None:
             self._version.count += 1
 
-    def backward(
-        self,
-        gradient: Tensor | None = None,
-        retain_graph: bool | None = None,
-        create_graph: bool = False,
-        inputs: Any = None,
-    ) -> None:
-        """Add d(self)/d(leaf) to the `grad` of every leaf that requires one.
-
-        Parameters
-        ----------
-        gradient
-            The cotangent of this tensor, of its shape; 1 for a tensor of one element.
-        retain_graph
-            Keep what operators saved, so that another backward can pass.  By default
-            the value of `create_graph`.
-        create_graph
-            Record the walk itself, for derivatives of the gradients.
-        inputs
-            The leaves that get a gradient; by default all.
-
-        Raises
-        ------
-        GradError
-            If nothing was recorded, if `gradient` is missing or does not fit, or if the
-            graph was freed.
-
-        Examples
-        --------
-        >>> import autocalc as ac
-        >>> x = ac.tensor(3.0, requires_grad=True)
-        >>> (x * x).backward()
-        >>> x.grad.item()
-        6.0
-        """
-        from autocalc.autograd import backward
-
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
-
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call `hook` with the gradient of this tensor whenever it is computed.
 
@@ -367,11 +316,6 @@ class Tensor(TensorMethods):
             raise GradError(message)
         return self._array  # type: ignore[no-any-return]  # NumPy's on CPUs
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        from autocalc._creation import to_numpy
-
-        return to_numpy(self.numpy(), dtype, copy)
-
     def __dlpack__(self, **options: Any) -> Any:
         return self.numpy().__dlpack__(**options)
 
@@ -402,11 +346,6 @@ class Tensor(TensorMethods):
 
     def __iter__(self) -> Iterator[Tensor]:
         return (self[i] for i in range(len(self)))
-
-    def __reversed__(self) -> Tensor:
-        from autocalc._functional.repeating import flip
-
-        return flip(self, 0) if self.ndim else self
 
     def __contains__(self, element: Any) -> bool:
         return bool((self == element).any())

@@ -7,6 +7,9 @@ what is wrong with them, and calls an operator of `_ops`.
 
 from __future__ import annotations
 
+from autocalc._arguments import (
+    numbers_only,
+)
 from autocalc._functional import (
     arranging,
     combining,
@@ -25,11 +28,9 @@ from autocalc._functional import (
     scans,
     statistics,
 )
-from autocalc._functional._arguments import (
-    numbers_only,
-)
 from autocalc._functional._einsum import einsum
 from autocalc._functional.arranging import *  # noqa: F403  # its __all__ names them
+from autocalc._functional.choosing import where
 from autocalc._functional.combining import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.comparisons import (
     allclose,
@@ -51,7 +52,6 @@ from autocalc._functional.elementwise import (
     round,
     sub,
     trunc,
-    where,
 )
 from autocalc._functional.extrema import (
     Extremum,

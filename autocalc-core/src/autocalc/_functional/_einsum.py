@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._functional._arguments import checked
+from autocalc._arguments import checked
 from autocalc._functional.products import matmul
 from autocalc._functional.reductions import sum
 from autocalc._functional.shapes import expand, permute, reshape

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from autocalc import _dtypes as dtypes
+from autocalc._creation import tensor
 from autocalc._dispatch._arrays import arrays
 from autocalc._functional.shapes import expand
 from autocalc._kernels._rules import broadcast_shapes
@@ -76,8 +77,6 @@ def _index_part(part: Any) -> Any:
 
 
 def _index_tensor(part: Any) -> Tensor:
-    from autocalc._creation import tensor
-
     part = list(part) if isinstance(part, range) else part
     result = tensor(part)
     return result if result.numel() else cast(result, dtypes.int64)

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from autocalc._functional._arguments import (
+from autocalc._arguments import (
     axis_of,
     checked,
     integers,
 )
-from autocalc._functional._out import given
 from autocalc._functional.joins import cat
 from autocalc._functional.shapes import (
     expand,
@@ -25,6 +24,7 @@ from autocalc._functional.shapes import (
 from autocalc._kernels._rules import broadcast_shapes
 from autocalc._ops import shape as shapes
 from autocalc._ops.reduce import sum as total
+from autocalc._out import given
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 

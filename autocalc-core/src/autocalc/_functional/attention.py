@@ -6,12 +6,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._arguments import checked
 from autocalc._checks import number
-from autocalc._functional._arguments import checked
 from autocalc._kernels._attention_in_primitives import attention_in_primitives
 from autocalc._kernels._rules import broadcast_shapes
 from autocalc._ops import attention as ops
 from autocalc._ops import shape as shapes
+from autocalc._ops._tensors import tensors
 from autocalc._random import default_generator
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, ShapeError
@@ -99,8 +100,6 @@ def scaled_dot_product_attention(
     )
     operands: Any = (*heads, mask, seed, offset, factor, causal, float(dropout_p))
     if mask is not None and mask.requires_grad:
-        from autocalc._ops._tensors import tensors
-
         turned: list[Any] = [shapes.permute(x, (0, 2, 1, 3)) for x in heads]
         out: Any = attention_in_primitives(tensors, *turned, *operands[3:])[0]
         out = shapes.permute(out, (0, 2, 1, 3))

@@ -7,11 +7,10 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from autocalc._arguments import axis_of, checked, whole
 from autocalc._checks import integers
 from autocalc._creation import zeros
-from autocalc._functional._arguments import axis_of, checked, whole
 from autocalc._functional._index import wrapped
-from autocalc._functional._out import given
 from autocalc._functional.arranging import meshgrid
 from autocalc._functional.contractions import dot
 from autocalc._functional.diagonals import diag
@@ -24,6 +23,7 @@ from autocalc._functional.shapes import clone, reshape, transpose
 from autocalc._kernels._rules import broadcast_shapes as broadcast
 from autocalc._ops import elementwise
 from autocalc._ops._coerce import as_operand, coerce
+from autocalc._out import given
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 

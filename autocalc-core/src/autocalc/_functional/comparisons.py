@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._functional._arguments import checked
+from autocalc._arguments import checked
 from autocalc._functional.mixtures import isclose
 from autocalc._functional.reductions import all
 from autocalc._ops import elementwise

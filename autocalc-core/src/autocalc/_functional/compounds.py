@@ -7,12 +7,12 @@ import math
 from typing import Any
 
 from autocalc import _dtypes as dtypes
+from autocalc._arguments import Operand, checked
 from autocalc._checks import number
-from autocalc._functional._arguments import Operand, checked
-from autocalc._functional._out import given
 from autocalc._functional.mixtures import isnan, truth
 from autocalc._ops import division, elementwise, transcendental
 from autocalc._ops._coerce import cast, coerce, to_float
+from autocalc._out import given
 from autocalc._tensor import Tensor
 
 __all__ = [

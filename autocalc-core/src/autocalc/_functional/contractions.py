@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from autocalc._arguments import Operand, axis_of, checked
 from autocalc._checks import integers, sequence
-from autocalc._functional._arguments import Operand, axis_of, checked
-from autocalc._functional._out import given
 from autocalc._functional.products import bmm, matmul, mm
 from autocalc._functional.reductions import sum
 from autocalc._functional.shapes import permute, reshape
 from autocalc._ops import elementwise
+from autocalc._out import given
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 

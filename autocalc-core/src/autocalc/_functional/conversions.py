@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc import _dtypes as dtypes
+from autocalc._arguments import checked
 from autocalc._device import Device
 from autocalc._dtypes import DType
-from autocalc._functional._arguments import checked
 from autocalc._functional.shapes import clone
 from autocalc._ops._coerce import cast
 from autocalc._tensor import Tensor

@@ -7,10 +7,9 @@ import math
 from typing import Any
 
 from autocalc import _dtypes as dtypes
+from autocalc._arguments import checked, whole
 from autocalc._checks import number
 from autocalc._creation import ones, zeros
-from autocalc._functional._arguments import checked, whole
-from autocalc._functional._out import given
 from autocalc._functional.arranging import movedim
 from autocalc._functional.extrema import amax, amin
 from autocalc._functional.indexing import index_select
@@ -23,6 +22,7 @@ from autocalc._functional.scans import cumsum
 from autocalc._functional.shapes import clone, reshape
 from autocalc._ops import division, elementwise
 from autocalc._ops._coerce import Number, as_operand, cast, coerce
+from autocalc._out import given
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 

@@ -6,17 +6,19 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc import _dtypes as dtypes
+from autocalc._arguments import axis_of, checked, whole
 from autocalc._device import Device
 from autocalc._dispatch._arrays import arrays
 from autocalc._dtypes import DType
-from autocalc._functional._arguments import axis_of, checked, whole
-from autocalc._functional._out import given
+from autocalc._functional.mixtures import logical_not
+from autocalc._functional.ordering import nonzero
 from autocalc._functional.reductions import sum
 from autocalc._functional.shapes import clone
 from autocalc._ops import diagonal as diagonals
 from autocalc._ops import elementwise
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import cast
+from autocalc._out import given
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
@@ -165,9 +167,6 @@ def triu_indices(
 def _triangle_indices(
     where: str, row: Any, col: Any, offset: Any, dtype: DType, *, lower: bool
 ) -> Tensor:
-    from autocalc._functional.mixtures import logical_not
-    from autocalc._functional.ordering import nonzero
-
     rows, columns = whole(where, "row", row), whole(where, "col", col)
     if min(rows, columns) < 0:
         message = f"{where}: row={rows}, col={columns}; sizes are not negative."

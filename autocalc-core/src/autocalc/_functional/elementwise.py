@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import builtins
-from typing import Protocol, overload
+from typing import Protocol
 
-from autocalc import _dtypes as dtypes
+from autocalc._arguments import Operand, checked
 from autocalc._checks import whole
-from autocalc._functional._arguments import Operand, checked
-from autocalc._functional._out import given, written
 from autocalc._functional.shapes import clone
 from autocalc._ops import elementwise
 from autocalc._ops._coerce import coerce
+from autocalc._out import given, written
 from autocalc._tensor import Tensor
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc.errors import ArgumentError
 
 
 def add(
@@ -35,43 +34,6 @@ def sub(
         other = elementwise.mul(other, alpha)
     result = elementwise.sub(input, other)
     return result if out is None else written("sub", result, out)
-
-
-@overload
-def where(condition: Tensor) -> tuple[Tensor, ...]: ...
-
-
-@overload
-def where(
-    condition: Tensor, input: Operand, other: Operand, *, out: Tensor | None = None
-) -> Tensor: ...
-
-
-def where(
-    condition: Tensor,
-    input: Operand | None = None,
-    other: Operand | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor | tuple[Tensor, ...]:
-    """Return `input` where `condition` holds, else `other`.
-
-    Shapes broadcast; the dtypes of `input` and `other` are promoted.  With `condition`
-    alone, where it is not zero: what ``nonzero(condition, as_tuple=True)`` returns.
-    """
-    if input is None and other is None:
-        from autocalc._functional.ordering import nonzero
-
-        return nonzero(condition, as_tuple=True)
-    if checked("where", condition).dtype is not dtypes.bool_:
-        message = (
-            f"where: `condition` has dtype {condition.dtype.name}; it must be bool, as "
-            f"comparisons give it."
-        )
-        raise DTypeError(message)
-    return given(
-        "where", elementwise.choose(condition, *coerce("where", input, other)), out
-    )
 
 
 def clamp(

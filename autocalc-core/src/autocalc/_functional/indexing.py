@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from autocalc import _dtypes as dtypes
-from autocalc._functional._arguments import axis_of, checked
+from autocalc._arguments import axis_of, checked
 from autocalc._functional._index import part_of, read_picked, sole_pick, split_index
-from autocalc._functional._out import given
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import cast
+from autocalc._out import given
 from autocalc._tensor import Tensor
 from autocalc.errors import DTypeError, ShapeError
 

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from autocalc import _dtypes as dtypes
+from autocalc._arguments import checked
 from autocalc._checks import number, one_of, whole
-from autocalc._functional._arguments import checked
 from autocalc._ops import loss
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import cast

@@ -6,16 +6,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from autocalc._arguments import Dims, axes_of, axis_of, checked
 from autocalc._checks import integers, number
 from autocalc._dtypes import DType
-from autocalc._functional._arguments import Dims, axes_of, axis_of, checked
-from autocalc._functional._out import given
 from autocalc._functional.extrema import amax, amin
 from autocalc._functional.matrices import svdvals
 from autocalc._functional.reductions import sum
 from autocalc._functional.shapes import permute, reshape
 from autocalc._ops import division, elementwise
 from autocalc._ops._coerce import cast
+from autocalc._out import given
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 

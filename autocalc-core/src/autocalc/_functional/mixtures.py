@@ -7,11 +7,11 @@ import math
 from typing import Any
 
 from autocalc import _dtypes as dtypes
-from autocalc._functional._arguments import Operand, checked
-from autocalc._functional._out import given, written
+from autocalc._arguments import Operand, checked
 from autocalc._functional.elementwise import trunc
 from autocalc._ops import division, elementwise
 from autocalc._ops._coerce import cast, coerce, to_float
+from autocalc._out import given, written
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError
 

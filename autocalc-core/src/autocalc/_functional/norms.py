@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autocalc._arguments import checked
 from autocalc._checks import integers, number
-from autocalc._functional._arguments import checked
 from autocalc._ops import norms
 from autocalc._ops import shape as shapes
 from autocalc._tensor import Tensor

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from autocalc import _dtypes as dtypes
+from autocalc._arguments import axis_of, checked, whole
 from autocalc._dispatch._arrays import arrays
-from autocalc._functional._arguments import axis_of, checked, whole
 from autocalc._functional._index import true_positions, unraveled
-from autocalc._functional._out import given
 from autocalc._functional.arranging import movedim
 from autocalc._functional.mixtures import isnan, truth
 from autocalc._functional.reductions import any, sum
@@ -22,6 +21,7 @@ from autocalc._kernels._rules import broadcast_shapes
 from autocalc._ops import elementwise, scans
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import as_operand, cast
+from autocalc._out import given
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 

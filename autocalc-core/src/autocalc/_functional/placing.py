@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autocalc import _dtypes as dtypes
-from autocalc._functional._arguments import axis_of, checked
+from autocalc._arguments import axis_of, checked
 from autocalc._functional._index import (
     Picks,
     put_picked,
@@ -15,13 +15,14 @@ from autocalc._functional._index import (
     true_positions,
     wrapped,
 )
-from autocalc._functional._out import given
+from autocalc._functional._writing import copy_, fill_
 from autocalc._functional.indexing import as_positions, gather, window
 from autocalc._functional.shapes import expand
 from autocalc._kernels._rules import broadcast_shapes
 from autocalc._ops import elementwise
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import as_operand, dtype_of
+from autocalc._out import given
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -41,10 +42,7 @@ __all__ = [
 
 def fill(input: Tensor, value: Any) -> Tensor:
     """Return a tensor of the shape and dtype of `input`, filled with `value`."""
-    x = checked("fill", input)
-    from autocalc._inplace import fill_
-
-    return fill_(shapes.clone(x), value)
+    return fill_(shapes.clone(checked("fill", input)), value)
 
 
 def index_put(
@@ -358,8 +356,6 @@ def along(
     out = operator(part, places, src, axis)
     if part is x:
         return out
-    from autocalc._inplace import copy_
-
     whole = shapes.clone(x)
     copy_(window(where, whole, places.shape, axis), out)
     return whole

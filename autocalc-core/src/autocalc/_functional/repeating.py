@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc import _dtypes as dtypes
-from autocalc._dispatch._arrays import arrays
-from autocalc._functional._arguments import (
+from autocalc._arguments import (
     Dims,
     axes_of,
     axis_of,
@@ -16,6 +15,7 @@ from autocalc._functional._arguments import (
     integers,
     whole,
 )
+from autocalc._dispatch._arrays import arrays
 from autocalc._functional.arranging import sizes_of
 from autocalc._functional.indexing import as_positions
 from autocalc._functional.shapes import flatten

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._functional._arguments import checked
+from autocalc._arguments import checked
 from autocalc._ops import rotary as ops
 from autocalc._tensor import Tensor
 from autocalc.errors import GradError

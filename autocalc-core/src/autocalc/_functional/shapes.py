@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autocalc._dispatch._arrays import reshaped_view
-from autocalc._functional._arguments import (
+from autocalc._arguments import (
     Dims,
     axes_of,
     axis_of,
@@ -15,6 +14,7 @@ from autocalc._functional._arguments import (
     integers,
     min_of,
 )
+from autocalc._dispatch._arrays import reshaped_view
 from autocalc._ops import shape as shapes
 from autocalc._tensor import Tensor
 from autocalc.errors import DimensionError, ShapeError

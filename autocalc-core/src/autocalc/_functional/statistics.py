@@ -7,11 +7,11 @@ import math
 from typing import Any
 
 from autocalc import _dtypes as dtypes
+from autocalc._arguments import axis_of, checked, whole
 from autocalc._checks import number
 from autocalc._creation import arange
-from autocalc._functional._arguments import axis_of, checked, whole
-from autocalc._functional._out import given
 from autocalc._functional.arranging import movedim
+from autocalc._functional.compounds import logaddexp
 from autocalc._functional.elementwise import floor
 from autocalc._functional.indexing import gather
 from autocalc._functional.joins import cat
@@ -23,6 +23,7 @@ from autocalc._functional.reductions import sum as sum_of
 from autocalc._functional.shapes import clone, expand, reshape, squeeze, unsqueeze
 from autocalc._ops import division, elementwise
 from autocalc._ops._coerce import cast, to_float
+from autocalc._out import given
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -248,8 +249,6 @@ def _running(where: str, input: Tensor, dim: int, keeps: Any) -> Ordered:
 
 def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
     """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, the larger one taken out."""
-    from autocalc._functional.compounds import logaddexp
-
     x = checked("logcumsumexp", input)
     x = x if x.is_floating_point() else to_float(x)
     axis = axis_of("logcumsumexp", dim, x.ndim)

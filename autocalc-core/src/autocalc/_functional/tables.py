@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc import _dtypes as dtypes
+from autocalc._arguments import checked
 from autocalc._creation import ones, zeros
-from autocalc._functional._arguments import checked
-from autocalc._functional.elementwise import where
+from autocalc._functional.choosing import where
 from autocalc._functional.magnitudes import vector_norm
 from autocalc._grad_mode import no_grad
 from autocalc._ops import elementwise

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The operators as methods of `Tensor`: each a line that calls its function.
 
-`ops` and `functional` are set when the package is put together, since they are made of
-tensors themselves.  The arithmetic of ``a * b`` is bound without the extra call: it
-would cost as much as the bookkeeping of a small operator.
+`ops` and `functional` are made of tensors themselves: `autocalc._binding` names them
+when all of that exists.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from autocalc._methods import (
     arranging,
     creation,
     elementwise,
+    gradients,
     less_common,
     ordering,
     placing,
@@ -27,7 +27,8 @@ from autocalc._methods import (
     writes,
 )
 
-_MODULES = (
+#: All whose methods call functions that `autocalc._binding` names.
+MODULES = (
     arithmetic,
     elementwise,
     ordering,
@@ -40,6 +41,7 @@ _MODULES = (
     placing,
     arranging,
     creation,
+    gradients,
     answers,
     less_common,
     shape_writes,
@@ -59,6 +61,7 @@ class TensorMethods(
     placing.Placing,
     arranging.Arranging,
     creation.Creation,
+    gradients.Gradients,
     shape_writes.ShapeWrites,
     less_common.LessCommon,
     answers.Answers,
@@ -67,37 +70,3 @@ class TensorMethods(
     """The methods that compute."""
 
     __slots__ = ()
-
-
-def bind() -> None:
-    """Name the modules that the methods call, once they exist.
-
-    Then let ``a * b`` call its operator at once.
-    """
-    from autocalc import (
-        _creation,
-        _dtypes,
-        _functional,
-        _inplace,
-        _inplace_indices,
-        _inplace_shapes,
-        _typed,
-    )
-    from autocalc._ops import division
-    from autocalc._ops import elementwise as ops
-
-    for module in _MODULES:
-        vars(module).update(
-            creation=_creation,
-            dtypes=_dtypes,
-            functional=_functional,
-            inplace=_inplace,
-            inplace_indices=_inplace_indices,
-            inplace_shapes=_inplace_shapes,
-            typed=_typed,
-            ops=ops,
-            division=division,
-        )
-    for name in ("add", "sub", "mul", "pow", "truediv", "neg"):
-        operator = getattr(ops, "div" if name == "truediv" else name)
-        setattr(TensorMethods, f"__{name}__", operator)

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from autocalc import _functional as functional
     from autocalc import _typed as typed
     from autocalc._device import Device
+    from autocalc._functional import inspection
+    from autocalc._ops import _family as families
     from autocalc._tensor import Tensor
 
 
@@ -64,9 +66,7 @@ class Answers:
 
     def is_same_size(self: Tensor, other: Tensor) -> bool:
         """Return whether the shapes are equal."""
-        from autocalc._functional.inspection import is_same_size
-
-        return is_same_size(self, other)
+        return inspection.is_same_size(self, other)
 
     def get_device(self: Tensor) -> int:
         """Return -1, the number of the CPU."""
@@ -74,9 +74,7 @@ class Answers:
 
     def storage_offset(self: Tensor) -> int:
         """Return how many elements of the base lie before the first one."""
-        from autocalc._ops._family import base_of
-
-        first: int = base_of(self).data_ptr()
+        first: int = families.base_of(self).data_ptr()
         return (self.data_ptr() - first) // self.itemsize
 
     def pin_memory(self: Tensor) -> Tensor:

@@ -26,6 +26,9 @@ class Arranging:
 
     __slots__ = ()
 
+    def __reversed__(self: Tensor) -> Tensor:
+        return functional.flip(self, 0) if self.ndim else self
+
     def select(self: Tensor, dim: int, index: int) -> Tensor:
         """Return slice number `index` along `dim`: a view."""
         return functional.select(self, dim, index)

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from autocalc.errors import ArgumentError
+
 if TYPE_CHECKING:
     from autocalc import _creation as creation
+    from autocalc import _dtypes as dtypes
     from autocalc import _inplace as inplace
     from autocalc._device import Device
     from autocalc._dtypes import DType
@@ -18,6 +21,22 @@ class Creation:
     """New tensors of the same dtype, and random numbers."""
 
     __slots__ = ()
+
+    def _array_of(self: Tensor, data: tuple[Any, ...], dtype: DType | None) -> Any:
+        """Return the array of ``Tensor(*data)``: of data, or of undefined values."""
+        kind = dtype or dtypes.get_default_dtype()
+        if data and all(type(one) is int for one in data):
+            return creation.empty(*data, dtype=kind)._array
+        if len(data) > 1:
+            message = (
+                f"Tensor: got {len(data)} arguments, not all of them integers; give "
+                f"sizes (Tensor(2, 3)), or data alone (Tensor([2.0, 3.0]))."
+            )
+            raise ArgumentError(message)
+        return creation.array_from(data[0] if data else (), kind)
+
+    def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+        return creation.to_numpy(self.numpy(), dtype, copy)
 
     def new_zeros(
         self: Tensor,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autocalc import _inplace as inplace
+    from autocalc._functional import _writing as writing
     from autocalc._tensor import Tensor
 
 
@@ -33,11 +34,11 @@ class Writes:
 
     def copy_(self: Tensor, src: Any, non_blocking: Any = False) -> Tensor:
         """Take over the values of `src`, in place; return x."""
-        return inplace.copy_(self, src)
+        return writing.copy_(self, src)
 
     def fill_(self: Tensor, value: Any) -> Tensor:
         """Set every element to `value`, in place; return x."""
-        return inplace.fill_(self, value)
+        return writing.fill_(self, value)
 
     def zero_(self: Tensor) -> Tensor:
         """Set every element to 0, in place; return x."""

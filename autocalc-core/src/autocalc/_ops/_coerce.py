@@ -10,6 +10,7 @@ import numpy as np
 from autocalc import _dtypes as dtypes
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dtypes import DType
+from autocalc._ops._cast import astype
 from autocalc._tensor import Tensor, make
 from autocalc.errors import DTypeError
 
@@ -72,8 +73,6 @@ def promote_pair(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
 
 def cast(x: Tensor, dtype: DType) -> Tensor:
     """Return `x` with another dtype; a recorded operation."""
-    from autocalc._ops.shape import astype
-
     if dtype.__class__ is not DType:
         dtype = dtypes.as_dtype(dtype)
     return x if x._array.dtype is dtype.numpy else astype(x, dtype)

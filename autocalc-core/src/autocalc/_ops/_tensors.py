@@ -16,6 +16,7 @@ from autocalc._kernels._spec import DType, KernelSpec, Shape
 from autocalc._kernels._table import TABLE
 from autocalc._ops import elementwise
 from autocalc._ops import shape as views
+from autocalc._ops._cast import astype
 from autocalc._ops._op import OPERATORS
 from autocalc._tensor import Tensor, make
 
@@ -82,7 +83,7 @@ class Tensors:
 
     def cast(self, a: Tensor, dtype: DType) -> Tensor:
         """Return `a` with another dtype."""
-        return views.astype(a, dtypes.of(dtype))
+        return astype(a, dtypes.of(dtype))
 
     @staticmethod
     def contiguous(a: Tensor) -> Tensor:
@@ -134,32 +135,6 @@ class Tensors:
             if size == 1 and given[lead + i] != 1
         )
         return self.reshape(self.sum(a, (*range(lead), *ones), True), shape)
-
-    def through_decomposition(
-        self, name: str, inputs: tuple[Any, ...], attributes: tuple[Any, ...], g: Any
-    ) -> tuple[Any, ...]:
-        """Return the gradients of a composite's inputs by way of its primitives.
-
-        `g` is the cotangent of its first output, or a tuple for the first few.
-        """
-        from autocalc.autograd import grad
-
-        # A view of each input stands between it and its own history: the walk must not
-        # reach one input through another.
-        inputs = tuple(
-            views.reshape_view(t, t.shape) if t is not None and t.requires_grad else t
-            for t in inputs
-        )
-        outs = self._decomposed(TABLE[name])(*inputs, *attributes)
-        outs = outs if isinstance(outs, tuple) else (outs,)
-        given = g if isinstance(g, tuple) else (g,)
-        pairs = [pair for pair in zip(outs, given, strict=False) if pair[1] is not None]
-        wanted = [t for t in inputs if t is not None and t.requires_grad]
-        roots, seeds = zip(*pairs, strict=True)
-        found = iter(grad(roots, wanted, seeds, create_graph=True, allow_unused=True))
-        return tuple(
-            next(found) if t is not None and t.requires_grad else None for t in inputs
-        )
 
 
 def _as_operator(spec: KernelSpec) -> Callable[..., Any]:

@@ -12,7 +12,8 @@ from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
 from autocalc._kernels._spec import Array
 from autocalc._kernels._table import TABLE
-from autocalc._ops._op import Op, nary
+from autocalc._ops._op import nary
+from autocalc._ops._rule import Op
 from autocalc._tensor import Tensor, make
 
 # Inputs q, k, v, mask, seed, offset.  A mask of numbers has no gradient here.

@@ -8,7 +8,8 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
-from autocalc._ops._op import Op, view
+from autocalc._ops._op import view
+from autocalc._ops._rule import Op
 from autocalc._tensor import Tensor, make
 
 

@@ -9,7 +9,8 @@ from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
 from autocalc._kernels._table import TABLE
-from autocalc._ops._op import Saves, nary
+from autocalc._ops._op import nary
+from autocalc._ops._rule import Saves
 from autocalc._tensor import Tensor, make
 
 # gemm's attributes: alpha, beta, activation.  Operators use no fused activation: those

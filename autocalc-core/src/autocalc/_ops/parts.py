@@ -16,7 +16,8 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node, Partial
 from autocalc._ops import _family as families
-from autocalc._ops._op import OPERATORS, Op
+from autocalc._ops._op import OPERATORS
+from autocalc._ops._rule import Op
 from autocalc._tensor import Tensor, make
 
 _overwrite = Op("overwrite")

@@ -8,10 +8,10 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays, reshaped_view
 from autocalc._dispatch._state import current
-from autocalc._dtypes import DType
 from autocalc._graph._node import Node, Partial
 from autocalc._ops._family import cut
-from autocalc._ops._op import Op, nary, view
+from autocalc._ops._op import nary, view
+from autocalc._ops._rule import Op
 from autocalc._tensor import Tensor, make
 
 
@@ -60,25 +60,6 @@ def slice(a: Any, index: Any) -> Any:
 def _(k: Any, n: Any, g: Any) -> Any:
     return Partial(n.attributes[0], g)
 
-
-_cast = Op("cast")
-
-
-def astype(x: Tensor, dtype: DType) -> Tensor:
-    """Return `x` with another dtype: a recorded operation."""
-    a = x._array
-    out = arrays.cast(a, dtype.numpy)
-    edge = x._edge if dtype.is_floating_point and current().grad else None
-    if edge is not None:
-        edge = Node(_cast, (edge,), (), (), (a.shape,), a.dtype, ())
-    return make(out, edge)
-
-
-def _cast_rule(k: Any, n: Any, g: Any) -> Any:
-    return k.cast(g, n.dtype)
-
-
-_cast.rule = _cast_rule
 
 clone = nary("copy")
 

@@ -11,7 +11,9 @@ from autocalc._dispatch._state import enter, leave
 from autocalc._graph._anomaly import AnomalyWalk
 from autocalc._graph._node import Leaf, Node, Output
 from autocalc._graph._walk import Walk, reaching, target
-from autocalc._ops._tensors import tensors
+from autocalc._kernels._table import TABLE
+from autocalc._ops import shape as views
+from autocalc._ops._tensors import Tensors as TensorKernels
 from autocalc._tensor import Retain, Tensor, _node_and_slot, make
 from autocalc.autograd import _anomaly
 from autocalc.errors import DTypeError, GradError
@@ -194,7 +196,7 @@ def _walk(
     """Run the walk, on arrays or, to record it, on tensors."""
     keep = create_graph if retain_graph is None else retain_graph
     words: dict[str, Any] = {
-        "k": tensors if create_graph else arrays,
+        "k": _recorded if create_graph else arrays,
         "keep": keep,
         "needed": needed,
         "saved": saved_tensors if create_graph else None,
@@ -329,3 +331,34 @@ def _accumulate(leaf: Leaf, gradient: Tensor, owned: bool, create_graph: bool) -
     else:
         arrays.add_into(leaf.grad._array, gradient._array)
         leaf.grad._bump()
+
+
+class _Recorded(TensorKernels):
+    """`tensors`, and the derivatives of composites that have no rule of their own."""
+
+    def through_decomposition(
+        self, name: str, inputs: tuple[Any, ...], attributes: tuple[Any, ...], g: Any
+    ) -> tuple[Any, ...]:
+        """Return the gradients of a composite's inputs by way of its primitives.
+
+        `g` is the cotangent of its first output, or a tuple for the first few.
+        """
+        # A view of each input stands between it and its own history: the walk must not
+        # reach one input through another.
+        inputs = tuple(
+            views.reshape_view(t, t.shape) if t is not None and t.requires_grad else t
+            for t in inputs
+        )
+        outs = self._decomposed(TABLE[name])(*inputs, *attributes)
+        outs = outs if isinstance(outs, tuple) else (outs,)
+        given = g if isinstance(g, tuple) else (g,)
+        pairs = [pair for pair in zip(outs, given, strict=False) if pair[1] is not None]
+        wanted = [t for t in inputs if t is not None and t.requires_grad]
+        roots, seeds = zip(*pairs, strict=True)
+        found = iter(grad(roots, wanted, seeds, create_graph=True, allow_unused=True))
+        return tuple(
+            next(found) if t is not None and t.requires_grad else None for t in inputs
+        )
+
+
+_recorded: Any = _Recorded()

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from autocalc import _functional as functional
+from autocalc._arguments import checked
 from autocalc._creation import empty, zeros
 from autocalc._device import Device
 from autocalc._dtypes import DType
-from autocalc._functional._arguments import checked
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn import _init

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from autocalc._arguments import checked
 from autocalc._creation import empty, ones, tensor, zeros
 from autocalc._device import Device
 from autocalc._dtypes import DType, int64
-from autocalc._functional._arguments import checked
 from autocalc._grad_mode import no_grad
 from autocalc._tensor import Tensor
 from autocalc.errors import ShapeError

@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._arguments import checked
 from autocalc._checks import one_of
-from autocalc._functional._arguments import checked
 from autocalc.errors import ArgumentError, DTypeError
 
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from autocalc import _dtypes as dtypes
 from autocalc import _functional as functional
+from autocalc._arguments import checked
 from autocalc._creation import full, tensor
-from autocalc._functional._arguments import checked
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 

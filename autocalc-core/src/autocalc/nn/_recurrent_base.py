@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autocalc import _functional as functional
+from autocalc._arguments import checked
 from autocalc._creation import empty, zeros
 from autocalc._device import Device
 from autocalc._dtypes import DType
-from autocalc._functional._arguments import checked
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn import _init

@@ -7,11 +7,11 @@ import math
 from typing import Any
 
 from autocalc import _functional as functional
+from autocalc._arguments import checked
 from autocalc._checks import one_of
 from autocalc._creation import empty, zeros
 from autocalc._device import Device
 from autocalc._dtypes import DType
-from autocalc._functional._arguments import checked
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn import _init

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autocalc import _functional as functional
-from autocalc._functional._arguments import checked
+from autocalc._arguments import checked
 from autocalc._grad_mode import no_grad
 from autocalc._tensor import Tensor
 from autocalc.errors import ShapeError

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from autocalc._arguments import checked
 from autocalc._creation import ones
-from autocalc._functional._arguments import checked
 from autocalc._ops import elementwise
 from autocalc._ops import random as random_ops
 from autocalc._random import Generator, chosen

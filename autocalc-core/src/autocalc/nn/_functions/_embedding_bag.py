@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from autocalc import _dtypes as dtypes
 from autocalc import _functional as functional
+from autocalc._arguments import checked
 from autocalc._creation import arange, full, ones, tensor, zeros
-from autocalc._functional._arguments import checked
 from autocalc._functional.tables import refuse_sparse, row_number
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import cast

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autocalc import _functional as functional
-from autocalc import _inplace as inplace_ops
-from autocalc._functional._arguments import checked
+from autocalc._arguments import checked
+from autocalc._functional._writing import check_writable, write
 from autocalc._tensor import Tensor
 
 
 def into(input: Tensor, result: Tensor, where: str) -> Tensor:
     """Write `result` into `input`; return `input`."""
-    recorded = inplace_ops.check_writable(where, input)
-    return inplace_ops.write(where, input, result, recorded)
+    recorded = check_writable(where, input)
+    return write(where, input, result, recorded)
 
 
 def maybe_into(

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from autocalc import _functional as functional
+from autocalc._arguments import checked
 from autocalc._checks import number, whole
-from autocalc._functional._arguments import checked
 from autocalc._functional.losses import class_rows
 from autocalc._ops import activations, elementwise
 from autocalc._ops import shape as shapes

@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._arguments import checked
 from autocalc._checks import number
-from autocalc._functional._arguments import checked
 from autocalc._grad_mode import no_grad
 from autocalc._ops import elementwise, norms, shape
 from autocalc._tensor import Tensor

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autocalc import _dtypes as dtypes
+from autocalc._arguments import checked, integers, whole
 from autocalc._creation import full, zeros
 from autocalc._functional import clone, expand, getitem, scatter, unsqueeze
-from autocalc._functional._arguments import checked, integers, whole
 from autocalc._inplace_indices import setitem
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from autocalc import _functional as functional
+from autocalc._arguments import checked
 from autocalc._checks import number
-from autocalc._functional._arguments import checked
 from autocalc._ops import elementwise
 from autocalc._ops.transcendental import expm1
 from autocalc._tensor import Tensor

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._functional._arguments import checked
+from autocalc._arguments import checked
 from autocalc._ops import resizing as ops
 from autocalc._ops import shape as shapes
 from autocalc._tensor import Tensor

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from autocalc import _functional as functional
+from autocalc._arguments import axis_of, checked
 from autocalc._checks import number
 from autocalc._dtypes import DType
-from autocalc._functional._arguments import axis_of, checked
 from autocalc._ops import activations, elementwise
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from autocalc._functional._arguments import checked
+from autocalc._arguments import checked
 from autocalc._functional.shapes import unsqueeze
 from autocalc._ops import resizing as ops
 from autocalc._tensor import Tensor

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""Putting the package together: `Tensor`'s methods learn what functions there are.
+
+The arithmetic of ``a * b`` is bound without the extra call: it would cost as much as
+the bookkeeping of a small operator.
+"""
+
+from __future__ import annotations
+
+from autocalc import (
+    _creation,
+    _dtypes,
+    _functional,
+    _inplace,
+    _inplace_indices,
+    _inplace_shapes,
+    _methods,
+    _typed,
+    autograd,
+)
+from autocalc._functional import _writing, inspection
+from autocalc._ops import _family, division
+from autocalc._ops import elementwise as ops
+
+
+def bind() -> None:
+    """Name the modules that the methods call, and let ``a * b`` call its operator."""
+    for module in _methods.MODULES:
+        vars(module).update(
+            autograd=autograd,
+            creation=_creation,
+            dtypes=_dtypes,
+            families=_family,
+            functional=_functional,
+            inplace=_inplace,
+            inplace_indices=_inplace_indices,
+            inplace_shapes=_inplace_shapes,
+            inspection=inspection,
+            typed=_typed,
+            writing=_writing,
+            ops=ops,
+            division=division,
+        )
+    for name in ("add", "sub", "mul", "pow", "truediv", "neg"):
+        operator = getattr(ops, "div" if name == "truediv" else name)
+        setattr(_methods.TensorMethods, f"__{name}__", operator)

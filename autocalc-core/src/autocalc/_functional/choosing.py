@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""One of two values, or the places themselves, by a condition."""
+
+from __future__ import annotations
+
+from typing import overload
+
+from autocalc import _dtypes as dtypes
+from autocalc._arguments import Operand, checked
+from autocalc._functional.ordering import nonzero
+from autocalc._ops import elementwise
+from autocalc._ops._coerce import coerce
+from autocalc._out import given
+from autocalc._tensor import Tensor
+from autocalc.errors import DTypeError
+
+
+@overload
+def where(condition: Tensor) -> tuple[Tensor, ...]: ...
+
+
+@overload
+def where(
+    condition: Tensor, input: Operand, other: Operand, *, out: Tensor | None = None
+) -> Tensor: ...
+
+
+def where(
+    condition: Tensor,
+    input: Operand | None = None,
+    other: Operand | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor | tuple[Tensor, ...]:
+    """Return `input` where `condition` holds, else `other`.
+
+    Shapes broadcast; the dtypes of `input` and `other` are promoted.  With `condition`
+    alone, where it is not zero: what ``nonzero(condition, as_tuple=True)`` returns.
+    """
+    if input is None and other is None:
+        return nonzero(condition, as_tuple=True)
+    if checked("where", condition).dtype is not dtypes.bool_:
+        message = (
+            f"where: `condition` has dtype {condition.dtype.name}; it must be bool, as "
+            f"comparisons give it."
+        )
+        raise DTypeError(message)
+    return given(
+        "where", elementwise.choose(condition, *coerce("where", input, other)), out
+    )

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""The method that starts the backward walk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autocalc import autograd
+    from autocalc._tensor import Tensor
+
+
+class Gradients:
+    """The gradients of all that led to a tensor."""
+
+    __slots__ = ()
+
+    def backward(
+        self: Tensor,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add d(self)/d(leaf) to the `grad` of every leaf that requires one.
+
+        Parameters
+        ----------
+        gradient
+            The cotangent of this tensor, of its shape; 1 for a tensor of one element.
+        retain_graph
+            Keep what operators saved, so that another backward can pass.  By default
+            the value of `create_graph`.
+        create_graph
+            Record the walk itself, for derivatives of the gradients.
+        inputs
+            The leaves that get a gradient; by default all.
+
+        Raises
+        ------
+        GradError
+            If nothing was recorded, if `gradient` is missing or does not fit, or if the
+            graph was freed.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> x = ac.tensor(3.0, requires_grad=True)
+        >>> (x * x).backward()
+        >>> x.grad.item()
+        6.0
+        """
+        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Another dtype: the operator that every promotion needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._state import current
+from autocalc._dtypes import DType
+from autocalc._graph._node import Node
+from autocalc._ops._rule import Op
+from autocalc._tensor import Tensor, make
+
+_cast = Op("cast")
+
+
+def astype(x: Tensor, dtype: DType) -> Tensor:
+    """Return `x` with another dtype: a recorded operation."""
+    a = x._array
+    out = arrays.cast(a, dtype.numpy)
+    edge = x._edge if dtype.is_floating_point and current().grad else None
+    if edge is not None:
+        edge = Node(_cast, (edge,), (), (), (a.shape,), a.dtype, ())
+    return make(out, edge)
+
+
+def _cast_rule(k: Any, n: Any, g: Any) -> Any:
+    return k.cast(g, n.dtype)
+
+
+_cast.rule = _cast_rule

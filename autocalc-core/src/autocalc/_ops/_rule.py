@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""What a node knows of its operator: the backward rule, and what that saves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autocalc._kernels._spec import KernelSpec
+from autocalc._kernels._table import TABLE
+
+Rule = Callable[[Any, Any, Any], Any]
+
+
+class Op:
+    """What a node knows of its operator."""
+
+    __slots__ = (
+        "function",
+        "is_view",
+        "kept",
+        "n_outputs",
+        "name",
+        "rule",
+        "saves",
+        "spec",
+    )
+
+    def __init__(self, name: str, saves: str = "") -> None:
+        self.name = name
+        self.spec = TABLE.get(name)
+        self.saves = None if self.spec is None else Saves(saves, self.spec)
+        self.rule: Rule = _no_rule
+        self.is_view = False
+        #: Of a view operator: array, attributes -> array.
+        self.function: Callable[..., Any] | None = None
+        #: The outputs that users get; only these have cotangents.
+        self.kept: tuple[int, ...] = (0,)
+        if self.spec is not None:
+            outputs = enumerate(self.spec.outputs)
+            self.kept = tuple(i for i, out in outputs if not out.optional) or (0,)
+        self.n_outputs = len(self.kept)
+
+    def __repr__(self) -> str:
+        return f"<operator {self.name}>"
+
+
+def _no_rule(k: Any, n: Any, g: Any) -> Any:
+    message = f"{getattr(n, 'node', n).op.name} has no backward rule"
+    raise NotImplementedError(message)
+
+
+class Saves:
+    """Which operands a backward rule needs, and for which gradients.
+
+    ``"a:b b:a"`` saves `a` if `b` needs a gradient and the other way round; ``"out"``
+    saves the output for any gradient.
+    """
+
+    def __init__(self, text: str, spec: KernelSpec) -> None:
+        names = [operand.name for operand in (*spec.outputs, *spec.inputs)]
+        self.first_input = len(spec.outputs)
+        input_names = [operand.name for operand in spec.inputs]
+        self.places: list[tuple[int, tuple[int, ...]]] = []
+        for word in text.split():
+            name, _, users = word.partition(":")
+            wanted_by = users.split(",") if users else input_names
+            self.places.append(
+                (names.index(name), tuple(input_names.index(u) for u in wanted_by))
+            )
+
+    @property
+    def outputs(self) -> int:
+        """The mask of outputs that are saved."""
+        return sum(1 << i for i, _ in self.places if i < self.first_input)
+
+    def __call__(self, edges: Sequence[Any], tensors: tuple[Any, ...]) -> Any:
+        """Return (saved arrays, version cells and counts) for these edges."""
+        saved: list[Any] = []
+        versions: list[Any] = []
+        for place, users in self.places:
+            tensor = tensors[place]
+            if tensor is not None:
+                for i in users:
+                    if edges[i] is not None:
+                        cell = tensor._version or tensor._new_version()
+                        saved.append(tensor._array)
+                        versions += (cell, cell.count)
+                        break
+                else:
+                    tensor = None
+            if tensor is None:
+                saved.append(None)
+                versions += (None, 0)
+        return tuple(saved), tuple(versions)
