@@ -115,3 +115,25 @@ def test_gradients_of_large_images_are_added_into_band_by_band():
     for subject in map(subject_of, SETS):
         outs = subject.run(spec, sample, dtype, accumulate=1, prior=prior)
         subject.judge(spec, sample, dtype, outs, expected, limits=limits)
+
+
+@pytest.mark.parametrize("width", [37, 48])
+@pytest.mark.parametrize("name", ["conv", "conv_dx"])
+def test_wide_lines_of_results(name, width):
+    """Wide enough that tiles end with a line, and one tile of a line is not full."""
+    rng = np.random.default_rng(width)
+    spec, dtype = TABLE[name], np.dtype(np.float32)
+    lie = ((1, 1), (1, 1), (1, 1), 2)
+    if name == "conv":
+        shapes, how = ((2, 6, 9, width), (22, 3, 3, 3), (22,)), lie
+    else:
+        shapes, how = ((2, 6, 9, width), (6, 11, 3, 3), (22,)), ((9, width), *lie)
+    operands = tuple(rng.standard_normal(shape, dtype) for shape in shapes)
+    sample = Sample("", operands, how)
+    add = int(name == "conv_dx")
+    prior = (rng.standard_normal((2, 22, 9, width), dtype),)
+    expected = expected_of(spec, sample, dtype, add, prior)
+    limits = limits_of(spec, sample, dtype, expected)
+    for subject in map(subject_of, SETS):
+        outs = subject.run(spec, sample, dtype, accumulate=add, prior=prior)
+        subject.judge(spec, sample, dtype, outs, expected, limits=limits)

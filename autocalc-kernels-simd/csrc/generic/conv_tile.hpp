@@ -26,7 +26,10 @@ struct TapTile {
     const T* b;
     const int64_t* distances;
     const T* start;
-    T* sums;  // [rows][vectors full registers]
+    T* sums;
+    int64_t sums_row;
+    int64_t columns;  // of the sums; only the last register may be partly used
+    bool add;
 };
 
 template <class T, int rows, int vectors>
@@ -44,14 +47,19 @@ AC_NOINLINE void run_taps(const TapTile<T>& t) {
         for (int v = 0; v < vectors; ++v) bv[v] = load(b + v * lanes);
 #pragma GCC unroll 8
         for (int i = 0; i < rows; ++i) {
-            const vec<T> ai = set1<T>(a[i]);
-#pragma GCC unroll 4
-            for (int v = 0; v < vectors; ++v) sum[i][v] = fma(ai, bv[v], sum[i][v]);
+            // Of few rows, loads are what a step has most of.
+            if (rows > rows_together && i % rows_together == 0) {
+                add_row<true>(a + i, bv, sum[i]);
+            } else {
+                add_row<false>(a + i, bv, sum[i]);
+            }
         }
         a += rows;
     }
-    for_tile<rows, vectors, lanes>(0, [&](int i, int v, int64_t) {
-        store(t.sums + (i * vectors + v) * lanes, sum[i][v]);
+    for_tile<rows, vectors, lanes>(t.columns, [&](int i, int v, int64_t n) {
+        T* to = t.sums + i * t.sums_row + v * lanes;
+        if (t.add) sum[i][v] = sum[i][v] + load_last(to, n);
+        store_last(to, sum[i][v], n);
     });
 }
 
