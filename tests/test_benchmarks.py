@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from benchmarks.ablation.__main__ import plain_forms
 from benchmarks.ablation.convolution import convolutions
-from benchmarks.ablation.items import GEMM_ITEMS, pointer
+from benchmarks.ablation.item import pointer
+from benchmarks.ablation.items import GEMM_ITEMS
 from benchmarks.kernels.cases import ROWS, arguments
 from benchmarks.kernels.run import converted, prepare
 from benchmarks.peers import ROOT, started, worker

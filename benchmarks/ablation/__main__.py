@@ -19,7 +19,8 @@ from rich.console import Console
 from rich.progress import track
 
 import autocalc as ac
-from benchmarks.ablation.items import Item, all_items
+from benchmarks.ablation.item import Item
+from benchmarks.ablation.items import all_items
 from benchmarks.compiler import compiled
 from benchmarks.tables import Cells, console
 from benchmarks.worker import Run, seconds_per_call

@@ -14,7 +14,7 @@ from typing import Any
 import autocalc as ac
 from autocalc._dispatch._arrays import arrays
 from autocalc._kernels._table import TABLE
-from benchmarks.ablation.items import Item, floats, pointer
+from benchmarks.ablation.item import Item, floats, pointer
 
 F = ac.nn.functional
 IMAGES, CHANNELS, SIDE = 32, 32, 28

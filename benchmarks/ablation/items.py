@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,39 +12,16 @@ import autocalc as ac
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._select import KERNEL_INDEX
 from autocalc._dispatch._state import current
+from benchmarks.ablation.convolution import convolutions
+from benchmarks.ablation.item import Item, floats, pointer
 from benchmarks.worker import Run
 
 #: The items of the plan that `gemm.cpp` can leave out, as bits.
 GEMM_ITEMS = (1, 5, 11, 12, 13, 15)
 
 
-class Item(NamedTuple):
-    """One row: the same work without and with an item."""
-
-    number: int
-    change: str
-    operands: str
-    before: Run
-    after: Run
-    threads: int = 1
-    before_threads: int | None = None  # where that is what changes
-
-
-def floats(*shape: int) -> np.ndarray:
-    """Random operands in memory of the kernel set's own."""
-    rng = np.random.default_rng(0)
-    return arrays.copy(rng.standard_normal(shape, np.float32))
-
-
-def pointer(a: np.ndarray) -> ctypes.c_void_p:
-    """Return the address of an array, which must be kept alive."""
-    return ctypes.c_void_p(a.ctypes.data)
-
-
 def all_items(library: ctypes.CDLL) -> Iterator[Item]:
     """Yield the items in the plan's order."""
-    from benchmarks.ablation.convolution import convolutions  # it makes `Item`s too
-
     items = [
         *products(library),
         *convolutions(library),

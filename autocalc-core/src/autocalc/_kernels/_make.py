@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels._rules import BOOL
-from autocalc._kernels._spec import Array, DType, Shape
+from autocalc._kernels._types import Array, DType, Shape
 
 #: Lengths around every vector width (4, 8, 16, 32, 64 lanes) and unrolled loop.
 TAILS = (
@@ -70,7 +69,7 @@ class Make:
         if self.is_float:
             return np.asarray(self.rng.normal(size=shape) * scale, self.dtype)
         low = 0 if self.dtype.kind in "ub" else -9
-        high = 2 if self.dtype == BOOL else 10
+        high = 2 if self.dtype.kind == "b" else 10
         return np.asarray(self.rng.integers(low, high, shape), self.dtype)
 
     def positive(self, *shape: int) -> Array:
@@ -84,7 +83,7 @@ class Make:
     def any_size(self, n: int) -> Array:
         """Return `n` numbers of all sizes, subnormal to almost infinite."""
         if not self.is_float:
-            info: Any = np.iinfo(self.dtype) if self.dtype != BOOL else None
+            info: Any = np.iinfo(self.dtype) if self.dtype.kind != "b" else None
             if info is None:
                 return self.normal(n)
             return self.rng.integers(
@@ -99,7 +98,7 @@ class Make:
 
     def special(self) -> Array:
         """Return zeros, ones, limits, subnormals, infinities and NaN."""
-        if self.dtype == BOOL:
+        if self.dtype.kind == "b":
             return np.array([False, True])
         if not self.is_float:
             info = np.iinfo(self.dtype)

@@ -9,17 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from autocalc._kernels._make import Make
+from autocalc._kernels._make import Make
+from autocalc._kernels._types import Array, Attributes, DType, Shape
 
-Array: TypeAlias = Any  # the device's array; NumPy's on CPUs
-Shape: TypeAlias = tuple[int, ...]
-DType: TypeAlias = "np.dtype[Any]"
-Attributes: TypeAlias = tuple[Any, ...]
+__all__ = [
+    "Array",
+    "Attribute",
+    "Attributes",
+    "Budget",
+    "DType",
+    "KernelSpec",
+    "Kind",
+    "Layout",
+    "Meta",
+    "Operand",
+    "OperandMeta",
+    "Sample",
+    "Shape",
+    "Work",
+    "meta_of",
+    "parse_signature",
+]
 
 Kind = Literal["primitive", "composite", "standalone"]
 Layout = Literal["contiguous", "like", "any", "prefers channels-last"]
