@@ -65,10 +65,10 @@ std::int64_t pool_sum(std::int64_t tasks) {
 
 }  // namespace
 
-TEST_CASE("runs are contiguous and differ by at most one task") {
+TEST_CASE("short runs are contiguous and differ by at most one task") {
     for (const int threads : {1, 2, 3, 5}) {
         runtime::set_num_threads(threads);
-        for (std::int64_t tasks = 1; tasks < 23; ++tasks) {
+        for (std::int64_t tasks = 1; tasks < 15 * threads; ++tasks) {
             Log log(tasks);
             runtime::parallel_for(tasks, note, &log);
             CHECK(log.each_task_ran_once());
@@ -85,6 +85,51 @@ TEST_CASE("runs are contiguous and differ by at most one task") {
             CHECK(next == tasks);
         }
     }
+}
+
+TEST_CASE("long runs are taken in pieces, each task once") {
+    for (const int threads : {2, 3}) {
+        runtime::set_num_threads(threads);
+        for (std::int64_t run = 16; run < 50; ++run) {
+            Log log(run * threads);
+            runtime::parallel_for(run * threads, note, &log);
+            CHECK(log.each_task_ran_once());
+            CHECK(static_cast<int>(log.runs.size()) == 4 * threads);
+            for (const auto& [begin, end] : log.runs) {
+                CHECK(begin / run == (end - 1) / run);  // of one run
+                const std::int64_t eighths = begin % run == 0 ? 5 : 1;
+                CHECK(end - begin >= run * eighths / 8);
+                CHECK(end - begin <= run * eighths / 8 + 1);
+            }
+        }
+    }
+}
+
+// The run that begins the job lasts until another thread has come back for more than
+// its own.
+TEST_CASE("who is done takes over from who is not") {
+    struct Slow {
+        std::atomic<int> taken_over{0};
+        std::atomic<std::int64_t> done{0};
+        const std::thread::id caller = std::this_thread::get_id();
+        static void task(void* arg, std::int64_t begin, std::int64_t end) {
+            auto& slow = *static_cast<Slow*>(arg);
+            const bool of_caller = std::this_thread::get_id() == slow.caller;
+            if (of_caller && begin == 0) {
+                const auto late =
+                    std::chrono::steady_clock::now() + std::chrono::seconds(20);
+                while (slow.taken_over == 0 && std::chrono::steady_clock::now() < late)
+                    std::this_thread::yield();
+            }
+            if (!of_caller && begin < 32) ++slow.taken_over;
+            slow.done += end - begin;
+        }
+    } slow;
+    runtime::set_num_threads(2);
+    runtime::parallel_for(64, Slow::task, &slow);
+    CHECK(slow.done == 64);
+    CHECK(slow.taken_over >= 1);
+    CHECK(slow.taken_over <= 2);  // the last piece stays with its thread
 }
 
 TEST_CASE("no tasks are no call") {

@@ -23,7 +23,22 @@ struct Job {
     ac_context* context;
     const T* shared_b;  // all of b, packed beforehand, or null
     int failed;
+    uint64_t number;  // no other product's
 };
+
+uint64_t next_number() {
+    static uint64_t last = 0;
+    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
+// What a thread's scratch memory holds of b, and for which product: the next run of the
+// same product's tasks finds it there.
+struct Kept {
+    uint64_t number;
+    const void* from;
+    int64_t columns;
+};
+thread_local Kept kept = {0, nullptr, 0};
 
 // What one thread needs for its run of tasks.
 template <class T>
@@ -333,6 +348,10 @@ bool open_bench(const Job<T>& job, Bench<T>& bench) {
         (plan.path != Path::direct || p.n % vec<T>::lanes != 0)) {
         bench.packed_b = scratch_of<T>(job.context, slot_b, columns * k);
         if (bench.packed_b == nullptr) return false;
+        if (kept.number == job.number) {
+            bench.packed_from = static_cast<const T*>(kept.from);
+            bench.packed_columns = kept.columns;
+        }
     }
     int64_t rows = 0;
     if (plan.path == Path::swapped) {  // whole squares are read
@@ -380,6 +399,7 @@ void run_tasks(void* arg, int64_t begin, int64_t end) {
         }
         begin += m_end - m;
     }
+    kept = {job.number, bench.packed_from, bench.packed_columns};
 }
 
 // ---- b packed once for all threads: worth it where each of them would need all of it
@@ -467,7 +487,7 @@ bool multiply_typed(Product<T> p, ac_context* context) {
     for (int d = 0; d < p.batch_dims; ++d) elements *= p.batch[d];
     if (elements == 0) return true;
     const Plan plan = make_plan(p);
-    Job<T> job = {&p, plan, context, nullptr, 0};
+    Job<T> job = {&p, plan, context, nullptr, 0, next_number()};
     const int64_t tasks = plan.batch * plan.m_tasks * plan.n_tasks;
     if (elements * p.k < serial_work || tasks == 1) {
         run_tasks<T>(&job, 0, tasks);
