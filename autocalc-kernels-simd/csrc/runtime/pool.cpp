@@ -93,7 +93,7 @@ std::int64_t piece_begin(std::int64_t count, int i) {
 }
 
 // One thread's run: how many of its pieces have been taken.
-struct alignas(cache_line) Run {
+struct Run {
     std::atomic<int> taken{0};
 
     // The next piece, or `most` if as many are taken.
@@ -159,11 +159,11 @@ class Pool {
     std::vector<std::unique_ptr<Worker>> workers_;
     int hired_ = 0;  // of the workers, those that the last job wanted
     Job job_;
-    Run own_run_;  // the caller's
     // More threads than processors: spinning would harm.
     std::atomic<bool> crowded_{false};
     // Workers that have joined the job, or still may.
     alignas(cache_line) std::atomic<int> pending_{0};
+    Run own_run_;  // the caller's
     Doorbell done_;
     std::atomic<bool> failed_{false};
     std::exception_ptr failure_;
