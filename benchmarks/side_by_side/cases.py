@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from benchmarks.side_by_side import generation, language
 from benchmarks.side_by_side.images import PARTS, Layer, layer, resnet_step
 from benchmarks.side_by_side.language import Sizes
+from benchmarks.side_by_side.step import sgd_step
 from benchmarks.worker import Run
 
 CHAIN = 50  # operators in the chain
@@ -37,20 +38,9 @@ def _mlp_step(ml: Any, features: int, hidden: int, batch: int) -> Run:
     ml.manual_seed(0)
     nn = ml.nn
     model = nn.Sequential(nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, 10))
-    fused = {"fused": True} if ml.__name__ == "torch" else {}
-    optimizer = ml.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, **fused)
-    loss_of = nn.CrossEntropyLoss()
     x = ml.randn(batch, features)
     target = ml.randint(0, 10, (batch,))
-
-    def step() -> object:
-        optimizer.zero_grad(set_to_none=True)
-        loss = loss_of(model(x), target)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    return step
+    return sgd_step(ml, model.parameters(), lambda: model(x), target, 0.1, 0.9)
 
 
 def lstm_step(batch: int, steps: int, features: int, hidden: int) -> Case:
@@ -60,22 +50,10 @@ def lstm_step(batch: int, steps: int, features: int, hidden: int) -> Case:
         ml.manual_seed(0)
         lstm = ml.nn.LSTM(features, hidden, batch_first=True)
         head = ml.nn.Linear(hidden, 10)
-        fused = {"fused": True} if ml.__name__ == "torch" else {}
         parameters = [*lstm.parameters(), *head.parameters()]
-        optimizer = ml.optim.SGD(parameters, lr=0.1, **fused)
-        loss_of = ml.nn.CrossEntropyLoss()
         x = ml.randn(batch, steps, features)
         target = ml.randint(0, 10, (batch,))
-
-        def step() -> object:
-            optimizer.zero_grad(set_to_none=True)
-            states, _ = lstm(x)
-            loss = loss_of(head(states[:, -1]), target)
-            loss.backward()
-            optimizer.step()
-            return loss
-
-        return step
+        return sgd_step(ml, parameters, lambda: head(lstm(x)[0][:, -1]), target, 0.1)
 
     return Case(prepare, 1, 1e-3, "ms")
 

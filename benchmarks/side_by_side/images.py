@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from benchmarks.side_by_side.step import sgd_step
 from benchmarks.worker import Run
 
 #: Calls that decide which layout is faster.
@@ -134,16 +135,5 @@ def _resnet_step(ml: Any, lay: Callable[[Any], Any], batch: int) -> Run:
     blocks = make_block(32, 32, 1), make_block(32, 64, 2), make_block(64, 128, 2)
     pool = nn.AdaptiveAvgPool2d(1), nn.Flatten()
     model = lay(nn.Sequential(*stem, *blocks, *pool, nn.Linear(128, 10)))
-    fused = {"fused": True} if ml.__name__ == "torch" else {}
-    optimizer = ml.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, **fused)
-    loss_of = nn.CrossEntropyLoss()
     x, target = lay(ml.randn(batch, 1, 28, 28)), ml.randint(0, 10, (batch,))
-
-    def step() -> object:
-        optimizer.zero_grad(set_to_none=True)
-        loss = loss_of(model(x), target)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    return step
+    return sgd_step(ml, model.parameters(), lambda: model(x), target, 0.05, 0.9)
