@@ -10,6 +10,7 @@ from typing import Any as _Any
 from autocalc import (
     _binding,
     _functional,
+    _memory_format,
     _platform,
     _typed,
     autograd,
@@ -143,6 +144,7 @@ from autocalc._functional.shapes import detach
 from autocalc._functional.statistics import *  # noqa: F403  # its __all__ names them
 from autocalc._io import load, save
 from autocalc._limits import finfo, iinfo
+from autocalc._memory_format import *  # noqa: F403  # its __all__ names them
 from autocalc._platform import *  # noqa: F403  # its __all__ names them
 from autocalc._print import set_printoptions
 from autocalc._random import Generator, manual_seed
@@ -312,6 +314,7 @@ __all__ = [
     "zeros_like",
 ]
 
+__all__ += _memory_format.__all__
 __all__ += _platform.__all__
 __all__ += _typed.__all__
 __all__ += _functional.mixtures.__all__

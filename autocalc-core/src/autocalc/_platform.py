@@ -11,37 +11,14 @@ from autocalc._typed import dtype_named
 from autocalc.errors import ArgumentError
 
 __all__ = [
-    "channels_last",
-    "contiguous_format",
     "get_default_device",
     "get_float32_matmul_precision",
     "get_num_interop_threads",
-    "preserve_format",
     "set_default_device",
     "set_default_tensor_type",
     "set_float32_matmul_precision",
     "set_num_interop_threads",
 ]
-
-
-class MemoryFormat:
-    """How elements lie in memory; accepted wherever PyTorch takes it, without effect.
-
-    Kernels choose the layout that serves them.
-    """
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"autocalc.{self.name}"
-
-
-contiguous_format = MemoryFormat("contiguous_format")
-preserve_format = MemoryFormat("preserve_format")
-channels_last = MemoryFormat("channels_last")
 
 
 def set_default_device(device: str | Device | None) -> None:

@@ -10,6 +10,7 @@ from autocalc import _dtypes as dtypes
 from autocalc._checks import whole
 from autocalc._device import Device, cpu
 from autocalc._graph._node import Leaf, Node, Output, Version
+from autocalc._memory_format import asks_channels_last, contiguous_format
 from autocalc._methods import TensorMethods
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, GradError
 
@@ -122,9 +123,12 @@ class Tensor(TensorMethods):
         steps = tuple(s // self._array.itemsize for s in self._array.strides)
         return steps if dim is None else steps[self._checked_dim("stride", dim)]
 
-    def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Return whether the elements lie in row-major order without gaps."""
-        return bool(self._array.flags.c_contiguous)
+    def is_contiguous(self, memory_format: Any = contiguous_format) -> bool:
+        """Return whether the elements lie in this order, row-major, without gaps."""
+        a = self._array
+        if asks_channels_last("is_contiguous", memory_format):
+            return a.ndim == 4 and bool(a.transpose(0, 2, 3, 1).flags.c_contiguous)
+        return bool(a.flags.c_contiguous)
 
     def data_ptr(self) -> int:
         """Return the address of the first element."""

@@ -9,6 +9,7 @@ position, and returns one array, or a tuple if the kernel has several outputs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import copysign
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._joined import lying_together, stretches
+from autocalc._dispatch._layout import empty_as, empty_channels_last, is_channels_last
 from autocalc._dispatch._select import Decomposed
 from autocalc._dispatch._state import current
 from autocalc._kernels._rules import broadcast_shapes
@@ -41,7 +43,11 @@ def unary(general: KernelCall) -> Callable[..., Array]:
         kernel = selection.tables[index].get(dtype)
         if kernel is None:
             kernel = general.first(selection, dtype, (a,))
-        out = selection.empty(a.shape, dtype)
+        shape = a.shape
+        if len(shape) == 4:
+            out = empty_as(selection.empty, shape, dtype, a)
+        else:
+            out = selection.empty(shape, dtype)
         kernel(out, a)
         return out
 
@@ -65,7 +71,10 @@ def binary(general: KernelCall) -> Callable[..., Array]:
             shape = a.shape
             if shape != b.shape:
                 shape = broadcast_shapes(name, shape, b.shape)
-            into = selection.empty(shape, dtype)
+            if len(shape) == 4:
+                into = empty_as(selection.empty, shape, dtype, a, b)
+            else:
+                into = selection.empty(shape, dtype)
         kernel(into, a, b)
         return into
 
@@ -250,7 +259,9 @@ class Arrays:
         """Join `parts` along `axis`: one result, one copy for each part."""
         shape = list(parts[0].shape)
         shape[axis] = sum(part.shape[axis] for part in parts)
-        out = self.empty(tuple(shape), parts[0].dtype)
+        last = all(is_channels_last(part) for part in parts)
+        make = partial(empty_channels_last, self.empty) if last else self.empty
+        out = make(tuple(shape), parts[0].dtype)
         start = 0
         for part in parts:
             stop = start + part.shape[axis]

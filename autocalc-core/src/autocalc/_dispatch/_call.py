@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from autocalc._dispatch._layout import Lie, keeps_layout, lie_of
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed, Entry, Selection
 from autocalc._dispatch._state import current
 from autocalc._kernels._set import DispatchKey
@@ -14,6 +15,10 @@ from autocalc._kernels._spec import DType, KernelSpec, Meta, Shape, meta_of
 from autocalc.errors import ArgumentError
 
 Metas = tuple[Any, ...]
+
+#: Kernel, metas of the wanted outputs, attributes that the caller left out, and how
+#: operands lie where results are not to be in row-major order.
+Plan = tuple[Entry, Metas, tuple[Any, ...], Lie | None]
 
 
 class KernelCall:
@@ -26,8 +31,8 @@ class KernelCall:
     `dtype` of the result where the spec is `free`.
     """
 
-    __slots__ = ("_mandatory", "_n_attributes", "_n_operands", "_plain", "_single",
-                 "index", "spec", "strided")  # fmt: skip
+    __slots__ = ("_keeps_layout", "_mandatory", "_n_attributes", "_n_operands",
+                 "_plain", "_single", "index", "spec", "strided")  # fmt: skip
 
     def __init__(self, spec: KernelSpec) -> None:
         self.spec = spec
@@ -36,8 +41,9 @@ class KernelCall:
         self._n_attributes = len(spec.attributes) - bool(spec.accumulates)
         self._plain = not (spec.writes or spec.free)
         self._single = len(spec.outputs) == 1
-        #: Whether decisions depend on strides.
-        self.strided = spec.key == "shapes"
+        self._keeps_layout = keeps_layout(spec)
+        #: Whether plans depend on strides.
+        self.strided = spec.key == "shapes" or self._keeps_layout
         self._mandatory = sum(
             1 << i for i, output in enumerate(spec.outputs) if not output.optional
         )
@@ -77,11 +83,16 @@ class KernelCall:
         plan = selection.tables[self.index].get(key)
         if plan is None:
             plan = self._plan(selection, key, args, want)
-        kernel, metas, more = plan
+        kernel, metas, more, lie = plan
         if kernel.__class__ is Decomposed:
             n = self._n_operands
             return kernel.compute(args[:n], args[n:] + more, want | self._mandatory)
         empty = selection.empty
+        if lie is not None:
+            args = lie.operands(Decomposed.arrays, args)
+            outs = lie.empty(empty, metas)
+            kernel(*outs, *args, *more)
+            return outs[0] if self._single else outs
         if self._single:
             out = empty(*metas[0])
             kernel(out, *args, *more)
@@ -90,20 +101,15 @@ class KernelCall:
         kernel(*outs, *args, *more)
         return outs
 
-    def planned(
-        self, selection: Selection, key: Any, args: tuple[Any, ...]
-    ) -> tuple[Entry, Metas, tuple[Any, ...]]:
-        """Return what `run` looks up: kernel, metas of outputs, missing attributes.
-
-        For wrappers that allocate and call by themselves.
-        """
+    def planned(self, selection: Selection, key: Any, args: tuple[Any, ...]) -> Plan:
+        """Return what `run` looks up, for wrappers that do the rest themselves."""
         plan = selection.tables[self.index].get(key)
         return self._plan(selection, key, args, 0) if plan is None else plan
 
     def _plan(
         self, selection: Selection, cache_key: Any, args: tuple[Any, ...], want: int
-    ) -> tuple[Entry, Metas, tuple[Any, ...]]:
-        """Decide a plain call: kernel, metas of the wanted outputs, more attributes.
+    ) -> Plan:
+        """Decide a plain call.
 
         The rule runs once for each combination of shapes, dtypes and attributes.
         """
@@ -112,12 +118,18 @@ class KernelCall:
         metas = self._metas(operands, attributes, None)
         wanted = want | self._mandatory
         key = self._dispatch_key(operands, attributes, metas, wanted, 0)
+        lie = None
+        if self._keeps_layout:
+            preferred = selection.prefers_channels_last(self.spec, key)
+            lie = lie_of(self.spec, operands, metas, preferred)
+            if lie is not None:
+                key = lie.described(key)
         kernel = selection.decide(self.spec, key)
         more = attributes[len(given) :]
         if self.spec.accumulates and kernel.__class__ is not Decomposed:
             more = (*more, 0)
         metas = tuple(meta if wanted >> i & 1 else None for i, meta in enumerate(metas))
-        plan = kernel, metas, more
+        plan = kernel, metas, more, lie
         selection.remember(self.index, cache_key, plan)
         return plan
 
@@ -293,7 +305,7 @@ class KernelCall:
         dtypes = tuple(None if meta is None else meta.dtype for meta in metas)
         if spec.accumulates:
             attributes = (*attributes, accumulate)
-        if not self.strided:
+        if spec.key != "shapes":
             return DispatchKey(spec.name, dtypes, attributes, accumulate)
         shapes = tuple(None if meta is None else meta.shape for meta in metas)
         strides = (None,) * len(outs) + tuple(

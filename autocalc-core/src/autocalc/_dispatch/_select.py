@@ -244,6 +244,15 @@ class Selection:
             raise KernelError(message)
         return self._strict(spec, best[1], best[2], refusals)
 
+    def prefers_channels_last(self, spec: KernelSpec, key: DispatchKey) -> bool:
+        """Return whether the chosen kernel would rather have and give that layout."""
+        if spec.layout != "prefers channels-last":
+            return False
+        name, _ = self.choose(spec, key)
+        impl = (registry().kernels(name) or {}).get(spec.name)
+        asked = None if impl is None else impl.channels_last
+        return asked is not None and asked(key)
+
     def _strict(
         self, spec: KernelSpec, name: str, entry: Entry, refusals: list[str]
     ) -> tuple[str, Entry]:

@@ -10,6 +10,7 @@ from autocalc._arguments import checked
 from autocalc._device import Device
 from autocalc._dtypes import DType
 from autocalc._functional.shapes import clone
+from autocalc._memory_format import MemoryFormat, preserve_format
 from autocalc._ops._coerce import cast
 from autocalc._tensor import Tensor
 
@@ -26,8 +27,9 @@ def to(
     copy: bool = False,
     device: str | Device | None = None,
     non_blocking: bool = False,  # noqa: ARG001  # has no effect on a CPU
+    memory_format: MemoryFormat | None = None,
 ) -> Tensor:
-    """Return `input` with another dtype or on another device."""
+    """Return `input` with another dtype, on another device, or in another layout."""
     for arg in (*args, device):
         if isinstance(arg, Tensor):
             dtype = arg.dtype
@@ -38,4 +40,10 @@ def to(
         elif not isinstance(arg, bool) and arg is not None:
             dtype = dtypes.as_dtype(arg)
     result = input if dtype is None else cast(input, dtype)
-    return clone(result) if copy and result is input else result
+    if copy and result is input:
+        return clone(result, memory_format=memory_format)
+    if memory_format is None or memory_format is preserve_format:
+        return result
+    if result.is_contiguous(memory_format):
+        return result
+    return clone(result, memory_format=memory_format)

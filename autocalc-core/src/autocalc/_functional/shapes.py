@@ -15,6 +15,8 @@ from autocalc._arguments import (
     min_of,
 )
 from autocalc._dispatch._arrays import reshaped_view
+from autocalc._dispatch._layout import is_channels_last
+from autocalc._memory_format import MemoryFormat, asks_channels_last, preserve_format
 from autocalc._ops import shape as shapes
 from autocalc._tensor import Tensor
 from autocalc.errors import DimensionError, ShapeError
@@ -30,13 +32,17 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
 def view(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` in another shape, sharing its memory.
 
+    A result that an operator has stored channels-last is first stored row by row.
+
     Raises
     ------
     ShapeError
-        If no strides give that shape without a copy.
+        If no strides give that shape without a copy; also of what is stored
+        channels-last, where other views of it are alive.
     """
     sizes = full_shape("view", checked("view", input), shape)
-    if reshaped_view(input._array, sizes) is None:
+    seen = reshaped_view(input._array, sizes) is not None
+    if not (seen or shapes.store_in_rows(input)):
         message = (
             f"view: a tensor of shape {input.shape} with strides {input.stride()} "
             f"cannot be seen as {sizes} without a copy; use reshape()."
@@ -136,9 +142,37 @@ def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
     return shapes.expand(input, sizes)
 
 
-def clone(input: Tensor) -> Tensor:
-    """Return a copy with the same history."""
-    return shapes.clone(checked("clone", input))
+def clone(
+    input: Tensor, *, memory_format: MemoryFormat | None = preserve_format
+) -> Tensor:
+    """Return a copy with the same history, in the same layout if none is named.
+
+    Raises
+    ------
+    ShapeError
+        For `channels_last` of what has not four dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.zeros(2, 3, 4, 5).to(memory_format=ac.channels_last)
+    >>> ac.clone(x).stride()
+    (60, 1, 15, 3)
+    >>> ac.clone(x, memory_format=ac.contiguous_format).stride()
+    (60, 20, 5, 1)
+    """
+    a = checked("clone", input)._array
+    given = preserve_format if memory_format is None else memory_format
+    last = asks_channels_last("clone", given)
+    if last and a.ndim != 4:
+        message = (
+            f"clone: channels_last is a layout of (N, C, H, W); this tensor has shape "
+            f"{a.shape}. Use unsqueeze() first, or another layout."
+        )
+        raise ShapeError(message)
+    if last or (given is preserve_format and is_channels_last(a)):
+        return shapes.channels_last(input)
+    return shapes.clone(input)
 
 
 def detach(input: Tensor) -> Tensor:

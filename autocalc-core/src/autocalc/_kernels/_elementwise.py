@@ -15,7 +15,15 @@ from autocalc._kernels._rules import (
     one_of,
     same_dtype,
 )
-from autocalc._kernels._spec import Array, Budget, DType, KernelSpec, Kind, Meta
+from autocalc._kernels._spec import (
+    Array,
+    Budget,
+    DType,
+    KernelSpec,
+    Kind,
+    Layout,
+    Meta,
+)
 from autocalc._kernels._work import per_element
 
 Rule = Callable[..., Meta]
@@ -48,6 +56,7 @@ def elementwise(
     rule: Rule | None = None,
     sample: samples.Samples | None = None,
     standalone: bool = False,
+    layout: Layout = "any",
     **more: Any,
 ) -> KernelSpec:
     """Make the spec of an elementwise kernel."""
@@ -66,7 +75,7 @@ def elementwise(
         samples=sample or samples.elementwise(arity),
         work=per_element(rule, flops),
         dtypes=dtypes,
-        layout="any",
+        layout=layout,
         alias=tuple(("out", name) for name in names),
         **more,
     )

@@ -67,6 +67,10 @@ class KernelImpl:
     exception
         One of the spec's `exceptions`: the error budget that this kernel keeps in
         place of the spec's own.
+    channels_last
+        For a spec that prefers channels-last: ``channels_last(key)`` says whether
+        this call is faster with images stored so.  It then gets them so, whatever the
+        caller has, and gives its results so.
     """
 
     function: Function
@@ -74,6 +78,7 @@ class KernelImpl:
     supports: Supports | None = None
     rank: int | None = None
     exception: str | None = None
+    channels_last: Callable[[DispatchKey], bool] | None = None
 
 
 class Allocator(Protocol):

@@ -148,6 +148,11 @@ class KernelSpec:
     key
         ``"dtypes"``: a decision holds for all calls with these dtypes; ``"shapes"``:
         for these shapes, strides and attributes only.
+    layout
+        How results of four dimensions lie in memory: ``"contiguous"``, row by row;
+        ``"like"`` the images that are read, which the kernel is given in one layout;
+        ``"any"``, the same without a promise on what is read; ``"prefers
+        channels-last"``, like the images, and a set may ask for that layout.
     writes
         Outputs that are read and written in place; they are passed by the caller.
     accumulates

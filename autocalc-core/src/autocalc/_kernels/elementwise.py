@@ -167,6 +167,7 @@ SPECS = (
         budget=budgets.EXACT,
         flops=0,
         rule=_copy_rule,
+        layout="contiguous",
     ),
     KernelSpec(
         name="fill",

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from autocalc._memory_format import contiguous_format
+
 if TYPE_CHECKING:
     from autocalc import _dtypes as dtypes
     from autocalc import _functional as functional
@@ -47,8 +49,8 @@ class Shapes:
         return functional.t(self)
 
     def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
-        """Return a copy with the same history."""
-        return functional.clone(self)
+        """Return a copy with the same history, in the same layout if none is named."""
+        return functional.clone(self, memory_format=memory_format)
 
     def reshape(self: Tensor, *sizes: Any) -> Tensor:
         """Return x in another shape; one size may be -1."""
@@ -76,9 +78,9 @@ class Shapes:
         """The last two dimensions exchanged: a view."""
         return functional.transpose(self, -2, -1)
 
-    def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
-        """Return x itself if its elements lie in row-major order, else a copy."""
-        return self if self.is_contiguous() else functional.clone(self)
+    def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
+        """Return x itself if its elements lie in this order, row-major, else a copy."""
+        return functional.to(self, memory_format=memory_format)
 
     def to(
         self: Tensor,
@@ -91,10 +93,17 @@ class Shapes:
     ) -> Tensor:
         """Return x with another dtype or on another device, itself if nothing changes.
 
-        Takes a dtype, a device, both, or a tensor whose dtype to take.  `non_blocking`
-        and `memory_format` have no effect.
+        Takes a dtype, a device, both, or a tensor whose dtype to take, and the layout
+        in memory; `non_blocking` has no effect.
         """
-        return functional.to(self, *args, dtype=dtype, copy=copy, device=device)
+        return functional.to(
+            self,
+            *args,
+            dtype=dtype,
+            copy=copy,
+            device=device,
+            memory_format=memory_format,
+        )
 
     def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
         """Return x itself: it lives on the CPU."""

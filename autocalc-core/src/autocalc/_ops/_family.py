@@ -76,6 +76,16 @@ def cut(x: Any) -> None:
     x._view = None
 
 
+def is_alone(x: Any) -> bool:
+    """Return whether `x` is no view, and no view of it is alive."""
+    family = x._view
+    if family is None:
+        return True
+    if family.__class__ is tuple or family.opaque:
+        return False
+    return all(one() is None for one in family.views)
+
+
 def close(x: Any) -> None:
     """Note that the memory of `x` is seen by a tensor without a recipe."""
     base = base_of(x)

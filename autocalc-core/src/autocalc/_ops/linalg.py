@@ -54,7 +54,7 @@ def product(x: Tensor, y: Tensor) -> Tensor:
     key = (a_shape, b_shape, a.strides, b.strides, dtype)
     selection = state.selection
     args = a, b, None, *PLAIN
-    kernel, metas, more = _gemm_call.planned(selection, key, args)
+    kernel, metas, more, _ = _gemm_call.planned(selection, key, args)
     array = selection.empty(*metas[0])
     kernel(array, None, *args, *more)
     out = make(array, None)

@@ -7,9 +7,10 @@ import builtins
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, reshaped_view
+from autocalc._dispatch._layout import PIXELS, PLANES, is_channels_last
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node, Partial
-from autocalc._ops._family import cut
+from autocalc._ops._family import cut, is_alone
 from autocalc._ops._op import nary, view
 from autocalc._ops._rule import Op
 from autocalc._tensor import Tensor, make
@@ -197,6 +198,22 @@ def reshape(x: Tensor, shape: Any) -> Tensor:
     if not a.flags.c_contiguous and reshaped_view(a, shape) is None:
         return unshared(reshape_view(clone(x), shape))
     return reshape_view(x, shape)
+
+
+def channels_last(x: Tensor) -> Tensor:
+    """Return a copy of `x` [N, C, H, W] that lies channels-last."""
+    return unshared(permute(clone(permute(x, PIXELS)), PLANES))
+
+
+def store_in_rows(x: Tensor) -> bool:
+    """Move what lies channels-last to memory in row-major order, if only `x` sees it.
+
+    Whoever saved the array for a gradient keeps the old one, of the same values.
+    """
+    if not is_channels_last(x._array) or not is_alone(x):
+        return False
+    x._array = arrays.copy(x._array)
+    return True
 
 
 def unshared(x: Tensor) -> Tensor:

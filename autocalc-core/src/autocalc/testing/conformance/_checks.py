@@ -191,6 +191,8 @@ def check_layouts(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
         if not is_large(case.sample):
             for places in (PLACES[i % 5], PLACES[(i + 2) % 5]):
                 judged(case, layouts=places)
+            if any(getattr(x, "ndim", 0) == 4 for x in case.sample.inputs):
+                judged(case, layouts=("channels-last",))
     for case in repeated_cases(spec, dtype):
         judged(case)
     judged.finish("no samples")

@@ -19,7 +19,14 @@ GUARD = 128  # bytes on either side: two of the widest vectors
 ALIGNMENT = 64
 
 #: How an operand may lie in memory.
-LAYOUTS = ("contiguous", "offset", "strided", "padded", "transposed")
+LAYOUTS = (
+    "contiguous",
+    "offset",
+    "strided",
+    "padded",
+    "transposed",
+    "channels-last",
+)
 
 
 class Memory:
@@ -51,7 +58,12 @@ class Memory:
         if layout == "padded":
             whole = self.blank((*shape[:-1], shape[-1] + 3), dtype)
             return whole[..., : shape[-1]]
-        return self.blank(shape[::-1], dtype).transpose()
+        if layout == "transposed":
+            return self.blank(shape[::-1], dtype).transpose()
+        if len(shape) != 4:
+            return self.blank(shape, dtype)
+        n, c, h, w = shape
+        return self.blank((n, h, w, c), dtype).transpose(0, 3, 1, 2)
 
     def empty_like_meta(self, meta: Meta | None, layout: str) -> Array | None:
         """Return an array of NaN for a meta, or None."""

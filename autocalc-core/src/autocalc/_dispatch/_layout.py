@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Channels-last: how results of four dimensions lie in memory.
+
+An array of shape [N, C, H, W] lies channels-last where its memory is that of a
+contiguous [N, H, W, C]: a pixel's channels are neighbours.  Shapes and indices never
+tell.  A kernel whose spec allows it gives results in the layout of what it reads:
+channels-last as soon as one of its activations lies so, and the others of them are
+copied into that layout here, at one place, before the kernel sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from autocalc._kernels._set import DispatchKey
+from autocalc._kernels._spec import Array, DType, KernelSpec, Meta, Shape
+
+#: [N, C, H, W] seen as [N, H, W, C], and back.
+PIXELS = (0, 2, 3, 1)
+PLANES = (0, 3, 1, 2)
+
+#: Operands that have four dimensions and no pixels.
+_WEIGHTS = frozenset({"weight", "dweight"})
+
+Empty = Callable[[Shape, DType], Array]
+
+
+def is_channels_last(a: Array) -> bool:
+    """Return whether `a` lies channels-last, and not in row-major order as well."""
+    if a.ndim != 4 or a.flags.c_contiguous:
+        return False
+    return bool(a.transpose(PIXELS).flags.c_contiguous)
+
+
+def empty_channels_last(empty: Empty, shape: Shape, dtype: DType) -> Array:
+    """Return a new array of `shape` [N, C, H, W] that lies channels-last."""
+    n, c, h, w = shape
+    return empty((n, h, w, c), dtype).transpose(PLANES)
+
+
+def empty_as(empty: Empty, shape: Shape, dtype: DType, *operands: Array) -> Array:
+    """Return memory for an elementwise result of four dimensions."""
+    for a in operands:
+        if a.shape == shape and is_channels_last(a):
+            return empty_channels_last(empty, shape, dtype)
+    return empty(shape, dtype)
+
+
+class Lie(NamedTuple):
+    """What a call does so that its results lie channels-last.
+
+    Attributes
+    ----------
+    copied
+        Places of the operands that are copied into the layout first.
+    outputs
+        For each output, whether it lies so.
+    """
+
+    copied: tuple[int, ...]
+    outputs: tuple[bool, ...]
+
+    def operands(self, k: Any, args: Sequence[Any]) -> tuple[Any, ...]:
+        """Return `args` with those copied that lie differently."""
+        moved = list(args)
+        for i in self.copied:
+            a = args[i]
+            moved[i] = k.copy(a, into=empty_channels_last(k.empty, a.shape, a.dtype))
+        return tuple(moved)
+
+    def empty(self, empty: Empty, metas: Sequence[Any]) -> tuple[Any, ...]:
+        """Return memory for the wanted outputs, None for the others."""
+        return tuple(
+            meta and (empty_channels_last(empty, *meta) if last else empty(*meta))
+            for meta, last in zip(metas, self.outputs, strict=True)
+        )
+
+    def described(self, key: DispatchKey) -> DispatchKey:
+        """Return the key of the call with its operands copied."""
+        if key.shapes is None or key.strides is None:
+            return key
+        strides = list(key.strides)
+        for i in self.copied:
+            place = len(self.outputs) + i
+            shape, dtype = key.shapes[place], key.dtypes[place]
+            assert shape is not None  # it was copied
+            assert dtype is not None
+            _, c, h, w = shape
+            strides[place] = tuple(
+                dtype.itemsize * step for step in (h * w * c, 1, w * c, c)
+            )
+        return key._replace(strides=tuple(strides))
+
+
+def keeps_layout(spec: KernelSpec) -> bool:
+    """Return whether results of this kernel follow the layout of what it reads."""
+    if spec.writes or spec.free:
+        return False  # the caller brings the results, or says all of them
+    if spec.elementwise:
+        return spec.layout == "any"
+    return spec.layout in {"like", "prefers channels-last"}
+
+
+def lie_of(
+    spec: KernelSpec, operands: Sequence[Any], metas: Sequence[Any], preferred: bool
+) -> Lie | None:
+    """Return how a call's operands and results lie; None for row-major results.
+
+    `preferred`: the kernel is faster channels-last, whatever it is given.
+    """
+    images = _images(spec, operands, metas)
+    if not (preferred or any(is_channels_last(operands[i]) for i in images)):
+        return None
+    copied: tuple[int, ...] = ()
+    if not spec.elementwise:
+        copied = tuple(
+            i for i in images if not operands[i].transpose(PIXELS).flags.c_contiguous
+        )
+    outputs = tuple(
+        isinstance(meta, Meta) and len(meta.shape) == 4 and o.name not in _WEIGHTS
+        for o, meta in zip(spec.outputs, metas, strict=True)
+    )
+    return Lie(copied, outputs)
+
+
+def _images(
+    spec: KernelSpec, operands: Sequence[Any], metas: Sequence[Any]
+) -> list[int]:
+    """Return the places of the inputs that are [N, C, H, W], and not broadcast."""
+    return [
+        i
+        for i, (operand, a) in enumerate(zip(spec.inputs, operands, strict=True))
+        if a is not None
+        and a.ndim == 4
+        and operand.name not in _WEIGHTS
+        and (not spec.elementwise or a.shape == metas[0].shape)
+    ]

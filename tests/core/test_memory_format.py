@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""Channels-last: who asks for it gets it, and what is computed from it keeps it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+import autocalc.nn.functional as F
+from autocalc.errors import ArgumentError, ShapeError
+
+SHAPE = (2, 3, 4, 6)
+LAST = (72, 1, 18, 3)  # its steps, channels-last
+ROWS = (72, 24, 6, 1)
+
+
+@pytest.fixture
+def x():
+    """Images, and the same numbers channels-last."""
+    rows = ac.arange(144.0).reshape(SHAPE) / 100 - 0.7
+    return rows, rows.to(memory_format=ac.channels_last)
+
+
+# ---- asking
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda x: x.to(memory_format=ac.channels_last),
+        lambda x: x.contiguous(memory_format=ac.channels_last),
+        lambda x: x.clone(memory_format=ac.channels_last),
+        lambda x: x.to(ac.float64, memory_format=ac.channels_last),
+        lambda x: x.to(copy=True, memory_format=ac.channels_last),
+        lambda x: ac.clone(x, memory_format=ac.channels_last),
+    ],
+)
+def test_the_layout_that_was_asked_for(ask, x):
+    last = ask(x[0])
+    assert last.stride() == LAST
+    assert last.is_contiguous(memory_format=ac.channels_last)
+    assert not last.is_contiguous()
+    assert np.array_equal(last.numpy(), x[0].numpy())
+
+
+def test_what_lies_so_already_is_not_copied(x):
+    _, last = x
+    assert last.to(memory_format=ac.channels_last) is last
+    assert last.contiguous(memory_format=ac.channels_last) is last
+    assert last.to(memory_format=ac.preserve_format) is last
+    one = ac.ones(2, 1, 3, 3)  # both at once
+    assert one.contiguous(memory_format=ac.channels_last) is one
+
+
+def test_back_to_rows(x):
+    rows, last = x
+    for back in (last.contiguous(), last.to(memory_format=ac.contiguous_format)):
+        assert back.stride() == ROWS
+        assert ac.equal(back, rows)
+    assert last.clone().stride() == LAST
+    assert last.clone(memory_format=ac.contiguous_format).stride() == ROWS
+
+
+def test_gradients_go_through_a_change_of_layout(x):
+    leaf = x[0].clone().requires_grad_()
+    (leaf.to(memory_format=ac.channels_last) * x[1]).sum().backward()
+    assert ac.equal(leaf.grad, x[0])
+
+
+def test_a_copy_shares_nothing(x):
+    rows, last = x
+    last.mul_(0)
+    assert rows.abs().sum() > 1
+
+
+def test_what_has_not_four_dimensions():
+    x = ac.ones(2, 3)
+    assert not x.is_contiguous(memory_format=ac.channels_last)
+    with pytest.raises(ShapeError, match=r"clone: channels_last .* shape \(2, 3\)"):
+        x.contiguous(memory_format=ac.channels_last)
+
+
+@pytest.mark.parametrize("wrong", ["channels_last", 1])
+def test_what_is_no_memory_format(wrong):
+    with pytest.raises(ArgumentError, match=r"memory_format=.* is none; give ac\."):
+        ac.ones(2, 3, 1, 1).is_contiguous(memory_format=wrong)
+    with pytest.raises(ArgumentError, match=r"clone: memory_format=.* is none"):
+        ac.ones(2, 3, 1, 1).clone(memory_format=wrong)
+
+
+def test_how_it_prints():
+    assert repr(ac.channels_last) == "autocalc.channels_last"
+
+
+# ---- keeping it
+
+WEIGHT = ac.arange(162.0).reshape(6, 3, 3, 3) / 81 - 1
+KEEP = {
+    "relu": F.relu,
+    "add": lambda x: x + x,
+    "add rows": lambda x: x.contiguous() + x,
+    "times a channel's number": lambda x: x * ac.ones(1, 3, 1, 1),
+    "from a broadcast": lambda x: ac.ones(3, 1, 1) - x,
+    "where": lambda x: ac.where(x > 0, x, 0.0),
+    "clamp": lambda x: x.clamp(-0.5, 0.5),
+    "gelu": F.gelu,
+    "conv": lambda x: F.conv2d(x, WEIGHT, padding=1),
+    "conv with bias": lambda x: F.conv2d(x, WEIGHT, ac.ones(6), stride=2, padding=1),
+    "1x1": lambda x: F.conv2d(x, ac.ones(2, 3, 1, 1)),
+    "by channel": lambda x: F.conv2d(x, ac.ones(3, 1, 3, 3), groups=3),
+    "transposed": lambda x: F.conv_transpose2d(x, ac.ones(3, 2, 2, 2), stride=2),
+    "batch norm": lambda x: F.batch_norm(x, None, None, training=True),
+    "max pool": lambda x: F.max_pool2d(x, 2),
+    "avg pool": lambda x: F.avg_pool2d(x, 2),
+    "adaptive avg pool": lambda x: F.adaptive_avg_pool2d(x, 2),
+    "adaptive max pool": lambda x: F.adaptive_max_pool2d(x, 2),
+    "cat": lambda x: ac.cat([x, x], 1),
+}
+
+
+@pytest.mark.parametrize("operation", KEEP.values(), ids=KEEP)
+def test_results_and_gradients_keep_it(operation, x):
+    rows, last = (x.requires_grad_() for x in x)
+    expected, y = operation(rows), operation(last)
+    assert y.is_contiguous(memory_format=ac.channels_last)
+    assert ac.allclose(y, expected, rtol=1e-5, atol=1e-6)
+    seed = ac.arange(float(y.numel())).reshape(y.shape) / y.numel() - 0.4
+    (dx,) = ac.autograd.grad(y, last, seed)
+    (expected_dx,) = ac.autograd.grad(expected, rows, seed)
+    assert ac.allclose(dx, expected_dx, rtol=1e-4, atol=1e-5)
+
+
+def network():
+    nn = ac.nn
+    return nn.Sequential(
+        nn.Conv2d(3, 4, 3, padding=1),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(4, 5, 3, stride=2, padding=1),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(5, 2),
+    )
+
+
+def test_a_network_trains_the_same_in_both_layouts(x):
+    grads = []
+    for images in x:
+        ac.manual_seed(0)
+        model = network()
+        model(images).square().sum().backward()
+        grads.append([p.grad for p in model.parameters()])
+    for a, b in zip(*grads, strict=True):
+        assert a.stride() == b.stride()
+        assert ac.allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+def test_the_layout_goes_through_a_network(x):
+    model = network()
+    seen = []
+    for layer in list(model)[:6]:
+        layer.register_forward_hook(lambda *args: seen.append(args[-1]))
+    model(x[1])
+    assert [y.is_contiguous(memory_format=ac.channels_last) for y in seen] == [True] * 6
+
+
+# ---- views of what an operator stored so
+
+
+def test_a_view_of_a_result_stores_it_row_by_row(x):
+    y = x[1] * 2
+    flat = y.view(2, -1)
+    assert y.stride() == ROWS
+    flat.zero_()
+    assert y.abs().sum() == 0
+
+
+def test_a_gradient_through_such_a_view(x):
+    last = x[1].requires_grad_()
+    y = F.relu(last)
+    y.view(2, -1).square().sum().backward()
+    assert ac.allclose(last.grad, 2 * F.relu(x[0]))
+
+
+def test_no_such_view_where_others_see_the_memory(x):
+    y = x[1] * 2
+    part = y[0]
+    with pytest.raises(ShapeError, match=r"view: .*cannot be seen as .*reshape\(\)"):
+        y.view(2, -1)
+    del part
+    assert y.view(2, -1).shape == (2, 72)
