@@ -78,22 +78,43 @@ def test_random_shapes(name):
     assert all(subject.calls[name] >= 15 for subject in subjects)
 
 
+def channels_last(x):
+    """The same array, the channels of a pixel side by side in memory."""
+    if x is None or x.ndim != 4:
+        return x
+    return np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+
+
+def run_as(lie, subject, name, sample, accumulate, prior):
+    """Run a kernel on operands and images of results that `lie` has laid out."""
+    outs = [None if each is None else each.copy() for each in prior]
+    if name != "conv_dweight":
+        outs = [lie(each) for each in outs]
+    operands = map(lie, sample.inputs)
+    more = (accumulate,) if TABLE[name].accumulates else ()
+    subject.kernels[name].function(*outs, *operands, *sample.attributes, *more)
+    return tuple(outs)
+
+
+@pytest.mark.parametrize("channels", [(16, 48), (20, 37)])
 @pytest.mark.parametrize("name", KERNELS)
-def test_channels_may_be_neighbours_in_memory(subject, name):
+def test_channels_may_be_neighbours_in_memory(subject, name, channels):
+    """The same bits as from planes, within the budget, whatever of it is asked for."""
     rng = np.random.default_rng(3)
-    sample = sample_of(name, rng, 3, 20, 36, (11, 13), (1, 1))
-    operands = tuple(
-        np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
-        if x.ndim == 4
-        else x
-        for x in sample.inputs
-    )
     spec = TABLE[name]
-    expected = expected_of(spec, sample, FLOAT32)
-    outs = [np.empty(each.shape, FLOAT32) for each in expected]
-    accumulate = (0,) if spec.accumulates else ()
-    subject.kernels[name].function(*outs, *operands, *sample.attributes, *accumulate)
-    subject.judge(spec, sample, FLOAT32, tuple(outs), expected)
+    for size, padding, groups in (((11, 13), (1, 1), 1), ((16, 8), (0, 2), 2)):
+        sample = sample_of(name, rng, 3, *channels, size, padding, groups, groups == 2)
+        accumulate = (1 | sample.want & 2) if groups == 1 and spec.accumulates else 0
+        zeros = expected_of(spec, sample, FLOAT32)
+        prior = tuple(
+            None if each is None else normal(rng, *each.shape) for each in zeros
+        )
+        call = (subject, name, sample, accumulate, prior)
+        outs = run_as(channels_last, *call)
+        expected = expected_of(spec, sample, FLOAT32, accumulate, prior)
+        subject.judge(spec, sample, FLOAT32, outs, expected)
+        planes = run_as(lambda x: x, *call)
+        np.testing.assert_array_equal(outs[0], planes[0])
 
 
 def test_wide_lines_and_many_tiles_are_cut(subject):

@@ -4,9 +4,9 @@
 // gradient is the same convolution, of g, with the taps turned round and the channels
 // exchanged.
 //
-// A task transforms its tiles to V[36][tile][channel], multiplies each of the 36 places
-// with the transformed weights U[36][channel][output channel], a panel of output
-// channels at a time, and transforms the products back while they are in L2.
+// A task transforms its tiles to V[place][tile][channel], multiplies each of the 36 (or
+// 16) places with the transformed weights U[place][channel][output channel], a panel of
+// output channels at a time, and transforms the products back while they are in L2.
 #include "families.hpp"
 #include "winograd_plan.hpp"
 
@@ -28,10 +28,11 @@ struct WinoJob {
     Images<const float> from;
     Images<float> to;
     WinoTaps taps;
+    int64_t places;
     Segments segments;
     int64_t data_row, data_step;  // of V
     int64_t vectors;              // of a panel, at most
-    float* weights;               // U: [group][panel][36][ins][panel's width]
+    float* weights;               // U: [group][panel][place][ins][panel's width]
     float* start;                 // the bias, [group][whole registers]
     bool accumulate;
     ac_context* context;
@@ -41,7 +42,7 @@ struct WinoJob {
         return round_up(outs, vec<float>::lanes);
     }
     [[nodiscard]] AC_INLINE int64_t group_weights() const {
-        return wino_places * ins * wide();
+        return places * ins * wide();
     }
 };
 
@@ -67,10 +68,15 @@ void gather_taps(const WinoTaps& t, const float* from, int64_t n, float* to) {
 }
 
 // Channels `begin` to `end`, counted through the groups.
+template <int out>
 void transform_weights(const WinoJob& job, int64_t begin, int64_t end) {
     constexpr int lanes = vec<float>::lanes;
     alignas(64) float taps[wino_kernel * wino_kernel * lanes];
     const Panels<float> panels(job.outs, job.vectors);
+    const auto tap = [&](int y, int x) AC_INLINE_LAMBDA {
+        const int k = y * 3 + x;
+        return load(taps + (job.taps.flipped ? 8 - k : k) * lanes);
+    };
     for (int64_t t = begin; t < end; ++t) {
         const int64_t group = t / job.ins, c = t % job.ins;
         const float* from =
@@ -78,12 +84,13 @@ void transform_weights(const WinoJob& job, int64_t begin, int64_t end) {
         float* to = job.weights + group * job.group_weights();
         for (int64_t p = 0; p < panels.count; ++p) {
             const Panel panel = panels.at(p);
-            float* u = to + wino_places * job.ins * panel.begin + c * panel.width;
+            float* u = to + job.places * job.ins * panel.begin + c * panel.width;
             for (int64_t o = 0; o < panel.width; o += lanes) {
                 const int64_t first = panel.begin + o;
                 gather_taps(job.taps, from + first * job.taps.lane,
                             smaller<int64_t>(lanes, job.outs - first), taps);
-                transform_taps(taps, job.taps.flipped, u + o, job.ins * panel.width);
+                transform<typename Wino<out>::Taps>(
+                    tap, Places<Wino<out>::in>{u + o, job.ins * panel.width});
             }
         }
     }
@@ -109,19 +116,16 @@ struct WinoTask {
     float *data, *products, *pixels;
 };
 
+template <int out>
 void read_data(const WinoJob& job, const WinoTask& task) {
     Images<const float> from = job.from;
     from.data += task.group * job.ins * from.channel;
-    read_tiles(
-        job.segments, task.first, task.last, from, job.ins, task.data, job.data_row,
-        job.data_step,
-        [&](const Segment& s) { return pixels_read(s, job.y, job.x, task.pixels); },
-        [](const float* d, int64_t line, float* v, int64_t step) {
-            transform_data(d, line, v, step);
-        });
+    read_tiles<typename Wino<out>::Data>(
+        job.segments, task.first, task.last, from, elements_of<out>(job.y, job.x),
+        job.ins, task.pixels, task.data, job.data_row, job.data_step);
 }
 
-// M[36][tile][panel] = V[36][tile][channel] U[36][channel][panel]
+// M[place][tile][panel] = V[place][tile][channel] U[place][channel][panel]
 void multiply_places(const WinoJob& job, const WinoTask& task, const Panel& panel,
                      const float* weights, int64_t step) {
     const int64_t vectors = panel.width / vec<float>::lanes;
@@ -135,7 +139,7 @@ void multiply_places(const WinoJob& job, const WinoTask& task, const Panel& pane
     tile.c_row = panel.width;
     tile.columns = panel.width;
     tile.alpha = 1;
-    for (int64_t place = 0; place < wino_places; ++place) {
+    for (int64_t place = 0; place < job.places; ++place) {
         tile.b = weights + place * job.ins * panel.width;
         for (int64_t i = 0; i < blocks; ++i) {
             tile.a = task.data + place * job.data_step + cuts.at(i) * job.data_row;
@@ -145,23 +149,85 @@ void multiply_places(const WinoJob& job, const WinoTask& task, const Panel& pane
     }
 }
 
+// Where a tile's results go in an image with channels side by side: what lies inside of
+// it, and `count` channels.
+struct Results {
+    float* at;
+    int64_t row, column, rows, columns, count;
+    vec<float> start;
+    bool add;
+    AC_INLINE void operator()(int y, int x, vec<float> v) const {
+        if (y >= rows || x >= columns) return;
+        float* place = at + y * row + x * column;
+        v = v + start;
+        if (count == vec<float>::lanes) {
+            store(place, add ? v + load(place) : v);
+        } else {
+            store_first(place, add ? v + load_first(place, count) : v, count);
+        }
+    }
+};
+
+template <int out>
+void write_last(const WinoJob& job, const WinoTask& task, const Panel& panel,
+                int64_t step) {
+    constexpr int lanes = vec<float>::lanes;
+    using Line = typename Wino<out>::Results;
+    const Images<float>& to = job.to;
+    const float* starts = job.start + task.group * job.wide() + panel.begin;
+    const float* tile = task.products;
+    for (int64_t i = task.first; i < task.last; ++i) {
+        const Segment s = job.segments.at(i);
+        float* image =
+            to.data + s.image * to.image + task.group * job.outs + panel.begin;
+        for (int64_t y = out * s.y; y < out * (s.y + s.rows); y += out) {
+            for (int64_t x = out * s.x; x < out * (s.x + s.columns); x += out) {
+                Results results = {image + y * to.row + x * to.column,
+                                   to.row,
+                                   to.column,
+                                   smaller<int64_t>(out, job.y.out - y),
+                                   smaller<int64_t>(out, job.x.out - x),
+                                   lanes,
+                                   {},
+                                   job.accumulate};
+                for (int64_t o = 0; o < panel.width; o += lanes) {
+                    results.start = load(starts + o);
+                    results.count = smaller<int64_t>(lanes, job.outs - panel.begin - o);
+                    transform<Line>(Registers{tile + o, Wino<out>::in * step, step},
+                                    results);
+                    results.at += lanes;
+                }
+                tile += panel.width;
+            }
+        }
+    }
+}
+
+template <int out>
 void write_tiles(const WinoJob& job, const WinoTask& task, const Panel& panel,
                  int64_t step) {
     constexpr int lanes = vec<float>::lanes;
+    if (job.to.channel == 1) return write_last<out>(job, task, panel, step);
+    const auto tiling = results_of<out>(job.y, job.x);
     const float* from = task.products;
     for (int64_t i = task.first; i < task.last; ++i) {
         const Segment s = job.segments.at(i);
-        const Pixels<float> pixels = pixels_written(s, job.y, job.x, task.pixels);
+        const Pixels<float> pixels = tiling.pixels(s, task.pixels);
         for (int64_t o = 0; o < panel.width; o += lanes) {
             const int64_t channel = panel.begin + o;
             const vec<float> start =
                 load(job.start + task.group * job.wide() + channel);
             const float* tile = from + o;
             for (int64_t y = 0; y < s.rows; ++y) {
-                float* line = pixels.data + wino_out * y * pixels.line();
-                for (int64_t x = 0; x < s.columns; ++x, tile += panel.width)
-                    transform_results(tile, step, start, line + wino_out * lanes * x,
-                                      pixels.line());
+                float* line = pixels.data + out * y * pixels.line();
+                for (int64_t x = 0; x < s.columns; ++x, tile += panel.width) {
+                    float* to = line + out * lanes * x;
+                    transform<typename Wino<out>::Results>(
+                        Registers{tile, Wino<out>::in * step, step},
+                        [&](int r, int c, vec<float> v) AC_INLINE_LAMBDA {
+                            store(to + r * pixels.line() + c * lanes, v + start);
+                        });
+                }
             }
             Images<float> image = job.to;
             image.data += s.image * image.image +
@@ -173,18 +239,19 @@ void write_tiles(const WinoJob& job, const WinoTask& task, const Panel& panel,
     }
 }
 
+template <int out>
 void run_wino_tasks(void* arg, int64_t begin, int64_t end) {
     WinoJob& job = *static_cast<WinoJob*>(arg);
     const Segments& segments = job.segments;
     const Panels<float> panels(job.outs, job.vectors);
     const int64_t width = panels.at(0).width;
-    const int64_t pixels = (wino_out * segments.rows() + 2) *
-                           (wino_out * segments.columns() + 2) * vec<float>::lanes;
+    const int64_t pixels =
+        tile_scratch(elements_of<out>(job.y, job.x), segments, job.ins);
     const int64_t most = segments.most_tiles();
     WinoTask task;
-    task.data = scratch_for<float>(job.context, slot_data, wino_places * job.data_step);
+    task.data = scratch_for<float>(job.context, slot_data, job.places * job.data_step);
     task.products = scratch_for<float>(job.context, slot_products,
-                                       wino_places * wino_step(most, width));
+                                       job.places * wino_step(most, width));
     task.pixels = scratch_for<float>(job.context, slot_pixels, pixels);
     if (task.data == nullptr || task.products == nullptr || task.pixels == nullptr) {
         __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
@@ -198,14 +265,14 @@ void run_wino_tasks(void* arg, int64_t begin, int64_t end) {
         task.tiles = 0;
         for (int64_t i = task.first; i < task.last; ++i)
             task.tiles += segments.at(i).tiles();
-        read_data(job, task);
+        read_data<out>(job, task);
         const float* weights = job.weights + task.group * job.group_weights();
         for (int64_t p = 0; p < panels.count; ++p) {
             const Panel panel = panels.at(p);
             const int64_t step = wino_step(most, panel.width);
             multiply_places(job, task, panel,
-                            weights + wino_places * job.ins * panel.begin, step);
-            write_tiles(job, task, panel, step);
+                            weights + job.places * job.ins * panel.begin, step);
+            write_tiles<out>(job, task, panel, step);
         }
     }
 }
@@ -213,21 +280,22 @@ void run_wino_tasks(void* arg, int64_t begin, int64_t end) {
 // ---- a call
 
 // A panel's products are a quarter of L2, together with half of L2 for the tiles.
-int64_t panel_vectors(int64_t tiles, int64_t outs) {
+int64_t panel_vectors(int64_t places, int64_t tiles, int64_t outs) {
     constexpr int64_t lanes = vec<float>::lanes;
-    const int64_t fitting =
-        l2_bytes() / 4 / bytes_of<float>(wino_places * tiles * lanes);
+    const int64_t fitting = l2_bytes() / 4 / bytes_of<float>(places * tiles * lanes);
     return larger<int64_t>(1, smaller<int64_t>(smaller<int64_t>(tile_vectors, fitting),
                                                ceil_div(outs, lanes)));
 }
 
+template <int out>
 bool run_winograd(WinoJob& job, const ac_array* bias) {
+    job.places = Wino<out>::places;
     job.data_row = wino_row(job.ins);
-    job.segments =
-        segments_of(job.segments.batch, job.y.out, job.x.out, tiles_for(job.data_row));
+    job.segments = segments_of(job.segments.batch, job.y.out, job.x.out, out,
+                               tiles_for(job.data_row, job.places));
     const int64_t most = job.segments.most_tiles();
     job.data_step = wino_step(most, job.data_row);
-    job.vectors = panel_vectors(most, job.outs);
+    job.vectors = panel_vectors(job.places, most, job.outs);
     const int64_t all = job.groups * job.group_weights();
     job.weights =
         scratch_for<float>(job.context, slot_weights, all + job.groups * job.wide());
@@ -237,12 +305,13 @@ bool run_winograd(WinoJob& job, const ac_array* bias) {
     const int64_t tasks = job.segments.tasks * job.groups;
     const int64_t work =
         job.segments.count() * job.groups * most * job.ins * job.wide();
-    parallel(job.context, job.groups * job.ins, all > serial_work,
-             [&](int64_t begin, int64_t end) { transform_weights(job, begin, end); });
+    parallel(
+        job.context, job.groups * job.ins, all > serial_work,
+        [&](int64_t begin, int64_t end) { transform_weights<out>(job, begin, end); });
     if (work < serial_work / 8 || tasks < 2) {
-        run_wino_tasks(&job, 0, tasks);
+        run_wino_tasks<out>(&job, 0, tasks);
     } else {
-        job.context->parallel_for(job.context, tasks, run_wino_tasks, &job);
+        job.context->parallel_for(job.context, tasks, run_wino_tasks<out>, &job);
     }
     return job.failed == 0;
 }
@@ -273,7 +342,7 @@ void wino_conv(const ac_call* call, ac_context* context, ac_status* status) {
     const Images<const float> taps = images_of<const float>(weight);
     job.taps = {taps.data, w.outs * taps.image, taps.image, taps.channel,
                 taps.row,  taps.column,         false};
-    if (!run_winograd(job, operand(call, conv_bias))) no_memory(status);
+    if (!run_winograd<4>(job, operand(call, conv_bias))) no_memory(status);
 }
 
 enum { dx_out, dx_g, dx_weight, dx_bias };
@@ -301,14 +370,14 @@ void wino_dx(const ac_call* call, ac_context* context, ac_status* status) {
     const Images<const float> taps = images_of<const float>(weight);
     job.taps = {taps.data, w.outs * taps.image, taps.channel, taps.image,
                 taps.row,  taps.column,         true};
-    if (!run_winograd(job, operand(call, dx_bias))) no_memory(status);
+    if (!run_winograd<4>(job, operand(call, dx_bias))) no_memory(status);
 }
 
 // ---- which convolutions
 
 const char* cheaper(int64_t ins, int64_t outs, const Axis& y, const Axis& x) {
     constexpr int64_t lanes = vec<float>::lanes;
-    const int64_t tiles = ceil_div(y.out, wino_out) * ceil_div(x.out, wino_out);
+    const int64_t tiles = ceil_div(y.out, 4) * ceil_div(x.out, 4);
     const int64_t registers = ceil_div(ins, lanes) + ceil_div(outs, lanes);
     return wino_cheaper(tiles, y.out * x.out, ins, outs, tiles * registers);
 }

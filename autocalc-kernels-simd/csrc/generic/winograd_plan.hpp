@@ -48,10 +48,10 @@ struct Segments {
     }
 };
 
+// Of images of `height` x `width` results, `out` x `out` to a tile.
 AC_INLINE Segments segments_of(int64_t batch, int64_t height, int64_t width,
-                               int64_t most) {
-    Segments s = {batch, ceil_div(height, wino_out), ceil_div(width, wino_out), 1, 1,
-                  1};
+                               int64_t out, int64_t most) {
+    Segments s = {batch, ceil_div(height, out), ceil_div(width, out), 1, 1, 1};
     s.chunks = ceil_div(s.tiles_x, most);
     const int64_t rows =
         s.chunks > 1 ? 1 : larger<int64_t>(1, most / larger<int64_t>(1, s.tiles_x));
@@ -73,62 +73,141 @@ AC_INLINE int64_t wino_row(int64_t columns) {
 }
 
 // A matrix for each place. They lie one register further apart than they need to, since
-// a tile's 36 stores would else fall into the same lines of L1.
+// a tile's stores would else fall into the same lines of L1.
 AC_INLINE int64_t wino_step(int64_t rows, int64_t row) {
     return rows * row + vec<float>::lanes;
 }
 
-// As many tiles as half of L2 has room for, `row` floats each in 36 places.
-AC_INLINE int64_t tiles_for(int64_t row) {
-    const int64_t fitting = l2_bytes() / 2 / bytes_of<float>(wino_places * row);
+// As many tiles as half of L2 has room for, `row` floats each in all places.
+AC_INLINE int64_t tiles_for(int64_t row, int64_t places) {
+    const int64_t fitting = l2_bytes() / 2 / bytes_of<float>(places * row);
     return larger(wino_fewest_tiles, smaller(wino_most_tiles, fitting));
 }
 
-// The elements that the tiles of a segment read, and where its results go.
-AC_INLINE Pixels<float> pixels_read(const Segment& s, const Axis& y, const Axis& x,
-                                    float* data) {
-    return {data,
-            wino_out * s.rows + 2,
-            wino_out * s.columns + 2,
-            wino_out * s.y - y.padding,
-            wino_out * s.x - x.padding,
-            y.in,
-            x.in,
-            vec<float>::lanes};
+// ---- tiles
+
+// The pixels of a tile: `size` x `size` of them, tiles `out` apart, in images of `rows`
+// x `columns`. The first tile begins `above` rows and `before` columns outside.
+template <int out_, int size_>
+struct Tiling {
+    static constexpr int out = out_, size = size_;
+    int64_t rows, columns, above, before;
+
+    // Those of a segment.
+    [[nodiscard]] AC_INLINE Pixels<float> pixels(const Segment& s, float* data) const {
+        return {data,
+                out * (s.rows - 1) + size,
+                out * (s.columns - 1) + size,
+                out * s.y - above,
+                out * s.x - before,
+                rows,
+                columns,
+                vec<float>::lanes};
+    }
+    // Scratch for the largest segment.
+    [[nodiscard]] AC_INLINE static int64_t pixels_of(const Segments& s) {
+        return (out * (s.rows() - 1) + size) * (out * (s.columns() - 1) + size) *
+               vec<float>::lanes;
+    }
+};
+// The elements that tiles read, and their results: as many as the tiles have.
+template <int out>
+AC_INLINE Tiling<out, out + 2> elements_of(const Axis& y, const Axis& x) {
+    return {y.in, x.in, y.padding, x.padding};
 }
-// Those of the results are as many as the tiles have, whether read or written.
-AC_INLINE Pixels<float> pixels_written(const Segment& s, const Axis& y, const Axis& x,
-                                       float* data) {
-    return {data,           wino_out * s.rows, wino_out * s.columns,
-            wino_out * s.y, wino_out * s.x,    y.out,
-            x.out,          vec<float>::lanes};
+template <int out>
+AC_INLINE Tiling<out, out> results_of(const Axis& y, const Axis& x) {
+    return {y.out, x.out, 0, 0};
 }
 
-// Tiles of segments `first` to `last`, [36][tile][row]: `channels` channels from
-// `from` on. pixels_of(segment, data) says what they read, and transform(pixels, line,
-// to, step) is one tile's.
-template <class PixelsOf, class Transform>
-AC_INLINE void read_tiles(const Segments& segments, int64_t first, int64_t last,
-                          const Images<const float>& from, int64_t channels, float* to,
-                          int64_t row, int64_t step, PixelsOf&& pixels_of,
-                          Transform&& transform) {
+// Where the pixels of one tile lie, channels side by side; outside of the image there
+// are `zeros`. So no tile is copied: in images of 28 x 28 half of them, in smaller ones
+// nearly all, reach beyond the border.
+template <int size>
+struct TilePixels {
+    const float* at[size][size];
+
+    template <int out>
+    AC_INLINE TilePixels(const Images<const float>& image, const Tiling<out, size>& t,
+                         int64_t tile_y, int64_t tile_x, const float* zeros) {
+        const int64_t top = out * tile_y - t.above, left = out * tile_x - t.before;
+#pragma GCC unroll 6
+        for (int y = 0; y < size; ++y) {
+            const bool row = top + y >= 0 && top + y < t.rows;
+            const int64_t first = (top + y) * image.row + left * image.column;
+#pragma GCC unroll 6
+            for (int x = 0; x < size; ++x) {
+                const bool inside = row && left + x >= 0 && left + x < t.columns;
+                at[y][x] = inside ? image.data + (first + x * image.column) : zeros;
+            }
+        }
+    }
+};
+
+// Transforms `channels` neighbouring channels of a tile.
+template <class Line>
+AC_INLINE void read_tile(const TilePixels<Line::from>& pixels, int64_t channels,
+                         float* to, int64_t step) {
     constexpr int lanes = vec<float>::lanes;
+    int64_t c = 0;
+    const auto whole = [&](int y, int x)
+                           AC_INLINE_LAMBDA { return load(pixels.at[y][x] + c); };
+    for (; c + lanes <= channels; c += lanes)
+        transform<Line>(whole, Places<Line::to>{to + c, step});
+    if (c == channels) return;
+    const auto some = [&](int y, int x) AC_INLINE_LAMBDA {
+        return load_first(pixels.at[y][x] + c, channels - c);
+    };
+    transform<Line>(some, Places<Line::to>{to + c, step});
+}
+
+// Tiles of segments `first` to `last`, [place][tile][row]: `channels` channels of
+// `from`. `scratch` has room for a segment's pixels and for a pixel's channels.
+template <class Line, int out>
+AC_INLINE void read_tiles(const Segments& segments, int64_t first, int64_t last,
+                          const Images<const float>& from,
+                          const Tiling<out, Line::from>& tiling, int64_t channels,
+                          float* scratch, float* to, int64_t row, int64_t step) {
+    constexpr int lanes = vec<float>::lanes;
+    const bool last_channels = from.channel == 1;
+    if (last_channels) clear_run(scratch, channels);
     for (int64_t i = first; i < last; ++i) {
         const Segment s = segments.at(i);
-        const Pixels<float> pixels = pixels_of(s);
-        for (int64_t c = 0; c < channels; c += lanes) {
-            Images<const float> image = from;
-            image.data += s.image * image.image + c * image.channel;
+        Images<const float> image = from;
+        image.data += s.image * image.image;
+        if (last_channels) {
+            for (int64_t y = 0; y < s.rows; ++y) {
+                for (int64_t x = 0; x < s.columns; ++x, to += row) {
+                    const TilePixels<Line::from> pixels(image, tiling, s.y + y, s.x + x,
+                                                        scratch);
+                    read_tile<Line>(pixels, channels, to, step);
+                }
+            }
+            continue;
+        }
+        const Pixels<float> pixels = tiling.pixels(s, scratch);
+        for (int64_t c = 0; c < channels;
+             c += lanes, image.data += lanes * image.channel) {
             gather_pixels(image, smaller<int64_t>(lanes, channels - c), pixels);
             float* tile = to + c;
             for (int64_t y = 0; y < s.rows; ++y) {
-                const float* line = pixels.data + wino_out * y * pixels.line();
-                for (int64_t x = 0; x < s.columns; ++x, tile += row)
-                    transform(line + wino_out * lanes * x, pixels.line(), tile, step);
+                const float* line = pixels.data + out * y * pixels.line();
+                for (int64_t x = 0; x < s.columns; ++x, tile += row) {
+                    transform<Line>(
+                        Registers{line + out * lanes * x, pixels.line(), lanes},
+                        Places<Line::to>{tile, step});
+                }
             }
         }
         to += s.tiles() * row;
     }
+}
+
+// Room for `read_tiles`.
+template <class Of>
+AC_INLINE int64_t tile_scratch(const Of&, const Segments& segments, int64_t channels) {
+    return larger(Of::pixels_of(segments),
+                  round_up(channels, int64_t(vec<float>::lanes)));
 }
 
 // ---- which convolutions
@@ -149,7 +228,7 @@ AC_INLINE const char* wino_cheaper(int64_t tiles, int64_t results, int64_t ins,
     const double steps = number(ins * round_up(outs, lanes)) / (2 * lanes);
     const double plain =
         steps * number(wino_kernel * wino_kernel * results) / plain_share;
-    const double products = steps * number(tiles * wino_places) / product_share;
+    const double products = steps * number(tiles * 36) / product_share;
     return products + wino_transform * number(transforms) < plain
                ? nullptr
                : "the transforms would take longer than they save";

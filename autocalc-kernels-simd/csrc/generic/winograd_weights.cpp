@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // conv_dweight by Winograd's transforms, for 3 x 3 windows at stride 1: with V the
-// transformed tiles of x, as conv has them, and Z the transformed tiles of 4 x 4
-// elements of g, each of the 36 places has a product
+// transformed tiles of x, as conv has them, and Z the transformed tiles of g, each of
+// the 36 (or 16) places has a product
 //
 //     M[channel][output] = sum over tiles of V[tile][channel] Z[tile][output]
 //
 // over all images, and only M is transformed back: 36 multiplications for each tile and
-// pair of channels where the sum as it stands takes 144.
+// pair of channels where the sum as it stands takes 144 (or 16 of 36).
 //
 // A task has a part of the tiles and a block of the channels of x, and adds its
 // products up batch by batch of tiles. Parts follow from the shape and are added in
@@ -32,11 +32,12 @@ constexpr int64_t wino_batch = wino_most_tiles;
 struct GradientJob {
     Windows windows;
     Images<const float> x, g;
+    int64_t places;
     Segments segments;  // its tasks are batches of tiles here
     int64_t parts, blocks;
     int64_t data_row, data_step;          // of V
     int64_t gradient_row, gradient_step;  // of Z
-    int64_t sum_step;                     // of M, [36][ins][whole registers]
+    int64_t sum_step;                     // of M, [place][ins][whole registers]
     float* sums;                          // [part][group]
     ac_context* context;
     int failed;
@@ -54,6 +55,7 @@ struct GradientTask {
 };
 
 // The tiles of a batch; answers how many.
+template <int out>
 int64_t read_batch(const GradientJob& job, const GradientTask& task, int64_t batch) {
     const Windows& w = job.windows;
     const Cuts cuts = job.segments.of_task();
@@ -61,20 +63,12 @@ int64_t read_batch(const GradientJob& job, const GradientTask& task, int64_t bat
     Images<const float> x = job.x, g = job.g;
     x.data += (task.group * w.ins + task.channel) * x.channel;
     g.data += task.group * w.outs * g.channel;
-    read_tiles(
-        job.segments, first, last, x, task.channels, task.data, job.data_row,
-        job.data_step,
-        [&](const Segment& s) { return pixels_read(s, w.y, w.x, task.pixels); },
-        [](const float* from, int64_t line, float* to, int64_t step) {
-            transform_data(from, line, to, step);
-        });
-    read_tiles(
-        job.segments, first, last, g, w.outs, task.gradients, job.gradient_row,
-        job.gradient_step,
-        [&](const Segment& s) { return pixels_written(s, w.y, w.x, task.pixels); },
-        [](const float* from, int64_t line, float* to, int64_t step) {
-            transform_gradients(from, line, to, step);
-        });
+    read_tiles<typename Wino<out>::Data>(
+        job.segments, first, last, x, elements_of<out>(w.y, w.x), task.channels,
+        task.pixels, task.data, job.data_row, job.data_step);
+    read_tiles<typename Wino<out>::Gradients>(
+        job.segments, first, last, g, results_of<out>(w.y, w.x), w.outs, task.pixels,
+        task.gradients, job.gradient_row, job.gradient_step);
     int64_t tiles = 0;
     for (int64_t i = first; i < last; ++i) tiles += job.segments.at(i).tiles();
     return tiles;
@@ -90,7 +84,7 @@ AC_INLINE void fetch_sums(const Tile<float>& tile, int64_t rows) {
     }
 }
 
-// M[36][channel][output channel] (+)= V^T Z
+// M[place][channel][output channel] (+)= V^T Z
 void multiply_batch(const GradientJob& job, const GradientTask& task, int64_t tiles,
                     bool add) {
     constexpr int64_t lanes = vec<float>::lanes;
@@ -103,7 +97,7 @@ void multiply_batch(const GradientJob& job, const GradientTask& task, int64_t ti
     tile.c_row = job.wide();
     tile.alpha = 1;
     tile.beta = add ? 1 : 0;
-    for (int64_t place = 0; place < wino_places; ++place) {
+    for (int64_t place = 0; place < job.places; ++place) {
         const float* data = task.data + place * job.data_step;
         for (int64_t p = 0; p < panels.count; ++p) {
             const Panel panel = panels.at(p);
@@ -123,16 +117,17 @@ void multiply_batch(const GradientJob& job, const GradientTask& task, int64_t ti
     }
 }
 
+template <int out>
 void run_gradient_tasks(void* arg, int64_t begin, int64_t end) {
     GradientJob& job = *static_cast<GradientJob*>(arg);
     const Windows& w = job.windows;
     const Segments& segments = job.segments;
-    const int64_t pixels = (wino_out * segments.rows() + 2) *
-                           (wino_out * segments.columns() + 2) * vec<float>::lanes;
+    const int64_t pixels =
+        tile_scratch(elements_of<out>(w.y, w.x), segments, larger(w.ins, w.outs));
     GradientTask task;
-    task.data = scratch_for<float>(job.context, slot_data, wino_places * job.data_step);
-    task.gradients = scratch_for<float>(job.context, slot_gradients,
-                                        wino_places * job.gradient_step);
+    task.data = scratch_for<float>(job.context, slot_data, job.places * job.data_step);
+    task.gradients =
+        scratch_for<float>(job.context, slot_gradients, job.places * job.gradient_step);
     task.pixels = scratch_for<float>(job.context, slot_pixels, pixels);
     if (task.data == nullptr || task.gradients == nullptr || task.pixels == nullptr) {
         __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
@@ -145,11 +140,11 @@ void run_gradient_tasks(void* arg, int64_t begin, int64_t end) {
         task.channel = channels.at(block);
         task.channels = channels.size(block);
         task.sums = job.sums +
-                    (part * w.groups + task.group) * wino_places * job.sum_step +
+                    (part * w.groups + task.group) * job.places * job.sum_step +
                     task.channel * job.wide();
         const int64_t first = batches.at(part), last = batches.at(part + 1);
         for (int64_t batch = first; batch < last; ++batch) {
-            const int64_t tiles = read_batch(job, task, batch);
+            const int64_t tiles = read_batch<out>(job, task, batch);
             multiply_batch(job, task, tiles, batch > first);
         }
     }
@@ -171,25 +166,27 @@ void write_taps(const float* taps, int64_t n, const Images<float>& to, float* ou
 }
 
 // Channels `begin` to `end` of x, counted through the groups.
+template <int out>
 void transform_parts(const GradientJob& job, const Images<float>& to, bool accumulate,
                      int64_t begin, int64_t end) {
     constexpr int lanes = vec<float>::lanes;
     const Windows& w = job.windows;
-    const int64_t part_step = w.groups * wino_places * job.sum_step;
-    alignas(64) float total[wino_places * lanes];
+    const int64_t part_step = w.groups * job.places * job.sum_step;
+    alignas(64) float total[Wino<out>::places * lanes];
     alignas(64) float taps[wino_kernel * wino_kernel * lanes];
     for (int64_t t = begin; t < end; ++t) {
         const int64_t group = t / w.ins, c = t % w.ins;
         for (int64_t o = 0; o < w.outs; o += lanes) {
             const float* sums =
-                job.sums + group * wino_places * job.sum_step + c * job.wide() + o;
-            for (int64_t place = 0; place < wino_places; ++place) {
+                job.sums + group * job.places * job.sum_step + c * job.wide() + o;
+            for (int64_t place = 0; place < job.places; ++place) {
                 vec<float> sum = load(sums + place * job.sum_step);
                 for (int64_t part = 1; part < job.parts; ++part)
                     sum = sum + load(sums + part * part_step + place * job.sum_step);
                 store(total + place * lanes, sum);
             }
-            transform_sums(total, lanes, taps);
+            transform<typename Wino<out>::Weights>(
+                Registers{total, Wino<out>::in * lanes, lanes}, Places<3>{taps, lanes});
             write_taps(taps, smaller<int64_t>(lanes, w.outs - o), to,
                        to.data + (group * w.outs + o) * to.image + c * to.channel,
                        accumulate);
@@ -199,32 +196,34 @@ void transform_parts(const GradientJob& job, const Images<float>& to, bool accum
 
 // ---- the kernel
 
+template <int out>
 bool sum_tiles(GradientJob& job, const Images<float>& to, bool accumulate) {
     const Windows& w = job.windows;
+    job.places = Wino<out>::places;
     job.blocks = ceil_div(w.ins, wino_block);
     job.data_row = wino_row(ceil_div(w.ins, job.blocks));
     job.gradient_row = wino_row(job.wide());
-    job.segments = segments_of(w.batch, w.y.out, w.x.out, wino_batch);
+    job.segments = segments_of(w.batch, w.y.out, w.x.out, out, wino_batch);
     const int64_t most = job.segments.most_tiles();
     job.data_step = wino_step(most, job.data_row);
     job.gradient_step = wino_step(most, job.gradient_row);
     job.sum_step = wino_step(w.ins, job.wide());
     job.parts =
         smaller(job.segments.tasks, ceil_div(wino_parts, job.blocks * w.groups));
-    const int64_t sums = job.parts * w.groups * wino_places * job.sum_step;
+    const int64_t sums = job.parts * w.groups * job.places * job.sum_step;
     job.sums = scratch_for<float>(job.context, slot_sums, sums);
     if (job.sums == nullptr) return false;
     const int64_t tasks = job.parts * w.groups * job.blocks;
     const int64_t work = job.segments.count() * most * w.groups * w.ins * job.wide();
     if (work < serial_work / 8 || tasks < 2) {
-        run_gradient_tasks(&job, 0, tasks);
+        run_gradient_tasks<out>(&job, 0, tasks);
     } else {
-        job.context->parallel_for(job.context, tasks, run_gradient_tasks, &job);
+        job.context->parallel_for(job.context, tasks, run_gradient_tasks<out>, &job);
     }
     if (job.failed != 0) return false;
     parallel(job.context, w.groups * w.ins, sums > serial_work,
              [&](int64_t begin, int64_t end) {
-                 transform_parts(job, to, accumulate, begin, end);
+                 transform_parts<out>(job, to, accumulate, begin, end);
              });
     return true;
 }
@@ -246,7 +245,7 @@ void wino_dweight(const ac_call* call, ac_context* context, ac_status* status) {
     job.context = context;
     if (dbias != nullptr)
         sum_bias(job.windows, job.g, dbias, (accumulate & 2) != 0, context);
-    if (!sum_tiles(job, images_of<float>(dweight), (accumulate & 1) != 0))
+    if (!sum_tiles<4>(job, images_of<float>(dweight), (accumulate & 1) != 0))
         no_memory(status);
 }
 
@@ -258,8 +257,7 @@ const char* dweight_supports(const ac_call* call) {
     const Windows w = windows_of_gradient(call);
     const char* reason = wino_refuses(w);
     if (reason != nullptr) return reason;
-    const int64_t tiles =
-        w.batch * ceil_div(w.y.out, wino_out) * ceil_div(w.x.out, wino_out);
+    const int64_t tiles = w.batch * ceil_div(w.y.out, 4) * ceil_div(w.x.out, 4);
     if (tiles * w.groups * w.ins * w.outs == 0) return "there are no windows";
     const int64_t blocks = ceil_div(w.ins, wino_block), outs = ceil_div(w.outs, lanes);
     // The sums' way back, and as much again for the parts that are added up.
