@@ -5,18 +5,25 @@
 #include <array>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 
 #if !defined(_WIN32)
 #include <pthread.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #endif
+
+#include "region.hpp"
 
 namespace autocalc::runtime {
 namespace {
 
 constexpr std::size_t alignment = 64;
-constexpr std::size_t huge_page = std::size_t{2} << 20;
+// Up to here freed blocks lie in lists, and what was freed last, which caches may still
+// hold, is used first: a step of a transformer took 1.2 times as long when its arrays
+// of 2 MiB were cut from the region each time.
+constexpr std::size_t largest_listed = std::size_t{2} << 20;
+// From here on their memory comes from the region, for its huge pages.
+constexpr std::size_t least_cut = std::size_t{256} << 10;
 constexpr std::size_t smallest = 1024;
 // Four sizes between two powers of two: at most a quarter of a block is unused.
 constexpr int steps_per_octave = 4;
@@ -25,10 +32,9 @@ constexpr int bucket_count = octaves * steps_per_octave;
 
 // Stands in the 64 bytes before the memory that a caller sees.
 struct alignas(alignment) Header {
+    int bucket;  // or of_region
+    bool cut;    // its memory is a block of the region
     Header* next;
-    void* start;  // what the system gave
-    std::size_t mapped;
-    int bucket;
 };
 static_assert(sizeof(Header) == alignment, "the header keeps the alignment");
 
@@ -58,57 +64,6 @@ Header* header_of(const void* block) {
                                      sizeof(Header));
 }
 
-// Writes the header that ends where the caller's memory begins.
-Header* place_header(char* memory, void* start, std::size_t mapped, int bucket) {
-    Header* header = header_of(memory);
-    *header = Header{nullptr, start, mapped, bucket};
-    return header;
-}
-
-#if !defined(_WIN32)
-// The memory begins on a huge page; the header has the small page before it, so that a
-// block of exactly 2 MiB takes one huge page. Mapped with room to spare, and the rest
-// returned.
-Header* map_block(std::size_t size, int bucket) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const std::size_t whole = (size + page - 1) / page * page;
-    const std::size_t reserve = whole + huge_page + page;
-    void* raw = mmap(nullptr, reserve, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (raw == MAP_FAILED) return nullptr;
-    char* begin = static_cast<char*>(raw);
-    const auto first = reinterpret_cast<std::uintptr_t>(begin) + page;
-    const std::size_t before = (huge_page - first % huge_page) % huge_page;
-    const std::size_t after = reserve - before - page - whole;
-    if (before != 0) munmap(begin, before);
-    if (after != 0) munmap(begin + before + page + whole, after);
-    char* memory = begin + before + page;
-#if defined(MADV_HUGEPAGE)
-    madvise(memory, whole, MADV_HUGEPAGE);
-#endif
-    return place_header(memory, begin + before, page + whole, bucket);
-}
-#endif
-
-Header* system_allocate(std::size_t size, int bucket) {
-#if !defined(_WIN32)
-    if (size >= huge_page) return map_block(size, bucket);
-#endif
-    void* start = std::aligned_alloc(alignment, size + sizeof(Header));
-    if (start == nullptr) return nullptr;
-    return place_header(static_cast<char*>(start) + sizeof(Header), start, 0, bucket);
-}
-
-void system_release(Header* header) {
-#if !defined(_WIN32)
-    if (header->mapped != 0) {
-        munmap(header->start, header->mapped);
-        return;
-    }
-#endif
-    std::free(header->start);
-}
-
 std::uint64_t default_limit() {
 #if !defined(_WIN32)
     const long pages = sysconf(_SC_PHYS_PAGES);
@@ -122,65 +77,107 @@ std::uint64_t default_limit() {
 
 class Cache {
   public:
-    Header* take(int bucket, std::size_t size) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        Header*& head = free_[static_cast<std::size_t>(bucket)];
-        Header* header = head;
-        if (header != nullptr) {
-            head = header->next;
-            stats.cached -= size;
-            ++stats.reused;
-            count_live(size);
+    void* take(std::size_t bytes) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        bool reused = false;
+        void* block = nullptr;
+        if (bytes > largest_listed) block = region_.take(bytes, reused);
+        if (block == nullptr) block = take_listed(bucket_of(bytes), reused);
+        if (block == nullptr) return nullptr;
+        ++stats_.allocations;
+        ++stats_.blocks;
+        if (reused) ++stats_.reused;
+        stats_.in_use += capacity(block);
+        stats_.peak = std::max(stats_.peak, stats_.in_use);
+        return block;
+    }
+    void give(void* block) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        --stats_.blocks;
+        stats_.in_use -= capacity(block);
+        Header* header = header_of(block);
+        if (header->bucket == of_region) {
+            region_.give(block);
+        } else {
+            Header*& head = free_[static_cast<std::size_t>(header->bucket)];
+            header->next = head;
+            head = header;
+            listed_ += bucket_size(header->bucket);
         }
-        return header;
+        if (cached() > limit_) shrink(limit_);
     }
-    void note_new(std::size_t size) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        count_live(size);
+    // Gives kept memory back until at most `keep` bytes are; how many that were.
+    std::uint64_t trim(std::uint64_t keep) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return shrink(keep);
     }
-    // The block, or null if it was kept.
-    Header* give(Header* header) {
-        const std::size_t size = bucket_size(header->bucket);
-        const std::lock_guard<std::mutex> lock(mutex);
-        stats.in_use -= size;
-        --stats.blocks;
-        if (stats.cached + size > limit) return header;
-        Header*& head = free_[static_cast<std::size_t>(header->bucket)];
-        header->next = head;
-        head = header;
-        stats.cached += size;
-        return nullptr;
+    void set_limit(std::uint64_t bytes) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        limit_ = bytes;
+        shrink(bytes);
     }
-    // Blocks that were kept above `keep` bytes, largest first, as a list.
-    Header* drain(std::uint64_t keep) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        Header* drained = nullptr;
-        for (int bucket = bucket_count - 1; bucket >= 0 && stats.cached > keep;
-             --bucket) {
-            Header*& head = free_[static_cast<std::size_t>(bucket)];
-            while (head != nullptr && stats.cached > keep) {
-                Header* header = head;
-                head = header->next;
-                header->next = drained;
-                drained = header;
-                stats.cached -= bucket_size(bucket);
-            }
-        }
-        return drained;
+    AllocatorStats stats() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        AllocatorStats now = stats_;
+        now.cached = cached();
+        return now;
     }
-
-    std::mutex mutex;
-    AllocatorStats stats;
-    std::uint64_t limit = default_limit();
+    void reset_peak() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        stats_.peak = stats_.in_use;
+    }
+    void lock() { mutex_.lock(); }
+    void unlock() { mutex_.unlock(); }
 
   private:
-    void count_live(std::size_t size) {
-        ++stats.allocations;
-        ++stats.blocks;
-        stats.in_use += size;
-        stats.peak = std::max(stats.peak, stats.in_use);
+    [[nodiscard]] std::uint64_t cached() const { return listed_ + region_.kept(); }
+    void* take_listed(int bucket, bool& reused) {
+        Header*& head = free_[static_cast<std::size_t>(bucket)];
+        Header* header = head;
+        reused = header != nullptr;
+        if (!reused) return make(bucket);
+        head = header->next;
+        listed_ -= bucket_size(bucket);
+        return header + 1;
     }
+    void* make(int bucket) {
+        const std::size_t bytes = bucket_size(bucket) + sizeof(Header);
+        bool reused = false;
+        void* memory = bytes > least_cut ? region_.take(bytes, reused) : nullptr;
+        const bool cut = memory != nullptr;
+        if (!cut) memory = std::aligned_alloc(alignment, bytes);
+        if (memory == nullptr && shrink(0) != 0)
+            memory = std::aligned_alloc(alignment, bytes);
+        if (memory == nullptr) return nullptr;
+        return new (memory) Header{bucket, cut, nullptr} + 1;
+    }
+    // Returns how many bytes fewer are kept.
+    std::uint64_t shrink(std::uint64_t keep) {
+        const std::uint64_t before = cached();
+        region_.trim(keep - std::min(keep, listed_));
+        for (int bucket = bucket_count - 1; bucket >= 0 && listed_ > keep; --bucket) {
+            Header*& head = free_[static_cast<std::size_t>(bucket)];
+            while (head != nullptr && listed_ > keep) {
+                Header* header = head;
+                head = header->next;
+                listed_ -= bucket_size(bucket);
+                if (header->cut) {
+                    region_.give(header);
+                } else {
+                    std::free(header);
+                }
+            }
+        }
+        region_.trim(keep - std::min(keep, listed_));
+        return before - cached();
+    }
+
+    std::mutex mutex_;
+    AllocatorStats stats_;
+    std::uint64_t limit_ = default_limit();
+    std::uint64_t listed_ = 0;  // bytes of free blocks in lists
     std::array<Header*, bucket_count> free_{};
+    Region region_;
 };
 
 // Never destroyed: arrays may outlive every static object.
@@ -189,23 +186,12 @@ Cache& cache() {
         auto* made = new Cache;
 #if !defined(_WIN32)
         // A fork takes the lock first, so that the child does not inherit it locked.
-        pthread_atfork([] { cache().mutex.lock(); }, [] { cache().mutex.unlock(); },
-                       [] { cache().mutex.unlock(); });
+        pthread_atfork([] { cache().lock(); }, [] { cache().unlock(); },
+                       [] { cache().unlock(); });
 #endif
         return made;
     }();
     return *instance;
-}
-
-std::uint64_t release_list(Header* list) {
-    std::uint64_t bytes = 0;
-    while (list != nullptr) {
-        Header* next = list->next;
-        bytes += bucket_size(list->bucket);
-        system_release(list);
-        list = next;
-    }
-    return bytes;
 }
 
 class ThreadScratch {
@@ -232,49 +218,23 @@ class ThreadScratch {
 
 }  // namespace
 
+std::size_t capacity(const void* block) {
+    const int bucket = header_of(block)->bucket;
+    return bucket == of_region ? Region::capacity(block) : bucket_size(bucket);
+}
+
 void* allocate(std::size_t bytes) {
-    if (bytes > (std::size_t{1} << 46)) return nullptr;
-    const int bucket = bucket_of(bytes);
-    const std::size_t size = bucket_size(bucket);
-    Header* header = cache().take(bucket, size);
-    if (header == nullptr) {
-        header = system_allocate(size, bucket);
-        if (header == nullptr && trim() != 0) header = system_allocate(size, bucket);
-        if (header == nullptr) return nullptr;
-        cache().note_new(size);
-    }
-    return header + 1;
+    return bytes > (std::size_t{1} << 46) ? nullptr : cache().take(bytes);
 }
 
 void release(void* block) {
-    if (block == nullptr) return;
-    Header* unwanted = cache().give(header_of(block));
-    if (unwanted != nullptr) system_release(unwanted);
+    if (block != nullptr) cache().give(block);
 }
 
-std::size_t capacity(const void* block) {
-    return bucket_size(header_of(block)->bucket);
-}
-
-AllocatorStats allocator_stats() {
-    const std::lock_guard<std::mutex> lock(cache().mutex);
-    return cache().stats;
-}
-
-void reset_peak() {
-    const std::lock_guard<std::mutex> lock(cache().mutex);
-    cache().stats.peak = cache().stats.in_use;
-}
-
-std::uint64_t trim() { return release_list(cache().drain(0)); }
-
-void set_cache_limit(std::uint64_t bytes) {
-    {
-        const std::lock_guard<std::mutex> lock(cache().mutex);
-        cache().limit = bytes;
-    }
-    release_list(cache().drain(bytes));
-}
+AllocatorStats allocator_stats() { return cache().stats(); }
+void reset_peak() { cache().reset_peak(); }
+std::uint64_t trim() { return cache().trim(0); }
+void set_cache_limit(std::uint64_t bytes) { cache().set_limit(bytes); }
 
 void* scratch(int slot, std::size_t bytes) {
     thread_local ThreadScratch mine;
