@@ -23,7 +23,7 @@ class Region {
     // Null if no memory is left, or if no range could be reserved. `reused` says
     // whether the memory was used before.
     void* take(std::size_t bytes, bool& reused);
-    void give(void* block);
+    void give(void* memory);
     // Gives the memory of free blocks back until at most `keep` bytes are kept; returns
     // how many bytes that were.
     std::uint64_t trim(std::uint64_t keep);
