@@ -92,9 +92,7 @@ def test_cases_beside_pytorch_compute_what_they_say(prepare_case, shapes):
 
 def test_a_peer_runs_in_the_layout_that_a_trial_finds_faster():
     slow = dict.fromkeys(("usual", "last"), 0.0) | {"usual": 2e-3}
-    peer = SimpleNamespace(
-        __name__="torch", contiguous_format="usual", channels_last="last"
-    )
+    peer = SimpleNamespace(contiguous_format="usual", channels_last="last")
 
     def make(lay):
         kind = lay(SimpleNamespace(to=lambda memory_format: memory_format))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Convolutions and a residual network in the names that AutoCalc and PyTorch share.
 
-PyTorch runs in whichever of its two layouts a trial finds faster.
+Each runs in whichever of the two layouts a trial finds faster.
 """
 
 from __future__ import annotations
@@ -52,14 +52,12 @@ def resnet_step(batch: int) -> Callable[[Any], Run]:
 
 def fastest(ml: Any, make: Callable[[Callable[[Any], Any]], Run]) -> Run:
     """Return the work in the layout that is faster: `make` is given what lays out."""
-    if ml.__name__ != "torch":
-        return make(lambda tensor: tensor)
     usual, last = ml.contiguous_format, ml.channels_last
     return min((make(_layouts(kind)) for kind in (usual, last)), key=_trial)
 
 
 def _layouts(kind: Any) -> Callable[[Any], Any]:
-    """Return what brings images and modules into a memory format of PyTorch."""
+    """Return what brings images and modules into a memory format."""
     return lambda images: images.to(memory_format=kind)
 
 
@@ -77,7 +75,7 @@ def _layer(ml: Any, lay: Callable[[Any], Any], sizes: Layer, part: str) -> Run:
     n, ins, outs, kernel, size, stride, groups = sizes
     convolve = ml.nn.functional.conv2d
     x = lay(ml.randn(n, ins, size, size))
-    weight = lay(ml.randn(outs, ins // groups, kernel, kernel))
+    weight = lay(ml.nn.Conv2d(ins, outs, kernel, groups=groups)).weight.detach()
     settings = None, stride, kernel // 2, 1, groups
     if part == "forward":
 
