@@ -58,7 +58,11 @@ adaptive_avg_pool = nary("adaptive_avg_pool")
 
 @adaptive_avg_pool.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    return k.adaptive_avg_pool_backward(g, n.shapes[0][2:])
+    """Spread each mean's gradient; of a mean of everything without writing it out."""
+    sizes = n.shapes[0][2:]
+    if math.prod(k.shape(g)[2:]) > 1:
+        return k.adaptive_avg_pool_backward(g, sizes)
+    return k.expand(k.mul(g, k.constant(1 / math.prod(sizes), g)), n.shapes[0])
 
 
 adaptive_avg_pool_backward = nary("adaptive_avg_pool_backward")
