@@ -8,7 +8,10 @@ import pytest
 
 import autocalc as ac
 import autocalc.nn.functional as F
+from autocalc._kernels._plugin import adapt
+from autocalc._kernels._table import TABLE
 from autocalc.errors import ArgumentError, ShapeError
+from autocalc.plugin import KernelImpl, KernelSet
 
 SHAPE = (2, 3, 4, 6)
 LAST = (72, 1, 18, 3)  # its steps, channels-last
@@ -165,6 +168,39 @@ def test_the_layout_goes_through_a_network(x):
         layer.register_forward_hook(lambda *args: seen.append(args[-1]))
     model(x[1])
     assert [y.is_contiguous(memory_format=ac.channels_last) for y in seen] == [True] * 6
+
+
+# ---- a kernel that asks for it
+
+
+@pytest.fixture
+def asking(install):
+    """A set whose convolutions of windows ask for images channels-last."""
+    impl = KernelImpl(
+        adapt(TABLE["conv"]), channels_last=lambda key: key.shapes[2][2:] != (1, 1)
+    )
+    install(asking=[KernelSet("asking", "asking", lambda: {"conv": impl}, rank=900)])
+
+
+@pytest.mark.usefixtures("asking")
+def test_a_kernel_gets_images_as_it_asks_for_them(x):
+    rows, last = x
+    for images in x:
+        y = F.conv2d(images, WEIGHT)
+        assert y.is_contiguous(memory_format=ac.channels_last)
+    point = ac.ones(2, 3, 1, 1)
+    assert F.conv2d(rows, point).is_contiguous()
+    assert F.conv2d(last, point).is_contiguous(memory_format=ac.channels_last)
+
+
+@pytest.mark.usefixtures("asking")
+def test_an_explanation_tells_the_layout(x):
+    settings = WEIGHT, None, (1, 1), (0, 0), (1, 1), 1
+    told = [ac.kernels.explain("conv", images, *settings).info for images in x]
+    assert told[0]["layout"] == "channels-last, after a copy of x"
+    assert told[1]["layout"] == "channels-last"
+    assert "layout" not in ac.kernels.explain("add", x[0], x[0]).info
+    assert "layout" not in ac.kernels.explain("copy", x[1]).info
 
 
 # ---- views of what an operator stored so

@@ -118,12 +118,8 @@ class KernelCall:
         metas = self._metas(operands, attributes, None)
         wanted = want | self._mandatory
         key = self._dispatch_key(operands, attributes, metas, wanted, 0)
-        lie = None
-        if self._keeps_layout:
-            preferred = selection.prefers_channels_last(self.spec, key)
-            lie = lie_of(self.spec, operands, metas, preferred)
-            if lie is not None:
-                key = lie.described(key)
+        lie = self._lie(selection, operands, metas, key)
+        key = key if lie is None else lie.described(key)
         kernel = selection.decide(self.spec, key)
         more = attributes[len(given) :]
         if self.spec.accumulates and kernel.__class__ is not Decomposed:
@@ -132,6 +128,15 @@ class KernelCall:
         plan = kernel, metas, more, lie
         selection.remember(self.index, cache_key, plan)
         return plan
+
+    def _lie(
+        self, selection: Selection, operands: Any, metas: Metas, key: DispatchKey
+    ) -> Lie | None:
+        """Return how operands and results of a plain call lie, if not in rows."""
+        if not self._keeps_layout:
+            return None
+        preferred = selection.prefers_channels_last(self.spec, key)
+        return lie_of(self.spec, operands, metas, preferred)
 
     def _call_into(
         self,
@@ -206,6 +211,14 @@ class KernelCall:
         # What is written in place stands among the outputs already.
         inputs = operands[len(self.spec.writes) :]
         return self._dispatch_key(inputs, attributes, metas, wanted, accumulate)
+
+    def lie(self, *args: Any) -> Lie | None:
+        """Return how operands and results lie, without running the call."""
+        operands = args[: self._n_operands]
+        attributes = self._attributes(args[self._n_operands :])
+        metas = self._metas(operands, attributes, None)
+        key = self._dispatch_key(operands, attributes, metas, self._mandatory, 0)
+        return self._lie(current().selection, operands, metas, key)
 
     def _free(self, into: Any, shape: Any, dtype: Any) -> Meta | None:
         """Return what the caller says of the result, where the inputs say nothing."""

@@ -102,14 +102,27 @@ def explain(kernel: str, *args: Any, **options: Any) -> Explanation:
     except KernelError as error:
         chosen = f"nothing: {error}"
     found = registry()
+    info = _info(found.sets[chosen]) if chosen in found.sets else {}
     return Explanation(
         kernel,
         tuple(str(dtype) for dtype in key.dtypes),
         chosen,
         candidates,
         tuple(r for r in found.refusals if r.subject not in found.sets),
-        _info(found.sets[chosen]) if chosen in found.sets else {},
+        {**info, **_layout(call, operands, args[needed:])},
     )
+
+
+def _layout(call: KernelCall, operands: list[Any], attributes: Any) -> dict[str, str]:
+    """Return where images lie differently from what is usual, and are copied first."""
+    if call.spec.free or call.spec.writes:
+        return {}
+    lie = call.lie(*operands, *attributes)
+    if lie is None:
+        return {}
+    copied = [call.spec.inputs[i].name for i in lie.copied]
+    first = f", after a copy of {', '.join(copied)}" if copied else ""
+    return {"layout": f"channels-last{first}"}
 
 
 def _info(kernel_set: KernelSet) -> dict[str, str]:
