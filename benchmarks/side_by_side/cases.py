@@ -117,6 +117,7 @@ CASES: dict[str, Case] = {
 #: Transformers: sizes, and steps in a round.
 LANGUAGE = {
     Sizes(batch=8, seq=32, d_model=64, heads=4, layers=2, d_ff=256): 10,
+    Sizes(batch=12, seq=64, d_model=128, heads=4, layers=4, d_ff=512): 2,
     Sizes(batch=8, seq=128, d_model=128, heads=4, layers=6, d_ff=512): 1,
     Sizes(batch=4, seq=256, d_model=128, heads=4, layers=12, d_ff=512): 1,
     Sizes(batch=2, seq=256, d_model=256, heads=8, layers=12, d_ff=1024): 1,
