@@ -34,31 +34,32 @@ void measure(const Chunk<T, bundle>& chunk, const T* x, T* centers, T* rests,
     Sums<T> of_rest[most_channels], of_square[most_channels];
     clear(of_rest, chunk.channels);
     clear(of_square, chunk.channels);
-    chunk.planes([&](int64_t c, int64_t from) {
-        Sums<T> sums = of_rest[c];
+    chunk.planes([&](int64_t c, auto from) {
+        Sums<T> sums = chunk.resume(of_rest[c], from);
         chunk.along(from, [&](auto turn, int64_t i, auto some) {
             vec<T>& sum = sums.part[decltype(turn)::value];
             sum = sum + some.get(x + i);
             chunk.template ask<0>(x + i);
         });
-        of_rest[c] = sums;
+        chunk.add(of_rest[c], sums, from);
     });
     const vec<T> count = set1<T>(T(chunk.values()));
     for (int64_t c = 0; c < chunk.channels; ++c) {
         put_numbers(chunk, centers, c, chunk.join(of_rest[c]) / count);
     }
     clear(of_rest, chunk.channels);
-    chunk.planes([&](int64_t c, int64_t from) {
+    chunk.planes([&](int64_t c, auto from) {
         const vec<T> center = numbers_of(chunk, centers, c);
-        Sums<T> rest = of_rest[c], square = of_square[c];
+        Sums<T> rest = chunk.resume(of_rest[c], from),
+                square = chunk.resume(of_square[c], from);
         chunk.along(from, [&](auto turn, int64_t i, auto some) {
             constexpr int k = decltype(turn)::value;
             const vec<T> d = some.only(some.get(x + i) - center);
             rest.part[k] = rest.part[k] + d;
             square.part[k] = fma(d, d, square.part[k]);
         });
-        of_rest[c] = rest;
-        of_square[c] = square;
+        chunk.add(of_rest[c], rest, from);
+        chunk.add(of_square[c], square, from);
     });
     for (int64_t c = 0; c < chunk.channels; ++c) {
         put_numbers(chunk, rests, c, chunk.join(of_rest[c]));
@@ -90,10 +91,10 @@ void combine(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t c,
 }
 
 template <class T, bool bundle>
-void finish_forward(const Forward<T>& job, const Cutting<T, bundle>& cut,
-                    int64_t unit) {
-    const int64_t channels = cut.x.channels, first = cut.channel(unit);
-    for (int64_t c = first; c < first + cut.width(unit); ++c) {
+void finish_forward(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t begin,
+                    int64_t end) {
+    const int64_t channels = cut.x.channels;
+    for (int64_t c = begin; c < end; ++c) {
         double mean, var;
         combine(job, cut, c, mean, var);
         put_channel<T>(job.mean, c, mean, false);
@@ -109,7 +110,7 @@ void finish_forward(const Forward<T>& job, const Cutting<T, bundle>& cut,
 template <class T, bool bundle, After after>
 void write(const Forward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
            int64_t channels) {
-    chunk.planes([&](int64_t c, int64_t from) {
+    chunk.planes([&](int64_t c, auto from) {
         const vec<T> mean = numbers_of(chunk, of, c);
         const vec<T> scale = numbers_of(chunk, of + channels, c);
         const vec<T> bias = numbers_of(chunk, of + 2 * channels, c);
@@ -132,7 +133,9 @@ void forward(ac_context* context, const Forward<T>& job, const Channels& x,
         T* sums = job.sums + 3 * k * channels + cut.channel(unit);
         measure(cut.chunk(unit, k), job.x, sums, sums + channels, sums + 2 * channels);
     };
-    const auto finish = [&](int64_t unit) { finish_forward(job, cut, unit); };
+    const auto finish = [&](int64_t begin, int64_t end) {
+        finish_forward(job, cut, begin, end);
+    };
     const auto second = [&](int64_t unit, int64_t k) {
         const Chunk<T, bundle> chunk = cut.chunk(unit, k);
         const T* of = job.scales + cut.channel(unit);
@@ -152,7 +155,8 @@ void batch_norm_floats(const ac_call* call, ac_context* context, ac_status* stat
                        bool relu) {
     const ac_array *out = operand(call, 0), *x = operand(call, 3);
     const ac_array* other = relu ? operand(call, 6) : nullptr;
-    const Channels channels(*x);
+    const bool last = lie_last({out, x, other});
+    const Channels channels(*x, last);
     Forward<T> job = {nullptr,
                       nullptr,
                       nullptr,
@@ -167,9 +171,9 @@ void batch_norm_floats(const ac_call* call, ac_context* context, ac_status* stat
         channel_scratch<T>(context, slot_sums, channels, 3 * most_chunks<T>(channels));
     job.scales = channel_scratch<T>(context, slot_scales, channels, 3);
     if (job.sums == nullptr || job.scales == nullptr ||
-        !whole_input(context, slot_x, x, job.x) ||
-        !whole_input(context, slot_other, other, job.other) ||
-        !whole_output(context, slot_out, out, job.out)) {
+        !whole_input(context, slot_x, x, job.x, last) ||
+        !whole_input(context, slot_other, other, job.other, last) ||
+        !whole_output(context, slot_out, out, job.out, last)) {
         return no_memory(status);
     }
     done(status);

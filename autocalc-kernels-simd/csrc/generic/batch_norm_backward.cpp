@@ -45,9 +45,10 @@ void look(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* means,
     Sums<T> of_g[most_channels], of_product[most_channels];
     clear(of_g, chunk.channels);
     clear(of_product, chunk.channels);
-    chunk.planes([&](int64_t c, int64_t from) {
+    chunk.planes([&](int64_t c, auto from) {
         const vec<T> mean = numbers_of(chunk, means, c);
-        Sums<T> sum = of_g[c], product = of_product[c];
+        Sums<T> sum = chunk.resume(of_g[c], from),
+                product = chunk.resume(of_product[c], from);
         chunk.along(from, [&](auto turn, int64_t i, auto some) {
             constexpr int t = decltype(turn)::value;
             const vec<T> g = passed<T, masked>(job, i, some);
@@ -59,8 +60,8 @@ void look(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* means,
             sum.part[t] = sum.part[t] + g;
             product.part[t] = fma(g, far, product.part[t]);
         });
-        of_g[c] = sum;
-        of_product[c] = product;
+        chunk.add(of_g[c], sum, from);
+        chunk.add(of_product[c], product, from);
     });
     for (int64_t c = 0; c < chunk.channels; ++c) {
         put_numbers(chunk, sums, c, chunk.join(of_g[c]));
@@ -70,10 +71,10 @@ void look(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* means,
 
 template <class T, bool bundle>
 void finish_backward(const Backward<T>& job, const Cutting<T, bundle>& cut,
-                     int64_t unit) {
-    const int64_t channels = cut.x.channels, first = cut.channel(unit);
+                     int64_t begin, int64_t end) {
+    const int64_t channels = cut.x.channels;
     const auto values = static_cast<double>(cut.x.values());
-    for (int64_t c = first; c < first + cut.width(unit); ++c) {
+    for (int64_t c = begin; c < end; ++c) {
         LongSum sum, product;
         for (int64_t k = 0; k < cut.chunks; ++k) {
             const T* at = job.sums + 2 * k * channels + c;
@@ -95,7 +96,7 @@ void finish_backward(const Backward<T>& job, const Cutting<T, bundle>& cut,
 template <bool masked, class T, bool bundle>
 void distribute(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
                 int64_t channels) {
-    chunk.planes([&](int64_t c, int64_t from) {
+    chunk.planes([&](int64_t c, auto from) {
         const vec<T> mean = numbers_of(chunk, of, c);
         const vec<T> of_g = numbers_of(chunk, of + channels, c);
         const vec<T> of_x = numbers_of(chunk, of + 2 * channels, c);
@@ -126,7 +127,9 @@ void backward(ac_context* context, const Backward<T>& job, const Channels& x) {
             look<true>(job, chunk, means, sums, sums + channels);
         }
     };
-    const auto finish = [&](int64_t unit) { finish_backward(job, cut, unit); };
+    const auto finish = [&](int64_t begin, int64_t end) {
+        finish_backward(job, cut, begin, end);
+    };
     const auto second = [&](int64_t unit, int64_t k) {
         if (job.dx == nullptr) return;
         const T* of = job.scales + cut.channel(unit);
@@ -146,7 +149,8 @@ void backward_floats(const ac_call* call, ac_context* context, ac_status* status
     const ac_array *dx = operand(call, 0), *dother = relu ? operand(call, 3) : nullptr;
     const ac_array *g = operand(call, inputs), *x = operand(call, inputs + 1);
     const ac_array* y = relu ? operand(call, inputs + 2) : nullptr;
-    const Channels channels(*x);
+    const bool last = lie_last({g, x, y, dx, dother});
+    const Channels channels(*x, last);
     Backward<T> job = {nullptr,
                        nullptr,
                        nullptr,
@@ -165,11 +169,11 @@ void backward_floats(const ac_call* call, ac_context* context, ac_status* status
         channel_scratch<T>(context, slot_sums, channels, 2 * most_chunks<T>(channels));
     job.scales = channel_scratch<T>(context, slot_scales, channels, 4);
     if (job.sums == nullptr || job.scales == nullptr ||
-        !whole_input(context, slot_g, g, job.g) ||
-        !whole_input(context, slot_x, x, job.x) ||
-        !whole_input(context, slot_y, y, job.y) ||
-        !whole_output(context, slot_dx, dx, job.dx) ||
-        !whole_output(context, slot_dother, dother, job.dother)) {
+        !whole_input(context, slot_g, g, job.g, last) ||
+        !whole_input(context, slot_x, x, job.x, last) ||
+        !whole_input(context, slot_y, y, job.y, last) ||
+        !whole_output(context, slot_dx, dx, job.dx, last) ||
+        !whole_output(context, slot_dother, dother, job.dother, last)) {
         return no_memory(status);
     }
     done(status);

@@ -1,13 +1,37 @@
 // SPDX-License-Identifier: MIT
 //
 // Operands as contiguous arrays: one that is not goes through scratch. For kernels
-// whose operands are contiguous in practice.
+// whose operands are contiguous in practice; or `in_place`, where a kernel has found
+// that they all are channels-last.
 #pragma once
 
 #include "loops.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
+
+// Whether an [N, C, ...] lies in memory like a contiguous [N, ..., C].
+AC_INLINE bool is_channels_last(const ac_array& a) {
+    if (a.ndim < 3) return false;
+    int64_t expected = size_of(a.dtype);
+    for (int i = 0; i < a.ndim; ++i) {
+        const int d = i == 0 ? 1 : i + 1 < a.ndim ? a.ndim - i : 0;
+        if (a.shape[d] != 1 && a.strides[d] != expected) return false;
+        expected *= a.shape[d];
+    }
+    return true;
+}
+// Whether all arrays that are present are channels-last, and not contiguous as well.
+template <int count>
+AC_INLINE bool lie_last(const ac_array* const (&arrays)[count]) {
+    bool contiguous = true;
+    for (const ac_array* array : arrays) {
+        if (array == nullptr) continue;
+        if (!is_channels_last(*array)) return false;
+        contiguous = contiguous && is_contiguous(*array);
+    }
+    return !contiguous;
+}
 
 // The elements of `from` to those of `to`, of the same shape.
 template <class T>
@@ -45,11 +69,11 @@ bool whole_memory(ac_context* context, int slot, const ac_array& array, T*& memo
 // An input's elements; null where it is absent. Answers false if memory is exhausted.
 template <class T>
 bool whole_input(ac_context* context, int slot, const ac_array* array,
-                 const T*& elements) {
+                 const T*& elements, bool in_place = false) {
     elements = nullptr;
     if (array == nullptr) return true;
     elements = data<T>(array);
-    if (is_contiguous(*array)) return true;
+    if (in_place || is_contiguous(*array)) return true;
     T* memory;
     if (!whole_memory(context, slot, *array, memory)) return false;
     copy_whole<T>(contiguous_like(*array, memory), *array);
@@ -59,11 +83,13 @@ bool whole_input(ac_context* context, int slot, const ac_array* array,
 
 // Where an output is made, until `put_whole`; null where it is absent.
 template <class T>
-bool whole_output(ac_context* context, int slot, const ac_array* array, T*& elements) {
+bool whole_output(ac_context* context, int slot, const ac_array* array, T*& elements,
+                  bool in_place = false) {
     elements = nullptr;
     if (array == nullptr) return true;
     elements = data<T>(array);
-    return is_contiguous(*array) || whole_memory(context, slot, *array, elements);
+    return in_place || is_contiguous(*array) ||
+           whole_memory(context, slot, *array, elements);
 }
 template <class T>
 void put_whole(const ac_array* array, T* elements) {

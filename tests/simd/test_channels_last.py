@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Norms and pools of images whose channels lie side by side, results lying alike.
+
+The conformance samples lie otherwise; here every operand and result is channels-last,
+with channels that fill registers and that do not.
+"""
+
+import functools
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc._kernels._spec import Sample
+from autocalc._kernels._table import TABLE
+from autocalc.testing.conformance._oracle import expected as expected_of
+from autocalc.testing.conformance._subject import Subject, limits_of
+
+SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]
+pytestmark = pytest.mark.skipif(not SETS, reason="the SIMD package is not installed")
+subject_of = functools.lru_cache(Subject.named)
+
+
+def channels_last(x):
+    """The same array, the channels of a pixel side by side in memory."""
+    if x is None or x.ndim < 3:
+        return x
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
+
+
+def run(subject, name, sample, prior, accumulate, lie=channels_last):
+    """Run a kernel into results that lie as `lie` has it; their bits lie so too."""
+    outs = [None if each is None else lie(each.copy()) for each in prior]
+    more = (accumulate,) if TABLE[name].accumulates else ()
+    inputs = map(lie, sample.inputs)
+    subject.kernels[name].function(*outs, *inputs, *sample.attributes, *more)
+    return tuple(outs)
+
+
+def check(name, sample, dtype, accumulate=0):
+    """Within the budget, the same bits for any number of threads; return results."""
+    spec, rng = TABLE[name], np.random.default_rng(9)
+    prior = tuple(
+        None
+        if each is None
+        else rng.standard_normal(each.shape).astype(
+            dtype if each.dtype.kind == "f" else each.dtype
+        )
+        for each in expected_of(spec, sample, dtype)
+    )
+    expected = expected_of(spec, sample, dtype, accumulate, prior)
+    limits = limits_of(spec, sample, dtype, expected)
+    for subject in map(subject_of, SETS):
+        outs = run(subject, name, sample, prior, accumulate)
+        subject.judge(spec, sample, dtype, outs, expected, limits=limits)
+    with subject_of(SETS[0]).threads() as set_threads:
+        seen = []
+        for count in (1, 2, 5):
+            set_threads(count)
+            outs = run(subject_of(SETS[0]), name, sample, prior, accumulate)
+            seen.append([None if out is None else out.tobytes() for out in outs])
+    assert seen[0] == seen[1] == seen[2]
+
+
+# ---- batch norm
+
+SHAPES = [(3, 37, 5, 7), (70, 16, 6, 6), (40, 96, 7, 3), (2, 5, 150)]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_batch_norm(shape, dtype):
+    rng, dtype = np.random.default_rng(1), np.dtype(dtype)
+
+    def normal(*shape):
+        return rng.standard_normal(shape).astype(dtype)
+
+    channels = shape[1]
+    x, other, g = (normal(*shape) + each for each in (3, 0, 0))
+    weight, bias, eps = normal(channels), normal(channels), 1e-5
+    check("batch_norm", Sample("", (x, weight, bias), (eps,)), dtype)
+    call = Sample("", (x, weight, None, other), (eps,))
+    check("batch_norm_relu", call, dtype)
+    out, mean, var = expected_of(TABLE["batch_norm_relu"], call, dtype)
+    statistics = (mean.astype(dtype), var.astype(dtype), weight)
+    back = Sample("", (g, x, *statistics), (eps,), want=7)
+    check("batch_norm_backward", back, dtype, 0b110)
+    back = Sample("", (g, x, out.astype(dtype), *statistics), (eps,), want=15)
+    check("batch_norm_relu_backward", back, dtype)
+
+
+def test_batch_norm_of_operands_that_lie_differently():
+    """One of them channels-last, the others not: right, by way of copies."""
+    rng, dtype = np.random.default_rng(2), np.dtype("f4")
+    x, other = rng.standard_normal((2, 3, 20, 5, 6), dtype)
+    sample = Sample("", (x, None, None, other), (1e-5,))
+    spec = TABLE["batch_norm_relu"]
+    expected = expected_of(spec, sample, dtype)
+    for lies in ((channels_last, np.copy), (np.copy, channels_last)):
+        outs = [lies[0](each.astype(dtype)) for each in expected]
+        for subject in map(subject_of, SETS):
+            subject.kernels["batch_norm_relu"].function(
+                *outs, lies[1](x), None, None, lies[0](other), 1e-5
+            )
+            subject.judge(spec, sample, dtype, tuple(outs), expected)
+
+
+def test_sums_of_many_positions_stay_exact():
+    """40,000 positions a channel, far from zero."""
+    x = np.random.default_rng(3).standard_normal((25, 17, 40, 40), np.float32) + 100
+    mean, var = np.empty(17, np.float32), np.empty(17, np.float32)
+    for subject in map(subject_of, SETS):
+        out = channels_last(np.empty_like(x))
+        subject.kernels["batch_norm"].function(
+            out, mean, var, channels_last(x), None, None, 1e-5
+        )
+        exact = x.astype(np.float64)
+        np.testing.assert_allclose(mean, exact.mean((0, 2, 3)), rtol=1e-7)
+        np.testing.assert_allclose(var, exact.var((0, 2, 3)), rtol=1e-6)
