@@ -56,8 +56,8 @@ struct Turn {
 // Channels of a unit at most, or bundles; a unit's sums stay in the L1 cache.
 constexpr int64_t most_channels = 16;
 // Of bundles, the bytes of a unit in one position, and positions that are read bundle
-// after bundle: few, so that memory is read nearly in its order (8: 1.0 to 1.3, 32: up to 1.5
-// times the time).
+// after bundle: few, so that memory is read nearly in its order (8: 1.0 to 1.3 times
+// the time, 32: up to 1.5).
 constexpr int64_t bundles_bytes = 256, bundle_rows = 4;
 
 // `count` positions of a bundle with `width` channels; their sums are added to one of

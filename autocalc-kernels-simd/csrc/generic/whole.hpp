@@ -12,14 +12,16 @@ namespace {
 
 // Whether an [N, C, ...] lies in memory like a contiguous [N, ..., C].
 AC_INLINE bool is_channels_last(const ac_array& a) {
-    if (a.ndim < 3) return false;
     int64_t expected = size_of(a.dtype);
-    for (int i = 0; i < a.ndim; ++i) {
-        const int d = i == 0 ? 1 : i + 1 < a.ndim ? a.ndim - i : 0;
-        if (a.shape[d] != 1 && a.strides[d] != expected) return false;
+    bool last = a.ndim > 2;
+    const auto follow = [&](int d) {
+        last = last && (a.shape[d] == 1 || a.strides[d] == expected);
         expected *= a.shape[d];
-    }
-    return true;
+    };
+    if (last) follow(1);
+    for (int d = a.ndim - 1; d > 1; --d) follow(d);
+    if (last) follow(0);
+    return last;
 }
 // Whether all arrays that are present are channels-last, and not contiguous as well.
 template <int count>
