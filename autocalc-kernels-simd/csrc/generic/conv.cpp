@@ -4,6 +4,7 @@
 // transposed. For a stride of s its elements fall into s * s classes by their place
 // (y + padding) % s, (x + padding) % s; each class sees its own taps, at stride 1. So
 // both are passes of one loop, conv a single one.
+#include "conv_last_passes.hpp"
 #include "conv_passes.hpp"
 #include "conv_pointwise.hpp"
 #include "conv_strided.hpp"
@@ -75,6 +76,16 @@ bool conv_typed(const ac_call* call, ac_context* context) {
     job.from_x = w.x;
     job.from = images_of<const T>(x);
     job.to = images_of<T>(out);
+    if (are_last(job.from, w.ins, job.to, w.outs)) {
+        const Images<const T> b = images_of<const T>(weight);
+        Product<T> p;
+        if (!pixel_product(w, job.from, w.ins, job.to, w.outs, p))
+            return conv_last(w, job.from, b, job.to, operand(call, conv_bias), context);
+        p.b = b.data;
+        p.b_row = b.channel;
+        p.b_col = b.image;
+        return run_pixel_product(p, operand(call, conv_bias), context);
+    }
     if (by_product(w, job.from, job.to, operand(call, conv_bias))) {
         const Images<const T> a = images_of<const T>(weight);
         Product<T> p = image_product(w, w.outs, w.ins, job.from, job.to);
@@ -184,6 +195,19 @@ bool dx_typed(const ac_call* call, ac_context* context) {
     job.from = images_of<const T>(g);
     job.to = images_of<T>(out);
     job.accumulate = (int_attribute(call, dx_accumulate) & 1) != 0;
+    if (are_last(job.from, w.outs, job.to, w.ins)) {
+        const Images<const T> b = images_of<const T>(weight);
+        Product<T> p;
+        if (!pixel_product(w, job.from, w.outs, job.to, w.ins, p)) {
+            return conv_dx_last(w, job.from, b, job.to, operand(call, dx_bias),
+                                job.accumulate, context);
+        }
+        p.b = b.data;
+        p.b_row = b.image;
+        p.b_col = b.channel;
+        p.beta = job.accumulate ? T(1) : T(0);
+        return run_pixel_product(p, operand(call, dx_bias), context);
+    }
     if (by_product(w, job.from, job.to, operand(call, dx_bias))) {
         const Images<const T> a = images_of<const T>(weight);
         Product<T> p = image_product(w, w.ins, w.outs, job.from, job.to);

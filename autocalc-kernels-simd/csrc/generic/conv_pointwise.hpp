@@ -22,6 +22,22 @@ AC_INLINE bool pixels_in_line(const Images<T>& images, const Axis& y, int64_t co
     return y.in == 1 || images.row == columns * images.column;
 }
 
+// How far pixels lie apart if that is the same from each to the next, or 0.
+template <class T>
+AC_INLINE int64_t even_step(const Images<T>& images, int64_t batch, int64_t rows,
+                            int64_t columns, int64_t channels) {
+    const int64_t sizes[] = {columns, rows, batch};
+    const int64_t strides[] = {images.column, images.row, images.image};
+    int64_t step = 0, count = 1;
+    for (int d = 0; d < 3; ++d) {
+        if (sizes[d] == 1) continue;
+        if (count == 1) step = strides[d];
+        if (strides[d] != step * count) return 0;
+        count *= sizes[d];
+    }
+    return count == 1 ? channels : step;
+}
+
 // The same product for each image: c = a @ b + beta * c.
 template <class T>
 Product<T> image_product(const Windows& w, int64_t m, int64_t k,

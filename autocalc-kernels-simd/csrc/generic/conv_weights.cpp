@@ -7,6 +7,7 @@
 // parts are added in their order: the same bits for any number of threads.
 #include "conv_bias.hpp"
 #include "conv_depthwise_weights.hpp"
+#include "conv_last_weights.hpp"
 #include "conv_pointwise.hpp"
 #include "conv_tile.hpp"
 #include "conv_windows.hpp"
@@ -294,6 +295,29 @@ bool by_products(const WeightJob<T>& job, const Images<T>& to) {
 }
 
 template <class T>
+bool last_weights(const WeightJob<T>& job, const Images<T>& to, bool accumulate) {
+    LastWeights<T> last = {};
+    last.windows = job.windows;
+    last.g = job.g;
+    last.to = to;
+    last.band.from = job.x;
+    last.accumulate = accumulate;
+    last.context = job.context;
+    return sum_last_weights(last);
+}
+
+// Whether the channels of g are neighbours, enough to fill a register, and those of x
+// too, or few enough to be brought together.
+template <class T>
+bool are_last_weights(const WeightJob<T>& job, const Images<T>& to) {
+    const Windows& w = job.windows;
+    const bool plain = to.column == 1 && (w.y.kernel == 1 || to.row == w.x.kernel) &&
+                       (w.ins == 1 || to.channel == w.taps());
+    return plain && job.g.channel == 1 && 4 * w.outs >= vec<T>::lanes &&
+           (lies_last(job.x, w.ins) || w.ins <= last_few);
+}
+
+template <class T>
 bool dweight_typed(const ac_call* call, ac_context* context) {
     const ac_array* x = operand(call, in_x);
     const ac_array* dweight = operand(call, out_dweight);
@@ -310,6 +334,7 @@ bool dweight_typed(const ac_call* call, ac_context* context) {
     if (dbias != nullptr) sum_bias(w, job.g, dbias, (accumulate & 2) != 0, context);
     if (element_count(*dweight) == 0) return true;
     const Images<T> to = images_of<T>(dweight);
+    if (are_last_weights(job, to)) return last_weights(job, to, (accumulate & 1) != 0);
     if (is_depthwise_weights(w, job.x, job.g)) {
         sum_depthwise<T>({w, job.x, job.g, to, (accumulate & 1) != 0}, context);
         return true;

@@ -60,6 +60,10 @@ struct Tile {
     int64_t k;
     const T* a;
     int64_t a_row, a_col;
+    // Rows of several runs of k elements: how far it is from the end of one to the
+    // beginning of the next. None: one run.
+    int64_t runs;
+    const int64_t* hops;
     const T* next_a;  // rows to bring nearer meanwhile, like these, or null
     const T* b;       // rows of `vectors` full registers
     int64_t b_row;

@@ -117,34 +117,43 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
             hide_origin(a[i]);
         }
     };
-    for (int64_t groups = t.k / steps_together; groups > 0;) {
-        if (next != nullptr) {  // a line of each of the next rows
+    for (int64_t run = 1;; ++run) {
+        for (int64_t groups = t.k / steps_together; groups > 0;) {
+            if (next != nullptr) {  // a line of each of the next rows
 #pragma GCC unroll 16
-            for (int i = 0; i < rows; ++i)
-                __builtin_prefetch(reinterpret_cast<const char*>(next) + i * a_row);
-            next += line;
-        }
-        const int64_t now = smaller<int64_t>(groups, line / steps_together);
-        groups -= now;
-        for (int64_t i = now; i > 0; --i) {
-            if (!packed && b_ahead != 0) {
-#pragma GCC unroll 4
-                for (int step = 0; step < steps_together; ++step) {
-#pragma GCC unroll 4
-                    for (int v = 0; v < vectors * lanes; v += line)
-                        __builtin_prefetch(right(step) + b_ahead + bytes_of<T>(v));
-                }
+                for (int i = 0; i < rows; ++i)
+                    __builtin_prefetch(reinterpret_cast<const char*>(next) + i * a_row);
+                next += line;
             }
-            run_step(0);
-            run_step(1);
-            run_step(2);
-            run_step(3);
-            end_steps(steps_together);
+            const int64_t now = smaller<int64_t>(groups, line / steps_together);
+            groups -= now;
+            for (int64_t i = now; i > 0; --i) {
+                if (!packed && b_ahead != 0) {
+#pragma GCC unroll 4
+                    for (int step = 0; step < steps_together; ++step) {
+#pragma GCC unroll 4
+                        for (int v = 0; v < vectors * lanes; v += line)
+                            __builtin_prefetch(right(step) + b_ahead + bytes_of<T>(v));
+                    }
+                }
+                run_step(0);
+                run_step(1);
+                run_step(2);
+                run_step(3);
+                end_steps(steps_together);
+            }
         }
-    }
-    for (int64_t k = t.k % steps_together; k > 0; --k) {
-        run_step(0);
-        end_steps(1);
+        for (int64_t k = t.k % steps_together; k > 0; --k) {
+            run_step(0);
+            end_steps(1);
+        }
+        if (run >= t.runs) break;
+        const int64_t hop = bytes_of<T>(t.hops[run - 1]);
+#pragma GCC unroll 8
+        for (int i = 0; i < pointers; ++i) {
+            a[i] += hop;
+            hide_origin(a[i]);
+        }
     }
     const auto each = [&](auto f) { for_tile<rows, vectors, lanes>(t.columns, f); };
     if (t.alpha != 1) {

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+//
+// What conv and conv_dx do with images whose channels are neighbours: one product where
+// windows are single elements, or the classes of conv_last.hpp.
+#pragma once
+
+#include "conv_last.hpp"
+#include "conv_pointwise.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+// ---- taps of a class along a dimension
+
+struct AxisTaps {
+    const Axis& axis;
+    bool turned;  // the last tap reads the first element
+    int64_t rest;
+    [[nodiscard]] AC_INLINE int64_t count() const {
+        return turned ? taps_of_class(axis, rest) : axis.kernel;
+    }
+    [[nodiscard]] AC_INLINE int64_t tap(int64_t index) const {
+        return turned ? tap_of_class(axis, rest, index) : index;
+    }
+    // Which element of the band a tap reads, from the first one on.
+    [[nodiscard]] AC_INLINE int64_t element(int64_t index) const {
+        return turned ? axis.last_shift() - axis.shift(tap(index))
+                      : index * axis.dilation;
+    }
+};
+
+// Numbers the taps of a class, and finds its runs: at most one for each tap.
+template <class T>
+void lay_out_class(LastJob<T>& job, LastClass<T>& part, const AxisTaps& y,
+                   const AxisTaps& x, int64_t* offsets, int64_t* hops) {
+    const Band<T>& band = job.band;
+    const int64_t down = y.count(), across = x.count();
+    const int64_t bytes = bytes_of<T>(across * job.ins * vec<T>::lanes * job.panel);
+    bool merged = band.pitch == job.ins && bytes <= last_weight_bytes<T>();
+    for (int64_t j = 1; j < across; ++j) merged &= x.element(j) == x.element(j - 1) + 1;
+    const int64_t together = merged && across > 0 ? across : 1;
+    part.k = down * across == 0 ? 0 : together * job.ins;
+    part.runs = 0;
+    part.offsets = offsets;
+    part.hops = hops;
+    for (int64_t i = 0, tap = part.first_tap; i < down; ++i) {
+        for (int64_t j = 0; j < across; ++j, ++tap) {
+            job.order[y.tap(i) * job.windows.x.kernel + x.tap(j)] = tap;
+            if (j % together != 0) continue;
+            const int64_t offset = y.element(i) * band.line + x.element(j) * band.pitch;
+            if (part.runs > 0)
+                hops[part.runs - 1] = offset - offsets[part.runs - 1] - part.k;
+            offsets[part.runs++] = offset;
+        }
+    }
+}
+
+template <class T>
+bool open_last(LastJob<T>& job, int64_t classes) {
+    const int64_t taps = job.windows.taps();
+    job.order = scratch_for<int64_t>(job.context, last_hops, 3 * taps);
+    job.classes = static_cast<LastClass<T>*>(
+        job.context->scratch(job.context, last_classes,
+                             static_cast<size_t>(classes) * sizeof(LastClass<T>)));
+    job.class_count = 0;
+    return job.order != nullptr && job.classes != nullptr;
+}
+
+template <class T>
+bool conv_last(const Windows& w, const Images<const T>& from,
+               const Images<const T>& weight, const Images<T>& to, const ac_array* bias,
+               ac_context* context) {
+    LastJob<T> job = {};
+    job.windows = w;
+    job.weight = weight;
+    job.to = to;
+    job.ins = w.ins;
+    job.outs = w.outs;
+    job.read_step = weight.channel;
+    job.written_step = weight.image;
+    job.group_step = w.outs * weight.image;
+    job.context = context;
+    const auto reach = [](const Axis& axis) {
+        return (axis.kernel - 1) * axis.dilation + 1;
+    };
+    job.band = {from,
+                w.y.in,
+                w.x.in,
+                w.ins,
+                -w.y.padding,
+                -w.x.padding,
+                (w.x.out - 1) * w.x.stride + reach(w.x),
+                w.y.stride,
+                w.x.stride,
+                reach(w.y),
+                false,
+                0,
+                0};
+    job.to_step_y = job.to_step_x = 1;
+    job.end_y = w.y.out;
+    place_band(job.band, 0, w.y.out);
+    job.panel = choose_last_panel<T>(job.outs, w.x.out);
+    if (!open_last(job, 1)) return false;
+    LastClass<T>& part = job.classes[job.class_count++];
+    part = {};
+    part.y1 = w.y.out;
+    part.x1 = w.x.out;
+    lay_out_class(job, part, {w.y, false, 0}, {w.x, false, 0}, job.order + w.taps(),
+                  job.order + 2 * w.taps());
+    return run_last(job, bias);
+}
+
+template <class T>
+bool conv_dx_last(const Windows& w, const Images<const T>& from,
+                  const Images<const T>& weight, const Images<T>& to,
+                  const ac_array* bias, bool accumulate, ac_context* context) {
+    LastJob<T> job = {};
+    job.windows = w;
+    job.weight = weight;
+    job.to = to;
+    job.ins = w.outs;
+    job.outs = w.ins;
+    job.read_step = weight.image;
+    job.written_step = weight.channel;
+    job.group_step = w.outs * weight.image;
+    job.accumulate = accumulate;
+    job.context = context;
+    job.first_y = first_of(w.y);
+    job.end_y = end_of(w.y);
+    job.first_x = first_of(w.x);
+    job.band = {from,
+                w.y.out,
+                w.x.out,
+                w.outs,
+                -w.y.last_shift(),
+                job.first_x - w.x.last_shift(),
+                end_of(w.x) - job.first_x + w.x.last_shift(),
+                1,
+                1,
+                w.y.last_shift() + 1,
+                false,
+                0,
+                0};
+    job.to_step_y = w.y.stride;
+    job.to_step_x = w.x.stride;
+    place_band(job.band, job.first_y, job.end_y);
+    job.panel = choose_last_panel<T>(job.outs, ceil_div(w.x.in, w.x.stride));
+    if (!open_last(job, w.y.stride * w.x.stride)) return false;
+    int64_t next = 0;
+    for (int64_t ry = 0; ry < w.y.stride; ++ry) {
+        for (int64_t rx = 0; rx < w.x.stride; ++rx) {
+            const Lattice y = lattice(w.y, ry), x = lattice(w.x, rx);
+            LastClass<T>& part = job.classes[job.class_count++];
+            part = {y.begin, y.end, x.begin, x.end,   y.from, x.from,
+                    next,    0,     0,       nullptr, nullptr};
+            lay_out_class(job, part, {w.y, true, ry}, {w.x, true, rx},
+                          job.order + w.taps() + next, job.order + 2 * w.taps() + next);
+            next += taps_of_class(w.y, ry) * taps_of_class(w.x, rx);
+        }
+    }
+    return run_last(job, bias);
+}
+
+// ---- windows of one element: the pixels of all images are the rows of one product
+
+// Whether one product does it; then fills in all but the weights.
+template <class T>
+AC_INLINE bool pixel_product(const Windows& w, const Images<const T>& from, int64_t ins,
+                             const Images<T>& to, int64_t outs, Product<T>& p) {
+    if (!is_pointwise(w)) return false;
+    p = {};
+    p.a_row = even_step(from, w.batch, w.y.in, w.x.in, ins);
+    p.c_row = even_step(to, w.batch, w.y.in, w.x.in, outs);
+    if (p.a_row <= 0 || p.c_row <= 0 || !lies_last(from, ins)) return false;
+    p.m = w.batch * w.y.in * w.x.in;
+    p.n = outs;
+    p.k = ins;
+    p.a = from.data;
+    p.a_col = 1;
+    p.c = to.data;
+    p.alpha = 1;
+    p.activation = Activation::none;
+    return true;
+}
+
+template <class T>
+bool run_pixel_product(Product<T>& p, const ac_array* bias, ac_context* context) {
+    if (bias != nullptr) {
+        T* start = scratch_for<T>(context, last_weights, round_up(p.n, vec<T>::lanes));
+        if (start == nullptr) return false;
+        copy_bias<T>(bias, 1, p.n, round_up(p.n, vec<T>::lanes), start);
+        p.bias = start;
+    }
+    return multiply(p, context);
+}
+
+// Whether channels are neighbours on both sides, or few enough to be brought together.
+// Results of few channels would leave most of a register unused.
+template <class T>
+AC_INLINE bool are_last(const Images<const T>& from, int64_t ins, const Images<T>& to,
+                        int64_t outs) {
+    return to.channel == 1 && 4 * outs >= vec<T>::lanes &&
+           (lies_last(from, ins) || ins <= last_few);
+}
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Convolutions of images whose channels are neighbours in memory.
+
+Kernels are called as they are, without the dispatcher: what is tested is that each of
+them reads and writes this layout, in all its ways, and nothing else.
+"""
+
+import functools
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc._kernels._spec import Sample
+from autocalc._kernels._table import TABLE
+from autocalc.testing.conformance._oracle import expected as expected_of
+from autocalc.testing.conformance._subject import Subject, limits_of
+
+SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]
+pytestmark = pytest.mark.skipif(not SETS, reason="the SIMD package is not installed")
+subject_of = functools.lru_cache(Subject.named)
+GUARD = 64  # elements on either side of an output
+
+
+def last(a):
+    """Copy images to [image][row][column][channel], in the same logical shape."""
+    guarded = np.full(a.size + 2 * GUARD, np.nan, a.dtype)
+    n, c, h, w = a.shape
+    inside = guarded[GUARD : GUARD + a.size].reshape(n, h, w, c).transpose(0, 3, 1, 2)
+    inside[...] = a
+    return guarded, inside
+
+
+def case(rng, ways):
+    """Draw the sizes of a convolution: (name of its way, shapes, attributes)."""
+    way = ways[int(rng.integers(len(ways)))]
+    groups, ins, outs = 1, int(rng.integers(1, 36)), int(rng.integers(1, 70))
+    kernel, stride, padding, dilation = (
+        rng.integers(low, high, 2) for low, high in ((1, 5), (1, 4), (0, 4), (1, 4))
+    )
+    one = np.array([1, 1])
+    if way == "pointwise":
+        kernel, dilation = one, one
+        stride, padding = (one, 0 * one) if rng.random() < 0.5 else (stride, 0 * one)
+    elif way == "usual":
+        kernel, padding, dilation = 3 * one, one, one
+        stride = one * rng.integers(1, 3)
+    elif way == "groups":
+        groups = int(rng.integers(2, 5))
+    elif way == "depthwise":
+        groups, ins, outs = outs, 1, int(rng.integers(1, 3))
+    elif way == "few":
+        ins, dilation = int(rng.integers(1, 4)), one
+    span = dilation * (kernel - 1) + 1
+    size = np.maximum(1, span - 2 * padding) + (19 ** rng.random(2)).astype(int)
+    counts = (size + 2 * padding - span) // stride + 1
+    batch = int(rng.integers(1, 4))
+    x, g = (batch, groups * ins, *size), (batch, groups * outs, *counts)
+    weight = (groups * outs, ins, *kernel)
+    how = tuple(tuple(int(n) for n in v) for v in (stride, padding, dilation))
+    ints = [tuple(int(n) for n in shape) for shape in (x, g, weight)]
+    return way, ints, (*how, groups)
+
+
+def sample_of(name, rng, ways, dtype):
+    """Draw a call: a sample with operands, whether x stays in planes, what to add."""
+    way, (x, g, weight), how = case(rng, ways)
+
+    def normal(*shape):
+        return rng.standard_normal(shape).astype(dtype)
+
+    planes = way == "few" and rng.random() < 0.5
+    add = int(rng.integers(0, 4))
+    if name == "conv":
+        bias = normal(weight[0]) if rng.random() < 0.5 else None
+        return Sample("", (normal(*x), normal(*weight), bias), how), planes, 0
+    if name == "conv_dx":
+        bias = normal(x[1]) if rng.random() < 0.3 else None
+        inputs = (normal(*g), normal(*weight), bias)
+        return Sample("", inputs, (x[2:], *how)), False, add & 1
+    inputs = (normal(*g), normal(*x))
+    return Sample("", inputs, (weight[2:], *how), 0b11), planes, add
+
+
+def run(subject, name, sample, planes, add, prior):
+    """Call a kernel on images with neighbouring channels; return what it wrote."""
+    images = {"conv": 1, "conv_dx": 1, "conv_dweight": 2}[name]
+    inputs = [
+        last(a)[1] if i < images and not (planes and i == images - 1) else a
+        for i, a in enumerate(sample.inputs)
+    ]
+    places = [
+        last(a) if name != "conv_dweight" else (np.empty(0), a.copy()) for a in prior
+    ]
+    attributes = (*sample.attributes, *(() if name == "conv" else (add,)))
+    function = subject.kernels[name].function
+    function(*(out for _, out in places), *inputs, *attributes)
+    for guarded, _ in places:
+        assert np.isnan(guarded[:GUARD]).all(), "written before the output"
+        assert np.isnan(guarded[-GUARD:]).all(), "written behind the output"
+    return tuple(out for _, out in places)
+
+
+def priors(spec, sample, dtype, rng):
+    """Return what outputs hold before: numbers, to be added into or written over."""
+    blank = expected_of(spec, sample, dtype)
+    return tuple(rng.standard_normal(np.shape(a)).astype(dtype) for a in blank)
+
+
+WAYS = ("any", "pointwise", "usual", "groups", "depthwise", "few")
+
+
+@pytest.mark.parametrize("name", ["conv", "conv_dx", "conv_dweight"])
+def test_against_float64(name):
+    spec = TABLE[name]
+    rng = np.random.default_rng(30 + len(name))
+    for i in range(90):
+        dtype = np.dtype([np.float32, np.float64][i % 4 == 3])
+        sample, planes, add = sample_of(name, rng, WAYS[i % 6 :][:1], dtype)
+        prior = priors(spec, sample, dtype, rng)
+        expected = expected_of(spec, sample, dtype, add, prior)
+        limits = limits_of(spec, sample, dtype, expected)
+        added = tuple(a if add >> j & 1 else None for j, a in enumerate(prior))
+        for subject in map(subject_of, SETS):
+            outs = run(subject, name, sample, planes, add, prior)
+            subject.judge(spec, sample, dtype, outs, expected, added, limits=limits)
+
+
+@pytest.mark.parametrize("name", ["conv", "conv_dx", "conv_dweight"])
+def test_same_bits_for_any_number_of_threads(name):
+    spec, dtype = TABLE[name], np.dtype(np.float32)
+    rng = np.random.default_rng(31)
+    calls = [sample_of(name, rng, [way], dtype) for way in WAYS]
+    calls = [(*call, priors(spec, call[0], dtype, rng)) for call in calls]
+    subject = subject_of(SETS[0])
+    with subject.threads() as set_threads:
+        seen = []
+        for count in (1, 2, 5):
+            set_threads(count)
+            runs = (run(subject, name, *call) for call in calls)
+            seen.append([[out.tobytes() for out in outs] for outs in runs])
+    assert seen[0] == seen[1] == seen[2]
+
+
+@pytest.mark.parametrize("name", ["conv", "conv_dx", "conv_dweight"])
+def test_large_images_in_bands(name):
+    """90 x 80 elements of 40 channels are several bands of a task each."""
+    rng = np.random.default_rng(32)
+    spec, dtype = TABLE[name], np.dtype(np.float32)
+    x, g, weight = (1, 40, 90, 80), (1, 70, 44, 40), (70, 40, 5, 3)
+    how = ((2, 2), (1, 2), (1, 2), 1)
+    normal = functools.partial(rng.standard_normal, dtype=dtype)
+    inputs, attributes = {
+        "conv": ((normal(x), normal(weight), normal(70)), how),
+        "conv_dx": ((normal(g), normal(weight), None), ((90, 80), *how)),
+        "conv_dweight": ((normal(g), normal(x)), ((5, 3), *how)),
+    }[name]
+    sample = Sample("", inputs, attributes, 0b01)
+    prior = priors(spec, sample, dtype, rng)
+    add = 0 if name == "conv" else 1
+    expected = expected_of(spec, sample, dtype, add, prior)
+    limits = limits_of(spec, sample, dtype, expected)
+    added = prior if add else ()
+    for subject in map(subject_of, SETS):
+        outs = run(subject, name, sample, False, add, prior)
+        subject.judge(spec, sample, dtype, outs, expected, added, limits=limits)
