@@ -13,6 +13,7 @@ import pytest
 import autocalc as ac
 from autocalc._kernels._spec import Sample
 from autocalc._kernels._table import TABLE
+from autocalc.errors import KernelDataError
 from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._subject import Subject, limits_of
 
@@ -117,3 +118,68 @@ def test_sums_of_many_positions_stay_exact():
         exact = x.astype(np.float64)
         np.testing.assert_allclose(mean, exact.mean((0, 2, 3)), rtol=1e-7)
         np.testing.assert_allclose(var, exact.var((0, 2, 3)), rtol=1e-6)
+
+
+# ---- pools
+
+#: Channels that fill registers and that do not, in images of one and two dimensions.
+IMAGES = [(3, 127, 9, 7), (5, 16, 12, 12), (2, 21, 30)]
+
+
+def images_of(shape, dtype, seed):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def pool_attributes(shape, *each):
+    """Every attribute for each dimension."""
+    return tuple((n,) * (len(shape) - 2) for n in each)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", IMAGES)
+def test_max_pool(shape, dtype):
+    dtype = np.dtype(dtype)
+    x = np.round(images_of(shape, dtype, 4), 1)  # with equal ones
+    x[0, 3, 2], x[1, 5, 4] = np.nan, -np.inf
+    for windows in ((2, 2, 0, 1), (3, 2, 1, 1), (2, 3, 1, 4)):
+        attributes = (*pool_attributes(shape, *windows), False)
+        check("max_pool", Sample("", (x,), attributes), dtype)
+        sample = Sample("", (x,), attributes, want=3)
+        check("max_pool", sample, dtype)
+        out, indices = expected_of(TABLE["max_pool"], sample, dtype)
+        g = images_of(out.shape, dtype, 5)
+        sizes = x.shape[2:]
+        check("max_pool_backward", Sample("", (g, indices), (sizes,)), dtype)
+
+
+def test_max_pool_names_an_index_that_lies_outside():
+    g = images_of((2, 20, 3, 3), "f4", 6)
+    indices = np.zeros(g.shape, np.int64)
+    indices[1, 17, 2, 0] = 36
+    dx = np.empty((2, 20, 6, 6), np.float32)
+    place = np.ravel_multi_index((1, 17, 2, 0), g.shape)
+    for subject in map(subject_of, SETS):
+        with pytest.raises(KernelDataError, match=f"holds 36 at element {place},"):
+            subject.kernels["max_pool_backward"].function(
+                *map(channels_last, (dx, g, indices)), (6, 6)
+            )
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", IMAGES)
+def test_average_pools(shape, dtype):
+    dtype = np.dtype(dtype)
+    x, sizes = images_of(shape, dtype, 7), shape[2:]
+    for windows in ((2, 2, 0), (3, 2, 1)):
+        for more in ((False, True, 0), (False, False, 0), (False, True, 3)):
+            attributes = (*pool_attributes(shape, *windows), *more)
+            sample = Sample("", (x,), attributes)
+            check("avg_pool", sample, dtype)
+            (out,) = expected_of(TABLE["avg_pool"], sample, dtype)
+            back = Sample("", (images_of(out.shape, dtype, 8),), (sizes, *attributes))
+            check("avg_pool_backward", back, dtype)
+    for outputs in (1, 3, 4):
+        boxes = pool_attributes(shape, outputs)
+        check("adaptive_avg_pool", Sample("", (x,), boxes), dtype)
+        g = images_of((*shape[:2], *boxes[0]), dtype, 9)
+        check("adaptive_avg_pool_backward", Sample("", (g,), (sizes,)), dtype)

@@ -3,92 +3,14 @@
 // avg_pool and adaptive_avg_pool, forward and backward. Either way each output takes
 // the rows of one span and the columns of another, and divides by the product of two
 // counts: sums of rows make a line, of which each span is summed, and back in the other
-// order.
+// order. Of channels-last images, lanes hold channels, and a window is its pixels one
+// by one.
+#include "averages.hpp"
 #include "families.hpp"
-#include "pools.hpp"
 #include "reduce.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
-
-enum { slot_from = 0, slot_to = 1, slot_line = 2, slot_spans = 3 };
-
-// What output `i` of one dimension takes: elements `begin` up to `end`.
-struct Span {
-    int64_t begin, end, count;
-};
-
-// Windows of avg_pool over `n` elements; `divisor` counts where it is not 0.
-struct Windowed {
-    int64_t n, kernel, stride, padding;
-    bool include_padding;
-
-    AC_INLINE Span operator()(int64_t i) const {
-        const int64_t first = i * stride - padding;
-        const int64_t begin = larger<int64_t>(first, 0);
-        const int64_t end = smaller(first + kernel, n);
-        const int64_t last = smaller(first + kernel, n + padding);
-        const int64_t counted = include_padding ? last - first : end - begin;
-        return {begin, larger(begin, end), larger<int64_t>(counted, 1)};
-    }
-};
-// Boxes of adaptive_avg_pool.
-struct Boxed {
-    int64_t n, outputs;
-
-    AC_INLINE Span operator()(int64_t i) const {
-        const int64_t begin = i * n / outputs, end = ceil_div((i + 1) * n, outputs);
-        return {begin, end, end - begin};
-    }
-};
-
-// Windows of columns that lie evenly, in a line with zeros around it.
-struct Even {
-    int64_t kernel, stride, padding;  // kernel 0: they do not
-
-    [[nodiscard]] AC_INLINE int64_t reach(int64_t outputs) const {
-        return (outputs - 1) * stride + kernel;
-    }
-};
-AC_INLINE Even even_of(const Windowed& w) { return {w.kernel, w.stride, w.padding}; }
-AC_INLINE Even even_of(const Boxed& w) {
-    const int64_t size = w.outputs == 0 ? 0 : w.n / w.outputs;
-    if (size * w.outputs != w.n) return {0, 0, 0};
-    return {size, size, 0};
-}
-
-template <class T>
-struct AvgPool {
-    const T* from;
-    T* to;
-    PoolPlanes large, small;  // what is averaged, and the averages
-    Span *rows, *columns;     // of `small`
-    int64_t divisor;          // or 0
-    Even even;
-
-    [[nodiscard]] AC_INLINE int64_t line() const {
-        return larger(even.reach(small.width), even.padding + large.width) +
-               vec<T>::lanes;
-    }
-
-    template <class Spans>
-    AC_INLINE bool make_spans(ac_context* context, const Spans& of_row,
-                              const Spans& of_column) {
-        const auto count = static_cast<size_t>(small.height + small.width + 1);
-        rows = static_cast<Span*>(
-            context->scratch(context, slot_spans, count * sizeof(Span)));
-        if (rows == nullptr) return false;
-        columns = rows + small.height;
-        even = even_of(of_column);
-        for (int64_t i = 0; i < small.height; ++i) rows[i] = of_row(i);
-        for (int64_t i = 0; i < small.width; ++i) columns[i] = of_column(i);
-        return true;
-    }
-    [[nodiscard]] AC_INLINE T area(int64_t row, int64_t column) const {
-        const int64_t all = rows[row].count * columns[column].count;
-        return static_cast<T>(divisor != 0 ? divisor : all);
-    }
-};
 
 // The sum of `n` neighbours: eight at a time for the error, as other sums are.
 template <class T>
@@ -196,6 +118,126 @@ void spread_plane(const AvgPool<T>& job, int64_t p, T* line) {
     memset(plane + written * width, 0, bytes(job.large.height - written));
 }
 
+// ---- channels-last
+
+// The averages of `vectors` registers of channels of a window; the last one has `n`.
+template <class T, int vectors>
+void average_pixel(const T* image, int64_t row, int64_t column, const Span& rows,
+                   const Span& columns, int64_t n, T area, T* to) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    // Eight at a time for the error, as other sums are.
+    Cascade<T, SumOp> sums[vectors];
+    vec<T> group[vectors];
+    for (int v = 0; v < vectors; ++v) group[v] = zero<T>();
+    int64_t in_group = 0;
+    for (int64_t y = rows.begin; y < rows.end; ++y) {
+        const T* pixel = image + y * row + columns.begin * column;
+        for (int64_t x = columns.begin; x < columns.end; ++x, pixel += column) {
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; ++v) {
+                group[v] = group[v] +
+                           load_last(pixel + v * lanes, v + 1 < vectors ? lanes : n);
+            }
+            if (++in_group < 8) continue;
+            in_group = 0;
+            for (int v = 0; v < vectors; ++v) {
+                sums[v].push(group[v]);
+                group[v] = zero<T>();
+            }
+        }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+        if (sums[v].count > 0) {
+            sums[v].push(group[v]);
+            group[v] = sums[v].total();
+        }
+        store_last(to + v * lanes, group[v] / set1<T>(area),
+                   v + 1 < vectors ? lanes : n);
+    }
+}
+
+// The averages of a row of pixels, counted through the images.
+template <class T>
+void average_row(const AvgPool<T>& job, const PoolImages& large, int64_t index) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const int64_t channels = large.channels, line = large.width * channels;
+    const int64_t r = index % job.small.height;
+    const T* image = job.from + index / job.small.height * large.elements();
+    T* to = job.to + index * job.small.width * channels;
+    for (int64_t c = 0; c < job.small.width; ++c, to += channels) {
+        const Span &rows = job.rows[r], &columns = job.columns[c];
+        const T area = job.area(r, c);
+        int64_t k = 0;
+        const auto run = [&](auto average, int64_t n) {
+            average(image + k, line, channels, rows, columns, n, area, to + k);
+        };
+        for (; k + 4 * lanes <= channels; k += 4 * lanes)
+            run(average_pixel<T, 4>, lanes);
+        for (; k + lanes < channels; k += 2 * lanes)
+            run(average_pixel<T, 2>, smaller(lanes, channels - k - lanes));
+        if (k < channels) run(average_pixel<T, 1>, smaller(lanes, channels - k));
+    }
+}
+
+// Whether spans fill all `n` elements, each once.
+AC_INLINE bool tile_all(const Span* spans, int64_t count, int64_t n) {
+    int64_t at = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        if (spans[i].begin != at) return false;
+        at = spans[i].end;
+    }
+    return at == n;
+}
+
+// The gradients of `count` channels of an image: each is written once if windows `tile`
+// it, else added up from zeros.
+template <class T>
+void spread_part(const AvgPool<T>& job, const PoolImages& large, bool tile,
+                 const T* from, T* image, int64_t count) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const int64_t channels = large.channels;
+    if (!tile) clear_channels(image, large, count);
+    for (int64_t r = 0; r < job.small.height; ++r) {
+        const Span& rows = job.rows[r];
+        for (int64_t c = 0; c < job.small.width; ++c, from += channels) {
+            const Span& columns = job.columns[c];
+            const vec<T> area = set1<T>(job.area(r, c));
+            for (int64_t k = 0; k < count; k += lanes) {
+                const int64_t n = smaller(lanes, count - k);
+                const vec<T> share = load_last(from + k, n) / area;
+                for (int64_t y = rows.begin; y < rows.end; ++y) {
+                    T* pixel = image + (y * large.width + columns.begin) * channels + k;
+                    for (int64_t x = columns.begin; x < columns.end; ++x) {
+                        store_last(pixel, tile ? share : load_last(pixel, n) + share,
+                                   n);
+                        pixel += channels;
+                    }
+                }
+            }
+        }
+    }
+}
+
+template <class T, bool backward>
+void pool_images(const AvgPool<T>& job, const PoolImages& large, ac_context* context) {
+    if constexpr (!backward) {
+        parallel(context, large.count * job.small.height,
+                 large.count * large.elements() >= 16384,
+                 [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i) average_row(job, large, i);
+                 });
+    } else {
+        const bool tile = tile_all(job.rows, job.small.height, large.height) &&
+                          tile_all(job.columns, job.small.width, large.width);
+        each_part(context, large, [&](int64_t image, int64_t c, int64_t count) {
+            const int64_t from = image * job.small.size() * large.channels + c;
+            spread_part(job, large, tile, job.from + from,
+                        job.to + image * large.elements() + c, count);
+        });
+    }
+}
+
 // One call: `spans(rows, columns)` of an axis 0 or 1 with so many elements and outputs.
 template <class T, bool backward, class Spans>
 void pool_floats(const ac_call* call, ac_context* context, ac_status* status,
@@ -210,13 +252,18 @@ void pool_floats(const ac_call* call, ac_context* context, ac_status* status,
                       nullptr,
                       divisor,
                       {0, 0, 0}};
-    if (!whole_input(context, slot_from, from, job.from) ||
-        !whole_output(context, slot_to, to, job.to) ||
+    const bool last = lie_last({to, from});
+    if (!whole_input(context, slot_from, from, job.from, last) ||
+        !whole_output(context, slot_to, to, job.to, last) ||
         !job.make_spans(context, spans(0, job.large.height, job.small.height),
                         spans(1, job.large.width, job.small.width))) {
         return no_memory(status);
     }
     done(status);
+    if (last) {
+        const PoolImages large(*(backward ? to : from));
+        return pool_images<T, backward>(job, large, context);
+    }
     each_plane<T>(context, status, slot_line, of_to.count, job.large.size(), job.line(),
                   [&](int64_t p, T* line) {
                       if constexpr (backward) {

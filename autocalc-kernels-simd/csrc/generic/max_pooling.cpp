@@ -8,6 +8,8 @@
 // counts, by its place in the plane; NaN is larger than anything and equal to NaN. What
 // lies outside is -infinity at the place behind the last, so it loses against any
 // other.
+//
+// Of channels-last images, lanes hold channels, and a window is its taps one by one.
 #include "families.hpp"
 #include "indices.hpp"
 #include "pools.hpp"
@@ -24,6 +26,10 @@ struct PoolAxis {
     // Taps of output `i` that lie within `n` elements: from `begin` up to `end`.
     AC_INLINE void taps(int64_t i, int64_t n, int64_t& begin, int64_t& end) const {
         const int64_t first = i * stride - padding;
+        begin = 0;
+        end = kernel;
+        // Most windows: the divisions below take longer than some taps.
+        if (first >= 0 && first + (kernel - 1) * dilation < n) return;
         begin = first < 0 ? ceil_div(-first, dilation) : 0;
         end = smaller(kernel, first < n ? (n - 1 - first) / dilation + 1 : 0);
     }
@@ -160,17 +166,85 @@ void largest_of_plane(const MaxPool<T>& job, int64_t p, T* scratch) {
     }
 }
 
+// The results of a row of pixels, counted through the images.
+template <class T, bool placed>
+void largest_of_row(const MaxPool<T>& job, const PoolImages& images, int64_t row) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const int64_t channels = images.channels, r = row % job.to.height;
+    const T* image = job.x + row / job.to.height * images.elements();
+    int64_t top, bottom, left, right;
+    job.rows.taps(r, images.height, top, bottom);
+    const int64_t y = r * job.rows.stride - job.rows.padding;
+    for (int64_t column = 0; column < job.to.width; ++column) {
+        job.columns.taps(column, images.width, left, right);
+        const int64_t first =
+            y * images.width + column * job.columns.stride - job.columns.padding;
+        const int64_t to = (row * job.to.width + column) * channels;
+        for (int64_t c = 0; c < channels; c += lanes) {
+            const int64_t n = smaller(lanes, channels - c);
+            const auto at = [&](int64_t tap_y, int64_t tap_x) {
+                const int64_t place = first + tap_y * job.rows.dilation * images.width +
+                                      tap_x * job.columns.dilation;
+                return Placed<T>{load_last(image + place * channels + c, n),
+                                 set1<int_of<T>>(static_cast<int_of<T>>(place))};
+            };
+            Placed<T> best = {set1<T>(-T(__builtin_inf())),
+                              set1<int_of<T>>(static_cast<int_of<T>>(images.size()))};
+            if (top < bottom && left < right) best = at(top, left);
+            for (int64_t tap_y = top; tap_y < bottom; ++tap_y) {
+                for (int64_t tap_x = left; tap_x < right; ++tap_x) {
+                    if constexpr (placed) {
+                        take_larger<T, true>(best, at(tap_y, tap_x));
+                    } else {
+                        best.value = maximum(best.value, at(tap_y, tap_x).value);
+                    }
+                }
+            }
+            store_last(job.out + to + c, best.value, n);
+            if constexpr (placed) {
+                alignas(64) int_of<T> places[lanes];
+                store(places, best.place);
+                int64_t* indices = job.indices + to + c;
+                if (n == lanes) {
+                    for (int64_t i = 0; i < lanes; ++i) indices[i] = places[i];
+                } else {
+                    for (int64_t i = 0; i < n; ++i) indices[i] = places[i];
+                }
+            }
+        }
+    }
+}
+
+template <class T>
+void largest_of_images(const MaxPool<T>& job, const PoolImages& images,
+                       ac_context* context) {
+    parallel(context, images.count * job.to.height,
+             images.count * images.elements() >= 16384,
+             [&](int64_t begin, int64_t end) {
+                 for (int64_t row = begin; row < end; ++row) {
+                     if (job.indices != nullptr) {
+                         largest_of_row<T, true>(job, images, row);
+                     } else {
+                         largest_of_row<T, false>(job, images, row);
+                     }
+                 }
+             });
+}
+
 template <class T>
 void max_pool_floats(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array *out = operand(call, 0), *indices = operand(call, 1);
+    const ac_array* x = operand(call, 2);
+    const bool last = lie_last({out, indices, x});
     MaxPool<T> job(call);
-    if (!whole_input(context, slot_x, operand(call, 2), job.x) ||
-        !whole_output(context, slot_out, out, job.out) ||
-        !whole_output(context, slot_indices, indices, job.indices)) {
+    if (!whole_input(context, slot_x, x, job.x, last) ||
+        !whole_output(context, slot_out, out, job.out, last) ||
+        !whole_output(context, slot_indices, indices, job.indices, last)) {
         return no_memory(status);
     }
     done(status);
     if (job.to.count * job.to.size() == 0) return;
+    if (last) return largest_of_images(job, PoolImages(*x), context);
     each_plane<T>(context, status, slot_line, job.to.count, job.from.size(),
                   2 * job.line, [&](int64_t p, T* scratch) {
                       if (job.indices != nullptr) {
@@ -193,21 +267,57 @@ void max_pool(const ac_call* call, ac_context* context, ac_status* status) {
 const char* max_pool_supports(const ac_call* call) { return pool_supports(call, 2); }
 
 // ---- backward
+
+// Adds g to the places of an image, `count` channels of it; answers false if one lies
+// outside.
+template <class T>
+bool add_to_places(const T* g, const int64_t* places, int64_t windows, T* sums,
+                   const PoolImages& of, int64_t count) {
+    const auto size = static_cast<uint64_t>(of.size());
+    const int64_t step = of.channels;
+    bool fit = true;
+    for (int64_t i = 0; i < windows; ++i, g += step, places += step) {
+        for (int64_t c = 0; c < count; ++c) {
+            if (static_cast<uint64_t>(places[c]) < size) {
+                sums[places[c] * step + c] += g[c];
+            } else {
+                fit = false;
+            }
+        }
+    }
+    return fit;
+}
+
 template <class T>
 void max_pool_backward_floats(const ac_call* call, ac_context* context,
                               ac_status* status) {
     const ac_array *dx = operand(call, 0), *indices = operand(call, 2);
     const PoolPlanes from(*operand(call, 1)), to(*dx);
+    const bool last = lie_last({dx, operand(call, 1), indices});
     const T* g;
     const int64_t* places;
     T* sums;
-    if (!whole_input(context, slot_g, operand(call, 1), g) ||
-        !whole_input(context, slot_indices, indices, places) ||
-        !whole_output(context, slot_out, dx, sums)) {
+    if (!whole_input(context, slot_g, operand(call, 1), g, last) ||
+        !whole_input(context, slot_indices, indices, places, last) ||
+        !whole_output(context, slot_out, dx, sums, last)) {
         return no_memory(status);
     }
     done(status);
     bool wrong = false;
+    if (last) {
+        const PoolImages images(*dx);
+        each_part(context, images, [&](int64_t n, int64_t c, int64_t count) {
+            T* image = sums + n * images.elements() + c;
+            const int64_t first = n * from.size() * images.channels + c;
+            clear_channels(image, images, count);
+            if (!add_to_places(g + first, places + first, from.size(), image, images,
+                               count)) {
+                __atomic_store_n(&wrong, true, __ATOMIC_RELAXED);
+            }
+        });
+        if (wrong) indices_fit(indices, to.size(), 2, status);
+        return;
+    }
     const auto size = static_cast<uint64_t>(to.size());
     parallel(context, to.count, to.count * to.size() >= 16384,
              [&](int64_t begin, int64_t end) {

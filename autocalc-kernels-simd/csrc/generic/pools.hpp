@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What pooling kernels share: contiguous planes of one or two dimensions, one task
-// each.
+// each; or channels-last images, whose lanes hold channels of one pixel.
 #pragma once
 
 #include "lanes.hpp"
@@ -20,6 +20,44 @@ struct PoolPlanes {
           width(a.shape[a.ndim - 1]) {}
     [[nodiscard]] AC_INLINE int64_t size() const { return height * width; }
 };
+
+// A channels-last [N, C, ...] as images of rows of pixels.
+struct PoolImages {
+    int64_t count, channels, height, width;
+
+    explicit PoolImages(const ac_array& a)
+        : count(a.shape[0]),
+          channels(a.shape[1]),
+          height(a.ndim == 4 ? a.shape[2] : 1),
+          width(a.shape[a.ndim - 1]) {}
+    [[nodiscard]] AC_INLINE int64_t size() const { return height * width; }
+    [[nodiscard]] AC_INLINE int64_t elements() const { return size() * channels; }
+};
+
+// Channels of a task that writes what it reads all over an image.
+constexpr int64_t pool_channels = 64;
+
+// f(image, first channel, channels) for parts of the channels of each image.
+template <class F>
+void each_part(ac_context* context, const PoolImages& images, F&& f) {
+    const int64_t parts = ceil_div(images.channels, pool_channels);
+    parallel(context, images.count * parts, images.count * images.elements() >= 16384,
+             [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                     const int64_t c = i % parts * pool_channels;
+                     f(i / parts, c, smaller(pool_channels, images.channels - c));
+                 }
+             });
+}
+
+// Zeros in `count` channels of an image.
+template <class T>
+AC_INLINE void clear_channels(T* image, const PoolImages& of, int64_t count) {
+    const bool all = count == of.channels;
+    const int64_t runs = all ? 1 : of.size(), length = all ? of.elements() : count;
+    for (int64_t i = 0; i < runs; ++i)
+        memset(image + i * of.channels, 0, static_cast<size_t>(length) * sizeof(T));
+}
 
 // Entry of a list attribute for the rows (axis 0) or columns (axis 1) of a plane.
 AC_INLINE int64_t pool_attribute(const ac_call* call, int attribute, int axis,
