@@ -49,6 +49,9 @@ def case(rng, ways):
         groups = int(rng.integers(2, 5))
     elif way == "depthwise":
         groups, ins, outs = outs, 1, int(rng.integers(1, 3))
+        if rng.random() < 0.6:
+            kernel, stride, dilation = one * rng.choice([3, 5]), one, one
+            outs = 1
     elif way == "few":
         ins, dilation = int(rng.integers(1, 4)), one
     span = dilation * (kernel - 1) + 1

@@ -4,6 +4,7 @@
 // transposed. For a stride of s its elements fall into s * s classes by their place
 // (y + padding) % s, (x + padding) % s; each class sees its own taps, at stride 1. So
 // both are passes of one loop, conv a single one.
+#include "conv_last_depthwise.hpp"
 #include "conv_last_passes.hpp"
 #include "conv_passes.hpp"
 #include "conv_pointwise.hpp"
@@ -76,6 +77,10 @@ bool conv_typed(const ac_call* call, ac_context* context) {
     job.from_x = w.x;
     job.from = images_of<const T>(x);
     job.to = images_of<T>(out);
+    if (is_last_depthwise(w, job.from, job.to)) {
+        return depthwise_last(w, false, job.from, images_of<const T>(weight), job.to,
+                              operand(call, conv_bias), false, context);
+    }
     if (are_last(job.from, w.ins, job.to, w.outs)) {
         const Images<const T> b = images_of<const T>(weight);
         Product<T> p;
@@ -195,6 +200,10 @@ bool dx_typed(const ac_call* call, ac_context* context) {
     job.from = images_of<const T>(g);
     job.to = images_of<T>(out);
     job.accumulate = (int_attribute(call, dx_accumulate) & 1) != 0;
+    if (is_last_depthwise(w, job.from, job.to)) {
+        return depthwise_last(w, true, job.from, images_of<const T>(weight), job.to,
+                              operand(call, dx_bias), job.accumulate, context);
+    }
     if (are_last(job.from, w.outs, job.to, w.ins)) {
         const Images<const T> b = images_of<const T>(weight);
         Product<T> p;

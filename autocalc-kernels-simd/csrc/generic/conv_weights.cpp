@@ -7,6 +7,7 @@
 // parts are added in their order: the same bits for any number of threads.
 #include "conv_bias.hpp"
 #include "conv_depthwise_weights.hpp"
+#include "conv_last_depthwise_weights.hpp"
 #include "conv_last_weights.hpp"
 #include "conv_pointwise.hpp"
 #include "conv_tile.hpp"
@@ -334,6 +335,8 @@ bool dweight_typed(const ac_call* call, ac_context* context) {
     if (dbias != nullptr) sum_bias(w, job.g, dbias, (accumulate & 2) != 0, context);
     if (element_count(*dweight) == 0) return true;
     const Images<T> to = images_of<T>(dweight);
+    if (is_last_taps(w, job.x, job.g))
+        return sum_last_taps(w, job.x, job.g, to, (accumulate & 1) != 0, context);
     if (are_last_weights(job, to)) return last_weights(job, to, (accumulate & 1) != 0);
     if (is_depthwise_weights(w, job.x, job.g)) {
         sum_depthwise<T>({w, job.x, job.g, to, (accumulate & 1) != 0}, context);
