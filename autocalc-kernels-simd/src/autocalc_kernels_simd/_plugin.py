@@ -13,7 +13,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from autocalc.plugin import KERNEL_API_VERSION, KernelImpl, KernelSet, hookimpl
+from autocalc.plugin import (
+    KERNEL_API_VERSION,
+    DispatchKey,
+    KernelImpl,
+    KernelSet,
+    hookimpl,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,16 +68,26 @@ class PoolAllocator:
         self._core.trim()
 
 
-def _load(isa: str) -> dict[str, KernelImpl]:
-    from autocalc_kernels_simd import _core
-
-    return {
-        name: KernelImpl(kernel, native=kernel.native, supports=kernel.supports)
-        for name, kernel in _core.load(isa).items()
-    }
+#: Images of fewer channels are rearranged at little cost: those a network is given.
+_FEW = 16
+#: Fewer channels than these would leave lanes of registers empty.
+_MANY = 32
 
 
-def _load_winograd(isa: str) -> dict[str, KernelImpl]:
+def _channels_last(key: DispatchKey) -> bool:
+    """Return whether a convolution lets a network begin channels-last.
+
+    What comes behind it keeps the layout, in which a step of a residual network runs
+    1.08 times as fast.  Images of many channels stay as they lie: to rearrange them
+    takes longer than one convolution saves.
+    """
+    _, x, weight, _ = key.shapes or (None,) * 4
+    if x is None or weight is None or len(x) != 4:
+        return False
+    return x[1] < _FEW and weight[0] >= _MANY
+
+
+def _load(isa: str, family: str) -> dict[str, KernelImpl]:
     from autocalc_kernels_simd import _core
 
     return {
@@ -79,9 +95,10 @@ def _load_winograd(isa: str) -> dict[str, KernelImpl]:
             kernel,
             native=kernel.native,
             supports=kernel.supports,
-            exception="winograd",
+            exception="winograd" if family == "winograd" else None,
+            channels_last=_channels_last if name == "conv" else None,
         )
-        for name, kernel in _core.load(isa, "winograd").items()
+        for name, kernel in _core.load(isa, family).items()
     }
 
 
@@ -108,7 +125,7 @@ def _winograd(isa: _Isa) -> KernelSet:
         api=KERNEL_API_VERSION,
         requires=isa.requires,
         rank=isa.rank + 5,
-        load=partial(_load_winograd, isa.name),
+        load=partial(_load, isa.name, "winograd"),
         determinism="threads",
         set_num_threads=_set_num_threads,
         info=_info,
@@ -125,7 +142,7 @@ def autocalc_kernel_sets() -> list[KernelSet]:
             api=KERNEL_API_VERSION,
             requires=isa.requires,
             rank=isa.rank,
-            load=partial(_load, isa.name),
+            load=partial(_load, isa.name, "simd"),
             determinism="threads",
             allocator=_allocator,
             set_num_threads=_set_num_threads,
