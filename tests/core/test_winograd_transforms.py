@@ -2,24 +2,26 @@
 """The transforms of Winograd's error budgets are identities, for every basis vector."""
 
 import numpy as np
+import pytest
 
-from autocalc._kernels._budgets_conv import _DATA, _RESULTS, _TAPS
+from autocalc._kernels._budgets_conv import _FOUR, _TWO
 
-#: [result, tap, element]: 1 where a result reads an element through a tap.
-READS = np.array([[np.eye(6)[y + w] for w in range(3)] for y in range(4)])
-#: A product for each of the six places, of everything with everything.
-PRODUCTS = np.einsum("yk,kw,kd->ywd", _RESULTS, _TAPS, _DATA)
+pytestmark = pytest.mark.parametrize("tile", [_FOUR, _TWO], ids=["four", "two"])
 
 
-def test_the_three_transforms_are_a_convolution():
-    np.testing.assert_allclose(PRODUCTS, READS, rtol=0, atol=1e-15)
+def test_the_three_transforms_are_a_convolution(tile):
+    """A product for each of the places, of everything with everything."""
+    products = np.einsum("yk,kw,kd->ywd", tile.results, tile.taps, tile.data)
+    #: [result, tap, element]: 1 where a result reads an element through a tap.
+    reads = [[np.eye(tile.size)[y + w] for w in range(3)] for y in range(tile.out)]
+    np.testing.assert_allclose(products, reads, rtol=0, atol=1e-15)
 
 
-def test_transposed_they_are_its_weight_gradient():
+def test_transposed_they_are_its_weight_gradient(tile):
     """`G^T ((B^T d B) * (A y A^T)) G` correlates d with y, in two dimensions."""
     rng = np.random.default_rng(0)
-    d, y = rng.standard_normal((6, 6)), rng.standard_normal((4, 4))
-    places = (_DATA @ d @ _DATA.T) * (_RESULTS.T @ y @ _RESULTS)
-    windows = np.lib.stride_tricks.sliding_window_view(d, (4, 4))
+    d, y = (rng.standard_normal((n, n)) for n in (tile.size, tile.out))
+    places = (tile.data @ d @ tile.data.T) * (tile.results.T @ y @ tile.results)
+    windows = np.lib.stride_tricks.sliding_window_view(d, y.shape)
     expected = np.einsum("ijkl,kl->ij", windows, y)
-    np.testing.assert_allclose(_TAPS.T @ places @ _TAPS, expected, atol=1e-13)
+    np.testing.assert_allclose(tile.taps.T @ places @ tile.taps, expected, atol=1e-13)

@@ -154,6 +154,20 @@ def test_errors_are_a_few_times_those_of_the_plain_sum(subject, name):
     assert errors[0] < 3.5 * errors[1]
 
 
+@pytest.mark.parametrize("name", KERNELS)
+def test_small_images_have_smaller_tiles_and_errors(subject, name):
+    """Of 2 x 2 results: errors that are less than half of those of 4 x 4."""
+    spec, errors = TABLE[name], []
+    for size in (2, 6, 8):
+        rng = np.random.default_rng(6)
+        sample = sample_of(name, rng, 12, 64, 64, (size, size), (1, 1))
+        expected = expected_of(spec, sample, FLOAT32)[0].astype(np.float64)
+        off = subject.run(spec, sample, FLOAT32)[0] - expected
+        errors.append(np.sqrt(np.mean(off**2) / np.mean(expected**2)))
+    assert errors[0] < 0.5 * errors[2]
+    assert errors[1] < 0.5 * errors[2]
+
+
 def test_a_nan_spoils_the_results_of_its_tiles_alone(subject):
     rng = np.random.default_rng(7)
     sample = sample_of("conv", rng, 1, 16, 32, (16, 16), (1, 1))

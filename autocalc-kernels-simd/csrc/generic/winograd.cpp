@@ -325,6 +325,23 @@ WinoJob wino_job(const ac_array* from, const ac_array* to, ac_context* context) 
     return job;
 }
 
+// Results of a tile of one image's convolution, as `cheapest` has them.
+int tile_of(int64_t ins, int64_t outs, const Axis& y, const Axis& x) {
+    constexpr int64_t lanes = vec<float>::lanes;
+    const double steps = wino_steps(ins, outs);
+    const int64_t registers = ceil_div(ins, lanes) + ceil_div(outs, lanes);
+    const int64_t fours = wino_tiles<4>(1, y, x), twos = wino_tiles<2>(1, y, x);
+    return cheapest(wino_cost<4>(fours, steps, fours * registers),
+                    wino_cost<2>(twos, steps, twos * registers),
+                    plain_cost(y.out * x.out, steps));
+}
+
+void run_tiles(WinoJob& job, const ac_array* bias, ac_status* status) {
+    const bool two = tile_of(job.ins, job.outs, job.y, job.x) == 2;
+    if (!(two ? run_winograd<2>(job, bias) : run_winograd<4>(job, bias)))
+        no_memory(status);
+}
+
 enum { conv_out, conv_x, conv_weight, conv_bias };
 
 void wino_conv(const ac_call* call, ac_context* context, ac_status* status) {
@@ -342,7 +359,7 @@ void wino_conv(const ac_call* call, ac_context* context, ac_status* status) {
     const Images<const float> taps = images_of<const float>(weight);
     job.taps = {taps.data, w.outs * taps.image, taps.image, taps.channel,
                 taps.row,  taps.column,         false};
-    if (!run_winograd<4>(job, operand(call, conv_bias))) no_memory(status);
+    run_tiles(job, operand(call, conv_bias), status);
 }
 
 enum { dx_out, dx_g, dx_weight, dx_bias };
@@ -370,17 +387,10 @@ void wino_dx(const ac_call* call, ac_context* context, ac_status* status) {
     const Images<const float> taps = images_of<const float>(weight);
     job.taps = {taps.data, w.outs * taps.image, taps.channel, taps.image,
                 taps.row,  taps.column,         true};
-    if (!run_winograd<4>(job, operand(call, dx_bias))) no_memory(status);
+    run_tiles(job, operand(call, dx_bias), status);
 }
 
 // ---- which convolutions
-
-const char* cheaper(int64_t ins, int64_t outs, const Axis& y, const Axis& x) {
-    constexpr int64_t lanes = vec<float>::lanes;
-    const int64_t tiles = ceil_div(y.out, 4) * ceil_div(x.out, 4);
-    const int64_t registers = ceil_div(ins, lanes) + ceil_div(outs, lanes);
-    return wino_cheaper(tiles, y.out * x.out, ins, outs, tiles * registers);
-}
 
 const char* conv_supports(const ac_call* call) {
     const ac_array* x = operand(call, conv_x);
@@ -389,7 +399,7 @@ const char* conv_supports(const ac_call* call) {
     const Windows w = windows_of(call, 0, x, operand(call, conv_out), weight->shape + 2,
                                  weight->shape[1]);
     const char* reason = wino_refuses(w);
-    return reason != nullptr ? reason : cheaper(w.ins, w.outs, w.y, w.x);
+    return reason != nullptr ? reason : wino_answer(tile_of(w.ins, w.outs, w.y, w.x));
 }
 
 const char* dx_supports(const ac_call* call) {
@@ -402,7 +412,7 @@ const char* dx_supports(const ac_call* call) {
     if (reason != nullptr) return reason;
     if (w.y.padding >= wino_kernel || w.x.padding >= wino_kernel)
         return "the padding is wider than the windows";
-    return cheaper(w.outs, w.ins, turned(w.y), turned(w.x));
+    return wino_answer(tile_of(w.outs, w.ins, turned(w.y), turned(w.x)));
 }
 
 double work_of(const ac_array* results, const ac_array* weight) {

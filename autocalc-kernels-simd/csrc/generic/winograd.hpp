@@ -122,6 +122,65 @@ struct Wino<4> {
     };
 };
 
+// With polynomials at 0, 1, -1 and infinity: additions alone, and a third of the error.
+template <>
+struct Wino<2> {
+    static constexpr int out = 2;
+    static constexpr int in = 4;
+    static constexpr int places = 4 * 4;
+
+    struct Data {
+        static constexpr int from = 4, to = 4;
+        AC_INLINE static void run(const vec<float> (&d)[4], vec<float> (&t)[4]) {
+            t[0] = d[0] - d[2];
+            t[1] = d[1] + d[2];
+            t[2] = d[2] - d[1];
+            t[3] = d[3] - d[1];
+        }
+    };
+
+    struct Results {
+        static constexpr int from = 4, to = 2;
+        AC_INLINE static void run(const vec<float> (&m)[4], vec<float> (&y)[2]) {
+            y[0] = m[0] + m[1] + m[2];
+            y[1] = m[1] - m[2] + m[3];
+        }
+    };
+
+    struct Taps {
+        static constexpr int from = 3, to = 4;
+        AC_INLINE static void run(const vec<float> (&g)[3], vec<float> (&u)[4]) {
+            const vec<float> half = set1<float>(0.5F);
+            const vec<float> even = (g[0] + g[2]) * half, odd = g[1] * half;
+            u[0] = g[0];
+            u[1] = even + odd;
+            u[2] = even - odd;
+            u[3] = g[2];
+        }
+    };
+
+    struct Gradients {
+        static constexpr int from = 2, to = 4;
+        AC_INLINE static void run(const vec<float> (&y)[2], vec<float> (&z)[4]) {
+            z[0] = y[0];
+            z[1] = y[0] + y[1];
+            z[2] = y[0] - y[1];
+            z[3] = y[1];
+        }
+    };
+
+    struct Weights {
+        static constexpr int from = 4, to = 3;
+        AC_INLINE static void run(const vec<float> (&m)[4], vec<float> (&w)[3]) {
+            const vec<float> half = set1<float>(0.5F);
+            const vec<float> even = (m[1] + m[2]) * half;
+            w[0] = m[0] + even;
+            w[1] = (m[1] - m[2]) * half;
+            w[2] = even + m[3];
+        }
+    };
+};
+
 // A line's transform along both dimensions: of registers get(row, column) to
 // put(row, column, register).
 template <class Line, class Get, class Put>

@@ -214,24 +214,42 @@ AC_INLINE int64_t tile_scratch(const Of&, const Segments& segments, int64_t chan
 
 // Cycles, estimated for Cascade Lake and taken for registers of any width: a step of a
 // product is `lanes` * 2 multiply-adds, and a tile's transform of one register of
-// channels with its way from or to memory takes some 300. Close to the border the rule
-// may err: 17 to 19 channels at 300 x 300 are accepted at 0.83 to 1.04 times the speed.
-constexpr double wino_transform = 300;
+// channels with its way from or to memory takes some 300, of 2 x 2 results 130. Close
+// to the border the rule may err: 17 to 19 channels at 300 x 300 are accepted at 0.83
+// to 1.04 times the speed.
 constexpr double plain_share = 0.7, product_share = 0.85;  // of the multipliers' rate
+template <int out>
+constexpr double wino_transform = out == 4 ? 300 : 80;
 
-// Null if 36 products for each of `tiles` tiles and so many `transforms` of a register
-// of channels take fewer cycles than the sum as it stands.
-AC_INLINE const char* wino_cheaper(int64_t tiles, int64_t results, int64_t ins,
-                                   int64_t outs, int64_t transforms) {
+AC_INLINE double wino_steps(int64_t ins, int64_t outs) {
     constexpr int64_t lanes = vec<float>::lanes;
-    const auto number = [](int64_t n) { return static_cast<double>(n); };
-    const double steps = number(ins * round_up(outs, lanes)) / (2 * lanes);
-    const double plain =
-        steps * number(wino_kernel * wino_kernel * results) / plain_share;
-    const double products = steps * number(tiles * 36) / product_share;
-    return products + wino_transform * number(transforms) < plain
-               ? nullptr
-               : "the transforms would take longer than they save";
+    return static_cast<double>(ins * round_up(outs, lanes)) / (2 * lanes);
+}
+// Of `batch` images of height x width results, the tiles.
+template <int out>
+AC_INLINE int64_t wino_tiles(int64_t batch, const Axis& y, const Axis& x) {
+    return batch * ceil_div(y.out, out) * ceil_div(x.out, out);
+}
+// Of so many tiles, and `transforms` of a register of channels.
+template <int out>
+AC_INLINE double wino_cost(int64_t tiles, double steps, int64_t transforms) {
+    return steps * static_cast<double>(tiles * Wino<out>::places) / product_share +
+           wino_transform<out> * static_cast<double>(transforms);
+}
+// Of the sum as it stands.
+AC_INLINE double plain_cost(int64_t results, double steps) {
+    return steps * static_cast<double>(wino_kernel * wino_kernel * results) /
+           plain_share;
+}
+
+// Results of a tile, 4 or 2 in each dimension, or 0 where neither is cheaper than the
+// sum as it stands.
+AC_INLINE int cheapest(double four, double two, double plain) {
+    if (smaller(four, two) >= plain) return 0;
+    return two < four ? 2 : 4;
+}
+AC_INLINE const char* wino_answer(int out) {
+    return out == 0 ? "the transforms would take longer than they save" : nullptr;
 }
 
 // Whether, and why not, a convolution is one of 3 x 3 windows at stride 1.

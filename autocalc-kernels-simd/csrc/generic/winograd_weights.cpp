@@ -234,6 +234,22 @@ Windows windows_of_gradient(const ac_call* call) {
                       dweight->shape + 2, dweight->shape[1]);
 }
 
+// Results of a tile, as `cheapest` has them.
+template <int out>
+double gradient_cost(const Windows& w) {
+    constexpr int64_t lanes = vec<float>::lanes;
+    const int64_t tiles = wino_tiles<out>(w.batch, w.y, w.x);
+    const int64_t blocks = ceil_div(w.ins, wino_block), outs = ceil_div(w.outs, lanes);
+    // The sums' way back, and as much again for the parts that are added up.
+    const int64_t back = 2 * w.ins * outs;
+    const int64_t registers = ceil_div(w.ins, lanes) + outs * blocks;
+    return wino_cost<out>(tiles, wino_steps(w.ins, w.outs), tiles * registers + back);
+}
+int tile_of(const Windows& w) {
+    return cheapest(gradient_cost<4>(w), gradient_cost<2>(w),
+                    plain_cost(w.batch * w.y.out * w.x.out, wino_steps(w.ins, w.outs)));
+}
+
 void wino_dweight(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* dweight = operand(call, out_dweight);
     const ac_array* dbias = operand(call, out_dbias);
@@ -245,26 +261,22 @@ void wino_dweight(const ac_call* call, ac_context* context, ac_status* status) {
     job.context = context;
     if (dbias != nullptr)
         sum_bias(job.windows, job.g, dbias, (accumulate & 2) != 0, context);
-    if (!sum_tiles<4>(job, images_of<float>(dweight), (accumulate & 1) != 0))
+    const Images<float> to = images_of<float>(dweight);
+    const bool add = (accumulate & 1) != 0, two = tile_of(job.windows) == 2;
+    if (!(two ? sum_tiles<2>(job, to, add) : sum_tiles<4>(job, to, add)))
         no_memory(status);
 }
 
 // ---- which convolutions
 
 const char* dweight_supports(const ac_call* call) {
-    constexpr int64_t lanes = vec<float>::lanes;
     if (operand(call, in_x)->ndim != 4) return "convolutions of two dimensions only";
     const Windows w = windows_of_gradient(call);
     const char* reason = wino_refuses(w);
     if (reason != nullptr) return reason;
-    const int64_t tiles = w.batch * ceil_div(w.y.out, 4) * ceil_div(w.x.out, 4);
-    if (tiles * w.groups * w.ins * w.outs == 0) return "there are no windows";
-    const int64_t blocks = ceil_div(w.ins, wino_block), outs = ceil_div(w.outs, lanes);
-    // The sums' way back, and as much again for the parts that are added up.
-    const int64_t back = 2 * w.ins * outs;
-    const int64_t registers = ceil_div(w.ins, lanes) + outs * blocks;
-    return wino_cheaper(tiles, w.batch * w.y.out * w.x.out, w.ins, w.outs,
-                        tiles * registers + back);
+    if (w.batch * w.y.out * w.x.out * w.groups * w.ins * w.outs == 0)
+        return "there are no windows";
+    return wino_answer(tile_of(w));
 }
 
 double dweight_work(const ac_call* call) {
