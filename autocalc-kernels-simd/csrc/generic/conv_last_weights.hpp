@@ -55,9 +55,10 @@ struct LastWeights {
     int64_t lines, bands;  // of windows, together
     int64_t together;      // images
     int64_t units, parts;
-    int64_t near;   // taps that are neighbours, if many, or 0
-    int64_t panel;  // most registers across a tile
-    int64_t row;    // of the sums: output channels, in whole registers
+    int64_t blocks;  // of the taps
+    int64_t near;    // taps that are neighbours, if many, or 0
+    int64_t panel;   // most registers across a tile
+    int64_t row;     // of the sums: output channels, in whole registers
     bool copies_g;
     int64_t* distances;  // of [tap][channel]
     T* sums;             // [parts][groups][tap][channel][row]
@@ -67,6 +68,10 @@ struct LastWeights {
 
     [[nodiscard]] AC_INLINE int64_t taps() const {
         return windows.taps() * windows.ins;
+    }
+    [[nodiscard]] AC_INLINE int64_t first_tap(int64_t block) const {
+        return blocks == 1 ? block * taps()
+                           : Shares(taps() / near, blocks).at(block) * near;
     }
 };
 
@@ -98,8 +103,8 @@ void add_taps(const LastWeights<T>& job, LastTile<T> tile, int64_t first, int64_
 }
 
 template <class T>
-void add_windows(const LastWeights<T>& job, LastTile<T> tile, Ahead<T>& ahead,
-                 T* sums) {
+void add_windows(const LastWeights<T>& job, LastTile<T> tile, int64_t block,
+                 Ahead<T>& ahead, T* sums) {
     const Panels<T> panels(job.windows.outs, job.panel);
     const T* g = tile.b;
     for (int64_t p = 0; p < panels.count; ++p) {
@@ -111,7 +116,8 @@ void add_windows(const LastWeights<T>& job, LastTile<T> tile, Ahead<T>& ahead,
             add_taps<T, false>(job, tile, 0, job.taps(), vectors, ahead, to);
             continue;
         }
-        for (int64_t tap = 0; tap < job.taps(); tap += job.near)
+        const int64_t end = job.first_tap(block + 1);
+        for (int64_t tap = job.first_tap(block); tap < end; tap += job.near)
             add_taps<T, true>(job, tile, tap, job.near, vectors, ahead, to);
     }
 }
@@ -119,7 +125,7 @@ void add_windows(const LastWeights<T>& job, LastTile<T> tile, Ahead<T>& ahead,
 // Band `index` of `images` images from number `image` on.
 template <class T>
 void add_unit(const LastWeights<T>& job, int64_t image, int64_t images, int64_t group,
-              int64_t index, T* x, T* g, Ahead<T>& ahead, T* sums) {
+              int64_t index, int64_t block, T* x, T* g, Ahead<T>& ahead, T* sums) {
     const Windows& w = job.windows;
     const Band<T>& band = job.band;
     const int64_t top = index * job.lines;
@@ -145,7 +151,7 @@ void add_unit(const LastWeights<T>& job, int64_t image, int64_t images, int64_t 
         tile.a = pixels;
         tile.b = job.copies_g ? g : from;
     }
-    add_windows(job, tile, ahead, sums);
+    add_windows(job, tile, block, ahead, sums);
 }
 
 // What a unit reads where it lies, if that is one piece of memory.
@@ -182,16 +188,18 @@ void run_last_weight_tasks(void* arg, int64_t begin, int64_t end) {
     }
     const Cuts units(job.units, job.parts);
     for (int64_t t = begin; t < end; ++t) {
-        const int64_t group = t % w.groups, part = t / w.groups;
-        T* sums = job.sums + t * job.taps() * job.row;
-        clear_run(sums, job.taps() * job.row);
+        const int64_t block = t % job.blocks, group = t / job.blocks % w.groups;
+        const int64_t part = t / job.blocks / w.groups;
+        T* sums = job.sums + t / job.blocks * job.taps() * job.row;
+        const int64_t first = job.first_tap(block);
+        clear_run(sums + first * job.row, (job.first_tap(block + 1) - first) * job.row);
         const int64_t end_unit = units.at(part + 1);
         for (int64_t u = units.at(part); u < end_unit; ++u) {
             Ahead<T> ahead;
             if (u + 1 < end_unit) ahead = next_unit(job, u + 1);
             const int64_t image = u / job.bands * job.together;
             add_unit(job, image, smaller(job.together, w.batch - image), group,
-                     u % job.bands, x, g, ahead, sums);
+                     u % job.bands, block, x, g, ahead, sums);
         }
     }
 }
@@ -253,14 +261,20 @@ void put_last_weights(const LastWeights<T>& job, int64_t begin, int64_t end) {
 // Windows whose pixels of x and of g take an eighth of L2: images together, or bands of
 // one. While they are worked on the next ones come in: 64 - 256 channels of 1 x 1 took
 // 13.5 ms without asking for them, and take 9.3; 10.3 with a quarter, 12.1 with half.
+// Sums that do not fit L2 themselves would come and go for every one of them: there it
+// is half of L2, and the taps are cut rather than the windows, so that sums are fewer.
 template <class T>
 void cut_last_weights(LastWeights<T>& job) {
     const Windows& w = job.windows;
     const Band<T>& band = job.band;
-    const int64_t tasks = ceil_div(last_parts, w.groups);
+    const int64_t wanted = ceil_div(last_parts, w.groups);
+    const bool heavy = bytes_of<T>(job.taps() * job.row) > l2_bytes();
+    job.blocks = 1;
+    if (heavy && job.near != 0) job.blocks = smaller(wanted, job.taps() / job.near);
+    const int64_t tasks = ceil_div(wanted, job.blocks);
     const int64_t line =
         larger<int64_t>(1, bytes_of<T>(band.step_y * band.line + w.x.out * job.row));
-    const int64_t room = l2_bytes() / 8;
+    const int64_t room = l2_bytes() / (heavy ? 2 : 8);
     const int64_t spare = room - bytes_of<T>(band.size(1));
     const int64_t fitting = 1 + larger<int64_t>(0, spare / line);
     const int64_t even =
@@ -314,7 +328,7 @@ bool sum_last_weights(LastWeights<T>& job) {
         job.distances[t] = tap / w.x.kernel * w.y.dilation * job.band.line +
                            tap % w.x.kernel * w.x.dilation * job.band.pitch + t % w.ins;
     }
-    const int64_t tasks = job.parts * w.groups;
+    const int64_t tasks = job.parts * w.groups * job.blocks;
     if (w.batch * w.y.out * w.x.out * count < serial_work || tasks < 2) {
         run_last_weight_tasks<T>(&job, 0, tasks);
     } else {
