@@ -81,7 +81,7 @@ bool conv_typed(const ac_call* call, ac_context* context) {
         return depthwise_last(w, false, job.from, images_of<const T>(weight), job.to,
                               operand(call, conv_bias), false, context);
     }
-    if (are_last(job.from, w.ins, job.to, w.outs)) {
+    if (are_last(w, job.from, w.ins, job.to, w.outs)) {
         const Images<const T> b = images_of<const T>(weight);
         Product<T> p;
         if (!pixel_product(w, job.from, w.ins, job.to, w.outs, p))
@@ -204,7 +204,7 @@ bool dx_typed(const ac_call* call, ac_context* context) {
         return depthwise_last(w, true, job.from, images_of<const T>(weight), job.to,
                               operand(call, dx_bias), job.accumulate, context);
     }
-    if (are_last(job.from, w.outs, job.to, w.ins)) {
+    if (are_last(w, job.from, w.outs, job.to, w.ins)) {
         const Images<const T> b = images_of<const T>(weight);
         Product<T> p;
         if (!pixel_product(w, job.from, w.outs, job.to, w.ins, p)) {

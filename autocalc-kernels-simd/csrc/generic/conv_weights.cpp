@@ -307,14 +307,15 @@ bool last_weights(const WeightJob<T>& job, const Images<T>& to, bool accumulate)
     return sum_last_weights(last);
 }
 
-// Whether the channels of g are neighbours, enough to fill a register, and those of x
-// too, or few enough to be brought together.
+// Whether the channels of g are neighbours, enough for a register, of each group if
+// there are several, and those of x too, or few enough to be brought together.
 template <class T>
 bool are_last_weights(const WeightJob<T>& job, const Images<T>& to) {
     const Windows& w = job.windows;
     const bool plain = to.column == 1 && (w.y.kernel == 1 || to.row == w.x.kernel) &&
                        (w.ins == 1 || to.channel == w.taps());
-    return plain && job.g.channel == 1 && 4 * w.outs >= vec<T>::lanes &&
+    const int64_t fewest = w.groups == 1 ? vec<T>::lanes / 4 : vec<T>::lanes;
+    return plain && job.g.channel == 1 && w.outs >= fewest &&
            (lies_last(job.x, w.ins) || w.ins <= last_few);
 }
 
