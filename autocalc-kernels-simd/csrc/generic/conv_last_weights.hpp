@@ -6,7 +6,8 @@
 // one behind the other: nothing is transposed but the result.
 //
 // Scratch: up to 8 gradients, each of a part of the windows, added in their order; and
-// for each thread the windows of a task, an eighth of L2 unless one line takes more.
+// for each thread the windows of a task: an eighth of L2, half of it where the gradient
+// is larger than L2, unless one line takes more.
 #pragma once
 
 #include "conv_last_band.hpp"
