@@ -212,7 +212,7 @@ struct Cutting {
         // Rows of bundles: few chunks, since each costs its channels some 60 cycles
         // when sums are combined, and up to 256 KiB, for a second look in the L2 cache.
         images =
-            bundle ? larger<int64_t>(64, smaller<int64_t>(1024, ceil_div(x.images, 64)))
+            bundle ? larger<int64_t>(64, smaller<int64_t>(1024, ceil_div(x.images, 32)))
                    : larger<int64_t>(1, chunk_elements / size);
         const int64_t taken = x.size == 0 ? 0 : x.images;
         chunks = pieces > 1 ? taken * pieces : ceil_div(taken, images);
