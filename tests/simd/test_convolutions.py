@@ -140,11 +140,17 @@ def test_wide_lines_of_results(name, width):
 
 
 @pytest.mark.parametrize(
-    ("channels", "outs", "last"),
-    [(1, 32, True), (3, 64, True), (3, 8, False), (32, 32, False)],
+    ("channels", "outs", "groups", "last"),
+    [
+        (1, 32, 1, True),
+        (3, 64, 1, True),
+        (3, 8, 1, False),
+        (32, 32, 1, False),
+        (8, 32, 8, False),
+    ],
 )
-def test_a_network_begins_channels_last_where_that_pays(channels, outs, last):
-    x, w = ac.ones(2, channels, 8, 8), ac.ones(outs, channels, 3, 3)
-    y = ac.nn.functional.conv2d(x, w, padding=1)
+def test_a_network_begins_channels_last_where_that_pays(channels, outs, groups, last):
+    x, w = ac.ones(2, channels, 8, 8), ac.ones(outs, channels // groups, 3, 3)
+    y = ac.nn.functional.conv2d(x, w, padding=1, groups=groups)
     assert y.is_contiguous(memory_format=ac.channels_last) == last
-    assert y[0, 0, 4, 4].item() == pytest.approx(9 * channels, rel=1e-5)
+    assert y[0, 0, 4, 4].item() == pytest.approx(9 * channels // groups, rel=1e-5)

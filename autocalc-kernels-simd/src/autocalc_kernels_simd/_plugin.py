@@ -84,7 +84,8 @@ def _channels_last(key: DispatchKey) -> bool:
     _, x, weight, _ = key.shapes or (None,) * 4
     if x is None or weight is None or len(x) != 4:
         return False
-    return x[1] < _FEW and weight[0] >= _MANY
+    groups = key.attributes[-1]
+    return groups == 1 and x[1] < _FEW and weight[0] >= _MANY
 
 
 def _load(isa: str, family: str) -> dict[str, KernelImpl]:
