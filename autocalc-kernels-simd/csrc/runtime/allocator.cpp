@@ -130,7 +130,9 @@ class Cache {
     void unlock() { mutex_.unlock(); }
 
   private:
-    [[nodiscard]] std::uint64_t cached() const { return listed_ + region_.kept(); }
+    [[nodiscard]] std::uint64_t cached() const {
+        return listed_ + region_.kept() + under_.kept();
+    }
     void* take_listed(int bucket, bool& reused) {
         Header*& head = free_[static_cast<std::size_t>(bucket)];
         Header* header = head;
@@ -143,7 +145,7 @@ class Cache {
     void* make(int bucket) {
         const std::size_t bytes = bucket_size(bucket) + sizeof(Header);
         bool reused = false;
-        void* memory = bytes > least_cut ? region_.take(bytes, reused) : nullptr;
+        void* memory = bytes > least_cut ? under_.take(bytes, reused) : nullptr;
         const bool cut = memory != nullptr;
         if (!cut) memory = std::aligned_alloc(alignment, bytes);
         if (memory == nullptr && shrink(0) != 0)
@@ -162,13 +164,13 @@ class Cache {
                 head = header->next;
                 listed_ -= bucket_size(bucket);
                 if (header->cut) {
-                    region_.give(header);
+                    under_.give(header);
                 } else {
                     std::free(header);
                 }
             }
         }
-        region_.trim(keep - std::min(keep, listed_));
+        under_.trim(0);
         return before - cached();
     }
 
@@ -178,6 +180,9 @@ class Cache {
     std::uint64_t listed_ = 0;  // bytes of free blocks in lists
     std::array<Header*, bucket_count> free_{};
     Region region_;
+    // Of listed blocks, apart: one that stays, as a gradient, would part its
+    // neighbours.
+    Region under_;
 };
 
 // Never destroyed: arrays may outlive every static object.
