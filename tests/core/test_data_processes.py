@@ -173,8 +173,10 @@ def test_what_cannot_be_sent_to_a_fresh_process():
 
 
 PROGRAM = """
-import multiprocessing, time
+import multiprocessing, signal, time
 from autocalc.data import DataLoader, Dataset
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
 
 class Endless(Dataset):
     def __len__(self):
