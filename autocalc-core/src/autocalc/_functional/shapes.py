@@ -32,7 +32,8 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
 def view(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` in another shape, sharing its memory.
 
-    A result that an operator has stored channels-last is first stored row by row.
+    A result that an operator has stored channels-last is first stored row by row; what
+    `detach` and `numpy` gave of it before keeps the memory that it has.
 
     Raises
     ------
