@@ -88,6 +88,20 @@ TEST_CASE("more than there are addresses is refused") {
     CHECK(take(region, mega) != nullptr);
 }
 
+TEST_CASE("where a range is full another one follows") {
+    Region region;
+    std::vector<char*> blocks;
+    for (int i = 0; i < 7; ++i) {  // 400 MiB each, in ranges of 1 and 2 GiB
+        blocks.push_back(take(region, 400 * mega));
+        REQUIRE(blocks.back() != nullptr);
+        blocks.back()[0] = blocks.back()[400 * mega - 1] = 1;
+    }
+    for (char* block : blocks) region.give(block);
+    CHECK(region.kept() >= 2800 * mega);
+    CHECK(region.trim(0) >= 2800 * mega);
+    CHECK(take(region, 800 * mega) != nullptr);
+}
+
 TEST_CASE("thousands of blocks, taken and given, keep what is theirs") {
     struct Held {
         char* block;

@@ -14,20 +14,20 @@ namespace {
 
 constexpr std::size_t page = 4096;  // blocks are whole ones of this size
 constexpr std::size_t huge_page = std::size_t{2} << 20;
+// An emulator notes what it knows of each page: ranges are no longer than needed.
+constexpr std::size_t first_range = std::size_t{1} << 30;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
     return (bytes + unit - 1) / unit * unit;
 }
 
 #if !defined(_WIN32)
-// Addresses cost nothing, and they are never moved: four times the memory there is.
-std::size_t reserved_bytes() {
+// Nobody has as much as four times the memory there is.
+std::size_t most_bytes() {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long bytes = sysconf(_SC_PAGESIZE);
     if (pages <= 0 || bytes <= 0) return std::size_t{64} << 30;
-    return round_up(
-        4 * static_cast<std::size_t>(pages) * static_cast<std::size_t>(bytes),
-        huge_page);
+    return 4 * static_cast<std::size_t>(pages) * static_cast<std::size_t>(bytes);
 }
 
 char* reserve_addresses(std::size_t bytes) {
@@ -56,7 +56,7 @@ void give_back(char* begin, const char* end) {
 }
 #else
 // There every large block is the system's own.
-std::size_t reserved_bytes() { return 0; }
+std::size_t most_bytes() { return 0; }
 char* reserve_addresses(std::size_t) { return nullptr; }
 bool make_usable(char*, std::size_t) { return false; }
 void give_back(char*, const char*) {}
@@ -68,10 +68,9 @@ Region::Block* Region::block_of(const void* memory) {
     return static_cast<Block*>(const_cast<void*>(memory)) - 1;
 }
 
-Region::Block* Region::after(const Block* block) const {
-    if (block == last_) return nullptr;
-    return reinterpret_cast<Block*>(reinterpret_cast<char*>(const_cast<Block*>(block)) +
-                                    block->size);
+Region::Block* Region::after(Block* block) {
+    if (block->last) return nullptr;
+    return reinterpret_cast<Block*>(reinterpret_cast<char*>(block) + block->size);
 }
 
 // The block before, null for the first.
@@ -84,14 +83,19 @@ std::size_t Region::capacity(const void* block) {
     return block_of(block)->size - sizeof(Block);
 }
 
-bool Region::reserve() {
-    if (!tried_) {
-        tried_ = true;
-        const std::size_t bytes = reserved_bytes();
-        begin_ = top_ = bytes == 0 ? nullptr : reserve_addresses(bytes);
-        end_ = begin_ == nullptr ? nullptr : begin_ + bytes;
-    }
-    return begin_ != nullptr;
+// Begins a new range, of `bytes` at least.
+bool Region::reserve(std::size_t bytes) {
+    const std::size_t most = most_bytes();
+    if (bytes > most) return false;
+    bytes = std::max(round_up(bytes, huge_page), first_range);
+    bytes = std::max(bytes, std::min(2 * reserved_, most / huge_page * huge_page));
+    char* begin = reserve_addresses(bytes);
+    if (begin == nullptr) return false;
+    reserved_ = bytes;
+    top_ = begin;
+    end_ = begin + bytes;
+    last_ = nullptr;
+    return true;
 }
 
 void Region::link(Block* block) {
@@ -121,6 +125,7 @@ void Region::resize(Block* block, std::size_t size) {
 void Region::absorb_next(Block* block) {
     const Block* behind = after(block);
     block->kept += behind->kept;
+    block->last = behind->last;
     if (behind == last_) last_ = block;
     resize(block, block->size + behind->size);
 }
@@ -130,14 +135,11 @@ void Region::cut(Block* block, std::size_t size) {
     const std::size_t rest = block->size - size;
     if (rest < page) return;
     const std::size_t kept = std::min(block->kept, rest);
-    const bool was_last = block == last_;
     auto* behind = new (reinterpret_cast<char*>(block) + size)
-        Block{of_region, true, rest, size, kept, nullptr, nullptr};
-    if (was_last) {
-        last_ = behind;
-    } else {
-        resize(behind, rest);
-    }
+        Block{of_region, true, block->last, rest, size, kept, nullptr, nullptr};
+    if (block == last_) last_ = behind;
+    resize(behind, rest);
+    block->last = false;
     block->size = size;
     block->kept -= kept;
     link(behind);
@@ -147,14 +149,18 @@ void Region::cut(Block* block, std::size_t size) {
 // part of it.
 Region::Block* Region::grow(std::size_t size) {
     Block* block = last_ != nullptr && last_->free ? last_ : nullptr;
-    const std::size_t there = block == nullptr ? 0 : block->size;
-    const std::size_t more = round_up(size - there, huge_page);
-    if (more > static_cast<std::size_t>(end_ - top_)) return nullptr;
+    std::size_t more = round_up(size - (block == nullptr ? 0 : block->size), huge_page);
+    if (more > static_cast<std::size_t>(end_ - top_)) {
+        if (!reserve(size)) return nullptr;
+        block = nullptr;
+        more = round_up(size, huge_page);
+    }
     if (!make_usable(top_, more)) return nullptr;
     if (block == nullptr) {
         const std::size_t before = last_ == nullptr ? 0 : last_->size;
+        if (last_ != nullptr) last_->last = false;
         last_ = block =
-            new (top_) Block{of_region, false, more, before, 0, nullptr, nullptr};
+            new (top_) Block{of_region, false, true, more, before, 0, nullptr, nullptr};
     } else {
         unlink(block);
         block->size += more;
@@ -164,7 +170,6 @@ Region::Block* Region::grow(std::size_t size) {
 }
 
 void* Region::take(std::size_t bytes, bool& reused) {
-    if (!reserve()) return nullptr;
     const std::size_t size = round_up(bytes + sizeof(Block), page);
     Block* best = nullptr;
     for (Block* block = free_; block != nullptr; block = block->next) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Large blocks, cut from one range of addresses. Freed neighbours become one block
+// Large blocks, cut from long ranges of addresses. Freed neighbours become one block
 // again and serve any size that fits: with a list for each size, as small blocks have,
 // the 57 MB that the last stages of a residual network have freed could not hold the
 // gradients of its first, and a step took 222 MB where 156 were in use at once.
 //
-// The range is reserved whole and made usable from the bottom as blocks ask for it. Not
-// thread-safe: its user holds a lock.
+// A range is reserved whole and made usable from the bottom as blocks ask for it; when
+// it is full, one of twice the size follows. Not thread-safe: its user holds a lock.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ constexpr int of_region = -1;
 
 class Region {
   public:
-    // Null if no memory is left, or if no range could be reserved. `reused` says
+    // Null if no memory is left, or if no addresses can be reserved. `reused` says
     // whether the memory was used before.
     void* take(std::size_t bytes, bool& reused);
     void give(void* memory);
@@ -38,6 +38,7 @@ class Region {
     struct alignas(64) Block {
         int list;  // of_region
         bool free;
+        bool last;           // of its range
         std::size_t size;    // with this header
         std::size_t before;  // that of the block before, 0 for the first
         std::size_t kept;    // of a free one: bytes that were used since it was mapped
@@ -47,21 +48,20 @@ class Region {
     static_assert(sizeof(Block) == 64, "memory is aligned as headers are");
 
     static Block* block_of(const void* memory);
-    [[nodiscard]] Block* after(const Block* block) const;
+    static Block* after(Block* block);
     static Block* ahead(Block* block);
-    bool reserve();
+    bool reserve(std::size_t bytes);
     Block* grow(std::size_t size);
     void link(Block* block);
     void unlink(Block* block);
-    void resize(Block* block, std::size_t size);
+    static void resize(Block* block, std::size_t size);
     void cut(Block* block, std::size_t size);
     void absorb_next(Block* block);
 
-    bool tried_ = false;
-    char* begin_ = nullptr;
-    char* top_ = nullptr;  // of what is usable
+    std::size_t reserved_ = 0;  // bytes of the newest range
+    char* top_ = nullptr;       // of what is usable of it
     char* end_ = nullptr;
-    Block* last_ = nullptr;
+    Block* last_ = nullptr;  // of it
     Block* free_ = nullptr;
     std::uint64_t kept_ = 0;
 };
