@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from autocalc import _dtypes as dtypes
 from autocalc._checks import whole
 from autocalc._device import Device, cpu
+from autocalc._dispatch._layout import fits_channels_last
 from autocalc._graph._node import Leaf, Node, Output, Version
 from autocalc._memory_format import asks_channels_last, contiguous_format
 from autocalc._methods import TensorMethods
@@ -127,7 +128,7 @@ class Tensor(TensorMethods):
         """Return whether the elements lie in this order, row-major, without gaps."""
         a = self._array
         if asks_channels_last("is_contiguous", memory_format):
-            return a.ndim == 4 and bool(a.transpose(0, 2, 3, 1).flags.c_contiguous)
+            return fits_channels_last(a)
         return bool(a.flags.c_contiguous)
 
     def data_ptr(self) -> int:

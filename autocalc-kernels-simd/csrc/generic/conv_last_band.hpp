@@ -48,6 +48,29 @@ AC_INLINE void place_band(Band<T>& band, int64_t y0, int64_t y1) {
     band.line = band.direct ? band.from.row : band.width * band.channels;
 }
 
+// The band that the windows of a convolution read.
+template <class T>
+AC_INLINE Band<T> band_of_windows(const Windows& w, const Images<const T>& from) {
+    const auto reach = [](const Axis& axis) {
+        return (axis.kernel - 1) * axis.dilation + 1;
+    };
+    Band<T> band = {from,
+                    w.y.in,
+                    w.x.in,
+                    w.ins,
+                    -w.y.padding,
+                    -w.x.padding,
+                    (w.x.out - 1) * w.x.stride + reach(w.x),
+                    w.y.stride,
+                    w.x.stride,
+                    reach(w.y),
+                    false,
+                    0,
+                    0};
+    place_band(band, 0, w.y.out);
+    return band;
+}
+
 // `count` pixels of a line.
 template <class T>
 AC_INLINE void copy_pixels(const Band<T>& band, const T* from, int64_t count, T* to) {

@@ -80,25 +80,9 @@ bool conv_last(const Windows& w, const Images<const T>& from,
     job.written_step = weight.image;
     job.group_step = w.outs * weight.image;
     job.context = context;
-    const auto reach = [](const Axis& axis) {
-        return (axis.kernel - 1) * axis.dilation + 1;
-    };
-    job.band = {from,
-                w.y.in,
-                w.x.in,
-                w.ins,
-                -w.y.padding,
-                -w.x.padding,
-                (w.x.out - 1) * w.x.stride + reach(w.x),
-                w.y.stride,
-                w.x.stride,
-                reach(w.y),
-                false,
-                0,
-                0};
+    job.band = band_of_windows(w, from);
     job.to_step_y = job.to_step_x = 1;
     job.end_y = w.y.out;
-    place_band(job.band, 0, w.y.out);
     job.panel = choose_last_panel<T>(job.outs, w.x.out);
     if (!open_last(job, 1)) return false;
     LastClass<T>& part = job.classes[job.class_count++];

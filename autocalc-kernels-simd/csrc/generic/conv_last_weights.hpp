@@ -295,24 +295,8 @@ void cut_last_weights(LastWeights<T>& job) {
 template <class T>
 bool sum_last_weights(LastWeights<T>& job) {
     const Windows& w = job.windows;
-    const auto reach = [](const Axis& axis) {
-        return (axis.kernel - 1) * axis.dilation + 1;
-    };
     const Images<const T> x = job.band.from;
-    job.band = {x,
-                w.y.in,
-                w.x.in,
-                w.ins,
-                -w.y.padding,
-                -w.x.padding,
-                (w.x.out - 1) * w.x.stride + reach(w.x),
-                w.y.stride,
-                w.x.stride,
-                reach(w.y),
-                false,
-                0,
-                0};
-    place_band(job.band, 0, w.y.out);
+    job.band = band_of_windows(w, x);
     job.row = round_up(w.outs, vec<T>::lanes);
     job.copies_g = job.row != w.outs;
     const bool merged = job.band.pitch == w.ins && w.x.dilation == 1;

@@ -26,11 +26,14 @@ _WEIGHTS = frozenset({"weight", "dweight"})
 Empty = Callable[[Shape, DType], Array]
 
 
+def fits_channels_last(a: Array) -> bool:
+    """Return whether `a` lies channels-last, whether in row-major order as well."""
+    return a.ndim == 4 and bool(a.transpose(PIXELS).flags.c_contiguous)
+
+
 def is_channels_last(a: Array) -> bool:
     """Return whether `a` lies channels-last, and not in row-major order as well."""
-    if a.ndim != 4 or a.flags.c_contiguous:
-        return False
-    return bool(a.transpose(PIXELS).flags.c_contiguous)
+    return not a.flags.c_contiguous and fits_channels_last(a)
 
 
 def empty_channels_last(empty: Empty, shape: Shape, dtype: DType) -> Array:
@@ -114,9 +117,7 @@ def lie_of(
         return None
     copied: tuple[int, ...] = ()
     if not spec.elementwise:
-        copied = tuple(
-            i for i in images if not operands[i].transpose(PIXELS).flags.c_contiguous
-        )
+        copied = tuple(i for i in images if not fits_channels_last(operands[i]))
     outputs = tuple(
         isinstance(meta, Meta) and len(meta.shape) == 4 and o.name not in _WEIGHTS
         for o, meta in zip(spec.outputs, metas, strict=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch._layout import empty_channels_last
 from autocalc._kernels._spec import Array, DType, Meta, Shape
 
 GUARD = 128  # bytes on either side: two of the widest vectors
@@ -62,8 +63,7 @@ class Memory:
             return self.blank(shape[::-1], dtype).transpose()
         if len(shape) != 4:
             return self.blank(shape, dtype)
-        n, c, h, w = shape
-        return self.blank((n, h, w, c), dtype).transpose(0, 3, 1, 2)
+        return empty_channels_last(self.blank, shape, dtype)
 
     def empty_like_meta(self, meta: Meta | None, layout: str) -> Array | None:
         """Return an array of NaN for a meta, or None."""
