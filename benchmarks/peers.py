@@ -21,8 +21,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 #: Variables of the environment that keep a peer's threads on cores of their own.
 BOUND = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
-#: After its turn a peer's threads spin for more work: those of OpenBLAS for 27 ms, of
-#: GNU OpenMP for some 30.  With less of a pause they disturb whoever comes next.
+#: A thread of OpenBLAS without work looks for more for 2^x cycles: NumPy's for 114 ms,
+#: through the turns of others, who had half a core less.  2^22 is 1.7 ms at 2.5 GHz,
+#: longer than any pause within its own turn; 2^14 costs it speed.
+QUIET = {"OPENBLAS_THREAD_TIMEOUT": "22"}
+#: After its turn a peer's threads spin for more work: those of GNU OpenMP some 30 ms.
+#: With less of a pause they disturb whoever comes next.
 SETTLE_SECONDS = 0.04
 
 

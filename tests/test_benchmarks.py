@@ -188,3 +188,25 @@ def test_the_product_of_the_ablation_is_right_whatever_is_left_out(before, done)
     sizes = map(ctypes.c_long, (m, n, k))
     before.ablation_gemm(bits, *sizes, *map(pointer, (a, b, c)))
     np.testing.assert_allclose(c, a @ b, rtol=1e-3, atol=1e-3)
+
+
+DISCOVERED = """
+import importlib, pkgutil, sys
+sys.modules.update(torch=None, jax=None)
+import benchmarks
+for module in pkgutil.walk_packages(benchmarks.__path__, "benchmarks."):
+    importlib.import_module(module.name)
+    print(module.name)
+"""
+
+
+def test_asv_can_import_all_modules_of_the_package_without_the_peers():
+    done = subprocess.run(
+        [sys.executable, "-c", DISCOVERED],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "benchmarks.bench_train" in done.stdout

@@ -27,7 +27,7 @@ from rich.progress import track
 import autocalc as ac
 from benchmarks.compiler import AWAY_FROM_BLOCKS, compiled, known_flags
 from benchmarks.kernels.cases import ROWS, Row, arguments
-from benchmarks.peers import BOUND, ROOT, Peer, started, worker
+from benchmarks.peers import BOUND, QUIET, ROOT, Peer, started, worker
 from benchmarks.tables import Cells, console
 
 RIVALS = ("torch", "numpy", "jax")
@@ -120,6 +120,7 @@ def environment(threads: int, kernels: str) -> dict[str, str]:
     return {
         **os.environ,
         **BOUND,
+        **QUIET,
         "OMP_NUM_THREADS": count,
         "OPENBLAS_NUM_THREADS": count,
         "MKL_NUM_THREADS": count,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What a worker needs: the peer's functions over the operands of a row.
 
-A peer is a module `benchmarks.kernels.with_<peer>`: `start(threads)` returns its
-version, `convert(array)` its own form of a NumPy array, and `FUNCTIONS` has a function
-for each kernel that the peer has, which takes the kernel's inputs and attributes.
+A peer is a module `with_<peer>` in `libraries`: `start(threads)` returns its version,
+`convert(array)` its own form of a NumPy array, and `FUNCTIONS` has a function for each
+kernel that the peer has, which takes the kernel's inputs and attributes.
 """
 
 from __future__ import annotations
@@ -45,4 +45,4 @@ def converted(convert: Any, operand: Any) -> Any:
 
 
 def _module(peer: str) -> Any:
-    return importlib.import_module(f"benchmarks.kernels.with_{peer}")
+    return importlib.import_module(f"benchmarks.kernels.libraries.with_{peer}")

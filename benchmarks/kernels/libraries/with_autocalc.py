@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from benchmarks.kernels.cases import PYTORCH_NAMES, Row
+from benchmarks.worker import Run
 
 import autocalc as ac
 from autocalc._dispatch._arrays import arrays
-from benchmarks.kernels.cases import PYTORCH_NAMES, Row
-from benchmarks.worker import Run
 
 F = ac.nn.functional
 

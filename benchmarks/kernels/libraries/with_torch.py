@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-
 from benchmarks.kernels.cases import PYTORCH_NAMES
 
 F = torch.nn.functional
