@@ -223,7 +223,8 @@ TEST_CASE_TEMPLATE("every tile of dot products", T, AC_TYPES) {
                 const Matrix<T> b = matrix<T>(k, columns, Order::columns).fill(2);
                 T sums[dot_rows * dot_columns];
                 for (T& sum : sums) sum = T(guard);
-                const DotTile<T> tile = {k, a.data(), a.row, b.data(), b.col, sums};
+                const DotTile<T> tile = {k,     a.data(), a.row,      b.data(),
+                                         b.col, sums,     dot_columns};
                 dot_function<T>(rows, columns)(tile);
                 for (int64_t i = 0; i < rows; ++i) {
                     for (int64_t j = 0; j < columns; ++j)
@@ -246,7 +247,9 @@ TEST_CASE_TEMPLATE("products of all shapes and orders, on every path", T, AC_TYP
                                  {16, 300, 120},
                                  {90, 80, 70},
                                  {33, 200, 129},
-                                 {1, l2_bytes() / 1000, 259}};
+                                 {1, l2_bytes() / 1000, 259},
+                                 {12, 21, 70},
+                                 {11, 43, 150}};
     std::set<Path> paths;
     int64_t turn = 0;
     for (const auto& shape : shapes) {

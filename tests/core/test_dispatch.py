@@ -22,11 +22,13 @@ from autocalc.plugin import KernelImpl, KernelSet
 REFERENCE = {name: adapt(spec) for name, spec in TABLE.items()}
 
 
-def fake(name, *kernels, supports=None, kernel_rank=None, **options):
+def fake(name, *kernels, supports=None, kernel_rank=None, describe=None, **options):
     """Make a set that runs reference code under its own name."""
     family = name.split("-")[0]
     impls = {
-        kernel: KernelImpl(REFERENCE[kernel], supports=supports, rank=kernel_rank)
+        kernel: KernelImpl(
+            REFERENCE[kernel], supports=supports, rank=kernel_rank, describe=describe
+        )
         for kernel in kernels
     }
     return KernelSet(name, family=family, load=lambda: impls, **options)
@@ -358,6 +360,27 @@ def test_an_explanation_tells_candidates_ranks_and_what_would_change_it(fast):
     assert "ac.kernels.use('fast-1') or AUTOCALC_KERNELS=fast-1" in text
     with ac.kernels.use("slow"):
         assert "(rank 50, chosen as 'slow')" in str(ac.kernels.explain("gemm", A, B))
+
+
+def test_an_explanation_tells_in_which_of_its_ways_a_kernel_runs(install):
+    def describe(key):
+        return "by recipe" if key.dtypes[0] == np.float32 else None
+
+    install(mine=[fake("mine", "add", describe=describe, rank=10)])
+    single = ac.kernels.explain("add", ac.ones(1), ac.ones(1))
+    assert single.candidates[0].how == "own kernel, by recipe"
+    double = np.ones(1)
+    assert ac.kernels.explain("add", double, double).candidates[0].how == "own kernel"
+
+
+def test_a_description_that_raises_is_told_and_the_kernel_runs(install):
+    def describe(key):
+        raise ZeroDivisionError("ouch")
+
+    install(mine=[fake("mine", "add", describe=describe, rank=10)])
+    told = ac.kernels.explain("add", ac.ones(1), ac.ones(1))
+    assert told.chosen == "mine"
+    assert "own kernel, its describe() raised ZeroDivisionError: ouch" in str(told)
 
 
 def test_an_explanation_takes_arrays_lists_and_attributes():

@@ -154,3 +154,52 @@ def test_a_network_begins_channels_last_where_that_pays(channels, outs, groups, 
     y = ac.nn.functional.conv2d(x, w, padding=1, groups=groups)
     assert y.is_contiguous(memory_format=ac.channels_last) == last
     assert y[0, 0, 4, 4].item() == pytest.approx(9 * channels // groups, rel=1e-5)
+
+
+PLANES = "windows over planes with zeros around them"
+BESIDE = "windows of channels side by side"
+APART = "channel by channel, those side by side in one register"
+STEPS = "windows in steps, their channels brought side by side"
+PRODUCTS = "a product for each image"
+#: What is convolved, and how conv and conv_dweight go: row by row, channels-last.
+WAYS = {
+    "1 x 1": (
+        ((2, 32, 16, 16), (64, 32, 1, 1), 1, 1),
+        (PRODUCTS, "one product over the pixels of all images"),
+        (PRODUCTS, BESIDE),
+    ),
+    "3 x 3 by 2": (
+        ((2, 32, 9, 9), (64, 32, 3, 3), 2, 1),
+        (STEPS, BESIDE),
+        (PLANES, BESIDE),
+    ),
+    "5 x 5": (((2, 4, 9, 9), (8, 4, 5, 5), 1, 1), (PLANES, BESIDE), (PLANES, BESIDE)),
+    "one channel each": (
+        ((2, 16, 9, 9), (16, 1, 3, 3), 1, 16),
+        (PLANES, APART),
+        ("channel by channel, on lines where they lie", APART),
+    ),
+}
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("call", WAYS)
+def test_an_explanation_tells_the_way(call, last):
+    (x, weight, stride, groups), forward, gradient = WAYS[call]
+    x, weight = ac.zeros(x), ac.zeros(weight)
+    if last:
+        x = x.to(memory_format=ac.channels_last)
+    with ac.kernels.use(SETS[0]):
+        y = ac.nn.functional.conv2d(x, weight, stride=stride, groups=groups)
+    lie = (stride, stride), (0, 0), (1, 1), groups
+    sizes = tuple(weight.shape[2:]), tuple(x.shape[2:])
+    told = {
+        name: next(c.how for c in explained.candidates if c.name == SETS[0])
+        for name, explained in {
+            "conv": ac.kernels.explain("conv", x, weight, None, *lie),
+            "conv_dx": ac.kernels.explain("conv_dx", y, weight, None, sizes[1], *lie),
+            "conv_dweight": ac.kernels.explain("conv_dweight", y, x, sizes[0], *lie),
+        }.items()
+    }
+    assert told["conv"] == told["conv_dx"] == f"own kernel, {forward[last]}"
+    assert told["conv_dweight"] == f"own kernel, {gradient[last]}"

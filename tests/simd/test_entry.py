@@ -110,3 +110,9 @@ def test_supports_answers_for_a_dispatch_key(add):
     assert "dtype of `a`" in add.supports(key((F4, *(np.dtype("float16"),) * 2)))
     with pytest.raises(TypeError, match="not a dispatch key of `~ out ; a b`"):
         add.supports(key((F4,)))
+
+
+def test_describe_has_nothing_to_say_of_a_kernel_with_one_way(add):
+    assert add.describe(key((F4, F4, F4))) is None
+    with pytest.raises(TypeError, match="not a dispatch key of `~ out ; a b`"):
+        add.describe(key((F4,)))

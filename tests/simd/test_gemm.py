@@ -144,6 +144,7 @@ def test_heads_need_no_copies(kernels, rng):
         (64, 600, 300, ("rows", "columns")),
         (300, 500, 64, ("columns", "rows")),
         (513, 7, 700, ("rows", "columns")),
+        (12, 500, 400, ("rows", "columns")),
         (7, 900, 700, ("rows", "rows")),
         (150, 150, 2100, ("rows", "columns")),
         (1, 5000, 300, ("rows", "rows")),
@@ -181,6 +182,17 @@ def test_the_place_of_b_in_memory_changes_no_bit(kernels, rng, dtype, m, n, k):
         product(kernels, out, a, moved)
         results.add(out.tobytes())
     assert len(results) == 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", [1, 4, 12, 40])
+def test_equal_columns_give_equal_results(kernels, rng, dtype, rows):
+    """Wherever a column stands in a tile, its sum runs by the same tree."""
+    x = rng.standard_normal((rows, 131)).astype(dtype)
+    weight = np.tile(rng.standard_normal(131).astype(dtype), (23, 1))
+    out = np.empty((rows, 23), dtype)
+    product(kernels, out, x, weight.T)
+    assert (out == out[:, :1]).all()
 
 
 def test_an_infinity_or_nan_stays_in_its_row(kernels, rng):

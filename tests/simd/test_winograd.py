@@ -230,6 +230,17 @@ def test_what_it_leaves_to_others(name, reason, call):
     assert reason in text.split(SETS[0])[1].splitlines()[0]
 
 
+@pytest.mark.parametrize(
+    ("size", "way"), [(2, "F(2 x 2, 3 x 3)"), (8, "F(4 x 4, 3 x 3)")]
+)
+@pytest.mark.parametrize("name", KERNELS)
+def test_an_explanation_tells_which_tiles(name, size, way):
+    rng = np.random.default_rng(8)
+    sample = sample_of(name, rng, 12, 64, 64, (size, size), (1, 1))
+    told = ac.kernels.explain(name, *sample.inputs, *sample.attributes)
+    assert told.candidates[0].how == f"own kernel, {way}"
+
+
 LAYER = """
 import autocalc as ac
 x, w = ac.zeros((2, 32, 8, 8)), ac.zeros((32, 32, 3, 3))

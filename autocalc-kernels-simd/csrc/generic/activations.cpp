@@ -98,17 +98,18 @@ void softplus_backward_kernel(const ac_call* call, ac_context* context,
 }
 
 const ac_kernel_entry entries[] = {
-    {"silu", "~ out ; a", unary_kernel<Silu>, nullptr, nullptr, 0.5, float_dtypes, 0},
+    {"silu", "~ out ; a", unary_kernel<Silu>, nullptr, nullptr, 0.5, float_dtypes,
+     nullptr},
     {"silu_backward", "~ out ; g a", binary_kernel<SiluBackward>, nullptr, nullptr, 0.6,
-     float_dtypes, 0},
+     float_dtypes, nullptr},
     {"gelu", "~ out ; a ; approximate:none,tanh", gelu_kernel, nullptr, nullptr, 0.6,
-     float_dtypes, 0},
+     float_dtypes, nullptr},
     {"gelu_backward", "~ out ; g a ; approximate:none,tanh", gelu_backward_kernel,
-     nullptr, nullptr, 1.0, float_dtypes, 0},
+     nullptr, nullptr, 1.0, float_dtypes, nullptr},
     {"softplus", "~ out ; a ; beta:float threshold:float", softplus_kernel, nullptr,
-     nullptr, 1.0, float_dtypes, 0},
+     nullptr, 1.0, float_dtypes, nullptr},
     {"softplus_backward", "~ out ; g a ; beta:float threshold:float",
-     softplus_backward_kernel, nullptr, nullptr, 0.8, float_dtypes, 0},
+     softplus_backward_kernel, nullptr, nullptr, 0.8, float_dtypes, nullptr},
 };
 
 }  // namespace

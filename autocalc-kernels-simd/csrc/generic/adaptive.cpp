@@ -164,15 +164,15 @@ const ac_kernel_entry entries[] = {
     {"adagrad",
      "params* total* ; grads* lr step ; lr_decay:float eps:float "
      "weight_decay:float maximize:bool",
-     adagrad_kernel, nullptr, nullptr, 0.12, float_dtypes, 0},
+     adagrad_kernel, nullptr, nullptr, 0.12, float_dtypes, nullptr},
     {"adadelta",
      "params* square_avg* acc_delta* ; grads* lr ; rho:float eps:float "
      "weight_decay:float maximize:bool",
-     adadelta_kernel, nullptr, nullptr, 0.2, float_dtypes, 0},
+     adadelta_kernel, nullptr, nullptr, 0.2, float_dtypes, nullptr},
     {"lion",
      "params* exp_avg* ; grads* lr ; beta1:float beta2:float "
      "weight_decay:float maximize:bool",
-     lion_kernel, nullptr, nullptr, 0.12, float_dtypes, 0},
+     lion_kernel, nullptr, nullptr, 0.12, float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -326,7 +326,7 @@ const ac_kernel_entry entries[] = {
     {"attention",
      "out lse? ; q k v mask? seed? offset? ; "
      "scale:float causal:none,upper_left,lower_right p:float",
-     attention_kernel, nullptr, attention_work, 0, float_dtypes, 0},
+     attention_kernel, nullptr, attention_work, 0, float_dtypes, nullptr},
 };
 
 }  // namespace

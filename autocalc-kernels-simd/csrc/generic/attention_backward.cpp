@@ -393,7 +393,8 @@ const ac_kernel_entry entries[] = {
     {"attention_backward",
      "dq? dk? dv? ; g q k v out lse mask? seed? offset? ; "
      "scale:float causal:none,upper_left,lower_right p:float",
-     attention_backward_kernel, nullptr, attention_backward_work, 0, float_dtypes, 0},
+     attention_backward_kernel, nullptr, attention_backward_work, 0, float_dtypes,
+     nullptr},
 };
 
 }  // namespace

@@ -310,15 +310,15 @@ const ac_kernel_entry entries[] = {
     {"avg_pool",
      "out ; x ; kernel:ints stride:ints padding:ints ceil:bool count_include_pad:bool "
      "divisor:int",
-     avg_pool<false>, supports, nullptr, 0.4, float_dtypes, 0},
+     avg_pool<false>, supports, nullptr, 0.4, float_dtypes, nullptr},
     {"avg_pool_backward",
      "dx ; g ; sizes:ints kernel:ints stride:ints padding:ints ceil:bool "
      "count_include_pad:bool divisor:int",
-     avg_pool<true>, supports, nullptr, 0.5, float_dtypes, 0},
+     avg_pool<true>, supports, nullptr, 0.5, float_dtypes, nullptr},
     {"adaptive_avg_pool", "out ; x ; sizes:ints", adaptive_avg_pool<false>, supports,
-     nullptr, 0.3, float_dtypes, 0},
+     nullptr, 0.3, float_dtypes, nullptr},
     {"adaptive_avg_pool_backward", "dx ; g ; sizes:ints", adaptive_avg_pool<true>,
-     supports, nullptr, 0.4, float_dtypes, 0},
+     supports, nullptr, 0.4, float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -198,9 +198,9 @@ void batch_norm(const ac_call* call, ac_context* context, ac_status* status) {
 
 const ac_kernel_entry entries[] = {
     {"batch_norm", "out mean var ; x weight? bias? ; eps:float", batch_norm<false>,
-     nullptr, nullptr, 0.5, float_dtypes, 0},
+     nullptr, nullptr, 0.5, float_dtypes, nullptr},
     {"batch_norm_relu", "out mean var ; x weight? bias? other? ; eps:float",
-     batch_norm<true>, nullptr, nullptr, 0.6, float_dtypes, 0},
+     batch_norm<true>, nullptr, nullptr, 0.6, float_dtypes, nullptr},
 };
 
 }  // namespace

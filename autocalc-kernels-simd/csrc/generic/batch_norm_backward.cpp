@@ -198,11 +198,11 @@ void batch_norm_backward(const ac_call* call, ac_context* context, ac_status* st
 const ac_kernel_entry entries[] = {
     {"batch_norm_backward",
      "dx? dweight? dbias? ; g x mean var weight? ; eps:float accumulate:int",
-     batch_norm_backward<false>, nullptr, nullptr, 0.8, float_dtypes, 0},
+     batch_norm_backward<false>, nullptr, nullptr, 0.8, float_dtypes, nullptr},
     {"batch_norm_relu_backward",
      "dx? dweight? dbias? dother? ; g x out mean var weight? ; eps:float "
      "accumulate:int",
-     batch_norm_backward<true>, nullptr, nullptr, 1.0, float_dtypes, 0},
+     batch_norm_backward<true>, nullptr, nullptr, 1.0, float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -109,5 +109,17 @@ AC_INLINE void parallel_range(ac_context* context, int64_t count, int64_t tile,
              });
 }
 
+// The tasks of a job, run(&job, begin, end), on several threads if that is
+// `worthwhile`; false if one has failed.
+template <class Job>
+AC_INLINE bool run_job(Job& job, ac_task_fn run, int64_t tasks, bool worthwhile) {
+    if (!worthwhile || tasks < 2) {
+        run(&job, 0, tasks);
+    } else {
+        job.context->parallel_for(job.context, tasks, run, &job);
+    }
+    return job.failed == 0;
+}
+
 }  // namespace
 }  // namespace autocalc::simd::AC_ISA

@@ -272,12 +272,7 @@ bool run_last(LastJob<T>& job, const ac_array* bias) {
     cut_last(job);
     const int64_t tasks = w.batch * w.groups * job.bands;
     const int64_t work = w.batch * w.y.out * w.x.out * all;
-    if (work < serial_work || tasks < 2) {
-        run_last_tasks<T>(&job, 0, tasks);
-    } else {
-        job.context->parallel_for(job.context, tasks, run_last_tasks<T>, &job);
-    }
-    return job.failed == 0;
+    return run_job(job, run_last_tasks<T>, tasks, work >= serial_work);
 }
 
 }  // namespace

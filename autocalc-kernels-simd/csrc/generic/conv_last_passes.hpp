@@ -4,6 +4,7 @@
 // windows are single elements, or the classes of conv_last.hpp.
 #pragma once
 
+#include "conv_call.hpp"
 #include "conv_last.hpp"
 #include "conv_pointwise.hpp"
 
@@ -67,20 +68,26 @@ bool open_last(LastJob<T>& job, int64_t classes) {
 }
 
 template <class T>
-bool conv_last(const Windows& w, const Images<const T>& from,
-               const Images<const T>& weight, const Images<T>& to, const ac_array* bias,
-               ac_context* context) {
+LastJob<T> last_job(const ConvCall<T>& call) {
     LastJob<T> job = {};
-    job.windows = w;
-    job.weight = weight;
-    job.to = to;
-    job.ins = w.ins;
-    job.outs = w.outs;
-    job.read_step = weight.channel;
-    job.written_step = weight.image;
-    job.group_step = w.outs * weight.image;
-    job.context = context;
-    job.band = band_of_windows(w, from);
+    job.windows = call.windows;
+    job.weight = call.weight;
+    job.to = call.to;
+    job.ins = call.ins();
+    job.outs = call.outs();
+    job.read_step = call.in_step();
+    job.written_step = call.out_step();
+    job.group_step = call.windows.outs * call.weight.image;
+    job.accumulate = call.accumulate;
+    job.context = call.context;
+    return job;
+}
+
+template <class T>
+bool conv_last(const ConvCall<T>& call) {
+    LastJob<T> job = last_job(call);
+    const Windows& w = job.windows;
+    job.band = band_of_windows(w, call.from);
     job.to_step_y = job.to_step_x = 1;
     job.end_y = w.y.out;
     job.panel = choose_last_panel<T>(job.outs, w.x.out);
@@ -91,28 +98,17 @@ bool conv_last(const Windows& w, const Images<const T>& from,
     part.x1 = w.x.out;
     lay_out_class(job, part, {w.y, false, 0}, {w.x, false, 0}, job.order + w.taps(),
                   job.order + 2 * w.taps());
-    return run_last(job, bias);
+    return run_last(job, call.bias);
 }
 
 template <class T>
-bool conv_dx_last(const Windows& w, const Images<const T>& from,
-                  const Images<const T>& weight, const Images<T>& to,
-                  const ac_array* bias, bool accumulate, ac_context* context) {
-    LastJob<T> job = {};
-    job.windows = w;
-    job.weight = weight;
-    job.to = to;
-    job.ins = w.outs;
-    job.outs = w.ins;
-    job.read_step = weight.image;
-    job.written_step = weight.channel;
-    job.group_step = w.outs * weight.image;
-    job.accumulate = accumulate;
-    job.context = context;
+bool conv_dx_last(const ConvCall<T>& call) {
+    LastJob<T> job = last_job(call);
+    const Windows& w = job.windows;
     job.first_y = first_of(w.y);
     job.end_y = end_of(w.y);
     job.first_x = first_of(w.x);
-    job.band = {from,
+    job.band = {call.from,
                 w.y.out,
                 w.x.out,
                 w.outs,
@@ -142,40 +138,47 @@ bool conv_dx_last(const Windows& w, const Images<const T>& from,
             next += taps_of_class(w.y, ry) * taps_of_class(w.x, rx);
         }
     }
-    return run_last(job, bias);
+    return run_last(job, call.bias);
 }
 
 // ---- windows of one element: the pixels of all images are the rows of one product
 
-// Whether one product does it; then fills in all but the weights.
+// Whether one product does it; then fills it in.
 template <class T>
-AC_INLINE bool pixel_product(const Windows& w, const Images<const T>& from, int64_t ins,
-                             const Images<T>& to, int64_t outs, Product<T>& p) {
+AC_INLINE bool pixel_product(const ConvCall<T>& call, Product<T>& p) {
+    const Windows& w = call.windows;
     if (!is_pointwise(w)) return false;
     p = {};
-    p.a_row = even_step(from, w.batch, w.y.in, w.x.in, ins);
-    p.c_row = even_step(to, w.batch, w.y.in, w.x.in, outs);
-    if (p.a_row <= 0 || p.c_row <= 0 || !lies_last(from, ins)) return false;
+    p.a_row = even_step(call.from, w.batch, w.y.in, w.x.in, call.ins());
+    p.c_row = even_step(call.to, w.batch, w.y.in, w.x.in, call.outs());
+    if (p.a_row <= 0 || p.c_row <= 0 || !lies_last(call.from, call.ins())) return false;
     p.m = w.batch * w.y.in * w.x.in;
-    p.n = outs;
-    p.k = ins;
-    p.a = from.data;
+    p.n = call.outs();
+    p.k = call.ins();
+    p.a = call.from.data;
     p.a_col = 1;
-    p.c = to.data;
+    p.b = call.weight.data;
+    p.b_row = call.in_step();
+    p.b_col = call.out_step();
+    p.c = call.to.data;
     p.alpha = 1;
+    p.beta = call.accumulate ? T(1) : T(0);
     p.activation = Activation::none;
     return true;
 }
 
 template <class T>
-bool run_pixel_product(Product<T>& p, const ac_array* bias, ac_context* context) {
-    if (bias != nullptr) {
-        T* start = scratch_for<T>(context, last_weights, round_up(p.n, vec<T>::lanes));
+bool multiply_pixels(const ConvCall<T>& call) {
+    Product<T> p;
+    pixel_product(call, p);
+    if (call.bias != nullptr) {
+        const int64_t wide = round_up(p.n, vec<T>::lanes);
+        T* start = scratch_for<T>(call.context, last_weights, wide);
         if (start == nullptr) return false;
-        copy_bias<T>(bias, 1, p.n, round_up(p.n, vec<T>::lanes), start);
+        copy_bias<T>(call.bias, 1, p.n, wide, start);
         p.bias = start;
     }
-    return multiply(p, context);
+    return multiply(p, call.context);
 }
 
 // Whether channels are neighbours on both sides, or few enough to be brought together.
@@ -183,11 +186,10 @@ bool run_pixel_product(Product<T>& p, const ac_array* bias, ac_context* context)
 // would do so time and again: 32 groups of 4 channels run 1.3 to 2.6 times as
 // fast through planes.
 template <class T>
-AC_INLINE bool are_last(const Windows& w, const Images<const T>& from, int64_t ins,
-                        const Images<T>& to, int64_t outs) {
-    const int64_t fewest = w.groups == 1 ? vec<T>::lanes / 4 : vec<T>::lanes;
-    return to.channel == 1 && outs >= fewest &&
-           (lies_last(from, ins) || ins <= last_few);
+AC_INLINE bool are_last(const ConvCall<T>& call) {
+    const int64_t fewest = call.windows.groups == 1 ? vec<T>::lanes / 4 : vec<T>::lanes;
+    return call.to.channel == 1 && call.outs() >= fewest &&
+           (lies_last(call.from, call.ins()) || call.ins() <= last_few);
 }
 
 }  // namespace

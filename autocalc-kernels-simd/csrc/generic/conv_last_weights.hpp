@@ -314,12 +314,9 @@ bool sum_last_weights(LastWeights<T>& job) {
                            tap % w.x.kernel * w.x.dilation * job.band.pitch + t % w.ins;
     }
     const int64_t tasks = job.parts * w.groups * job.blocks;
-    if (w.batch * w.y.out * w.x.out * count < serial_work || tasks < 2) {
-        run_last_weight_tasks<T>(&job, 0, tasks);
-    } else {
-        job.context->parallel_for(job.context, tasks, run_last_weight_tasks<T>, &job);
-    }
-    if (job.failed != 0) return false;
+    const int64_t work = w.batch * w.y.out * w.x.out * count;
+    if (!run_job(job, run_last_weight_tasks<T>, tasks, work >= serial_work))
+        return false;
     const int64_t turn = w.taps() == 1 ? vec<T>::lanes : 1;
     parallel_range(
         job.context, w.groups * w.ins, turn, job.parts * count > serial_work,

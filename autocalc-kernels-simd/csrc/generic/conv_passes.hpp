@@ -286,12 +286,7 @@ bool run_conv(ConvJob<T>& job, int64_t taps) {
         job.windows.batch * job.windows.groups * job.blocks * job.bands;
     const int64_t work = job.windows.batch * job.windows.groups * job.outs * taps *
                          job.rows * job.planes.width;
-    if (work < serial_work || tasks < 2) {
-        run_conv_tasks<T>(&job, 0, tasks);
-    } else {
-        job.context->parallel_for(job.context, tasks, run_conv_tasks<T>, &job);
-    }
-    return job.failed == 0;
+    return run_job(job, run_conv_tasks<T>, tasks, work >= serial_work);
 }
 
 }  // namespace

@@ -74,19 +74,6 @@ void gather_filters(const Images<const T>& weight, const Windows& w, const T* fr
     }
 }
 
-// The bias of every group in whole registers, or zeros.
-template <class T>
-void copy_bias(const ac_array* bias, int64_t groups, int64_t outs, int64_t wide,
-               T* to) {
-    const int64_t step = bias == nullptr ? 0 : stride_of<T>(bias, 0);
-    for (int64_t t = 0; t < groups * wide; ++t) {
-        const int64_t o = t % wide;
-        to[t] = bias == nullptr || o >= outs
-                    ? T(0)
-                    : data<T>(bias)[(t / wide * outs + o) * step];
-    }
-}
-
 // Channels `begin` to `end`, counted through the groups.
 template <class T>
 void pack_strided(const StridedJob<T>& job, int64_t begin, int64_t end) {
@@ -251,12 +238,7 @@ bool run_strided(StridedJob<T>& job, const ac_array* bias) {
              [&](int64_t begin, int64_t end) { pack_strided(job, begin, end); });
     const int64_t tasks = w.batch * w.groups * job.bands;
     const int64_t work = w.batch * w.y.out * w.x.out * all;
-    if (work < serial_work || tasks < 2) {
-        run_strided_tasks<T>(&job, 0, tasks);
-    } else {
-        job.context->parallel_for(job.context, tasks, run_strided_tasks<T>, &job);
-    }
-    return job.failed == 0;
+    return run_job(job, run_strided_tasks<T>, tasks, work >= serial_work);
 }
 
 }  // namespace

@@ -302,12 +302,7 @@ bool run_strided_dx(StridedDxJob<T>& job, const ac_array* bias) {
              [&](int64_t begin, int64_t end) { pack_strided_dx(job, begin, end); });
     const int64_t tasks = w.batch * w.groups * job.bands;
     const int64_t work = w.batch * w.y.out * w.x.out * all;
-    if (work < serial_work || tasks < 2) {
-        run_strided_dx_tasks<T>(&job, 0, tasks);
-    } else {
-        job.context->parallel_for(job.context, tasks, run_strided_dx_tasks<T>, &job);
-    }
-    return job.failed == 0;
+    return run_job(job, run_strided_dx_tasks<T>, tasks, work >= serial_work);
 }
 
 }  // namespace

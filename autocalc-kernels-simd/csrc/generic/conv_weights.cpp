@@ -248,12 +248,8 @@ bool sum_weights(WeightJob<T>& job, const Images<T>& to, bool accumulate) {
     job.sums = sums;
     job.distances = distances;
     const int64_t tasks = job.parts * w.groups * job.blocks;
-    if (w.batch * w.y.out * w.x.out * count < serial_work || tasks < 2) {
-        run_weight_tasks<T>(&job, 0, tasks);
-    } else {
-        job.context->parallel_for(job.context, tasks, run_weight_tasks<T>, &job);
-    }
-    if (job.failed != 0) return false;
+    const int64_t work = w.batch * w.y.out * w.x.out * count;
+    if (!run_job(job, run_weight_tasks<T>, tasks, work >= serial_work)) return false;
     parallel(job.context, w.groups * w.ins, job.parts * count > serial_work,
              [&](int64_t begin, int64_t end) {
                  add_parts(job, to, accumulate, begin, end);
@@ -319,32 +315,88 @@ bool are_last_weights(const WeightJob<T>& job, const Images<T>& to) {
            (lies_last(job.x, w.ins) || w.ins <= last_few);
 }
 
+// ---- the ways
+
+enum class Way { channels, neighbours, lines, images, planes };
+const char* words_of(Way way) {
+    switch (way) {
+        case Way::channels:
+            return "channel by channel, those side by side in one register";
+        case Way::neighbours:
+            return "windows of channels side by side";
+        case Way::lines:
+            return "channel by channel, on lines where they lie";
+        case Way::images:
+            return "a product for each image";
+        case Way::planes:
+            break;
+    }
+    return "windows over planes with zeros around them";
+}
+
+template <class T>
+Way way_of(const WeightJob<T>& job, const Images<T>& to) {
+    const Windows& w = job.windows;
+    if (is_last_taps(w, job.x, job.g)) return Way::channels;
+    if (are_last_weights(job, to)) return Way::neighbours;
+    if (is_depthwise_weights(w, job.x, job.g)) return Way::lines;
+    return by_products(job, to) ? Way::images : Way::planes;
+}
+
+template <class T>
+WeightJob<T> weight_job(const ac_call* call, ac_context* context) {
+    const ac_array *x = operand(call, in_x), *g = operand(call, in_g);
+    const ac_array* dweight = operand(call, out_dweight);
+    WeightJob<T> job = {};
+    job.windows =
+        windows_of(call, at_stride, x, g, dweight->shape + 2, dweight->shape[1]);
+    job.x = images_of<const T>(x);
+    job.g = images_of<const T>(g);
+    job.planes = planes_of(job.windows);
+    job.context = context;
+    return job;
+}
+
+template <class T>
+bool sum_by(Way way, WeightJob<T>& job, const Images<T>& to, bool accumulate) {
+    switch (way) {
+        case Way::channels:
+            return sum_last_taps(job.windows, job.x, job.g, to, accumulate,
+                                 job.context);
+        case Way::neighbours:
+            return last_weights(job, to, accumulate);
+        case Way::lines:
+            sum_depthwise<T>({job.windows, job.x, job.g, to, accumulate}, job.context);
+            return true;
+        case Way::images:
+            return sum_products(job, to, accumulate);
+        case Way::planes:
+            break;
+    }
+    return sum_weights(job, to, accumulate);
+}
+
 template <class T>
 bool dweight_typed(const ac_call* call, ac_context* context) {
-    const ac_array* x = operand(call, in_x);
     const ac_array* dweight = operand(call, out_dweight);
     const ac_array* dbias = operand(call, out_dbias);
     const int64_t accumulate = int_attribute(call, at_accumulate);
-    WeightJob<T> job = {};
-    job.windows = windows_of(call, at_stride, x, operand(call, in_g),
-                             dweight->shape + 2, dweight->shape[1]);
-    const Windows& w = job.windows;
-    job.x = images_of<const T>(x);
-    job.g = images_of<const T>(operand(call, in_g));
-    job.planes = planes_of(w);
-    job.context = context;
-    if (dbias != nullptr) sum_bias(w, job.g, dbias, (accumulate & 2) != 0, context);
+    WeightJob<T> job = weight_job<T>(call, context);
+    if (dbias != nullptr)
+        sum_bias(job.windows, job.g, dbias, (accumulate & 2) != 0, context);
     if (element_count(*dweight) == 0) return true;
     const Images<T> to = images_of<T>(dweight);
-    if (is_last_taps(w, job.x, job.g))
-        return sum_last_taps(w, job.x, job.g, to, (accumulate & 1) != 0, context);
-    if (are_last_weights(job, to)) return last_weights(job, to, (accumulate & 1) != 0);
-    if (is_depthwise_weights(w, job.x, job.g)) {
-        sum_depthwise<T>({w, job.x, job.g, to, (accumulate & 1) != 0}, context);
-        return true;
+    return sum_by(way_of(job, to), job, to, (accumulate & 1) != 0);
+}
+
+const char* describe(const ac_call* call) {
+    const ac_array dweight = laid_out(operand(call, out_dweight));
+    if (dweight.dtype == AC_FLOAT32) {
+        return words_of(
+            way_of(weight_job<float>(call, nullptr), images_of<float>(&dweight)));
     }
-    return by_products(job, to) ? sum_products(job, to, (accumulate & 1) != 0)
-                                : sum_weights(job, to, (accumulate & 1) != 0);
+    return words_of(
+        way_of(weight_job<double>(call, nullptr), images_of<double>(&dweight)));
 }
 
 const char* supports(const ac_call* call) { return dims_supported(call, in_x); }
@@ -369,7 +421,7 @@ const ac_kernel_entry entries[] = {
     {"conv_dweight",
      "dweight dbias? ; g x ; kernel:ints stride:ints padding:ints dilation:ints "
      "groups:int accumulate:int",
-     conv_dweight, supports, work, 0, float_dtypes, 0},
+     conv_dweight, supports, work, 0, float_dtypes, describe},
 };
 
 }  // namespace

@@ -107,6 +107,19 @@ AC_INLINE const char* dims_supported(const ac_call* call, int input) {
     return array->ndim > 4 ? "convolutions of one and of two dimensions only" : nullptr;
 }
 
+// A result of which a description does not know how it lies: in row-major order.
+AC_INLINE ac_array laid_out(const ac_array* out) {
+    ac_array array = *out;
+    int64_t step = array.dtype == AC_FLOAT32 ? 4 : 8;
+    for (int d = 0; d < array.ndim; ++d)
+        if (array.strides[d] != 0) return array;
+    for (int d = array.ndim - 1; d >= 0; --d) {
+        array.strides[d] = step;
+        step *= array.shape[d];
+    }
+    return array;
+}
+
 // ---- planes
 
 // A part of an image, copied: `slots` planes for each channel. Row i, column j of plane
@@ -137,10 +150,14 @@ struct LineCut {
 };
 
 template <class T>
-AC_INLINE void clear_run(T* to, int64_t count) {
+AC_INLINE void fill_run(T* to, int64_t count, T value) {
     constexpr int lanes = vec<T>::lanes;
-    for (; count >= lanes; count -= lanes, to += lanes) store(to, zero<T>());
-    if (count > 0) store_first(to, zero<T>(), count);
+    for (; count >= lanes; count -= lanes, to += lanes) store(to, set1<T>(value));
+    if (count > 0) store_first(to, set1<T>(value), count);
+}
+template <class T>
+AC_INLINE void clear_run(T* to, int64_t count) {
+    fill_run(to, count, T(0));
 }
 
 // `count` elements that lie 1, 2 or more apart.
@@ -235,6 +252,20 @@ AC_INLINE void find_distances(const Windows& w, const Planes& planes, int64_t ch
     }
     for (int64_t tap = w.taps(); tap < channels * w.taps(); ++tap)
         distances[tap] = distances[tap - w.taps()] + planes.channel();
+}
+
+// The bias of every group in `wide` elements, those behind it zeros, as all are without
+// one.
+template <class T>
+void copy_bias(const ac_array* bias, int64_t groups, int64_t outs, int64_t wide,
+               T* to) {
+    const int64_t step = bias == nullptr ? 0 : stride_of<T>(bias, 0);
+    for (int64_t t = 0; t < groups * wide; ++t) {
+        const int64_t o = t % wide;
+        to[t] = bias == nullptr || o >= outs
+                    ? T(0)
+                    : data<T>(bias)[(t / wide * outs + o) * step];
+    }
 }
 
 }  // namespace

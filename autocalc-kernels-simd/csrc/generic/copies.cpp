@@ -319,12 +319,12 @@ void where_kernel(const ac_call* call, ac_context* context, ac_status* status) {
 }
 
 const ac_kernel_entry entries[] = {
-    {"copy", "~ out ; a", copy_kernel, nullptr, nullptr, 0.2, all_dtypes, 0},
-    {"fill", "out ; value", fill_kernel, nullptr, nullptr, 0.1, all_dtypes, 0},
+    {"copy", "~ out ; a", copy_kernel, nullptr, nullptr, 0.2, all_dtypes, nullptr},
+    {"fill", "out ; value", fill_kernel, nullptr, nullptr, 0.1, all_dtypes, nullptr},
     {"compare", "~ out ; a b ; op:eq,ne,lt,le,gt,ge", compare_kernel, nullptr, nullptr,
-     0.2, all_dtypes, 0},
+     0.2, all_dtypes, nullptr},
     {"where", "~ out ; condition a b", where_kernel, nullptr, nullptr, 0.2, bool_dtype,
-     0},
+     nullptr},
 };
 
 }  // namespace

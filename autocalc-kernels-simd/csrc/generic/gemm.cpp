@@ -102,7 +102,7 @@ const ac_kernel_entry entries[] = {
     {"gemm",
      "out pre? ; a b bias? ; alpha:float beta:float "
      "activation:none,relu,gelu,gelu_tanh accumulate:int",
-     gemm, nullptr, gemm_work, 0, float_dtypes, 0},
+     gemm, nullptr, gemm_work, 0, float_dtypes, nullptr},
 };
 
 }  // namespace

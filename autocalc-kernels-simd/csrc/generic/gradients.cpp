@@ -127,8 +127,9 @@ void scale_kernel(const ac_call* call, ac_context* context, ac_status* status) {
 
 const ac_kernel_entry entries[] = {
     {"grad_norm", "norm ; grads*", grad_norm_kernel, nullptr, nullptr, 0.1,
-     float_dtypes, 0},
-    {"scale", "arrays* ; factor", scale_kernel, nullptr, nullptr, 0.1, float_dtypes, 0},
+     float_dtypes, nullptr},
+    {"scale", "arrays* ; factor", scale_kernel, nullptr, nullptr, 0.1, float_dtypes,
+     nullptr},
 };
 
 }  // namespace

@@ -148,11 +148,11 @@ double gru_backward_work(const ac_call* call) {
 
 const ac_kernel_entry entries[] = {
     {"gru", "out acts? ; x w_ih w_hh b_ih? b_hh? h0 ; reverse:bool", gru, nullptr,
-     gru_work, 0, float_dtypes, 0},
+     gru_work, 0, float_dtypes, nullptr},
     {"gru_backward",
      "dx? dw_ih? dw_hh? db_ih? db_hh? dh0? ; "
      "g x w_ih w_hh out acts h0 ; reverse:bool",
-     gru_backward, nullptr, gru_backward_work, 0, float_dtypes, 0},
+     gru_backward, nullptr, gru_backward_work, 0, float_dtypes, nullptr},
 };
 
 }  // namespace

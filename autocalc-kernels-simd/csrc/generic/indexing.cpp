@@ -252,17 +252,17 @@ void embedding_backward_kernel(const ac_call* call, ac_context* context,
 
 const ac_kernel_entry entries[] = {
     {"gather", "out ; a index ; axis:int", gather_kernel, nullptr, nullptr, 0.6,
-     all_dtypes, 0},
+     all_dtypes, nullptr},
     {"index_select", "out ; a index ; axis:int", index_select_kernel, nullptr, nullptr,
-     0.3, all_dtypes, 0},
+     0.3, all_dtypes, nullptr},
     {"embedding", "out ; weight indices", embedding_kernel, nullptr, nullptr, 0.2,
-     float_dtypes, 0},
+     float_dtypes, nullptr},
     {"scatter_add", "out ; a index src ; axis:int", scatter_add_kernel, nullptr,
-     nullptr, 1.0, number_dtypes, 0},
+     nullptr, 1.0, number_dtypes, nullptr},
     {"index_add", "out ; a index src ; axis:int", index_add_kernel, nullptr, nullptr,
-     0.4, number_dtypes, 0},
+     0.4, number_dtypes, nullptr},
     {"embedding_backward", "dweight ; g indices ; padding_idx:int",
-     embedding_backward_kernel, nullptr, nullptr, 0.3, float_dtypes, 0},
+     embedding_backward_kernel, nullptr, nullptr, 0.3, float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -298,9 +298,9 @@ double linear_backward_work(const ac_call* call) {
 
 const ac_kernel_entry entries[] = {
     {"linear", "out pre? ; x weight bias? ; activation:none,relu,gelu,gelu_tanh",
-     linear, nullptr, linear_work, 0, float_dtypes, 0},
+     linear, nullptr, linear_work, 0, float_dtypes, nullptr},
     {"linear_backward", "dx? dweight? dbias? ; g x? weight? ; accumulate:int",
-     linear_backward, nullptr, linear_backward_work, 0, float_dtypes, 0},
+     linear_backward, nullptr, linear_backward_work, 0, float_dtypes, nullptr},
 };
 
 }  // namespace

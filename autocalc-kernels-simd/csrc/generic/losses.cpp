@@ -238,7 +238,7 @@ const ac_kernel_entry entries[] = {
     {"cross_entropy",
      "loss grad? ; logits target weight? ; reduction:none,mean,sum ignore_index:int "
      "label_smoothing:float",
-     cross_entropy_kernel, nullptr, nullptr, 0.8, float_dtypes, 0},
+     cross_entropy_kernel, nullptr, nullptr, 0.8, float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -158,11 +158,11 @@ double lstm_backward_work(const ac_call* call) {
 
 const ac_kernel_entry entries[] = {
     {"lstm", "out c_n acts? cells? ; x w_ih w_hh b_ih? b_hh? h0 c0 ; reverse:bool",
-     lstm, nullptr, lstm_work, 0, float_dtypes, 0},
+     lstm, nullptr, lstm_work, 0, float_dtypes, nullptr},
     {"lstm_backward",
      "dx? dw_ih? dw_hh? dbias? dh0? dc0? ; "
      "g gc? x w_ih w_hh out acts cells h0 c0 ; reverse:bool",
-     lstm_backward, nullptr, lstm_backward_work, 0, float_dtypes, 0},
+     lstm_backward, nullptr, lstm_backward_work, 0, float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -1,130 +1,41 @@
 // SPDX-License-Identifier: MIT
 //
-// max_pool, and max_pool_backward for it and for adaptive_max_pool.
+// max_pool and adaptive_max_pool, and max_pool_backward for both.
 //
-// A row of results begins with the largest element of each column over the window's
-// rows, and with its place; along that line the largest of the window's columns is
-// taken at every position, and every `stride`-th one is a result. Of equals the first
-// counts, by its place in the plane; NaN is larger than anything and equal to NaN. What
-// lies outside is -infinity at the place behind the last, so it loses against any
-// other.
+// A row of results begins with the largest element of each column over the rows that it
+// takes, and with its place. Of windows, along that line the largest of a window's
+// columns is taken at every position, and every `stride`-th one is a result; of boxes,
+// each is searched.
 //
 // Of channels-last images, lanes hold channels, and a window is its taps one by one.
 #include "families.hpp"
-#include "indices.hpp"
-#include "pools.hpp"
+#include "maxima.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
 
 enum { slot_x = 0, slot_out = 1, slot_indices = 2, slot_line = 3, slot_g = 4 };
 
-// One dimension of the windows.
-struct PoolAxis {
-    int64_t kernel, stride, padding, dilation;
-
-    // Taps of output `i` that lie within `n` elements: from `begin` up to `end`.
-    AC_INLINE void taps(int64_t i, int64_t n, int64_t& begin, int64_t& end) const {
-        const int64_t first = i * stride - padding;
-        begin = 0;
-        end = kernel;
-        // Most windows: the divisions below take longer than some taps.
-        if (first >= 0 && first + (kernel - 1) * dilation < n) return;
-        begin = first < 0 ? ceil_div(-first, dilation) : 0;
-        end = smaller(kernel, first < n ? (n - 1 - first) / dilation + 1 : 0);
-    }
-};
-
+// A line of elements and their places, with room for whole vectors.
 template <class T>
-struct MaxPool {
-    const T* x;
-    T* out;
-    int64_t* indices;  // or null
-    PoolPlanes from, to;
-    PoolAxis rows, columns;
-    int64_t reach;  // of the windows, along a padded line
-    int64_t line;   // room for it, with whole vectors
-
-    explicit MaxPool(const ac_call* call)
-        : from(*operand(call, 2)), to(*operand(call, 0)) {
-        const auto axis = [&](int a) {
-            return PoolAxis{
-                pool_attribute(call, 0, a, 1), pool_attribute(call, 1, a, 1),
-                pool_attribute(call, 2, a, 0), pool_attribute(call, 3, a, 1)};
-        };
-        rows = axis(0);
-        columns = axis(1);
-        reach = (to.width - 1) * columns.stride +
-                (columns.kernel - 1) * columns.dilation + 1;
-        line = larger(reach, columns.padding + from.width) + 2 * vec<T>::lanes;
-    }
+struct Line {
+    T* values;
+    int_of<T>* places;
 };
 
-// Elements, and where they lie in their plane.
-template <class T>
-struct Placed {
-    vec<T> value;
-    ints<T> place;
-};
-
-// Whether `b` is the larger one; `later` says that it lies behind `a` in its plane.
-template <class T, bool later>
-AC_INLINE mask<T> exceeds(const Placed<T>& a, const Placed<T>& b) {
-    const mask<T> a_nan = is_nan(a.value), b_nan = is_nan(b.value);
-    const mask<T> above = gt(b.value, a.value) | (b_nan & ~a_nan);
-    if constexpr (later) return above;
-    const mask<T> same = eq(b.value, a.value) | (a_nan & b_nan);
-    return above | (same & gt(a.place, b.place));
-}
-template <class T, bool later>
-AC_INLINE void take_larger(Placed<T>& a, const Placed<T>& b) {
-    const mask<T> take = exceeds<T, later>(a, b);
-    a.value = select(take, b.value, a.value);
-    a.place = select(take, b.place, a.place);
-}
-
-// The largest element of each column over the rows of output row `r`.
-template <class T, bool placed>
-AC_INLINE void down_columns(const MaxPool<T>& job, const T* plane, int64_t r, T* values,
-                            int_of<T>* places) {
-    constexpr int64_t lanes = vec<T>::lanes;
-    const int64_t width = job.from.width;
-    int64_t begin, end;
-    job.rows.taps(r, job.from.height, begin, end);
-    const int64_t top = r * job.rows.stride - job.rows.padding;
-    for (int64_t i = 0; i < width; i += lanes) {
-        const int64_t n = smaller(lanes, width - i);
-        const auto at = [&](int64_t tap) {
-            const int64_t element = (top + tap * job.rows.dilation) * width + i;
-            const ints<T> place =
-                lane_index<T>() + set1<int_of<T>>(static_cast<int_of<T>>(element));
-            return Placed<T>{load_last(plane + element, n), place};
-        };
-        Placed<T> best = {set1<T>(-T(__builtin_inf())),
-                          set1<int_of<T>>(static_cast<int_of<T>>(job.from.size()))};
-        if (begin < end) best = at(begin);
-        for (int64_t tap = begin + 1; tap < end; ++tap) {
-            if constexpr (placed) {
-                take_larger<T, true>(best, at(tap));
-            } else {
-                best.value = maximum(best.value, at(tap).value);
-            }
-        }
-        store_last(values + i, best.value, n);
-        if constexpr (placed) store_last(places + i, best.place, n);
-    }
-}
+// ---- max_pool
 
 // The largest of a window's columns, at every position of the line, written over it.
 template <class T, bool placed>
-AC_INLINE void along_line(const MaxPool<T>& job, T* values, int_of<T>* places) {
+AC_INLINE void along_line(const WindowTaps& columns, int64_t outputs, T* values,
+                          int_of<T>* places) {
     constexpr int64_t lanes = vec<T>::lanes;
-    const int64_t positions = (job.to.width - 1) * job.columns.stride + 1;
+    const int64_t positions = (outputs - 1) * columns.stride + 1;
     for (int64_t i = 0; i < positions; i += lanes) {
         Placed<T> best = {load(values + i), {}};
         if constexpr (placed) best.place = load(places + i);
-        for (int64_t tap = 1; tap < job.columns.kernel; ++tap) {
-            const int64_t at = i + tap * job.columns.dilation;
+        for (int64_t tap = 1; tap < columns.kernel; ++tap) {
+            const int64_t at = i + tap * columns.dilation;
             if constexpr (placed) {
                 take_larger<T, false>(best, {load(values + at), load(places + at)});
             } else {
@@ -136,107 +47,95 @@ AC_INLINE void along_line(const MaxPool<T>& job, T* values, int_of<T>* places) {
     }
 }
 
+// How far windows reach along a padded line.
+AC_INLINE int64_t reach_of(const WindowTaps& columns, int64_t outputs) {
+    return (outputs - 1) * columns.stride + (columns.kernel - 1) * columns.dilation + 1;
+}
+// Elements of the line that `row_of_windows` works in.
 template <class T>
-AC_INLINE void fill_outside(const MaxPool<T>& job, T* values, int_of<T>* places,
-                            int64_t begin, int64_t end) {
+AC_INLINE int64_t line_of(const WindowTaps& columns, const Maxima<T>& job) {
+    return larger(reach_of(columns, job.to.width), columns.padding + job.from.width) +
+           2 * vec<T>::lanes;
+}
+
+template <class T>
+AC_INLINE void fill_outside(const Line<T>& line, int64_t size, int64_t begin,
+                            int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-        values[i] = -T(__builtin_inf());
-        places[i] = static_cast<int_of<T>>(job.from.size());
+        line.values[i] = -T(__builtin_inf());
+        line.places[i] = static_cast<int_of<T>>(size);
     }
 }
 
 template <class T, bool placed>
-void largest_of_plane(const MaxPool<T>& job, int64_t p, T* scratch) {
-    const T* plane = job.x + p * job.from.size();
-    T* values = scratch;
-    auto* places = reinterpret_cast<int_of<T>*>(scratch + job.line);
-    const int64_t left = job.columns.padding, stride = job.columns.stride;
-    for (int64_t r = 0; r < job.to.height; ++r) {
-        // `along_line` wrote over the padding.
-        fill_outside(job, values, places, 0, left);
-        fill_outside(job, values, places, left + job.from.width, job.reach);
-        down_columns<T, placed>(job, plane, r, values + left, places + left);
-        along_line<T, placed>(job, values, places);
-        const int64_t to = (p * job.to.height + r) * job.to.width;
-        for (int64_t c = 0; c < job.to.width; ++c) job.out[to + c] = values[c * stride];
-        if constexpr (placed) {
-            for (int64_t c = 0; c < job.to.width; ++c)
-                job.indices[to + c] = places[c * stride];
-        }
+AC_INLINE void results_of_row(const Maxima<T>& job, const T* plane, const Taps& rows,
+                              const WindowTaps& columns, const Line<T>& line,
+                              int64_t to) {
+    const int64_t left = columns.padding, size = job.from.size();
+    // `along_line` wrote over the padding.
+    fill_outside(line, size, 0, left);
+    fill_outside(line, size, left + job.from.width, reach_of(columns, job.to.width));
+    down_columns<T, placed>(job.from, plane, rows, line.values + left,
+                            line.places + left);
+    along_line<T, placed>(columns, job.to.width, line.values, line.places);
+    for (int64_t c = 0; c < job.to.width; ++c)
+        job.out[to + c] = line.values[c * columns.stride];
+    if constexpr (placed) {
+        for (int64_t c = 0; c < job.to.width; ++c)
+            job.indices[to + c] = line.places[c * columns.stride];
     }
 }
 
-// The results of a row of pixels, counted through the images.
+// ---- adaptive_max_pool
+
+template <class T>
+AC_INLINE int64_t line_of(const BoxTaps& columns, const Maxima<T>& /*job*/) {
+    return columns.n + 2 * vec<T>::lanes;
+}
+
 template <class T, bool placed>
-void largest_of_row(const MaxPool<T>& job, const PoolImages& images, int64_t row) {
-    constexpr int64_t lanes = vec<T>::lanes;
-    const int64_t channels = images.channels, r = row % job.to.height;
-    const T* image = job.x + row / job.to.height * images.elements();
-    int64_t top, bottom, left, right;
-    job.rows.taps(r, images.height, top, bottom);
-    const int64_t y = r * job.rows.stride - job.rows.padding;
-    for (int64_t column = 0; column < job.to.width; ++column) {
-        job.columns.taps(column, images.width, left, right);
-        const int64_t first =
-            y * images.width + column * job.columns.stride - job.columns.padding;
-        const int64_t to = (row * job.to.width + column) * channels;
-        for (int64_t c = 0; c < channels; c += lanes) {
-            const int64_t n = smaller(lanes, channels - c);
-            const auto at = [&](int64_t tap_y, int64_t tap_x) {
-                const int64_t place = first + tap_y * job.rows.dilation * images.width +
-                                      tap_x * job.columns.dilation;
-                return Placed<T>{load_last(image + place * channels + c, n),
-                                 set1<int_of<T>>(static_cast<int_of<T>>(place))};
-            };
-            Placed<T> best = {set1<T>(-T(__builtin_inf())),
-                              set1<int_of<T>>(static_cast<int_of<T>>(images.size()))};
-            if (top < bottom && left < right) best = at(top, left);
-            for (int64_t tap_y = top; tap_y < bottom; ++tap_y) {
-                for (int64_t tap_x = left; tap_x < right; ++tap_x) {
-                    if constexpr (placed) {
-                        take_larger<T, true>(best, at(tap_y, tap_x));
-                    } else {
-                        best.value = maximum(best.value, at(tap_y, tap_x).value);
-                    }
-                }
-            }
-            store_last(job.out + to + c, best.value, n);
+AC_INLINE void results_of_row(const Maxima<T>& job, const T* plane, const Taps& rows,
+                              const BoxTaps& columns, const Line<T>& line, int64_t to) {
+    down_columns<T, placed>(job.from, plane, rows, line.values, line.places);
+    for (int64_t c = 0; c < job.to.width; ++c) {
+        const Taps taps = columns(c);
+        int64_t best = taps.first;
+        for (int64_t i = best + 1; i < taps.first + taps.count; ++i) {
+            const T a = line.values[best], b = line.values[i];
+            const bool a_nan = a != a, b_nan = b != b;
+            bool take = b > a || (b_nan && !a_nan);
             if constexpr (placed) {
-                alignas(64) int_of<T> places[lanes];
-                store(places, best.place);
-                int64_t* indices = job.indices + to + c;
-                if (n == lanes) {
-                    for (int64_t i = 0; i < lanes; ++i) indices[i] = places[i];
-                } else {
-                    for (int64_t i = 0; i < n; ++i) indices[i] = places[i];
-                }
+                const bool same = b == a || (a_nan && b_nan);
+                take = take || (same && line.places[i] < line.places[best]);
             }
+            if (take) best = i;
         }
+        job.out[to + c] = line.values[best];
+        if constexpr (placed) job.indices[to + c] = line.places[best];
     }
 }
 
-template <class T>
-void largest_of_images(const MaxPool<T>& job, const PoolImages& images,
-                       ac_context* context) {
-    parallel(context, images.count * job.to.height,
-             images.count * images.elements() >= 16384,
-             [&](int64_t begin, int64_t end) {
-                 for (int64_t row = begin; row < end; ++row) {
-                     if (job.indices != nullptr) {
-                         largest_of_row<T, true>(job, images, row);
-                     } else {
-                         largest_of_row<T, false>(job, images, row);
-                     }
-                 }
-             });
+// ---- both
+
+template <class T, bool placed, class Axis>
+void largest_of_plane(const Maxima<T>& job, const Axis& of_row, const Axis& of_column,
+                      int64_t p, T* scratch) {
+    const T* plane = job.x + p * job.from.size();
+    const Line<T> line = {
+        scratch, reinterpret_cast<int_of<T>*>(scratch + line_of(of_column, job))};
+    for (int64_t r = 0; r < job.to.height; ++r) {
+        const int64_t to = (p * job.to.height + r) * job.to.width;
+        results_of_row<T, placed>(job, plane, of_row(r), of_column, line, to);
+    }
 }
 
-template <class T>
-void max_pool_floats(const ac_call* call, ac_context* context, ac_status* status) {
+template <class T, class Axis>
+void pool_floats(const ac_call* call, ac_context* context, ac_status* status,
+                 const Axis& of_row, const Axis& of_column) {
     const ac_array *out = operand(call, 0), *indices = operand(call, 1);
     const ac_array* x = operand(call, 2);
     const bool last = lie_last({out, indices, x});
-    MaxPool<T> job(call);
+    Maxima<T> job = {nullptr, nullptr, nullptr, PoolPlanes(*x), PoolPlanes(*out)};
     if (!whole_input(context, slot_x, x, job.x, last) ||
         !whole_output(context, slot_out, out, job.out, last) ||
         !whole_output(context, slot_indices, indices, job.indices, last)) {
@@ -244,27 +143,47 @@ void max_pool_floats(const ac_call* call, ac_context* context, ac_status* status
     }
     done(status);
     if (job.to.count * job.to.size() == 0) return;
-    if (last) return largest_of_images(job, PoolImages(*x), context);
+    if (last) return largest_of_images(job, PoolImages(*x), of_row, of_column, context);
     each_plane<T>(context, status, slot_line, job.to.count, job.from.size(),
-                  2 * job.line, [&](int64_t p, T* scratch) {
+                  2 * line_of(of_column, job), [&](int64_t p, T* scratch) {
                       if (job.indices != nullptr) {
-                          largest_of_plane<T, true>(job, p, scratch);
+                          largest_of_plane<T, true>(job, of_row, of_column, p, scratch);
                       } else {
-                          largest_of_plane<T, false>(job, p, scratch);
+                          largest_of_plane<T, false>(job, of_row, of_column, p,
+                                                     scratch);
                       }
                   });
     put_whole(out, job.out);
     put_whole(indices, job.indices);
 }
 
-void max_pool(const ac_call* call, ac_context* context, ac_status* status) {
+template <class Axis>
+void pool(const ac_call* call, ac_context* context, ac_status* status,
+          const Axis& of_row, const Axis& of_column) {
     if (operand(call, 0)->dtype == AC_FLOAT32) {
-        max_pool_floats<float>(call, context, status);
+        pool_floats<float>(call, context, status, of_row, of_column);
     } else {
-        max_pool_floats<double>(call, context, status);
+        pool_floats<double>(call, context, status, of_row, of_column);
     }
 }
-const char* max_pool_supports(const ac_call* call) { return pool_supports(call, 2); }
+
+void max_pool(const ac_call* call, ac_context* context, ac_status* status) {
+    const PoolPlanes from(*operand(call, 2));
+    const auto axis = [&](int a, int64_t n) {
+        return WindowTaps{n, pool_attribute(call, 0, a, 1),
+                          pool_attribute(call, 1, a, 1), pool_attribute(call, 2, a, 0),
+                          pool_attribute(call, 3, a, 1)};
+    };
+    pool(call, context, status, axis(0, from.height), axis(1, from.width));
+}
+
+void adaptive_max_pool(const ac_call* call, ac_context* context, ac_status* status) {
+    const PoolPlanes from(*operand(call, 2)), to(*operand(call, 0));
+    pool(call, context, status, BoxTaps{from.height, to.height},
+         BoxTaps{from.width, to.width});
+}
+
+const char* forward_supports(const ac_call* call) { return pool_supports(call, 2); }
 
 // ---- backward
 
@@ -350,9 +269,11 @@ const char* backward_supports(const ac_call* call) { return pool_supports(call, 
 const ac_kernel_entry entries[] = {
     {"max_pool",
      "out indices? ; x ; kernel:ints stride:ints padding:ints dilation:ints ceil:bool",
-     max_pool, max_pool_supports, nullptr, 0.5, float_dtypes, 0},
+     max_pool, forward_supports, nullptr, 0.5, float_dtypes, nullptr},
+    {"adaptive_max_pool", "out indices? ; x ; sizes:ints", adaptive_max_pool,
+     forward_supports, nullptr, 0.5, float_dtypes, nullptr},
     {"max_pool_backward", "dx ; g indices ; sizes:ints", max_pool_backward,
-     backward_supports, nullptr, 0.4, float_dtypes, 0},
+     backward_supports, nullptr, 0.4, float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -159,9 +159,9 @@ void layer_norm_kernel(const ac_call* call, ac_context* context, ac_status* stat
 
 const ac_kernel_entry entries[] = {
     {"rms_norm", "out rstd? ; x weight? ; eps:float", rms_norm_kernel, nullptr, nullptr,
-     0.3, float_dtypes, 0},
+     0.3, float_dtypes, nullptr},
     {"layer_norm", "out mean? rstd? ; x weight? bias? ; eps:float", layer_norm_kernel,
-     nullptr, nullptr, 0.4, float_dtypes, 0},
+     nullptr, nullptr, 0.4, float_dtypes, nullptr},
 };
 
 }  // namespace

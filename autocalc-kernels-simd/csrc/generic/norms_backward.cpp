@@ -183,9 +183,9 @@ void norm_backward_kernel(const ac_call* call, ac_context* context, ac_status* s
 const ac_kernel_entry entries[] = {
     {"layer_norm_backward",
      "dx? dweight? dbias? ; g x mean rstd weight? ; accumulate:int",
-     norm_backward_kernel<Norm::layer>, nullptr, nullptr, 0.6, float_dtypes, 0},
+     norm_backward_kernel<Norm::layer>, nullptr, nullptr, 0.6, float_dtypes, nullptr},
     {"rms_norm_backward", "dx? dweight? ; g x rstd weight? ; accumulate:int",
-     norm_backward_kernel<Norm::rms>, nullptr, nullptr, 0.5, float_dtypes, 0},
+     norm_backward_kernel<Norm::rms>, nullptr, nullptr, 0.5, float_dtypes, nullptr},
 };
 
 }  // namespace

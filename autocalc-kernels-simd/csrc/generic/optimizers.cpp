@@ -153,12 +153,12 @@ const ac_kernel_entry entries[] = {
     {"sgd",
      "params* buffers* ; grads* lr step ; momentum:float dampening:float "
      "weight_decay:float nesterov:bool maximize:bool",
-     sgd_kernel, nullptr, nullptr, 0.1, float_dtypes, 0},
+     sgd_kernel, nullptr, nullptr, 0.1, float_dtypes, nullptr},
     {"adamw",
      "params* exp_avg* exp_avg_sq* ; grads* lr step ; beta1:float beta2:float "
      "eps:float "
      "weight_decay:float decoupled:bool maximize:bool",
-     adamw_kernel, nullptr, nullptr, 0.15, float_dtypes, 0},
+     adamw_kernel, nullptr, nullptr, 0.15, float_dtypes, nullptr},
 };
 
 }  // namespace

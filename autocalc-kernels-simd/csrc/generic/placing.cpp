@@ -158,13 +158,13 @@ void true_places_kernel(const ac_call* call, ac_context*, ac_status* status) {
 
 const ac_kernel_entry entries[] = {
     {"scatter", "out ; a index src ; axis:int", scatter_kernel, nullptr, nullptr, 0.8,
-     all_dtypes, 0},
+     all_dtypes, nullptr},
     {"index_copy", "out ; a index src ; axis:int", index_copy_kernel, nullptr, nullptr,
-     0.3, all_dtypes, 0},
+     0.3, all_dtypes, nullptr},
     {"positions", "out ; index* ; sizes:ints", positions_kernel, nullptr, nullptr, 0.8,
-     1u << AC_INT64, 0},
+     1u << AC_INT64, nullptr},
     {"true_places", "out ; mask", true_places_kernel, nullptr, nullptr, 0.7, bool_dtype,
-     0},
+     nullptr},
 };
 
 }  // namespace

@@ -430,19 +430,24 @@ void pack_shared(void* arg, int64_t begin, int64_t end) {
     }
 }
 
+// Of one or two panels each thread had better pack its own meanwhile: that keeps them
+// in its L2 and all threads at work, 1.0 to 1.1 times as fast for 32 to 128 rows of x
+// through a linear layer on two threads.
+constexpr int64_t enough_to_share = 3;
+
 template <class T>
 bool share_b(Job<T>& job, int64_t tasks) {
     const Product<T>& p = *job.product;
     if (job.plan.path != Path::swapped || job.plan.batch != 1 || tasks == 1)
         return true;
+    const int64_t panels = Panels<T>(block_columns<T>(job.plan), job.plan.panel).count;
+    if (job.plan.n_tasks * panels < enough_to_share) return true;
     T* out =
         scratch_of<T>(job.context, slot_shared, job.plan.n_units * vec<T>::lanes * p.k);
     if (out == nullptr) return false;
-    SharedPacking<T> packing = {
-        &p, &job.plan, out,
-        Panels<T>(block_columns<T>(job.plan), job.plan.panel).count};
-    job.context->parallel_for(job.context, job.plan.n_tasks * packing.panels,
-                              pack_shared<T>, &packing);
+    SharedPacking<T> packing = {&p, &job.plan, out, panels};
+    job.context->parallel_for(job.context, job.plan.n_tasks * panels, pack_shared<T>,
+                              &packing);
     job.shared_b = out;
     return true;
 }

@@ -40,6 +40,40 @@ AC_INLINE void add_row(const T* a, const vec<T> (&b)[vectors], vec<T> (&sum)[vec
     for (int v = 0; v < vectors; ++v) sum[v] = fma(factor, b[v], sum[v]);
 }
 
+// What follows the sums: alpha, beta, bias and relu, and the results' way to memory.
+template <class T, int rows, int vectors>
+AC_INLINE void finish_tile(const Tile<T>& t, vec<T> (&sum)[rows][vectors]) {
+    constexpr int lanes = vec<T>::lanes;
+    const auto each = [&](auto f) { for_tile<rows, vectors, lanes>(t.columns, f); };
+    if (t.alpha != 1) {
+        const vec<T> alpha = set1<T>(t.alpha);
+        each([&](int i, int v, int64_t) { sum[i][v] = sum[i][v] * alpha; });
+    }
+    if (t.beta != 0) {
+        const vec<T> beta = set1<T>(t.beta);
+        each([&](int i, int v, int64_t n) {
+            sum[i][v] =
+                fma(beta, load_last(t.c + i * t.c_row + v * lanes, n), sum[i][v]);
+        });
+    }
+    if (t.bias != nullptr) {
+        each([&](int i, int v, int64_t n) {
+            sum[i][v] = sum[i][v] + load_last(t.bias + v * lanes, n);
+        });
+    }
+    if (t.pre != nullptr) {
+        each([&](int i, int v, int64_t n) {
+            store_last(t.pre + i * t.pre_row + v * lanes, sum[i][v], n);
+        });
+    }
+    if (t.relu) {  // a NaN stays: it is the second operand
+        each([&](int i, int v, int64_t) { sum[i][v] = max(zero<T>(), sum[i][v]); });
+    }
+    each([&](int i, int v, int64_t n) {
+        store_last(t.c + i * t.c_row + v * lanes, sum[i][v], n);
+    });
+}
+
 constexpr int64_t steps_together = 4;
 // Where rows of a run along k, an address has room for once and twice their distance:
 // three of them share a pointer, and several steps cost one addition.
@@ -155,34 +189,16 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
             hide_origin(a[i]);
         }
     }
-    const auto each = [&](auto f) { for_tile<rows, vectors, lanes>(t.columns, f); };
-    if (t.alpha != 1) {
-        const vec<T> alpha = set1<T>(t.alpha);
-        each([&](int i, int v, int64_t) { sum[i][v] = sum[i][v] * alpha; });
-    }
-    if (t.beta != 0) {
-        const vec<T> beta = set1<T>(t.beta);
-        each([&](int i, int v, int64_t n) {
-            sum[i][v] =
-                fma(beta, load_last(t.c + i * t.c_row + v * lanes, n), sum[i][v]);
-        });
-    }
-    if (t.bias != nullptr) {
-        each([&](int i, int v, int64_t n) {
-            sum[i][v] = sum[i][v] + load_last(t.bias + v * lanes, n);
-        });
-    }
-    if (t.pre != nullptr) {
-        each([&](int i, int v, int64_t n) {
-            store_last(t.pre + i * t.pre_row + v * lanes, sum[i][v], n);
-        });
-    }
-    if (t.relu) {  // a NaN stays: it is the second operand
-        each([&](int i, int v, int64_t) { sum[i][v] = max(zero<T>(), sum[i][v]); });
-    }
-    each([&](int i, int v, int64_t n) {
-        store_last(t.c + i * t.c_row + v * lanes, sum[i][v], n);
-    });
+    finish_tile(t, sum);
+}
+
+// Where the instruction set has a loop of its own for them.
+template <class T, int rows>
+AC_NOINLINE void run_tall_tile(const Tile<T>& t) {
+    vec<T> sum[rows][2];
+    sum_tall(t.k, t.a, bytes_of<T>(t.a_row), t.b, bytes_of<T>(t.b_row),
+             t.next_a == nullptr ? t.a : t.next_a, sum);
+    finish_tile(t, sum);
 }
 
 // On packed panels, tall tiles run 1.02 to 1.05 times as fast as functions of their
@@ -190,7 +206,13 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
 template <class T, int rows, int vectors, Runs runs>
 AC_NOINLINE void run_any_tile(const Tile<T>& t) {
     constexpr bool tall = vectors > 1 && 3 * rows > 2 * tile_rows[vectors];
-    if (tall && t.b_ahead == 0 && t.b_row == vectors * vec<T>::lanes) {
+    if constexpr (has_tall_tile && tall && runs == Runs::along_k) {
+        if (t.b_ahead == 0 && t.runs <= 1) {
+            run_tall_tile<T, rows>(t);
+        } else {
+            run_tile<T, rows, vectors, runs, false>(t);
+        }
+    } else if (tall && t.b_ahead == 0 && t.b_row == vectors * vec<T>::lanes) {
         run_tile<T, rows, vectors, runs, tall>(t);
     } else {
         run_tile<T, rows, vectors, runs, false>(t);
@@ -256,8 +278,21 @@ struct DotTile {
     int64_t a_row;
     const T* b;
     int64_t b_col;
-    T* sums;  // [rows][dot_columns]
+    T* sums;
+    int64_t sums_row;
 };
+
+// Stores the sum of a register, and those of four one after another. An instruction set
+// may know a better way.
+template <class T>
+AC_INLINE void store_sum(T* to, vec<T> x) {
+    *to = reduce_add(x);
+}
+template <class T>
+AC_INLINE void store_sums(T* to, const vec<T>* x) {
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) store_sum(to + j, x[j]);
+}
 
 template <class T, int rows, int columns>
 AC_NOINLINE void run_dots(const DotTile<T>& t) {
@@ -279,11 +314,13 @@ AC_NOINLINE void run_dots(const DotTile<T>& t) {
     int64_t k = 0;
     for (; k + lanes <= t.k; k += lanes) step([k](const T* p) { return load(p + k); });
     if (k < t.k) step([k, &t](const T* p) { return load_first(p + k, t.k - k); });
+    constexpr int together = columns / 4 * 4;
 #pragma GCC unroll 8
     for (int i = 0; i < rows; ++i) {
+        T* to = t.sums + i * t.sums_row;
+        if constexpr (together != 0) store_sums(to, sum[i]);
 #pragma GCC unroll 8
-        for (int j = 0; j < columns; ++j)
-            t.sums[i * dot_columns + j] = reduce_add(sum[i][j]);
+        for (int j = together; j < columns; ++j) store_sum(to + j, sum[i][j]);
     }
 }
 

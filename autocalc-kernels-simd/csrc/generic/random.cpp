@@ -269,15 +269,15 @@ constexpr uint32_t seed_dtype = 1u << AC_INT64;
 
 const ac_kernel_entry entries[] = {
     {"random_bits", "out ; seed offset ; bits:int", random_bits_kernel, nullptr,
-     nullptr, 0.4, seed_dtype, 0},
+     nullptr, 0.4, seed_dtype, nullptr},
     {"uniform", "out ; seed offset ; low:float high:float", uniform_kernel, nullptr,
-     nullptr, 0.5, seed_dtype, 0},
+     nullptr, 0.5, seed_dtype, nullptr},
     {"normal", "out ; seed offset ; mean:float std:float", normal_kernel, nullptr,
-     nullptr, 2.5, seed_dtype, 0},
+     nullptr, 2.5, seed_dtype, nullptr},
     {"dropout", "out mask ; a seed offset ; p:float", dropout_kernel, nullptr, nullptr,
-     0.6, float_dtypes, 0},
+     0.6, float_dtypes, nullptr},
     {"dropout_backward", "out ; g mask ; p:float", dropout_backward_kernel, nullptr,
-     nullptr, 0.2, float_dtypes, 0},
+     nullptr, 0.2, float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -351,19 +351,20 @@ constexpr const char* over_axes = "out ; a ; axes:ints keepdim:bool";
 
 const ac_kernel_entry entries[] = {
     {"sum", over_axes, fold_kernel<SumOp, IntSum, 0>, nullptr, nullptr, 0.15,
-     all_dtypes, 0},
+     all_dtypes, nullptr},
     {"prod", over_axes, fold_kernel<ProductOp, IntProduct, 1>, nullptr, nullptr, 0.15,
-     all_dtypes, 0},
-    {"mean", over_axes, mean_kernel, nullptr, nullptr, 0.15, float_dtypes, 0},
+     all_dtypes, nullptr},
+    {"mean", over_axes, mean_kernel, nullptr, nullptr, 0.15, float_dtypes, nullptr},
     {"max", over_axes, extreme_kernel<MaxOp, IntMax>, nullptr, nullptr, 0.15,
-     all_dtypes, 0},
+     all_dtypes, nullptr},
     {"min", over_axes, extreme_kernel<MinOp, IntMin>, nullptr, nullptr, 0.15,
-     number_dtypes, 0},
+     number_dtypes, nullptr},
     {"argmax", "out ; a ; axis:int keepdim:bool", argmax_kernel, nullptr, nullptr, 0.2,
-     all_dtypes, 0},
+     all_dtypes, nullptr},
     {"var", "out mean? ; a ; axes:ints keepdim:bool correction:float", var_kernel,
-     nullptr, nullptr, 0.3, float_dtypes, 0},
-    {"logsumexp", over_axes, logsumexp_kernel, nullptr, nullptr, 0.6, float_dtypes, 0},
+     nullptr, nullptr, 0.3, float_dtypes, nullptr},
+    {"logsumexp", over_axes, logsumexp_kernel, nullptr, nullptr, 0.6, float_dtypes,
+     nullptr},
 };
 
 }  // namespace

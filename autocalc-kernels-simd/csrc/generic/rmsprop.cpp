@@ -95,7 +95,7 @@ const ac_kernel_entry entries[] = {
     {"rmsprop",
      "params* square_avg* buffers* grad_avg* ; grads* lr ; alpha:float eps:float "
      "weight_decay:float momentum:float centered:bool maximize:bool",
-     rmsprop_kernel, nullptr, nullptr, 0.15, float_dtypes, 0},
+     rmsprop_kernel, nullptr, nullptr, 0.15, float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -128,11 +128,11 @@ double rnn_backward_work(const ac_call* call) {
 
 const ac_kernel_entry entries[] = {
     {"rnn", "out ; x w_ih w_hh b_ih? b_hh? h0 ; activation:tanh,relu reverse:bool", rnn,
-     nullptr, rnn_work, 0, float_dtypes, 0},
+     nullptr, rnn_work, 0, float_dtypes, nullptr},
     {"rnn_backward",
      "dx? dw_ih? dw_hh? dbias? dh0? ; "
      "g x w_ih w_hh out h0 ; activation:tanh,relu reverse:bool",
-     rnn_backward, nullptr, rnn_backward_work, 0, float_dtypes, 0},
+     rnn_backward, nullptr, rnn_backward_work, 0, float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -105,7 +105,7 @@ void rotary_kernel(const ac_call* call, ac_context* context, ac_status* status) 
 
 const ac_kernel_entry entries[] = {
     {"rotary", "out ; x cos sin ; inverse:bool", rotary_kernel, nullptr, nullptr, 0.2,
-     float_dtypes, 0},
+     float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -126,9 +126,9 @@ void cumsum_kernel(const ac_call* call, ac_context* context, ac_status* status) 
 
 const ac_kernel_entry entries[] = {
     {"cumsum", "out ; a ; axis:int reverse:bool", cumsum_kernel, nullptr, nullptr, 0.5,
-     float_dtypes, 0},
+     float_dtypes, nullptr},
     {"cumprod", "out ; a ; axis:int", scan<Multiply, false>, nullptr, nullptr, 0.5,
-     float_dtypes, 0},
+     float_dtypes, nullptr},
 };
 
 }  // namespace

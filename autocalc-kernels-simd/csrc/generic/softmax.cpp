@@ -79,13 +79,13 @@ void line_kernel(const ac_call* call, ac_context* context, ac_status* status) {
 
 const ac_kernel_entry entries[] = {
     {"softmax", "out ; a ; axis:int", line_kernel<Softmax, 2>, nullptr, nullptr, 0.7,
-     float_dtypes, 0},
+     float_dtypes, nullptr},
     {"log_softmax", "out ; a ; axis:int", line_kernel<LogSoftmax, 2>, nullptr, nullptr,
-     0.7, float_dtypes, 0},
+     0.7, float_dtypes, nullptr},
     {"softmax_backward", "out ; g y ; axis:int", line_kernel<SoftmaxBackward, 3>,
-     nullptr, nullptr, 0.4, float_dtypes, 0},
+     nullptr, nullptr, 0.4, float_dtypes, nullptr},
     {"log_softmax_backward", "out ; g y ; axis:int", line_kernel<LogSoftmaxBackward, 3>,
-     nullptr, nullptr, 0.7, float_dtypes, 0},
+     nullptr, nullptr, 0.7, float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -81,15 +81,21 @@ void pow_kernel(const ac_call* call, ac_context* context, ac_status* status) {
 }
 
 const ac_kernel_entry entries[] = {
-    {"exp", "~ out ; a", unary_kernel<Exp>, nullptr, nullptr, 0.4, float_dtypes, 0},
-    {"log", "~ out ; a", unary_kernel<Log>, nullptr, nullptr, 0.5, float_dtypes, 0},
-    {"tanh", "~ out ; a", unary_kernel<Tanh>, nullptr, nullptr, 0.6, float_dtypes, 0},
+    {"exp", "~ out ; a", unary_kernel<Exp>, nullptr, nullptr, 0.4, float_dtypes,
+     nullptr},
+    {"log", "~ out ; a", unary_kernel<Log>, nullptr, nullptr, 0.5, float_dtypes,
+     nullptr},
+    {"tanh", "~ out ; a", unary_kernel<Tanh>, nullptr, nullptr, 0.6, float_dtypes,
+     nullptr},
     {"sigmoid", "~ out ; a", unary_kernel<Sigmoid>, nullptr, nullptr, 0.6, float_dtypes,
-     0},
-    {"erf", "~ out ; a", unary_kernel<Erf>, nullptr, nullptr, 0.7, float_dtypes, 0},
-    {"sin", "~ out ; a", unary_kernel<Sin>, nullptr, nullptr, 1.2, float_dtypes, 0},
-    {"cos", "~ out ; a", unary_kernel<Cos>, nullptr, nullptr, 1.2, float_dtypes, 0},
-    {"pow", "~ out ; a b", pow_kernel, nullptr, nullptr, 3.0, number_dtypes, 0},
+     nullptr},
+    {"erf", "~ out ; a", unary_kernel<Erf>, nullptr, nullptr, 0.7, float_dtypes,
+     nullptr},
+    {"sin", "~ out ; a", unary_kernel<Sin>, nullptr, nullptr, 1.2, float_dtypes,
+     nullptr},
+    {"cos", "~ out ; a", unary_kernel<Cos>, nullptr, nullptr, 1.2, float_dtypes,
+     nullptr},
+    {"pow", "~ out ; a b", pow_kernel, nullptr, nullptr, 3.0, number_dtypes, nullptr},
 };
 
 }  // namespace

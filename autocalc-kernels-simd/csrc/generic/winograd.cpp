@@ -96,18 +96,6 @@ void transform_weights(const WinoJob& job, int64_t begin, int64_t end) {
     }
 }
 
-void copy_start(const WinoJob& job, const ac_array* bias) {
-    const int64_t step = bias == nullptr ? 0 : stride_of<float>(bias, 0);
-    const float* from = data_of<const float>(bias);
-    for (int64_t g = 0; g < job.groups; ++g) {
-        for (int64_t o = 0; o < job.wide(); ++o) {
-            job.start[g * job.wide() + o] = from == nullptr || o >= job.outs
-                                                ? 0.0F
-                                                : from[(g * job.outs + o) * step];
-        }
-    }
-}
-
 // ---- a task
 
 struct WinoTask {
@@ -301,19 +289,14 @@ bool run_winograd(WinoJob& job, const ac_array* bias) {
         scratch_for<float>(job.context, slot_weights, all + job.groups * job.wide());
     if (job.weights == nullptr) return false;
     job.start = job.weights + all;
-    copy_start(job, bias);
+    copy_bias(bias, job.groups, job.outs, job.wide(), job.start);
     const int64_t tasks = job.segments.tasks * job.groups;
     const int64_t work =
         job.segments.count() * job.groups * most * job.ins * job.wide();
     parallel(
         job.context, job.groups * job.ins, all > serial_work,
         [&](int64_t begin, int64_t end) { transform_weights<out>(job, begin, end); });
-    if (work < serial_work / 8 || tasks < 2) {
-        run_wino_tasks<out>(&job, 0, tasks);
-    } else {
-        job.context->parallel_for(job.context, tasks, run_wino_tasks<out>, &job);
-    }
-    return job.failed == 0;
+    return run_job(job, run_wino_tasks<out>, tasks, work >= serial_work / 8);
 }
 
 WinoJob wino_job(const ac_array* from, const ac_array* to, ac_context* context) {
@@ -344,12 +327,18 @@ void run_tiles(WinoJob& job, const ac_array* bias, ac_status* status) {
 
 enum { conv_out, conv_x, conv_weight, conv_bias };
 
+Windows conv_windows(const ac_call* call) {
+    const ac_array* weight = operand(call, conv_weight);
+    return windows_of(call, 0, operand(call, conv_x), operand(call, conv_out),
+                      weight->shape + 2, weight->shape[1]);
+}
+
 void wino_conv(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* x = operand(call, conv_x);
     const ac_array* weight = operand(call, conv_weight);
     const ac_array* out = operand(call, conv_out);
     if (element_count(*out) == 0) return;
-    const Windows w = windows_of(call, 0, x, out, weight->shape + 2, weight->shape[1]);
+    const Windows w = conv_windows(call);
     WinoJob job = wino_job(x, out, context);
     job.y = w.y;
     job.x = w.x;
@@ -370,13 +359,18 @@ AC_INLINE Axis turned(const Axis& axis) {
     return {axis.out, axis.in, wino_kernel, 1, wino_kernel - 1 - axis.padding, 1};
 }
 
+Windows dx_windows(const ac_call* call) {
+    const ac_array* weight = operand(call, dx_weight);
+    return windows_of(call, dx_stride, operand(call, dx_out), operand(call, dx_g),
+                      weight->shape + 2, weight->shape[1]);
+}
+
 void wino_dx(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* g = operand(call, dx_g);
     const ac_array* weight = operand(call, dx_weight);
     const ac_array* out = operand(call, dx_out);
     if (element_count(*out) == 0) return;
-    const Windows w =
-        windows_of(call, dx_stride, out, g, weight->shape + 2, weight->shape[1]);
+    const Windows w = dx_windows(call);
     WinoJob job = wino_job(g, out, context);
     job.y = turned(w.y);
     job.x = turned(w.x);
@@ -392,27 +386,31 @@ void wino_dx(const ac_call* call, ac_context* context, ac_status* status) {
 
 // ---- which convolutions
 
+int conv_tile(const Windows& w) { return tile_of(w.ins, w.outs, w.y, w.x); }
 const char* conv_supports(const ac_call* call) {
-    const ac_array* x = operand(call, conv_x);
-    const ac_array* weight = operand(call, conv_weight);
-    if (x->ndim != 4) return "convolutions of two dimensions only";
-    const Windows w = windows_of(call, 0, x, operand(call, conv_out), weight->shape + 2,
-                                 weight->shape[1]);
+    if (operand(call, conv_x)->ndim != 4) return "convolutions of two dimensions only";
+    const Windows w = conv_windows(call);
     const char* reason = wino_refuses(w);
-    return reason != nullptr ? reason : wino_answer(tile_of(w.ins, w.outs, w.y, w.x));
+    return reason != nullptr ? reason : wino_answer(conv_tile(w));
+}
+const char* conv_describe(const ac_call* call) {
+    return wino_words(conv_tile(conv_windows(call)));
 }
 
+int dx_tile(const Windows& w) {
+    return tile_of(w.outs, w.ins, turned(w.y), turned(w.x));
+}
 const char* dx_supports(const ac_call* call) {
-    const ac_array* g = operand(call, dx_g);
-    const ac_array* weight = operand(call, dx_weight);
-    if (g->ndim != 4) return "convolutions of two dimensions only";
-    const Windows w = windows_of(call, dx_stride, operand(call, dx_out), g,
-                                 weight->shape + 2, weight->shape[1]);
+    if (operand(call, dx_g)->ndim != 4) return "convolutions of two dimensions only";
+    const Windows w = dx_windows(call);
     const char* reason = wino_refuses(w);
     if (reason != nullptr) return reason;
     if (w.y.padding >= wino_kernel || w.x.padding >= wino_kernel)
         return "the padding is wider than the windows";
-    return wino_answer(tile_of(w.outs, w.ins, turned(w.y), turned(w.x)));
+    return wino_answer(dx_tile(w));
+}
+const char* dx_describe(const ac_call* call) {
+    return wino_words(dx_tile(dx_windows(call)));
 }
 
 double work_of(const ac_array* results, const ac_array* weight) {
@@ -428,11 +426,11 @@ double dx_work(const ac_call* call) {
 
 const ac_kernel_entry entries[] = {
     {"conv", "out ; x weight bias? ; stride:ints padding:ints dilation:ints groups:int",
-     wino_conv, conv_supports, conv_work, 0, 1u << AC_FLOAT32, 0},
+     wino_conv, conv_supports, conv_work, 0, 1u << AC_FLOAT32, conv_describe},
     {"conv_dx",
      "dx ; g weight bias? ; sizes:ints stride:ints padding:ints dilation:ints "
      "groups:int accumulate:int",
-     wino_dx, dx_supports, dx_work, 0, 1u << AC_FLOAT32, 0},
+     wino_dx, dx_supports, dx_work, 0, 1u << AC_FLOAT32, dx_describe},
 };
 
 }  // namespace

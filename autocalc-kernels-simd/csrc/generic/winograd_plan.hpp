@@ -251,6 +251,9 @@ AC_INLINE int cheapest(double four, double two, double plain) {
 AC_INLINE const char* wino_answer(int out) {
     return out == 0 ? "the transforms would take longer than they save" : nullptr;
 }
+AC_INLINE const char* wino_words(int out) {
+    return out == 4 ? "F(4 x 4, 3 x 3)" : "F(2 x 2, 3 x 3)";
+}
 
 // Whether, and why not, a convolution is one of 3 x 3 windows at stride 1.
 AC_INLINE const char* wino_refuses(const Windows& w) {

@@ -215,12 +215,8 @@ bool sum_tiles(GradientJob& job, const Images<float>& to, bool accumulate) {
     if (job.sums == nullptr) return false;
     const int64_t tasks = job.parts * w.groups * job.blocks;
     const int64_t work = job.segments.count() * most * w.groups * w.ins * job.wide();
-    if (work < serial_work / 8 || tasks < 2) {
-        run_gradient_tasks<out>(&job, 0, tasks);
-    } else {
-        job.context->parallel_for(job.context, tasks, run_gradient_tasks<out>, &job);
-    }
-    if (job.failed != 0) return false;
+    if (!run_job(job, run_gradient_tasks<out>, tasks, work >= serial_work / 8))
+        return false;
     parallel(job.context, w.groups * w.ins, sums > serial_work,
              [&](int64_t begin, int64_t end) {
                  transform_parts<out>(job, to, accumulate, begin, end);
@@ -278,6 +274,9 @@ const char* dweight_supports(const ac_call* call) {
         return "there are no windows";
     return wino_answer(tile_of(w));
 }
+const char* dweight_describe(const ac_call* call) {
+    return wino_words(tile_of(windows_of_gradient(call)));
+}
 
 double dweight_work(const ac_call* call) {
     return 2.0 *
@@ -290,7 +289,8 @@ const ac_kernel_entry entries[] = {
     {"conv_dweight",
      "dweight dbias? ; g x ; kernel:ints stride:ints padding:ints dilation:ints "
      "groups:int accumulate:int",
-     wino_dweight, dweight_supports, dweight_work, 0, 1u << AC_FLOAT32, 0},
+     wino_dweight, dweight_supports, dweight_work, 0, 1u << AC_FLOAT32,
+     dweight_describe},
 };
 
 }  // namespace

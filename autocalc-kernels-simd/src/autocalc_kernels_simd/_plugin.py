@@ -96,6 +96,7 @@ def _load(isa: str, family: str) -> dict[str, KernelImpl]:
             kernel,
             native=kernel.native,
             supports=kernel.supports,
+            describe=kernel.describe,
             exception="winograd" if family == "winograd" else None,
             channels_last=_channels_last if name == "conv" else None,
         )

@@ -215,10 +215,8 @@ class KernelCall:
     def lie(self, *args: Any) -> Lie | None:
         """Return how operands and results lie, without running the call."""
         operands = args[: self._n_operands]
-        attributes = self._attributes(args[self._n_operands :])
-        metas = self._metas(operands, attributes, None)
-        key = self._dispatch_key(operands, attributes, metas, self._mandatory, 0)
-        return self._lie(current().selection, operands, metas, key)
+        metas = self._metas(operands, self._attributes(args[self._n_operands :]), None)
+        return self._lie(current().selection, operands, metas, self.key(*args))
 
     def _free(self, into: Any, shape: Any, dtype: Any) -> Meta | None:
         """Return what the caller says of the result, where the inputs say nothing."""

@@ -10,6 +10,7 @@ from autocalc import _config
 from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._cpu import cpu_features, cpu_name, detected_features
+from autocalc._dispatch._layout import Lie
 from autocalc._dispatch._plugins import Refusal, registry
 from autocalc._dispatch._select import Candidate
 from autocalc._dispatch._state import current
@@ -95,6 +96,8 @@ def explain(kernel: str, *args: Any, **options: Any) -> Explanation:
     operands = [_array(x) for x in args[:needed]]
     operands += [None] * (needed - len(operands))
     key = call.key(*operands, *args[needed:], **options)
+    lie = _lie(call, operands, args[needed:])
+    key = key if lie is None else lie.described(key)
     selection = current().selection
     candidates = tuple(selection.candidates(spec, key))
     try:
@@ -109,15 +112,18 @@ def explain(kernel: str, *args: Any, **options: Any) -> Explanation:
         chosen,
         candidates,
         tuple(r for r in found.refusals if r.subject not in found.sets),
-        {**info, **_layout(call, operands, args[needed:])},
+        {**info, **_layout(call, lie)},
     )
 
 
-def _layout(call: KernelCall, operands: list[Any], attributes: Any) -> dict[str, str]:
-    """Return where images lie differently from what is usual, and are copied first."""
+def _lie(call: KernelCall, operands: list[Any], attributes: Any) -> Lie | None:
     if call.spec.free or call.spec.writes:
-        return {}
-    lie = call.lie(*operands, *attributes)
+        return None
+    return call.lie(*operands, *attributes)
+
+
+def _layout(call: KernelCall, lie: Lie | None) -> dict[str, str]:
+    """Return where images lie differently from what is usual, and are copied first."""
     if lie is None:
         return {}
     copied = [call.spec.inputs[i].name for i in lie.copied]

@@ -80,14 +80,19 @@ class Lie(NamedTuple):
         )
 
     def described(self, key: DispatchKey) -> DispatchKey:
-        """Return the key of the call with its operands copied."""
+        """Return the key of the call with its operands copied and its results so."""
         if key.shapes is None or key.strides is None:
             return key
         strides = list(key.strides)
-        for i in self.copied:
-            place = len(self.outputs) + i
+        places = [len(self.outputs) + i for i in self.copied]
+        places += [
+            i
+            for i, last in enumerate(self.outputs)
+            if last and key.shapes[i] is not None
+        ]
+        for place in places:
             shape, dtype = key.shapes[place], key.dtypes[place]
-            assert shape is not None  # it was copied
+            assert shape is not None  # it has been copied, or is wanted
             assert dtype is not None
             _, c, h, w = shape
             strides[place] = tuple(

@@ -267,8 +267,11 @@ class Selection:
 
     def _offer(
         self, kernel_set: KernelSet, spec: KernelSpec, key: DispatchKey
-    ) -> tuple[int, Entry, str] | str:
-        """Return (rank, function, how) or the reason why this set does not run it."""
+    ) -> tuple[int, Entry, KernelImpl | None] | str:
+        """Return what a set offers, or the reason why it does not run this call.
+
+        An offer is a rank, a function, and the set's own kernel, if that is what runs.
+        """
         found = registry()
         if kernel_set.device != key.device:
             return f"it serves the device {kernel_set.device}"
@@ -283,10 +286,10 @@ class Selection:
             refusal = _refusal_of(impl, key)
             if refusal is None:
                 rank = kernel_set.rank if impl.rank is None else impl.rank
-                return rank, impl.function, "own kernel"
+                return rank, impl.function, impl
             reason = refusal
         if spec.lead in kernels and _can_decompose(spec, key):
-            return kernel_set.rank, Decomposed(spec), f"decomposed, lead {spec.lead}"
+            return kernel_set.rank, Decomposed(spec), None
         return reason
 
     def _must_be_deterministic(self) -> bool:
@@ -301,7 +304,9 @@ class Selection:
             if isinstance(offer, str):
                 yield Candidate(kernel_set.name, kernel_set.rank, origin, "", offer)
             else:
-                yield Candidate(kernel_set.name, offer[0], origin, offer[2], None)
+                rank, _, impl = offer
+                how = _how(spec, impl, key)
+                yield Candidate(kernel_set.name, rank, origin, how, None)
 
 
 def _refusal_of(impl: KernelImpl, key: DispatchKey) -> str | None:
@@ -313,6 +318,20 @@ def _refusal_of(impl: KernelImpl, key: DispatchKey) -> str | None:
     except Exception as error:
         logger("kernels").exception("supports() of %s failed", key.kernel)
         return f"its supports() raised {type(error).__name__}: {error}"
+
+
+def _how(spec: KernelSpec, impl: KernelImpl | None, key: DispatchKey) -> str:
+    """Return how a call that was accepted runs, for people to read."""
+    if impl is None:
+        return f"decomposed, lead {spec.lead}"
+    way = None
+    if impl.describe is not None:
+        try:
+            way = impl.describe(key)
+        except Exception as error:
+            logger("kernels").exception("describe() of %s failed", key.kernel)
+            way = f"its describe() raised {type(error).__name__}: {error}"
+    return "own kernel" if way is None else f"own kernel, {way}"
 
 
 def _can_decompose(spec: KernelSpec, key: DispatchKey) -> bool:

@@ -31,22 +31,10 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         raise
     if a.dtype is not b.dtype:
         return given("matmul", matmul(*coerce("matmul", input, other)), out)
-    if a.ndim < 2 or b.ndim < 2:
-        return given("matmul", _with_vectors(input, other), out)
-    # The kernel's rule would ask for the same, but of operands called a and b.
-    if a.shape[-1] != b.shape[-2]:
-        raise _unequal(a.shape, b.shape)
     result = linalg.product(input, other)
+    if result is None:
+        result = _with_vectors(input, other)
     return result if out is None else given("matmul", result, out)
-
-
-def _unequal(shape_a: tuple[int, ...], shape_b: tuple[int, ...]) -> ShapeError:
-    """Make the error for inner dimensions that differ."""
-    dim = -2 if len(shape_b) > 1 else 0
-    return ShapeError(
-        f"matmul: shapes {shape_a} and {shape_b} do not fit: `input`.shape[-1] is "
-        f"{shape_a[-1]}, `other`.shape[{dim}] is {shape_b[dim]}; they must be equal."
-    )
 
 
 def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
@@ -59,10 +47,11 @@ def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
         raise ShapeError(message)
     row, column = a.ndim == 1, b.ndim == 1
     if a.shape[-1] != b.shape[0 if column else -2]:
-        raise _unequal(a.shape, b.shape)
+        raise linalg.unequal(a.shape, b.shape)
     a = shapes.reshape(a, (1, *a.shape)) if row else a
     b = shapes.reshape(b, (*b.shape, 1)) if column else b
     out = linalg.product(a, b)
+    assert out is not None  # both are matrices now
     out = squeeze(out, -1) if column else out
     out = squeeze(out, -1 if column else -2) if row else out
     return shapes.unshared(out)

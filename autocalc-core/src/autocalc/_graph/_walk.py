@@ -175,7 +175,8 @@ class Walk:
             results = (results,)
         edges = node.edges
         # what is handed on, or handed out twice, is not the walk's own
-        ids = list(map(id, results)) if len(edges) > 1 else None
+        alone = len(edges) < 2 or results[0] is not results[1]
+        ids = list(map(id, results)) if len(edges) > 2 else None
         for i, edge in enumerate(edges):
             result = results[i]
             if edge is None or result is None:
@@ -186,7 +187,8 @@ class Walk:
                 self.add_part(edge, result, node.shapes[i], arrived)
             else:
                 new = result is not g if single else _is_new(result, g)
-                alone = ids is None or ids.count(id(result)) == 1
+                if ids is not None:
+                    alone = ids.count(id(result)) == 1
                 self.add(edge, result, FRESH if new and alone else HANDED_ON)
         if not self.keep and node.saved:
             node.saved = FREED
@@ -213,6 +215,11 @@ class Walk:
             if arrived is None:
                 self.reached[edge.serial] = [edge, value, memory]
                 heappush(self.heap, -edge.serial)
+                return
+        elif edge.__class__ is Leaf:
+            arrived = self.leaves.get(edge)
+            if arrived is None:
+                self.leaves[edge] = [edge, value, memory]
                 return
         else:
             arrived, at = self.place(edge)

@@ -48,6 +48,7 @@ class DispatchKey(NamedTuple):
 
 
 Supports = Callable[[DispatchKey], "str | None"]
+Describe = Callable[[DispatchKey], "str | None"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,9 @@ class KernelImpl:
         For a spec that prefers channels-last: ``channels_last(key)`` says whether
         this call is faster with images stored so.  It then gets them so, whatever the
         caller has, and gives its results so.
+    describe
+        ``describe(key)`` of a call that is accepted: in which of several ways the
+        kernel will run it, for `autocalc.kernels.explain` to print, or None.
     """
 
     function: Function
@@ -79,6 +83,7 @@ class KernelImpl:
     rank: int | None = None
     exception: str | None = None
     channels_last: Callable[[DispatchKey], bool] | None = None
+    describe: Describe | None = None
 
 
 class Allocator(Protocol):

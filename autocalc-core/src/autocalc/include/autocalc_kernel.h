@@ -128,6 +128,11 @@ typedef void (*ac_kernel_fn)(const ac_call* call, ac_context* context,
  * that is only written. */
 typedef const char* (*ac_supports_fn)(const ac_call* call);
 
+/* Of a call that `supports` accepts: in which of a kernel's ways it will run, for
+ * people to read (`autocalc.kernels.explain`), in words that outlive the call; or NULL.
+ * It knows as much of the call as `supports` does. */
+typedef const char* (*ac_describe_fn)(const ac_call* call);
+
 /* One line of a kernel table.  `signature` is the kernel's canonical signature; the
  * loader refuses an entry whose signature is not the one that the kernel table of
  * AutoCalc has.  `dtypes` lists the dtypes accepted for the first input that is
@@ -144,7 +149,7 @@ typedef struct ac_kernel_entry {
     double (*work)(const ac_call* call); /* may be NULL */
     double ns_per_element;
     uint32_t dtypes;
-    uint32_t reserved;
+    ac_describe_fn describe; /* may be NULL */
 } ac_kernel_entry;
 
 typedef struct ac_kernel_table {

@@ -8,9 +8,10 @@
  *
  *     kernel(*outputs, *inputs, *attributes) -> None
  *
- * with the attributes `name`, `signature`, `native` (the entry as a capsule) and
- * `supports` (a method for `KernelImpl.supports`).  It reads NumPy's array structs
- * directly: a call of three arrays costs some 30 ns more than an empty Python function.
+ * with the attributes `name`, `signature`, `native` (the entry as a capsule),
+ * `supports` and `describe` (methods for those of `KernelImpl`).  It reads NumPy's
+ * array structs directly: a call of three arrays costs some 30 ns more than an empty
+ * Python function.
  *
  * What it checks: exact `numpy.ndarray`, native byte order, alignment, at most 8 dims,
  * no negative stride, writable outputs, and for elementwise kernels that inputs
@@ -593,7 +594,7 @@ static PyObject* ac_py_call_kernel(PyObject* self, PyObject* const* args, size_t
     return ac_py_finish(k, args + s->n_operands, &call, operands, elements);
 }
 
-/* ---- supports(key) */
+/* ---- supports(key), describe(key) */
 
 static int ac_py_key_dtype(PyObject* dtype) {
     const int type = ((PyArray_Descr*)dtype)->type_num;
@@ -635,8 +636,9 @@ static void ac_py_key_arrays(const ac_py_kernel* k, PyObject* dtypes, PyObject* 
     }
 }
 
-static PyObject* ac_py_decide(const ac_py_kernel* k, PyObject* attributes,
-                              const ac_array* arrays) {
+/* What `answer`, the entry's supports or describe, has to say; None for NULL. */
+static PyObject* ac_py_answer(const ac_py_kernel* k, ac_supports_fn answer,
+                              PyObject* attributes, const ac_array* arrays) {
     const ac_py_signature* s = &k->signature;
     ac_operand operands[AC_MAX_OPERANDS];
     ac_attribute values[AC_MAX_ATTRIBUTES];
@@ -645,7 +647,7 @@ static PyObject* ac_py_decide(const ac_py_kernel* k, PyObject* attributes,
                     s->n_outputs,    s->n_inputs,
                     s->n_attributes, 0,
                     operands,        values};
-    const char* reason;
+    const char* text;
     int used = 0, i, first = -1;
     for (i = 0; i < s->n_operands; ++i) {
         operands[i].arrays = &arrays[i];
@@ -657,18 +659,18 @@ static PyObject* ac_py_decide(const ac_py_kernel* k, PyObject* attributes,
         return PyUnicode_FromFormat("does not take this dtype of `%U`",
                                     s->operand_name[first]);
     }
-    if (k->entry->supports == NULL) Py_RETURN_NONE;
+    if (answer == NULL) Py_RETURN_NONE;
     for (i = 0; i < s->n_attributes; ++i) {
         if (ac_py_attribute(k, i, PyTuple_GET_ITEM(attributes, i), &values[i], ints,
                             &used) < 0)
             return NULL;
     }
-    reason = k->entry->supports(&call);
-    if (reason == NULL) Py_RETURN_NONE;
-    return PyUnicode_FromString(reason);
+    text = answer(&call);
+    if (text == NULL) Py_RETURN_NONE;
+    return PyUnicode_FromString(text);
 }
 
-static PyObject* ac_py_supports(PyObject* self, PyObject* key) {
+static PyObject* ac_py_ask(PyObject* self, PyObject* key, ac_supports_fn answer) {
     static const char* const names[4] = {"dtypes", "shapes", "strides", "attributes"};
     const ac_py_kernel* k = (const ac_py_kernel*)self;
     const ac_py_signature* s = &k->signature;
@@ -684,13 +686,21 @@ static PyObject* ac_py_supports(PyObject* self, PyObject* key) {
         PyTuple_GET_SIZE(part[0]) == s->n_operands &&
         PyTuple_GET_SIZE(part[3]) == s->n_attributes) {
         ac_py_key_arrays(k, part[0], part[1], part[2], arrays);
-        result = ac_py_decide(k, part[3], arrays);
+        result = ac_py_answer(k, answer, part[3], arrays);
     } else if (!failed) {
         PyErr_Format(PyExc_TypeError, "%s: %R is not a dispatch key of `%s`",
                      k->entry->name, key, k->entry->signature);
     }
     for (i = 0; i < 4; ++i) Py_XDECREF(part[i]);
     return result;
+}
+
+static PyObject* ac_py_supports(PyObject* self, PyObject* key) {
+    return ac_py_ask(self, key, ((const ac_py_kernel*)self)->entry->supports);
+}
+
+static PyObject* ac_py_describe(PyObject* self, PyObject* key) {
+    return ac_py_ask(self, key, ((const ac_py_kernel*)self)->entry->describe);
 }
 
 /* ---- the type */
@@ -727,6 +737,8 @@ static void ac_py_dealloc(PyObject* self) {
 static PyMethodDef ac_py_methods[] = {
     {"supports", ac_py_supports, METH_O,
      "supports(key) -> None (accepts) or the reason of a refusal"},
+    {"describe", ac_py_describe, METH_O,
+     "describe(key) -> in which of its ways an accepted call runs, or None"},
     {NULL, NULL, 0, NULL},
 };
 

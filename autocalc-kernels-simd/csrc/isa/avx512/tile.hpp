@@ -14,6 +14,7 @@ namespace {
 // room for more rows.
 constexpr int tile_vectors = 4;
 constexpr int tile_rows[tile_vectors + 1] = {0, 14, 14, 8, 6};
+constexpr bool has_tall_tile = false;
 
 // sum[v] + *a * b[v] in sum's registers: one row of a tile at one step. `from_memory`:
 // each multiply-add loads the factor itself. Left to itself the compiler loads it once
@@ -66,6 +67,50 @@ AC_ADD_ROW(double, f64, __m512d, "d", "1to8")
 // Tiles of dot products, for operands that both run along k.
 constexpr int dot_rows = 4;
 constexpr int dot_columns = 5;
+
+// The sums of one register and of four, by the same tree: equal columns of b give equal
+// results. Four become one step by step, in 8 shuffles instead of 16, or of 12.
+AC_INLINE void store_sum(float* to, f32 x) {
+    __m512 a = _mm512_add_ps(x.v, _mm512_permute_ps(x.v, 0x4e));
+    a = _mm512_add_ps(a, _mm512_permute_ps(a, 0xb1));
+    const __m256 half =
+        _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
+    *to = _mm_cvtss_f32(
+        _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1)));
+}
+AC_INLINE void store_sum(double* to, f64 x) {
+    const __m512d a = _mm512_add_pd(x.v, _mm512_permute_pd(x.v, 0x55));
+    const __m512d b = _mm512_add_pd(a, _mm512_shuffle_f64x2(a, a, 0xb1));
+    *to = _mm256_cvtsd_f64(
+        _mm256_add_pd(_mm512_castpd512_pd256(b), _mm512_extractf64x4_pd(b, 1)));
+}
+AC_INLINE void store_sums(float* to, const f32* x) {
+    const __m512 a = _mm512_add_ps(_mm512_unpacklo_ps(x[0].v, x[1].v),
+                                   _mm512_unpackhi_ps(x[0].v, x[1].v));
+    const __m512 b = _mm512_add_ps(_mm512_unpacklo_ps(x[2].v, x[3].v),
+                                   _mm512_unpackhi_ps(x[2].v, x[3].v));
+    const __m512d c = _mm512_castps_pd(a);
+    const __m512d d = _mm512_castps_pd(b);
+    const __m512 quarters = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(c, d)),
+                                          _mm512_castpd_ps(_mm512_unpackhi_pd(c, d)));
+    const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(quarters),
+                                      _mm512_extractf32x8_ps(quarters, 1));
+    _mm_storeu_ps(
+        to, _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1)));
+}
+
+AC_INLINE void store_sums(double* to, const f64* x) {
+    const __m512d a = _mm512_add_pd(_mm512_unpacklo_pd(x[0].v, x[1].v),
+                                    _mm512_unpackhi_pd(x[0].v, x[1].v));
+    const __m512d b = _mm512_add_pd(_mm512_unpacklo_pd(x[2].v, x[3].v),
+                                    _mm512_unpackhi_pd(x[2].v, x[3].v));
+    const __m512d c =
+        _mm512_add_pd(_mm512_shuffle_f64x2(a, b, 0x88),   // quarters 0 2 | 0 2
+                      _mm512_shuffle_f64x2(a, b, 0xdd));  // 1 3 | 1 3
+    const __m512d d = _mm512_add_pd(_mm512_shuffle_f64x2(c, c, 0x88),
+                                    _mm512_shuffle_f64x2(c, c, 0xdd));
+    _mm256_storeu_pd(to, _mm512_castpd512_pd256(d));
+}
 
 // In four steps: pairs of rows are interleaved by elements, then by pairs of elements,
 // which transposes the 4 x 4 squares; then 128-bit quarters move to their places in two
