@@ -7,31 +7,13 @@
 #include "conv_pointwise.hpp"
 #include "conv_strided.hpp"
 #include "conv_strided_dx.hpp"
+#include "conv_ways.hpp"
 #include "families.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
 
 // ---- the ways
-
-enum class Way { channels, pixels, neighbours, images, strided, planes };
-const char* words_of(Way way) {
-    switch (way) {
-        case Way::channels:
-            return "channel by channel, those side by side in one register";
-        case Way::pixels:
-            return "one product over the pixels of all images";
-        case Way::neighbours:
-            return "windows of channels side by side";
-        case Way::images:
-            return "a product for each image";
-        case Way::strided:
-            return "windows in steps, their channels brought side by side";
-        case Way::planes:
-            break;
-    }
-    return "windows over planes with zeros around them";
-}
 
 // Whether a product for each image does it.
 template <class T>
@@ -118,7 +100,7 @@ bool convolve(const ConvCall<T>& c) {
             return multiply_images(c);
         case Way::strided:
             return step_windows(c);
-        case Way::planes:
+        default:  // Way::planes
             break;
     }
     return c.turned ? dx_in_planes(c) : conv_in_planes(c);

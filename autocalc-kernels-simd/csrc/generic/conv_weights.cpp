@@ -11,6 +11,7 @@
 #include "conv_last_weights.hpp"
 #include "conv_pointwise.hpp"
 #include "conv_tile.hpp"
+#include "conv_ways.hpp"
 #include "conv_windows.hpp"
 #include "families.hpp"
 #include "product_pack.hpp"
@@ -317,23 +318,6 @@ bool are_last_weights(const WeightJob<T>& job, const Images<T>& to) {
 
 // ---- the ways
 
-enum class Way { channels, neighbours, lines, images, planes };
-const char* words_of(Way way) {
-    switch (way) {
-        case Way::channels:
-            return "channel by channel, those side by side in one register";
-        case Way::neighbours:
-            return "windows of channels side by side";
-        case Way::lines:
-            return "channel by channel, on lines where they lie";
-        case Way::images:
-            return "a product for each image";
-        case Way::planes:
-            break;
-    }
-    return "windows over planes with zeros around them";
-}
-
 template <class T>
 Way way_of(const WeightJob<T>& job, const Images<T>& to) {
     const Windows& w = job.windows;
@@ -370,7 +354,7 @@ bool sum_by(Way way, WeightJob<T>& job, const Images<T>& to, bool accumulate) {
             return true;
         case Way::images:
             return sum_products(job, to, accumulate);
-        case Way::planes:
+        default:  // Way::planes
             break;
     }
     return sum_weights(job, to, accumulate);
