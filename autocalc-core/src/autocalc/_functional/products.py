@@ -23,18 +23,20 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     ShapeError
         If the inner dimensions differ or an operand is 0-d.
     """
-    try:
-        a, b = input._array, other._array
-    except AttributeError:
-        checked("matmul", input)
-        checked("matmul", other)
-        raise
-    if a.dtype is not b.dtype:
-        return given("matmul", matmul(*coerce("matmul", input, other)), out)
     result = linalg.product(input, other)
     if result is None:
-        result = _with_vectors(input, other)
+        result = _matmul(input, other)
     return result if out is None else given("matmul", result, out)
+
+
+def _matmul(input: Tensor, other: Tensor) -> Tensor:
+    """Return the product of operands that are not yet matrices of one dtype."""
+    checked("matmul", input)
+    checked("matmul", other)
+    a, b = coerce("matmul", input, other)
+    if a.ndim > 1 and b.ndim > 1:
+        return matmul(a, b)
+    return _with_vectors(a, b)
 
 
 def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
