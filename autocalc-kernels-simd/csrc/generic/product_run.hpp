@@ -366,7 +366,8 @@ bool open_bench(const Job<T>& job, Bench<T>& bench) {
 }
 
 // Tasks count rows fastest. A thread's tasks of the same columns are done as one block,
-// so that it packs the block of b once; where a tile ends does not change a sum.
+// so that it packs the block of b once; where a tile ends does not change a sum. Those
+// of one row are one block too.
 template <class T>
 void run_tasks(void* arg, int64_t begin, int64_t end) {
     Job<T>& job = *static_cast<Job<T>*>(arg);
@@ -383,11 +384,13 @@ void run_tasks(void* arg, int64_t begin, int64_t end) {
         const int64_t m = begin % plan.m_tasks;
         const int64_t n = begin / plan.m_tasks % plan.n_tasks;
         const int64_t m_end = smaller(plan.m_tasks, m + end - begin);
+        const int64_t n_end =
+            plan.path == Path::vector ? smaller(plan.n_tasks, n + end - begin) : n + 1;
         const Matrices<T> at = matrices_at(p, begin / plan.m_tasks / plan.n_tasks);
         const Block block = {down.at(m) * plan.tile_m,
                              smaller(p.m, down.at(m_end) * plan.tile_m),
                              across.at(n) * vec<T>::lanes,
-                             smaller(p.n, across.at(n + 1) * vec<T>::lanes)};
+                             smaller(p.n, across.at(n_end) * vec<T>::lanes)};
         if (plan.path == Path::dots) {
             run_dot_block(p, at, block);
         } else if (plan.path == Path::vector) {
@@ -397,7 +400,7 @@ void run_tasks(void* arg, int64_t begin, int64_t end) {
         } else {
             run_block(bench, at, block);
         }
-        begin += m_end - m;
+        begin += (m_end - m) * (n_end - n);
     }
     kept = {job.number, bench.packed_from, bench.packed_columns};
 }
