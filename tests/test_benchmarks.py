@@ -18,6 +18,7 @@ from benchmarks.ablation.items import GEMM_ITEMS
 from benchmarks.kernels.cases import ROWS, arguments
 from benchmarks.kernels.run import converted, prepare
 from benchmarks.peers import ROOT, started, worker
+from benchmarks.shares import ours
 from benchmarks.side_by_side import images, language
 
 import autocalc as ac
@@ -210,3 +211,18 @@ def test_asv_can_import_all_modules_of_the_package_without_the_peers():
     )
     assert done.returncode == 0, done.stderr
     assert "benchmarks.bench_train" in done.stdout
+
+
+def test_shares_of_a_step_are_its_kernels_and_the_rest():
+    def run():
+        time.sleep(0.02)
+        return x @ x + x
+
+    x = ac.ones(64, 64)
+    run()
+    calls = [dict(table) for table in ac._dispatch._state.current().selection.tables]
+    seconds = ours(run, 3)
+    assert set(seconds) == {"products", "else", "rest"}
+    assert seconds["rest"] > 0.01 > seconds["products"] > 0
+    after = [dict(table) for table in ac._dispatch._state.current().selection.tables]
+    assert after == calls
