@@ -90,8 +90,7 @@ template <class T>
 bool convolve(const ConvCall<T>& c) {
     switch (way_of(c)) {
         case Way::channels:
-            return depthwise_last(c.windows, c.turned, c.from, c.weight, c.to, c.bias,
-                                  c.accumulate, c.context);
+            return depthwise_last(c);
         case Way::pixels:
             return multiply_pixels(c);
         case Way::neighbours:

@@ -6,6 +6,7 @@
 // which pixels a result reads: a list for each line and each column, found once.
 #pragma once
 
+#include "conv_call.hpp"
 #include "conv_strided_dx.hpp"
 #include "lanes.hpp"
 
@@ -237,15 +238,15 @@ AC_INLINE bool is_last_depthwise(const Windows& w, const Images<const T>& from,
 
 // False if there is no memory.
 template <class T>
-bool depthwise_last(const Windows& w, bool turned, const Images<const T>& from,
-                    const Images<const T>& weight, const Images<T>& to,
-                    const ac_array* bias, bool accumulate, ac_context* context) {
+bool depthwise_last(const ConvCall<T>& call) {
+    const Windows& w = call.windows;
+    const Images<const T>& weight = call.weight;
     const int64_t wide = round_up(w.groups, vec<T>::lanes);
-    const int64_t lines = turned ? w.y.in : w.y.out;
-    const int64_t columns = turned ? w.x.in : w.x.out;
-    T* taps = scratch_for<T>(context, last_taps, (w.taps() + 1) * wide);
+    const int64_t lines = call.turned ? w.y.in : w.y.out;
+    const int64_t columns = call.turned ? w.x.in : w.x.out;
+    T* taps = scratch_for<T>(call.context, last_taps, (w.taps() + 1) * wide);
     const int64_t down = Spots::size(lines, w.y.kernel);
-    int64_t* spots = scratch_for<int64_t>(context, last_spots,
+    int64_t* spots = scratch_for<int64_t>(call.context, last_spots,
                                           down + Spots::size(columns, w.x.kernel));
     if (taps == nullptr || spots == nullptr) return false;
     for (int64_t k = 0; k < w.taps(); ++k) {
@@ -255,10 +256,10 @@ bool depthwise_last(const Windows& w, bool turned, const Images<const T>& from,
             taps[k * wide + c] = c < w.groups ? tap[c * weight.image] : T(0);
     }
     T* start = taps + w.taps() * wide;
-    copy_bias<T>(bias, 1, w.groups, wide, start);
+    copy_bias<T>(call.bias, 1, w.groups, wide, start);
     const LastDepthwise<T> job = {w,
-                                  from,
-                                  to,
+                                  call.from,
+                                  call.to,
                                   lines,
                                   columns,
                                   Spots(lines, w.y.kernel, spots),
@@ -266,16 +267,17 @@ bool depthwise_last(const Windows& w, bool turned, const Images<const T>& from,
                                   taps,
                                   start,
                                   wide,
-                                  accumulate};
-    find_spots(w.y, turned, job.y);
-    find_spots(w.x, turned, job.x);
+                                  call.accumulate};
+    find_spots(w.y, call.turned, job.y);
+    find_spots(w.x, call.turned, job.x);
     const int64_t work = w.batch * w.y.out * w.x.out * w.groups * w.taps();
-    parallel(context, w.batch * lines, work > serial_work,
+    parallel(call.context, w.batch * lines, work > serial_work,
              [&](int64_t begin, int64_t end) {
                  for (int64_t t = begin; t < end; ++t) {
                      const int64_t image = t / lines, y = t % lines;
-                     run_depthwise_line(job, from.data + image * from.image, y,
-                                        to.data + image * to.image + y * to.row);
+                     run_depthwise_line(
+                         job, job.from.data + image * job.from.image, y,
+                         job.to.data + image * job.to.image + y * job.to.row);
                  }
              });
     return true;
