@@ -70,28 +70,31 @@ def watched() -> Iterator[Seconds]:
 
 
 def ours(run: Run, steps: int) -> Seconds:
-    """Return the seconds of a step of AutoCalc's by kind; what no kernel takes, too."""
+    """Return the seconds of AutoCalc's step, of its kernels by kind, of the rest."""
     each = []
     with watched() as seconds:
         for _ in range(steps):
             seconds.clear()
-            whole = seconds_per_call(run, 1)
-            each.append(dict(seconds, rest=whole - sum(seconds.values())))
+            step = seconds_per_call(run, 1)
+            each.append(dict(seconds, step=step, rest=step - sum(seconds.values())))
     return medians(each)
 
 
-def theirs(run: Run, steps: int) -> dict[str, float]:
-    """Return the seconds of a step of PyTorch's by kind."""
+def theirs(run: Run, steps: int) -> Seconds:
+    """Return the same of PyTorch's step; its time is taken without the profiler."""
     profiler = importlib.import_module("torch.profiler")
+    step = statistics.median(seconds_per_call(run, 1) for _ in range(steps))
     each = []
     for _ in range(steps):
         with profiler.profile(activities=[profiler.ProfilerActivity.CPU]) as profile:
             run()
-        seconds: Seconds = defaultdict(float)
+        known: Seconds = defaultdict(float)
         for row in profile.key_averages():
-            seconds[kind_of(row.key)] += row.self_cpu_time_total * 1e-6
-        each.append({kind: seconds[kind] for kind in ("products", "attention")})
-    return medians(each)
+            known[kind_of(row.key)] += row.self_cpu_time_total * 1e-6
+        each.append({kind: known[kind] for kind in ("products", "attention")})
+    parts = medians(each)
+    parts.update(step=step, rest=step - sum(parts.values()))
+    return parts
 
 
 def medians(each: list[dict[str, float]]) -> Seconds:
@@ -118,11 +121,10 @@ def main() -> None:
             continue
         run = case.prepare(ml)
         seconds_per_call(run, WARM_UP)
-        step = statistics.median(seconds_per_call(run, 1) for _ in range(options.steps))
         parts = (ours if options.module == "autocalc" else theirs)(run, options.steps)
         named = [parts["products"], parts["attention"], parts["else"]]
-        rest = parts.get("rest", step - sum(named))
-        cells.rows.append([name, *(f"{1e3 * x:.2f} ms" for x in (step, *named, rest))])
+        whole = parts["step"], *named, parts["rest"]
+        cells.rows.append([name, *(f"{1e3 * seconds:.2f} ms" for seconds in whole)])
     console().print(cells.shown())
 
 
