@@ -44,8 +44,8 @@ void pause_briefly() {
 // One waiter: spins on a condition, then sleeps until `wake`. Whoever makes the
 // condition true does so with a read-modify-write before `wake`, which then cannot miss
 // a sleeper. A sequentially consistent store would do, and is the same instruction on
-// x86; but QEMU 7.2 lets the load after an Arm `stlr` overtake it, and three runs of
-// the tests in five then hung.
+// x86; but QEMU 7.2 lets the load after an Arm `stlr` overtake it, and 5 of 12 runs of
+// the tests then hung.
 class Doorbell {
   public:
     template <class Ready>
