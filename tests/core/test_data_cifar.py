@@ -73,6 +73,19 @@ def test_a_batch_gives_what_the_samples_give(tmp_path):
     assert repr(data) == "CIFAR10(10 images of 32 x 32)"
 
 
+def test_colours_are_normalised_each_by_their_own_numbers(tmp_path):
+    write(tmp_path)
+    mean, std = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)
+    data = CIFAR10(tmp_path, transform=ac.data.transforms.Normalize(mean, std))
+    ((images, _),) = DataLoader(data, batch_size=10)
+    assert images.shape == (10, 3, 32, 32)
+    colours = [np.reshape(numbers, (3, 1, 1)) for numbers in (mean, std)]
+    expected = (data.data.numpy() / 255 - colours[0]) / colours[1]
+    assert np.allclose(images.numpy(), expected, rtol=0, atol=1e-6)
+    for index, image in enumerate(images.numpy()):
+        assert np.array_equal(data[index][0].numpy(), image)
+
+
 def test_an_archive_that_is_there_is_checked_and_unpacked(tmp_path, archive):
     (tmp_path / CIFAR10.archive.name).write_bytes(archive)
     assert len(CIFAR10(tmp_path)) == 10

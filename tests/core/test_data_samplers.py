@@ -16,7 +16,7 @@ from autocalc.data import (
     WeightedRandomSampler,
 )
 from autocalc.data._samplers import SeededSampler
-from autocalc.data._shuffle import permutation
+from autocalc.data._shuffle import _words, permutation
 
 
 def test_sequential_sampler():
@@ -35,6 +35,22 @@ def test_random_sampler_is_a_permutation_that_changes_by_epoch():
 def test_the_order_of_a_seed_never_changes():
     # Written down once: a checkpoint of today must go on the same way with any NumPy.
     assert permutation(10, seed=1, epoch=2).tolist() == [4, 2, 0, 6, 1, 5, 9, 8, 7, 3]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 255, 256, 257, 60_000])
+def test_an_order_is_the_rank_of_the_words(count):
+    expected = np.argsort(_words(count, 3, 4), kind="stable")
+    order = permutation(count, seed=3, epoch=4)
+    assert order.dtype == np.int64
+    assert np.array_equal(order, expected)
+
+
+@pytest.mark.parametrize("low", [[3, 2, 1, 0], [7, 7, 0, 0]])
+def test_words_that_are_nearly_or_wholly_equal_keep_their_order(monkeypatch, low):
+    words = np.array([2**63, 2**63, 8, 8], np.uint64) + np.array(low, np.uint64)
+    monkeypatch.setattr("autocalc.data._shuffle._words", lambda *_: words)
+    expected = np.argsort(words, kind="stable")
+    assert np.array_equal(permutation(4, seed=0, epoch=0), expected)
 
 
 def test_every_first_index_is_about_equally_frequent():

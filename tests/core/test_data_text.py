@@ -22,7 +22,19 @@ def test_a_given_vocabulary_keeps_its_order():
     assert text.tokens.tolist() == [1, 0, 0, 1]
 
 
+@pytest.mark.parametrize(
+    "text", ["na\u00efve \U0001f600 \U0001f600", "half \udc80 a pair", "\0\0a"]
+)
+def test_every_code_point_is_a_character(text):
+    characters = Characters(text)
+    assert characters.decode(characters.tokens) == text
+    assert characters.encode("").tolist() == []
+    assert [characters.vocabulary[i] for i in characters.tokens.tolist()] == list(text)
+
+
 def test_unknown_characters_are_named():
+    with pytest.raises(DataError, match=r"1 characters are not in .* of 2: 'A'\."):
+        Characters("ab").encode("bA")  # below all that are known, c and d above
     with pytest.raises(DataError, match=r"2 characters are not in .* of 2: 'c', 'd'"):
         Characters("ab").encode("abcd")
 

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import autocalc as ac
+from autocalc.data._transform import as_transform
 from autocalc.data.transforms import (
     Compose,
     Flatten,
+    Lambda,
     Normalize,
     Transform,
     apply_to_batch,
@@ -38,6 +40,89 @@ def test_a_batch_gives_what_its_samples_give(transform):
     whole = transform.batch(ac.from_numpy(batch)).numpy()
     for sample, expected in zip(batch, whole, strict=True):
         assert np.array_equal(transform(ac.from_numpy(sample)).numpy(), expected)
+
+
+def bytes_of(*shape):
+    return np.random.default_rng(0).integers(256, size=shape, dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [*TRANSFORMS, Lambda(lambda image: image * 2)],
+    ids=lambda t: type(t).__name__,
+)
+def test_a_batch_of_bytes_gives_what_its_images_give(transform):
+    batch = bytes_of(4, 3, 5, 6)
+    whole = transform.from_bytes(batch, 255, 1).numpy()
+    assert whole.dtype == np.float32
+    for image, expected in zip(batch, whole, strict=True):
+        assert np.array_equal(transform.from_bytes(image, 255, 0).numpy(), expected)
+
+
+@pytest.mark.parametrize(
+    "transform", [Flatten(), as_transform(None), as_transform(lambda image: image)]
+)
+def test_bytes_are_scaled_exactly_where_nothing_is_normalised(transform):
+    batch = np.arange(256, dtype=np.uint8).reshape(2, 1, 8, 16)
+    expected = np.arange(256, dtype=np.float32) / np.float32(255)
+    result = transform.from_bytes(batch, 255, 1).numpy()
+    assert np.array_equal(result.ravel(), expected)
+
+
+@pytest.mark.parametrize("white", [16, 255])
+@pytest.mark.parametrize(
+    ("mean", "std"),
+    [
+        (0.1307, 0.3081),
+        (0.0, 1.0),
+        (0.5, 0.01),
+        (-0.3, 0.7),
+        ([0.4914, 0.4822, 0.4465], [0.247, 0.2435, 0.2616]),
+        ([0.4914, 0.4822, 0.4465], 0.25),
+        (0.5, [0.247, 0.2435, 0.2616]),
+    ],
+)
+def test_bytes_are_normalised_to_the_last_bits(mean, std, white):
+    batch = bytes_of(2, 3, 16, 16)
+    normalize = Normalize(mean, std)
+    m, s = (np.broadcast_to(v, 3).reshape(3, 1, 1) for v in (mean, std))
+    largest = max((batch / white / s).max(), np.abs(m / s).max())
+    result = normalize.from_bytes(batch, white, 1).numpy()
+    assert np.abs(result - (batch / white - m) / s).max() <= 3e-7 * largest
+    from_floats = normalize.batch((batch / np.float32(white)).astype(np.float32))
+    assert np.abs(result - from_floats).max() <= 5e-7 * largest
+
+
+class Named(Normalize):
+    """Its values alone are its own."""
+
+    def __init__(self):
+        super().__init__(0.1307, 0.3081)
+
+
+class Doubled(Named):
+    def __call__(self, sample):
+        return super().__call__(sample) * 2
+
+    def batch(self, samples):
+        return super().batch(samples) * 2
+
+
+class Negated(Named):
+    def apply(self, array, first):
+        return -super().apply(array, first)
+
+
+@pytest.mark.parametrize(("cls", "factor"), [(Named, 1), (Doubled, 2), (Negated, -1)])
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_class_derived_from_normalize_is_asked_for_what_it_overrides(
+    cls, factor, first
+):
+    pixels = bytes_of(1, 4, 4, 4)
+    expected = factor * Normalize(0.1307, 0.3081).from_bytes(pixels, 255, first).numpy()
+    result = cls().from_bytes(pixels, 255, first).numpy()
+    assert np.allclose(result, expected, rtol=0, atol=1e-6)
+    assert factor != 1 or np.array_equal(result, expected)
 
 
 def test_normalize_is_minus_mean_by_std():
@@ -92,6 +177,8 @@ def test_normalize_refuses_other_channel_counts():
         transform(images(3, 4, 4))
     with pytest.raises(ac.errors.ShapeError, match=r"2 channels .* batch .*\(2, 4, 4"):
         transform.batch(images(2, 4, 4))
+    with pytest.raises(ac.errors.ShapeError, match=r"2 channels .* sample .*\(3, 4, 4"):
+        transform.from_bytes(bytes_of(3, 4, 4), 255, 0)
 
 
 def test_normalize_refuses_unequal_lengths():

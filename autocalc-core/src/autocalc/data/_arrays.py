@@ -38,6 +38,14 @@ def fresh(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
     return array
 
 
+def scaled(images: Array, white: int) -> Array:
+    """Return bytes as float32; `white` becomes 1."""
+    pixels = fresh(images.shape, np.float32)
+    np.copyto(pixels, images)
+    pixels /= np.float32(white)
+    return pixels
+
+
 def as_indices(indices: Sequence[int] | Array) -> Indices:
     """Return positions as an int64 array, so that a batch is one gather."""
     return np.asarray(indices, dtype=np.int64)

@@ -13,6 +13,7 @@ from autocalc._tensor import Tensor
 from autocalc.data._arrays import Array, Indices, as_array, needs_gradient
 from autocalc.data._collate import default_collate, stack
 from autocalc.data._iterable import IterableDataset
+from autocalc.data._newest import is_newest
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
@@ -60,14 +61,9 @@ def take(dataset: Any, indices: Indices) -> Any:
     A subclass that overrides `__getitem__` alone (to augment the samples, say) would
     be passed over by the inherited `take`; such a data set is asked sample by sample.
     """
-    if isinstance(dataset, Dataset) and _take_is_newest(type(dataset)):
+    if isinstance(dataset, Dataset) and is_newest(type(dataset), "take", "__getitem__"):
         return dataset.take(indices)
     return default_collate([dataset[int(i)] for i in indices])
-
-
-def _take_is_newest(cls: type) -> bool:
-    first = next(c for c in cls.__mro__ if {"take", "__getitem__"} & vars(c).keys())
-    return "take" in vars(first)
 
 
 def checked_index(where: str, index: int, length: int) -> int:

@@ -10,9 +10,13 @@ import numpy as np
 
 from autocalc._creation import from_numpy
 from autocalc._tensor import Tensor
-from autocalc.data._arrays import Array, fresh
+from autocalc.data._arrays import Array, fresh, scaled
+from autocalc.data._newest import is_newest
 from autocalc.data._transform import Transform
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+#: What a class derived from `Normalize` may override to compute something else.
+_PLAIN = ("apply", "write", "__call__", "batch")
 
 
 class ToTensor(Transform):
@@ -61,7 +65,7 @@ class ToTensor(Transform):
             array = array[..., None]
         array = np.ascontiguousarray(np.moveaxis(array, -1, first))
         if array.dtype == np.uint8:
-            return from_numpy(array.astype(np.float32) / np.float32(255))
+            return from_numpy(scaled(array, 255))
         return from_numpy(array)
 
     def __repr__(self) -> str:
@@ -77,6 +81,13 @@ class Normalize(Transform):
     mean, std : float or sequence of float
         One number for everything, or one for each channel; channels are the third
         dimension from the end, as in an image (channels, height, width).
+
+    Notes
+    -----
+    Images that a data set keeps as bytes become ``byte * scale + shift``, without the
+    two divisions of ``(byte / 255 - mean) / std``.  Their last bits may differ from
+    what float images give; both are within a few roundings of the exact value, relative
+    to the larger of ``x / std`` and ``mean / std``.
 
     Examples
     --------
@@ -99,6 +110,20 @@ class Normalize(Transform):
         if not (self._std > 0).all():
             message = f"Normalize: `std` is {std}; every value must be above 0."
             raise ArgumentError(message)
+        self._scale, self._shift = 1 / self._std, -self._mean / self._std
+
+    def from_bytes(self, images: Array, white: int, first: int) -> Any:
+        """Transform images of bytes as if they were float32, with `white` at 1."""
+        if not is_newest(type(self), "from_bytes", *_PLAIN):
+            return super().from_bytes(images, white, first)
+        pixels = fresh(images.shape, np.float32)
+        scale = self._channels(self._scale / white, pixels, first)
+        shift = self._channels(self._shift, pixels, first)
+        # NumPy would make products of bytes piece by piece, in 1.2 times the time.
+        np.copyto(pixels, images)
+        pixels *= scale
+        pixels += shift
+        return from_numpy(pixels)
 
     def apply(self, array: Array, first: int) -> Array:
         """Return the normalised copy of `array`."""

@@ -3,7 +3,7 @@
 
 The order is the rank of raw Philox words.  NumPy keeps that stream the same for ever;
 it makes no such promise for `Generator.permutation`, so a run resumed under another
-NumPy would otherwise go on in another order.  60,000 samples take 4 ms.
+NumPy would otherwise go on in another order.  60,000 samples take 2 ms.
 """
 
 from __future__ import annotations
@@ -30,7 +30,16 @@ def _words(count: int, seed: int, epoch: int) -> npt.NDArray[np.uint64]:
 
 def permutation(count: int, seed: int, epoch: int) -> Indices:
     """Return 0 ... count-1 in a random order."""
-    return np.argsort(_words(count, seed, epoch), kind="stable")
+    # Words with their positions in their low bits are sorted in a quarter of the time
+    # of `argsort`.  In 6 of a million epochs of 60,000 samples those bits matter.
+    words = _words(count, seed, epoch)
+    bits = count.bit_length()
+    mask = (1 << bits) - 1
+    keys = (words >> bits << bits) | np.arange(count, dtype=np.uint64)
+    keys.sort()
+    if ((keys[1:] ^ keys[:-1]) <= mask).any():
+        return np.argsort(words, kind="stable")
+    return (keys & mask).astype(np.int64)
 
 
 def choices(count: int, total: int, seed: int, epoch: int) -> Indices:

@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from autocalc._creation import arange, randint, tensor
-from autocalc._dtypes import int64
+import numpy as np
+
+from autocalc._creation import arange, from_numpy, randint
 from autocalc._functional import index_select
 from autocalc._random import Generator
 from autocalc._tensor import Tensor
+from autocalc.data._arrays import Indices
 from autocalc.errors import ArgumentError, DataError
 
 
@@ -60,7 +62,10 @@ class Characters:
         if vocabulary is None:
             vocabulary = "".join(sorted(set(text)))
         self.vocabulary = vocabulary
-        self._numbers = {character: i for i, character in enumerate(vocabulary)}
+        codes = _codes(vocabulary)
+        #: The number of every code point up to the vocabulary's largest, -1 of others.
+        self._numbers = np.full(int(codes.max(initial=0)) + 1, -1)
+        self._numbers[codes] = np.arange(len(vocabulary))
         self.tokens = self.encode(text)
 
     @classmethod
@@ -76,8 +81,11 @@ class Characters:
 
     def encode(self, text: str) -> Tensor:
         """Return the numbers ``[N]`` of a text."""
-        unknown = sorted(set(text) - self._numbers.keys())
-        if unknown:
+        codes = _codes(text)
+        known = codes < len(self._numbers)
+        numbers = np.where(known, self._numbers[codes * known], -1)
+        if numbers.min(initial=0) < 0:
+            unknown = sorted(set(text) - set(self.vocabulary))
             shown = ", ".join(map(repr, unknown[:5]))
             message = (
                 f"Characters: {len(unknown)} characters are not in the vocabulary of "
@@ -85,7 +93,7 @@ class Characters:
                 f"that has them."
             )
             raise DataError(message)
-        return tensor([self._numbers[c] for c in text], dtype=int64)
+        return from_numpy(numbers)
 
     def decode(self, tokens: Tensor | Iterable[int]) -> str:
         """Return the text of numbers."""
@@ -145,6 +153,12 @@ def builtin_text() -> str:
     from pydoc_data.topics import topics
 
     return "\n".join(topics[name] for name in sorted(topics))
+
+
+def _codes(text: str) -> Indices:
+    """Return the code points of a text."""
+    encoded = text.encode("utf-32-le", "surrogatepass")
+    return np.frombuffer(encoded, "<u4").astype(np.int64)
 
 
 def _read(path: Path) -> str:

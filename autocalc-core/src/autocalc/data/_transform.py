@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from autocalc._creation import from_numpy
 from autocalc._tensor import Tensor
-from autocalc.data._arrays import Array, as_array
+from autocalc.data._arrays import Array, as_array, scaled
 from autocalc.data._collate import default_collate
 from autocalc.errors import DTypeError
 
@@ -21,6 +21,9 @@ class Transform:
 
     A subclass writes `apply(array, first)`, where the sample's own dimensions begin at
     dimension `first`: 0 for a sample, 1 for a batch.  It must not change `array`.
+
+    Data sets keep images as bytes and give them to `from_bytes`, which a subclass may
+    override if it needs no pixels in [0, 1] on the way to its own.
     """
 
     def apply(self, array: Array, first: int) -> Array:
@@ -35,6 +38,11 @@ class Transform:
     def batch(self, samples: Value) -> Value:
         """Transform samples that are stacked along the first dimension."""
         return self._apply_to(samples, 1)
+
+    def from_bytes(self, images: Array, white: int, first: int) -> Any:
+        """Transform images of bytes as if they were float32, with `white` at 1."""
+        pixels = from_numpy(scaled(images, white))
+        return self.batch(pixels) if first else self(pixels)
 
     def _apply_to(self, value: Value, first: int) -> Value:
         if isinstance(value, Tensor):
@@ -118,6 +126,13 @@ class Compose(Transform):
     def __repr__(self) -> str:
         """Return the call that makes this transform."""
         return f"Compose({self.transforms})"
+
+
+def as_transform(transform: Callable[[Any], Any] | None) -> Transform:
+    """Return a transform that does what any function of a sample does, or nothing."""
+    if isinstance(transform, Transform):
+        return transform
+    return Compose([] if transform is None else [transform])
 
 
 def apply_to_batch(transform: Callable[[Any], Any] | None, samples: Any) -> Any:
