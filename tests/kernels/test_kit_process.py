@@ -227,6 +227,20 @@ def test_objects_are_kept():
     rejects(r"exp: 40 calls left \d+ blocks of Python's memory", "leaks", "exp", exp)
 
 
+def test_objects_that_others_make_meanwhile_are_no_leak():
+    calls, made = [None] * 200, []
+
+    def exp(out, a):
+        REFERENCE["exp"](out, a)
+        calls.pop()
+        if len(calls) == 200 - 2.5 * process.REPETITIONS:  # the round that counts
+            made.extend(object() for _ in range(2 * process.SOME))
+
+    run("leaks", "exp", exp)
+    assert made
+    assert len(calls) <= 200 - 4 * process.REPETITIONS  # it was counted again
+
+
 def test_blocks_of_the_allocator_are_kept():
     class Allocator:
         in_use = 0
