@@ -6,6 +6,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #define AC_QUOTE2(a) #a
 #define AC_QUOTE(a) AC_QUOTE2(a)
@@ -18,6 +23,20 @@ constexpr int skipped = 77;  // SKIP_RETURN_CODE in CMakeLists.txt
     return std::strcmp(AC_QUOTE(AC_ISA), name) == 0;
 }
 
+#if defined(__x86_64__)
+// As csrc/python/library.cpp asks for it.
+bool amx_granted() {
+#if defined(__linux__)
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    constexpr unsigned amx = 1u << 22 | 1u << 24;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & amx) == amx &&
+           syscall(SYS_arch_prctl, 0x1023L, 18L) == 0;
+#else
+    return false;
+#endif
+}
+#endif
+
 bool cpu_lacks_it() {
 #if defined(__x86_64__)
     __builtin_cpu_init();
@@ -27,7 +46,8 @@ bool cpu_lacks_it() {
         avx2 && __builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    return (is_isa("avx2") && !avx2) || (is_isa("avx512") && !avx512);
+    return (is_isa("avx2") && !avx2) || (is_isa("avx512") && !avx512) ||
+           (is_isa("amx") && !(avx512 && amx_granted()));
 #else
     return false;
 #endif

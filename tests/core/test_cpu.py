@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 
 import archspec.cpu
+import archspec.cpu.detect
 import pytest
+from archspec.cpu.detect import partial_uarch
 
 from autocalc._dispatch import _cpu
 from autocalc._dispatch._cpu import cpu_features, detected_features, without
@@ -37,10 +39,21 @@ def flags_of_linux():
 def test_detection_agrees_with_linux():
     flags = flags_of_linux()
     if platform.machine() in {"x86_64", "AMD64"}:
-        for feature in ("sse2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512bw"):
+        for feature in ("sse2", "avx2", "f16c", "avx512f", "avx512bw", "amx_tile"):
             assert (feature in detected_features()) == (feature in flags), feature
     else:
         assert detected_features() <= flags | {"neon", "asimd"}
+
+
+def test_a_feature_beyond_the_microarchitecture_is_seen(monkeypatch):
+    """A virtual machine hides a little, and `host` answers an older CPU."""
+    older, newer = (archspec.cpu.TARGETS[n] for n in ("icelake", "sapphirerapids"))
+    reported = partial_uarch(features=set(newer.features) - {"waitpkg"} | {"hle"})
+    monkeypatch.setattr(archspec.cpu, "host", lambda: older)
+    monkeypatch.setattr(archspec.cpu.detect, "detected_info", lambda: reported)
+    features = detected_features.__wrapped__()
+    assert {"amx_tile", "avx512f"} <= features
+    assert not {"waitpkg", "hle"} & features
 
 
 @pytest.mark.parametrize("name", ["aarch64", "armv8.2a", "m1", "neoverse_n1"])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 
 import numpy as np
@@ -300,6 +301,18 @@ def test_a_lead_kernel_brings_the_composite_along(install):
     assert "reference" not in ran.values()
     assert explained.candidates[0].how == "decomposed, lead gemm"
     assert result.tolist() == [[4.0] * 4] * 2
+
+
+def test_a_set_that_adds_to_others_takes_no_composite_apart(install):
+    adds = dataclasses.replace(fake("adds", "gemm", rank=900), decomposes=False)
+    install(adds=[adds])
+    from autocalc._functional import linear
+
+    call = (ac.ones(2, 3), ac.ones(4, 3), ac.ones(4))
+    explained = ac.kernels.explain("linear", *call, "none")
+    assert explained.candidates[0].name == "adds"
+    assert explained.candidates[0].refusal == "has no such kernel"
+    assert "adds" not in where(linear, *call).values()
 
 
 def test_a_set_of_primitives_runs_everything(install):

@@ -8,13 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from autocalc.errors import PluginError
+
 _core = pytest.importorskip("autocalc_kernels_simd._core")
+_plugin = pytest.importorskip("autocalc_kernels_simd._plugin")
 
 LIBRARIES = sorted(Path(_core.__file__).parent.glob("kernels_*.so"))
 PACKAGE = Path(__file__).parents[2] / "autocalc-kernels-simd"
 CHECK = PACKAGE / "tools" / "exports.py"
 #: What the libraries were linked from, where they were built in this checkout.
-OBJECTS = sorted(PACKAGE.glob("build/*/CMakeFiles/autocalc_*.dir/csrc/generic/*.o"))
+MADE = "build/*/CMakeFiles/autocalc_*.dir/csrc"
+OBJECTS = sorted(
+    [*PACKAGE.glob(f"{MADE}/generic/*.o"), *PACKAGE.glob(f"{MADE}/isa/*/*.o")]
+)
+#: Those with a library.
+ISAS = ("amx", "avx512", "avx2", "sse2", "neon")
 COMPILER = shutil.which("c++")
 
 needs_nm = pytest.mark.skipif(
@@ -37,7 +45,7 @@ def check(*libraries):
 
 def test_there_is_a_library_for_each_instruction_set_of_this_cpu():
     names = {path.stem.removeprefix("kernels_") for path in LIBRARIES}
-    runs = {i for i in ("avx512", "avx2", "sse2", "neon") if _core.cpu_runs(i)}
+    runs = {i for i in ISAS if _core.cpu_runs(i)}
     assert runs
     assert runs <= names
 
@@ -103,3 +111,17 @@ def test_an_unknown_instruction_set_is_refused():
     assert not _core.cpu_runs("mmx")
     with pytest.raises(ImportError, match="this CPU does not run `mmx` code"):
         _core.load("mmx")
+
+
+def test_split_products_need_a_compiler_that_knows_amx(monkeypatch, tmp_path):
+    monkeypatch.setattr(_plugin, "__file__", str(tmp_path / "_plugin.py"))
+    with pytest.raises(PluginError, match="older than GCC 11 or Clang 12"):
+        _plugin._load_amx()
+
+
+def test_split_products_need_a_system_that_grants_amx(monkeypatch, tmp_path):
+    (tmp_path / "kernels_amx.so").touch()
+    monkeypatch.setattr(_plugin, "__file__", str(tmp_path / "_plugin.py"))
+    monkeypatch.setattr(_core, "cpu_runs", lambda isa: isa != "amx")
+    with pytest.raises(PluginError, match=r"grants no AMX state .* Linux does from 5"):
+        _plugin._load_amx()

@@ -60,6 +60,7 @@ template <class T>
 Matrices<T> matrices_at(const Product<T>& p, int64_t index) {
     Matrices<T> at = {p.a, p.b, p.c, p.pre};
     for (int d = p.batch_dims - 1; d >= 0; --d) {
+        // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): AC_MAX_DIMS at most
         const int64_t i = index % p.batch[d];
         index /= p.batch[d];
         at.a += i * p.a_step[d];

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What this package offers to AutoCalc: two kernel sets per instruction set.
+"""What this package offers to AutoCalc: kernel sets for each instruction set.
 
-The kernels of ``winograd-*`` are convolutions with another error budget than the
-spec's, so they are a set that can be left out: ``AUTOCALC_DISABLE_KERNELS=winograd``.
+The kernels of ``winograd-*`` and of ``split-amx`` have another error budget than the
+spec's, so they are sets that can be left out: ``AUTOCALC_DISABLE_KERNELS=winograd``.
 
 Importing this module maps no native code; `load` does, and only where the CPU has what
 the set requires.
@@ -11,8 +11,10 @@ the set requires.
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from autocalc.errors import PluginError
 from autocalc.plugin import (
     KERNEL_API_VERSION,
     DispatchKey,
@@ -38,6 +40,7 @@ class _Isa(NamedTuple):
 _SSE2 = frozenset({"sse2"})
 _AVX2 = _SSE2 | {"avx2", "fma", "f16c", "bmi2"}
 _AVX512 = _AVX2 | {"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"}
+_AMX = _AVX512 | {"amx_tile", "amx_bf16"}
 # archspec's name of NEON on AArch64.
 _NEON = frozenset({"asimd"})
 
@@ -88,6 +91,18 @@ def _channels_last(key: DispatchKey) -> bool:
     return groups == 1 and x[1] < _FEW and weight[0] >= _MANY
 
 
+def _load_amx() -> dict[str, KernelImpl]:
+    from autocalc_kernels_simd import _core
+
+    if not (Path(__file__).parent / "kernels_amx.so").exists():
+        message = "it was not built: its compiler was older than GCC 11 or Clang 12"
+        raise PluginError(message)
+    if not _core.cpu_runs("amx"):
+        message = "the system grants no AMX state to this process; Linux does from 5.16"
+        raise PluginError(message)
+    return _load("amx", "split")
+
+
 def _load(isa: str, family: str) -> dict[str, KernelImpl]:
     from autocalc_kernels_simd import _core
 
@@ -97,7 +112,7 @@ def _load(isa: str, family: str) -> dict[str, KernelImpl]:
             native=kernel.native,
             supports=kernel.supports,
             describe=kernel.describe,
-            exception="winograd" if family == "winograd" else None,
+            exception=None if family == "simd" else family,
             channels_last=_channels_last if name == "conv" else None,
         )
         for name, kernel in _core.load(isa, family).items()
@@ -134,10 +149,25 @@ def _winograd(isa: _Isa) -> KernelSet:
     )
 
 
+#: Large products in float32, each as six of bfloat16 parts.
+_SPLIT = KernelSet(
+    name="split-amx",
+    family="split",
+    api=KERNEL_API_VERSION,
+    requires=_AMX,
+    rank=310,
+    load=_load_amx,
+    decomposes=False,
+    determinism="threads",
+    set_num_threads=_set_num_threads,
+    info=_info,
+)
+
+
 @hookimpl
 def autocalc_kernel_sets() -> list[KernelSet]:
     """Describe the kernel sets of each instruction set, the best of each CPU first."""
-    return [_winograd(isa) for isa in _ISAS] + [
+    return [_SPLIT, *map(_winograd, _ISAS)] + [
         KernelSet(
             name=f"simd-{isa.name}",
             family="simd",

@@ -20,7 +20,23 @@ def detected_features() -> frozenset[str]:
     import archspec.cpu  # imported late: it reads a large JSON table
 
     host = archspec.cpu.host()
-    return frozenset(host.features) | _ALWAYS.get(str(host.family), frozenset())
+    family = str(host.family)
+    always = _ALWAYS.get(family, frozenset())
+    return frozenset(host.features) | _reported(family) | always
+
+
+def _reported(family: str) -> frozenset[str]:
+    """Return what the system itself reports, of the features that archspec names.
+
+    `host` stops at the newest microarchitecture of which nothing is missing: where a
+    virtual machine hides one feature (``waitpkg``), a Sapphire Rapids is an Ice Lake,
+    without AMX.
+    """
+    from archspec.cpu import TARGETS
+    from archspec.cpu.detect import detected_info
+
+    of_family = [t.features for t in TARGETS.values() if str(t.family) == family]
+    return frozenset(detected_info().features).intersection(set().union(*of_family))
 
 
 #: What every CPU of a family has, also one that archspec has not met: its generic

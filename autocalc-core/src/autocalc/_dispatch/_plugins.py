@@ -214,7 +214,14 @@ def _sets_of(name: str, module: object) -> Iterable[object]:
 
 def _wrong_field(kernel_set: Any) -> str:
     """Return what is wrong with the description of a set, or an empty string."""
-    kinds = {"name": str, "family": str, "rank": int, "device": str, "api": int}
+    kinds = {
+        "name": str,
+        "family": str,
+        "rank": int,
+        "device": str,
+        "api": int,
+        "decomposes": bool,
+    }
     for name, kind in kinds.items():
         value = getattr(kernel_set, name)
         if not isinstance(value, kind):

@@ -288,7 +288,8 @@ class Selection:
                 rank = kernel_set.rank if impl.rank is None else impl.rank
                 return rank, impl.function, impl
             reason = refusal
-        if spec.lead in kernels and _can_decompose(spec, key):
+        leads = kernel_set.decomposes and spec.lead in kernels
+        if leads and _can_decompose(spec, key):
             return kernel_set.rank, Decomposed(spec), None
         return reason
 

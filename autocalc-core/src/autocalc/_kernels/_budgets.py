@@ -206,35 +206,91 @@ def _affine(
     return [_activated(before, own, activation, eps), before]
 
 
-@budget("(K + 2) * eps * (|A| |B|), through the activation")
-def gemm(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
-    a, b, bias = inputs
-    product = abs(attributes[0]) * _product(a, b, eps)
-    return _affine(product, bias, expected, attributes[2], eps)
+#: Of two operands: the bound of their product's errors.
+Bound: TypeAlias = Callable[[Array, Array, float], Array]
 
 
-@budget("(K + 2) * eps * (|x| |weight.T|), through the activation")
-def linear(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
-    x, weight, bias = inputs
-    return _affine(_product(x, weight.T, eps), bias, expected, attributes[0], eps)
+#: Of two operands: what their product loses beside its rounding errors.
+Lost: TypeAlias = Callable[[Array, Array], Array | float]
 
 
-@budget("(K + 2) * eps * (|A| |B|) for each product; dbias as sum")
-def linear_backward(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
-    g, x, weight = inputs
-    rows = g.reshape(int(np.prod(g.shape[:-1])), g.shape[-1])
-    dx = None if weight is None else _product(g, weight, eps)
-    dweight = None
-    if x is not None:
-        dweight = _product(rows.T, x.reshape(rows.shape[0], x.shape[-1]), eps)
-    dbias = 2 * eps * log2(rows.shape[0]) * magnitude(rows).sum(axis=0)
-    return [dx, dweight, dbias]
+def lost_in_parts(a: Array, b: Array) -> Array:
+    """Return what ``a @ b`` loses of bfloat16 parts that are no normal numbers.
+
+    A bfloat16 tile takes numbers below 2**-126 for zero: the lower parts of elements,
+    which the other side's elements multiply, and partial sums, 6 K of them.
+    """
+    a, b = np.asarray(a), np.asarray(b)
+    rows = magnitude(a).sum(axis=-1, keepdims=True)
+    columns = magnitude(b).sum(axis=-2, keepdims=True)
+    tiny = float(np.finfo(np.float32).tiny)
+    return np.asarray(2 * tiny * (rows + columns + 6 * a.shape[-1]))
+
+
+def _split_product(a: Array, b: Array, eps: float) -> Array:
+    return _product(a, b, eps) + lost_in_parts(a, b)
+
+
+def _gemm(of: Bound) -> Tolerance:
+    def tolerance(
+        inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+    ) -> Sequence[Any]:
+        a, b, bias = inputs
+        product = abs(attributes[0]) * of(a, b, eps)
+        return _affine(product, bias, expected, attributes[2], eps)
+
+    return tolerance
+
+
+def _linear(of: Bound) -> Tolerance:
+    gemm = _gemm(of)
+
+    def tolerance(
+        inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+    ) -> Sequence[Any]:
+        x, weight, bias = inputs
+        return gemm((x, weight.T, bias), (1.0, 1.0, *attributes), expected, eps)
+
+    return tolerance
+
+
+def _linear_backward(of: Bound) -> Tolerance:
+    def tolerance(
+        inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+    ) -> Sequence[Any]:
+        g, x, weight = inputs
+        rows = g.reshape(int(np.prod(g.shape[:-1])), g.shape[-1])
+        dx = None if weight is None else of(g, weight, eps)
+        dweight = None
+        if x is not None:
+            dweight = of(rows.T, x.reshape(rows.shape[0], x.shape[-1]), eps)
+        dbias = 2 * eps * log2(rows.shape[0]) * magnitude(rows).sum(axis=0)
+        return [dx, dweight, dbias]
+
+    return tolerance
+
+
+SPLIT = " + 2**-125 * (|A| 1 + 1 |B| + 6 K)"
+
+gemm = Budget("(K + 2) * eps * (|A| |B|), through the activation", _gemm(_product))
+gemm_split = Budget(
+    f"(K + 2) * eps * (|A| |B|){SPLIT}, through the activation", _gemm(_split_product)
+)
+linear = Budget(
+    "(K + 2) * eps * (|x| |weight.T|), through the activation", _linear(_product)
+)
+linear_split = Budget(
+    f"(K + 2) * eps * (|A| |B|){SPLIT}, through the activation",
+    _linear(_split_product),
+)
+linear_backward = Budget(
+    "(K + 2) * eps * (|A| |B|) for each product; dbias as sum",
+    _linear_backward(_product),
+)
+linear_backward_split = Budget(
+    f"(K + 2) * eps * (|A| |B|){SPLIT} for each product; dbias as sum",
+    _linear_backward(_split_product),
+)
 
 
 # ---- indices -------------------------------------------------------------------------

@@ -12,14 +12,21 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels import _recurrent as recurrent
-from autocalc._kernels._budgets import Inputs, budget
+from autocalc._kernels._budgets import (
+    SPLIT,
+    Inputs,
+    Lost,
+    Tolerance,
+    budget,
+    lost_in_parts,
+)
 from autocalc._kernels._budgets_recurrent import (
     carried,
     joined,
     numbers,
     with_last,
 )
-from autocalc._kernels._spec import Array, Attributes
+from autocalc._kernels._spec import Array, Attributes, Budget
 
 _TEXT = "K eps of the products' terms in each step, carried through the next ones"
 
@@ -33,11 +40,14 @@ def _product(d: Array, off: Array, w: Array, eps: float) -> Array:
     return (d.shape[-1] + 2) * eps * size + carried(off, w)
 
 
+def _rows(x: Array) -> Array:
+    """Return the rows of all steps and examples."""
+    return x.reshape(x.shape[0] * x.shape[1], x.shape[2])
+
+
 def _times(d: Array, off: Array, a: Array, eps: float) -> Array:
     """Bound the error of ``d^T a`` over all steps and examples."""
-    rows = d.shape[0] * d.shape[1]
-    d, off, a = (x.reshape(rows, x.shape[2]) for x in (d, off, a))
-    return _product(d.T, off.T, a, eps)
+    return _product(_rows(d).T, _rows(off).T, _rows(a), eps)
 
 
 def _total(d: Array, off: Array, eps: float) -> Array:
@@ -75,55 +85,68 @@ def rnn_backward(
     return with_last(limits, expected, eps)
 
 
-@budget(_TEXT)
-def lstm_backward(
-    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
-) -> Sequence[Any]:
-    g, gc, x, w_ih, w_hh, out, acts, cells, h0, c0 = numbers(inputs)
-    (reverse,) = attributes
-    dh, off_h, off_c = (np.zeros_like(h0) for _ in range(3))
-    dc = np.zeros_like(c0) if gc is None else gc
-    first = recurrent.before(np, cells, c0, reverse)
-    parts: dict[int, Array] = {}
-    offs: dict[int, Array] = {}
-    for t in reversed(recurrent.order(x.shape[0], reverse)):
-        i, f, a, o = recurrent.blocks(acts[t], 4)
-        c, top = np.abs(first[t]), np.tanh(cells[t])
-        dh, off_h = dh + g[t], off_h + eps * np.abs(dh + g[t])
-        size_h = np.abs(dh)
-        dc = dc + dh * o * (1 - top**2)
-        off_c = off_c + off_h * o * (1 - top**2) + _TOP * eps * size_h * o
-        off_c = off_c + eps * np.abs(dc)
-        size_c = np.abs(dc)
-        parts[t] = np.concatenate(
-            [
-                dc * a * i * (1 - i),
-                dc * first[t] * f * (1 - f),
-                dc * i * (1 - a**2),
-                dh * top * o * (1 - o),
-            ],
-            axis=1,
+def _lstm_backward(lost: Lost) -> Tolerance:
+    def tolerance(
+        inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+    ) -> Sequence[Any]:
+        g, gc, x, w_ih, w_hh, out, acts, cells, h0, c0 = numbers(inputs)
+        (reverse,) = attributes
+        dh, off_h, off_c = (np.zeros_like(h0) for _ in range(3))
+        dc = np.zeros_like(c0) if gc is None else gc
+        first = recurrent.before(np, cells, c0, reverse)
+        parts: dict[int, Array] = {}
+        offs: dict[int, Array] = {}
+        for t in reversed(recurrent.order(x.shape[0], reverse)):
+            i, f, a, o = recurrent.blocks(acts[t], 4)
+            c, top = np.abs(first[t]), np.tanh(cells[t])
+            dh, off_h = dh + g[t], off_h + eps * np.abs(dh + g[t])
+            size_h = np.abs(dh)
+            dc = dc + dh * o * (1 - top**2)
+            off_c = off_c + off_h * o * (1 - top**2) + _TOP * eps * size_h * o
+            off_c = off_c + eps * np.abs(dc)
+            size_c = np.abs(dc)
+            parts[t] = np.concatenate(
+                [
+                    dc * a * i * (1 - i),
+                    dc * first[t] * f * (1 - f),
+                    dc * i * (1 - a**2),
+                    dh * top * o * (1 - o),
+                ],
+                axis=1,
+            )
+            off = [
+                off_c * np.abs(a) * i * (1 - i) + 5 * eps * size_c * np.abs(a) * i,
+                off_c * c * f * (1 - f) + 5 * eps * size_c * c * f,
+                off_c * i * (1 - a**2) + 6 * eps * size_c * i,
+                off_h * np.abs(top) * o * (1 - o) + 9 * eps * size_h * np.abs(top) * o,
+            ]
+            offs[t] = np.concatenate(off, axis=1)
+            dc, off_c = dc * f, off_c * f + eps * size_c * f
+            dh, off_h = (
+                np.matmul(parts[t], w_hh),
+                _product(parts[t], offs[t], w_hh, eps),
+            )
+        width = 4 * h0.shape[1]
+        d, off_d = _sum_of(parts, g, width), _sum_of(offs, g, width)
+        before = recurrent.before(np, out, h0, reverse)
+        turned = _rows(d).T
+        limits = (
+            _product(d, off_d, w_ih, eps),
+            _times(d, off_d, x, eps) + lost(turned, _rows(x)),
+            _times(d, off_d, before, eps) + lost(turned, _rows(before)),
+            _total(d, off_d, eps),
+            off_h,
+            off_c,
         )
-        off = [
-            off_c * np.abs(a) * i * (1 - i) + 5 * eps * size_c * np.abs(a) * i,
-            off_c * c * f * (1 - f) + 5 * eps * size_c * c * f,
-            off_c * i * (1 - a**2) + 6 * eps * size_c * i,
-            off_h * np.abs(top) * o * (1 - o) + 9 * eps * size_h * np.abs(top) * o,
-        ]
-        offs[t] = np.concatenate(off, axis=1)
-        dc, off_c = dc * f, off_c * f + eps * size_c * f
-        dh, off_h = np.matmul(parts[t], w_hh), _product(parts[t], offs[t], w_hh, eps)
-    width = 4 * h0.shape[1]
-    d, off_d = _sum_of(parts, g, width), _sum_of(offs, g, width)
-    limits = (
-        _product(d, off_d, w_ih, eps),
-        _times(d, off_d, x, eps),
-        _times(d, off_d, recurrent.before(np, out, h0, reverse), eps),
-        _total(d, off_d, eps),
-        off_h,
-        off_c,
-    )
-    return with_last(limits, expected, eps)
+        return with_last(limits, expected, eps)
+
+    return tolerance
+
+
+lstm_backward = Budget(_TEXT, _lstm_backward(lambda _a, _b: 0.0))
+lstm_backward_split = Budget(
+    f"{_TEXT}; the weights'{SPLIT}", _lstm_backward(lost_in_parts)
+)
 
 
 @budget(_TEXT)

@@ -116,6 +116,9 @@ class KernelSet:
         `KERNEL_API_VERSION` of the contract that the set was written for.
     rank
         Higher wins; the reference is 0, BLAS 100, SIMD 200 to 300.
+    decomposes
+        Whether composites that the set lacks run as its primitives, where it has their
+        lead.  False for a set that adds to another: its calls alone are its own.
     determinism
         None, ``"run"`` (same bits in each run) or ``"threads"`` (also for any number
         of threads).
@@ -134,6 +137,7 @@ class KernelSet:
     rank: int = 150
     device: str = "cpu"
     requires: frozenset[str] | set[str] = frozenset()
+    decomposes: bool = True
     determinism: Literal["run", "threads"] | None = None
     allocator: Callable[[], Allocator] | None = None
     set_num_threads: Callable[[int], None] | None = None

@@ -203,6 +203,7 @@ SPECS = (
         decomposition=lstm_backward_in_primitives,
         lead="gemm",
         budget=budgets_backward.lstm_backward,
+        exceptions={"split": budgets_backward.lstm_backward_split},
         samples=samples.lstm_backward,
         work=recurrent.backward_work(_backward_rule, 4, 40.0, x=2),
         key="shapes",

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+//
+// Products in bfloat16 parts. All numbers are integers that need three parts, small
+// enough for every sum to be exact, and results are compared so.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "pool.hpp"
+#include "split_product.hpp"
+
+using namespace autocalc::simd::AC_ISA;
+
+namespace {
+
+constexpr float guard = 12345.5f;
+constexpr int64_t margin = 40;
+
+std::size_t index(int64_t i) { return static_cast<std::size_t>(i); }
+
+// Memory of `count` elements between guards.
+struct Guarded {
+    int64_t count;
+    std::vector<float> memory;
+    explicit Guarded(int64_t count_)
+        : count(count_), memory(index(count_ + 2 * margin), guard) {}
+    float* data() { return memory.data() + margin; }
+    [[nodiscard]] bool whole() const {
+        for (int64_t i = 0; i < margin; ++i) {
+            if (memory[index(i)] != guard || memory[index(margin + count + i)] != guard)
+                return false;
+        }
+        return true;
+    }
+};
+
+struct Shape {
+    int64_t m, n, k;
+    bool a_along_k, b_along_k;
+};
+
+// Step 0 of a takes all three parts; b has 0 or 1 for it. Other numbers are small.
+float element(int64_t step, int64_t other, bool left) {
+    if (step == 0) return left ? 5921371.0f : static_cast<float>(other % 2);
+    return static_cast<float>((31 * step + 17 * other) % 7 - 3);
+}
+
+bool multiplies_exactly(const Shape& s) {
+    Guarded a(s.m * s.k), b(s.k * s.n), c(s.m * s.n);
+    Product<float> p = {};
+    p.m = s.m;
+    p.n = s.n;
+    p.k = s.k;
+    p.a = a.data();
+    p.a_row = s.a_along_k ? s.k : 1;
+    p.a_col = s.a_along_k ? 1 : s.m;
+    p.b = b.data();
+    p.b_row = s.b_along_k ? 1 : s.n;
+    p.b_col = s.b_along_k ? s.k : 1;
+    p.c = c.data();
+    p.c_row = s.n;
+    p.alpha = 1;
+    for (int64_t k = 0; k < s.k; ++k) {
+        for (int64_t i = 0; i < s.m; ++i)
+            a.data()[i * p.a_row + k * p.a_col] = element(k, i, true);
+        for (int64_t j = 0; j < s.n; ++j)
+            b.data()[k * p.b_row + j * p.b_col] = element(k, j, false);
+    }
+    if (!multiply_split(p, autocalc::runtime::kernel_context())) return false;
+    for (int64_t i = 0; i < s.m; ++i) {
+        for (int64_t j = 0; j < s.n; ++j) {
+            double sum = 0;
+            for (int64_t k = 0; k < s.k; ++k)
+                sum += double(p.a[i * p.a_row + k * p.a_col]) *
+                       double(p.b[k * p.b_row + j * p.b_col]);
+            if (c.data()[i * s.n + j] != static_cast<float>(sum)) return false;
+        }
+    }
+    return c.whole() && a.whole() && b.whole();
+}
+
+}  // namespace
+
+TEST_CASE("a split product is that of its parts") {
+    for (const int threads : {1, 3}) {
+        autocalc::runtime::set_num_threads(threads);
+        for (const bool a : {false, true}) {
+            for (const bool b : {false, true}) {
+                CHECK(multiplies_exactly({32, 32, 32, a, b}));
+                CHECK(multiplies_exactly({33, 65, 70, a, b}));
+                CHECK(multiplies_exactly({16, 300, 31, a, b}));
+                CHECK(multiplies_exactly({310, 15, 545, a, b}));
+                CHECK(multiplies_exactly({1, 1, 1, a, b}));
+            }
+        }
+    }
+}
+
+TEST_CASE("a number is the sum of its three parts") {
+    Guarded x(32);
+    for (int64_t i = 0; i < x.count; ++i)
+        x.data()[i] = (i % 2 == 0 ? 1.0f : -1.0f) / static_cast<float>(2 * i + 3);
+    const SplitOperand row = {x.data(), 1, 32, 32, 1, true};
+    alignas(64) int32_t packed[chunk_pairs];
+    pack_strips(row, 0, 1, 0, 1, packed, chunk_pairs);
+    const auto number = [](uint32_t half) {
+        const uint32_t bits = half << 16;
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    };
+    for (int64_t i = 0; i < 32; ++i) {
+        float sum = 0;
+        for (int64_t level = levels - 1; level >= 0; --level) {
+            const auto pair =
+                static_cast<uint32_t>(packed[level * level_pairs + i % half_strip]);
+            sum += number(i < half_strip ? pair & 0xffff : pair >> 16);
+        }
+        CHECK(sum == x.data()[i]);
+    }
+}
