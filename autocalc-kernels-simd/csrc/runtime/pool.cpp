@@ -27,10 +27,13 @@
 namespace autocalc::runtime {
 namespace {
 
-// About 90 microseconds on Skylake, where a pause takes some 100 cycles, and 20 to 40
-// elsewhere: longer than Python needs between two kernels, and short enough to leave an
-// idle core idle.
+// 50 to 100 microseconds: longer than Python needs between two kernels.
 constexpr int spin_limit = 2000;
+// About a millisecond more, in which any other thread may have the processor. Waking a
+// sleeper costs some 50 us in a virtual machine: a small transformer's step takes 0.87
+// of its time, an MLP's 0.97, and a loader's thread beside them costs no more than
+// before; spinning as long without yielding, it costs a third more (Zen 4).
+constexpr int yield_limit = 2000;
 constexpr std::size_t cache_line = 64;
 
 void pause_briefly() {
@@ -41,7 +44,7 @@ void pause_briefly() {
 #endif
 }
 
-// One waiter: spins on a condition, then sleeps until `wake`. Whoever makes the
+// One waiter: spins on a condition, yields, then sleeps until `wake`. Whoever makes the
 // condition true does so with a read-modify-write before `wake`, which then cannot miss
 // a sleeper. A sequentially consistent store would do, and is the same instruction on
 // x86; but QEMU 7.2 lets the load after an Arm `stlr` overtake it, and 5 of 12 runs of
@@ -49,10 +52,13 @@ void pause_briefly() {
 class Doorbell {
   public:
     template <class Ready>
-    void wait(int spins, Ready ready) {
-        for (int i = 0; i < spins; ++i) {
+    void wait(bool spins, Ready ready) {
+        for (int i = 0; spins && i < spin_limit + yield_limit; ++i) {
             if (ready()) return;
-            pause_briefly();
+            if (i < spin_limit)
+                pause_briefly();
+            else
+                std::this_thread::yield();
         }
         std::unique_lock<std::mutex> lock(mutex_);
         sleeping_.exchange(true);
@@ -155,8 +161,8 @@ class Pool {
     void publish();
     void withdraw();
     void await();
-    [[nodiscard]] int spins() const {
-        return crowded_.load(std::memory_order_relaxed) ? 0 : spin_limit;
+    [[nodiscard]] bool spins() const {
+        return !crowded_.load(std::memory_order_relaxed);
     }
 
     std::mutex submitting_;
