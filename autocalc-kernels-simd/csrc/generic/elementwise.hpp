@@ -5,6 +5,7 @@
 #pragma once
 
 #include "loops.hpp"
+#include "streamed.hpp"
 #include "transpose.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -148,6 +149,15 @@ inline void elementwise(ac_context* context, const ac_array* const* arrays,
         parallel(context, count_tiles(nest, across), worthwhile,
                  [&](int64_t begin, int64_t end) {
                      run_tiled(nest, across, begin, end, kernel, parameters);
+                 });
+        return;
+    }
+    if (is_streamed(nest)) {
+        parallel(context, ceil_div(nest.total, element_tile), true,
+                 [&](int64_t begin, int64_t end) {
+                     run_streamed(nest, begin * element_tile,
+                                  smaller(end * element_tile, nest.total), kernel,
+                                  parameters);
                  });
         return;
     }
