@@ -4,6 +4,7 @@
 // All numbers are small integers, so every sum is exact and results are compared so.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -271,6 +272,44 @@ TEST_CASE_TEMPLATE("more steps than one block of k", T, AC_TYPES) {
         for (const Order b : {Order::rows, Order::columns})
             check_product<T>(9, 20, k, a, b, all_extras<T>[4]);
     }
+}
+
+// Of an aligned b; the same rows a little further on are packed before the first tile.
+TEST_CASE_TEMPLATE("few rows pack b on their way to the same bits", T, AC_TYPES) {
+    constexpr int64_t n = 192, k = k_block_limit + 300;
+    constexpr int64_t line = 64 / int64_t{sizeof(T)};
+    autocalc::runtime::set_num_threads(2);
+    for (const int64_t m : {tile_rows[2] + 1, 32, 48}) {
+        CAPTURE(m);
+        const Matrix<T> a = matrix<T>(m, k, Order::rows).fill(1);
+        std::vector<T> room(index(k * n + 2 * line));
+        std::vector<T> results[2];
+        const auto past =
+            reinterpret_cast<std::uintptr_t>(room.data()) % 64 / sizeof(T);
+        const int64_t aligned = line - static_cast<int64_t>(past);
+        for (const int64_t shift : {0, 1}) {
+            T* b = room.data() + aligned + shift;
+            for (int64_t i = 0; i < k * n; ++i) b[i] = T(1) / T(i % 1013 + 1);
+            std::vector<T>& c = results[shift];
+            c.assign(index(m * n), T(guard));
+            Product<T> p = {};
+            p.m = m;
+            p.n = p.b_row = p.c_row = n;
+            p.k = k;
+            p.a = a.data();
+            p.a_row = a.row;
+            p.a_col = p.b_col = 1;
+            p.b = b;
+            p.c = c.data();
+            p.alpha = 1;
+            CHECK(rows_aligned(p.b, p.b_row) == (shift == 0));
+            CHECK(make_plan(p).path == Path::packed);
+            REQUIRE(multiply_typed(p, autocalc::runtime::kernel_context()));
+            CHECK(std::abs(c[index(m * n - 1)]) < T(guard));
+        }
+        CHECK(results[0] == results[1]);
+    }
+    autocalc::runtime::set_num_threads(1);
 }
 
 TEST_CASE_TEMPLATE("products of a batch", T, AC_TYPES) {

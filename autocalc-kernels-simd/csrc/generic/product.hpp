@@ -68,6 +68,7 @@ struct Tile {
     const T* b;       // rows of `vectors` full registers
     int64_t b_row;
     int64_t b_ahead;  // how far ahead of b to ask for memory, or 0
+    T* packed;        // where a packing tile puts b
     T* c;
     int64_t c_row;
     int64_t columns;  // of c; only the last register may be partly used

@@ -10,19 +10,6 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// The operands of one index of the batch.
-template <class T>
-struct Matrices {
-    const T* a;
-    const T* b;
-    T* c;
-    T* pre;
-};
-
-struct Block {
-    int64_t m0, m1, n0, n1;
-};
-
 // Sums that are added to what c holds.
 template <class T>
 void add_dots(const Product<T>& p, const Matrices<T>& at, const Block& block,

@@ -24,10 +24,11 @@ constexpr int64_t product_serial_work = 600000;
 // Rows this far apart compete for the same sets of L1, which holds eight of them.
 constexpr int64_t bad_stride_bytes = 2048;
 constexpr int64_t bad_stride_rows = 7;
-constexpr int64_t vector_columns = 1024;  // of a task: 4 or 8 KiB of c
-constexpr int64_t vector_work = 1 << 18;  // elements of b that are worth two threads
-constexpr int64_t steps_ahead = 8;        // of k, for which b is asked for early
-constexpr int64_t groups_at_once = 8;     // of rows of a: 96 rows are six lines
+constexpr int64_t vector_columns = 1024;     // of a task: 4 or 8 KiB of c
+constexpr int64_t vector_work = 1 << 18;     // elements of b that are worth two threads
+constexpr int64_t steps_ahead = 8;           // of k, for which b is asked for early
+constexpr int64_t packing_steps_ahead = 24;  // the same, into L2: rows compete in L1
+constexpr int64_t groups_at_once = 8;        // of rows of a: 96 rows are six lines
 
 int64_t l2_bytes() {
     static int64_t known = 0;
@@ -62,6 +63,20 @@ struct Plan {
     int64_t slab;         // swapped: tiles of c that are transposed together
     int64_t group;        // PackA::groups: tiles of a that share registers ...
     int64_t group_width;  // ... in this many elements
+};
+
+// The operands of one index of the batch.
+template <class T>
+struct Matrices {
+    const T* a;
+    const T* b;
+    T* c;
+    T* pre;
+};
+
+// Rows m0 to m1 and columns n0 to n1 of c.
+struct Block {
+    int64_t m0, m1, n0, n1;
 };
 
 // Measured in cycles for each element on Cascade Lake: 0.8 to pack with a transpose, 2

@@ -84,9 +84,13 @@ constexpr int rows_together = 3;
 // two instructions a cycle, whatever they are: with the four prefetches for b that once
 // stood in every step, 6 x 4 registers ran at 69 % of the multipliers' rate, without
 // them at 78 % (b in L2, Cascade Lake).
-// `packed`: rows of b follow each other, so that the distances are constants.
-template <class T, int rows, int vectors, Runs runs, bool packed>
+// How a tile finds b: rows anywhere; one after another, so that the distances are
+// constants; or anywhere, to be packed on the way.
+enum class Right { apart, packed, packing };
+
+template <class T, int rows, int vectors, Runs runs, Right b_lies>
 AC_NOINLINE void run_tile(const Tile<T>& t) {
+    constexpr bool packed = b_lies == Right::packed;
     constexpr int lanes = vec<T>::lanes;
     constexpr int line = 64 / static_cast<int>(sizeof(T));
     constexpr bool along_k = runs == Runs::along_k;
@@ -95,6 +99,7 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
     for_tile<rows, vectors, lanes>(
         0, [&](int i, int v, int64_t) { sum[i][v] = zero<T>(); });
     const char* b = reinterpret_cast<const char*>(t.b);
+    T* copy = t.packed;
     const T* next = t.next_a;
     const int64_t b_ahead = bytes_of<T>(t.b_ahead);
     // In bytes: needs no scaling.
@@ -122,6 +127,11 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
         vec<T> bv[vectors];
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; ++v) bv[v] = load(from + v * lanes);
+        if (b_lies == Right::packing) {
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; ++v)
+                store(copy + (step * vectors + v) * lanes, bv[v]);
+        }
 #pragma GCC unroll 16
         for (int i = 0; i < rows; ++i) {
             // An address with an index would be two instructions again.
@@ -139,6 +149,10 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
     const auto end_steps = [&](int steps) __attribute__((always_inline)) {
         b += steps * b_row;
         hide_origin(b);
+        if (b_lies == Right::packing) {
+            copy += steps * vectors * lanes;
+            hide_origin(copy);
+        }
         if (!packed) {
             hide_origin(b_row);
             hide_origin(three_rows);
@@ -167,7 +181,8 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
                     for (int step = 0; step < steps_together; ++step) {
 #pragma GCC unroll 4
                         for (int v = 0; v < vectors * lanes; v += line)
-                            __builtin_prefetch(right(step) + b_ahead + bytes_of<T>(v));
+                            __builtin_prefetch(right(step) + b_ahead + bytes_of<T>(v),
+                                               0, b_lies == Right::packing ? 2 : 3);
                     }
                 }
                 run_step(0);
@@ -210,12 +225,12 @@ AC_NOINLINE void run_any_tile(const Tile<T>& t) {
         if (t.b_ahead == 0 && t.runs <= 1) {
             run_tall_tile<T, rows>(t);
         } else {
-            run_tile<T, rows, vectors, runs, false>(t);
+            run_tile<T, rows, vectors, runs, Right::apart>(t);
         }
     } else if (tall && t.b_ahead == 0 && t.b_row == vectors * vec<T>::lanes) {
-        run_tile<T, rows, vectors, runs, tall>(t);
+        run_tile<T, rows, vectors, runs, tall ? Right::packed : Right::apart>(t);
     } else {
-        run_tile<T, rows, vectors, runs, false>(t);
+        run_tile<T, rows, vectors, runs, Right::apart>(t);
     }
 }
 
@@ -240,6 +255,16 @@ AC_INLINE TileFunction<T> tile_of(Runs runs, int64_t rows) {
     return runs == Runs::along_k
                ? MakeTileList<T, vectors, Runs::along_k, most>::type::functions[rows]
                : MakeTileList<T, vectors, Runs::along_m, most>::type::functions[rows];
+}
+
+// Tiles of most registers and almost as many rows as they can have, which pack b on
+// their way. Rows of a run along k.
+template <class T>
+AC_INLINE TileFunction<T> packing_tile_function(int64_t rows) {
+    constexpr int most = tile_rows[tile_vectors];
+    return rows == most
+               ? run_tile<T, most, tile_vectors, Runs::along_k, Right::packing>
+               : run_tile<T, most - 1, tile_vectors, Runs::along_k, Right::packing>;
 }
 
 template <class T>

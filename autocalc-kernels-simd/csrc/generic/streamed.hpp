@@ -40,8 +40,9 @@ inline void stream_lines(char* to, const char* from, int64_t bytes) {
     for (int64_t i = 0; i < bytes; i += line_bytes) {
 #pragma GCC unroll 4
         for (int64_t j = i; j < i + line_bytes; j += word)
-            _mm_stream_si128(reinterpret_cast<__m128i*>(to + j),
-                             _mm_load_si128(reinterpret_cast<const __m128i*>(from + j)));
+            _mm_stream_si128(
+                reinterpret_cast<__m128i*>(to + j),
+                _mm_load_si128(reinterpret_cast<const __m128i*>(from + j)));
     }
 }
 
