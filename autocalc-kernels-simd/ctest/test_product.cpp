@@ -276,7 +276,7 @@ TEST_CASE_TEMPLATE("more steps than one block of k", T, AC_TYPES) {
 
 // Of an aligned b; the same rows a little further on are packed before the first tile.
 TEST_CASE_TEMPLATE("few rows pack b on their way to the same bits", T, AC_TYPES) {
-    constexpr int64_t n = 192, k = k_block_limit + 300;
+    constexpr int64_t n = 6144, k = 70;
     constexpr int64_t line = 64 / int64_t{sizeof(T)};
     autocalc::runtime::set_num_threads(2);
     for (const int64_t m : {tile_rows[2] + 1, 32, 48}) {

@@ -29,14 +29,15 @@ uint64_t next_number() {
     return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
-// What a thread's scratch memory holds of b, and for which product: the next run of the
-// same product's tasks finds it there.
+// What a thread has packed of b, where, and for which product: the next run of the same
+// product's tasks finds it there. Asking for that scratch memory again would replace it.
 struct Kept {
     uint64_t number;
+    void* packed;
     const void* from;
     int64_t columns;
 };
-thread_local Kept kept = {0, nullptr, 0};
+thread_local Kept kept = {0, nullptr, nullptr, 0};
 
 // What one thread needs for its run of tasks.
 template <class T>

@@ -28,11 +28,13 @@ bool open_bench(const Job<T>& job, Bench<T>& bench) {
     const int64_t columns = block_columns<T>(plan);
     if (job.shared_b == nullptr &&
         (plan.path != Path::direct || p.n % vec<T>::lanes != 0)) {
-        bench.packed_b = scratch_of<T>(job.context, slot_b, columns * k);
-        if (bench.packed_b == nullptr) return false;
-        if (kept.number == job.number) {
+        if (kept.number == job.number && kept.packed != nullptr) {
+            bench.packed_b = static_cast<T*>(kept.packed);
             bench.packed_from = static_cast<const T*>(kept.from);
             bench.packed_columns = kept.columns;
+        } else {
+            bench.packed_b = scratch_of<T>(job.context, slot_b, columns * k);
+            if (bench.packed_b == nullptr) return false;
         }
     }
     int64_t rows = 0;
@@ -84,7 +86,7 @@ void run_tasks(void* arg, int64_t begin, int64_t end) {
         }
         begin += (m_end - m) * (n_end - n);
     }
-    kept = {job.number, bench.packed_from, bench.packed_columns};
+    kept = {job.number, bench.packed_b, bench.packed_from, bench.packed_columns};
 }
 
 // ---- b packed once for all threads: worth it where each of them would need all of it

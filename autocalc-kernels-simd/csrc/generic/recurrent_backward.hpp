@@ -6,6 +6,7 @@
 #pragma once
 
 #include "recurrent.hpp"
+#include "transpose.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -214,21 +215,29 @@ bool weight_gradient(const Backward<T, Cell>& job, const GradientBlocks& blocks,
         Strided<T>{lines, layer.features + layer.hidden, 1}, out, T(0), context);
 }
 
-// Where both weights have the same gradients of sums, one product serves both.
+// Rows of a transposed gradient, [columns][rows], into it.
+template <class T>
+void turn_back(const T* turned, int64_t rows, int64_t columns, T* to) {
+    const int64_t item = int64_t{sizeof(T)};
+    transpose_items(reinterpret_cast<char*>(to), columns * item,
+                    reinterpret_cast<const char*>(turned), rows * item, rows, columns,
+                    item);
+}
+
+// Where both weights have the same gradients of sums, one product serves both: the
+// lines, of which there are fewer columns, times them, so that the wider operand needs
+// no packing.
 template <class T, class Cell>
 bool both_gradients(const Backward<T, Cell>& job, const T* lines, T* both,
                     ac_context* context) {
     const Layer& layer = job.layer;
-    const int64_t line = layer.features + layer.hidden;
-    if (!weight_gradient(job, Cell::of_x[0], lines, Written<T>{both, line}, line,
-                         context))
+    const int64_t line = layer.features + layer.hidden, row = job.row_elements();
+    if (!multiply_whole(line, row, layer.steps * layer.batch,
+                        Strided<T>{lines, 1, line}, Strided<T>{job.d, row, 1},
+                        Written<T>{both, row}, T(0), context))
         return false;
-    for (int64_t i = 0; i < Cell::gates * layer.hidden; ++i) {
-        memcpy(job.to.dw_ih + i * layer.features, both + i * line,
-               static_cast<size_t>(bytes_of<T>(layer.features)));
-        memcpy(job.to.dw_hh + i * layer.hidden, both + i * line + layer.features,
-               static_cast<size_t>(bytes_of<T>(layer.hidden)));
-    }
+    turn_back(both, row, layer.features, job.to.dw_ih);
+    turn_back(both + layer.features * row, row, layer.hidden, job.to.dw_hh);
     return true;
 }
 
