@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Putting the package together: `Tensor`'s methods learn what functions there are.
 
-The arithmetic of ``a * b`` is bound without the extra call: it would cost as much as
-the bookkeeping of a small operator.
+The arithmetic of ``a * b`` and ``a @ b`` is bound without the extra call: it would cost
+as much as the bookkeeping of a small operator.
 """
 
 from __future__ import annotations
@@ -44,3 +44,4 @@ def bind() -> None:
     for name in ("add", "sub", "mul", "pow", "truediv", "neg"):
         operator = getattr(ops, "div" if name == "truediv" else name)
         setattr(_methods.TensorMethods, f"__{name}__", operator)
+    setattr(_methods.TensorMethods, "__matmul__", _functional.matmul)
