@@ -41,7 +41,9 @@ def bind() -> None:
             ops=ops,
             division=division,
         )
-    for name in ("add", "sub", "mul", "pow", "truediv", "neg"):
-        operator = getattr(ops, "div" if name == "truediv" else name)
+    operators = {
+        name: getattr(ops, name) for name in ("add", "sub", "mul", "pow", "neg")
+    }
+    operators |= {"truediv": ops.div, "matmul": _functional.matmul}
+    for name, operator in operators.items():
         setattr(_methods.TensorMethods, f"__{name}__", operator)
-    setattr(_methods.TensorMethods, "__matmul__", _functional.matmul)

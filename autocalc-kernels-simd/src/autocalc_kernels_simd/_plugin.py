@@ -132,7 +132,8 @@ def _set_num_threads(count: int) -> None:
 def _info() -> dict[str, str]:
     from autocalc_kernels_simd import _core
 
-    return {"threads": str(_core.num_threads()), "pool": "own, spins, yields, then sleeps"}
+    pool = "own, spins, yields, then sleeps"
+    return {"threads": str(_core.num_threads()), "pool": pool}
 
 
 def _winograd(isa: _Isa) -> KernelSet:
