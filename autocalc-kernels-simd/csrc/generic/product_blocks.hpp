@@ -30,7 +30,8 @@ uint64_t next_number() {
 }
 
 // What a thread has packed of b, where, and for which product: the next run of the same
-// product's tasks finds it there. Asking for that scratch memory again would replace it.
+// product's tasks finds it there. Asking for that scratch memory again would replace
+// it.
 struct Kept {
     uint64_t number;
     void* packed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The thread pool: persistent workers that spin for a moment, yield for a while and then
-// sleep. A job is a count of tasks, cut into as many contiguous runs as there are
+// The thread pool: persistent workers that spin for a moment, yield for a while and
+// then sleep. A job is a count of tasks, cut into as many contiguous runs as there are
 // threads, and the runs differ by at most one task. Each thread takes one run, a long
 // one in pieces, and then what others have not come to. The count comes from shapes
 // alone, so results never depend on how many threads there are.
