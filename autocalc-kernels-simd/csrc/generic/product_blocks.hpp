@@ -104,6 +104,15 @@ void pack_block(Bench<T>& bench, const T* b, int64_t k, const Panels<T>& panels)
     keep_packed(bench, b, panels);
 }
 
+// The tile of a row of them that belongs to a panel.
+template <class T>
+AC_INLINE void begin_at(Tile<T>& tile, const Tile<T>& row, const Panel& panel) {
+    tile.columns = panel.columns;
+    tile.c = row.c + panel.begin;
+    if (row.pre != nullptr) tile.pre = row.pre + panel.begin;
+    if (row.bias != nullptr) tile.bias = row.bias + panel.begin;
+}
+
 // One row of tiles through all panels of the block. tile.c, .pre and .bias begin at the
 // block's first column.
 template <class T>
@@ -116,13 +125,10 @@ void run_row(const Job<T>& job, Tile<T> tile, int64_t rows, const T* b, const T*
         const Panel panel = panels.at(i);
         const bool direct =
             job.plan.path == Path::direct && panel.columns == panel.width;
-        tile.columns = panel.columns;
+        begin_at(tile, row, panel);
         tile.b = direct ? b + panel.begin : packed + panel.begin * tile.k;
         tile.b_row = direct ? p.b_row : panel.width;
         tile.b_ahead = direct ? job.plan.b_ahead : 0;
-        tile.c = row.c + panel.begin;
-        if (row.pre != nullptr) tile.pre = row.pre + panel.begin;
-        if (row.bias != nullptr) tile.bias = row.bias + panel.begin;
         tile.next_a = i == 0 ? row.next_a : nullptr;
         tile_function<T>(panel.width / vec<T>::lanes, runs, rows)(tile);
     }
@@ -216,12 +222,9 @@ void run_packing_row(Bench<T>& bench, Tile<T> tile, int64_t rows, const T* b,
     tile.b_ahead = packing_steps_ahead * tile.b_row;
     for (int64_t i = 0; i < panels.count; ++i) {
         const Panel panel = panels.at(i);
-        tile.columns = panel.columns;
+        begin_at(tile, row, panel);
         tile.b = b + panel.begin;
         tile.packed = bench.packed_b + panel.begin * tile.k;
-        tile.c = row.c + panel.begin;
-        if (row.pre != nullptr) tile.pre = row.pre + panel.begin;
-        if (row.bias != nullptr) tile.bias = row.bias + panel.begin;
         packing_tile_function<T>(rows)(tile);
     }
     keep_packed(bench, b, panels);
