@@ -206,8 +206,8 @@ template <class T>
 bool packs_on_its_way(const Bench<T>& bench, const T* b, const RowTiles& rows,
                       const Panels<T>& panels) {
     const Product<T>& p = *bench.job->product;
-    return bench.job->plan.path == Path::packed && p.a_col == 1 && p.b_col == 1 &&
-           rows_aligned(b, p.b_row) &&
+    return bench.job->plan.path == Path::packed && bench.packed_b != nullptr &&
+           p.a_col == 1 && p.b_col == 1 && rows_aligned(b, p.b_row) &&
            panels.columns % (tile_vectors * vec<T>::lanes) == 0 &&
            rows.tiles <= most_packing_tiles &&
            rows.start(1) - rows.start(0) >= tile_rows[tile_vectors] - 1 &&

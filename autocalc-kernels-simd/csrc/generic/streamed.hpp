@@ -49,7 +49,9 @@ inline void stream_lines(char* to, const char* from, int64_t bytes) {
 inline void finish_streams() { _mm_sfence(); }
 #else
 inline int64_t amd_last_cache() { return 0; }
-inline void stream_lines(char*, const char*, int64_t) {}
+inline void stream_lines(char* to, const char* from, int64_t bytes) {
+    memcpy(to, from, static_cast<size_t>(bytes));
+}
 inline void finish_streams() {}
 #endif
 
