@@ -21,9 +21,9 @@ namespace {
 constexpr int64_t line_bytes = 64;
 constexpr int64_t streamed_bytes = 4096;  // at a time
 
-// From how many bytes on results are streamed, where that is fast: the last cache of a
-// core's complex. sysconf answers that of the whole package, ten times as much.
 #if defined(__x86_64__)
+// Bytes of the last cache of a core's complex; 0 on other CPUs than AMD's. sysconf
+// answers that of the whole package, ten times as much.
 inline int64_t amd_last_cache() {
     unsigned a, b, c, d;
     if (__get_cpuid(0, &a, &b, &c, &d) == 0 || b != signature_AMD_ebx) return 0;
@@ -55,6 +55,7 @@ inline void stream_lines(char* to, const char* from, int64_t bytes) {
 inline void finish_streams() {}
 #endif
 
+// From how many bytes on results are streamed: never, where that is slow.
 inline int64_t streamed_from() {
     static int64_t known = 0;
     int64_t bytes = __atomic_load_n(&known, __ATOMIC_RELAXED);
