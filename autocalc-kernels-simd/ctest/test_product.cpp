@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The matrix product: its register tiles one by one, then whole products on every path.
-// All numbers are small integers, so every sum is exact and results are compared so.
+// Numbers are small integers, unless said: every sum is exact and compared so.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -274,7 +274,8 @@ TEST_CASE_TEMPLATE("more steps than one block of k", T, AC_TYPES) {
     }
 }
 
-// Of an aligned b; the same rows a little further on are packed before the first tile.
+// Of an aligned b, of fractions; the same rows a little further on are packed before
+// the first tile.
 TEST_CASE_TEMPLATE("few rows pack b on their way to the same bits", T, AC_TYPES) {
     constexpr int64_t n = 6144, k = 70;
     constexpr int64_t line = 64 / int64_t{sizeof(T)};

@@ -127,10 +127,12 @@ inline int64_t bytes_of(const Nest& nest) {
 
 // Tiles `begin` to `end`, each upward, in an order of their own.
 inline void run_elements(const Nest& nest, int64_t begin, int64_t end, bool upward,
+                         void (*walk)(const Nest&, int64_t, int64_t, RunKernel,
+                                      const void*),
                          RunKernel kernel, const void* parameters) {
     const auto run = [&](int64_t from, int64_t to) {
-        run_nest(nest, from * element_tile, smaller(to * element_tile, nest.total),
-                 kernel, parameters);
+        walk(nest, from * element_tile, smaller(to * element_tile, nest.total), kernel,
+             parameters);
     };
     if (upward) return run(begin, end);
     for (int64_t tile = end; tile > begin; --tile) run(tile - 1, tile);
@@ -152,19 +154,12 @@ inline void elementwise(ac_context* context, const ac_array* const* arrays,
                  });
         return;
     }
-    if (is_streamed(nest)) {
-        parallel(context, ceil_div(nest.total, element_tile), true,
-                 [&](int64_t begin, int64_t end) {
-                     run_streamed(nest, begin * element_tile,
-                                  smaller(end * element_tile, nest.total), kernel,
-                                  parameters);
-                 });
-        return;
-    }
-    const bool upward = bytes_of(nest) < far_bytes || next_is_upward();
+    const bool streamed = is_streamed(nest);
+    const bool upward = streamed || bytes_of(nest) < far_bytes || next_is_upward();
     parallel(context, ceil_div(nest.total, element_tile), worthwhile,
              [&](int64_t begin, int64_t end) {
-                 run_elements(nest, begin, end, upward, kernel, parameters);
+                 run_elements(nest, begin, end, upward,
+                              streamed ? run_streamed : run_nest, kernel, parameters);
              });
 }
 

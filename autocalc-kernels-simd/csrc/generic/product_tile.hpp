@@ -79,15 +79,15 @@ constexpr int64_t steps_together = 4;
 // three of them share a pointer, and several steps cost one addition.
 constexpr int rows_together = 3;
 
+// How a tile finds b: rows anywhere; one after another, so that the distances are
+// constants; or anywhere, to be packed on the way.
+enum class Right { apart, packed, packing };
+
 // Beside its multiply-adds a step has as few instructions as possible. Where another
 // tenant keeps the core's second hyperthread busy, a step is issued at little more than
 // two instructions a cycle, whatever they are: with the four prefetches for b that once
 // stood in every step, 6 x 4 registers ran at 69 % of the multipliers' rate, without
 // them at 78 % (b in L2, Cascade Lake).
-// How a tile finds b: rows anywhere; one after another, so that the distances are
-// constants; or anywhere, to be packed on the way.
-enum class Right { apart, packed, packing };
-
 template <class T, int rows, int vectors, Runs runs, Right b_lies>
 AC_NOINLINE void run_tile(const Tile<T>& t) {
     constexpr bool packed = b_lies == Right::packed;

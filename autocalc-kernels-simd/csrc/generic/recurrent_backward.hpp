@@ -215,18 +215,17 @@ bool weight_gradient(const Backward<T, Cell>& job, const GradientBlocks& blocks,
         Strided<T>{lines, layer.features + layer.hidden, 1}, out, T(0), context);
 }
 
-// Rows of a transposed gradient, [columns][rows], into it.
+// A gradient of [rows][columns] from its transpose.
 template <class T>
 void turn_back(const T* turned, int64_t rows, int64_t columns, T* to) {
-    const int64_t item = int64_t{sizeof(T)};
-    transpose_items(reinterpret_cast<char*>(to), columns * item,
-                    reinterpret_cast<const char*>(turned), rows * item, rows, columns,
-                    item);
+    transpose_block<T>(reinterpret_cast<char*>(to), bytes_of<T>(columns),
+                       reinterpret_cast<const char*>(turned), bytes_of<T>(rows), rows,
+                       columns);
 }
 
-// Where both weights have the same gradients of sums, one product serves both: the
-// lines, of which there are fewer columns, times them, so that the wider operand needs
-// no packing.
+// Where both weights have the same gradients of sums, one product serves both. It is
+// the transpose that is made: an LSTM's lines have fewer columns than its gradients,
+// which then, being the right operand, need no packing.
 template <class T, class Cell>
 bool both_gradients(const Backward<T, Cell>& job, const T* lines, T* both,
                     ac_context* context) {

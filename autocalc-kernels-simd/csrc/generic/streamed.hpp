@@ -3,9 +3,9 @@
 // Elementwise results that the last cache does not hold: made a few KiB at a time in L1
 // and written past the caches, so that memory is not read before it is overwritten.
 //
-// An addition of 16 Mi floats then moves 12 bytes an element in place of 16: 64 instead
-// of 40 GB/s on two threads of a Zen 4. On Intel's CPUs such stores are slower than
-// plain ones (52 instead of 36 ms on Cascade Lake), so that AMD's alone get them.
+// Of 16 Mi floats on two threads of a Zen 4, exp runs 1.57 times as fast, gelu 1.22,
+// x + y 1.14. On Intel's CPUs such stores are slower than plain ones (52 instead of 36
+// ms on Cascade Lake), so that AMD's alone get them.
 #pragma once
 
 #include "loops.hpp"
