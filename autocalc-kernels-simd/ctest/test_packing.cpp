@@ -133,17 +133,21 @@ TEST_CASE_TEMPLATE("rows of a are packed step by step", T, float, double) {
 TEST_CASE_TEMPLATE("groups of rows are packed side by side", T, float, double) {
     constexpr int64_t lanes = vec<T>::lanes;
     constexpr int64_t k = 21;
-    const int64_t starts[] = {2, 2 + lanes, 2 + 2 * lanes - 1};
-    const int64_t m = starts[2] + 4;
-    std::vector<T> out(static_cast<std::size_t>(2 * k * lanes), T(guard));
-    // Step i along k is row i here.
-    const Source<T> source(k, m);
-    pack_groups(starts, 2, lanes, k, source.rows.data(), m, out.data());
-    for (int64_t g = 0; g < 2; ++g) {
-        for (int64_t i = 0; i < k; ++i) {
-            for (int64_t r = 0; r < starts[g + 1] - starts[g]; ++r) {
-                CHECK(out[static_cast<std::size_t>((g * k + i) * lanes + r)] ==
-                      Source<T>::at(i, starts[g] + r));
+    // A register, less than one, more than one; the last group may be smaller, and is
+    // the end of the rows that may be read.
+    for (const int64_t width : {lanes, lanes - 1, lanes + 1}) {
+        const int64_t starts[] = {2, 2 + width, 2 + 2 * width, 1 + 3 * width};
+        const Source<T> source(k, starts[3]);  // step i along k is row i here
+        std::vector<T> out(static_cast<std::size_t>(3 * group_size<T>(width, k)),
+                           T(guard));
+        pack_groups(starts, 3, width, k, source.rows.data(), starts[3], out.data());
+        for (int64_t g = 0; g < 3; ++g) {
+            for (int64_t i = 0; i < k; ++i) {
+                for (int64_t r = 0; r < starts[g + 1] - starts[g]; ++r) {
+                    const int64_t at = g * group_size<T>(width, k) + i * width + r;
+                    CHECK(out[static_cast<std::size_t>(at)] ==
+                          Source<T>::at(i, starts[g] + r));
+                }
             }
         }
     }

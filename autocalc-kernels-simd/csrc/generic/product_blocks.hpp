@@ -192,8 +192,8 @@ void take_rows(const Bench<T>& bench, const T* a, int64_t k, const RowTiles& row
     tile.a_col = plan.group_width;
     // open_bench made room wherever rows are packed.
     // NOLINTNEXTLINE(clang-analyzer-core.NullPointerArithm)
-    tile.a = bench.packed_a + group * k * plan.group_width + rows.start(i) -
-             rows.start(i / plan.group * plan.group);
+    tile.a = bench.packed_a + group * group_size<T>(plan.group_width, k) +
+             rows.start(i) - rows.start(i / plan.group * plan.group);
 }
 
 // ---- blocks of c

@@ -137,30 +137,54 @@ AC_INLINE void pack_tile_any(int64_t rows, int64_t k, const T* a, int64_t a_row,
     }
 }
 
+constexpr int64_t groups_at_once = 8;  // of rows of a: 96 rows are six lines
+constexpr int64_t most_registers = 8;  // of a group: seven for 14 rows of two lanes
+// Steps ahead for which a is asked for.
+constexpr int64_t group_rows_ahead = 8;
+
+// What a group of rows takes when it is packed: the last register of its last step may
+// reach beyond it.
+template <class T>
+AC_INLINE int64_t group_size(int64_t width, int64_t k) {
+    return width * k + vec<T>::lanes;
+}
+
 // Groups of rows of an a that runs along its columns (a_row is 1). Group g has rows
-// starts[g] to starts[g + 1] and goes to out + g * k * width as [k][width]: whole
-// registers, the last ones ragged.
+// starts[g] to starts[g + 1] and goes to out + g * group_size as [k][width]. A step
+// goes through all groups before the next one: so its line of a is read once, in order,
+// and sixteen steps, which may all lie in one set of L1, need not stay there together.
+// From 1024 columns to 128, 16 steps of each group in turn made the product 1.19 times
+// as slow (Zen 3). Registers are stored whole, and each one overwrites what the one
+// before it wrote too much.
 template <class T>
 AC_NOINLINE void pack_groups(const int64_t* starts, int64_t groups, int64_t width,
                              int64_t k, const T* a, int64_t a_col, T* out) {
-    constexpr int lanes = vec<T>::lanes;
-    for (int64_t i = 0; i < k; i += rows_at_once) {
-        const int64_t steps = smaller(rows_at_once, k - i);
-        const int64_t ahead = i + 2 * rows_at_once <= k ? rows_at_once * a_col : 0;
-        for (int64_t g = 0; g < groups; ++g) {
-            const int64_t rows = starts[g + 1] - starts[g];
-            for (int64_t r = 0; r < rows; r += lanes) {
-                const int64_t n = smaller<int64_t>(lanes, rows - r);
-                const T* from = a + i * a_col + starts[g] + r;
-                T* to = out + (g * k + i) * width + r;
-                for (int64_t step = 0; step < steps; ++step) {
-                    __builtin_prefetch(from + ahead);
-                    store(to, load_first(from, n));
-                    from += a_col;
-                    to += width;
-                }
-            }
+    constexpr int64_t lanes = vec<T>::lanes;
+    constexpr int64_t line = 64 / static_cast<int64_t>(sizeof(T));
+    const int64_t end = starts[groups];
+    struct Move {
+        int64_t from, to;
+    } moves[groups_at_once * most_registers];
+    int64_t count = 0;
+    for (int64_t g = 0; g < groups; ++g) {
+        const int64_t to = g * group_size<T>(width, k) - starts[g];
+        for (int64_t r = starts[g]; r < starts[g + 1]; r += lanes)
+            moves[count++] = {r, to + r};
+    }
+    int64_t whole = count;  // the others begin too near to the end
+    while (whole > 0 && moves[whole - 1].from + lanes > end) --whole;
+    for (int64_t i = 0; i < k; ++i) {
+        if (i + group_rows_ahead < k) {
+            for (int64_t r = starts[0]; r < end; r += line)
+                __builtin_prefetch(a + group_rows_ahead * a_col + r);
         }
+        for (int64_t m = 0; m < whole; ++m)
+            store(out + moves[m].to, load(a + moves[m].from));
+        for (int64_t m = whole; m < count; ++m)
+            store(out + moves[m].to,
+                  load_first(a + moves[m].from, end - moves[m].from));
+        a += a_col;
+        out += width;
     }
 }
 

@@ -28,7 +28,6 @@ constexpr int64_t vector_columns = 1024;     // of a task: 4 or 8 KiB of c
 constexpr int64_t vector_work = 1 << 18;     // elements of b that are worth two threads
 constexpr int64_t steps_ahead = 8;           // of k, for which b is asked for early
 constexpr int64_t packing_steps_ahead = 24;  // the same, into L2: rows compete in L1
-constexpr int64_t groups_at_once = 8;        // of rows of a: 96 rows are six lines
 
 int64_t l2_bytes() {
     static int64_t known = 0;
@@ -58,7 +57,8 @@ struct Plan {
     int64_t k_blocks;
     int64_t b_ahead;           // direct: how far ahead of b to ask for memory
     int64_t m_units, m_tasks;  // rows in units of tile_m
-    int64_t n_units, n_tasks;  // columns in units of a register
+    int64_t n_unit;            // columns that stay together
+    int64_t n_units, n_tasks;
     int64_t batch;
     int64_t slab;         // swapped: tiles of c that are transposed together
     int64_t group;        // PackA::groups: tiles of a that share registers ...
@@ -107,11 +107,13 @@ constexpr int64_t most_dot_rows = vec<T>::lanes == 16 ? 12 : 7;
 // few results come of many steps, b is better read where it is: 156 x 512 x 3584 runs
 // 1.12 to 1.19 times as fast, 128 x 512 x 1500 1.15, 512 x 512 x 2048 1.03, but 1024 x
 // 784 x 1500 0.96, and rows of b that are whole pages apart 0.85 to 0.99 (Zen 4).
+// Panels of two registers are too narrow for that: with AVX2 156 x 512 x 3584 ran at
+// 0.7 of the speed (Zen 3).
 constexpr int64_t few_results = 1 << 18;
 constexpr int64_t page_bytes = 4096;
 template <class T>
 bool better_unpacked(const Product<T>& p) {
-    return p.k > k_block_limit && p.m * p.n <= few_results &&
+    return tile_vectors == 4 && p.k > k_block_limit && p.m * p.n <= few_results &&
            rows_aligned(p.b, p.b_row) && bytes_of<T>(p.b_row) % page_bytes != 0;
 }
 
@@ -192,20 +194,24 @@ template <class T>
 void choose_tasks(const Product<T>& p, Plan& plan) {
     constexpr int lanes = vec<T>::lanes;
     plan.m_units = ceil_div(p.m, plan.tile_m);
-    plan.n_units = ceil_div(p.n, lanes);
+    // In registers. Of two across a tile, a panel with one would load as much as it
+    // multiplies; of four, one with three is as good.
+    const int64_t unit = tile_vectors == 2 ? plan.panel : 1;
+    plan.n_unit = unit * lanes;
+    plan.n_units = ceil_div(p.n, plan.n_unit);
     plan.m_tasks = 1;
     plan.n_tasks = 1;
     const int64_t work = p.m * p.n * larger<int64_t>(p.k, 1);
     if (plan.path == Path::vector) {
         if (work >= vector_work)
-            plan.n_tasks = ceil_div(plan.n_units, vector_columns / lanes);
+            plan.n_tasks = ceil_div(plan.n_units, vector_columns / plan.n_unit);
         return;
     }
     if (work < product_serial_work && p.k <= k_block_limit && p.n <= 512) return;
     const int64_t k_block = larger<int64_t>(1, ceil_div(p.k, plan.k_blocks));
     const int64_t fits = l2_bytes() * 11 / 20 / bytes_of<T>(k_block * lanes);
     const int64_t most = smaller<int64_t>(larger(plan.panel, fits), 512 / lanes);
-    plan.n_tasks = ceil_div(plan.n_units, most);
+    plan.n_tasks = ceil_div(plan.n_units, larger<int64_t>(1, most / unit));
     int64_t wanted = work < product_serial_work ? 1 : 2;  // powers of two share well
     while (wanted < task_target && wanted * task_work < work) wanted *= 2;
     wanted = ceil_div(wanted, plan.batch);
@@ -254,7 +260,8 @@ Plan make_plan(Product<T>& p) {
     }
     if (plan.pack_a == PackA::groups) {
         plan.group = larger<int64_t>(1, lanes / plan.tile_m);
-        plan.group_width = round_up(plan.group * plan.tile_m, lanes);
+        plan.group_width =
+            plan.group == 1 ? plan.tile_m : round_up(plan.group * plan.tile_m, lanes);
     }
     plan.batch = 1;
     for (int d = 0; d < p.batch_dims; ++d) plan.batch *= p.batch[d];

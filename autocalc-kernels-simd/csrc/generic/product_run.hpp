@@ -15,7 +15,7 @@ namespace {
 
 template <class T>
 AC_INLINE int64_t block_columns(const Plan& plan) {
-    return ceil_div(plan.n_units, plan.n_tasks) * vec<T>::lanes;
+    return ceil_div(plan.n_units, plan.n_tasks) * plan.n_unit;
 }
 
 template <class T>
@@ -43,7 +43,7 @@ bool open_bench(const Job<T>& job, Bench<T>& bench) {
     } else if (plan.pack_a == PackA::tile) {
         rows = plan.tile_m * k;
     } else if (plan.pack_a == PackA::groups) {
-        rows = groups_at_once * plan.group_width * k;
+        rows = groups_at_once * group_size<T>(plan.group_width, k);
     }
     if (rows != 0) bench.packed_a = scratch_of<T>(job.context, slot_a, rows);
     return rows == 0 || bench.packed_a != nullptr;
@@ -71,10 +71,9 @@ void run_tasks(void* arg, int64_t begin, int64_t end) {
         const int64_t n_end =
             plan.path == Path::vector ? smaller(plan.n_tasks, n + end - begin) : n + 1;
         const Matrices<T> at = matrices_at(p, begin / plan.m_tasks / plan.n_tasks);
-        const Block block = {down.at(m) * plan.tile_m,
-                             smaller(p.m, down.at(m_end) * plan.tile_m),
-                             across.at(n) * vec<T>::lanes,
-                             smaller(p.n, across.at(n_end) * vec<T>::lanes)};
+        const Block block = {
+            down.at(m) * plan.tile_m, smaller(p.m, down.at(m_end) * plan.tile_m),
+            across.at(n) * plan.n_unit, smaller(p.n, across.at(n_end) * plan.n_unit)};
         if (plan.path == Path::dots) {
             run_dot_block(p, at, block);
         } else if (plan.path == Path::vector) {
@@ -107,8 +106,8 @@ void pack_shared(void* arg, int64_t begin, int64_t end) {
     const Shares across(plan.n_units, plan.n_tasks);
     for (int64_t t = begin; t < end; ++t) {
         const int64_t n = t / job.panels;
-        const int64_t n0 = across.at(n) * vec<T>::lanes;
-        const int64_t n1 = smaller(p.n, across.at(n + 1) * vec<T>::lanes);
+        const int64_t n0 = across.at(n) * plan.n_unit;
+        const int64_t n1 = smaller(p.n, across.at(n + 1) * plan.n_unit);
         const Panels<T> panels(n1 - n0, plan.panel);
         if (t % job.panels < panels.count) {
             pack_panel(p.k, panels.at(t % job.panels), p.b + n0 * p.b_col, p.b_row,
@@ -129,8 +128,8 @@ bool share_b(Job<T>& job, int64_t tasks) {
         return true;
     const int64_t panels = Panels<T>(block_columns<T>(job.plan), job.plan.panel).count;
     if (job.plan.n_tasks * panels < enough_to_share) return true;
-    T* out =
-        scratch_of<T>(job.context, slot_shared, job.plan.n_units * vec<T>::lanes * p.k);
+    T* out = scratch_of<T>(job.context, slot_shared,
+                           job.plan.n_units * job.plan.n_unit * p.k);
     if (out == nullptr) return false;
     SharedPacking<T> packing = {&p, &job.plan, out, panels};
     job.context->parallel_for(job.context, job.plan.n_tasks * panels, pack_shared<T>,

@@ -134,17 +134,21 @@ bool for_units(const Job& job, const Units& units, int64_t together, bool worthw
 // The product of a step. Packed weights that stay in L2 pass by tile after tile of the
 // rows; larger ones come from memory once a step, all rows taking a panel together.
 template <class T>
-AC_INLINE void multiply_step(const PackedProduct<T>& p) {
-    const auto multiply_part = [&](int64_t n0, int64_t n1) AC_INLINE_LAMBDA {
+AC_INLINE void multiply_step(PackedProduct<T> p) {
+    const auto multiply_whole_rows = [&] {
         multiply_packed(
-            p, [&](int64_t, int64_t) AC_INLINE_LAMBDA { return Part{0, p.k, n0, n1}; });
+            p, [&](int64_t, int64_t) AC_INLINE_LAMBDA { return Part{0, p.k, 0, p.n}; });
     };
     if (bytes_of<T>(packed_size<T>(p.k, p.n)) <= l2_bytes() / 2)
-        return multiply_part(0, p.n);
-    const Panels<T> panels(p.n, tile_vectors);
+        return multiply_whole_rows();
+    const PackedProduct<T> whole = p;
+    const Panels<T> panels(whole.n, tile_vectors);
     for (int64_t i = 0; i < panels.count; ++i) {
         const Panel panel = panels.at(i);
-        multiply_part(panel.begin, panel.begin + panel.columns);
+        p.n = panel.columns;
+        p.b.data = whole.b.data + panel.begin * whole.b.depth;
+        p.c.data = whole.c.data + panel.begin;
+        multiply_whole_rows();
     }
 }
 
