@@ -51,12 +51,15 @@ constexpr float normal_tail_f32[] = {
 constexpr float exp2_f32[] = {0.693147242f,   0.240226552f,   0.0555027314f,
                               0.00961706601f, 0.00134175236f, 0.000158216339f};
 
+// Where 2^P is zero: rounded, or because P rounds to the integer below the exponents.
+constexpr float normal_tail_end = has_scale ? 20 : 10.656f;
+
 AC_INLINE f32 normal_tail(f32 a) {
-    a = min(set1<float>(20), a);  // Phi(-20) is zero; P stays finite
+    a = min(set1<float>(normal_tail_end), a);
     const f32 p = polynomial(a, normal_tail_f32);
     const f32 n = nearest(p);
     const f32 r = p - n;
-    return scale2(fma(r, polynomial(r, exp2_f32), set1<float>(1)), n);
+    return scale2_normal(fma(r, polynomial(r, exp2_f32), set1<float>(1)), n);
 }
 
 AC_INLINE f64 normal_tail(f64 a) {

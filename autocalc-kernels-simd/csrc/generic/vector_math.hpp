@@ -40,13 +40,62 @@ struct limits<double> {
     static constexpr double smallest_normal = 2.2250738585072014e-308;
 };
 
-// x * 2^n where both 2^n and the result are normal.
+// ---- powers of two
+
+// A float is 2^(field - bias) (1 + significand), its field above `digits` bits. Adding
+// `rounder`, three halves of 2^digits, leaves an integer in the low bits.
+template <class T>
+struct layout;
+template <>
+struct layout<float> {
+    static constexpr int digits = 23;
+    static constexpr float bias = 127, rounder = 12582912;
+};
+template <>
+struct layout<double> {
+    static constexpr int digits = 52;
+    static constexpr double bias = 1023, rounder = 6755399441055744;
+};
+
+// The nearest integer to x, |x| < 2^22 (double: 2^51).
+template <class T>
+AC_INLINE vec<T> nearest(vec<T> x) {
+    const vec<T> rounder = set1<T>(layout<T>::rounder);
+    return (x + rounder) - rounder;
+}
+
+// The low bits as an exponent's field; what stands above them is shifted out.
+template <class T>
+AC_INLINE vec<T> from_field(ints<T> field) {
+    return floats(shift_left<layout<T>::digits>(field));
+}
+
+// 2^n where it is normal, and zero for the integer below (-127; double: -1023).
+template <class T>
+AC_INLINE vec<T> power2(vec<T> n) {
+    return from_field<T>(bits(n + set1<T>(layout<T>::rounder + layout<T>::bias)));
+}
+
+// x * 2^n where both are normal, or 2^n is power2's zero.
 template <class T>
 AC_INLINE vec<T> scale2_normal(vec<T> x, vec<T> n) {
     if constexpr (has_scale) {
         return scale2(x, n);
     } else {
         return x * power2(n);
+    }
+}
+
+// x * 2^n of any size, |n| <= 252 (double: 2044). Without an instruction for it in two
+// steps, whose factors are normal: of two fields that add up to n and twice the bias.
+template <class T>
+AC_INLINE vec<T> scale2_any(vec<T> x, vec<T> n) {
+    if constexpr (has_scale) {
+        return scale2(x, n);
+    } else {
+        const auto sum = bits(n + set1<T>(layout<T>::rounder + 2 * layout<T>::bias));
+        const auto half = shift_right<1>(sum);
+        return x * from_field<T>(half) * from_field<T>(sum - half);
     }
 }
 
@@ -59,25 +108,20 @@ struct exp_constants;
 template <>
 struct exp_constants<float> {
     static constexpr float log2e = 1.44269504f;
-    static constexpr float rounder =
-        12582912.0f;  // 1.5 * 2^23: x + it - it is integral
     static constexpr float ln2_high = 0.693145752f;  // 15 bits
     static constexpr float ln2_low = 1.42860677e-6f;
     static constexpr float lowest = -104.0f;  // e^-104 rounds to zero
     static constexpr float highest = 89.0f;   // e^89 overflows
-    static constexpr float lowest_exponent = -125.0f;
     static constexpr float tail[] = {0.5f, 0.166664883f, 0.0416655503f, 0.0083722854f,
                                      0.00140355469f};  // degree 4, error 4.3e-9
 };
 template <>
 struct exp_constants<double> {
     static constexpr double log2e = 1.4426950408889634;
-    static constexpr double rounder = 6755399441055744.0;    // 1.5 * 2^52
     static constexpr double ln2_high = 0.69314718036912382;  // 33 bits
     static constexpr double ln2_low = 1.9082149292705877e-10;
     static constexpr double lowest = -746.0;
     static constexpr double highest = 710.0;
-    static constexpr double lowest_exponent = -1021.0;
     static constexpr double tail[] = {
         0.50000000000000111,    0.16666666666665858,    0.041666666666520455,
         0.0083333333335044862,  0.0013888888948855554,  0.00019841270036844287,
@@ -85,16 +129,9 @@ struct exp_constants<double> {
         2.5367090082861749e-08};  // degree 9, error 1.4e-17
 };
 
-// The nearest integer to x, |x| < 2^22 (double: 2^51).
-template <class T>
-AC_INLINE vec<T> nearest(vec<T> x) {
-    const vec<T> rounder = set1<T>(exp_constants<T>::rounder);
-    return (x + rounder) - rounder;
-}
-
 template <class T>
 AC_INLINE vec<T> exp_exponent(vec<T> x) {
-    const vec<T> rounder = set1<T>(exp_constants<T>::rounder);
+    const vec<T> rounder = set1<T>(layout<T>::rounder);
     return fma(x, set1<T>(exp_constants<T>::log2e), rounder) - rounder;
 }
 template <class T>
@@ -131,7 +168,7 @@ AC_INLINE vec<T> exp(vec<T> x) {
     } else {
         x = min(set1<T>(constants::highest), max(set1<T>(constants::lowest), x));
         const vec<T> tail = exp_tail(x, n);
-        return scale2(set1<T>(1) + tail, n);
+        return scale2_any(set1<T>(1) + tail, n);
     }
 }
 
@@ -143,20 +180,12 @@ AC_INLINE vec<T> exp_normal(vec<T> x) {
     return scale2_normal(set1<T>(1) + tail, n);
 }
 
-// exp of an x <= 0, as softmax needs it; NaN stays. Without a scaling instruction the
-// second factor takes what the first, a normal number, leaves.
+// exp of an x <= 0, as softmax needs it; NaN stays.
 template <class T>
 AC_INLINE vec<T> exp_negative(vec<T> x) {
-    using constants = exp_constants<T>;
     vec<T> n;
-    const vec<T> tail = exp_tail(max(set1<T>(constants::lowest), x), n);
-    const vec<T> p = set1<T>(1) + tail;
-    if constexpr (has_scale) {
-        return scale2(p, n);
-    } else {
-        const vec<T> front = max(set1<T>(constants::lowest_exponent), n);
-        return p * power2(front) * power2(n - front);
-    }
+    const vec<T> tail = exp_tail(max(set1<T>(exp_constants<T>::lowest), x), n);
+    return scale2_any(set1<T>(1) + tail, n);
 }
 
 // ---- log
@@ -309,7 +338,7 @@ AC_INLINE vec<T> sigmoid(vec<T> x) {
     const vec<T> tail = exp_tail(max(lowest, -abs(x)), n);
     const vec<T> p = one + tail;
     const vec<T> p_lost = tail - (p - one);
-    const vec<T> e = scale2(p, n);
+    const vec<T> e = scale2_any(p, n);
     const vec<T> d = one + e;
     const vec<T> d_lost = e - (d - one);
     const vec<T> correction = p_lost * (one - tail) - d_lost;

@@ -374,23 +374,6 @@ AC_INLINE f64 to_float(i64 a) {
     const f64 magic = set1<double>(6755399441055744.0);
     return floats(a + bits(magic)) - magic;
 }
-AC_INLINE f32 power2(f32 n) {
-    return floats(shift_left<23>(to_int(n) + set1<int32_t>(127)));
-}
-AC_INLINE f64 power2(f64 n) {
-    return floats(shift_left<52>(to_int(n) + set1<int64_t>(1023)));
-}
-// In two steps, so that either factor is a normal number.
-AC_INLINE f32 scale2(f32 a, f32 n) {
-    n = max(min(n, set1<float>(254)), set1<float>(-252));
-    const f32 half = floor(n * set1<float>(0.5f));
-    return a * power2(half) * power2(n - half);
-}
-AC_INLINE f64 scale2(f64 a, f64 n) {
-    n = max(min(n, set1<double>(2046)), set1<double>(-2044));
-    const f64 half = floor(n * set1<double>(0.5));
-    return a * power2(half) * power2(n - half);
-}
 
 // ---- between float and double
 AC_INLINE f64 low_double(f32 a) {
