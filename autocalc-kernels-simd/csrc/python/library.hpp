@@ -11,7 +11,4 @@ namespace autocalc::python {
 // reference, or null with an exception set.
 PyObject* load_kernels(const std::string& isa, const std::string& family);
 
-// True if this CPU runs code of `isa`; false for a name that is unknown.
-bool cpu_runs(const std::string& isa);
-
 }  // namespace autocalc::python

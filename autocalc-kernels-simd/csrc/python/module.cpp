@@ -6,6 +6,7 @@
 
 #include "allocator.hpp"
 #include "arrays.hpp"
+#include "cpu.hpp"
 #include "library.hpp"
 #include "pool.hpp"
 
@@ -38,7 +39,7 @@ PYBIND11_MODULE(_core, m) {
     if (!autocalc::python::add_arrays(m.ptr())) throw py::error_already_set();
     m.def("load", &load, py::arg("isa"), py::arg("family") = "simd",
           "Open a library; return the kernels of one of its sets by name.");
-    m.def("cpu_runs", &autocalc::python::cpu_runs, py::arg("isa"));
+    m.def("cpu_runs", &autocalc::runtime::cpu_runs, py::arg("isa"));
     m.def("set_num_threads", &autocalc::runtime::set_num_threads, py::arg("count"));
     m.def("num_threads", &autocalc::runtime::num_threads);
     m.def("stats", &stats, "Counters of the allocator, in bytes and blocks.");
