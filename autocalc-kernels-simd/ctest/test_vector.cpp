@@ -128,12 +128,18 @@ TEST_CASE("floats as two halves of doubles") {
 }
 
 TEST_CASE_TEMPLATE("powers of two", T, float, double) {
-    const int range = sizeof(T) == 4 ? 160 : 1100;
-    for (int n = -range; n <= range; n += 3) {
+    const int range = sizeof(T) == 4 ? 252 : 2044;
+    for (int n = -range; n <= range; ++n) {
         CAPTURE(n);
         CHECK(lane0(scale2_any(set1<T>(T(1.625)), set1<T>(T(n)))) ==
               std::ldexp(T(1.625), n));
     }
+    const int least = sizeof(T) == 4 ? -126 : -1022;
+    for (int n = least; n <= 1 - least; ++n) {
+        CAPTURE(n);
+        CHECK(lane0(scale2_normal(set1<T>(1), set1<T>(T(n)))) == std::ldexp(T(1), n));
+    }
+    if (!has_scale) CHECK(lane0(scale2_normal(set1<T>(1), set1<T>(T(least - 1)))) == 0);
 }
 
 TEST_CASE_TEMPLATE("signs", T, float, double) {
