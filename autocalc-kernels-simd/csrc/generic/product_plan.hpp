@@ -211,7 +211,7 @@ void choose_tasks(const Product<T>& p, Plan& plan) {
     const int64_t k_block = larger<int64_t>(1, ceil_div(p.k, plan.k_blocks));
     const int64_t fits = l2_bytes() * 11 / 20 / bytes_of<T>(k_block * lanes);
     const int64_t most = smaller<int64_t>(larger(plan.panel, fits), 512 / lanes);
-    plan.n_tasks = ceil_div(plan.n_units, larger<int64_t>(1, most / unit));
+    plan.n_tasks = ceil_div(plan.n_units, most / unit);
     int64_t wanted = work < product_serial_work ? 1 : 2;  // powers of two share well
     while (wanted < task_target && wanted * task_work < work) wanted *= 2;
     wanted = ceil_div(wanted, plan.batch);

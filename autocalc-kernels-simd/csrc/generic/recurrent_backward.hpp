@@ -85,11 +85,11 @@ void multiply_dh(const BackwardBench<T, Cell>& w, const T* d, int64_t rows) {
 }
 
 template <class T>
-AC_INLINE void write_states(const T* from, int64_t width, int64_t rows, int64_t hidden,
-                            T* to) {
+AC_INLINE void copy_rows(const T* from, int64_t step, int64_t rows, int64_t width,
+                         T* to) {
     for (int64_t r = 0; to != nullptr && r < rows; ++r)
-        memcpy(to + r * hidden, from + r * width,
-               static_cast<size_t>(bytes_of<T>(hidden)));
+        memcpy(to + r * width, from + r * step,
+               static_cast<size_t>(bytes_of<T>(width)));
 }
 
 template <class T, class Cell>
@@ -133,9 +133,9 @@ void return_units(const BackwardBench<T, Cell>& w, const Units& units, int64_t f
         return_step(w, units, i, first, last);
     const int64_t at = b0 * layer.hidden;
     if (job.to.dh0 != nullptr)
-        write_states(w.dh, job.width, rows, layer.hidden, job.to.dh0 + at);
+        copy_rows(w.dh, job.width, rows, layer.hidden, job.to.dh0 + at);
     if (job.to.dc0 != nullptr)
-        write_states(w.dc, job.width, rows, layer.hidden, job.to.dc0 + at);
+        copy_rows(w.dc, job.width, rows, layer.hidden, job.to.dc0 + at);
 }
 
 // ---- products over all steps
@@ -233,8 +233,8 @@ bool both_gradients(const Backward<T, Cell>& job, const T* lines, T* both,
     if (!weight_gradient(job, {Cell::of_h, 0, Cell::gates}, lines,
                          Written<T>{both, line}, line, context))
         return false;
-    write_states(both, line, rows, features, job.to.dw_ih);
-    write_states(both + features, line, rows, hidden, job.to.dw_hh);
+    copy_rows(both, line, rows, features, job.to.dw_ih);
+    copy_rows(both + features, line, rows, hidden, job.to.dw_hh);
     return true;
 }
 

@@ -199,7 +199,6 @@ struct log_constants<float> {
     static constexpr float root_two = 1.41421354f;
     static constexpr float rescale = 16777216.0f;  // 2^24
     static constexpr float rescale_log2 = 24;
-    static constexpr int significand_bits = 23;
     // log(1 + f) = f - f^2 / 2 + f^3 P(f): degree 9, error 8.2e-9
     static constexpr float tail[] = {
         0.333333313f,  -0.249999642f, 0.200002104f,  -0.166696236f, 0.142810449f,
@@ -211,7 +210,6 @@ struct log_constants<double> {
     static constexpr double root_two = 1.4142135623730951;
     static constexpr double rescale = 18014398509481984.0;  // 2^54
     static constexpr double rescale_log2 = 54;
-    static constexpr int significand_bits = 52;
     // log((1 + s) / (1 - s)) = 2 s + s z P(z), z = s^2: degree 6, error 1.3e-18
     static constexpr double tail[] = {0.6666666666666734,  0.39999999999416408,
                                       0.2857142874211811,  0.2222219859268669,
@@ -231,7 +229,7 @@ AC_INLINE void split_exponent(vec<T> x, vec<T>& m, vec<T>& e) {
         e = select(high, e + set1<T>(1), e);
     } else {
         using I = int_of<T>;
-        constexpr int shift = constants::significand_bits;
+        constexpr int shift = layout<T>::digits;
         const mask<T> tiny = lt(x, set1<T>(limits<T>::smallest_normal));
         x = select(tiny, x * set1<T>(constants::rescale), x);
         // With the bits of sqrt(1/2) taken off, the exponent field changes at sqrt(2).
