@@ -30,6 +30,7 @@ from autocalc._kernels._set import (
     DispatchKey,
     KernelImpl,
     KernelSet,
+    KeyOf,
 )
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "DispatchKey",
     "KernelImpl",
     "KernelSet",
+    "KeyOf",
     "cpu_features",
     "hookimpl",
     "include_dir",

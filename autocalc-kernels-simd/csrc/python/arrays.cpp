@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
+// What the dispatcher asks of arrays at every call, without a Python frame.
+//
 // `empty(shape, dtype)`: the one function that makes results. Large arrays lie in
 // blocks of the pool; NumPy gives a block back through the memory handler that the
 // array carries, so no owner object is needed.
+//
+// `key_of(*operands)`: their dtypes, shapes and strides, as bytes.
 #include "arrays.hpp"
 
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
@@ -98,7 +102,97 @@ PyObject* empty(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
                                 nullptr);
 }
 
+// ---- keys
+
+// Of a key's words, the first of an operand; arrays have their number of dims, at most
+// 64, in its lowest byte.
+constexpr npy_int64 absent_word = 0xff, list_word = 0xfe;
+
+// Where `object` lies as an array, or null: subclasses have the same struct.
+const PyArrayObject_fields* fields_of(PyObject* object) {
+    return PyArray_Check(object) ? reinterpret_cast<PyArrayObject_fields*>(object)
+                                 : nullptr;
+}
+
+bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
+
+// How many words stand for an array or None; -1 with an exception if it is neither.
+Py_ssize_t count_words(PyObject* object) {
+    if (object == Py_None) return 1;
+    const PyArrayObject_fields* a = fields_of(object);
+    // Types that are no numbers take more than a type number to be told apart.
+    if (a == nullptr || !(PyTypeNum_ISNUMBER(a->descr->type_num) ||
+                          PyTypeNum_ISBOOL(a->descr->type_num))) {
+        PyErr_Format(PyExc_TypeError,
+                     "key_of: got an operand of %R, but arrays of numbers, None and "
+                     "lists of them are needed",
+                     a == nullptr ? reinterpret_cast<PyObject*>(Py_TYPE(object))
+                                  : reinterpret_cast<PyObject*>(a->descr));
+        return -1;
+    }
+    return 1 + 2 * static_cast<Py_ssize_t>(a->nd);
+}
+
+npy_int64* put_words(PyObject* object, npy_int64* to) {
+    const PyArrayObject_fields* a = fields_of(object);
+    if (a == nullptr) {
+        *to++ = absent_word;
+        return to;
+    }
+    *to++ = a->nd | static_cast<npy_int64>(a->descr->type_num) << 8 |
+            static_cast<npy_int64>(a->descr->byteorder) << 32;
+    for (int d = 0; d < a->nd; ++d) {
+        *to++ = a->dimensions[d];
+        *to++ = a->strides[d];
+    }
+    return to;
+}
+
+// The same of an operand, which may be a list.
+Py_ssize_t count_all_words(PyObject* object) {
+    if (!is_list(object)) return count_words(object);
+    Py_ssize_t words = 1;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
+        const Py_ssize_t more = count_words(PySequence_Fast_GET_ITEM(object, i));
+        if (more < 0) return -1;
+        words += more;
+    }
+    return words;
+}
+
+npy_int64* put_all_words(PyObject* object, npy_int64* to) {
+    if (!is_list(object)) return put_words(object, to);
+    const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
+    *to++ = list_word | count << 8;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        to = put_words(PySequence_Fast_GET_ITEM(object, i), to);
+    }
+    return to;
+}
+
+// Bytes, since they are hashed and compared in one run: a third of what a tuple of
+// shapes, dtypes and strides takes to be made and looked up.
+PyObject* key_of(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
+    Py_ssize_t words = 0;
+    for (Py_ssize_t i = 0; i < nargs; ++i) {
+        const Py_ssize_t more = count_all_words(args[i]);
+        if (more < 0) return nullptr;
+        words += more;
+    }
+    constexpr Py_ssize_t word = sizeof(npy_int64);
+    PyObject* key = PyBytes_FromStringAndSize(nullptr, words * word);
+    if (key == nullptr) return nullptr;
+    // Bytes begin behind a header of 32: aligned for words.
+    auto* to = reinterpret_cast<npy_int64*>(PyBytes_AS_STRING(key));
+    for (Py_ssize_t i = 0; i < nargs; ++i) to = put_all_words(args[i], to);
+    return key;
+}
+
 PyMethodDef methods[] = {
+    {"key_of", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(key_of)),
+     METH_FASTCALL,
+     "key_of(*operands: numpy.ndarray | list | None) -> bytes\n\n"
+     "Return the dtypes, shapes and strides of all operands as one value."},
     {"empty", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(empty)),
      METH_FASTCALL,
      "empty(shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray\n\n"

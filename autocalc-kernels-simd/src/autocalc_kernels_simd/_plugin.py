@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from autocalc.plugin import Allocator
+    from autocalc.plugin import Allocator, KeyOf
 
 
 class _Isa(NamedTuple):
@@ -123,6 +123,12 @@ def _allocator() -> Allocator:
     return PoolAllocator()
 
 
+def _key_of() -> KeyOf:
+    from autocalc_kernels_simd import _core
+
+    return _core.key_of
+
+
 def _set_num_threads(count: int) -> None:
     from autocalc_kernels_simd import _core
 
@@ -178,6 +184,7 @@ def autocalc_kernel_sets() -> list[KernelSet]:
             load=partial(_load, isa.name, "simd"),
             determinism="threads",
             allocator=_allocator,
+            key_of=_key_of,
             set_num_threads=_set_num_threads,
             info=_info,
         )

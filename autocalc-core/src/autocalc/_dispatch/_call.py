@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import ndarray
-
 from autocalc._dispatch._layout import Lie, keeps_layout, lie_of
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed, Entry, Selection
 from autocalc._dispatch._state import current
@@ -32,7 +30,7 @@ class KernelCall:
     """
 
     __slots__ = ("_keeps_layout", "_mandatory", "_n_attributes", "_n_operands",
-                 "_plain", "_single", "index", "spec", "strided")  # fmt: skip
+                 "_plain", "_single", "index", "spec")  # fmt: skip
 
     def __init__(self, spec: KernelSpec) -> None:
         self.spec = spec
@@ -42,8 +40,6 @@ class KernelCall:
         self._plain = not (spec.writes or spec.free)
         self._single = len(spec.outputs) == 1
         self._keeps_layout = keeps_layout(spec)
-        #: Whether plans depend on strides.
-        self.strided = spec.key == "shapes" or self._keeps_layout
         self._mandatory = sum(
             1 << i for i, output in enumerate(spec.outputs) if not output.optional
         )
@@ -63,22 +59,16 @@ class KernelCall:
         if accumulate or into is not None or not self._plain:
             return self._call_into(args, want, accumulate, into, shape, dtype)
         n = self._n_operands
-        key: list[Any] = [want, args[n:]]
-        strided = self.strided
-        for x in args[:n]:
-            if x.__class__ is ndarray:
-                key += (x.shape, x.dtype, x.strides) if strided else (x.shape, x.dtype)
-            else:
-                key.append(_describe(x))
-        return self.run(current().selection, tuple(key), args, want)
+        selection = current().selection
+        key = want, args[n:], selection.key_of(*args[:n])
+        return self.run(selection, key, args, want)
 
     def run(
         self, selection: Selection, key: Any, args: tuple[Any, ...], want: int
     ) -> Any:
         """Run a call under its key.
 
-        The key is `want`, the attributes, then of each operand its shape and dtype, and
-        its strides too if the kernel is `strided`; of absent operands, None.
+        The key is `want`, the attributes, and the selection's `key_of` the operands.
         """
         plan = selection.tables[self.index].get(key)
         if plan is None:
@@ -249,18 +239,8 @@ class KernelCall:
     ) -> tuple[Entry, Metas]:
         """Return the kernel and the outputs' metas, from the table if known."""
         selection = current().selection
-        describe = _describe_strided if self.strided else _describe
-        given: Any = free
-        if into is not None:
-            given = describe(into) if self._single else tuple(map(describe, into))
-        cache_key = (
-            "into",
-            wanted,
-            accumulate,
-            attributes,
-            given,
-            *map(describe, operands),
-        )
+        described = selection.key_of(into, *operands)
+        cache_key = "into", wanted, accumulate, attributes, free, described
         decision: Any = selection.tables[self.index].get(cache_key)
         if decision is None:
             metas = self._metas(operands, attributes, free)
@@ -290,7 +270,7 @@ class KernelCall:
         """Run a kernel that updates its first operands in place."""
         selection = current().selection
         outs = operands[: len(self.spec.writes)]
-        cache_key = (attributes, *map(_describe, operands))
+        cache_key = attributes, selection.key_of(*operands)
         kernel = selection.tables[self.index].get(cache_key)
         if kernel is None:
             self._metas(operands, attributes, None)  # for its checks
@@ -323,19 +303,6 @@ class KernelCall:
             None if x is None else x.strides for x in operands
         )
         return DispatchKey(spec.name, dtypes, attributes, accumulate, shapes, strides)
-
-
-def _describe(x: Any) -> Any:
-    """Return what the decision may depend on: shape and dtype."""
-    if x is None:
-        return None
-    if x.__class__ is list or x.__class__ is tuple:
-        return tuple([(a.shape, a.dtype) for a in x])  # a third of what map costs
-    return x.shape, x.dtype
-
-
-def _describe_strided(x: Any) -> Any:
-    return None if x is None else (x.shape, x.dtype, x.strides)
 
 
 def _one_meta(meta: Any) -> Meta | None:

@@ -7,16 +7,23 @@ is taken once for a key and kept, so that the hot path is one dict lookup.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from autocalc._config import logger, settings
 from autocalc._dispatch import _tuning as tuning
+from autocalc._dispatch._keys import key_of
 from autocalc._dispatch._plugins import Registry, registry
 from autocalc._kernels._adapter import call_of
-from autocalc._kernels._set import Allocator, DispatchKey, KernelImpl, KernelSet
+from autocalc._kernels._set import (
+    Allocator,
+    DispatchKey,
+    KernelImpl,
+    KernelSet,
+    KeyOf,
+)
 from autocalc._kernels._spec import KernelSpec, Meta
 from autocalc._kernels._table import TABLE
 from autocalc.errors import ConfigError, KernelError
@@ -95,6 +102,7 @@ class Order(NamedTuple):
     only: bool
     tables: list[dict[Any, Any]]
     empty: Callable[[Shape, DType], Array]
+    key_of: KeyOf
 
 
 class Selection:
@@ -111,6 +119,11 @@ class Selection:
         recording and shadowing are made of this.
     """
 
+    #: By `KERNEL_INDEX`: decisions by keys.
+    tables: list[dict[Any, Any]]
+    empty: Callable[[Shape, DType], Array]
+    key_of: KeyOf
+
     def __init__(
         self,
         choices: tuple[str, ...] | None = None,
@@ -122,8 +135,7 @@ class Selection:
         self.only = only
         self.wrap = wrap
         self.deterministic: bool | None = None
-        self.tables: list[dict[Any, Any]] = [{} for _ in TABLE]
-        self.empty: Callable[[Shape, DType], Array] = self._first_empty
+        self.forget()
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -139,20 +151,20 @@ class Selection:
 
     def order_of(self, choices: tuple[str, ...] | None, only: bool) -> Order:
         """Change the order for all users; return what `restore` needs."""
-        before = Order(self._choices, self.only, self.tables, self.empty)
+        state = self._choices, self.only, self.tables, self.empty, self.key_of
         self._choices, self.only = choices, only
-        self.tables = [{} for _ in TABLE]
-        self.empty = self._first_empty
-        return before
+        self.forget()
+        return Order(*state)
 
     def restore(self, before: Order) -> None:
         """Go back to an order and the decisions made under it."""
-        self._choices, self.only, self.tables, self.empty = before
+        self._choices, self.only, self.tables, self.empty, self.key_of = before
 
     def forget(self) -> None:
         """Drop every decision; the next calls decide again."""
         self.tables = [{} for _ in TABLE]
         self.empty = self._first_empty
+        self.key_of = self._first_key_of
 
     # ---- the order -------------------------------------------------------------
 
@@ -200,6 +212,12 @@ class Selection:
         found = allocator(self)
         self.empty = np.empty if found is None else found.empty
         return self.empty(shape, dtype)
+
+    def _first_key_of(self, *operands: Any) -> Hashable:
+        """Find who makes keys, then make them so from now on."""
+        found = first_of(self, "key_of")
+        self.key_of = key_of if found is None else found
+        return self.key_of(*operands)
 
     # ---- decisions ---------------------------------------------------------------
 
@@ -354,10 +372,16 @@ def _can_decompose(spec: KernelSpec, key: DispatchKey) -> bool:
 
 def allocator(selection: Selection) -> Allocator | None:
     """Return the allocator of the first set in the order that has one."""
+    return first_of(selection, "allocator")  # type: ignore[no-any-return]  # by name
+
+
+def first_of(selection: Selection, field: str) -> Any:
+    """Return what the first usable set that has `field` makes by it, or None."""
     found = registry()
     for kernel_set, _ in selection.order():
-        if kernel_set.allocator is not None and found.kernels(kernel_set.name):
-            return kernel_set.allocator()
+        make = getattr(kernel_set, field)
+        if make is not None and found.kernels(kernel_set.name):
+            return make()
     return None
 
 

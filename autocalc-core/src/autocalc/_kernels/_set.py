@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -46,6 +46,10 @@ class DispatchKey(NamedTuple):
     strides: tuple[Shape | None, ...] | None = None
     device: str = "cpu"
 
+
+#: ``key_of(*operands)``: the dtypes, shapes and strides of arrays, of None and of lists
+#: of them, as one value: equal for equal ones, different for different ones.
+KeyOf = Callable[..., Hashable]
 
 Supports = Callable[[DispatchKey], "str | None"]
 Describe = Callable[[DispatchKey], "str | None"]
@@ -124,6 +128,9 @@ class KernelSet:
         of threads).
     allocator
         Makes the set's allocator when it is first needed.
+    key_of
+        Gives, when it is first needed, the function under whose values decisions are
+        kept; AutoCalc's own makes tuples, which takes longer than some calls.
     set_num_threads
         Told the thread budget when the set is loaded and when the budget changes.
     info
@@ -140,5 +147,6 @@ class KernelSet:
     decomposes: bool = True
     determinism: Literal["run", "threads"] | None = None
     allocator: Callable[[], Allocator] | None = None
+    key_of: Callable[[], KeyOf] | None = None
     set_num_threads: Callable[[int], None] | None = None
     info: Callable[[], Mapping[str, str]] | None = None

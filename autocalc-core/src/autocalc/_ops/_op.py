@@ -187,7 +187,6 @@ def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator
     saver = Saves(saves, spec)
     n_inputs = len(spec.inputs)
     single = len(spec.outputs) == 1
-    strided = general.strided
     kept, saved_outputs = op.kept, saver.outputs
     only = kept[0] if len(kept) == 1 else None
 
@@ -196,33 +195,28 @@ def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator
         operands: list[Any] = []
         edges: list[Any] = []
         shapes: list[Any] = []
-        key: list[Any] = [0, attributes]
         leads_back = None
         for x in tensors:
             if x is None:
                 operands.append(None)
                 edges.append(None)
                 shapes.append(())
-                key.append(None)
                 continue
             try:
                 a, edge = x._array, x._edge
             except AttributeError:
                 raise not_a_tensor(name, x) from None
-            shape = a.shape
             operands.append(a)
             edges.append(edge)
-            shapes.append(shape)
-            key += (shape, a.dtype, a.strides) if strided else (shape, a.dtype)
+            shapes.append(a.shape)
             if edge is not None:
                 leads_back = edge
         state = current()
         record = differentiable and leads_back is not None and state.grad
-        if record:
-            key[0] = saved_outputs
-        outs = general.run(
-            state.selection, tuple(key), (*operands, *attributes), key[0]
-        )
+        want = saved_outputs if record else 0
+        selection = state.selection
+        key = want, attributes, selection.key_of(*operands)
+        outs = general.run(selection, key, (*operands, *attributes), want)
         if single:
             outs = (outs,)
         if not record:

@@ -80,10 +80,9 @@ def attention_by_heads(*args: Any) -> Tensor:
     record = state.grad and any(edges)
     saves = _by_heads.saves
     want = saves.outputs if record and saves is not None else 0
-    key: list[Any] = [want, attributes]
-    for a in operands:
-        key += (None,) if a is None else (a.shape, a.dtype, a.strides)
-    out, lse = _kernel.run(state.selection, tuple(key), (*operands, *attributes), want)
+    selection = state.selection
+    key = want, attributes, selection.key_of(*operands)
+    out, lse = _kernel.run(selection, key, (*operands, *attributes), want)
     result = make(out.transpose(_TURN), None)
     if record and saves is not None:
         kept = make(lse, None)

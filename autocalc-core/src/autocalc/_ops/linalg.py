@@ -56,18 +56,18 @@ def product(x: Tensor, y: Tensor) -> Tensor | None:
         a, b = x._array, y._array
     except AttributeError:
         return None
-    a_shape, b_shape, dtype = a.shape, b.shape, a.dtype
+    dtype = a.dtype
     if b.dtype is not dtype:
         return None
     state = current()
-    key = (a_shape, b_shape, a.strides, b.strides, dtype)
     selection = state.selection
+    key = selection.key_of(a, b)
     plan = selection.tables[_gemm_index].get(key)
     if plan is None:
-        if len(a_shape) < 2 or len(b_shape) < 2:
+        if a.ndim < 2 or b.ndim < 2:
             return None
-        if a_shape[-1] != b_shape[-2]:
-            raise unequal(a_shape, b_shape)
+        if a.shape[-1] != b.shape[-2]:
+            raise unequal(a.shape, b.shape)
         plan = _gemm_call.planned(selection, key, (a, b, None, *PLAIN))
     kernel, metas, more, _ = plan
     array = selection.empty(*metas[0])
@@ -79,7 +79,7 @@ def product(x: Tensor, y: Tensor) -> Tensor | None:
     edge_x, edge_y = x._edge, y._edge
     if (edge_x is None and edge_y is None) or not state.grad:
         return out
-    edges, shapes = (edge_x, edge_y, None), (a_shape, b_shape, ())
+    edges, shapes = (edge_x, edge_y, None), (a.shape, b.shape, ())
     saved, versions = _save_factors(edges, (None, None, x, y, None))
     out._edge = Node(gemm.op, edges, saved, versions, shapes, dtype, PLAIN)
     return out
