@@ -9,12 +9,12 @@ from typing import Any
 
 def key_of(*operands: Any) -> Hashable:
     """Return the dtypes, shapes and strides of arrays, None and lists of arrays."""
-    return tuple([_facts(x) for x in operands])
-
-
-def _facts(x: Any) -> Hashable:
-    if x is None:
-        return None
-    if x.__class__ is list or x.__class__ is tuple:
-        return key_of(*x)
-    return x.dtype, x.shape, x.strides
+    key: list[Any] = []
+    for x in operands:
+        if x is None:
+            key.append(None)
+        elif x.__class__ is list or x.__class__ is tuple:
+            key.append(key_of(*x))
+        else:
+            key += (x.dtype, x.shape, x.strides)  # half of what a tuple for each takes
+    return tuple(key)
