@@ -13,6 +13,8 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
+// Tiles are four registers across where there are 32 of them, two where there are 16.
+constexpr bool wide_tiles = tile_vectors == 4;
 constexpr int64_t k_block_limit = 1024;
 constexpr int64_t task_work = 1 << 20;  // multiply-adds of a task: some 15 microseconds
 constexpr int64_t task_target = 32;
@@ -113,7 +115,7 @@ constexpr int64_t few_results = 1 << 18;
 constexpr int64_t page_bytes = 4096;
 template <class T>
 bool better_unpacked(const Product<T>& p) {
-    return tile_vectors == 4 && p.k > k_block_limit && p.m * p.n <= few_results &&
+    return wide_tiles && p.k > k_block_limit && p.m * p.n <= few_results &&
            rows_aligned(p.b, p.b_row) && bytes_of<T>(p.b_row) % page_bytes != 0;
 }
 
@@ -151,7 +153,7 @@ int64_t read_ahead(const Product<T>& p) {
 template <class T>
 int64_t group_panel(int64_t columns, int64_t panel) {
     const int64_t slim = panel - 1;
-    if (tile_vectors != 4 || panel != tile_vectors ||
+    if (!wide_tiles || panel != tile_vectors ||
         vec<T>::lanes % tile_rows[tile_vectors - 1] != 0)
         return panel;
     const bool as_few = ceil_div(columns, slim) == ceil_div(columns, panel);
@@ -196,7 +198,7 @@ void choose_tasks(const Product<T>& p, Plan& plan) {
     plan.m_units = ceil_div(p.m, plan.tile_m);
     // In registers. Of two across a tile, a panel with one would load as much as it
     // multiplies; of four, one with three is as good.
-    const int64_t unit = tile_vectors == 2 ? plan.panel : 1;
+    const int64_t unit = wide_tiles ? 1 : plan.panel;
     plan.n_unit = unit * lanes;
     plan.n_units = ceil_div(p.n, plan.n_unit);
     plan.m_tasks = 1;

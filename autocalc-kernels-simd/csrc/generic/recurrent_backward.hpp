@@ -268,9 +268,8 @@ bool weight_gradients(const Backward<T, Cell>& job, ac_context* context) {
     if (lines == nullptr) return false;
     take_lines(job, lines, context);
     if (both && Cell::blocks == Cell::gates)
-        return tile_vectors == 4
-                   ? both_turned(job, lines, lines + rows * line, context)
-                   : both_gradients(job, lines, lines + rows * line, context);
+        return wide_tiles ? both_turned(job, lines, lines + rows * line, context)
+                          : both_gradients(job, lines, lines + rows * line, context);
     for (const GradientBlocks& blocks : Cell::of_x) {
         if (job.to.dw_ih == nullptr) break;
         T* to = job.to.dw_ih + blocks.weight * layer.hidden * layer.features;
