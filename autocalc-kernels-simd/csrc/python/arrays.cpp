@@ -120,9 +120,8 @@ bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(ob
 Py_ssize_t count_words(PyObject* object) {
     if (object == Py_None) return 1;
     const PyArrayObject_fields* a = fields_of(object);
-    // Types that are no numbers take more than a type number to be told apart.
-    if (a == nullptr || !(PyTypeNum_ISNUMBER(a->descr->type_num) ||
-                          PyTypeNum_ISBOOL(a->descr->type_num))) {
+    // Types that are no numbers, as bool is, take more than this to be told apart.
+    if (a == nullptr || !PyTypeNum_ISNUMBER(a->descr->type_num)) {
         PyErr_Format(PyExc_TypeError,
                      "key_of: got an operand of %R, but arrays of numbers, None and "
                      "lists of them are needed",

@@ -151,10 +151,10 @@ class Selection:
 
     def order_of(self, choices: tuple[str, ...] | None, only: bool) -> Order:
         """Change the order for all users; return what `restore` needs."""
-        state = self._choices, self.only, self.tables, self.empty, self.key_of
+        before = Order(self._choices, self.only, self.tables, self.empty, self.key_of)
         self._choices, self.only = choices, only
         self.forget()
-        return Order(*state)
+        return before
 
     def restore(self, before: Order) -> None:
         """Go back to an order and the decisions made under it."""
