@@ -13,7 +13,7 @@ from typing import Any
 
 import autocalc as ac
 from autocalc._dispatch._arrays import arrays
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 from benchmarks.ablation.item import Item, floats, pointer
 
 F = ac.nn.functional

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from autocalc import _config, kernels
 from autocalc._dispatch._plugins import registry
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-    from autocalc._kernels._spec import KernelSpec
+    from autocalc._kernels.spec import KernelSpec
 
 KINDS = {
     "primitive": "Primitives",

@@ -11,16 +11,15 @@ import autocalc as ac
 from autocalc import _config
 from autocalc._dispatch import _plugins
 from autocalc._dispatch import _tuning as tuning
-from autocalc._kernels import _benchmarks
 from autocalc._kernels._plugin import adapt
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 from autocalc.cli import _timing
 from autocalc.cli._timing import Call, seconds_of
 from autocalc.plugin import KernelImpl, KernelSet
 
 SMALL = {
     row.name: row
-    for row in _benchmarks.ROWS.values()
+    for row in benchmarks.ROWS.values()
     if row.name in {"gemm 17x33x65", "add 4 Ki", "exp 4 Ki"}
 }
 

@@ -14,9 +14,9 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._select import MAX_DECISIONS, Decomposed
 from autocalc._dispatch._state import PROCESS
-from autocalc._kernels._make import Make
 from autocalc._kernels._plugin import adapt
-from autocalc._kernels._table import PRIMITIVES, TABLE
+from autocalc._kernels.samples import Make
+from autocalc._kernels.table import PRIMITIVES, TABLE
 from autocalc.errors import ConfigError, KernelError
 from autocalc.plugin import KernelImpl, KernelSet
 
@@ -333,7 +333,7 @@ def test_a_set_of_primitives_runs_everything(install):
 
 def samples(spec):
     """Return the first samples of a spec that are small."""
-    from autocalc._kernels._samples import Make
+    from autocalc._kernels._legacy._samples import Make
 
     result = []
     for sample in spec.samples(Make(np.dtype(np.float64))):

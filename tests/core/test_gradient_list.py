@@ -15,7 +15,7 @@ import pytest
 
 import autocalc as ac
 import autocalc.nn.functional  # operators register when they are imported
-from autocalc._kernels._make import Make
+from autocalc._kernels.samples import Make
 from autocalc._ops._op import OPERATORS
 from autocalc._ops._rule import _no_rule
 from autocalc.testing import GradcheckError, gradcheck, gradgradcheck

@@ -9,7 +9,7 @@ import pytest
 import autocalc as ac
 import autocalc.nn.functional as F
 from autocalc._kernels._plugin import adapt
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.plugin import KernelImpl, KernelSet
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._kernels import bits, division, transcendental
+from autocalc._kernels._legacy import bits, division, transcendental
 from autocalc.errors import ArgumentError, DTypeError, GradError, KernelDataError
 from autocalc.errors import ShapeError as Shape
 from autocalc.testing import gradcheck, gradgradcheck

@@ -11,7 +11,7 @@ import pytest
 import autocalc as ac
 from autocalc._functional import cross_entropy, linear
 from autocalc._kernels._plugin import adapt
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 from autocalc.errors import ConfigError, KernelError, ShadowWarning
 from autocalc.plugin import KernelSet
 

@@ -13,7 +13,7 @@ import autocalc as ac
 from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._call import KernelCall
 from autocalc._kernels._plugin import adapt
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 from autocalc.plugin import KernelImpl, KernelSet
 
 GEMM = (1.0, 0.0, "none")

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from autocalc._kernels._budgets_conv import _FOUR, _TWO
+from autocalc._kernels._legacy._budgets_conv import _FOUR, _TWO
 
 pytestmark = pytest.mark.parametrize("tile", [_FOUR, _TWO], ids=["four", "two"])
 

@@ -10,7 +10,7 @@ import functools
 
 import pytest
 
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 from autocalc.kernels import available
 from autocalc.testing.conformance import CHECKS, Inapplicable, Subject, applies
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from autocalc._kernels._plugin import load
-from autocalc._kernels._set import KernelImpl, KernelSet
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.kernel_set import KernelImpl, KernelSet
+from autocalc._kernels.table import TABLE
 from autocalc.errors import KernelDataError
 from autocalc.kernels import use
 from autocalc.testing.conformance import CHECKS, Inapplicable, Subject, _checks, applies

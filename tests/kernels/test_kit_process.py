@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from autocalc._kernels._plugin import load
-from autocalc._kernels._set import KernelImpl, KernelSet
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.kernel_set import KernelImpl, KernelSet
+from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance import CHECKS, Inapplicable, Subject, applies
 from autocalc.testing.conformance import _native as c
 from autocalc.testing.conformance import _process as process

@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autocalc._kernels._budgets import ulp
-from autocalc._kernels._make import Make
-from autocalc._kernels._spec import Sample
-from autocalc._kernels._table import TABLE
+from autocalc._kernels._legacy._budgets import ulp
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Sample
+from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance._oracle import HAS_WIDER, expected, widened
 
 mpmath = pytest.importorskip("mpmath")

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autocalc._kernels._philox import philox_blocks, philox_words
 from autocalc._kernels._plugin import load
+from autocalc._kernels.philox import philox_blocks, philox_words
 
 pytestmark = pytest.mark.core
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from autocalc._kernels._plugin import autocalc_kernel_sets, load
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 from autocalc.errors import KernelDataError
 from autocalc.testing.conformance._oracle import HAS_WIDER
 

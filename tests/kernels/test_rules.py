@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autocalc._kernels._spec import Meta
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.spec import Meta
+from autocalc._kernels.table import TABLE
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 pytestmark = pytest.mark.core

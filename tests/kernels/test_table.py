@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from autocalc._kernels._plugin import load
-from autocalc._kernels._set import KernelImpl, KernelSet
-from autocalc._kernels._spec import Meta
-from autocalc._kernels._table import PRIMITIVES, TABLE
+from autocalc._kernels.kernel_set import KernelImpl, KernelSet
+from autocalc._kernels.spec import Meta
+from autocalc._kernels.table import PRIMITIVES, TABLE
 from autocalc.testing._namespace import Namespace, decomposed, meta_of
 from autocalc.testing.conformance import CHECKS, Subject
 from autocalc.testing.conformance._checks import cases

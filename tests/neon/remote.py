@@ -12,8 +12,8 @@ import subprocess
 
 import numpy as np
 
-from autocalc._kernels._set import KernelImpl, KernelSet
-from autocalc._kernels._spec import parse_signature
+from autocalc._kernels.kernel_set import KernelImpl, KernelSet
+from autocalc._kernels.spec import parse_signature
 from autocalc.errors import KernelDataError
 
 DESCRIBE, CALL, SUPPORTS, SET_THREADS = range(4)

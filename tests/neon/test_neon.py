@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 from autocalc.plugin import KERNEL_API_VERSION
 from autocalc.testing.conformance import CHECKS, Inapplicable, applies
 

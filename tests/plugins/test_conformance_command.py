@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 
 pytestmark = pytest.mark.core
 

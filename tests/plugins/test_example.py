@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 
 pytestmark = pytest.mark.core
 

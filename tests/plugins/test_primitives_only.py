@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 
 pytestmark = pytest.mark.core
 
@@ -78,8 +78,8 @@ import json
 import numpy as np
 import autocalc as ac
 from autocalc._dispatch._arrays import arrays
-from autocalc._kernels._make import Make
-from autocalc._kernels._table import PRIMITIVES, TABLE
+from autocalc._kernels.samples import Make
+from autocalc._kernels.table import PRIMITIVES, TABLE
 
 ran = {}
 for name, spec in TABLE.items():

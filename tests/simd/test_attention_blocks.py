@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._kernels import _xp
-from autocalc._kernels._references_attention import attention as reference
-from autocalc._kernels._spec import Sample
-from autocalc._kernels._table import TABLE
+from autocalc._kernels import xp as numpy_xp
+from autocalc._kernels._legacy._references_attention import attention as reference
+from autocalc._kernels.spec import Sample
+from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance._subject import Subject
 
 FLOAT32 = np.dtype(np.float32)
@@ -43,7 +43,7 @@ def test_blocks_make_one_softmax(name, lengths, causal, masked, p):
     attributes = (20**-0.5, causal, p)
     forward = Sample("long", inputs, attributes, 0b10)
     with np.errstate(all="ignore"):
-        out, lse = reference(_xp, *inputs, *attributes)
+        out, lse = reference(numpy_xp, *inputs, *attributes)
     g = rng.standard_normal(out.shape, FLOAT32)
     again = (g, *inputs[:3], out, lse, *inputs[3:])
     for kernel, sample in (

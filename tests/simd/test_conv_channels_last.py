@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._kernels._spec import Sample
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.spec import Sample
+from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._subject import Subject, limits_of
 

@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._kernels import _xp
-from autocalc._kernels._references_attention import attention as reference_attention
-from autocalc._kernels._spec import Sample
-from autocalc._kernels._table import TABLE
+from autocalc._kernels import xp as numpy_xp
+from autocalc._kernels._legacy._references_attention import (
+    attention as reference_attention,
+)
+from autocalc._kernels.spec import Sample
+from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance._memory import LAYOUTS
 from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._subject import Subject, limits_of
@@ -168,7 +170,7 @@ def attention_backward(rng):
     operands, attributes = attention(rng)
     q, k, v, *rest = operands
     with np.errstate(all="ignore"):
-        out, lse = reference_attention(_xp, *operands, *attributes)
+        out, lse = reference_attention(numpy_xp, *operands, *attributes)
     g = normal(rng, *q.shape[:3], v.shape[3])
     return (g, q, k, v, out, lse, *rest), attributes
 

@@ -10,8 +10,8 @@ import pytest
 
 import autocalc as ac
 from autocalc._dispatch._arrays import arrays as k
-from autocalc._kernels._spec import Sample
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.spec import Sample
+from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._subject import Refused, Subject
 

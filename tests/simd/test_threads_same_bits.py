@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
-from autocalc._kernels._make import Make
-from autocalc._kernels._spec import Meta
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Meta
+from autocalc._kernels.table import TABLE
 
 _core = pytest.importorskip("autocalc_kernels_simd._core")
 

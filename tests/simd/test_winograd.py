@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._kernels._spec import Sample
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.spec import Sample
+from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance._memory import LAYOUTS
 from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._subject import Refused, Subject

@@ -12,7 +12,7 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._drawn import drawn_floats, random_into
 from autocalc._dtypes import DType
 from autocalc._filled import count_of, finished, float_or, like, number, shape_of
-from autocalc._kernels._rules import broadcast_shapes
+from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._coerce import as_operand
 from autocalc._random import Generator
 from autocalc._tensor import Tensor

@@ -12,7 +12,7 @@ from autocalc._dispatch._arrays import arrays, constant
 from autocalc._drawn import integers_below
 from autocalc._filled import number
 from autocalc._functional._writing import check_writable, fill_, write
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 from autocalc._ops import elementwise
 from autocalc._ops._coerce import as_operand
 from autocalc._ops._family import base_of, cut

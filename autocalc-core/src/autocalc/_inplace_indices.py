@@ -23,7 +23,7 @@ from autocalc._functional._index import (
 )
 from autocalc._functional._writing import check_writable, copy_, fill_, write
 from autocalc._inplace import apply_
-from autocalc._kernels._rules import broadcast_shapes
+from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._coerce import Number
 from autocalc._ops._family import base_of
 from autocalc._tensor import Tensor

@@ -22,8 +22,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from autocalc._dispatch._cpu import cpu_features
-from autocalc._kernels._hooks import hookimpl
-from autocalc._kernels._set import (
+from autocalc._kernels.hooks import hookimpl
+from autocalc._kernels.kernel_set import (
     ENTRY_POINT_GROUP,
     KERNEL_API_VERSION,
     Allocator,

@@ -20,9 +20,9 @@ from autocalc._dispatch._joined import lying_together, stretches
 from autocalc._dispatch._layout import empty_as, empty_channels_last, is_channels_last
 from autocalc._dispatch._select import Decomposed
 from autocalc._dispatch._state import current
-from autocalc._kernels._rules import broadcast_shapes
-from autocalc._kernels._spec import Array, DType, Shape
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._kernels.spec import Array, DType, Shape
+from autocalc._kernels.table import TABLE
 from autocalc.errors import ArgumentError
 
 #: More scalars than this, and the cache starts afresh.

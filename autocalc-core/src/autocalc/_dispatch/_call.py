@@ -8,8 +8,8 @@ from typing import Any
 from autocalc._dispatch._layout import Lie, keeps_layout, lie_of
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed, Entry, Selection
 from autocalc._dispatch._state import current
-from autocalc._kernels._set import DispatchKey
-from autocalc._kernels._spec import DType, KernelSpec, Meta, Shape, meta_of
+from autocalc._kernels.kernel_set import DispatchKey
+from autocalc._kernels.spec import DType, KernelSpec, Meta, Shape, meta_of
 from autocalc.errors import ArgumentError
 
 Metas = tuple[Any, ...]

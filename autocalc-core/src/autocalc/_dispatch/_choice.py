@@ -14,7 +14,7 @@ from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import Entry, find_set
 from autocalc._dispatch._state import PROCESS, current, enter, leave
-from autocalc._kernels._spec import KernelSpec
+from autocalc._kernels.spec import KernelSpec
 from autocalc.errors import ConfigError
 
 

@@ -15,8 +15,8 @@ from autocalc._dispatch._plugins import Refusal, registry
 from autocalc._dispatch._select import Candidate
 from autocalc._dispatch._state import current
 from autocalc._dispatch._thread_budget import get_num_threads
-from autocalc._kernels._set import KernelSet
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.kernel_set import KernelSet
+from autocalc._kernels.table import TABLE
 from autocalc.errors import ConfigError, KernelError
 
 

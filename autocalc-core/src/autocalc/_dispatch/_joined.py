@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels._spec import Array, Shape
+from autocalc._kernels.spec import Array, Shape
 
 #: A dimension, and the first and last element but one that a part has of it.
 Stretch = tuple[int, int, int]

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from autocalc._kernels._set import DispatchKey
-from autocalc._kernels._spec import Array, DType, KernelSpec, Meta, Shape
+from autocalc._kernels.kernel_set import DispatchKey
+from autocalc._kernels.spec import Array, DType, KernelSpec, Meta, Shape
 
 #: [N, C, H, W] seen as [N, H, W, C], and back.
 PIXELS = (0, 2, 3, 1)

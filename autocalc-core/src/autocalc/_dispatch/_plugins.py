@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any
 from autocalc._config import logger, settings
 from autocalc._dispatch._cpu import cpu_features, detected_features
 from autocalc._dispatch._thread_budget import get_num_threads
-from autocalc._kernels._set import (
+from autocalc._kernels.kernel_set import (
     ENTRY_POINT_GROUP,
     KERNEL_API_VERSION,
     KernelImpl,
     KernelSet,
 )
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 from autocalc.errors import PluginError, PluginWarning
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from autocalc._kernels._spec import KernelSpec
+    from autocalc._kernels.spec import KernelSpec
 
 #: What a package may raise without taking the process along; KeyboardInterrupt passes.
 _FAULTS = (Exception, SystemExit)
@@ -196,7 +196,7 @@ def _sets_of(name: str, module: object) -> Iterable[object]:
     """Run the hook of one plugin; a manager of its own keeps faults apart."""
     import pluggy  # 5 ms, with the first kernel and not with AutoCalc
 
-    from autocalc._kernels._hooks import HookSpecs
+    from autocalc._kernels.hooks import HookSpecs
 
     manager = pluggy.PluginManager("autocalc")
     manager.add_hookspecs(HookSpecs)

@@ -16,20 +16,20 @@ from autocalc._config import logger, settings
 from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._keys import key_of
 from autocalc._dispatch._plugins import Registry, registry
-from autocalc._kernels._adapter import call_of
-from autocalc._kernels._set import (
+from autocalc._kernels.adapter import call_of
+from autocalc._kernels.kernel_set import (
     Allocator,
     DispatchKey,
     KernelImpl,
     KernelSet,
     KeyOf,
 )
-from autocalc._kernels._spec import KernelSpec, Meta
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.spec import KernelSpec, Meta
+from autocalc._kernels.table import TABLE
 from autocalc.errors import ConfigError, KernelError
 
 if TYPE_CHECKING:
-    from autocalc._kernels._spec import Array, DType, Shape
+    from autocalc._kernels.spec import Array, DType, Shape
 
 #: A kernel's place in a selection's list of tables.
 KERNEL_INDEX = {name: index for index, name in enumerate(TABLE)}

@@ -16,8 +16,8 @@ import numpy as np
 
 from autocalc._config import settings
 from autocalc._dispatch._plugins import registry
-from autocalc._kernels._set import Function
-from autocalc._kernels._spec import Array, Budget, KernelSpec
+from autocalc._kernels.kernel_set import Function
+from autocalc._kernels.spec import Array, Budget, KernelSpec
 from autocalc.errors import KernelError, ShadowWarning
 
 log = logging.getLogger("autocalc.shadow")

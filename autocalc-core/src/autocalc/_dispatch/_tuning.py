@@ -21,8 +21,8 @@ from autocalc._config import cache_folder, logger, settings
 from autocalc._dispatch._cpu import cpu_name
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._thread_budget import chosen_budget, get_num_threads
-from autocalc._kernels._set import DispatchKey
-from autocalc._kernels._spec import Shape
+from autocalc._kernels.kernel_set import DispatchKey
+from autocalc._kernels.spec import Shape
 
 if TYPE_CHECKING:
     from pathlib import Path

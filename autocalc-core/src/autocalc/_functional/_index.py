@@ -16,7 +16,7 @@ from autocalc import _dtypes as dtypes
 from autocalc._creation import tensor
 from autocalc._dispatch._arrays import arrays
 from autocalc._functional.shapes import expand
-from autocalc._kernels._rules import broadcast_shapes
+from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import division, elementwise
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import as_operand, cast

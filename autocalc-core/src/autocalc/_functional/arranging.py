@@ -21,7 +21,7 @@ from autocalc._functional.shapes import (
     transpose,
     view,
 )
-from autocalc._kernels._rules import broadcast_shapes
+from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import shape as shapes
 from autocalc._ops.reduce import sum as total
 from autocalc._out import given

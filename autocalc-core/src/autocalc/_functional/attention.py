@@ -8,8 +8,8 @@ from typing import Any
 
 from autocalc._arguments import checked
 from autocalc._checks import number
-from autocalc._kernels._attention_in_primitives import attention_in_primitives
-from autocalc._kernels._rules import broadcast_shapes
+from autocalc._kernels._legacy._attention_in_primitives import attention_in_primitives
+from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import attention as ops
 from autocalc._ops import shape as shapes
 from autocalc._ops._tensors import tensors

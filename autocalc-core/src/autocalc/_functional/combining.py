@@ -20,7 +20,7 @@ from autocalc._functional.matrices import multi_dot
 from autocalc._functional.placing import index_add, index_copy
 from autocalc._functional.repeating import flip, roll
 from autocalc._functional.shapes import clone, reshape, transpose
-from autocalc._kernels._rules import broadcast_shapes as broadcast
+from autocalc._kernels.rules import broadcast_shapes as broadcast
 from autocalc._ops import elementwise
 from autocalc._ops._coerce import as_operand, coerce
 from autocalc._out import given

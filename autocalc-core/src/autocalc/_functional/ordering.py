@@ -17,7 +17,7 @@ from autocalc._functional.arranging import movedim
 from autocalc._functional.mixtures import isnan, truth
 from autocalc._functional.reductions import any, sum
 from autocalc._functional.shapes import clone, expand, squeeze
-from autocalc._kernels._rules import broadcast_shapes
+from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import elementwise, scans
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import as_operand, cast

@@ -18,7 +18,7 @@ from autocalc._functional._index import (
 from autocalc._functional._writing import copy_, fill_
 from autocalc._functional.indexing import as_positions, gather, window
 from autocalc._functional.shapes import expand
-from autocalc._kernels._rules import broadcast_shapes
+from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import elementwise
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import as_operand, dtype_of

@@ -14,7 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from autocalc._kernels._spec import DType, Shape
+    from autocalc._kernels.spec import DType, Shape
 
 #: Serial numbers are a topological order: a node is younger than its inputs.
 next_serial = count().__next__

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from autocalc._kernels._adapter import adapt
-from autocalc._kernels._hooks import hookimpl
-from autocalc._kernels._set import KERNEL_API_VERSION, Function, KernelSet
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.adapter import adapt
+from autocalc._kernels.hooks import hookimpl
+from autocalc._kernels.kernel_set import KERNEL_API_VERSION, Function, KernelSet
+from autocalc._kernels.table import TABLE
 
 
 def load() -> Mapping[str, Function]:

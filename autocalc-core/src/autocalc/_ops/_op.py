@@ -21,8 +21,8 @@ from autocalc._dispatch._layout import empty_as
 from autocalc._dispatch._select import KERNEL_INDEX
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node, Output, Version
-from autocalc._kernels._rules import broadcast_shapes
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._kernels.table import TABLE
 from autocalc._ops._coerce import coerce_pair, promote_pair, to_float
 from autocalc._ops._family import relate
 from autocalc._ops._rule import Op, Rule, Saves

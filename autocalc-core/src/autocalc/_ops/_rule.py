@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autocalc._kernels._spec import KernelSpec
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.spec import KernelSpec
+from autocalc._kernels.table import TABLE
 
 Rule = Callable[[Any, Any, Any], Any]
 

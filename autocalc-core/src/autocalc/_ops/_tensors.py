@@ -12,8 +12,8 @@ from typing import Any
 
 from autocalc import _dtypes as dtypes
 from autocalc._dispatch._arrays import arrays, constant
-from autocalc._kernels._spec import DType, KernelSpec, Shape
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.spec import DType, KernelSpec, Shape
+from autocalc._kernels.table import TABLE
 from autocalc._ops import elementwise
 from autocalc._ops import shape as views
 from autocalc._ops._cast import astype

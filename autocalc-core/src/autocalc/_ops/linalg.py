@@ -8,8 +8,8 @@ from typing import Any
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
-from autocalc._kernels._spec import Shape
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.spec import Shape
+from autocalc._kernels.table import TABLE
 from autocalc._ops._op import nary
 from autocalc._ops._rule import Saves
 from autocalc._tensor import Tensor, make

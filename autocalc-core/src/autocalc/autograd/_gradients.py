@@ -11,7 +11,7 @@ from autocalc._dispatch._state import enter, leave
 from autocalc._graph._anomaly import AnomalyWalk
 from autocalc._graph._node import Leaf, Node, Output
 from autocalc._graph._walk import Walk, reaching, target
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 from autocalc._ops import shape as views
 from autocalc._ops._tensors import Tensors as TensorKernels
 from autocalc._tensor import Retain, Tensor, _node_and_slot, make

@@ -9,9 +9,9 @@ import numpy as np
 
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._state import current
-from autocalc._kernels._make import Make
-from autocalc._kernels._spec import DType, KernelSpec, Sample
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import DType, KernelSpec, Sample
+from autocalc._kernels.table import TABLE
 from autocalc.errors import KernelError
 
 #: Elements that make a sample ordinary: enough for every vector width.

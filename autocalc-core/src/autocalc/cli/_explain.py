@@ -12,7 +12,7 @@ import click
 from autocalc import _dtypes as dtypes
 from autocalc import kernels
 from autocalc._creation import zeros
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 from autocalc.cli._chosen import ordinary_sample
 from autocalc.errors import AutocalcError
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels._adapter import call_of, store
-from autocalc._kernels._set import Function
-from autocalc._kernels._spec import Array, DType, KernelSpec, Meta, Shape
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.adapter import call_of, store
+from autocalc._kernels.kernel_set import Function
+from autocalc._kernels.spec import Array, DType, KernelSpec, Meta, Shape
+from autocalc._kernels.table import TABLE
 
 
 class Namespace:

@@ -13,8 +13,8 @@ import numpy as np
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._choice import count, use
-from autocalc._kernels._make import Make
-from autocalc._kernels._spec import DType, KernelSpec, Sample
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import DType, KernelSpec, Sample
 from autocalc.errors import KernelDataError
 from autocalc.testing.conformance._memory import Memory, expanded
 from autocalc.testing.conformance._oracle import expected as expected_of

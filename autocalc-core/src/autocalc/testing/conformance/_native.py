@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels._set import KERNEL_API_VERSION
-from autocalc._kernels._spec import DType, KernelSpec
+from autocalc._kernels.kernel_set import KERNEL_API_VERSION
+from autocalc._kernels.spec import DType, KernelSpec
 from autocalc.errors import KernelDataError
 
 CAPSULE = b"autocalc.kernel"

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels import _xp
-from autocalc._kernels._adapter import call_of
-from autocalc._kernels._spec import Array, DType, KernelSpec, Sample
+from autocalc._kernels import xp as numpy_xp
+from autocalc._kernels.adapter import call_of
+from autocalc._kernels.spec import Array, DType, KernelSpec, Sample
 
 #: Whether long double is wider than float64.
 HAS_WIDER = bool(np.finfo(np.longdouble).eps < 1e-18)
@@ -46,11 +46,11 @@ def _widely(name: str) -> Callable[[Array], Array]:
     def call(a: Array) -> Array:
         # In float64, for kernels of float32, the C library errs by 2^-29 of their ULP.
         if np.size(a) > MPMATH_LIMIT or a.dtype != np.longdouble:
-            return getattr(_xp, name)(a)
+            return getattr(numpy_xp, name)(a)
         try:
             import mpmath
         except ImportError:
-            return getattr(_xp, name)(a)
+            return getattr(numpy_xp, name)(a)
         function = getattr(mpmath, name)
         near = np.clip(np.ravel(a), -30, 30)  # beyond it is 0, 1 or 2 in float64
         with mpmath.workprec(80):
@@ -72,7 +72,7 @@ class _WideNamespace(types.SimpleNamespace):
     erfc = staticmethod(_widely("erfc"))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(_xp, name)
+        return getattr(numpy_xp, name)
 
 
 _WIDE = _WideNamespace()

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels._set import KernelImpl
-from autocalc._kernels._spec import Array, DType, KernelSpec, Sample
+from autocalc._kernels.kernel_set import KernelImpl
+from autocalc._kernels.spec import Array, DType, KernelSpec, Sample
 from autocalc.testing.conformance._checks import (
     INDICES,
     PLACES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance._subject import Subject
 
 #: Budgets that are counted in ULP of the result; of the others the share says more.

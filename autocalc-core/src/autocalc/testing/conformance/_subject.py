@@ -16,8 +16,8 @@ from autocalc._dispatch._choice import available
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import find_set
 from autocalc._dispatch._thread_budget import get_num_threads
-from autocalc._kernels._set import KernelImpl, KernelSet
-from autocalc._kernels._spec import DType, KernelSpec, Meta, Sample
+from autocalc._kernels.kernel_set import KernelImpl, KernelSet
+from autocalc._kernels.spec import DType, KernelSpec, Meta, Sample
 from autocalc.errors import ConfigError
 from autocalc.testing._namespace import meta_of
 from autocalc.testing.conformance._compare import Worst, compare

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.table import TABLE
 from autocalc.errors import ConfigError
 from autocalc.testing.conformance import CHECKS, Subject, applies
 from autocalc.testing.conformance._report import lines

@@ -7,9 +7,9 @@ import contextlib
 
 import pytest
 
-from autocalc._kernels._set import KernelImpl
-from autocalc._kernels._spec import DType, KernelSpec
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.kernel_set import KernelImpl
+from autocalc._kernels.spec import DType, KernelSpec
+from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance import CHECKS, Inapplicable, Subject
 from autocalc.testing.conformance._checks import Check
 

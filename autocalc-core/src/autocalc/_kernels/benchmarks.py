@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""The benchmark cases of all kernels as rows of one table.
+
+Work comes from the kernel's spec: floating-point operations where a matrix product
+leads, bytes moved everywhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autocalc._kernels._legacy._rows import LEGACY_ROWS
+from autocalc._kernels.cases import Operands
+from autocalc._kernels.spec import meta_of
+from autocalc._kernels.table import TABLE
+
+
+class Row(NamedTuple):
+    """One row of the table."""
+
+    kernel: str
+    operands: str
+    make: Operands  # the inputs
+    attributes: tuple[Any, ...] = ()
+    want: int = 0  # which optional outputs, bit by bit
+
+    @property
+    def name(self) -> str:
+        """What identifies the row."""
+        return f"{self.kernel} {self.operands}"
+
+    @property
+    def by_products(self) -> bool:
+        """Whether a matrix product leads: operations count then, otherwise bytes."""
+        return TABLE[self.kernel].lead == "gemm"
+
+    def work(self, operands: Sequence[Any]) -> float:
+        """Return the floating-point operations of the call, or the bytes it moves."""
+        metas = map(meta_of, operands)
+        total = TABLE[self.kernel].work(*metas, *self.attributes)
+        return float(total.flops if self.by_products else total.bytes)
+
+
+def _rows() -> list[Row]:
+    legacy = [Row(*row) for row in LEGACY_ROWS]
+    return legacy + [
+        Row(spec.name, *case) for spec in TABLE.values() for case in spec.benchmarks()
+    ]
+
+
+ROWS = {row.name: row for row in _rows()}
+
+
+def arguments(row: Row) -> tuple[Any, ...]:
+    """Return the operands; the same numbers for each peer."""
+    return row.make(np.random.default_rng(0))

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Error budgets: how far a kernel may be from the float64 oracle.
+
+Each budget is a bound that follows from how the value is computed, times a small
+constant, so that it is neither loosened by large values nor broken by small ones.
+`eps` is the spacing of the kernel's dtype at 1 (2**-23 for float32).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from autocalc._kernels.spec import Array, Attributes, Budget
+
+#: Half a unit, and room for the oracle's own rounding (2**-11 ULP in long double).
+ROUNDING = 0.501
+
+Inputs: TypeAlias = Sequence[Any]
+Tolerance = Callable[[Inputs, Attributes, Inputs, float], Sequence[Any]]
+
+
+def ulp(value: Array, eps: float) -> Array:
+    """Return the spacing of the kernel's dtype at `value` (float64)."""
+    dtype = np.float32 if eps > 1e-10 else np.float64
+    with np.errstate(over="ignore", invalid="ignore"):
+        spacing = np.spacing(np.abs(np.asarray(value).astype(dtype)))
+    return np.where(np.isfinite(spacing), spacing, 0).astype(np.float64)
+
+
+def magnitude(a: Array) -> Array:
+    """Return ``|a|`` with 0 where it is not finite: such results are compared apart."""
+    a = np.asarray(a, dtype=np.float64)
+    return np.where(np.isfinite(a), np.abs(a), 0.0)
+
+
+def log2(n: int) -> float:
+    """Return the depth of a pairwise sum of `n` terms, at least 1."""
+    return float(np.log2(max(n, 2)))
+
+
+def budget(text: str) -> Callable[[Tolerance], Budget]:
+    """Make a budget of a tolerance function."""
+    return lambda tolerance: Budget(text, tolerance)
+
+
+def ulps(n: float) -> Budget:
+    """Allow `n` units in the last place, on every output."""
+
+    @budget(f"{n:g} ULP")
+    def result(
+        inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+    ) -> Sequence[Any]:
+        return [None if e is None else n * ulp(e, eps) for e in expected]
+
+    return result
+
+
+@budget("exact")
+def EXACT(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    return [0.0] * len(expected)
+
+
+@budget("correctly rounded")
+def ROUNDED(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    return [None if e is None else ROUNDING * ulp(e, eps) for e in expected]

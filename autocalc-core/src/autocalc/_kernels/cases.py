@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Benchmark cases: the calls by which a kernel is timed, and their operands.
+
+A case is a call of the sizes that models have: inputs and attributes in the order of
+the kernel's signature.  `Operands` makes the inputs from a generator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+Operands: TypeAlias = Callable[[np.random.Generator], tuple[Any, ...]]
+
+SIZES = {"4 Ki": 4 << 10, "64 Ki": 64 << 10, "1 Mi": 1 << 20, "16 Mi": 16 << 20}
+
+#: The parameters of a small transformer: embedding, two blocks of eight, a norm.
+PARAMETERS = [(1000, 256), *[(768, 256), (768,), (256, 256), (256,)] * 2, (256,)]
+
+
+class Case(NamedTuple):
+    """One call to time."""
+
+    label: str
+    operands: Operands
+    attributes: tuple[Any, ...] = ()
+    #: The optional outputs that are computed, bit by bit.
+    want: int = 0
+
+
+def floats(*shape: int) -> Operands:
+    """Make one standard normal float32 operand."""
+    return lambda rng: (rng.standard_normal(shape, np.float32),)
+
+
+def positive(*shape: int) -> Operands:
+    """Make one float32 operand in [0.5, 1.5)."""
+    return lambda rng: (rng.random(shape, np.float32) + np.float32(0.5),)
+
+
+def indices(below: int, *shape: int) -> Operands:
+    """Make one int64 operand in [0, below)."""
+    return lambda rng: (rng.integers(below, size=shape),)
+
+
+def bools(*shape: int) -> Operands:
+    """Make one bool operand."""
+    return lambda rng: (rng.random(shape) < 0.5,)
+
+
+def absent(rng: np.random.Generator) -> tuple[None]:
+    """Leave an optional operand out."""
+    return (None,)
+
+
+def counter(rng: np.random.Generator) -> tuple[Any, ...]:
+    """Make seed and offset of random bits."""
+    return np.asarray(1, np.int64), np.asarray(0, np.int64)
+
+
+def join(*parts: Operands) -> Operands:
+    """Make operands one after the other."""
+    return lambda rng: tuple(one for part in parts for one in part(rng))
+
+
+def parameters(copies: int, *scalars: Any) -> Operands:
+    """Make lists of arrays as an optimizer has them, and 0-d operands."""
+
+    def make(rng: np.random.Generator) -> tuple[Any, ...]:
+        lists = tuple(
+            [rng.random(shape, np.float32) for shape in PARAMETERS]
+            for _ in range(copies)
+        )
+        return (*lists, *scalars)
+
+    return make
+
+
+def parameters_label() -> str:
+    """Return how many parameters `parameters` makes."""
+    return f"{sum(int(np.prod(s)) for s in PARAMETERS):,} parameters"
+
+
+def sized(operands: Callable[[int], Operands], *attributes: Any) -> list[Case]:
+    """Return one case for each size."""
+    label = "".join(f"{a} " for a in attributes if isinstance(a, str) and a != "none")
+    return [
+        Case(f"{label}{name}", operands(n), attributes) for name, n in SIZES.items()
+    ]

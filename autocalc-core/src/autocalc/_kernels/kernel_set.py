@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""What a kernel package hands over: kernel sets and their implementations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol
+
+from autocalc._kernels.spec import Array, DType, Shape
+
+#: The contract's number.  A set made for another number is refused, naming both.
+KERNEL_API_VERSION = 1
+
+#: The entry-point group in which kernel packages announce themselves.
+ENTRY_POINT_GROUP = "autocalc.kernels"
+
+Function = Callable[..., None]
+
+
+class DispatchKey(NamedTuple):
+    """What a decision may depend on.
+
+    Attributes
+    ----------
+    kernel
+        The kernel's name.
+    dtypes
+        One entry for each operand in signature order, outputs first: its dtype, None
+        where it is absent or not wanted; a list counts by its first array.
+    attributes
+        The call's attributes by position.
+    accumulate
+        Bit i set: output i is added into.
+    shapes, strides
+        Like `dtypes`, for kernels whose spec has the key ``"shapes"``, else None.
+    device
+        ``"cpu"``.
+    """
+
+    kernel: str
+    dtypes: tuple[DType | None, ...]
+    attributes: tuple[Any, ...] = ()
+    accumulate: int = 0
+    shapes: tuple[Shape | None, ...] | None = None
+    strides: tuple[Shape | None, ...] | None = None
+    device: str = "cpu"
+
+
+#: ``key_of(*operands)``: the dtypes, shapes and strides of arrays, of None and of lists
+#: of them, as one value: equal for equal ones, different for different ones.
+KeyOf = Callable[..., Hashable]
+
+Supports = Callable[[DispatchKey], "str | None"]
+Describe = Callable[[DispatchKey], "str | None"]
+
+
+@dataclass(frozen=True)
+class KernelImpl:
+    """One kernel of a set, with more to say than a bare function.
+
+    Parameters
+    ----------
+    function
+        ``fn(*outputs, *inputs, *attributes) -> None``, all by position.
+    native
+        The C form (`autocalc_kernel.h`) as a capsule, for native replay.
+    supports
+        ``supports(key) -> None`` accepts; a string is the reason of a refusal.
+    rank
+        Overrides the set's rank for this kernel.
+    exception
+        One of the spec's `exceptions`: the error budget that this kernel keeps in
+        place of the spec's own.
+    channels_last
+        For a spec that prefers channels-last: ``channels_last(key)`` says whether
+        this call is faster with images stored so.  It then gets them so, whatever the
+        caller has, and gives its results so.
+    describe
+        ``describe(key)`` of a call that is accepted: in which of several ways the
+        kernel will run it, for `autocalc.kernels.explain` to print, or None.
+    """
+
+    function: Function
+    native: object | None = None
+    supports: Supports | None = None
+    rank: int | None = None
+    exception: str | None = None
+    channels_last: Callable[[DispatchKey], bool] | None = None
+    describe: Describe | None = None
+
+
+class Allocator(Protocol):
+    """Memory for results; the first usable set that has one provides it."""
+
+    def empty(self, shape: Shape, dtype: DType, /) -> Array:
+        """Return a new C-contiguous array, its values undefined."""
+
+    def stats(self) -> dict[str, int]:
+        """Return the counters shown by `ac.memory.stats()`."""
+
+    def trim(self) -> None:
+        """Give cached memory back to the system."""
+
+
+@dataclass(frozen=True)
+class KernelSet:
+    """A named bundle of kernels for one machine feature level.
+
+    Parameters
+    ----------
+    name, family
+        ``"simd-avx2"`` of the family ``"simd"``.
+    load
+        ``load() -> {kernel name: function or KernelImpl}``, called on first use and
+        only where the CPU has all of `requires` (names as in ``archspec``).  A
+        `PluginError` says that the set cannot run here, for want of a library say:
+        its text becomes the reason of a refusal, without a warning.
+    api
+        `KERNEL_API_VERSION` of the contract that the set was written for.
+    rank
+        Higher wins; the reference is 0, BLAS 100, SIMD 200 to 300.
+    decomposes
+        Whether composites that the set lacks run as its primitives, where it has their
+        lead.  False for a set that adds to another: its calls alone are its own.
+    determinism
+        None, ``"run"`` (same bits in each run) or ``"threads"`` (also for any number
+        of threads).
+    allocator
+        Makes the set's allocator when it is first needed.
+    key_of
+        Gives, when it is first needed, the function under whose values decisions are
+        kept; AutoCalc's own makes tuples, which takes longer than some calls.
+    set_num_threads
+        Told the thread budget when the set is loaded and when the budget changes.
+    info
+        More lines for ``autocalc kernels``: libraries, versions, threads.
+    """
+
+    name: str
+    family: str
+    load: Callable[[], Mapping[str, Function | KernelImpl]]
+    api: int = KERNEL_API_VERSION
+    rank: int = 150
+    device: str = "cpu"
+    requires: frozenset[str] | set[str] = frozenset()
+    decomposes: bool = True
+    determinism: Literal["run", "threads"] | None = None
+    allocator: Callable[[], Allocator] | None = None
+    key_of: Callable[[], KeyOf] | None = None
+    set_num_threads: Callable[[int], None] | None = None
+    info: Callable[[], Mapping[str, str]] | None = None

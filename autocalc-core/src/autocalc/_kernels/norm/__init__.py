@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Normalisations, one kernel and its backward kernel a file."""

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""What normalisations over the last axis share: checks, means, budgets, samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.budgets import log2, magnitude, ulp
+from autocalc._kernels.samples import TAILS, Make
+from autocalc._kernels.spec import Array, Meta
+from autocalc.errors import ShapeError
+
+
+def expect_a_last_axis(where: str, x: Meta) -> None:
+    """Raise unless there is a last axis to normalise over."""
+    if not x.shape:
+        message = f"{where}: `x` has no dimensions; it is normalised over the last one."
+        raise ShapeError(message)
+
+
+# ---- references ----------------------------------------------------------------------
+
+
+def row_mean(xp: Any, a: Array) -> Array:
+    """Return the mean over the last axis, which stays as 1."""
+    return xp.true_divide(xp.sum(a, axis=-1, keepdims=True), a.shape[-1])
+
+
+def sum_over_rows(xp: Any, a: Array) -> Array:
+    """Return the sum over all axes but the last."""
+    return xp.sum(a, axis=tuple(range(a.ndim - 1)))
+
+
+# ---- decompositions ------------------------------------------------------------------
+
+
+def row_mean_in(k: Any, a: Array) -> Array:
+    """Return `row_mean` in primitives."""
+    shape = k.shape(a)
+    return k.div(k.sum(a, (len(shape) - 1,), True), k.constant(shape[-1], a))
+
+
+def sum_over_rows_in(k: Any, a: Array) -> Array:
+    """Return `sum_over_rows` in primitives."""
+    axes = tuple(range(len(k.shape(a)) - 1))
+    return k.sum(a, axes, False) if axes else a
+
+
+def less_scale_in(k: Any, rest: Array, gw: Array, h: Array) -> Array:
+    """Return rest - h * mean(gw * h)."""
+    return k.add(rest, k.neg(k.mul(h, row_mean_in(k, k.mul(gw, h)))))
+
+
+# ---- budgets -------------------------------------------------------------------------
+
+
+def in_float64(inputs: Sequence[Any]) -> list[Any]:
+    """Return the operands in float64."""
+    return [None if a is None else np.asarray(a, np.float64) for a in inputs]
+
+
+def sum_over_rows_tolerance(g: Array, eps: float, extra: float) -> Array:
+    """Return 2 * eps * (log2(rows) + extra) * sum(|g|) over the rows."""
+    rows = magnitude(g).reshape(-1, g.shape[-1])
+    return 2 * eps * (log2(rows.shape[0]) + extra) * rows.sum(axis=0)
+
+
+def dx_tolerance(
+    gw: Array, h: Array, rstd: Array, expected: Array, centered: bool, eps: float
+) -> Array:
+    """Return eps * rstd * (4 |gw| + (log2(n) + 6) * the means taken out of it)."""
+    steps = log2(gw.shape[-1]) + 6
+    taken = magnitude(h) * np.mean(magnitude(gw * h), axis=-1, keepdims=True)
+    if centered:
+        taken = taken + np.mean(magnitude(gw), axis=-1, keepdims=True)
+    size = 4 * magnitude(gw) + steps * taken
+    return eps * magnitude(rstd) * size + ulp(expected, eps)
+
+
+# ---- samples -------------------------------------------------------------------------
+
+
+def hard_rows(make: Make) -> Iterator[tuple[str, Array]]:
+    """Yield rows on which a normalisation may go wrong, and many of them."""
+    yield "equal values", np.full((2, 9), 3, make.dtype)
+    # The mean of squares less the square of the mean would leave nothing in float32.
+    yield "far from 0", make.normal(4, 65) + make.scalar(1e4)
+    yield "small", make.normal(4, 33, scale=1e-3)
+    yield "long", make.normal(2, 5003)
+    yield "large", make.normal(700, 401)
+    yield "large, short rows", make.normal(20_003, 7)
+    for value in (np.inf, np.nan):
+        x = make.normal(3, 21)
+        x[1, 4] = value
+        yield f"one {value}", x
+
+
+def backward_rows(make: Make) -> Iterator[tuple[str, Array, Array | None]]:
+    """Yield (label, x, weight) for the backward kernels."""
+    for n in TAILS[1:]:
+        yield f"rows of {n}", make.normal(3, n), make.normal(n)
+    for rows in TAILS:
+        yield f"{rows} rows", make.normal(rows, 5), make.normal(5)
+    for shape in ((7,), (2, 3, 17), (2, 1, 2, 5), (2, 0, 3)):
+        yield f"{shape}, no weight", make.normal(*shape), None
+    for label, x in hard_rows(make):
+        yield label, x, make.normal(x.shape[-1])

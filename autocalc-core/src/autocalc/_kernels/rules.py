@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""Shape and dtype rules shared by many specs."""
+
+from __future__ import annotations
+
+import functools
+from itertools import zip_longest
+
+import numpy as np
+
+from autocalc._kernels.spec import DType, Meta, Shape
+from autocalc.errors import DTypeError, ShapeError
+
+BOOL = np.dtype(np.bool_)
+INT32 = np.dtype(np.int32)
+INT64 = np.dtype(np.int64)
+FLOAT32 = np.dtype(np.float32)
+FLOAT64 = np.dtype(np.float64)
+FLOATS = (FLOAT32, FLOAT64)
+#: Everything but bool.
+NUMBERS = tuple(map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1")))
+#: In the order of `ac_dtype` in autocalc_kernel.h.
+DTYPES = tuple(map(np.dtype, ("f4", "f8", "i1", "i2", "i4", "i8", "u1", "?")))
+
+
+@functools.lru_cache(maxsize=4096)  # 0.1 us where working it out takes 3
+def broadcast_shapes(where: str, *shapes: Shape) -> Shape:
+    """Return the shape that `shapes` broadcast to, aligned at the right.
+
+    Raises
+    ------
+    ShapeError
+        If a dimension is neither equal, 1, nor absent.
+    """
+    columns = zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)
+    result: list[int] = []
+    for column in columns:
+        sizes = {size for size in column if size != 1}
+        if len(sizes) > 1:
+            given = " and ".join(map(str, shapes))
+            message = (
+                f"{where}: shapes {given} do not broadcast: dimension "
+                f"-{len(result) + 1} has sizes {' and '.join(map(str, column))}. Sizes "
+                f"must be equal or 1, counted from the right."
+            )
+            raise ShapeError(message)
+        result.append(sizes.pop() if sizes else 1)
+    return tuple(reversed(result))
+
+
+def same_dtype(where: str, *metas: Meta | None) -> DType:
+    """Return the one dtype that all present operands share."""
+    dtypes = [meta.dtype for meta in metas if meta is not None]
+    if any(dtype != dtypes[0] for dtype in dtypes):
+        given = ", ".join(map(str, dtypes))
+        message = (
+            f"{where}: the operands have dtypes {given}; a kernel needs one. "
+            f"Cast before the call."
+        )
+        raise DTypeError(message)
+    return dtypes[0]
+
+
+def float_dtype(where: str, *metas: Meta | None) -> DType:
+    """Return the one floating-point dtype that all present operands share."""
+    dtype = same_dtype(where, *metas)
+    if dtype not in FLOATS:
+        message = (
+            f"{where}: takes float32 or float64, not {dtype}. Convert with "
+            f"`.to(ac.float32)` first."
+        )
+        raise DTypeError(message)
+    return dtype
+
+
+def one_of(where: str, name: str, meta: Meta, dtypes: tuple[DType, ...]) -> DType:
+    """Return the dtype of `meta`, which must be among `dtypes`."""
+    if meta.dtype not in dtypes:
+        message = (
+            f"{where}: `{name}` is {meta.dtype}; it must be "
+            f"{' or '.join(map(str, dtypes))}."
+        )
+        raise DTypeError(message)
+    return meta.dtype
+
+
+def same_shape(where: str, **metas: Meta | None) -> Shape:
+    """Return the one shape that all present operands share."""
+    shapes = {name: meta.shape for name, meta in metas.items() if meta is not None}
+    first = next(iter(shapes.values()))
+    if any(shape != first for shape in shapes.values()):
+        given = ", ".join(f"`{name}` {shape}" for name, shape in shapes.items())
+        message = f"{where}: the shapes differ: {given}. They must be equal."
+        raise ShapeError(message)
+    return first
+
+
+def expect_shape(where: str, name: str, meta: Meta | None, shape: Shape) -> None:
+    """Raise unless the operand is absent or has `shape`."""
+    if meta is not None and meta.shape != shape:
+        message = f"{where}: `{name}` has shape {meta.shape}, it must be {shape}."
+        raise ShapeError(message)
+
+
+def expect_ndim(where: str, name: str, meta: Meta, ndim: int) -> None:
+    """Raise unless the operand has exactly `ndim` dimensions."""
+    if len(meta.shape) != ndim:
+        message = (
+            f"{where}: `{name}` has shape {meta.shape}, it must have {ndim} "
+            f"dimension{'' if ndim == 1 else 's'}."
+        )
+        raise ShapeError(message)
+
+
+def check_axis(where: str, axis: int, meta: Meta) -> None:
+    """Raise unless `axis` counts a dimension of the operand, from 0."""
+    if not 0 <= axis < len(meta.shape):
+        message = (
+            f"{where}: axis {axis} is not a dimension of shape {meta.shape}; kernels "
+            f"count axes from 0 to {len(meta.shape) - 1}."
+        )
+        raise ShapeError(message)
+
+
+def check_axes(where: str, axes: tuple[int, ...], meta: Meta) -> None:
+    """Raise unless `axes` are sorted, distinct dimensions of the operand."""
+    for axis in axes:
+        check_axis(where, axis, meta)
+    if list(axes) != sorted(set(axes)) or (not axes and meta.shape):
+        message = (
+            f"{where}: axes {axes} of shape {meta.shape}: kernels take axes that are "
+            f"sorted, distinct and not empty."
+        )
+        raise ShapeError(message)
+
+
+def check_not_empty(where: str, axes: tuple[int, ...], meta: Meta) -> None:
+    """Raise if an axis to be reduced has no elements, where that has no meaning."""
+    for axis in axes:
+        if meta.shape[axis] == 0:
+            message = (
+                f"{where}: dimension {axis} of shape {meta.shape} is empty, and the "
+                f"{where} of nothing is undefined. Give at least one element."
+            )
+            raise ShapeError(message)
+
+
+def reduced_shape(shape: Shape, axes: tuple[int, ...], keepdim: bool) -> Shape:
+    """Return `shape` less `axes`, or with 1 in their place."""
+    if keepdim:
+        return tuple(1 if i in axes else n for i, n in enumerate(shape))
+    return tuple(n for i, n in enumerate(shape) if i not in axes)

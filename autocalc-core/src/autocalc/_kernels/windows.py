@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""Windows that move over the last dimensions: sizes, padding, patches, their adjoint.
+
+Convolution, pooling and unfolding share them.  `D` is the number of these dimensions;
+in one of them output `t` reads at ``t * stride - padding + i * dilation`` for each tap
+`i` of the kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from autocalc._kernels.spec import Array, Shape
+from autocalc.errors import ArgumentError, ShapeError
+
+Ints = tuple[int, ...]
+
+
+class Windows(NamedTuple):
+    """How windows lie: an entry of each for each of the last dimensions."""
+
+    kernel: Ints
+    stride: Ints
+    padding: Ints
+    dilation: Ints
+
+    @property
+    def taps(self) -> int:
+        """How many elements a window has."""
+        return math.prod(self.kernel)
+
+    @property
+    def spans(self) -> Ints:
+        """How far a window reaches, first to last element."""
+        pairs = zip(self.kernel, self.dilation, strict=True)
+        return tuple(d * (k - 1) + 1 for k, d in pairs)
+
+    def check(self, where: str, dims: int) -> None:
+        """Raise unless all have `dims` entries that are large enough."""
+        for name, least in (("kernel", 1), ("stride", 1), ("padding", 0),
+                            ("dilation", 1)):  # fmt: skip
+            values = getattr(self, name)
+            if len(values) != dims or any(value < least for value in values):
+                message = (
+                    f"{where}: `{name}` is {values}; it must be {dims} integers, "
+                    f"{least} or more."
+                )
+                raise ArgumentError(message)
+
+    def counts(self, where: str, sizes: Shape, ceil: bool = False) -> Shape:
+        """Return how many windows fit into each dimension.
+
+        With `ceil` one more may reach over the end, if it begins before it.
+        """
+        padded = tuple(n + 2 * p for n, p in zip(sizes, self.padding, strict=True))
+        if any(n < span for n, span in zip(padded, self.spans, strict=True)):
+            message = (
+                f"{where}: a window of {self.spans} does not fit into {padded}, which "
+                f"is {sizes} with its padding. Give a larger input, more padding or a "
+                f"smaller kernel."
+            )
+            raise ShapeError(message)
+        each = zip(padded, self.padding, self.spans, self.stride, strict=True)
+        return tuple(_count(n, p, span, step, ceil) for n, p, span, step in each)
+
+    def high(self, sizes: Shape, counts: Shape) -> Ints:
+        """Return by how much the windows reach over the end of each dimension."""
+        each = zip(sizes, counts, self.stride, self.padding, self.spans, strict=True)
+        return tuple(
+            max((count - 1) * step + span - low - n, 0)
+            for n, count, step, low, span in each
+        )
+
+    def places(self, counts: Shape) -> Iterator[tuple[slice, ...]]:
+        """Yield for each tap where it reads, over all windows: one slice a dim."""
+        for tap in product(*map(range, self.kernel)):
+            each = zip(tap, self.dilation, self.stride, counts, strict=True)
+            yield tuple(slice(i * d, i * d + n * step, step) for i, d, step, n in each)
+
+
+def _count(n: int, padding: int, span: int, step: int, ceil: bool) -> int:
+    """Return the number of windows of `span` in `n`, which counts padding twice."""
+    if not ceil:
+        return (n - span) // step + 1
+    count = -(-(n - span) // step) + 1
+    return count - ((count - 1) * step >= n - padding)
+
+
+# ---- in the array namespace ----------------------------------------------------------
+
+
+def padded(
+    xp: Any, a: Array, low: Sequence[int], high: Sequence[int], value: float = 0
+) -> Array:
+    """Return `a` with `value` around its last dimensions."""
+    if not (any(low) or any(high)):
+        return a
+    widths = [(0, 0)] * (a.ndim - len(low)) + list(zip(low, high, strict=True))
+    return xp.pad(a, widths, constant_values=value)
+
+
+def columns(
+    xp: Any, a: Array, windows: Windows, counts: Shape, value: float = 0
+) -> Array:
+    """Return [N, C, *taps, *counts]: of each window its elements, by tap."""
+    sizes = a.shape[-len(counts) :]
+    a = padded(xp, a, windows.padding, windows.high(sizes, counts), value)
+    return xp.windows(a, windows.kernel, counts, windows.stride, windows.dilation)
+
+
+def added(xp: Any, taps: Array, sizes: Shape, windows: Windows) -> Array:
+    """Return the adjoint of `columns`: each element the sum of where it was read."""
+    counts = taps.shape[-len(sizes) :]
+    whole = _whole(windows, sizes, counts)
+    total = xp.add_windows(taps, whole, windows.stride, windows.dilation)
+    return total[_middle(windows.padding, sizes)]
+
+
+def _whole(windows: Windows, sizes: Shape, counts: Shape) -> Shape:
+    """Return the sizes with their padding."""
+    each = zip(windows.padding, sizes, windows.high(sizes, counts), strict=True)
+    return tuple(map(sum, each))
+
+
+def _middle(padding: Ints, sizes: Shape) -> tuple[Any, ...]:
+    """Return the index of what is no padding."""
+    each = zip(padding, sizes, strict=True)
+    return (..., *(slice(p, p + n) for p, n in each))
+
+
+# ---- in primitives -------------------------------------------------------------------
+
+
+def padded_in(
+    k: Any, a: Array, low: Sequence[int], high: Sequence[int], value: float = 0
+) -> Array:
+    """Return the same in primitives: joined with blocks of `value`."""
+    first = len(k.shape(a)) - len(low)
+    for axis, (before, after) in enumerate(zip(low, high, strict=True), first):
+        if before or after:
+            parts = [_block(k, a, axis, before, value), a]
+            parts.append(_block(k, a, axis, after, value))
+            a = k.cat(parts, axis)
+    return a
+
+
+def _block(k: Any, a: Array, axis: int, size: int, value: float) -> Array:
+    shape = k.shape(a)
+    shape = (*shape[:axis], size, *shape[axis + 1 :])
+    return k.full(shape, value, k.dtype(a))
+
+
+def patches_in(k: Any, a: Array, windows: Windows, counts: Shape) -> list[Array]:
+    """Return for each tap the view [N, C, *counts] of what it reads; `a` is padded."""
+    return [k.slice(a, (..., *place)) for place in windows.places(counts)]
+
+
+def columns_in(k: Any, a: Array, windows: Windows, counts: Shape, value: float = 0,
+               ) -> Array:  # fmt: skip
+    """Return [N, C, taps, *counts] in primitives: a copy for each tap."""
+    sizes = k.shape(a)[-len(counts) :]
+    a = padded_in(k, a, windows.padding, windows.high(sizes, counts), value)
+    parts = patches_in(k, a, windows, counts)
+    lead = k.shape(a)[: -len(counts)]
+    parts = [k.reshape(part, (*lead, 1, *counts)) for part in parts]
+    return parts[0] if len(parts) == 1 else k.cat(parts, len(lead))
+
+
+def added_in(
+    k: Any, parts: Sequence[Array], sizes: Shape, windows: Windows, counts: Shape
+) -> Array:
+    """Return the adjoint of `patches_in`, cropped of its padding."""
+    if len(parts) == 1 and counts == sizes and not any(windows.padding):
+        return parts[0]
+    shape, dtype = k.shape(parts[0]), k.dtype(parts[0])
+    whole = _whole(windows, sizes, counts)
+    total = k.zeros((*shape[:2], *whole), dtype)
+    for place, part in zip(windows.places(counts), parts, strict=True):
+        total = k.add_into_slice(total, (..., *place), part)
+    if whole == sizes:
+        return total
+    return k.contiguous(k.slice(total, _middle(windows.padding, sizes)))

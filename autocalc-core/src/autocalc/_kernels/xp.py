@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""`xp` for NumPy: the array namespace that references are written against.
+
+It is NumPy itself plus the few functions that NumPy lacks.  A device with another
+array library passes a module of the same names.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.philox import philox_words
+from autocalc._kernels.spec import Array, Shape
+
+_erf = np.frompyfunc(math.erf, 1, 1)
+_erfc = np.frompyfunc(math.erfc, 1, 1)
+
+
+def erf(a: Array) -> Array:
+    """Return the error function of `a` in float64."""
+    return np.asarray(_erf(a), dtype=np.float64)
+
+
+def erfc(a: Array) -> Array:
+    """Return 1 less the error function of `a`, in float64."""
+    return np.asarray(_erfc(a), dtype=np.float64)
+
+
+def index_add(a: Array, index: tuple[Array, ...], src: Array) -> Array:
+    """Return `a` with ``src[i]`` added at ``index[i]``, in the order of `i`."""
+    out = np.array(a)
+    np.add.at(out, index, src)
+    return out
+
+
+def windows(
+    a: Array, kernel: Shape, counts: Shape, stride: Shape, dilation: Shape
+) -> Array:
+    """Return [..., *kernel, *counts]: what windows over the last dimensions read."""
+    lead = a.shape[: -len(kernel)]
+    out = np.empty((*lead, *kernel, *counts), a.dtype)
+    for tap, read in _taps(len(lead), kernel, counts, stride, dilation):
+        out[tap] = a[read]
+    return out
+
+
+def add_windows(a: Array, sizes: Shape, stride: Shape, dilation: Shape) -> Array:
+    """Return the adjoint of `windows`: [..., *sizes], the sums of what overlaps."""
+    dims = len(sizes)
+    lead, kernel = a.shape[: -2 * dims], a.shape[-2 * dims : -dims]
+    out = np.zeros((*lead, *sizes), a.dtype)
+    for tap, read in _taps(len(lead), kernel, a.shape[-dims:], stride, dilation):
+        out[read] += a[tap]
+    return out
+
+
+def _taps(
+    lead: int, kernel: Shape, counts: Shape, stride: Shape, dilation: Shape
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the index of each tap of windows, and that of what it reads."""
+    whole = (slice(None),) * lead
+    for tap in np.ndindex(*kernel):
+        each = zip(tap, dilation, counts, stride, strict=True)
+        read = (slice(i * d, i * d + n * s, s) for i, d, n, s in each)
+        yield (*whole, *tap), (*whole, *read)
+
+
+def random_words(seed: int, start: int, count: int) -> Array:
+    """Return words `start` to ``start + count`` of the Philox stream of `seed`."""
+    return philox_words(seed, start, count)
+
+
+def __getattr__(name: str) -> Any:
+    """Answer with NumPy's function, and remember it."""
+    value = globals()[name] = getattr(np, name)
+    return value
