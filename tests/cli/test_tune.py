@@ -11,6 +11,7 @@ import autocalc as ac
 from autocalc import _config
 from autocalc._dispatch import _plugins
 from autocalc._dispatch import _tuning as tuning
+from autocalc._kernels import benchmarks
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.table import TABLE
 from autocalc.cli import _timing
