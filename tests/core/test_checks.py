@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._checks import integers, number, one_of, sequence, short, whole
+from autocalc._tensor.checks import integers, number, one_of, sequence, short, whole
 from autocalc.errors import ArgumentError, DTypeError
 
 pytestmark = pytest.mark.core

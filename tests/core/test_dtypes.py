@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc import _dtypes as dtypes
+from autocalc._tensor import dtypes
 from autocalc.errors import DTypeError
 
 NAMES = [dtype.name for dtype in dtypes.ALL]

@@ -13,7 +13,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import autocalc as ac
-from autocalc import _io
+from autocalc._io import files as _io
 from autocalc.errors import CheckpointError, DTypeError
 
 DTYPES = ["float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"]

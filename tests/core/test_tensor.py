@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc import _inplace
+from autocalc._ops import _inplace
 from autocalc.errors import ArgumentError, DTypeError, GradError
 
 

@@ -10,67 +10,13 @@ from typing import Any as _Any
 from autocalc import (
     _binding,
     _functional,
-    _memory_format,
-    _platform,
-    _typed,
     autograd,
     kernels,
     linalg,
     memory,
 )
-from autocalc._creation import (
-    arange,
-    as_tensor,
-    bernoulli,
-    empty,
-    empty_like,
-    eye,
-    from_dlpack,
-    from_numpy,
-    full,
-    full_like,
-    linspace,
-    logspace,
-    multinomial,
-    normal,
-    ones,
-    ones_like,
-    rand,
-    rand_like,
-    randint,
-    randint_like,
-    randn,
-    randn_like,
-    randperm,
-    scalar_tensor,
-    tensor,
-    zeros,
-    zeros_like,
-)
-from autocalc._creation import as_tensor as asarray
-from autocalc._device import Device as device
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._dispatch._threads import serial, set_num_threads
-from autocalc._dtypes import (
-    DType,
-    float32,
-    float64,
-    get_default_dtype,
-    int8,
-    int16,
-    int32,
-    int64,
-    set_default_dtype,
-    uint8,
-)
-from autocalc._dtypes import DType as dtype
-from autocalc._dtypes import bool_ as bool
-from autocalc._dtypes import float32 as float
-from autocalc._dtypes import float64 as double
-from autocalc._dtypes import int16 as short
-from autocalc._dtypes import int32 as int
-from autocalc._dtypes import int64 as long
-from autocalc._dtypes import promote as promote_types
 from autocalc._functional import (
     add,
     all,
@@ -142,15 +88,69 @@ from autocalc._functional.repeating import *  # noqa: F403  # its __all__ names 
 from autocalc._functional.scans import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.shapes import detach
 from autocalc._functional.statistics import *  # noqa: F403  # its __all__ names them
-from autocalc._io import load, save
-from autocalc._limits import finfo, iinfo
-from autocalc._memory_format import *  # noqa: F403  # its __all__ names them
-from autocalc._platform import *  # noqa: F403  # its __all__ names them
-from autocalc._print import set_printoptions
-from autocalc._random import Generator, manual_seed
-from autocalc._rng_state import get_rng_state, initial_seed, seed, set_rng_state
+from autocalc._io.files import load, save
+from autocalc._ops import platform as _platform
+from autocalc._ops import typed_tensors as _typed
+from autocalc._ops.creation import (
+    arange,
+    as_tensor,
+    bernoulli,
+    empty,
+    empty_like,
+    eye,
+    from_dlpack,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    logspace,
+    multinomial,
+    normal,
+    ones,
+    ones_like,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+    scalar_tensor,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from autocalc._ops.creation import as_tensor as asarray
+from autocalc._ops.platform import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.rng_state import get_rng_state, initial_seed, seed, set_rng_state
+from autocalc._ops.typed_tensors import *  # noqa: F403  # its __all__ names them
 from autocalc._tensor import Tensor
-from autocalc._typed import *  # noqa: F403  # its __all__ names them
+from autocalc._tensor import memory_format as _memory_format
+from autocalc._tensor.device import Device as device
+from autocalc._tensor.dtypes import (
+    DType,
+    float32,
+    float64,
+    get_default_dtype,
+    int8,
+    int16,
+    int32,
+    int64,
+    set_default_dtype,
+    uint8,
+)
+from autocalc._tensor.dtypes import DType as dtype
+from autocalc._tensor.dtypes import bool_ as bool
+from autocalc._tensor.dtypes import float32 as float
+from autocalc._tensor.dtypes import float64 as double
+from autocalc._tensor.dtypes import int16 as short
+from autocalc._tensor.dtypes import int32 as int
+from autocalc._tensor.dtypes import int64 as long
+from autocalc._tensor.dtypes import promote as promote_types
+from autocalc._tensor.generator import Generator, manual_seed
+from autocalc._tensor.limits import finfo, iinfo
+from autocalc._tensor.memory_format import *  # noqa: F403  # its __all__ names them
+from autocalc._tensor.printing import set_printoptions
 from autocalc._version import __version__
 from autocalc.autograd import (
     enable_grad,

@@ -7,20 +7,19 @@ as much as the bookkeeping of a small operator.
 
 from __future__ import annotations
 
-from autocalc import (
-    _creation,
-    _dtypes,
-    _functional,
+from autocalc import _functional, _methods, autograd
+from autocalc._functional import _writing, inspection
+from autocalc._ops import (
+    _family,
     _inplace,
     _inplace_indices,
     _inplace_shapes,
-    _methods,
-    _typed,
-    autograd,
+    creation,
+    division,
+    typed_tensors,
 )
-from autocalc._functional import _writing, inspection
-from autocalc._ops import _family, division
 from autocalc._ops import elementwise as ops
+from autocalc._tensor import dtypes
 
 
 def bind() -> None:
@@ -28,15 +27,15 @@ def bind() -> None:
     for module in _methods.MODULES:
         vars(module).update(
             autograd=autograd,
-            creation=_creation,
-            dtypes=_dtypes,
+            creation=creation,
+            dtypes=dtypes,
             families=_family,
             functional=_functional,
             inplace=_inplace,
             inplace_indices=_inplace_indices,
             inplace_shapes=_inplace_shapes,
             inspection=inspection,
-            typed=_typed,
+            typed=typed_tensors,
             writing=_writing,
             ops=ops,
             division=division,

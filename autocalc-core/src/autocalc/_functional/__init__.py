@@ -7,9 +7,6 @@ what is wrong with them, and calls an operator of `_ops`.
 
 from __future__ import annotations
 
-from autocalc._arguments import (
-    numbers_only,
-)
 from autocalc._functional import (
     arranging,
     combining,
@@ -119,6 +116,9 @@ from autocalc._functional.shapes import (
 from autocalc._functional.statistics import *  # noqa: F403  # its __all__ names them
 from autocalc._functional.tables import (
     embedding,
+)
+from autocalc._ops._arguments import (
+    numbers_only,
 )
 
 __all__ = [

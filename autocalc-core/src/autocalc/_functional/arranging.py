@@ -7,11 +7,6 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from autocalc._arguments import (
-    axis_of,
-    checked,
-    integers,
-)
 from autocalc._functional.joins import cat
 from autocalc._functional.shapes import (
     expand,
@@ -23,8 +18,13 @@ from autocalc._functional.shapes import (
 )
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import (
+    axis_of,
+    checked,
+    integers,
+)
+from autocalc._ops._out import given
 from autocalc._ops.reduce import sum as total
-from autocalc._out import given
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 

@@ -6,15 +6,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._arguments import checked
-from autocalc._checks import number
 from autocalc._kernels._legacy._attention_in_primitives import attention_in_primitives
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import attention as ops
 from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import checked
 from autocalc._ops._tensors import tensors
-from autocalc._random import default_generator
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.checks import number
+from autocalc._tensor.generator import default_generator
 from autocalc.errors import ArgumentError, ShapeError
 
 _NAME = "scaled_dot_product_attention"

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from typing import overload
 
-from autocalc import _dtypes as dtypes
-from autocalc._arguments import Operand, checked
 from autocalc._functional.ordering import nonzero
 from autocalc._ops import elementwise
+from autocalc._ops._arguments import Operand, checked
 from autocalc._ops._coerce import coerce
-from autocalc._out import given
-from autocalc._tensor import Tensor
+from autocalc._ops._out import given
+from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DTypeError
 
 

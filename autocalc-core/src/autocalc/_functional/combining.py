@@ -7,9 +7,6 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._arguments import axis_of, checked, whole
-from autocalc._checks import integers
-from autocalc._creation import zeros
 from autocalc._functional._index import wrapped
 from autocalc._functional.arranging import meshgrid
 from autocalc._functional.contractions import dot
@@ -22,9 +19,12 @@ from autocalc._functional.repeating import flip, roll
 from autocalc._functional.shapes import clone, reshape, transpose
 from autocalc._kernels.rules import broadcast_shapes as broadcast
 from autocalc._ops import elementwise
+from autocalc._ops._arguments import axis_of, checked, whole
 from autocalc._ops._coerce import as_operand, coerce
-from autocalc._out import given
+from autocalc._ops._out import given
+from autocalc._ops.creation import zeros
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import integers
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 __all__ = [
@@ -191,7 +191,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
 
 def _int64() -> Any:
-    from autocalc import _dtypes
+    from autocalc._tensor import dtypes as _dtypes
 
     return _dtypes.int64
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._arguments import checked
-from autocalc._device import Device
-from autocalc._dtypes import DType
 from autocalc._functional.shapes import clone
-from autocalc._memory_format import MemoryFormat, preserve_format
+from autocalc._ops._arguments import checked
 from autocalc._ops._coerce import cast
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.memory_format import MemoryFormat, preserve_format
 
 
 def type_as(input: Tensor, other: Tensor) -> Tensor:

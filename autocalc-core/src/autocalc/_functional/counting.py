@@ -6,10 +6,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._arguments import checked, whole
-from autocalc._checks import number
-from autocalc._creation import ones, zeros
 from autocalc._functional.arranging import movedim
 from autocalc._functional.extrema import amax, amin
 from autocalc._functional.indexing import index_select
@@ -21,9 +17,12 @@ from autocalc._functional.reductions import all as all_of
 from autocalc._functional.scans import cumsum
 from autocalc._functional.shapes import clone, reshape
 from autocalc._ops import division, elementwise
+from autocalc._ops._arguments import checked, whole
 from autocalc._ops._coerce import Number, as_operand, cast, coerce
-from autocalc._out import given
-from autocalc._tensor import Tensor
+from autocalc._ops._out import given
+from autocalc._ops.creation import ones, zeros
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 __all__ = [

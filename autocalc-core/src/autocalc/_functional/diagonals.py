@@ -5,11 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._arguments import axis_of, checked, whole
-from autocalc._device import Device
 from autocalc._dispatch._arrays import arrays
-from autocalc._dtypes import DType
 from autocalc._functional.mixtures import logical_not
 from autocalc._functional.ordering import nonzero
 from autocalc._functional.reductions import sum
@@ -17,9 +13,12 @@ from autocalc._functional.shapes import clone
 from autocalc._ops import diagonal as diagonals
 from autocalc._ops import elementwise
 from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import axis_of, checked, whole
 from autocalc._ops._coerce import cast
-from autocalc._out import given
-from autocalc._tensor import Tensor, make
+from autocalc._ops._out import given
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 __all__ = [

@@ -6,13 +6,13 @@ from __future__ import annotations
 import builtins
 from typing import Protocol
 
-from autocalc._arguments import Operand, checked
-from autocalc._checks import whole
 from autocalc._functional.shapes import clone
 from autocalc._ops import elementwise
+from autocalc._ops._arguments import Operand, checked
 from autocalc._ops._coerce import coerce
-from autocalc._out import given, written
+from autocalc._ops._out import given, written
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import whole
 from autocalc.errors import ArgumentError
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from autocalc import _dtypes as dtypes
-from autocalc._arguments import Dims, axes_of, axis_of, checked
 from autocalc._functional.shapes import clone, squeeze
 from autocalc._ops import elementwise, reduce
 from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import Dims, axes_of, axis_of, checked
 from autocalc._ops._coerce import cast
-from autocalc._out import given
-from autocalc._tensor import Tensor
+from autocalc._ops._out import given
+from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ShapeError
 
 

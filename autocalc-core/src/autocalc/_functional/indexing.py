@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._arguments import axis_of, checked
 from autocalc._functional._index import part_of, read_picked, sole_pick, split_index
 from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import axis_of, checked
 from autocalc._ops._coerce import cast
-from autocalc._out import given
-from autocalc._tensor import Tensor
+from autocalc._ops._out import given
+from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DTypeError, ShapeError
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._arguments import checked
+from autocalc._ops._arguments import checked
 from autocalc._tensor import Tensor
 
 __all__ = [

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from autocalc import _dtypes as dtypes
-from autocalc._arguments import checked
-from autocalc._checks import number, one_of, whole
 from autocalc._ops import loss
 from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import checked
 from autocalc._ops._coerce import cast
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import number, one_of, whole
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 

@@ -8,16 +8,16 @@ from itertools import pairwise
 from operator import index
 from typing import NamedTuple
 
-from autocalc._arguments import checked
-from autocalc._checks import one_of, sequence
-from autocalc._creation import empty, eye, zeros
-from autocalc._dtypes import bool_
 from autocalc._functional.products import matmul
 from autocalc._functional.shapes import clone, expand, reshape, transpose
 from autocalc._ops import elementwise, matrices
+from autocalc._ops._arguments import checked
 from autocalc._ops._coerce import coerce
-from autocalc._out import given
+from autocalc._ops._out import given
+from autocalc._ops.creation import empty, eye, zeros
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import one_of, sequence
+from autocalc._tensor.dtypes import bool_
 from autocalc.errors import ArgumentError, ShapeError
 
 __all__ = ["det", "inverse", "logdet", "matrix_power", "slogdet"]

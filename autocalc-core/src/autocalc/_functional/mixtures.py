@@ -6,13 +6,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._arguments import Operand, checked
 from autocalc._functional.elementwise import trunc
 from autocalc._ops import division, elementwise
+from autocalc._ops._arguments import Operand, checked
 from autocalc._ops._coerce import cast, coerce, to_float
-from autocalc._out import given, written
-from autocalc._tensor import Tensor
+from autocalc._ops._out import given, written
+from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DTypeError
 
 __all__ = [

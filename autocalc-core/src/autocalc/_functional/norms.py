@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autocalc._arguments import checked
-from autocalc._checks import integers, number
 from autocalc._ops import norms
 from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import checked
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import integers, number
 from autocalc.errors import ShapeError
 
 Sizes = int | Sequence[int]

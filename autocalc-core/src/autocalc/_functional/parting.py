@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from autocalc._arguments import axis_of, checked, integers, whole
 from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import axis_of, checked, integers, whole
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._arguments import axis_of, checked
 from autocalc._functional._index import (
     Picks,
     put_picked,
@@ -21,9 +19,10 @@ from autocalc._functional.shapes import expand
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import elementwise
 from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import axis_of, checked
 from autocalc._ops._coerce import as_operand, dtype_of
-from autocalc._out import given
-from autocalc._tensor import Tensor
+from autocalc._ops._out import given
+from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 __all__ = [

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from autocalc._arguments import Operand
 from autocalc._ops import division, elementwise, transcendental
+from autocalc._ops._arguments import Operand
 from autocalc._ops._op import Operator
-from autocalc._out import written
+from autocalc._ops._out import written
 from autocalc._tensor import Tensor
 
 __all__ = [

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from autocalc import _dtypes as dtypes
-from autocalc._arguments import Dims, axes_of, axis_of, checked
-from autocalc._checks import number
-from autocalc._dtypes import DType
 from autocalc._ops import elementwise, reduce
 from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import Dims, axes_of, axis_of, checked
 from autocalc._ops._coerce import cast, to_float
 from autocalc._ops._op import Operator
-from autocalc._out import given
-from autocalc._tensor import Tensor
+from autocalc._ops._out import given
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import number
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import DTypeError
 
 

@@ -6,8 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._arguments import (
+from autocalc._dispatch._arrays import arrays
+from autocalc._functional.arranging import sizes_of
+from autocalc._functional.indexing import as_positions
+from autocalc._functional.shapes import flatten
+from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import (
     Dims,
     axes_of,
     axis_of,
@@ -15,12 +19,7 @@ from autocalc._arguments import (
     integers,
     whole,
 )
-from autocalc._dispatch._arrays import arrays
-from autocalc._functional.arranging import sizes_of
-from autocalc._functional.indexing import as_positions
-from autocalc._functional.shapes import flatten
-from autocalc._ops import shape as shapes
-from autocalc._tensor import Tensor, make
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, ShapeError
 
 __all__ = [

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from autocalc._arguments import checked
 from autocalc._ops import rotary as ops
+from autocalc._ops._arguments import checked
 from autocalc._tensor import Tensor
 from autocalc.errors import GradError
 

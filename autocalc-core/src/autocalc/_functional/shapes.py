@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autocalc._arguments import (
+from autocalc._dispatch._arrays import reshaped_view
+from autocalc._dispatch._layout import is_channels_last
+from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import (
     Dims,
     axes_of,
     axis_of,
@@ -14,11 +17,12 @@ from autocalc._arguments import (
     integers,
     min_of,
 )
-from autocalc._dispatch._arrays import reshaped_view
-from autocalc._dispatch._layout import is_channels_last
-from autocalc._memory_format import MemoryFormat, asks_channels_last, preserve_format
-from autocalc._ops import shape as shapes
 from autocalc._tensor import Tensor
+from autocalc._tensor.memory_format import (
+    MemoryFormat,
+    asks_channels_last,
+    preserve_format,
+)
 from autocalc.errors import DimensionError, ShapeError
 
 

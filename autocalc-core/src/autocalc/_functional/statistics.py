@@ -6,10 +6,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._arguments import axis_of, checked, whole
-from autocalc._checks import number
-from autocalc._creation import arange
 from autocalc._functional.arranging import movedim
 from autocalc._functional.compounds import logaddexp
 from autocalc._functional.elementwise import floor
@@ -22,9 +18,12 @@ from autocalc._functional.reductions import any as any_of
 from autocalc._functional.reductions import sum as sum_of
 from autocalc._functional.shapes import clone, expand, reshape, squeeze, unsqueeze
 from autocalc._ops import division, elementwise
+from autocalc._ops._arguments import axis_of, checked, whole
 from autocalc._ops._coerce import cast, to_float
-from autocalc._out import given
-from autocalc._tensor import Tensor
+from autocalc._ops._out import given
+from autocalc._ops.creation import arange
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 __all__ = [
@@ -165,7 +164,7 @@ def _shares(where: str, x: Tensor, q: Any) -> Tensor:
 
 
 def _number(where: str, q: Any) -> Tensor:
-    from autocalc._creation import tensor
+    from autocalc._ops.creation import tensor
 
     return tensor(float(number(where, "q", q)), dtype=dtypes.float64)
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._arguments import checked
-from autocalc._creation import ones, zeros
 from autocalc._functional.choosing import where
 from autocalc._functional.magnitudes import vector_norm
-from autocalc._grad_mode import no_grad
+from autocalc._graph._grad_mode import no_grad
 from autocalc._ops import elementwise
 from autocalc._ops import embedding as embedding_op
 from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import checked
 from autocalc._ops._coerce import cast
-from autocalc._tensor import Tensor
+from autocalc._ops.creation import ones, zeros
+from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 #: Keeps a row of length 0 from a division by 0.

@@ -9,11 +9,11 @@ from autocalc.errors import ArgumentError
 
 if TYPE_CHECKING:
     from autocalc import _functional as functional
-    from autocalc import _typed as typed
-    from autocalc._device import Device
     from autocalc._functional import inspection
     from autocalc._ops import _family as families
+    from autocalc._ops import typed_tensors as typed
     from autocalc._tensor import Tensor
+    from autocalc._tensor.device import Device
 
 
 class Answers:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autocalc import _functional as functional
-    from autocalc import _inplace_indices as inplace_indices
+    from autocalc._ops import _inplace_indices as inplace_indices
     from autocalc._ops import division
     from autocalc._ops import elementwise as ops
     from autocalc._tensor import Tensor

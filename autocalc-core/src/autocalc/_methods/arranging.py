@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autocalc import _functional as functional
-    from autocalc import _inplace as inplace
+    from autocalc._ops import _inplace as inplace
     from autocalc._tensor import Tensor
 
 Ints = int | Sequence[int]

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from autocalc.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from autocalc import _creation as creation
-    from autocalc import _dtypes as dtypes
-    from autocalc import _inplace as inplace
-    from autocalc._device import Device
-    from autocalc._dtypes import DType
-    from autocalc._random import Generator
-    from autocalc._tensor import Tensor
+    from autocalc._ops import _inplace as inplace
+    from autocalc._ops import creation
+    from autocalc._tensor import Tensor, dtypes
+    from autocalc._tensor.device import Device
+    from autocalc._tensor.dtypes import DType
+    from autocalc._tensor.generator import Generator
 
 
 class Creation:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autocalc import _functional as functional
-    from autocalc._dtypes import DType
     from autocalc._tensor import Tensor
+    from autocalc._tensor.dtypes import DType
 
 
 class Ordering:

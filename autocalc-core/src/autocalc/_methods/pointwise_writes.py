@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autocalc import _inplace as inplace
+    from autocalc._ops import _inplace as inplace
     from autocalc._tensor import Tensor
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autocalc import _inplace_shapes as inplace_shapes
+    from autocalc._ops import _inplace_shapes as inplace_shapes
     from autocalc._tensor import Tensor
 
 

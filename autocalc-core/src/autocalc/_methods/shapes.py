@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from autocalc._memory_format import contiguous_format
+from autocalc._tensor.memory_format import contiguous_format
 
 if TYPE_CHECKING:
-    from autocalc import _dtypes as dtypes
     from autocalc import _functional as functional
-    from autocalc._device import Device
-    from autocalc._dtypes import DType
-    from autocalc._tensor import Tensor
+    from autocalc._tensor import Tensor, dtypes
+    from autocalc._tensor.device import Device
+    from autocalc._tensor.dtypes import DType
 
 
 def _sizes(sizes: tuple[Any, ...]) -> Sequence[int]:

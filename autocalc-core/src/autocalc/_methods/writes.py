@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autocalc import _inplace as inplace
     from autocalc._functional import _writing as writing
+    from autocalc._ops import _inplace as inplace
     from autocalc._tensor import Tensor
 
 

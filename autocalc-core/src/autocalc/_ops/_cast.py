@@ -7,10 +7,10 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
-from autocalc._dtypes import DType
 from autocalc._graph._node import Node
 from autocalc._ops._rule import Op
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.dtypes import DType
 
 _cast = Op("cast")
 

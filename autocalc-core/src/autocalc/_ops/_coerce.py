@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from autocalc import _dtypes as dtypes
 from autocalc._dispatch._arrays import arrays, constant
-from autocalc._dtypes import DType
 from autocalc._ops._cast import astype
-from autocalc._tensor import Tensor, make
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import DTypeError
 
 Number = (int, float, bool, np.number, np.bool_)

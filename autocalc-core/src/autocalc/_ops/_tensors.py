@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autocalc import _dtypes as dtypes
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._kernels.spec import DType, KernelSpec, Shape
 from autocalc._kernels.table import TABLE
@@ -18,7 +17,7 @@ from autocalc._ops import elementwise
 from autocalc._ops import shape as views
 from autocalc._ops._cast import astype
 from autocalc._ops._op import OPERATORS
-from autocalc._tensor import Tensor, make
+from autocalc._tensor import Tensor, dtypes, make
 
 
 class Tensors:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._function import Function, FunctionContext, once_differentiable
-from autocalc._grad_mode import (
+from autocalc._graph._grad_mode import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
@@ -22,6 +21,7 @@ from autocalc.autograd._anomaly import (
     is_anomaly_enabled,
     set_detect_anomaly,
 )
+from autocalc.autograd._function import Function, FunctionContext, once_differentiable
 from autocalc.autograd._gradients import backward, grad
 from autocalc.errors import DTypeError
 

@@ -14,7 +14,7 @@ from autocalc._graph._walk import Walk, reaching, target
 from autocalc._kernels.table import TABLE
 from autocalc._ops import shape as views
 from autocalc._ops._tensors import Tensors as TensorKernels
-from autocalc._tensor import Retain, Tensor, _node_and_slot, make
+from autocalc._tensor import Retain, Tensor, node_and_slot, make
 from autocalc.autograd import _anomaly
 from autocalc.errors import DTypeError, GradError
 
@@ -152,7 +152,7 @@ def grad(
             raise GradError(message)
     targets = {target(x._edge) for x in wanted}
     needed = reaching([root._edge for root in roots], targets)
-    capture = [_node_and_slot(x._edge) for x in wanted if not x.is_leaf]
+    capture = [node_and_slot(x._edge) for x in wanted if not x.is_leaf]
     walk = _walk(roots, seeds, retain_graph, create_graph, needed, capture)
     unused = bool(allow_unused) or materialize_grads
     found = [_found(walk, x, i, unused) for i, x in enumerate(wanted)]
@@ -175,7 +175,7 @@ def _found(walk: Walk, x: Tensor, i: int, allow_unused: bool) -> Tensor | None:
         if value is not None and edge.hooks:
             return run_hooks(edge.hooks, _as_tensor(value))
     else:
-        value = walk.captured.get(_node_and_slot(edge))
+        value = walk.captured.get(node_and_slot(edge))
     if value is None and not allow_unused:
         message = (
             f"grad: the outputs do not depend on `inputs[{i}]` of shape {x.shape}. "

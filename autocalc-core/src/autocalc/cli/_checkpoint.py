@@ -7,8 +7,8 @@ from dataclasses import MISSING, asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from autocalc import _io
-from autocalc._random import default_generator
+from autocalc._io import files as _io
+from autocalc._tensor.generator import default_generator
 from autocalc.cli._recipes import MODELS, RECIPES, Source
 from autocalc.cli._training import Config, History, Training
 from autocalc.errors import CheckpointError

@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from autocalc import _dtypes as dtypes
 from autocalc import kernels
-from autocalc._creation import zeros
 from autocalc._kernels.table import TABLE
+from autocalc._ops.creation import zeros
+from autocalc._tensor import dtypes
 from autocalc.cli._chosen import ordinary_sample
 from autocalc.errors import AutocalcError
 

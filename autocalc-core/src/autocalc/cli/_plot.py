@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from autocalc._grad_mode import no_grad
+from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
 from autocalc.cli._recipes import RECIPES
 from autocalc.cli._training import Training

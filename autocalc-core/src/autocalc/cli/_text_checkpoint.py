@@ -7,7 +7,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from autocalc import _io
+from autocalc._io import files as _io
 from autocalc.data import Characters
 from autocalc.errors import CheckpointError
 from autocalc.models import Decoder, TextConfig, TextLSTM, TextTraining

@@ -10,9 +10,9 @@ from time import perf_counter
 from typing import Any
 
 from autocalc import kernels
-from autocalc._grad_mode import no_grad
-from autocalc._random import manual_seed
+from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
+from autocalc._tensor.generator import manual_seed
 from autocalc.cli._recipes import MODELS, OPTIMIZERS, RECIPES, Source
 from autocalc.data import DataLoader
 from autocalc.models._schedule import scheduled_rate

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._random import default_generator
+from autocalc._tensor.generator import default_generator
 from autocalc.data._arrays import Array, Indices
 from autocalc.data._transform import RandomTransform, Transform
 from autocalc.errors import ArgumentError, ShapeError

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from autocalc._random import Generator, default_generator
+from autocalc._tensor.generator import Generator, default_generator
 from autocalc.data._arrays import Indices
 
 #: Where a seed comes from: itself, a generator, or the process's generator.

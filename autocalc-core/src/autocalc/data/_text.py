@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._creation import arange, from_numpy, randint
 from autocalc._functional import index_select
-from autocalc._random import Generator
+from autocalc._ops.creation import arange, from_numpy, randint
 from autocalc._tensor import Tensor
+from autocalc._tensor.generator import Generator
 from autocalc.data._arrays import Indices
 from autocalc.errors import ArgumentError, DataError
 

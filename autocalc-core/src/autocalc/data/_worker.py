@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autocalc._random import drawing_from
+from autocalc._tensor.generator import drawing_from
 from autocalc.data._arrays import as_indices
 from autocalc.data._collate import default_collate, default_convert
 from autocalc.data._dataset import take

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from autocalc._creation import zeros
-from autocalc._dtypes import DType
+from autocalc._ops.creation import zeros
 from autocalc._tensor import Tensor
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import GradError, ShapeError
 
 

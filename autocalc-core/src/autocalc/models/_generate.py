@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autocalc._creation import rand
 from autocalc._functional import cat, cumsum, gather, softmax, sort, topk
-from autocalc._grad_mode import no_grad
-from autocalc._random import Generator, default_generator
+from autocalc._graph._grad_mode import no_grad
+from autocalc._ops.creation import rand
 from autocalc._tensor import Tensor
+from autocalc._tensor.generator import Generator, default_generator
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.models._reading import position_reader
 

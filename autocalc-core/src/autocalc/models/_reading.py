@@ -19,9 +19,9 @@ from autocalc import nn
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._state import current
-from autocalc._dtypes import int64
 from autocalc._kernels.table import TABLE
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.dtypes import int64
 from autocalc.models._cache import KeyValueCache
 from autocalc.models._decoder import (
     Attention,

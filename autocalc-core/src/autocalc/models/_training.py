@@ -9,9 +9,9 @@ from time import perf_counter
 from typing import Any, Literal
 
 from autocalc import nn
-from autocalc._grad_mode import no_grad
-from autocalc._random import Generator, default_generator, manual_seed
+from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
+from autocalc._tensor.generator import Generator, default_generator, manual_seed
 from autocalc.data import Characters, windows
 from autocalc.errors import ArgumentError
 from autocalc.models._decoder import Activation, Decoder, Norm, Positions

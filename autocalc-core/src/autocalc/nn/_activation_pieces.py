@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from autocalc._checks import number
-from autocalc._creation import full
-from autocalc._device import Device
-from autocalc._dtypes import DType
+from autocalc._ops.creation import full
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.nn import functional
 from autocalc.nn._checks import check_sizes
 from autocalc.nn._module import Module

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from autocalc._arguments import checked
-from autocalc._creation import empty, ones, tensor, zeros
-from autocalc._device import Device
-from autocalc._dtypes import DType, int64
-from autocalc._grad_mode import no_grad
+from autocalc._graph._grad_mode import no_grad
+from autocalc._ops._arguments import checked
+from autocalc._ops.creation import empty, ones, tensor, zeros
 from autocalc._tensor import Tensor
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType, int64
 from autocalc.errors import ShapeError
 from autocalc.nn import _init, functional
 from autocalc.nn._checks import check_sizes

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from autocalc._creation import empty
-from autocalc._device import Device
-from autocalc._dtypes import DType
+from autocalc._ops.creation import empty
 from autocalc._tensor import Tensor
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.nn import _init, functional
 from autocalc.nn._checks import check_sizes
 from autocalc.nn._module import Module

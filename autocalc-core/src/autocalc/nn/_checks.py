@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._arguments import checked
-from autocalc._checks import one_of
+from autocalc._ops._arguments import checked
+from autocalc._tensor.checks import one_of
 from autocalc.errors import ArgumentError, DTypeError
 
 

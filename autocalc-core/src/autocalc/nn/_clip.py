@@ -7,10 +7,10 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from autocalc._creation import tensor
 from autocalc._dispatch._arrays import arrays
-from autocalc._dtypes import float64
+from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.dtypes import float64
 from autocalc.errors import ArgumentError, DTypeError, GradError
 
 

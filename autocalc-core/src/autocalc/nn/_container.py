@@ -7,7 +7,7 @@ import operator
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, overload
 
-from autocalc._checks import sequence
+from autocalc._tensor.checks import sequence
 from autocalc.errors import DimensionError, DTypeError
 from autocalc.nn._activation import ReLU
 from autocalc.nn._folding import BATCH_NORMS, CONVS, conv_norm, conv_norm_relu

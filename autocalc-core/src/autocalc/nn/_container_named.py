@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from autocalc._checks import sequence, short
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import sequence, short
 from autocalc.errors import DimensionError, DTypeError, ModuleError
 from autocalc.nn._container import _checked
 from autocalc.nn._module import Module

@@ -7,10 +7,10 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from autocalc._creation import empty
-from autocalc._device import Device
-from autocalc._dtypes import DType
+from autocalc._ops.creation import empty
 from autocalc._tensor import Tensor
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import _init, functional
 from autocalc.nn._functions._borders import bordered

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from autocalc._creation import empty
-from autocalc._device import Device
-from autocalc._dtypes import DType
 from autocalc._functional.tables import refuse_sparse, row_number
-from autocalc._grad_mode import no_grad
+from autocalc._graph._grad_mode import no_grad
+from autocalc._ops.creation import empty
 from autocalc._tensor import Tensor
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import ShapeError
 from autocalc.nn import _init, functional
 from autocalc.nn._checks import check_sizes

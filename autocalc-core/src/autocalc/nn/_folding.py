@@ -15,7 +15,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from autocalc._grad_mode import is_grad_enabled, no_grad
+from autocalc._graph._grad_mode import is_grad_enabled, no_grad
 from autocalc._ops import elementwise, shape
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from autocalc._device import Device
-from autocalc._dtypes import DType
 from autocalc._tensor import Tensor
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.nn import functional
 from autocalc.nn._checks import check_sizes
 from autocalc.nn._functions._norms import check_groups

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from autocalc._function import Function
-from autocalc._grad_mode import is_grad_enabled
+from autocalc._graph._grad_mode import is_grad_enabled
 from autocalc._tensor import RemovableHandle, Tensor
+from autocalc.autograd._function import Function
 from autocalc.errors import DTypeError, GradError
 
 

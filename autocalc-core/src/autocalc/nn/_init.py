@@ -6,10 +6,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._creation import eye
-from autocalc._grad_mode import no_grad
-from autocalc._random import Generator
+from autocalc._graph._grad_mode import no_grad
+from autocalc._ops.creation import eye
 from autocalc._tensor import Tensor
+from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, ShapeError
 
 #: The gain of each nonlinearity whose gain has no parameter.

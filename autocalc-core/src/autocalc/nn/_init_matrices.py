@@ -6,10 +6,10 @@ from __future__ import annotations
 import math
 
 from autocalc import _functional as functional
-from autocalc._creation import empty, randperm, zeros
-from autocalc._grad_mode import no_grad
-from autocalc._random import Generator
+from autocalc._graph._grad_mode import no_grad
+from autocalc._ops.creation import empty, randperm, zeros
 from autocalc._tensor import Tensor
+from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn._init import normal_
 

@@ -7,10 +7,10 @@ import math
 from typing import Any
 
 from autocalc import _functional as functional
-from autocalc._creation import empty
-from autocalc._device import Device
-from autocalc._dtypes import DType
+from autocalc._ops.creation import empty
 from autocalc._tensor import Tensor
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.nn import _init
 from autocalc.nn._checks import check_sizes
 from autocalc.nn._module import Module

@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._device import Device
-from autocalc._dtypes import DType
-from autocalc._grad_mode import no_grad
-from autocalc._tensor import RemovableHandle, Tensor
-from autocalc._typed import dtype_named
+from autocalc._graph._grad_mode import no_grad
+from autocalc._ops.typed_tensors import dtype_named
+from autocalc._tensor import RemovableHandle, Tensor, dtypes
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn import _state
 from autocalc.nn._checks import check_flag

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from autocalc import _dtypes as dtypes
 from autocalc import _functional as functional
-from autocalc._arguments import checked
-from autocalc._creation import full, tensor
-from autocalc._tensor import Tensor
+from autocalc._ops._arguments import checked
+from autocalc._ops.creation import full, tensor
+from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, ShapeError
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from autocalc._arguments import checked
-from autocalc._creation import empty
+from autocalc._ops._arguments import checked
+from autocalc._ops.creation import empty
 from autocalc._tensor import Tensor
 
 if TYPE_CHECKING:

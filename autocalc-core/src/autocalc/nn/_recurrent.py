@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from autocalc._device import Device
-from autocalc._dtypes import DType
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.nn._recurrent_base import RNNBase, check_nonlinearity
 
 

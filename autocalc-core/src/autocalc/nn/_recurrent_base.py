@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autocalc import _functional as functional
-from autocalc._arguments import checked
-from autocalc._creation import empty, zeros
-from autocalc._device import Device
-from autocalc._dtypes import DType
+from autocalc._ops._arguments import checked
+from autocalc._ops.creation import empty, zeros
 from autocalc._tensor import Tensor
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn import _init
 from autocalc.nn._checks import check_flag, check_probability, check_sizes

@@ -7,12 +7,12 @@ import math
 from typing import Any
 
 from autocalc import _functional as functional
-from autocalc._arguments import checked
-from autocalc._checks import one_of
-from autocalc._creation import empty, zeros
-from autocalc._device import Device
-from autocalc._dtypes import DType
+from autocalc._ops._arguments import checked
+from autocalc._ops.creation import empty, zeros
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import one_of
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn import _init
 from autocalc.nn._checks import check_flag, check_sizes

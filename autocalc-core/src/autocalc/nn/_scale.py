@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from autocalc._creation import empty
-from autocalc._dtypes import DType
+from autocalc._ops.creation import empty
+from autocalc._tensor.dtypes import DType
 from autocalc.nn import _init
 from autocalc.nn._module import Module
 from autocalc.nn._parameter import Parameter

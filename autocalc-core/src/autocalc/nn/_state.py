@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from autocalc._grad_mode import no_grad
+from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
 from autocalc.errors import CheckpointError, DTypeError
 from autocalc.nn import _hooks

@@ -8,9 +8,9 @@ import math
 from typing import Any
 
 from autocalc import _functional as functional_of_tensors
-from autocalc._device import Device
-from autocalc._dtypes import DType
 from autocalc._tensor import Tensor
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn import _init, functional
 from autocalc.nn._checks import check_sizes

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autocalc._device import Device
-from autocalc._dtypes import DType
 from autocalc._tensor import Tensor
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import functional
 from autocalc.nn._attention import MultiheadAttention

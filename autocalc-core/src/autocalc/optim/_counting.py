@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._dtypes import int64
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.dtypes import int64
 from autocalc.optim._optimizer import Batch, Group, Optimizer
 
 

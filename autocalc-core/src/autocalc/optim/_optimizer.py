@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from numbers import Real
 from typing import Any, TypeAlias
 
-from autocalc._checks import sequence
 from autocalc._dispatch._arrays import arrays
-from autocalc._grad_mode import enable_grad
+from autocalc._graph._grad_mode import enable_grad
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.checks import sequence
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.optim import _state
 

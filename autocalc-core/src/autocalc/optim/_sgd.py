@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
-from autocalc._dtypes import int64
+from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError
 from autocalc.optim._optimizer import Group, Optimizer, Params, is_number, refuse
 

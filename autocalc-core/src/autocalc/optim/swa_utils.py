@@ -7,10 +7,10 @@ import copy
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from autocalc._creation import tensor as new_tensor
-from autocalc._dtypes import int64
-from autocalc._grad_mode import no_grad
+from autocalc._graph._grad_mode import no_grad
+from autocalc._ops.creation import tensor as new_tensor
 from autocalc._tensor import Tensor
+from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError, DTypeError, ModuleError
 from autocalc.nn import Module
 from autocalc.optim._optimizer import is_number

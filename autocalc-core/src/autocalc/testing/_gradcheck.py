@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._random import Generator
 from autocalc._tensor import Tensor
+from autocalc._tensor.generator import Generator
 from autocalc.autograd import grad
 from autocalc.errors import DTypeError, GradError
 
@@ -339,7 +339,7 @@ def _values(x: Tensor) -> Array:
 
 def _like(x: Tensor | None, values: Array) -> Tensor:
     """Return a leaf with these values, in the memory layout of `x`."""
-    from autocalc._creation import from_numpy
+    from autocalc._ops.creation import from_numpy
 
     if x is None:
         return from_numpy(values)
@@ -350,7 +350,7 @@ def _like(x: Tensor | None, values: Array) -> Tensor:
 
 def _random_like(y: Tensor, seed: int) -> Tensor:
     """Return reproducible random values, away from 0, that require a gradient."""
-    from autocalc._creation import rand
+    from autocalc._ops.creation import rand
 
     values = rand(y.shape, dtype=y.dtype, generator=Generator().manual_seed(seed))
     return (values + 0.5).requires_grad_(y.requires_grad)

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autocalc._creation import tensor
-from autocalc._dtypes import int64
 from autocalc._functional import index_select
+from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor
+from autocalc._tensor.dtypes import int64
 from autocalc.errors import ShapeError
 
 

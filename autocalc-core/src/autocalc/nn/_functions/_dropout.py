@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from autocalc._arguments import checked
-from autocalc._creation import ones
 from autocalc._ops import elementwise
 from autocalc._ops import random as random_ops
-from autocalc._random import Generator, chosen
+from autocalc._ops._arguments import checked
+from autocalc._ops.creation import ones
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.generator import Generator, chosen
 from autocalc.errors import DTypeError, ShapeError
 from autocalc.nn._checks import check_float, check_probability
 from autocalc.nn._functions._inplace import into

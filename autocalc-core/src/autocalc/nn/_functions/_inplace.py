@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autocalc import _functional as functional
-from autocalc._arguments import checked
 from autocalc._functional._writing import check_writable, write
+from autocalc._ops._arguments import checked
 from autocalc._tensor import Tensor
 
 

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from autocalc import _functional as functional
-from autocalc._arguments import checked
-from autocalc._checks import number
 from autocalc._ops import elementwise
+from autocalc._ops._arguments import checked
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn._checks import check_float, check_reduction
 from autocalc.nn._functions._distances import pairwise_distance

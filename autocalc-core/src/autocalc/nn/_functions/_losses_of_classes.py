@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from autocalc import _functional as functional
-from autocalc._arguments import checked
-from autocalc._checks import number, whole
 from autocalc._functional.losses import class_rows
 from autocalc._ops import activations, elementwise
 from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import checked
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number, whole
 from autocalc.errors import ArgumentError, GradError, ShapeError
 from autocalc.nn._checks import check_float, check_reduction
 from autocalc.nn._functions._reduce import reduced, same_shape

@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from autocalc import _dtypes as dtypes
 from autocalc import _functional as functional
-from autocalc._creation import arange, zeros
 from autocalc._functional.attention import scaled_dot_product_attention
-from autocalc._tensor import Tensor
+from autocalc._ops.creation import arange, zeros
+from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DTypeError, ShapeError
 from autocalc.nn._functions._dropout import dropout as drop
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._arguments import checked
-from autocalc._checks import number
-from autocalc._grad_mode import no_grad
+from autocalc._graph._grad_mode import no_grad
 from autocalc._ops import elementwise, norms, shape
+from autocalc._ops._arguments import checked
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn._checks import check_float
 

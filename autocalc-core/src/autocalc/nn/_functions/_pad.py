@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autocalc import _dtypes as dtypes
-from autocalc._arguments import checked, integers, whole
-from autocalc._creation import full, zeros
 from autocalc._functional import clone, expand, getitem, scatter, unsqueeze
-from autocalc._inplace_indices import setitem
-from autocalc._tensor import Tensor
+from autocalc._ops._arguments import checked, integers, whole
+from autocalc._ops._inplace_indices import setitem
+from autocalc._ops.creation import full, zeros
+from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn._functions._borders import bordered
 

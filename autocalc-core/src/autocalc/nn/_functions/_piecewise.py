@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from autocalc import _functional as functional
-from autocalc._arguments import checked
-from autocalc._checks import number
 from autocalc._ops import elementwise
+from autocalc._ops._arguments import checked
 from autocalc._ops.transcendental import expm1
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn._checks import check_float
 from autocalc.nn._functions._inplace import into, maybe_into

@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._arguments import checked
 from autocalc._ops import resizing as ops
 from autocalc._ops import shape as shapes
+from autocalc._ops._arguments import checked
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn._checks import check_float

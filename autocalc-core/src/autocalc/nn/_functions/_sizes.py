@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from autocalc._arguments import checked
+from autocalc._ops._arguments import checked
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 

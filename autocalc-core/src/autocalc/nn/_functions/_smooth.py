@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from autocalc import _functional as functional
-from autocalc._arguments import axis_of, checked
-from autocalc._checks import number
-from autocalc._dtypes import DType
 from autocalc._ops import activations, elementwise
+from autocalc._ops._arguments import axis_of, checked
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn._checks import check_approximate, check_float
 from autocalc.nn._functions._inplace import maybe_into

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from autocalc import _dtypes as dtypes
-from autocalc._device import Device
 from autocalc._dispatch._arrays import arrays
-from autocalc._dtypes import DType
-from autocalc._out import written
-from autocalc._tensor import Tensor, make
+from autocalc._ops._out import written
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 Size = Any  # int or a sequence of ints

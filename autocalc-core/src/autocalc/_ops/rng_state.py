@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from autocalc import _dtypes as dtypes
-from autocalc._creation import tensor
 from autocalc._ops._op import not_a_tensor
-from autocalc._random import default_generator
-from autocalc._tensor import Tensor
+from autocalc._ops.creation import tensor
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.generator import default_generator
 from autocalc.errors import ArgumentError
 
 __all__ = ["get_rng_state", "initial_seed", "seed", "set_rng_state"]

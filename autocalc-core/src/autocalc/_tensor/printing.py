@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autocalc import _dtypes as dtypes
-from autocalc._checks import whole
+from autocalc._tensor import dtypes
+from autocalc._tensor.checks import whole
 from autocalc.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._dtypes import DType
-from autocalc._filled import empty
-from autocalc._tensor import Tensor
+from autocalc._ops._filled import empty
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.dtypes import DType
 
 __all__ = [
     "BoolTensor",

@@ -10,13 +10,12 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._device import Device
 from autocalc._dispatch._arrays import arrays, constant
-from autocalc._dtypes import DType
-from autocalc._filled import Size, count_of, finished, float_or, like, shape_of
-from autocalc._random import Generator, chosen
-from autocalc._tensor import Tensor
+from autocalc._ops._filled import Size, count_of, finished, float_or, like, shape_of
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.generator import Generator, chosen
 from autocalc.errors import ArgumentError, DTypeError
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._arguments import axis_of
-from autocalc._creation import tensor
 from autocalc._dispatch._arrays import arrays
 from autocalc._functional import placing
 from autocalc._functional._index import (
@@ -22,10 +20,12 @@ from autocalc._functional._index import (
     write_picked,
 )
 from autocalc._functional._writing import check_writable, copy_, fill_, write
-from autocalc._inplace import apply_
 from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops._arguments import axis_of
 from autocalc._ops._coerce import Number
 from autocalc._ops._family import base_of
+from autocalc._ops._inplace import apply_
+from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from autocalc._creation import from_numpy
+from autocalc._ops.creation import from_numpy
 from autocalc._tensor import Tensor
 from autocalc.errors import CheckpointError, DTypeError
 

@@ -6,19 +6,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._checks import whole
-from autocalc._device import Device, cpu
 from autocalc._dispatch._layout import fits_channels_last
 from autocalc._graph._node import Leaf, Node, Output, Version
-from autocalc._memory_format import asks_channels_last, contiguous_format
 from autocalc._methods import TensorMethods
+from autocalc._tensor import dtypes
+from autocalc._tensor.checks import whole
+from autocalc._tensor.device import Device, cpu
+from autocalc._tensor.memory_format import asks_channels_last, contiguous_format
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, GradError
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from autocalc._dtypes import DType
+    from autocalc._tensor.dtypes import DType
 
 
 class Tensor(TensorMethods):
@@ -189,13 +189,13 @@ class Tensor(TensorMethods):
         edge = self._edge
         if edge is None or edge.__class__ is Leaf:
             return None if edge is None else edge.grad
-        node, slot = _node_and_slot(edge)
+        node, slot = node_and_slot(edge)
         kept = None if node.hooks is None else _retain(node, slot)
         return None if kept is None else kept.grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
-        kept = None if self.is_leaf else _retain(*_node_and_slot(self._edge))
+        kept = None if self.is_leaf else _retain(*node_and_slot(self._edge))
         if kept is None and self._edge.__class__ is not Leaf:
             if value is None:
                 return
@@ -225,7 +225,7 @@ class Tensor(TensorMethods):
     @property
     def retains_grad(self) -> bool:
         """Whether `retain_grad` was asked of a tensor that is no leaf."""
-        return not self.is_leaf and _retain(*_node_and_slot(self._edge)) is not None
+        return not self.is_leaf and _retain(*node_and_slot(self._edge)) is not None
 
     @property
     def grad_fn(self) -> Node | None:
@@ -233,7 +233,7 @@ class Tensor(TensorMethods):
         return None if self.is_leaf else self._node()
 
     def _node(self) -> Node:
-        return _node_and_slot(self._edge)[0]
+        return node_and_slot(self._edge)[0]
 
     def _new_version(self) -> Version:
         """Make the version cell, when the storage is first shared or saved."""
@@ -260,7 +260,7 @@ class Tensor(TensorMethods):
         if self._edge.__class__ is Leaf:
             self._edge.hooks = self._edge.hooks or {}
             return RemovableHandle(self._edge.hooks, hook)
-        node, slot = _node_and_slot(self._edge)
+        node, slot = node_and_slot(self._edge)
         node.hooks = node.hooks or {}
         return RemovableHandle(node.hooks.setdefault(slot, {}), hook)
 
@@ -269,7 +269,7 @@ class Tensor(TensorMethods):
         if self._edge is None:
             message = "retain_grad: this tensor requires no gradient."
             raise GradError(message)
-        if not self.is_leaf and _retain(*_node_and_slot(self._edge)) is None:
+        if not self.is_leaf and _retain(*node_and_slot(self._edge)) is None:
             self.register_hook(Retain())
 
     def detach(self) -> Tensor:
@@ -374,7 +374,7 @@ class Tensor(TensorMethods):
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        from autocalc._print import describe
+        from autocalc._tensor.printing import describe
 
         return describe(self)
 
@@ -455,5 +455,5 @@ def _retain(node: Node, slot: int) -> Retain | None:
     return None
 
 
-def _node_and_slot(edge: Any) -> tuple[Node, int]:
+def node_and_slot(edge: Any) -> tuple[Node, int]:
     return (edge.node, edge.slot) if edge.__class__ is Output else (edge, 0)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc import _dtypes as dtypes
-from autocalc._dtypes import DType
+from autocalc._tensor import dtypes
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import DTypeError
 
 __all__ = ["finfo", "iinfo"]

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from autocalc._checks import integers, whole
 from autocalc._ops._coerce import Number
 from autocalc._ops._op import not_a_tensor
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import integers, whole
 from autocalc.errors import DimensionError, DTypeError, ShapeError
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._checks import short
+from autocalc._tensor.checks import short
 from autocalc.errors import DTypeError
 
 

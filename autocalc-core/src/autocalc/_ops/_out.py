@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from autocalc._arguments import checked
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
+from autocalc._ops._arguments import checked
 from autocalc._ops._coerce import as_operand
 from autocalc._ops._family import base_of
 from autocalc._tensor import Tensor

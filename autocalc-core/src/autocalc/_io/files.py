@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autocalc._creation import from_numpy
-from autocalc._io_tree import Array, Decoder, Encoder
+from autocalc._io.tree import Array, Decoder, Encoder
+from autocalc._ops.creation import from_numpy
 from autocalc.errors import CheckpointError
 
 if TYPE_CHECKING:

@@ -6,16 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._device import Device
 from autocalc._dispatch._arrays import arrays
-from autocalc._drawn import drawn_floats, random_into
-from autocalc._dtypes import DType
-from autocalc._filled import count_of, finished, float_or, like, number, shape_of
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._coerce import as_operand
-from autocalc._random import Generator
-from autocalc._tensor import Tensor
+from autocalc._ops._drawn import drawn_floats, random_into
+from autocalc._ops._filled import count_of, finished, float_or, like, number, shape_of
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 

@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc import _dtypes as dtypes
-from autocalc._device import Device
 from autocalc._dispatch._arrays import arrays
-from autocalc._distributions import bernoulli, multinomial, normal
-from autocalc._drawn import (
+from autocalc._ops._drawn import (
     rand,
     rand_like,
     randint,
@@ -21,8 +18,7 @@ from autocalc._drawn import (
     random_into,
     randperm,
 )
-from autocalc._dtypes import DType
-from autocalc._filled import (
+from autocalc._ops._filled import (
     arange,
     empty,
     empty_like,
@@ -36,7 +32,10 @@ from autocalc._filled import (
     zeros,
     zeros_like,
 )
-from autocalc._tensor import Tensor, make
+from autocalc._ops.distributions import bernoulli, multinomial, normal
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 __all__ = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc import _dtypes as dtypes
-from autocalc._device import Device, cpu
-from autocalc._typed import dtype_named
+from autocalc._ops.typed_tensors import dtype_named
+from autocalc._tensor import dtypes
+from autocalc._tensor.device import Device, cpu
 from autocalc.errors import ArgumentError
 
 __all__ = [

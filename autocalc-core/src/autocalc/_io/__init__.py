@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Checkpoints: trees of tensors and plain values in safetensors files."""
