@@ -22,9 +22,9 @@ import numpy as np
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._kernels._make import Make
-from autocalc._kernels._spec import meta_of
-from autocalc._kernels._table import TABLE
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import meta_of
+from autocalc._kernels.table import TABLE
 
 HERE = Path(__file__).parent
 SOURCES = Path(ac.__file__).parent
