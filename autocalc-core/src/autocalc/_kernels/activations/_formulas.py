@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernels of this family share."""
+"""Formulas of activations: references and decompositions that several kernels share."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Activations with a tail, and their backward kernels: silu, gelu, softplus.
+"""GELU and its backward kernel.
 
 Their backward kernels take the forward's input `a`.  Each sigmoid here is taken from
 ``decay = exp(-|a|)``, which cannot overflow and keeps the relative precision of both

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Elementwise composites: the reference, and the same in primitives, side by side."""
+"""ReLU and its backward kernel."""
 
 from __future__ import annotations
 

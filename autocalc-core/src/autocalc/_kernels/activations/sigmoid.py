@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Elementwise composites: the reference, and the same in primitives, side by side."""
+"""The logistic function; the backward kernels of sigmoid and tanh."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernels of this family share."""
+"""Scores, masks and dropout: what both attention kernels share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import Inputs, log2
 from autocalc._kernels.precision import wide
-from autocalc._kernels.random._scale import dropout_mask, keep_scale
+from autocalc._kernels.random._streams import dropout_mask, keep_scale
 from autocalc._kernels.rules import BOOL, expect_ndim, expect_shape, one_of
 from autocalc._kernels.samples import Make, int64
 from autocalc._kernels.spec import Array, Attributes, Meta

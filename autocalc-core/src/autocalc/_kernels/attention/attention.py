@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Attention over all heads, forward and backward, each as one kernel.
+"""Scaled dot-product attention over all heads in one kernel.
 
 With one head, scores S = scale * Q K^T, weights P = softmax(S) and result P V
 (Vaswani et al., Attention is all you need, 2017, equation 1).  Operands are
@@ -38,7 +38,7 @@ from autocalc._kernels.budgets import Inputs, ulp
 from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow
-from autocalc._kernels.random._scale import dropout_mask, keep_scale
+from autocalc._kernels.random._streams import dropout_mask, keep_scale
 from autocalc._kernels.random.dropout import dropout_in_primitives
 from autocalc._kernels.rules import float_dtype
 from autocalc._kernels.samples import Make

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernels of this family share."""
+"""Checks, columns, budgets and samples that convolutions share."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def by_channel(bias: Array, like: Array) -> Array:
 
 
 class Call(NamedTuple):
-    """A convolution: shapes of x and weight, and how windows lie."""
+    """A convolution: shapes of x and weight, and how windows geometry."""
 
     x: Shape
     weight: Shape
@@ -202,11 +202,11 @@ def call(
     groups: int = 1,
 ) -> Call:
     dims = len(x) - 2
-    lie = (
+    geometry = (
         (given,) * dims if isinstance(given, int) else given
         for given in (stride, padding, dilation)
     )
-    return Call._make((x, weight, *lie, groups))
+    return Call._make((x, weight, *geometry, groups))
 
 
 CALLS = (

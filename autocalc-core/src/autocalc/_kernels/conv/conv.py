@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Convolution over any number of dimensions, its input and its weight gradient.
+"""Convolution over any number of dimensions.
 
 Strictly a correlation: the kernel is not flipped.  In one dimension, one group::
 
@@ -137,8 +137,8 @@ def _(make: Make) -> Iterator[Sample]:
         x, weight = make.normal(*call.x), make.normal(*call.weight)
         yield Sample(call.label, (x, weight, bias), call[2:])
     x = one_nan(make.normal(2, 2, 5, 5))
-    weight, lie = make.normal(3, 2, 3, 3), ((1, 1), (1, 1), (1, 1), 1)
-    yield Sample("one nan", (x, weight, None), lie)
+    weight, geometry = make.normal(3, 2, 3, 3), ((1, 1), (1, 1), (1, 1), 1)
+    yield Sample("one nan", (x, weight, None), geometry)
 
 
 def _conv_pairs(out: Meta, x: Meta, weight: Meta, *rest: Any) -> float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Convolution over any number of dimensions, its input and its weight gradient.
+"""The weight and bias gradients of a convolution.
 
 Strictly a correlation: the kernel is not flipped.  In one dimension, one group::
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Convolution over any number of dimensions, its input and its weight gradient.
+"""The input gradient of a convolution: the transposed convolution.
 
 Strictly a correlation: the kernel is not flipped.  In one dimension, one group::
 
@@ -159,8 +159,8 @@ def _(make: Make) -> Iterator[Sample]:
         inputs = (g, make.normal(*call.weight), bias)
         yield Sample(call.label, inputs, (call.x[2:], *call[2:]))
     g, weight = one_nan(make.normal(2, 3, 5, 5)), make.normal(3, 2, 3, 3)
-    lie = ((5, 5), (1, 1), (1, 1), (1, 1), 1)
-    yield Sample("one nan", (g, weight, None), lie)
+    geometry = ((5, 5), (1, 1), (1, 1), (1, 1), 1)
+    yield Sample("one nan", (g, weight, None), geometry)
 
 
 def _dx_pairs(out: Meta, g: Meta, weight: Meta, *rest: Any) -> float:

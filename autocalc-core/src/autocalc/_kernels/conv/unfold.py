@@ -74,7 +74,7 @@ def _(
 unfold.budget(EXACT)
 
 
-#: Shape of the planes, and how windows lie.
+#: Shape of the planes, and how windows geometry.
 _CALLS: tuple[tuple[Shape, tuple[Ints, Ints, Ints, Ints]], ...] = (
     ((2, 3, 5, 6), ((2, 3), (1, 1), (0, 0), (1, 1))),
     ((1, 2, 7, 7), ((3, 3), (2, 1), (1, 1), (1, 2))),

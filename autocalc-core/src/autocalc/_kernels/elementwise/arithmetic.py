@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Elementwise primitives: one value out for each value in, inputs broadcast."""
+"""Sums, products, quotients, powers, signs and remainders, element by element."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def absolute_in_primitives(k: Any, a: Array) -> Array:
 FOUR = ulps(4)
 
 
-def power(make: Make) -> Iterator[Sample]:
+def _pow_samples(make: Make) -> Iterator[Sample]:
     if not make.is_float:
         exponents = np.array([0, 1, 2, 3, 5], make.dtype)
         if make.dtype.kind == "i":
@@ -128,7 +128,7 @@ def power(make: Make) -> Iterator[Sample]:
     dtypes=NUMBERS,
     budget=FOUR,
     flops=20,
-    samples=power,
+    samples=_pow_samples,
     benchmarks=lambda: [Case("1 Mi", join(positive(1 << 20), floats(1 << 20)))],
 )
 def pow_(xp: Any, a: Array, b: Array) -> Array:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bits of integers, and logic of booleans."""
+"""Bits of integers and booleans."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Elementwise primitives: one value out for each value in, inputs broadcast."""
+"""Comparisons, choices and limits, element by element."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Elementwise primitives: one value out for each value in, inputs broadcast."""
+"""Copy and fill."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Elementwise primitives: one value out for each value in, inputs broadcast."""
+"""Exponentials, logarithms, roots and the error function."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Elementwise primitives: one value out for each value in, inputs broadcast."""
+"""Angles and hyperbolic functions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernels of this family share."""
+"""Checks, rules and samples of kernels that take indices."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reading and adding at indices; an index out of range is an error, never a wrap."""
+"""Gather, and its adjoint scatter_add; a bad index is an error."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reading and adding at indices; an index out of range is an error, never a wrap."""
+"""Whole slices by index: read, added, written."""
 
 from __future__ import annotations
 

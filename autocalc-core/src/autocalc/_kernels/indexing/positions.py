@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writing at indices, and the positions that indices of several axes mean together."""
+"""Flat positions: of several indices, and of what is true."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writing at indices, and the positions that indices of several axes mean together."""
+"""Writes at indices along one axis."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernels of this family share."""
+"""Checks, error bounds and samples of matrices."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Inverses, linear systems and determinants, over batches of square matrices."""
+"""Determinants, their logarithms and cofactors."""
 
 from __future__ import annotations
 

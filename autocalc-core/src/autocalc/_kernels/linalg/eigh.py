@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Factors of matrices: Cholesky, QR, singular values, eigenvalues of symmetric ones."""
+"""Eigenvalues and eigenvectors of symmetric matrices."""
 
 from __future__ import annotations
 

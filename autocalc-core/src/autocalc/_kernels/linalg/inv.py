@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Inverses, linear systems and determinants, over batches of square matrices."""
+"""Inverses."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Factors of matrices: Cholesky, QR, singular values, eigenvalues of symmetric ones."""
+"""QR factors."""
 
 from __future__ import annotations
 

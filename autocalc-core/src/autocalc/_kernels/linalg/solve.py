@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Inverses, linear systems and determinants, over batches of square matrices."""
+"""Systems of linear equations."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Factors of matrices: Cholesky, QR, singular values, eigenvalues of symmetric ones."""
+"""Singular values and vectors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernels of this family share."""
+"""Error bounds of matrix products."""
 
 from __future__ import annotations
 

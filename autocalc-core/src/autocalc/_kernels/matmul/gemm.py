@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Matrix products: gemm with its epilogue, the linear layer and its backward kernel."""
+"""Batched matrix products with bias and activation."""
 
 from __future__ import annotations
 

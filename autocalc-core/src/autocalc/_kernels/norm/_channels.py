@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernels of this family share."""
+"""What normalisations of channels share: checks, statistics, samples."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernels of this family share."""
+"""Groups of parameters: rules, samples and budgets that optimizers share."""
 
 from __future__ import annotations
 

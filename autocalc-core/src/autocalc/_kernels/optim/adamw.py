@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Optimizer updates: one call for a whole group of parameters, PyTorch's formulas."""
+"""Adam and AdamW: one call for a group of parameters."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The updates of Adagrad, Adadelta and Lion: one call for a whole group each."""
+"""Lion: one call for a group of parameters."""
 
 from __future__ import annotations
 

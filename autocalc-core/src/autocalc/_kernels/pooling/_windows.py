@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernels of this family share."""
+"""Checks, samples and references that pooling kernels share."""
 
 from __future__ import annotations
 

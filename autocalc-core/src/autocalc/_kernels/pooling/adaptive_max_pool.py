@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pooling to a given size, whatever the input's.
+"""The maximum over windows, for an output of a given size.
 
 In each dimension output `i` of `s` takes the elements from floor(i n / s) up to
 ceil((i + 1) n / s); neighbours share one where `s` does not divide `n`.

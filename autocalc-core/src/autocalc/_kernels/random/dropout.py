@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random numbers: functions of (seed, offset), the same in every kernel set.
+"""Dropout and its backward kernel.
 
 Word ``offset + i`` of the Philox stream belongs to element `i` where one word is
 enough; where an element needs more, they lie side by side.
@@ -15,7 +15,7 @@ from autocalc._kernels.budgets import Inputs, ulp
 from autocalc._kernels.cases import Case, bools, counter, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow, wide
-from autocalc._kernels.random._scale import (
+from autocalc._kernels.random._streams import (
     DROPOUT_BITS,
     dropout_mask,
     keep_scale,

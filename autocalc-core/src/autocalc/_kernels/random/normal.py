@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random numbers: functions of (seed, offset), the same in every kernel set.
+"""Normal random numbers by Box and Muller's transform.
 
 Word ``offset + i`` of the Philox stream belongs to element `i` where one word is
 enough; where an element needs more, they lie side by side.
@@ -13,7 +13,7 @@ from typing import Any
 
 from autocalc._kernels.budgets import Inputs, ulp
 from autocalc._kernels.declare import composite
-from autocalc._kernels.random._scale import (
+from autocalc._kernels.random._streams import (
     BITS,
     distribution,
     seeded,

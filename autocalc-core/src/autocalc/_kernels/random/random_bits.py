@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from autocalc._kernels.budgets import EXACT
 from autocalc._kernels.declare import primitive
-from autocalc._kernels.random._scale import (
+from autocalc._kernels.random._streams import (
     integers,
     random_bits_reference,
     seeded,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random numbers: functions of (seed, offset), the same in every kernel set.
+"""Uniform random numbers.
 
 Word ``offset + i`` of the Philox stream belongs to element `i` where one word is
 enough; where an element needs more, they lie side by side.
@@ -12,7 +12,7 @@ from typing import Any
 
 from autocalc._kernels.budgets import Inputs
 from autocalc._kernels.declare import composite
-from autocalc._kernels.random._scale import (
+from autocalc._kernels.random._streams import (
     distribution,
     seeded,
     unit,

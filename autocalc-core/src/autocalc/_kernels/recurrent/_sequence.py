@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernels of this family share."""
+"""Steps, gates and budgets that recurrent layers share."""
 
 from __future__ import annotations
 

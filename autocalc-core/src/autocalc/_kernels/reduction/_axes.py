@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernels of this family share."""
+"""Rules, references and samples that reductions share."""
 
 from __future__ import annotations
 

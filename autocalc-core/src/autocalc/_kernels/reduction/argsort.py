@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Products, running sums and products, and the order of elements."""
+"""The order of elements along an axis."""
 
 from __future__ import annotations
 

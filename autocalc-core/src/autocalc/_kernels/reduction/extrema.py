@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reductions over axes; sums are taken in float64 and rounded once."""
+"""The largest and smallest element over axes, and where it is."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reductions over axes; sums are taken in float64 and rounded once."""
+"""The logarithm of a sum of exponentials, without overflow."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reductions over axes; sums are taken in float64 and rounded once."""
+"""Mean and variance over axes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Products, running sums and products, and the order of elements."""
+"""Running sums and products along an axis."""
 
 from __future__ import annotations
 

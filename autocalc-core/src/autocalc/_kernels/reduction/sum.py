@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reductions over axes; sums are taken in float64 and rounded once."""
+"""The sum over axes, taken in float64 and rounded once."""
 
 from __future__ import annotations
 

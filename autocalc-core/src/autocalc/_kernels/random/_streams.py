@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernels of this family share."""
+"""Seeds, offsets and bits: what random kernels share."""
 
 from __future__ import annotations
 
