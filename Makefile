@@ -51,6 +51,10 @@ train: install ## Train on the embedded digits and print the result
 test: install $(MADE)/test ## Run the whole test suite (TEST_WORKERS=0 for one process)
 	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
+.PHONY: golden
+golden: install ## Write the golden lists of names, kernels, keys and error texts anew
+	$(BIN)/python tests/golden/lists.py
+
 # -------------------------------------------------------------------- installation
 
 .PHONY: install

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._kernels._benchmarks import ROWS, Row, arguments
+from autocalc._kernels.benchmarks import ROWS, Row, arguments
 
 __all__ = ["PYTORCH_NAMES", "ROWS", "Row", "arguments"]
 

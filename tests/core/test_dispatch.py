@@ -333,7 +333,7 @@ def test_a_set_of_primitives_runs_everything(install):
 
 def samples(spec):
     """Return the first samples of a spec that are small."""
-    from autocalc._kernels._legacy._samples import Make
+    from autocalc._kernels.samples import Make
 
     result = []
     for sample in spec.samples(Make(np.dtype(np.float64))):

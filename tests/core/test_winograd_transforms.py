@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
-from autocalc._kernels._legacy._budgets_conv import _FOUR, _TWO
+from autocalc._kernels.conv._geometry import FOUR, TWO
 
-pytestmark = pytest.mark.parametrize("tile", [_FOUR, _TWO], ids=["four", "two"])
+pytestmark = pytest.mark.parametrize("tile", [FOUR, TWO], ids=["four", "two"])
 
 
 def test_the_three_transforms_are_a_convolution(tile):

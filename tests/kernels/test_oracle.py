@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autocalc._kernels._legacy._budgets import ulp
+from autocalc._kernels.budgets import ulp
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Sample
 from autocalc._kernels.table import TABLE

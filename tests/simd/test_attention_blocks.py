@@ -6,7 +6,7 @@ import pytest
 
 import autocalc as ac
 from autocalc._kernels import xp as numpy_xp
-from autocalc._kernels._legacy._references_attention import attention as reference
+from autocalc._kernels.attention.attention import attention_reference as reference
 from autocalc._kernels.spec import Sample
 from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance._subject import Subject

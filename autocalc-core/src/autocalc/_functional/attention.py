@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._kernels._legacy._attention_in_primitives import attention_in_primitives
 from autocalc._kernels.rules import broadcast_shapes
+from autocalc._kernels.table import TABLE
 from autocalc._ops import attention as ops
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import checked
@@ -101,7 +101,9 @@ def scaled_dot_product_attention(
     operands: Any = (*heads, mask, seed, offset, factor, causal, float(dropout_p))
     if mask is not None and mask.requires_grad:
         turned: list[Any] = [shapes.permute(x, (0, 2, 1, 3)) for x in heads]
-        out: Any = attention_in_primitives(tensors, *turned, *operands[3:])[0]
+        decomposition = TABLE["attention"].decomposition
+        assert decomposition is not None, "attention is a composite"
+        out: Any = decomposition(tensors, *turned, *operands[3:])[0]
         out = shapes.permute(out, (0, 2, 1, 3))
     else:
         out = ops.attention_by_heads(*operands)

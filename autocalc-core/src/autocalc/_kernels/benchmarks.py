@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autocalc._kernels._legacy._rows import LEGACY_ROWS
 from autocalc._kernels.cases import Operands
 from autocalc._kernels.spec import meta_of
 from autocalc._kernels.table import TABLE
@@ -45,8 +44,7 @@ class Row(NamedTuple):
 
 
 def _rows() -> list[Row]:
-    legacy = [Row(*row) for row in LEGACY_ROWS]
-    return legacy + [
+    return [
         Row(spec.name, *case) for spec in TABLE.values() for case in spec.benchmarks()
     ]
 

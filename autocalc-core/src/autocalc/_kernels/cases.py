@@ -40,6 +40,16 @@ def positive(*shape: int) -> Operands:
     return lambda rng: (rng.random(shape, np.float32) + np.float32(0.5),)
 
 
+def uniform(*shape: int) -> Operands:
+    """Make one float32 operand in [0, 1)."""
+    return lambda rng: (rng.random(shape, np.float32),)
+
+
+def transposed(n: int) -> Operands:
+    """Make one float32 operand: the transpose of a square."""
+    return lambda rng: (rng.random((n, n), np.float32).T,)
+
+
 def indices(below: int, *shape: int) -> Operands:
     """Make one int64 operand in [0, below)."""
     return lambda rng: (rng.integers(below, size=shape),)
@@ -76,6 +86,11 @@ def parameters(copies: int, *scalars: Any) -> Operands:
         return (*lists, *scalars)
 
     return make
+
+
+def step_scalars() -> tuple[Any, Any]:
+    """Return the learning rate and the number of the step, both 0-d."""
+    return np.asarray(1e-3, np.float32), np.asarray(2, np.int64)
 
 
 def parameters_label() -> str:

@@ -22,7 +22,8 @@
     @cumsum.benchmarks
     def _(): ...
 
-Each part but `exception` is required, and so is `decomposition` of a composite.  The
+Each part but `exception` and `benchmarks` is required, and so is the `decomposition`
+of a composite.  The
 kernel table imports every module of every family and makes a `KernelSpec` of each
 declaration: a kernel with a missing part fails there, by name.
 """
@@ -117,14 +118,18 @@ class Declaration:
             return budget
         return lambda tolerance: self.budget(Budget(budget, tolerance))
 
-    def exception(self, name: str, text: str) -> Callable[[Tolerance], Budget]:
+    @overload
+    def exception(self, name: str, budget: Budget) -> Budget: ...
+
+    @overload
+    def exception(self, name: str, budget: str) -> Callable[[Tolerance], Budget]: ...
+
+    def exception(self, name: str, budget: Budget | str) -> Any:
         """Declare the wider budget of the algorithm `name`."""
-
-        def declare(tolerance: Tolerance) -> Budget:
-            self._exceptions[name] = Budget(text, tolerance)
-            return self._exceptions[name]
-
-        return declare
+        if isinstance(budget, Budget):
+            self._exceptions[name] = budget
+            return budget
+        return lambda tolerance: self.exception(name, Budget(budget, tolerance))
 
     def samples(self, samples: Samples) -> Samples:
         """Declare the calls of the conformance tests."""
@@ -172,7 +177,7 @@ class Declaration:
         return self._spec
 
     def _check_complete(self) -> None:
-        required = ["rule", "reference", "budget", "samples", "work", "benchmarks"]
+        required = ["rule", "reference", "budget", "samples", "work"]
         if self._parts["kind"] == "composite":
             required.append("decomposition")
         missing = [part for part in required if part not in self._parts]

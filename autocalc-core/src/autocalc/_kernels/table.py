@@ -35,7 +35,6 @@ def _modules(family: str) -> Iterator[ModuleType]:
 
 def _declared(module: ModuleType) -> Iterator[KernelSpec]:
     """Yield the kernels that a module declares (or imports)."""
-    yield from getattr(module, "SPECS", ())
     for value in vars(module).values():
         if isinstance(value, Declaration):
             yield value.spec()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._kernels._legacy.batch_norm import over
+from autocalc._kernels.norm._channels import over
 from autocalc._ops._op import multi, nary
 
 layer_norm = nary("layer_norm", saves="mean rstd x weight:x")

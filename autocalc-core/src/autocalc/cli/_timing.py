@@ -15,7 +15,7 @@ import click
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._state import current, enter, leave
-from autocalc._kernels._benchmarks import ROWS, Row, arguments
+from autocalc._kernels.benchmarks import ROWS, Row, arguments
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.table import TABLE
 from autocalc.cli._progress import progress_bar

@@ -11,7 +11,7 @@ import click
 from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._choice import reload
 from autocalc._dispatch._thread_budget import get_num_threads
-from autocalc._kernels._benchmarks import Row
+from autocalc._kernels.benchmarks import Row
 from autocalc._kernels.table import TABLE
 from autocalc.cli._common import choose_machine
 from autocalc.cli._timing import Call, rows_of, seconds_of, with_progress

@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Normalisations, one kernel and its backward kernel a file."""
+"""Normalisations, a kernel and its backward kernel a file.
+
+Imports the infrastructure of `_kernels` and other families, never the dispatcher.
+"""

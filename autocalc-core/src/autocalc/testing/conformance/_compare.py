@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._kernels._legacy._budgets import ulp
+from autocalc._kernels.budgets import ulp
 from autocalc._kernels.spec import Array, KernelSpec
 
 #: Kernels that copy or choose values: the sign of a zero must survive.

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""GELU and its backward kernel.
+
+Their backward kernels take the forward's input `a`.  Each sigmoid here is taken from
+``decay = exp(-|a|)``, which cannot overflow and keeps the relative precision of both
+tails: sigmoid(a) is 1 / (1 + decay) for a >= 0 and decay / (1 + decay) for a < 0, and
+sigmoid(-a) is the other one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from autocalc._kernels.activations._formulas import (
+    backward,
+    both_sigmoids,
+    gelu_formula,
+    gelu_in_primitives,
+    gelu_tanh_formula,
+    gelu_tanh_in_primitives,
+)
+from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.cases import Case, floats, join, sized
+from autocalc._kernels.declare import elementwise
+from autocalc._kernels.precision import narrow, sigmoid_of, wide
+from autocalc._kernels.samples import Make, unary
+from autocalc._kernels.spec import Array, Attributes, Sample
+
+_APPROXIMATE = ("none", "tanh")
+
+
+def gelu_samples(make: Make) -> Iterator[Sample]:
+    for approximate in _APPROXIMATE:
+        for sample in unary(make):
+            label = f"{sample.label}, {approximate}"
+            yield Sample(label, sample.inputs, (approximate,))
+
+
+@elementwise(
+    "gelu",
+    "a ; approximate:none,tanh",
+    "a / 2 * (1 + erf(a / sqrt(2))); tanh: a / 2 * (1 + tanh(sqrt(2 / pi) * "
+    "(a + 0.044715 a**3))).",
+    kind="composite",
+    budget=None,
+    flops=25,
+    samples=gelu_samples,
+    defaults=("none",),
+    benchmarks=lambda: [*sized(floats, "none"), *sized(floats, "tanh")],
+)
+def gelu(xp: Any, a: Array, approximate: str) -> Array:
+    return gelu_formula(xp, a) if approximate == "none" else gelu_tanh_formula(xp, a)
+
+
+@gelu.budget("2 eps * |a| + 1 ULP")
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    return [2 * eps * magnitude(inputs[0]) + ulp(expected[0], eps)]
+
+
+@gelu.decomposition(lead="mul")
+def _(k: Any, a: Array, approximate: str) -> Array:
+    exact = approximate == "none"
+    return gelu_in_primitives(k, a) if exact else gelu_tanh_in_primitives(k, a)
+
+
+def gelu_backward_samples(make: Make) -> Iterator[Sample]:
+    for approximate in _APPROXIMATE:
+        for sample in backward(make):
+            label = f"{sample.label}, {approximate}"
+            yield Sample(label, sample.inputs, (approximate,))
+
+
+#: 1 / sqrt(2 pi), the height of the normal density.
+_PEAK = 1 / math.sqrt(2 * math.pi)
+
+
+def _gelu_slope(xp: Any, a: Array) -> Array:
+    """Return the derivative of a * Phi(a): Phi(a) + a * phi(a)."""
+    below = 0.5 * (1 + xp.erf(a / math.sqrt(2)))
+    return below + a * (_PEAK * xp.exp(-0.5 * a * a))
+
+
+#: Beyond |a| = 10 that tanh is 1 to within exp(-87), so that a**2 need not be larger:
+#: without a bound a**2 is infinite for a = 1e20 and 0 * a**2 is NaN.
+_LARGEST_SQUARE = 100.0
+
+
+#: tanh in gelu is of ROOT * (a + CUBIC * a**3).
+_ROOT = math.sqrt(2 / math.pi)
+
+
+_CUBIC = 0.044715
+
+
+def _gelu_tanh_slope(xp: Any, a: Array) -> Array:
+    """Return the derivative of a * sigmoid(z), z = 2 ROOT * (a + CUBIC * a**3)."""
+    square = xp.minimum(a * a, _LARGEST_SQUARE)
+    z = 2 * _ROOT * a * (1 + _CUBIC * square)
+    slope = 2 * _ROOT * (1 + 3 * _CUBIC * square)
+    s = sigmoid_of(xp, z)
+    return s + a * (s * sigmoid_of(xp, -z)) * slope
+
+
+@elementwise(
+    "gelu_backward",
+    "g a ; approximate:none,tanh",
+    "g times the derivative of gelu at a.",
+    kind="composite",
+    budget=None,
+    flops=40,
+    samples=gelu_backward_samples,
+    defaults=("none",),
+    benchmarks=lambda: [Case("1 Mi", join(*[floats(1 << 20)] * 2), ("none",))],
+)
+def gelu_backward(xp: Any, g: Array, a: Array, approximate: str) -> Array:
+    w = wide(xp, a)
+    slope = _gelu_slope(xp, w) if approximate == "none" else _gelu_tanh_slope(xp, w)
+    return narrow(wide(xp, g) * slope, g)
+
+
+@gelu_backward.budget("4 eps * |g| + 1 ULP")
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    return [4 * eps * magnitude(inputs[0]) + ulp(expected[0], eps)]
+
+
+def _gelu_slope_in(k: Any, a: Array) -> Array:
+    half, one = k.constant(0.5, a), k.constant(1, a)
+    bell = k.erf(k.mul(a, k.constant(math.sqrt(0.5), a)))
+    below = k.mul(half, k.add(one, bell))
+    density = k.exp(k.mul(k.mul(a, a), k.constant(-0.5, a)))
+    return k.add(below, k.mul(a, k.mul(density, k.constant(_PEAK, a))))
+
+
+def _gelu_tanh_slope_in(k: Any, a: Array) -> Array:
+    square = k.minimum(k.mul(a, a), k.constant(_LARGEST_SQUARE, a))
+
+    def one_plus(factor: float) -> Array:
+        scaled = k.mul(square, k.constant(factor, a))
+        return k.mul(k.add(scaled, k.constant(1, a)), k.constant(2 * _ROOT, a))
+
+    s, other = both_sigmoids(k, k.mul(a, one_plus(_CUBIC)))
+    bump = k.mul(k.mul(a, k.mul(s, other)), one_plus(3 * _CUBIC))
+    return k.add(s, bump)
+
+
+@gelu_backward.decomposition(lead="exp")
+def _(k: Any, g: Array, a: Array, approximate: str) -> Array:
+    exact = approximate == "none"
+    return k.mul(g, _gelu_slope_in(k, a) if exact else _gelu_tanh_slope_in(k, a))

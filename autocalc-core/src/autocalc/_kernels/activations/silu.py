@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""SiLU and its backward kernel.
+
+Their backward kernels take the forward's input `a`.  Each sigmoid here is taken from
+``decay = exp(-|a|)``, which cannot overflow and keeps the relative precision of both
+tails: sigmoid(a) is 1 / (1 + decay) for a >= 0 and decay / (1 + decay) for a < 0, and
+sigmoid(-a) is the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.activations._formulas import (
+    backward,
+    both_sigmoids,
+    sigmoid,
+    smallest,
+)
+from autocalc._kernels.activations.sigmoid import sigmoid_in_primitives
+from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.declare import elementwise
+from autocalc._kernels.precision import narrow, sigmoid_of, wide
+from autocalc._kernels.spec import Array, Attributes
+
+
+@elementwise("silu", "a", "a * sigmoid(a)", kind="composite", budget=None, flops=16)
+def silu(xp: Any, a: Array) -> Array:
+    w = wide(xp, a)
+    return narrow(w * sigmoid_of(xp, w), a)
+
+
+@silu.budget("4 ULP + |a| times the smallest subnormal (sigmoid(a) may be one)")
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    return [4 * ulp(expected[0], eps) + smallest(eps) * magnitude(inputs[0])]
+
+
+@silu.decomposition(lead="exp")
+def _(k: Any, a: Array) -> Array:
+    return k.mul(a, sigmoid_in_primitives(k, a))
+
+
+@elementwise(
+    "silu_backward",
+    "g a",
+    "g * sigmoid(a) * (1 + a * sigmoid(-a)).",
+    kind="composite",
+    budget=None,
+    flops=20,
+    samples=backward,
+)
+def silu_backward(xp: Any, g: Array, a: Array) -> Array:
+    w = wide(xp, a)
+    slope = 1 + w * sigmoid_of(xp, -w)
+    return narrow(wide(xp, g) * (sigmoid_of(xp, w) * slope), g)
+
+
+@silu_backward.budget(
+    "4 eps * |g| * sigmoid(a) * (1 + |a| * sigmoid(-a)), down to subnormals"
+)
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    g, a = map(magnitude, inputs)
+    raw = np.asarray(inputs[1], np.float64)
+    slope = 1 + a * sigmoid(-raw)
+    relative = 4 * eps * sigmoid(raw) + smallest(eps)
+    return [g * relative * slope + ulp(expected[0], eps)]
+
+
+@silu_backward.decomposition(lead="exp")
+def _(k: Any, g: Array, a: Array) -> Array:
+    s, other = both_sigmoids(k, a)
+    slope = k.add(k.constant(1, a), k.mul(a, other))
+    return k.mul(g, k.mul(s, slope))

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""Softplus and its backward kernel.
+
+Their backward kernels take the forward's input `a`.  Each sigmoid here is taken from
+``decay = exp(-|a|)``, which cannot overflow and keeps the relative precision of both
+tails: sigmoid(a) is 1 / (1 + decay) for a >= 0 and decay / (1 + decay) for a < 0, and
+sigmoid(-a) is the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.activations._formulas import backward, sigmoid, smallest
+from autocalc._kernels.activations.sigmoid import sigmoid_in_primitives
+from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.cases import Case, floats, join
+from autocalc._kernels.declare import elementwise
+from autocalc._kernels.elementwise.arithmetic import absolute_in_primitives
+from autocalc._kernels.precision import narrow, sigmoid_of, wide
+from autocalc._kernels.samples import Make, unary
+from autocalc._kernels.spec import Array, Attributes, Sample
+
+#: (beta, threshold): PyTorch's, another slope, one that cuts early, and one that does
+#: not cut before exp(beta * a) is infinite.
+_SOFTPLUS = ((1.0, 20.0), (0.5, 20.0), (2.0, 1.5), (1.0, 1e4))
+
+
+def softplus_samples(make: Make) -> Iterator[Sample]:
+    for i, options in enumerate(_SOFTPLUS):
+        for sample in unary(make):
+            if i == 0 or "scale" in sample.label or "special" in sample.label:
+                yield Sample(f"{sample.label}, {options}", sample.inputs, options)
+
+
+@elementwise(
+    "softplus",
+    "a ; beta:float threshold:float",
+    "log(1 + exp(beta * a)) / beta; a itself where beta * a > threshold.",
+    kind="composite",
+    budget=None,
+    flops=25,
+    samples=softplus_samples,
+    defaults=(1.0, 20.0),
+    benchmarks=lambda: [Case("1 Mi", floats(1 << 20), (1.0, 20.0))],
+)
+def softplus(xp: Any, a: Array, beta: float, threshold: float) -> Array:
+    w = wide(xp, a)
+    z = beta * w
+    soft = (xp.maximum(z, 0) + xp.log1p(xp.exp(-xp.absolute(z)))) / beta
+    return narrow(xp.where(z > threshold, w, soft), a)
+
+
+@softplus.budget("4 ULP + eps * |a| * sigmoid(beta * a)")
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    (a,), (beta, _) = inputs, attributes
+    rounded = eps * magnitude(a) * sigmoid(beta * np.asarray(a, np.float64))
+    return [4 * ulp(expected[0], eps) + rounded]
+
+
+def _log1p(k: Any, x: Array) -> Array:
+    """Return log(1 + x) with the relative precision of `x`.
+
+    u = 1 + x is rounded; log(u) / (u - 1) hardly changes by that, so that times `x` it
+    is right, and `x` itself is where u is 1.
+    """
+    one = k.constant(1, x)
+    u = k.add(one, x)
+    off = k.add(u, k.neg(one))
+    is_one = k.compare(u, one, "eq")
+    safe = k.where(is_one, one, off)
+    return k.where(is_one, x, k.mul(x, k.div(k.log(u), safe)))
+
+
+@softplus.decomposition(lead="exp")
+def _(k: Any, a: Array, beta: float, threshold: float) -> Array:
+    slope, zero = k.constant(beta, a), k.constant(0, a)
+    z = k.mul(a, slope)
+    decay = k.exp(k.neg(absolute_in_primitives(k, z)))
+    soft = k.add(k.maximum(z, zero), _log1p(k, decay))
+    above = k.compare(z, k.constant(threshold, a), "gt")
+    return k.where(above, a, k.div(soft, slope))
+
+
+def softplus_backward_samples(make: Make) -> Iterator[Sample]:
+    for i, options in enumerate(_SOFTPLUS):
+        for sample in backward(make):
+            if i == 0 or "scale" in sample.label or "special" in sample.label:
+                yield Sample(f"{sample.label}, {options}", sample.inputs, options)
+
+
+@elementwise(
+    "softplus_backward",
+    "g a ; beta:float threshold:float",
+    "g * sigmoid(beta * a); g itself where beta * a > threshold.",
+    kind="composite",
+    budget=None,
+    flops=16,
+    samples=softplus_backward_samples,
+    defaults=(1.0, 20.0),
+    benchmarks=lambda: [Case("1 Mi", join(*[floats(1 << 20)] * 2), (1.0, 20.0))],
+)
+def softplus_backward(
+    xp: Any, g: Array, a: Array, beta: float, threshold: float
+) -> Array:
+    g_, z = wide(xp, g), beta * wide(xp, a)
+    return narrow(xp.where(z > threshold, g_, g_ * sigmoid_of(xp, z)), g)
+
+
+@softplus_backward.budget(
+    "4 ULP + eps * |g * beta * a| * sigmoid'(beta * a), down to subnormals"
+)
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    (g, a), (beta, _) = inputs, attributes
+    z = beta * np.asarray(a, np.float64)
+    slope = sigmoid(z) * sigmoid(-z)
+    rounded = eps * magnitude(z) * slope + smallest(eps)
+    return [4 * ulp(expected[0], eps) + magnitude(g) * rounded]
+
+
+@softplus_backward.decomposition(lead="exp")
+def _(k: Any, g: Array, a: Array, beta: float, threshold: float) -> Array:
+    z = k.mul(a, k.constant(beta, a))
+    above = k.compare(z, k.constant(threshold, a), "gt")
+    return k.where(above, g, k.mul(g, sigmoid_in_primitives(k, z)))

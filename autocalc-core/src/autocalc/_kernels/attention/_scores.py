@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+"""Scores, masks and dropout: what both attention kernels share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autocalc._kernels import xp as numpy_xp
+from autocalc._kernels.budgets import Inputs, log2
+from autocalc._kernels.precision import wide
+from autocalc._kernels.random._streams import dropout_mask, keep_scale
+from autocalc._kernels.rules import BOOL, expect_ndim, expect_shape, one_of
+from autocalc._kernels.samples import Make, int64
+from autocalc._kernels.spec import Array, Attributes, Meta
+from autocalc.errors import ShapeError
+
+
+def shift(causal: str, queries: int, keys: int) -> int:
+    """Return how many keys the first query sees beside its own."""
+    return keys - queries if causal == "lower_right" else 0
+
+
+def queries_in(k: Any, a: Array, groups: int) -> Array:
+    batch, queries, heads, features = k.shape(a)
+    times = heads // max(groups, 1)
+    shape = (batch, groups, times, queries, features)
+    return k.reshape(k.permute(a, (0, 2, 1, 3)), shape)
+
+
+def keys_in(k: Any, a: Array) -> Array:
+    batch, keys, groups, features = k.shape(a)
+    return k.reshape(k.permute(a, (0, 2, 1, 3)), (batch, groups, 1, keys, features))
+
+
+def turned(k: Any, a: Array) -> Array:
+    return k.permute(a, (0, 1, 2, 4, 3))
+
+
+def scaled_product(k: Any, a: Array, b: Array, alpha: float = 1.0) -> Array:
+    return k.gemm(a, b, None, alpha, 1.0, "none")[0]
+
+
+def scores_in(
+    k: Any, q5: Array, k5: Array, mask: Array | None, scale: float, causal: str
+) -> Array:
+    """Return the scores ``[B, H, S, T]``, -inf where nothing may be attended to."""
+    s = scaled_product(k, q5, turned(k, k5), scale)
+    batch, groups, times, queries, keys = k.shape(s)
+    s = k.reshape(s, (batch, groups * times, queries, keys))
+    never = k.constant(-float("inf"), s)
+    if mask is not None:
+        plain = k.dtype(mask) != BOOL
+        s = k.add(s, mask) if plain else k.where(mask, s, never)
+    if causal != "none":
+        rows = k.reshape(k.arange(queries, s), (queries, 1))
+        last = k.add(rows, k.constant(shift(causal, queries, keys), rows))
+        seen = k.compare(k.arange(keys, s), last, "le")
+        s = k.where(seen, s, never)
+    return s
+
+
+def finite_in(k: Any, top: Array) -> Array:
+    never = k.compare(top, k.constant(-float("inf"), top), "eq")
+    return k.where(never, k.constant(0, top), top)
+
+
+class Terms(NamedTuple):
+    """Head by head: sizes of the operands, weights, and how far they may be off."""
+
+    q: Array
+    k: Array
+    v: Array
+    weights: Array
+    off: Array  # how far each weight may be off
+    scale: float
+
+
+class Heads(NamedTuple):
+    """Operands head by head, keys and values repeated for the heads they serve."""
+
+    q: Array  # [B, H, S, D]
+    k: Array  # [B, H, T, D]
+    v: Array  # [B, H, T, E]
+
+
+def heads_of(xp: Any, q: Array, k: Array, v: Array) -> Heads:
+    times = q.shape[2] // max(k.shape[2], 1)
+    k, v = (xp.repeat(wide(xp, a), times, axis=2) for a in (k, v))
+    return Heads(*(xp.swapaxes(a, 1, 2) for a in (wide(xp, q), k, v)))
+
+
+def scores(
+    xp: Any, heads: Heads, mask: Array | None, scale: float, causal: str
+) -> Array:
+    s = scale * xp.matmul(heads.q, xp.swapaxes(heads.k, -1, -2))
+    if mask is not None:
+        s = xp.where(mask, s, -xp.inf) if mask.dtype == BOOL else s + wide(xp, mask)
+    if causal != "none":
+        queries, keys = s.shape[-2:]
+        last = xp.arange(queries)[:, None] + shift(causal, queries, keys)
+        s = xp.where(xp.arange(keys) <= last, s, -xp.inf)
+    return s
+
+
+def terms(
+    q: Any,
+    k: Any,
+    v: Any,
+    more: Inputs,
+    attributes: Attributes,
+    eps: float,
+    lse: Any = None,
+) -> Terms:
+    q, k, v = (np.asarray(a, np.float64) for a in (q, k, v))
+    mask, seed, offset = more
+    scale, causal, p = attributes
+    heads = heads_of(numpy_xp, q, k, v)
+    s = scores(numpy_xp, heads, mask, scale, causal)
+    sizes = Heads(*(np.abs(a) for a in heads))
+    size = abs(scale) * np.matmul(sizes.q, np.swapaxes(sizes.k, -1, -2))
+    if mask is not None and mask.dtype != bool:
+        size = size + np.abs(np.asarray(mask, np.float64))
+    allowed = np.isfinite(s)
+    moved = np.where(allowed, (q.shape[-1] + 4) * eps * size, 0)
+    top = np.max(np.where(allowed, s, -np.inf), axis=-1, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0)
+    if lse is None:
+        e = np.where(allowed, np.exp(s - top), 0)
+        total = e.sum(axis=-1, keepdims=True)
+        weights = e / np.where(total == 0, 1, total)
+    else:
+        top = np.where(np.isfinite(lse), np.asarray(lse, np.float64), 0)[..., None]
+        weights = np.where(allowed, np.exp(s - top), 0)
+    steps = (log2(s.shape[-1]) + 8) * eps
+    # An exponential's argument is rounded too: eps of its own size.
+    spread = eps * np.where(allowed, np.abs(s - top) + np.abs(top), 0)
+    worst = np.max(moved + spread, axis=-1, keepdims=True, initial=0)
+    relative = np.expm1(moved + spread + worst) + steps
+    if p:
+        keep = dropout_mask(numpy_xp, seed, offset, s.shape, p)
+        weights = np.where(keep, weights * keep_scale(p), 0)
+    # Weights below the normal numbers have no relative accuracy.
+    dtype = np.float32 if eps > 1e-10 else np.float64
+    off = weights * relative + 2 * float(np.finfo(dtype).smallest_subnormal)
+    return Terms(*sizes, weights, np.where(allowed, off, 0), abs(scale))
+
+
+#: (B, S, T, H, G, D, E)
+SIZES = (
+    (1, 1, 1, 1, 1, 1, 1),
+    (2, 3, 3, 2, 2, 4, 4),
+    (1, 5, 7, 4, 2, 3, 6),
+    (2, 17, 33, 3, 1, 16, 9),
+    (1, 65, 64, 2, 2, 32, 32),
+    (1, 1, 40, 4, 4, 8, 8),
+    (0, 3, 3, 2, 2, 4, 4),
+    (2, 0, 3, 2, 2, 4, 4),
+    (2, 3, 0, 2, 2, 4, 4),
+)
+
+
+Operands = tuple[Any, ...]
+
+
+def operands(make: Make, b: int, s: int, t: int, h: int, g: int, d: int, e: int,
+              ) -> tuple[Array, Array, Array]:  # fmt: skip
+    return make.normal(b, s, h, d), make.normal(b, t, g, d), make.normal(b, t, g, e)
+
+
+def calls(make: Make) -> Iterator[tuple[str, Operands, Operands]]:
+    """Yield (label, q k v mask seed offset, attributes)."""
+    none = (None, None, None)
+    for sizes in SIZES:
+        scale = float(sizes[5]) ** -0.5
+        qkv = operands(make, *sizes)
+        yield f"{sizes}", (*qkv, *none), (scale, "none", 0.0)
+        for causal in ("upper_left", "lower_right"):
+            yield f"{sizes}, {causal}", (*qkv, *none), (scale, causal, 0.0)
+    qkv = operands(make, 2, 6, 9, 4, 2, 8, 8)
+    masks = {
+        "booleans": make.mask(2, 4, 6, 9),
+        "one row of booleans": make.mask(2, 1, 1, 9),
+        "numbers": make.normal(1, 4, 6, 9),
+        "nothing allowed": np.zeros((1, 1, 6, 1), bool),
+    }
+    for label, mask in masks.items():
+        yield label, (*qkv, mask, None, None), (0.5, "none", 0.0)
+        yield f"{label}, causal", (*qkv, mask, None, None), (0.5, "lower_right", 0.0)
+    for p in (0.25, 1.0):
+        counter = (None, int64(7), int64(11))
+        yield f"dropout {p}", (*qkv, *counter), (0.5, "upper_left", p)
+    steep = operands(make, 1, 9, 9, 1, 1, 8, 8)
+    yield "scores of hundreds", (steep[0] * 100, *steep[1:], *none), (1.0, "none", 0.0)
+    large = operands(make, 2, 130, 130, 4, 2, 32, 32)
+    yield "large", (*large, *none), (32**-0.5, "lower_right", 0.0)
+
+
+def check(
+    name: str, q: Meta, k: Meta, v: Meta, mask: Meta | None, seed: Meta | None, p: float
+) -> None:
+    for word, meta in (("q", q), ("k", k), ("v", v)):
+        expect_ndim(name, word, meta, 4)
+    batch, queries, heads, features = q.shape
+    keys, groups = k.shape[1:3]
+    expect_shape(name, "k", k, (batch, keys, groups, features))
+    expect_shape(name, "v", v, (batch, keys, groups, v.shape[3]))
+    if heads != groups and (groups == 0 or heads % groups):
+        message = (
+            f"{name}: {heads} heads of queries, {groups} of keys and values; each of "
+            f"these must serve as many of those."
+        )
+        raise ShapeError(message)
+    if mask is not None:
+        one_of(name, "mask", mask, (BOOL, q.dtype))
+        scores = (batch, heads, queries, keys)
+        fits = len(mask.shape) == 4 and all(
+            m in (1, n) for m, n in zip(mask.shape, scores, strict=True)
+        )
+        if not fits:
+            message = (
+                f"{name}: `mask` has shape {mask.shape}; each of its four dimensions "
+                f"must be 1 or that of the scores, {scores}."
+            )
+            raise ShapeError(message)
+    if p and seed is None:
+        message = f"{name}: dropout of {p} needs `seed` and `offset`."
+        raise ShapeError(message)

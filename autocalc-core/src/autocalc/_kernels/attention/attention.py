@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""Scaled dot-product attention over all heads in one kernel.
+
+With one head, scores S = scale * Q K^T, weights P = softmax(S) and result P V
+(Vaswani et al., Attention is all you need, 2017, equation 1).  Operands are
+``[B, S, H, D]``: batch, position, head, features; a slice of a projection's result
+``[B, S, 3 H D]`` is such an operand without a copy.  Keys and values may have fewer
+heads than queries, each serving as many neighbours (Ainslie et al., GQA, 2023).
+
+Backward needs no weights: it computes P = exp(S - lse) again from the row's logarithm
+of the sum of exponentials (Dao et al., FlashAttention, 2022, section 3.1)::
+
+    dV = P^T G    dS = P * (G V^T - sum(G * out))    dQ = scale * dS K
+
+A row in which nothing may be attended to has the result 0 and the gradient 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.attention._scores import (
+    calls,
+    check,
+    finite_in,
+    heads_of,
+    keys_in,
+    queries_in,
+    scaled_product,
+    scores,
+    scores_in,
+    terms,
+)
+from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.cases import Case, absent, floats, join
+from autocalc._kernels.declare import composite
+from autocalc._kernels.precision import narrow
+from autocalc._kernels.random._streams import dropout_mask, keep_scale
+from autocalc._kernels.random.dropout import dropout_in_primitives
+from autocalc._kernels.rules import float_dtype
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, Attributes, Meta, Sample, Work
+from autocalc._kernels.work import nbytes
+
+attention = composite(
+    "attention",
+    "out lse? ; q k v mask? seed? offset? ; "
+    "scale:float causal:none,upper_left,lower_right p:float",
+    "softmax(scale * q k^T) v over heads: q [B, S, H, D], k [B, T, G, D], v "
+    "[B, T, G, E]; lse [B, H, S]. mask: booleans that choose, or numbers that "
+    "are added; dropout of the weights with probability p.",
+    key="shapes",
+)
+
+
+@attention.rule
+def _attention_rule(
+    q: Meta,
+    k: Meta,
+    v: Meta,
+    mask: Meta | None,
+    seed: Meta | None,
+    offset: Meta | None,
+    scale: float,
+    causal: str,
+    p: float,
+) -> tuple[Meta, Meta]:
+    dtype = float_dtype("attention", q, k, v)
+    check("attention", q, k, v, mask, seed, p)
+    batch, queries, heads, _ = q.shape
+    out = Meta((batch, queries, heads, v.shape[3]), dtype)
+    return out, Meta((batch, heads, queries), dtype)
+
+
+@attention.reference
+def attention_reference(
+    xp: Any,
+    q: Array,
+    k: Array,
+    v: Array,
+    mask: Array | None,
+    seed: Array | None,
+    offset: Array | None,
+    scale: float,
+    causal: str,
+    p: float,
+    *,
+    want: int = -1,
+) -> tuple[Array, Array]:
+    heads = heads_of(xp, q, k, v)
+    s = scores(xp, heads, mask, scale, causal)
+    top = xp.max(s, axis=-1, keepdims=True, initial=-xp.inf)
+    top = xp.where(top == -xp.inf, 0, top)
+    e = xp.exp(s - top)
+    total = xp.sum(e, axis=-1, keepdims=True)
+    weights = e / xp.where(total == 0, 1, total)
+    if p:
+        keep = dropout_mask(xp, seed, offset, s.shape, p)
+        weights = xp.where(keep, weights * keep_scale(p), 0)
+    out = xp.swapaxes(xp.matmul(weights, heads.v), 1, 2)
+    lse = (top + xp.log(total))[..., 0]
+    return narrow(out, q), narrow(lse, q)
+
+
+def _of_nothing(
+    k: Any, q: Array, v: Array, s: Array, want: int
+) -> tuple[Array, Array | None]:
+    """Return the results where there are no queries, or no keys: zeros, and -inf."""
+    batch, heads, queries, _ = k.shape(s)
+    out = k.zeros((batch, queries, heads, k.shape(v)[3]), k.dtype(q))
+    if not want & 0b10:
+        return out, None
+    return out, k.full((batch, heads, queries), -float("inf"), k.dtype(q))
+
+
+def _mixed(k: Any, weights: Array, v: Array) -> Array:
+    """Return the weights ``[B, H, S, T]`` times the values, as ``[B, S, H, E]``."""
+    batch, heads, queries, keys = k.shape(weights)
+    groups, features = k.shape(v)[2:]
+    grouped = (batch, groups, heads // groups, queries, keys)
+    out = scaled_product(k, k.reshape(weights, grouped), keys_in(k, v))
+    out = k.reshape(out, (batch, heads, queries, features))
+    return k.contiguous(k.permute(out, (0, 2, 1, 3)))
+
+
+@attention.decomposition(lead="gemm")
+def _(
+    k: Any,
+    q: Array,
+    keys: Array,
+    v: Array,
+    mask: Array | None,
+    seed: Array | None,
+    offset: Array | None,
+    scale: float,
+    causal: str,
+    p: float,
+    *,
+    want: int = -1,
+) -> tuple[Array, Array | None]:
+    batch, queries, heads, _ = k.shape(q)
+    groups = k.shape(keys)[2]
+    s = scores_in(k, queries_in(k, q, groups), keys_in(k, keys), mask, scale, causal)
+    if 0 in k.shape(s):
+        return _of_nothing(k, q, v, s, want)
+    top = finite_in(k, k.max(s, (3,), True))
+    e = k.exp(k.add(s, k.neg(top)))
+    total = k.sum(e, (3,), True)
+    empty = k.compare(total, k.constant(0, total), "eq")
+    weights = k.div(e, k.where(empty, k.constant(1, total), total))
+    if p:
+        weights, _ = dropout_in_primitives(k, weights, seed, offset, p)
+    out = _mixed(k, weights, v)
+    lse = None
+    if want & 0b10:
+        lse = k.reshape(k.add(top, k.log(total)), (batch, heads, queries))
+    return out, lse
+
+
+@attention.budget("the weights' errors times |v|; (T + 2) eps of what is summed")
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    q, k, v, *more = inputs
+    t = terms(q, k, v, more, attributes, eps)
+    off = t.off + (t.v.shape[-2] + 2) * eps * t.weights
+    out = np.swapaxes(np.matmul(off, t.v), 1, 2)
+    lse = expected[1]
+    if lse is not None:
+        # Relative errors of the undropped sum are absolute ones of its logarithm.
+        mask, scale, causal = more[0], *attributes[:2]
+        whole = t
+        if attributes[2]:
+            whole = terms(q, k, v, (mask, None, None), (scale, causal, 0.0), eps)
+        worst = np.sum(whole.off, axis=-1) + 4 * eps
+        size = np.where(np.isfinite(lse), np.abs(lse), 0)
+        lse = worst + 4 * eps * size + ulp(lse, eps)
+    return [out + ulp(expected[0], eps), lse]
+
+
+@attention.samples
+def _(make: Make) -> Iterator[Sample]:
+    for label, operands, attributes in calls(make):
+        yield Sample(label, operands, attributes, want=0b10)
+
+
+def _attention_work(q: Meta, k: Meta, v: Meta, *rest: Any) -> Work:
+    batch, queries, heads, features = q.shape
+    pairs = batch * heads * queries * k.shape[1]
+    flops = 2.0 * pairs * (features + v.shape[3])
+    metas = (q, k, v, *(x for x in rest if isinstance(x, Meta)))
+    return Work(flops, nbytes(*metas, *_attention_rule(q, k, v, *rest)))
+
+
+attention.work(_attention_work)
+
+
+@attention.benchmarks
+def _() -> Iterator[Case]:
+    for batch, steps, heads, size in ((8, 128, 4, 32), (1, 2048, 8, 64)):
+        q = floats(batch, steps, heads, size)
+        label = f"{batch}x{steps}x{heads}x{size}, causal"
+        operands = join(q, q, q, *[absent] * 3)
+        yield Case(label, operands, (size**-0.5, "upper_left", 0.0))

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""The gradients of attention.
+
+With one head, scores S = scale * Q K^T, weights P = softmax(S) and result P V
+(Vaswani et al., Attention is all you need, 2017, equation 1).  Operands are
+``[B, S, H, D]``: batch, position, head, features; a slice of a projection's result
+``[B, S, 3 H D]`` is such an operand without a copy.  Keys and values may have fewer
+heads than queries, each serving as many neighbours (Ainslie et al., GQA, 2023).
+
+Backward needs no weights: it computes P = exp(S - lse) again from the row's logarithm
+of the sum of exponentials (Dao et al., FlashAttention, 2022, section 3.1)::
+
+    dV = P^T G    dS = P * (G V^T - sum(G * out))    dQ = scale * dS K
+
+A row in which nothing may be attended to has the result 0 and the gradient 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels import xp as numpy_xp
+from autocalc._kernels.attention._scores import (
+    calls,
+    check,
+    finite_in,
+    heads_of,
+    keys_in,
+    queries_in,
+    scaled_product,
+    scores,
+    scores_in,
+    terms,
+    turned,
+)
+from autocalc._kernels.attention.attention import attention_reference
+from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.declare import composite
+from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.random._streams import dropout_mask, keep_scale
+from autocalc._kernels.random.dropout import (
+    dropout_backward_in_primitives,
+    dropout_in_primitives,
+)
+from autocalc._kernels.rules import expect_shape, float_dtype
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, Attributes, Meta, Sample, Work
+from autocalc._kernels.work import nbytes
+
+attention_backward = composite(
+    "attention_backward",
+    "dq? dk? dv? ; g q k v out lse mask? seed? offset? ; "
+    "scale:float causal:none,upper_left,lower_right p:float",
+    "The gradients of attention, its weights computed again: P = exp(scale * "
+    "q k^T - lse), dS = P * (g v^T - sum(g * out)); dq = scale * dS k, dk = "
+    "scale * dS^T q, dv = P^T g.",
+    key="shapes",
+)
+
+
+@attention_backward.rule
+def _(
+    g: Meta,
+    q: Meta,
+    k: Meta,
+    v: Meta,
+    out: Meta,
+    lse: Meta,
+    mask: Meta | None,
+    seed: Meta | None,
+    offset: Meta | None,
+    scale: float,
+    causal: str,
+    p: float,
+) -> tuple[Meta, Meta, Meta]:
+    name = "attention_backward"
+    dtype = float_dtype(name, g, q, k, v, out, lse)
+    check(name, q, k, v, mask, seed, p)
+    batch, queries, heads, _ = q.shape
+    for word, meta in (("g", g), ("out", out)):
+        expect_shape(name, word, meta, (batch, queries, heads, v.shape[3]))
+    expect_shape(name, "lse", lse, (batch, heads, queries))
+    return Meta(q.shape, dtype), Meta(k.shape, dtype), Meta(v.shape, dtype)
+
+
+def served(xp: Any, d: Array, like: Array) -> Array:
+    """Sum ``[B, H, T, D]`` over the heads that each head of `like` serves."""
+    batch, keys, groups, features = like.shape
+    times = d.shape[1] // max(groups, 1)
+    parts = d.reshape(batch, groups, times, keys, features)
+    return narrow(xp.swapaxes(xp.sum(parts, axis=2), 1, 2), like)
+
+
+@attention_backward.reference
+def _(
+    xp: Any,
+    g: Array,
+    q: Array,
+    k: Array,
+    v: Array,
+    out: Array,
+    lse: Array,
+    mask: Array | None,
+    seed: Array | None,
+    offset: Array | None,
+    scale: float,
+    causal: str,
+    p: float,
+    *,
+    want: int = -1,
+) -> tuple[Array, Array, Array]:
+    heads = heads_of(xp, q, k, v)
+    s = scores(xp, heads, mask, scale, causal)
+    top = xp.where(lse == -xp.inf, 0, wide(xp, lse))[..., None]
+    weights = xp.exp(s - top)
+    g_, out_ = (xp.swapaxes(wide(xp, a), 1, 2) for a in (g, out))
+    dweights = xp.matmul(g_, xp.swapaxes(heads.v, -1, -2))
+    dropped = weights
+    if p:
+        keep = dropout_mask(xp, seed, offset, s.shape, p)
+        dropped = xp.where(keep, weights * keep_scale(p), 0)
+        dweights = xp.where(keep, dweights * keep_scale(p), 0)
+    ds = weights * (dweights - xp.sum(g_ * out_, axis=-1, keepdims=True))
+    dq = scale * xp.swapaxes(xp.matmul(ds, heads.k), 1, 2)
+    dk = scale * xp.matmul(xp.swapaxes(ds, -1, -2), heads.q)
+    dv = xp.matmul(xp.swapaxes(dropped, -1, -2), g_)
+    return narrow(dq, q), served(xp, dk, k), served(xp, dv, v)
+
+
+def _served_in(k: Any, d: Array) -> Array:
+    """Sum ``[B, G, R, T, D]`` over R; the result is ``[B, T, G, D]``."""
+    return k.contiguous(k.permute(k.sum(d, (2,), False), (0, 2, 1, 3)))
+
+
+@attention_backward.decomposition(lead="gemm")
+def _(
+    k: Any,
+    g: Array,
+    q: Array,
+    keys: Array,
+    v: Array,
+    out: Array,
+    lse: Array,
+    mask: Array | None,
+    seed: Array | None,
+    offset: Array | None,
+    scale: float,
+    causal: str,
+    p: float,
+    *,
+    want: int = -1,
+) -> tuple[Array | None, Array | None, Array | None]:
+    batch, queries, heads, _ = k.shape(q)
+    groups = k.shape(keys)[2]
+    q5, k5, v5 = queries_in(k, q, groups), keys_in(k, keys), keys_in(k, v)
+    s = scores_in(k, q5, k5, mask, scale, causal)
+    if 0 in k.shape(s):
+        return tuple(  # type: ignore[return-value]  # three, as the loop has
+            k.zeros(k.shape(a), k.dtype(a)) if want >> i & 1 else None
+            for i, a in enumerate((q, keys, v))
+        )
+    row = (batch, heads, queries, 1)
+    top = finite_in(k, k.reshape(lse, row))
+    weights = k.exp(k.add(s, k.neg(top)))
+    g5 = queries_in(k, g, groups)
+    dq = dk = dv = None
+    shape5 = (batch, groups, heads // groups, queries, k.shape(keys)[1])
+    dropped, keep = weights, None
+    if p:
+        dropped, keep = dropout_in_primitives(k, weights, seed, offset, p)
+    if want & 0b100:
+        dv = _served_in(k, scaled_product(k, turned(k, k.reshape(dropped, shape5)), g5))
+    if want & 0b011:
+        dweights = k.reshape(scaled_product(k, g5, turned(k, v5)), k.shape(s))
+        if keep is not None:
+            dweights = dropout_backward_in_primitives(k, dweights, keep, p)
+        towards = k.permute(k.sum(k.mul(g, out), (3,), True), (0, 2, 1, 3))
+        ds = k.mul(weights, k.add(dweights, k.neg(towards)))
+        ds = k.reshape(ds, shape5)
+        if want & 0b001:
+            dq5 = k.reshape(
+                scaled_product(k, ds, k5, scale), (batch, heads, queries, -1)
+            )
+            dq = k.contiguous(k.permute(dq5, (0, 2, 1, 3)))
+        if want & 0b010:
+            dk = _served_in(k, scaled_product(k, turned(k, ds), q5, scale))
+    return dq, dk, dv
+
+
+@attention_backward.budget(
+    "the errors of weights and products, carried through the formulas"
+)
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    g, q, k, v, out, lse, *more = inputs
+    scale, causal, p = attributes
+    whole = terms(q, k, v, (more[0], None, None), (scale, causal, 0.0), eps, lse)
+    dropped = terms(q, k, v, more, attributes, eps, lse)
+    g_, out_ = (np.swapaxes(np.abs(np.asarray(a, np.float64)), 1, 2) for a in (g, out))
+    queries, keys = whole.off.shape[-2:]
+    features = whole.v.shape[-1]
+    dweights = np.matmul(g_, np.swapaxes(whole.v, -1, -2)) * keep_scale(p)
+    towards = np.sum(g_ * out_, axis=-1, keepdims=True)
+    ds = whole.weights * (dweights + towards)
+    ds_off = whole.off * (dweights + towards) + (features + 6) * eps * ds
+    dq = whole.scale * np.matmul(ds_off + (keys + 2) * eps * ds, whole.k)
+    turned = np.swapaxes(ds_off + (queries + 2) * eps * ds, -1, -2)
+    dk = whole.scale * np.matmul(turned, whole.q)
+    off = dropped.off + (queries + 2) * eps * dropped.weights
+    dv = np.matmul(np.swapaxes(off, -1, -2), g_)
+    limits = (
+        np.swapaxes(dq, 1, 2),
+        served(numpy_xp, dk, np.asarray(k, np.float64)),
+        served(numpy_xp, dv, np.asarray(v, np.float64)),
+    )
+    return [
+        None if e is None else limit + ulp(e, eps)
+        for limit, e in zip(limits, expected, strict=True)
+    ]
+
+
+@attention_backward.samples
+def _(make: Make) -> Iterator[Sample]:
+    for label, operands, attributes in calls(make):
+        q, v = operands[0], operands[2]
+        with np.errstate(all="ignore"):
+            out, lse = attention_reference(numpy_xp, *operands, *attributes)
+        g = make.normal(*q.shape[:3], v.shape[3])
+        inputs = (g, *operands[:3], out, lse, *operands[3:])
+        yield Sample(label, inputs, attributes, want=0b111)
+
+
+def _backward_work(g: Meta, q: Meta, k: Meta, v: Meta, *rest: Any) -> Work:
+    batch, queries, heads, features = q.shape
+    pairs = batch * heads * queries * k.shape[1]
+    flops = 2.0 * pairs * (3 * features + 2 * v.shape[3])
+    metas = (g, q, k, v, *(x for x in rest if isinstance(x, Meta)))
+    return Work(flops, nbytes(*metas, q, k, v))
+
+
+attention_backward.work(_backward_work)

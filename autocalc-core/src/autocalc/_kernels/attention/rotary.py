@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Rotary positions: pairs of features turned by the angles of their place.
+
+Su et al.: RoFormer (2021), equation 34, in the order of features that lets a vector
+hold one half: feature i turns together with feature i + D/2.  The transpose of a
+rotation is the one by the negative angle: the kernel is its own backward kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.declare import composite
+from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.rules import expect_ndim, expect_shape, float_dtype
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, Attributes, Meta, Sample
+from autocalc.errors import ShapeError
+
+rotary = composite(
+    "rotary",
+    "out ; x cos sin ; inverse:bool",
+    "x [B, S, H, D] in halves (l, r), turned at each place by its angles: "
+    "(l cos - r sin, r cos + l sin), or by their negatives; cos and sin "
+    "[S, D/2].",
+    alias=(("out", "x"),),
+    defaults=(False,),
+)
+
+
+@rotary.rule
+def _(x: Meta, cos: Meta, sin: Meta, inverse: bool) -> Meta:
+    dtype = float_dtype("rotary", x, cos, sin)
+    expect_ndim("rotary", "x", x, 4)
+    places, features = x.shape[1], x.shape[3]
+    if features % 2:
+        message = (
+            f"rotary: `x` has shape {x.shape}; its {features} features are turned in "
+            f"pairs, so their number must be even."
+        )
+        raise ShapeError(message)
+    for word, meta in (("cos", cos), ("sin", sin)):
+        expect_shape("rotary", word, meta, (places, features // 2))
+    return Meta(x.shape, dtype)
+
+
+@rotary.reference
+def _(xp: Any, x: Array, cos: Array, sin: Array, inverse: bool) -> Array:
+    half = x.shape[3] // 2
+    left, right = wide(xp, x[..., :half]), wide(xp, x[..., half:])
+    c, s = (wide(xp, a)[:, None, :] for a in (cos, sin))
+    s = -s if inverse else s
+    turned = (left * c - right * s, right * c + left * s)
+    return narrow(xp.concatenate(turned, axis=-1), x)
+
+
+@rotary.decomposition(lead="mul")
+def _(k: Any, x: Array, cos: Array, sin: Array, inverse: bool) -> Array:
+    batch, places, heads, features = k.shape(x)
+    half = features // 2
+    halves = k.reshape(x, (batch, places, heads, 2, half))
+    left = k.slice(halves, (..., slice(0, 1), slice(None)))
+    right = k.slice(halves, (..., slice(1, 2), slice(None)))
+    is_left = k.reshape(k.arange(2, x), (2, 1))
+    is_left = k.compare(is_left, k.constant(0, is_left), "eq")
+    c, s = (k.reshape(a, (places, 1, 1, half)) for a in (cos, sin))
+    plus, minus = (k.neg(s), s) if inverse else (s, k.neg(s))
+    partner = k.where(is_left, right, left)
+    turned = k.mul(partner, k.where(is_left, minus, plus))
+    return k.reshape(k.add(k.mul(halves, c), turned), (batch, places, heads, features))
+
+
+@rotary.budget("2 eps of the two products' sizes")
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    x, cos, sin = map(magnitude, inputs)
+    half = x.shape[3] // 2
+    left, right, c, s = x[..., :half], x[..., half:], cos[:, None], sin[:, None]
+    sizes = np.concatenate((left * c + right * s, right * c + left * s), axis=-1)
+    return [2 * eps * sizes + ulp(expected[0], eps)]
+
+
+@rotary.samples
+def _(make: Make) -> Iterator[Sample]:
+    shapes = (
+        *((1, 3, 2, d) for d in (0, 2, 6, 16, 30, 32, 64, 66, 130)),
+        (0, 3, 2, 4),
+        (2, 0, 2, 4),
+        (1, 1, 1, 2),
+        (2, 65, 4, 64),
+    )
+    for shape in shapes:
+        angles = make.normal(shape[1], shape[3] // 2)
+        label = "large" if shape[1] > 60 else "some"
+        for inverse in (False, True):
+            x = make.normal(*shape)
+            operands = (x, np.cos(angles), np.sin(angles))
+            yield Sample(f"{label} {shape}, inverse={inverse}", operands, (inverse,))
+
+
+rotary.work(flops_per_element=3)

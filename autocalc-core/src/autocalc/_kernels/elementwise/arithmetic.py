@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""Sums, products, quotients, powers, signs and remainders, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.budgets import EXACT, Inputs, magnitude, ulp, ulps
+from autocalc._kernels.cases import Case, floats, join, positive, sized, transposed
+from autocalc._kernels.declare import elementwise, primitive
+from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.rules import DTYPES, NUMBERS, float_dtype, same_shape
+from autocalc._kernels.samples import BROADCAST, LARGE, SHAPES, TAILS, Make, binary
+from autocalc._kernels.samples import pairs as _pairs
+from autocalc._kernels.spec import Array, Attributes, Meta, Sample
+from autocalc.errors import KernelDataError
+
+
+@elementwise(
+    "add",
+    "a b",
+    "a + b",
+    dtypes=DTYPES,
+    benchmarks=lambda: [
+        *sized(lambda n: join(*[floats(n)] * 2)),
+        Case("1024x1024 + row", join(floats(1024, 1024), floats(1024))),
+        Case("1024x1024 + column", join(floats(1024, 1024), floats(1024, 1))),
+        Case("64x32x28x28 + channel", join(floats(64, 32, 28, 28), floats(32, 1, 1))),
+        Case("1024x1024 + transposed", join(floats(1024, 1024), transposed(1024))),
+    ],
+)
+def add(xp: Any, a: Array, b: Array) -> Array:
+    return xp.add(a, b)
+
+
+@elementwise(
+    "sub",
+    "a b",
+    "a - b",
+    kind="composite",
+    dtypes=NUMBERS,
+    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+)
+def sub(xp: Any, a: Array, b: Array) -> Array:
+    return xp.subtract(a, b)
+
+
+@sub.decomposition(lead="add")
+def sub_in_primitives(k: Any, a: Array, b: Array) -> Array:
+    return k.add(a, k.neg(b))
+
+
+@elementwise(
+    "mul",
+    "a b",
+    "a * b",
+    dtypes=DTYPES,
+    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+)
+def mul(xp: Any, a: Array, b: Array) -> Array:
+    return xp.multiply(a, b)
+
+
+@elementwise(
+    "div",
+    "a b",
+    "a / b",
+    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+)
+def div(xp: Any, a: Array, b: Array) -> Array:
+    return xp.true_divide(a, b)
+
+
+@elementwise("neg", "a", "-a", dtypes=NUMBERS, budget=EXACT)
+def neg(xp: Any, a: Array) -> Array:
+    return xp.negative(a)
+
+
+@elementwise("abs", "a", "|a|", kind="composite", dtypes=NUMBERS, budget=EXACT)
+def abs_(xp: Any, a: Array) -> Array:
+    return xp.absolute(a)
+
+
+@abs_.decomposition(lead="maximum")
+def absolute_in_primitives(k: Any, a: Array) -> Array:
+    if k.dtype(a).kind == "u":
+        return k.copy(a)
+    return k.add(k.maximum(a, k.neg(a)), k.constant(0, a))  # |-0| is 0
+
+
+FOUR = ulps(4)
+
+
+def _pow_samples(make: Make) -> Iterator[Sample]:
+    if not make.is_float:
+        exponents = np.array([0, 1, 2, 3, 5], make.dtype)
+        if make.dtype.kind == "i":
+            exponents = np.concatenate([exponents, np.array([-1, -2], make.dtype)])
+        for n in TAILS:
+            pair = (make.normal(n), make.rng.choice(exponents, n))
+            yield Sample(f"n={n}", pair)
+        return
+    for n in TAILS:
+        yield Sample(f"n={n}", (make.positive(n), make.normal(n, scale=3.0)))
+    for shape in SHAPES:
+        yield Sample(f"shape={shape}", (make.positive(*shape), make.normal(*shape)))
+    for left, right in BROADCAST:
+        label = f"broadcast {left} with {right}"
+        yield Sample(label, (make.positive(*left), make.normal(*right)))
+    for exponent in (0.5, 2.0, 3.0, -1.0, -0.5):
+        yield Sample(
+            f"exponent {exponent}", (make.any_size(999), make.scalar(exponent))
+        )
+    whole = np.round(make.normal(999, scale=5.0))
+    yield Sample("whole exponents", (make.normal(999, scale=9.0), whole))
+    yield Sample("special", _pairs(make.special()))
+    yield Sample("any base", (np.abs(make.any_size(999)), make.normal(999)))
+    yield Sample("large", (make.positive(LARGE), make.normal(LARGE)))
+
+
+@elementwise(
+    "pow",
+    "a b",
+    "a ** b; of integers, 1 / a ** -b rounded to zero if b < 0.",
+    dtypes=NUMBERS,
+    budget=FOUR,
+    flops=20,
+    samples=_pow_samples,
+    benchmarks=lambda: [Case("1 Mi", join(positive(1 << 20), floats(1 << 20)))],
+)
+def pow_(xp: Any, a: Array, b: Array) -> Array:
+    if a.dtype.kind == "f":
+        return narrow(xp.power(wide(xp, a), wide(xp, b)), a)
+    negative = b < 0  # 1 / a**-b rounded toward zero: only 1 and -1 leave anything
+    power = xp.power(a, xp.where(negative, xp.bitwise_and(b, 1), b))
+    return xp.where(negative & (xp.absolute(a) != 1), 0, power).astype(a.dtype)
+
+
+@elementwise(
+    "sign",
+    "a",
+    "1 where a is positive, -1 where it is negative, else 0 (NaN too).",
+    kind="standalone",
+    dtypes=NUMBERS,
+    budget=EXACT,
+)
+def sign(xp: Any, a: Array) -> Array:
+    return xp.subtract(a > 0, a < 0, dtype=xp.int8).astype(a.dtype)
+
+
+def _divided(make: Make) -> Iterator[Sample]:
+    """Sample pairs; integers are not divided by 0."""
+    for sample in binary(make):
+        a, b = sample.inputs
+        if not make.is_float:
+            b = np.where(b == 0, np.ones((), make.dtype), b)
+        yield Sample(sample.label, (a, b))
+
+
+def _check_divisor(xp: Any, name: str, b: Array) -> None:
+    """Raise if integers are divided by 0; floats give infinity or NaN."""
+    if b.dtype.kind != "f" and not xp.all(b):
+        message = (
+            f"{name}: an integer is divided by 0, which has no answer. Leave such "
+            f"elements out, or convert to float32, where it is infinite or NaN."
+        )
+        raise KernelDataError(message)
+
+
+@elementwise(
+    "floor_divide",
+    "a b",
+    "floor(a / b), of the exact quotient.",
+    kind="standalone",
+    dtypes=NUMBERS,
+    budget=ulps(1),
+    flops=10,
+    samples=_divided,
+    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+)
+def floor_divide(xp: Any, a: Array, b: Array) -> Array:
+    _check_divisor(xp, "floor_divide", b)
+    if a.dtype.kind != "f":
+        return xp.floor_divide(a, b)
+    return narrow(xp.floor_divide(wide(xp, a), wide(xp, b)), a)
+
+
+@elementwise(
+    "remainder",
+    "a b",
+    "a - b * floor(a / b): it has the sign of b.",
+    kind="standalone",
+    dtypes=NUMBERS,
+    flops=10,
+    samples=_divided,
+    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+)
+def remainder(xp: Any, a: Array, b: Array) -> Array:
+    _check_divisor(xp, "remainder", b)
+    if a.dtype.kind != "f":
+        return xp.remainder(a, b)
+    return narrow(xp.remainder(wide(xp, a), wide(xp, b)), a)
+
+
+@elementwise(
+    "fmod",
+    "a b",
+    "a - b * trunc(a / b): it has the sign of a.",
+    kind="standalone",
+    dtypes=NUMBERS,
+    budget=EXACT,
+    flops=10,
+    samples=_divided,
+    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+)
+def fmod(xp: Any, a: Array, b: Array) -> Array:
+    _check_divisor(xp, "fmod", b)
+    return xp.fmod(a, b)
+
+
+axpy = primitive("axpy", "y ; alpha x", "y += alpha * x", layout="like", writes=("y",))
+
+
+@axpy.rule
+def _(y: Meta, alpha: Meta, x: Meta) -> Meta:
+    same_shape("axpy", y=y, x=x)
+    return Meta(y.shape, float_dtype("axpy", y, alpha, x))
+
+
+@axpy.reference
+def _(xp: Any, y: Array, alpha: Array, x: Array) -> Array:
+    return y + alpha * x
+
+
+@axpy.budget("eps * (|y| + |alpha * x|)")
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    y, alpha, x = map(magnitude, inputs)
+    return [eps * (y + alpha * x) + ulp(expected[0], eps)]
+
+
+@axpy.samples
+def _(make: Make) -> Iterator[Sample]:
+    for n in TAILS:
+        yield Sample(f"n={n}", (make.normal(n), make.normal(), make.normal(n)))
+    for shape in SHAPES:
+        triple = (make.normal(*shape), make.normal(), make.normal(*shape))
+        yield Sample(f"shape={shape}", triple)
+    y, x = _pairs(make.special())
+    yield Sample("large", (make.normal(LARGE), make.normal(), make.normal(LARGE)))
+    for alpha in (0.0, 1.0, -0.5):
+        yield Sample(f"special, alpha={alpha}", (y, make.scalar(alpha), x))
+
+
+axpy.work(flops_per_element=2)

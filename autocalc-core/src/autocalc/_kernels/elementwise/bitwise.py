@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Bits of integers and booleans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.budgets import EXACT
+from autocalc._kernels.cases import Case, indices, join
+from autocalc._kernels.declare import elementwise
+from autocalc._kernels.rules import DTYPES, FLOATS, NUMBERS
+from autocalc._kernels.samples import Make, binary
+from autocalc._kernels.spec import Array, Sample
+
+BITS = tuple(dtype for dtype in DTYPES if dtype not in FLOATS)
+
+
+@elementwise(
+    "bitwise_and",
+    "a b",
+    "The bits that are set in both.",
+    kind="standalone",
+    dtypes=BITS,
+    budget=EXACT,
+    benchmarks=lambda: [Case("1 Mi", join(*[indices(1 << 30, 1 << 20)] * 2))],
+)
+def bitwise_and(xp: Any, a: Array, b: Array) -> Array:
+    return xp.bitwise_and(a, b)
+
+
+@elementwise(
+    "bitwise_or",
+    "a b",
+    "The bits that are set in either.",
+    kind="standalone",
+    dtypes=BITS,
+    budget=EXACT,
+    benchmarks=lambda: [Case("1 Mi", join(*[indices(1 << 30, 1 << 20)] * 2))],
+)
+def bitwise_or(xp: Any, a: Array, b: Array) -> Array:
+    return xp.bitwise_or(a, b)
+
+
+@elementwise(
+    "bitwise_xor",
+    "a b",
+    "The bits that are set in one of the two.",
+    kind="standalone",
+    dtypes=BITS,
+    budget=EXACT,
+    benchmarks=lambda: [Case("1 Mi", join(*[indices(1 << 30, 1 << 20)] * 2))],
+)
+def bitwise_xor(xp: Any, a: Array, b: Array) -> Array:
+    return xp.bitwise_xor(a, b)
+
+
+@elementwise(
+    "bitwise_not",
+    "a",
+    "The other bits; of booleans, the other value.",
+    kind="standalone",
+    dtypes=BITS,
+    budget=EXACT,
+    benchmarks=lambda: [Case("1 Mi", indices(1 << 30, 1 << 20))],
+)
+def bitwise_not(xp: Any, a: Array) -> Array:
+    return xp.bitwise_not(a)
+
+
+def _shifted(make: Make) -> Iterator[Sample]:
+    """Sample shifts by less than the width: beyond it languages disagree."""
+    width = 8 * make.dtype.itemsize
+    for sample in binary(make):
+        a, b = sample.inputs
+        counts = np.abs(b.astype(np.int64)) % width
+        yield Sample(sample.label, (a, counts.astype(make.dtype)))
+
+
+INTEGERS = tuple(dtype for dtype in NUMBERS if dtype not in FLOATS)
+
+
+@elementwise(
+    "bitwise_left_shift",
+    "a b",
+    "a * 2 ** b, less the bits that leave at the top; b is below the width.",
+    kind="standalone",
+    samples=_shifted,
+    dtypes=INTEGERS,
+    budget=EXACT,
+    benchmarks=lambda: [
+        Case("1 Mi", join(indices(1 << 30, 1 << 20), indices(31, 1 << 20)))
+    ],
+)
+def bitwise_left_shift(xp: Any, a: Array, b: Array) -> Array:
+    return xp.left_shift(a, b)
+
+
+@elementwise(
+    "bitwise_right_shift",
+    "a b",
+    "floor(a / 2 ** b); b is below the width.",
+    kind="standalone",
+    samples=_shifted,
+    dtypes=INTEGERS,
+    budget=EXACT,
+    benchmarks=lambda: [
+        Case("1 Mi", join(indices(1 << 30, 1 << 20), indices(31, 1 << 20)))
+    ],
+)
+def bitwise_right_shift(xp: Any, a: Array, b: Array) -> Array:
+    return xp.right_shift(a, b)

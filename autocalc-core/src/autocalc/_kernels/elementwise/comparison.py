@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""Comparisons, choices and limits, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from autocalc._kernels.budgets import EXACT
+from autocalc._kernels.cases import Case, bools, floats, join, positive
+from autocalc._kernels.declare import elementwise
+from autocalc._kernels.rules import (
+    BOOL,
+    DTYPES,
+    NUMBERS,
+    broadcast_shapes,
+    one_of,
+    same_dtype,
+)
+from autocalc._kernels.samples import BROADCAST, LARGE, SHAPES, TAILS, Make
+from autocalc._kernels.samples import binary as _binary
+from autocalc._kernels.samples import pairs as _pairs
+from autocalc._kernels.spec import Array, Meta, Sample
+
+
+def _compare_rule(a: Meta, b: Meta, op: str) -> Meta:
+    same_dtype("compare", a, b)
+    return Meta(broadcast_shapes("compare", a.shape, b.shape), BOOL)
+
+
+def compare_samples(make: Make) -> Iterator[Sample]:
+    ops = ("eq", "ne", "lt", "le", "gt", "ge")
+    for op in ops:
+        for sample in _binary(make) if op in {"eq", "lt"} else ():
+            yield Sample(f"{sample.label}, {op}", sample.inputs, (op,))
+        for n in (0, 1, 17, 65):
+            yield Sample(f"{op} n={n}", (make.normal(n), make.normal(n)), (op,))
+        yield Sample(f"{op} special", _pairs(make.special()), (op,))
+
+
+_COMPARE = {
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+}
+
+
+@elementwise(
+    "compare",
+    "a b ; op:eq,ne,lt,le,gt,ge",
+    "Whether a and b compare as `op` says.",
+    dtypes=DTYPES,
+    budget=EXACT,
+    rule=_compare_rule,
+    samples=compare_samples,
+    benchmarks=lambda: [Case("1 Mi", join(*[floats(1 << 20)] * 2), ("lt",))],
+)
+def compare(xp: Any, a: Array, b: Array, op: str) -> Array:
+    return getattr(xp, _COMPARE[op])(a, b)
+
+
+def _where_rule(condition: Meta, a: Meta, b: Meta) -> Meta:
+    one_of("where", "condition", condition, (BOOL,))
+    shape = broadcast_shapes("where", condition.shape, a.shape, b.shape)
+    return Meta(shape, same_dtype("where", a, b))
+
+
+def where_samples(make: Make) -> Iterator[Sample]:
+    for n in TAILS:
+        yield Sample(f"n={n}", (make.mask(n), make.normal(n), make.normal(n)))
+    for shape in SHAPES:
+        triple = (make.mask(*shape), make.normal(*shape), make.normal(*shape))
+        yield Sample(f"shape={shape}", triple)
+    for left, right in BROADCAST:
+        label = f"broadcast {left} with {right}"
+        yield Sample(label, (make.mask(*left), make.normal(*right), make.scalar(1)))
+        yield Sample(
+            label, (make.mask(*right), make.normal(*left), make.normal(*right))
+        )
+    a, b = _pairs(make.special())
+    yield Sample("special", (make.mask(len(a)), a, b))
+    yield Sample("large", (make.mask(LARGE), make.normal(LARGE), make.scalar(0)))
+
+
+@elementwise(
+    "where",
+    "condition a b",
+    "a where the condition holds, else b.",
+    dtypes=DTYPES,
+    budget=EXACT,
+    rule=_where_rule,
+    samples=where_samples,
+    benchmarks=lambda: [Case("1 Mi", join(bools(1 << 20), *[floats(1 << 20)] * 2))],
+)
+def where(xp: Any, condition: Array, a: Array, b: Array) -> Array:
+    return xp.where(condition, a, b)
+
+
+@elementwise(
+    "maximum",
+    "a b",
+    "The larger of a and b; NaN if either is.",
+    dtypes=DTYPES,
+    budget=EXACT,
+    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+)
+def maximum(xp: Any, a: Array, b: Array) -> Array:
+    return xp.maximum(a, b)
+
+
+@elementwise(
+    "minimum",
+    "a b",
+    "The smaller of a and b; NaN if either is.",
+    dtypes=DTYPES,
+    budget=EXACT,
+    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+)
+def minimum(xp: Any, a: Array, b: Array) -> Array:
+    return xp.minimum(a, b)
+
+
+def clamp_samples(make: Make) -> Iterator[Sample]:
+    low, high = (make.scalar(0) if make.dtype.kind == "u" else make.scalar(-1)), 1
+    for n in TAILS:
+        yield Sample(f"n={n}", (make.normal(n), low, make.scalar(high)))
+    a = make.special()
+    for bounds in ((None, None), (low, None), (None, make.scalar(high))):
+        yield Sample("some bounds", (a, *bounds))
+    yield Sample("low above high", (a, make.scalar(3), make.scalar(1)))
+    x, y = _pairs(a)
+    yield Sample("arrays", (make.normal(len(x)), x, y))
+    yield Sample("broadcast", (make.normal(4, 5), make.normal(5), make.normal(4, 1)))
+    yield Sample("large", (make.normal(LARGE), low, make.scalar(high)))
+
+
+@elementwise(
+    "clamp",
+    "a low? high?",
+    "min(max(a, low), high); NaN stays.",
+    kind="composite",
+    dtypes=NUMBERS,
+    budget=EXACT,
+    flops=2,
+    samples=clamp_samples,
+)
+def clamp(xp: Any, a: Array, low: Array | None, high: Array | None) -> Array:
+    a = a if low is None else xp.maximum(a, low)
+    return a if high is None else xp.minimum(a, high)
+
+
+@clamp.decomposition(lead="minimum")
+def _(k: Any, a: Array, low: Array | None, high: Array | None) -> Array:
+    if low is None and high is None:
+        return k.copy(a)
+    a = a if low is None else k.maximum(a, low)
+    return a if high is None else k.minimum(a, high)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""Exponentials, logarithms, roots and the error function."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._kernels.budgets import ulps
+from autocalc._kernels.cases import Case, floats, positive, sized
+from autocalc._kernels.declare import elementwise
+from autocalc._kernels.elementwise.arithmetic import FOUR
+from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.spec import Array
+
+TWO = ulps(2)
+
+
+@elementwise(
+    "exp", "a", "e ** a", budget=TWO, flops=10, benchmarks=lambda: sized(floats)
+)
+def exp(xp: Any, a: Array) -> Array:
+    return narrow(xp.exp(wide(xp, a)), a)
+
+
+@elementwise("exp2", "a", "2 ** a", kind="standalone", budget=TWO, flops=10)
+def exp2(xp: Any, a: Array) -> Array:
+    return narrow(xp.exp2(wide(xp, a)), a)
+
+
+@elementwise(
+    "expm1", "a", "e ** a - 1, precise near 0", kind="standalone", budget=TWO, flops=15
+)
+def expm1(xp: Any, a: Array) -> Array:
+    return narrow(xp.expm1(wide(xp, a)), a)
+
+
+@elementwise(
+    "log",
+    "a",
+    "The natural logarithm of a.",
+    budget=TWO,
+    flops=10,
+    benchmarks=lambda: [Case("1 Mi", positive(1 << 20))],
+)
+def log(xp: Any, a: Array) -> Array:
+    return narrow(xp.log(wide(xp, a)), a)
+
+
+@elementwise(
+    "log2",
+    "a",
+    "The logarithm of a to base 2.",
+    kind="standalone",
+    budget=TWO,
+    flops=10,
+    benchmarks=lambda: [Case("1 Mi", positive(1 << 20))],
+)
+def log2(xp: Any, a: Array) -> Array:
+    return narrow(xp.log2(wide(xp, a)), a)
+
+
+@elementwise(
+    "log10",
+    "a",
+    "The logarithm of a to base 10.",
+    kind="standalone",
+    budget=TWO,
+    flops=10,
+    benchmarks=lambda: [Case("1 Mi", positive(1 << 20))],
+)
+def log10(xp: Any, a: Array) -> Array:
+    return narrow(xp.log10(wide(xp, a)), a)
+
+
+@elementwise(
+    "log1p",
+    "a",
+    "log(1 + a), precise near 0.",
+    kind="standalone",
+    budget=TWO,
+    flops=15,
+    benchmarks=lambda: [Case("1 Mi", positive(1 << 20))],
+)
+def log1p(xp: Any, a: Array) -> Array:
+    return narrow(xp.log1p(wide(xp, a)), a)
+
+
+@elementwise(
+    "sqrt",
+    "a",
+    "The square root of a; NaN if a < 0.",
+    kind="composite",
+    benchmarks=lambda: [Case("1 Mi", positive(1 << 20))],
+)
+def sqrt(xp: Any, a: Array) -> Array:
+    return xp.sqrt(a)
+
+
+@sqrt.decomposition(lead="pow")
+def _(k: Any, a: Array) -> Array:
+    zero, half, nan = (k.constant(c, a) for c in (0.0, 0.5, math.nan))
+    return k.where(k.compare(a, zero, "lt"), nan, k.pow(a, half))
+
+
+@elementwise(
+    "rsqrt",
+    "a",
+    "1 / sqrt(a); NaN if a < 0.",
+    kind="composite",
+    budget=ulps(2),
+    flops=2,
+    benchmarks=lambda: [Case("1 Mi", positive(1 << 20))],
+)
+def rsqrt(xp: Any, a: Array) -> Array:
+    return narrow(1 / xp.sqrt(wide(xp, a)), a)
+
+
+@rsqrt.decomposition(lead="pow")
+def _(k: Any, a: Array) -> Array:
+    zero, one, half, nan = (k.constant(c, a) for c in (0.0, 1.0, -0.5, math.nan))
+    root = k.where(k.compare(a, zero, "lt"), nan, k.pow(a, half))
+    return k.where(k.compare(a, zero, "eq"), k.div(one, a), root)  # of -0: -inf
+
+
+@elementwise("erf", "a", "The error function of a.", budget=FOUR, flops=20)
+def erf(xp: Any, a: Array) -> Array:
+    return narrow(xp.erf(wide(xp, a)), a)
+
+
+@elementwise(
+    "erfc",
+    "a",
+    "1 - erf(a), precise in its tail.",
+    kind="standalone",
+    budget=FOUR,
+    flops=25,
+)
+def erfc(xp: Any, a: Array) -> Array:
+    return narrow(xp.erfc(wide(xp, a)), a)

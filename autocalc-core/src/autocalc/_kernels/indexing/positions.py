@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Flat positions: of several indices, and of what is true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.budgets import EXACT
+from autocalc._kernels.declare import standalone
+from autocalc._kernels.rules import BOOL, INT64, expect_ndim, one_of, same_shape
+from autocalc._kernels.samples import LARGE, TAILS, Make
+from autocalc._kernels.spec import Array, DType, Meta, Sample, Shape
+from autocalc.errors import ArgumentError, kernel_data_error
+
+positions = standalone(
+    "positions",
+    "out ; index* ; sizes:ints",
+    "Row-major positions of the indices in `sizes`; negative ones wrap once.",
+    dtypes=(INT64,),
+)
+
+
+@positions.rule
+def _(index: Sequence[Meta], sizes: tuple[int, ...]) -> Meta:
+    if not index or len(index) != len(sizes):
+        message = (
+            f"positions: {len(index)} indices for the sizes {sizes}; there must be one "
+            f"for each, and one at least."
+        )
+        raise ArgumentError(message)
+    for i, meta in enumerate(index):
+        one_of("positions", f"index[{i}]", meta, (INT64,))
+    named = {f"index[{i}]": meta for i, meta in enumerate(index)}
+    return Meta(same_shape("positions", **named), INT64)
+
+
+@positions.reference
+def _(xp: Any, index: Sequence[Array], sizes: tuple[int, ...]) -> Array:
+    out = None
+    for i, (one, size) in enumerate(zip(index, sizes, strict=True)):
+        wrong = (one < -size) | (one >= size)
+        if xp.any(wrong):
+            place = int(xp.argmax(wrong))
+            value = int(one.reshape(-1)[place])
+            name = "positions"
+            raise kernel_data_error(name, f"index[{i}]", place, value)
+        wrapped = one % max(size, 1)
+        out = wrapped if out is None else out * size + wrapped
+    return out
+
+
+positions.budget(EXACT)
+
+
+@positions.samples
+def _(make: Make) -> Iterator[Sample]:
+    for shape in ((), (0,), (1,), (7,), (3, 5), (70, 401)):
+        for sizes in ((4,), (3, 5), (2, 3, 4)):
+            index = [make.indices(shape, 2 * size) - size for size in sizes]
+            yield Sample(f"{shape} in {sizes}", (index,), (sizes,))
+    yield Sample("nothing of nothing", ([make.indices((0,), 1)],), ((0,),))
+    index = [make.indices((LARGE,), 2 * size) - size for size in (3, 5)]
+    yield Sample("large, in (3, 5)", (index,), ((3, 5),))
+
+
+positions.work(flops_per_element=4)
+
+
+true_places = standalone(
+    "true_places",
+    "out ; mask",
+    "The first places at which mask holds; where there are fewer, its size.",
+    free=True,
+    dtypes=(INT64,),
+)
+
+
+@true_places.rule
+def _(mask: Meta, *, shape: Shape, dtype: DType) -> Meta:
+    expect_ndim("true_places", "mask", mask, 1)
+    one_of("true_places", "mask", mask, (BOOL,))
+    out = Meta(shape, dtype)
+    expect_ndim("true_places", "out", out, 1)
+    one_of("true_places", "out", out, (INT64,))
+    return out
+
+
+@true_places.reference
+def _(xp: Any, mask: Array, *, shape: Shape, dtype: DType) -> Array:
+    (count,) = shape
+    found = xp.flatnonzero(mask)[:count]
+    missing = xp.full(count - len(found), len(mask), dtype)
+    return xp.concatenate([found, missing])
+
+
+true_places.budget(EXACT)
+
+
+@true_places.samples
+def _(make: Make) -> Iterator[Sample]:
+    for n in (*TAILS, LARGE):
+        label = f"{'large, ' * (n == LARGE)}n={n}"
+        mask = make.mask(n)
+        yield Sample(label, (mask,), shape=(int(mask.sum()),))
+    for value in (False, True):
+        mask = np.full(70, value)
+        yield Sample(f"all {value}", (mask,), shape=(70 * value,))
+
+
+true_places.work(flops_per_element=1)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""Checks, error bounds and samples of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.budgets import Inputs, budget, ulp
+from autocalc._kernels.rules import float_dtype
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, Attributes, DType, Meta, Shape, Work
+from autocalc._kernels.work import nbytes, size
+from autocalc.errors import LinAlgError, ShapeError
+
+#: One matrix, several, none, and matrices without elements.
+SQUARE: tuple[Shape, ...] = ((1, 1), (3, 3), (2, 3, 4, 4), (17, 17), (0, 2, 2), (0, 0))
+
+
+#: Tall and wide ones as well.
+OBLONG: tuple[Shape, ...] = ((4, 3), (3, 4), (2, 1, 5, 2), (9, 17), (0, 3, 2), (2, 0))
+
+
+#: LAPACK's algorithms are backward stable: n * eps with a small constant.
+BACKWARD = 8.0
+
+
+def matrices(where: str, a: Meta) -> DType:
+    """Return the dtype of `a`, which must be [..., m, n] of floats."""
+    dtype = float_dtype(where, a)
+    if len(a.shape) < 2:
+        message = (
+            f"{where}: `a` has shape {a.shape}; it must be matrices [..., rows, "
+            f"columns]. Reshape a vector to one row or column."
+        )
+        raise ShapeError(message)
+    return dtype
+
+
+def squares(where: str, a: Meta) -> DType:
+    """Return the dtype of `a`, which must be [..., n, n] of floats."""
+    dtype = matrices(where, a)
+    if a.shape[-1] != a.shape[-2]:
+        message = (
+            f"{where}: `a` has shape {a.shape}; its matrices must be square, not "
+            f"{a.shape[-2]} by {a.shape[-1]}."
+        )
+        raise ShapeError(message)
+    return dtype
+
+
+def double(xp: Any, a: Array) -> Array:
+    """Return `a` in float64, which is what LAPACK computes in at the widest."""
+    return a.astype(xp.float64)
+
+
+def guarded(
+    xp: Any,
+    where: str,
+    a: Array,
+    compute: Callable[[], Any],
+    at_fault: Callable[[Array], str | None],
+) -> Any:
+    """Return ``compute()``; where LAPACK gives up, an error that names the matrix.
+
+    ``at_fault(matrix)`` says what is wrong with a matrix, None for a good one.
+    """
+    try:
+        return compute()
+    except xp.linalg.LinAlgError:
+        for place in np.ndindex(a.shape[:-2]):
+            matrix = a[place]
+            finite = xp.isfinite(matrix)
+            if not finite.all():
+                row, column = np.unravel_index(int(finite.argmin()), matrix.shape)
+                fault: str | None = (
+                    f"holds {matrix[row, column]} in row {row}, column {column}"
+                )
+            else:
+                fault = at_fault(matrix)
+            if fault is not None:
+                which = f"matrix {place} of `a`" if place else "`a`"
+                message = f"{where}: {which}, of shape {matrix.shape}, {fault}."
+                raise LinAlgError(message) from None
+        raise
+
+
+def singular(xp: Any) -> Callable[[Array], str | None]:
+    """Make the question whether a matrix is singular."""
+
+    def at_fault(matrix: Array) -> str | None:
+        sign, _ = xp.linalg.slogdet(matrix)
+        if sign:
+            return None
+        sizes = xp.linalg.svd(matrix, compute_uv=False)
+        return (
+            f"is singular: its singular values lie between {sizes[-1]:.3g} and "
+            f"{sizes[0]:.3g}, so it has no inverse. Add a small multiple of the "
+            f"identity, or use the singular value decomposition"
+        )
+
+    return at_fault
+
+
+def condition(a: Array) -> Array:
+    """Return by what errors in `a` are magnified by its inverse, [..., 1, 1]."""
+    return np.linalg.cond(np.asarray(a, np.float64))[..., None, None]
+
+
+def largest(a: Array) -> Array:
+    """Return the largest ``|element|`` of each matrix, [..., 1, 1]."""
+    size = np.abs(np.asarray(a, np.float64))
+    return size.max(axis=(-2, -1), keepdims=True, initial=0.0)
+
+
+def well_conditioned(make: Make, shape: Shape) -> Array:
+    """Return random matrices, 2 n added to the diagonal of square ones."""
+    a = make.normal(*shape)
+    n = min(shape[-2:])
+    if n:
+        a[..., np.arange(n), np.arange(n)] += 2 * n
+    return a
+
+
+def unfinished(matrix: Array) -> str:
+    return "has values that LAPACK did not find in its number of steps"
+
+
+def values_and_vectors(place: int) -> Any:
+    """Allow vectors an error that grows as the values lie closer together."""
+
+    @budget("8 n eps max|value|, of vectors divided by the gap between values")
+    def result(
+        inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+    ) -> Sequence[Any]:
+        (a,) = inputs
+        if not a.size:
+            return [0.0] * len(expected)
+        values = np.asarray(expected[place], np.float64)
+        n = values.shape[-1]
+        most = np.abs(values).max(axis=-1)
+        apart = np.abs(values[..., :, None] - values[..., None, :])
+        gap = np.where(np.eye(n, dtype=bool), most[..., None, None], apart)
+        room = BACKWARD * max(a.shape[-2:]) * eps * most
+        turned = (room / gap.min(axis=(-2, -1)))[..., None, None]
+        return [
+            room[..., None] + ulp(out, eps) if i == place else turned + ulp(out, eps)
+            for i, out in enumerate(expected)
+        ]
+
+    return result
+
+
+def any_matrices(make: Make) -> Iterator[Array]:
+    for shape in (*SQUARE, *OBLONG):
+        yield well_conditioned(make, shape)
+
+
+def cubic(factor: float) -> Any:
+    """Count `factor` m n min(m, n) operations for each matrix."""
+
+    def work(a: Meta, *rest: Any) -> Work:
+        return Work(factor * size(a) * min(a.shape[-2:]), 3 * nbytes(a))
+
+    return work
+
+
+def cubic_work(factor: float) -> Any:
+    """Count `factor` n^3 operations for each matrix, as LAPACK's manual does."""
+
+    def work(a: Meta, *rest: Any) -> Work:
+        return Work(factor * size(a) * a.shape[-1], nbytes(a, *rest, a))
+
+    return work

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Cholesky factors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.declare import standalone
+from autocalc._kernels.linalg._matrices import (
+    BACKWARD,
+    SQUARE,
+    condition,
+    cubic,
+    double,
+    guarded,
+    largest,
+    squares,
+    well_conditioned,
+)
+from autocalc._kernels.precision import narrow
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, Attributes, Meta, Sample
+
+cholesky = standalone(
+    "cholesky",
+    "out ; a",
+    "The lower triangular L of a = L L^T; reads the lower triangle.",
+)
+
+
+@cholesky.rule
+def _(a: Meta) -> Meta:
+    return Meta(a.shape, squares("cholesky", a))
+
+
+def _not_positive(xp: Any) -> Callable[[Array], str | None]:
+    def at_fault(matrix: Array) -> str | None:
+        try:
+            xp.linalg.cholesky(matrix)
+        except xp.linalg.LinAlgError:
+            least = xp.linalg.eigvalsh(matrix)[0]
+            return (
+                f"is not positive definite: its smallest eigenvalue is {least:.3g}. "
+                f"Add a multiple of the identity that is larger than that"
+            )
+        return None
+
+    return at_fault
+
+
+@cholesky.reference
+def _(xp: Any, a: Array) -> Array:
+    x = double(xp, a)
+    compute = lambda: xp.linalg.cholesky(x)  # noqa: E731  as the others
+    return narrow(guarded(xp, "cholesky", x, compute, _not_positive(xp)), a)
+
+
+@cholesky.budget("8 n eps cond(a) max|out|")
+def conditioned(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    (a,) = inputs
+    if not a.size:
+        return [0.0] * len(expected)
+    factor = BACKWARD * max(a.shape[-2:]) * eps * condition(a)
+    return [factor * largest(out) + ulp(out, eps) for out in expected]
+
+
+@cholesky.samples
+def positive_samples(make: Make) -> Iterator[Sample]:
+    for shape in SQUARE:
+        a = well_conditioned(make, shape)
+        product = np.matmul(a, np.swapaxes(a, -1, -2))
+        yield Sample(f"{shape}", (product.astype(make.dtype),))
+
+
+cholesky.work(cubic(1 / 3))

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Error bounds of matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from autocalc._kernels.activations._formulas import gelu_formula, gelu_tanh_formula
+from autocalc._kernels.budgets import Inputs, Tolerance, magnitude, ulp
+from autocalc._kernels.spec import Array, Attributes
+
+
+def none(xp: Any, x: Array) -> Array:
+    return x
+
+
+def relu_formula(xp: Any, x: Array) -> Array:
+    return xp.maximum(x, xp.zeros((), x.dtype))
+
+
+ACTIVATIONS: dict[str, Callable[[Any, Array], Array]] = {
+    "none": none,
+    "relu": relu_formula,
+    "gelu": gelu_formula,
+    "gelu_tanh": gelu_tanh_formula,
+}
+
+
+#: The steepest slope of each activation.
+SLOPE = {"none": 1.0, "relu": 1.0, "gelu": 1.13, "gelu_tanh": 1.13}
+
+
+def product(a: Array, b: Array, eps: float) -> Array:
+    """Return the componentwise bound (K + 2) * eps * (|A| |B|)."""
+    return (a.shape[-1] + 2) * eps * np.matmul(magnitude(a), magnitude(b))
+
+
+def activated(before: Array, pre: Array, activation: str, eps: float) -> Array:
+    """Carry the error `before` the activation through it."""
+    own = 4 * eps * magnitude(pre) if activation.startswith("gelu") else 0.0
+    return SLOPE[activation] * before + own
+
+
+def affine(
+    product: Array, bias: Array | None, expected: Inputs, activation: str, eps: float
+) -> Sequence[Any]:
+    out, pre = expected
+    before = product + (0.0 if bias is None else 2 * eps * magnitude(bias))
+    before = before + ulp(out, eps)
+    scale = out if pre is None else pre
+    # gelu(x) is at least -0.17, so |x| <= |gelu(x)| + 0.17 for the values that count
+    own = magnitude(scale) + (0.17 if pre is None else 0.0)
+    return [activated(before, own, activation, eps), before]
+
+
+#: Of two operands: the bound of their product's errors.
+Bound: TypeAlias = Callable[[Array, Array, float], Array]
+
+
+def lost_in_parts(a: Array, b: Array) -> Array:
+    """Return what ``a @ b`` loses of bfloat16 parts that are no normal numbers.
+
+    A bfloat16 tile takes numbers below 2**-126 for zero: the lower parts of elements,
+    which the other side's elements multiply, and partial sums, 6 K of them.
+    """
+    a, b = np.asarray(a), np.asarray(b)
+    rows = magnitude(a).sum(axis=-1, keepdims=True)
+    columns = magnitude(b).sum(axis=-2, keepdims=True)
+    tiny = float(np.finfo(np.float32).tiny)
+    return np.asarray(2 * tiny * (rows + columns + 6 * a.shape[-1]))
+
+
+def split_product(a: Array, b: Array, eps: float) -> Array:
+    return product(a, b, eps) + lost_in_parts(a, b)
+
+
+def gemm_tolerance(of: Bound) -> Tolerance:
+    def tolerance(
+        inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+    ) -> Sequence[Any]:
+        a, b, bias = inputs
+        product = abs(attributes[0]) * of(a, b, eps)
+        return affine(product, bias, expected, attributes[2], eps)
+
+    return tolerance
+
+
+SPLIT = " + 2**-125 * (|A| 1 + 1 |B| + 6 K)"
+
+
+SAMPLED_ACTIVATIONS = ("none", "relu", "gelu", "gelu_tanh")
+
+
+#: (M, K, N): single, odd, around tiles, empty, and long enough to be cut in blocks.
+SIZES = (
+    (1, 1, 1),
+    (2, 3, 4),
+    (5, 7, 3),
+    (16, 16, 16),
+    (17, 33, 65),
+    (48, 1, 64),
+    (1, 70, 9),
+    (70, 9, 1),
+    (1, 300, 1),
+    (0, 3, 4),
+    (3, 0, 4),
+    (3, 4, 0),
+    (13, 1100, 47),
+)
+
+
+Pair = tuple[Array, "Array | None"]

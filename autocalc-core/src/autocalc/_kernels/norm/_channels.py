@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""What normalisations of channels share: checks, statistics, samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.precision import wide
+from autocalc._kernels.rules import expect_shape
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, Meta, Shape
+from autocalc.errors import ShapeError
+
+
+def channel_rows(a: Array) -> Array:
+    """Return (N, C, ...) as [C, n], a row for each channel."""
+    wide = np.asarray(a, np.float64)
+    n = a.shape[0] * math.prod(a.shape[2:])
+    return np.moveaxis(wide, 1, 0).reshape(a.shape[1], n)
+
+
+def back(rows: Array, shape: tuple[int, ...]) -> Array:
+    turned = rows.reshape(shape[1], shape[0], *shape[2:])
+    return np.moveaxis(turned, 0, 1)
+
+
+EPS = 1e-5
+
+
+def batches(make: Make) -> Iterator[tuple[str, Array]]:
+    for shape in ((4, 3), (7, 33), (2, 3, 5), (1, 1, 1), (2, 0, 3), (2, 2, 2, 3, 2)):
+        yield f"{shape}", make.normal(*shape)
+    for n in (3, 5, 8, 9, 17, 33):
+        yield f"{n} channels", make.normal(3, n, 2, 2)
+        yield f"rows of {n}", make.normal(2, 3, 2, n)
+    yield "equal values", np.full((2, 3, 4), 3, make.dtype)
+    # The mean of squares less the square of the mean would leave nothing in float32.
+    yield "far from 0", make.normal(4, 3, 5, 5) + make.scalar(1e4)
+    yield "small", make.normal(4, 3, 5, 5, scale=1e-3)
+    yield "large", make.normal(9, 12, 14, 14)
+    yield "large batch of numbers", make.normal(600, 33)
+    yield "large planes", make.normal(2, 3, 65, 64)
+    x = make.normal(3, 4, 5)
+    x[1, 2, 3] = np.nan
+    yield "one nan", x
+
+
+def statistics(make: Make, x: Array) -> tuple[Array, Array]:
+    axes, wide = (0, *range(2, x.ndim)), x.astype(np.float64)
+    mean, var = (np.asarray(a, make.dtype) for a in (wide.mean(axes), wide.var(axes)))
+    return mean, var
+
+
+def channels(where: str, x: Meta, **operands: Meta | None) -> Shape:
+    """Return (C,), if x is (N, C, ...) and each operand has a number for a channel."""
+    if len(x.shape) < 2:
+        message = f"{where}: `x` has shape {x.shape}; it must be (N, C, ...)."
+        raise ShapeError(message)
+    for name, meta in operands.items():
+        expect_shape(where, name, meta, x.shape[1:2])
+    return x.shape[1:2]
+
+
+def over(shape: Shape) -> tuple[int, ...]:
+    """Return the axes of (N, C, ...) that lie within one channel."""
+    return (0, *range(2, len(shape)))
+
+
+def channel_column(shape: Shape) -> Shape:
+    """Return the shape in which a number for each channel meets (N, C, ...)."""
+    return (shape[1], *(1,) * (len(shape) - 2))
+
+
+def count(shape: Shape) -> int:
+    return shape[0] * math.prod(shape[2:])
+
+
+def normalised(
+    xp: Any, x: Array, weight: Array | None, bias: Array | None, eps: float
+) -> tuple[Array, Array, Array]:
+    """Return result, mean and variance in float64, not yet rounded."""
+    w, column = wide(xp, x), channel_column(x.shape)
+    n = count(x.shape)
+    mean = xp.true_divide(xp.sum(w, axis=over(x.shape)), n)
+    centered = w - mean.reshape(column)
+    var = xp.true_divide(xp.sum(xp.square(centered), axis=over(x.shape)), n)
+    out = centered * (1 / xp.sqrt(var + eps)).reshape(column)
+    out = out if weight is None else out * weight.reshape(column)
+    out = out if bias is None else out + bias.reshape(column)
+    return out, mean, var
+
+
+def scale_in(k: Any, var: Array, weight: Array | None, eps: float) -> Array:
+    """Return weight / sqrt(var + eps)."""
+    rstd = k.pow(k.add(var, k.constant(eps, var)), k.constant(-0.5, var))
+    return rstd if weight is None else k.mul(rstd, weight)

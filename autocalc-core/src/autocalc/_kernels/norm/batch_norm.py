@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""Normalisation of each channel over a batch, forward and backward.
+
+With ``h = (x - mean) * rstd``, ``rstd = 1 / sqrt(var + eps)`` and n elements in a
+channel (Ioffe, Szegedy: Batch normalization, 2015)::
+
+    out = h * weight + bias
+    dweight = sum(g * h)    dbias = sum(g)
+    dx = weight * rstd * (g - dbias / n - h * dweight / n)
+
+The forward kernel answers the variance, not rstd: running statistics need it, and from
+rstd it comes back with an error that grows as eps / var.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.accumulate import plus, plus_in
+from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
+from autocalc._kernels.declare import composite
+from autocalc._kernels.norm._channels import (
+    EPS,
+    back,
+    batches,
+    channel_column,
+    channel_rows,
+    channels,
+    count,
+    normalised,
+    over,
+    scale_in,
+    statistics,
+)
+from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.rules import float_dtype, same_shape
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, Attributes, Meta, Sample
+
+batch_norm = composite(
+    "batch_norm",
+    "out mean var ; x weight? bias? ; eps:float",
+    "Each channel of x [N, C, ...]: out = (x - mean) / sqrt(var + eps) * "
+    "weight + bias with its mean and its var = mean((x - mean)**2).",
+    key="shapes",
+    layout="like",
+    alias=(("out", "x"),),
+)
+
+
+@batch_norm.rule
+def _(
+    x: Meta, weight: Meta | None, bias: Meta | None, eps: float
+) -> tuple[Meta, Meta, Meta]:
+    dtype = float_dtype("batch_norm", x, weight, bias)
+    each = Meta(channels("batch_norm", x, weight=weight, bias=bias), dtype)
+    return Meta(x.shape, dtype), each, each
+
+
+@batch_norm.reference
+def _(
+    xp: Any, x: Array, weight: Array | None, bias: Array | None, eps: float
+) -> tuple[Array, Array, Array]:
+    out, mean, var = normalised(xp, x, weight, bias, eps)
+    return narrow(out, x), narrow(mean, x), narrow(var, x)
+
+
+@batch_norm.decomposition(lead="sum")
+def batch_norm_in_primitives(
+    k: Any, x: Array, weight: Array | None, bias: Array | None, eps: float
+) -> tuple[Array, Array, Array]:
+    shape = k.shape(x)
+    axes, column = over(shape), channel_column(shape)
+    n = k.constant(count(shape), x)
+    mean = k.div(k.sum(x, axes, False), n)
+    centered = k.add(x, k.neg(k.reshape(mean, column)))
+    var = k.div(k.sum(k.mul(centered, centered), axes, False), n)
+    scale = scale_in(k, var, weight, eps)
+    out = k.mul(centered, k.reshape(scale, column))
+    out = out if bias is None else k.add(out, k.reshape(bias, column))
+    return out, mean, var
+
+
+@batch_norm.budget(
+    "eps * (log2(n) + 6) * |weight| * rstd * (|x - mean| + mean(|x|)), 2 eps * |bias|; "
+    "mean and var as their kernels"
+)
+def batch_norm_budget(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    x, weight, bias = inputs
+    out, mean, var = (np.asarray(e, np.float64) for e in expected)
+    rows = channel_rows(x)
+    steps = eps * (log2(rows.shape[1]) + 6)
+    shift = steps * np.mean(magnitude(rows), axis=1)
+    rstd = magnitude(1 / np.sqrt(var + attributes[0]))
+    # What the mean is off by moves the whole channel, and its square adds to var.
+    relative = steps + np.square(shift * rstd)
+    off = rstd[:, None] * (
+        relative[:, None] * magnitude(rows - mean[:, None]) + shift[:, None]
+    )
+    off = off if weight is None else off * magnitude(weight)[:, None]
+    off = off if bias is None else off + 2 * eps * magnitude(bias)[:, None]
+    return [
+        back(off, x.shape) + ulp(out, eps),
+        shift + ulp(mean, eps),
+        2 * steps * magnitude(var) + shift**2 + ulp(var, eps),
+    ]
+
+
+@batch_norm.samples
+def _(make: Make) -> Iterator[Sample]:
+    for i, (label, x) in enumerate(batches(make)):
+        weight = make.normal(x.shape[1]) if i % 4 < 3 else None
+        bias = make.normal(x.shape[1]) if i % 4 < 2 else None
+        yield Sample(label, (x, weight, bias), (EPS,))
+
+
+batch_norm.work(flops_per_element=8)
+
+
+batch_norm_backward = composite(
+    "batch_norm_backward",
+    "dx? dweight? dbias? ; g x mean var weight? ; eps:float accumulate:int",
+    "h = (x - mean) * rstd, rstd = 1 / sqrt(var + eps), n elements in a "
+    "channel: dweight = sum(g * h), dbias = sum(g), dx = weight * rstd * (g - "
+    "dbias / n - h * dweight / n).",
+    key="shapes",
+    layout="like",
+    accumulates=("dweight", "dbias"),
+    alias=(("dx", "g"), ("dx", "x")),
+)
+
+
+@batch_norm_backward.rule
+def _(
+    g: Meta, x: Meta, mean: Meta, var: Meta, weight: Meta | None, eps: float
+) -> tuple[Meta, Meta, Meta]:
+    name = "batch_norm_backward"
+    dtype = float_dtype(name, g, x, mean, var, weight)
+    shape = same_shape(name, g=g, x=x)
+    each = Meta(channels(name, x, mean=mean, var=var, weight=weight), dtype)
+    return Meta(shape, dtype), each, each
+
+
+@batch_norm_backward.reference
+def batch_norm_backward_reference(
+    xp: Any,
+    g: Array,
+    x: Array,
+    mean: Array,
+    var: Array,
+    weight: Array | None,
+    eps: float,
+    *,
+    want: int = -1,
+    dweight: Array | None = None,
+    dbias: Array | None = None,
+) -> tuple[Array, Array, Array]:
+    g_, column, n = wide(xp, g), channel_column(x.shape), count(x.shape)
+    rstd = 1 / xp.sqrt(wide(xp, var) + eps)
+    h = (wide(xp, x) - mean.reshape(column)) * rstd.reshape(column)
+    products = xp.sum(g_ * h, axis=over(x.shape))
+    total = xp.sum(g_, axis=over(x.shape))
+    scale = rstd if weight is None else rstd * weight
+    means = (xp.true_divide(a, n).reshape(column) for a in (total, products))
+    mean_g, mean_gh = means
+    dx = scale.reshape(column) * (g_ - mean_g - h * mean_gh)
+    return (
+        narrow(dx, x),
+        narrow(plus(dweight, products), x),
+        narrow(plus(dbias, total), x),
+    )
+
+
+@batch_norm_backward.decomposition(lead="sum")
+def batch_norm_backward_in_primitives(
+    k: Any,
+    g: Array,
+    x: Array,
+    mean: Array,
+    var: Array,
+    weight: Array | None,
+    eps: float,
+    *,
+    want: int = -1,
+    dweight: Array | None = None,
+    dbias: Array | None = None,
+) -> tuple[Array | None, Array | None, Array | None]:
+    shape = k.shape(x)
+    axes, column = over(shape), channel_column(shape)
+    n = k.constant(count(shape), x)
+    rstd = k.reshape(scale_in(k, var, None, eps), column)
+    h = k.mul(k.add(x, k.neg(k.reshape(mean, column))), rstd)
+    dx, products, total = None, None, None
+    if want & 0b011:
+        products = k.sum(k.mul(g, h), axes, False)
+    if want & 0b101:
+        total = k.sum(g, axes, False)
+    if want & 0b001:
+        mean_g, mean_gh = (k.reshape(k.div(a, n), column) for a in (total, products))
+        scale = rstd if weight is None else k.mul(rstd, k.reshape(weight, column))
+        centered = k.add(g, k.neg(mean_g))
+        dx = k.mul(scale, k.add(centered, k.neg(k.mul(h, mean_gh))))
+    return (
+        dx,
+        plus_in(k, dweight, products) if want & 0b010 else None,
+        plus_in(k, dbias, total) if want & 0b100 else None,
+    )
+
+
+@batch_norm_backward.budget(
+    "eps * (log2(n) + 8) * the sum of the terms' sizes, in each output"
+)
+def batch_norm_backward_budget(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    g, x, mean, var, weight = inputs
+    mean, var = (np.asarray(a, np.float64)[:, None] for a in (mean, var))
+    rstd = 1 / np.sqrt(var + attributes[0])
+    rows, h = magnitude(channel_rows(g)), magnitude((channel_rows(x) - mean) * rstd)
+    n = rows.shape[1]
+    steps = eps * (log2(n) + 8)
+    taken = rows.mean(axis=1, keepdims=True)
+    taken = taken + h * (rows * h).mean(axis=1, keepdims=True)
+    off = magnitude(rstd) * (8 * eps * rows + steps * taken)
+    off = off if weight is None else off * magnitude(weight)[:, None]
+    dx = None if expected[0] is None else back(off, x.shape) + ulp(expected[0], eps)
+    sums = ((rows * h).sum(axis=1), rows.sum(axis=1))
+    return [dx, *(2 * steps * a for a in sums)]
+
+
+@batch_norm_backward.samples
+def _(make: Make) -> Iterator[Sample]:
+    for i, (label, x) in enumerate(batches(make)):
+        weight = make.normal(x.shape[1]) if i % 3 else None
+        inputs = (make.normal(*x.shape), x, *statistics(make, x), weight)
+        yield Sample(label, inputs, (EPS,), want=0b111)
+
+
+batch_norm_backward.work(flops_per_element=12)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Groups of parameters: rules, samples and budgets that optimizers share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from autocalc._kernels.rules import FLOAT64, INT64, expect_shape, float_dtype, one_of
+from autocalc._kernels.samples import LARGE, TAILS, Make, int64
+from autocalc._kernels.spec import Array, Meta, Sample
+from autocalc.errors import ShapeError
+
+Shapes: TypeAlias = tuple[tuple[int, ...], ...]
+
+
+Builder: TypeAlias = Callable[[Make, str, tuple[Any, ...], Shapes], Sample]
+
+
+#: Shapes of a group's parameters.
+GROUP = ((1,), (17,), (3, 5), (70,), (0,), (), (129,))
+
+
+def over(
+    make: Make, build: Builder, options: tuple[tuple[Any, ...], ...]
+) -> Iterator[Sample]:
+    """Yield every option on a group, the last on tails, large and no parameters."""
+    for option in options:
+        yield build(make, f"{option}", option, GROUP)
+    last = options[-1]
+    for n in TAILS:
+        yield build(make, f"n={n}", last, ((n,),))
+    yield build(make, "large", last, ((301, 401), (LARGE,)))
+    yield build(make, "no parameters", last, ())
+
+
+def parameter_lists(make: Make, shapes: Shapes, kinds: str) -> tuple[Any, ...]:
+    """Return a list of arrays for each letter: n for normal, p for positive."""
+    values = {"n": make.normal, "p": make.positive}
+    return tuple(tuple(values[kind](*shape) for shape in shapes) for kind in kinds)
+
+
+def parameter_group(make: Make) -> tuple[Array, ...]:
+    return tuple(make.normal(*shape) for shape in GROUP)
+
+
+def adam_samples(
+    make: Make,
+    label: str,
+    step: int,
+    options: tuple[Any, ...],
+    shapes: tuple[tuple[int, ...], ...] = GROUP,
+) -> Sample:
+    params, exp_avg, exp_avg_sq, grads = (
+        tuple(values(*shape) for shape in shapes)
+        for values in (make.normal, make.normal, make.positive, make.normal)
+    )
+    scalars = (make.scalar(0.001), int64(step))
+    return Sample(label, (params, exp_avg, exp_avg_sq, grads, *scalars), options)
+
+
+def times(k: Any, a: Array, factor: float) -> Array:
+    return k.mul(a, k.constant(factor, a))
+
+
+def sloped(k: Any, p: Array, g: Array, weight_decay: float, maximize: bool) -> Array:
+    """Return the gradient to go down, weight decay included."""
+    g = k.neg(g) if maximize else g
+    return k.add(g, times(k, p, weight_decay)) if weight_decay else g
+
+
+def minus(k: Any, p: Array, change: Array) -> Array:
+    return k.add(p, k.neg(change))
+
+
+Arrays = Sequence[Array]
+
+
+Metas = tuple[Meta, ...]
+
+
+def check_group(
+    name: str, params: Metas, lr: Meta, step: Meta | None, **others: Metas
+) -> None:
+    """Raise unless all lists have the parameters' length, shapes and dtype."""
+    for word, metas in others.items():
+        if len(metas) != len(params):
+            message = (
+                f"{name}: `{word}` has {len(metas)} arrays for {len(params)} "
+                f"parameters. Give one for each."
+            )
+            raise ShapeError(message)
+        for i, (meta, param) in enumerate(zip(metas, params, strict=True)):
+            expect_shape(name, f"{word}[{i}]", meta, param.shape)
+        float_dtype(name, lr, *params, *metas)
+    expect_shape(name, "lr", lr, ())
+    if step is not None:
+        expect_shape(name, "step", step, ())
+        one_of(name, "step", step, (INT64,))
+
+
+def columns(rows: Iterable[tuple[Array, ...]], n: int) -> list[list[Array]]:
+    """Turn each parameter's results into `n` lists, empty where there are none."""
+    rows = list(rows)
+    width = len(rows[0]) if rows else 0
+    return [[row[i] for row in rows] if i < width else [] for i in range(n)]
+
+
+def adamw_scalars(
+    k: Any, lr: Array, step: Array, beta1: float, beta2: float, weight_decay: float
+) -> tuple[Array, Array, Array]:
+    """Return lr / (1 - beta1**t), sqrt(1 - beta2**t), 1 - lr * weight_decay.
+
+    In float64: 1 - 0.999 in float32 is off by 5e-5 of its value.
+    """
+    dtype = k.dtype(lr)
+    rate, t = k.cast(lr, FLOAT64), k.cast(step, FLOAT64)
+    one, half = k.constant(1.0, t), k.constant(0.5, t)
+
+    def remaining(beta: float) -> Array:
+        return k.add(one, k.neg(k.pow(k.constant(beta, t), t)))
+
+    step_size = k.div(rate, remaining(beta1))
+    root = k.pow(remaining(beta2), half)
+    shrink = k.add(one, k.mul(rate, k.constant(-weight_decay, t)))
+    return k.cast(step_size, dtype), k.cast(root, dtype), k.cast(shrink, dtype)

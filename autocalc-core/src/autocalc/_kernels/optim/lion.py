@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Lion: one call for a group of parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.budgets import Inputs, magnitude
+from autocalc._kernels.declare import composite
+from autocalc._kernels.optim._parameters import (
+    Arrays,
+    Metas,
+    Shapes,
+    check_group,
+    columns,
+    minus,
+    over,
+    parameter_lists,
+    times,
+)
+from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.rules import FLOAT64
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, Attributes, Meta, Sample
+
+lion = composite(
+    "lion",
+    "params* exp_avg* ; grads* lr ; beta1:float beta2:float "
+    "weight_decay:float maximize:bool",
+    "p = (1 - lr * weight_decay) * p - lr * sign(beta1 * m + (1 - beta1) * "
+    "g); m = beta2 * m + (1 - beta2) * g.",
+    layout="like",
+    writes=("params", "exp_avg"),
+    defaults=(0.9, 0.99, 0.0, False),
+)
+
+
+@lion.rule
+def _(
+    params: Metas, exp_avg: Metas, grads: Metas, lr: Meta, *attributes: Any
+) -> tuple[Metas, Metas]:
+    check_group("lion", params, lr, None, grads=grads, exp_avg=exp_avg)
+    return params, exp_avg
+
+
+@lion.reference
+def _(
+    xp: Any,
+    params: Arrays,
+    exp_avg: Arrays,
+    grads: Arrays,
+    lr: Array,
+    beta1: float,
+    beta2: float,
+    weight_decay: float,
+    maximize: bool,
+) -> list[list[Array]]:
+    shrink = narrow(1 - wide(xp, lr) * weight_decay, lr)
+
+    def update(p: Array, m: Array, g: Array) -> tuple[Array, Array]:
+        g = -g if maximize else g
+        p = p * shrink - lr * xp.sign(beta1 * m + (1 - beta1) * g)
+        return p, beta2 * m + (1 - beta2) * g
+
+    return columns(map(update, params, exp_avg, grads), 2)
+
+
+@lion.decomposition(lead="mul")
+def _(
+    k: Any,
+    params: Arrays,
+    exp_avg: Arrays,
+    grads: Arrays,
+    lr: Array,
+    beta1: float,
+    beta2: float,
+    weight_decay: float,
+    maximize: bool,
+) -> list[list[Array]]:
+    rate = k.cast(lr, FLOAT64)
+    shrink = k.add(times(k, rate, -weight_decay), k.constant(1.0, rate))
+    shrink = k.cast(shrink, k.dtype(lr))
+
+    def blend(m: Array, g: Array, beta: float) -> Array:
+        return k.add(times(k, m, beta), times(k, g, 1 - beta))
+
+    def sign(a: Array) -> Array:
+        zero = k.constant(0, a)
+        below = k.where(k.compare(a, zero, "lt"), k.constant(-1, a), a)
+        return k.where(k.compare(a, zero, "gt"), k.constant(1, a), below)
+
+    def update(p: Array, m: Array, g: Array) -> tuple[Array, Array]:
+        g = k.neg(g) if maximize else g
+        change = k.mul(sign(blend(m, g, beta1)), lr)
+        return minus(k, k.mul(p, shrink), change), blend(m, g, beta2)
+
+    return columns(map(update, params, exp_avg, grads), 2)
+
+
+@lion.budget("2 eps * (|p| + lr), 2 lr more where the sign is one of rounding; m 2 eps")
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    params, exp_avg, grads, lr = inputs
+    beta1, _, _, maximize = attributes
+    rate = magnitude(lr)
+    result: tuple[list[Any], ...] = ([], [])
+    for p, m, given in zip(params, exp_avg, grads, strict=True):
+        g = -given if maximize else given
+        size = beta1 * magnitude(m) + (1 - beta1) * magnitude(g)
+        is_rounding = magnitude(beta1 * m + (1 - beta1) * g) <= 2 * eps * size
+        flipped = np.where(is_rounding & (size > 0), 2 * rate, 0.0)
+        result[0].append(2 * eps * (magnitude(p) + rate) + flipped)
+        result[1].append(2 * eps * (magnitude(m) + magnitude(g)))
+    return result
+
+
+def _lion(make: Make, label: str, option: tuple[Any, ...], shapes: Shapes) -> Sample:
+    lists = parameter_lists(make, shapes, "nnn")
+    return Sample(label, (*lists, make.scalar(0.01)), option)
+
+
+@lion.samples
+def _(make: Make) -> Iterator[Sample]:
+    options = ((0.9, 0.99, 0.0, False), (0.0, 0.5, 0.0, True), (0.9, 0.99, 0.1, True))
+    yield from over(make, _lion, options)
+    zero = (np.zeros(9, make.dtype),)
+    inputs = ((make.normal(9),), zero, zero, make.scalar(0.01))
+    yield Sample("a gradient of 0 moves nothing", inputs, options[0])
+
+
+lion.work(flops_per_element=9)

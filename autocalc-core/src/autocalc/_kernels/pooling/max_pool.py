@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""The largest elements of windows, and the way back to them.
+
+A window reads as one of a convolution does.  With `ceil` a last one may reach over the
+end; what lies outside is never the largest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels import xp as numpy_xp
+from autocalc._kernels.budgets import EXACT, Inputs, magnitude
+from autocalc._kernels.declare import composite
+from autocalc._kernels.indexing._places import checked
+from autocalc._kernels.pooling._windows import (
+    CALLS,
+    Call,
+    checked_windows,
+    expect_planes,
+    hard,
+    largest,
+    largest_in,
+)
+from autocalc._kernels.rules import INT64, expect_shape, float_dtype, one_of
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, Attributes, Meta, Sample
+from autocalc._kernels.windows import Ints, Windows, columns, columns_in
+
+_WINDOWS = "kernel:ints stride:ints padding:ints"
+
+
+max_pool = composite(
+    "max_pool",
+    f"out indices? ; x ; {_WINDOWS} dilation:ints ceil:bool",
+    "The largest element of each window of x [N, C, ...], and where it lies in "
+    "its plane, counted row by row: the first of equals; NaN is the largest.",
+    key="shapes",
+    layout="like",
+)
+
+
+@max_pool.rule
+def _(
+    x: Meta, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil: bool
+) -> tuple[Meta, Meta]:
+    name = "max_pool"
+    dtype = float_dtype(name, x)
+    expect_planes(name, "x", x, len(kernel))
+    windows = checked_windows(name, Windows(kernel, stride, padding, dilation))
+    shape = (*x.shape[:2], *windows.counts(name, x.shape[2:], ceil))
+    return Meta(shape, dtype), Meta(shape, INT64)
+
+
+@max_pool.reference
+def max_pool_reference(
+    xp: Any,
+    x: Array,
+    kernel: Ints,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    ceil: bool,
+    *,
+    want: int = -1,
+) -> tuple[Array, Array]:
+    windows = Windows(kernel, stride, padding, dilation)
+    counts = windows.counts("max_pool", x.shape[2:], ceil)
+    taps = columns(xp, x, windows, counts, -math.inf)
+    outside = math.prod(x.shape[2:])
+    places = xp.arange(outside).reshape(1, 1, *x.shape[2:])
+    places = columns(xp, places, windows, counts, outside)
+    values, first = (
+        a.reshape(*a.shape[:2], windows.taps, *counts) for a in (taps, places)
+    )
+    return largest(xp, values, first, outside)
+
+
+@max_pool.decomposition(lead="max")
+def _(
+    k: Any,
+    x: Array,
+    kernel: Ints,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    ceil: bool,
+    *,
+    want: int = -1,
+) -> tuple[Array, Array | None]:
+    sizes = k.shape(x)[2:]
+    windows = Windows(kernel, stride, padding, dilation)
+    counts = windows.counts("max_pool", sizes, ceil)
+    taps = columns_in(k, x, windows, counts, -math.inf)
+    if not want & 0b10:
+        return k.max(taps, (2,), False), None
+    outside = math.prod(sizes)
+    places = k.reshape(k.arange(outside, x), (1, 1, *sizes))
+    places = columns_in(k, places, windows, counts, outside)
+    return largest_in(k, taps, places, outside)
+
+
+max_pool.budget(EXACT)
+
+
+@max_pool.samples
+def _(make: Make) -> Iterator[Sample]:
+    for call in CALLS:
+        yield Sample(call.label, (make.normal(*call.x),), call[1:], want=0b10)
+    call = Call((2, 2, 5, 6), (3, 3), (2, 2), (1, 1), (1, 1))
+    for label, x in hard(make, call.x):
+        yield Sample(label, (x,), call[1:], want=0b10)
+
+
+max_pool.work(flops_per_element=1)
+
+
+max_pool_backward = composite(
+    "max_pool_backward",
+    "dx ; g indices ; sizes:ints",
+    "dx [N, C, *sizes] = 0, then dx[n, c, indices[n, c, t]] += g[n, c, t], "
+    "planes counted row by row.",
+    key="shapes",
+    layout="like",
+)
+
+
+@max_pool_backward.rule
+def _(g: Meta, indices: Meta, sizes: Ints) -> Meta:
+    name = "max_pool_backward"
+    dtype = float_dtype(name, g)
+    expect_planes(name, "g", g, len(sizes))
+    one_of(name, "indices", indices, (INT64,))
+    expect_shape(name, "indices", indices, g.shape)
+    return Meta((*g.shape[:2], *sizes), dtype)
+
+
+@max_pool_backward.reference
+def max_pool_backward_reference(
+    xp: Any, g: Array, indices: Array, sizes: Ints
+) -> Array:
+    n = math.prod(sizes)
+    indices = checked(xp, "max_pool_backward", "indices", indices, n)
+    planes = math.prod(g.shape[:2])
+    rows = xp.arange(planes).reshape(*g.shape[:2], *(1,) * len(sizes))
+    zeros = xp.zeros((planes, n), g.dtype)
+    total = xp.index_add(zeros, (xp.broadcast_to(rows, g.shape), indices), g)
+    return total.reshape(*g.shape[:2], *sizes)
+
+
+@max_pool_backward.decomposition(lead="scatter_add")
+def _(k: Any, g: Array, indices: Array, sizes: Ints) -> Array:
+    batch, channels, *counts = k.shape(g)
+    planes, n = batch * channels, math.prod(counts)
+    zeros = k.zeros((planes, math.prod(sizes)), k.dtype(g))
+    index = k.reshape(indices, (planes, n))
+    total = k.scatter_add(zeros, index, k.reshape(g, (planes, n)), 1)
+    return k.reshape(total, (batch, channels, *sizes))
+
+
+@max_pool_backward.budget("n * eps * sum(|g|), n terms at one place")
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    g, indices = inputs
+    (sizes,) = attributes
+    total = max_pool_backward_reference(numpy_xp, magnitude(g), indices, sizes)
+    count = max_pool_backward_reference(numpy_xp, np.ones(g.shape), indices, sizes)
+    return [eps * np.maximum(count - 1, 0) * total]
+
+
+@max_pool_backward.samples
+def _(make: Make) -> Iterator[Sample]:
+    for call in CALLS:
+        _, indices = max_pool_reference(numpy_xp, make.normal(*call.x), *call[1:])
+        inputs = (make.normal(*indices.shape), indices)
+        yield Sample(call.label, inputs, (call.x[2:],))
+
+
+max_pool_backward.work(flops_per_element=1)

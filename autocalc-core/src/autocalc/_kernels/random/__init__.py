@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+"""Random numbers: functions of a seed and an offset.
+
+Imports the infrastructure of `_kernels` and other families, never the dispatcher.
+"""

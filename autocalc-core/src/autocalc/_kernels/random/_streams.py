@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Seeds, offsets and bits: what random kernels share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from autocalc._kernels.rules import INT32, INT64, expect_shape, one_of
+from autocalc._kernels.samples import LARGE, SHAPES, TAILS, int64
+from autocalc._kernels.spec import Array, DType, Meta, Sample, Shape
+
+#: Seeds and offsets: within a block, across blocks, beyond 32 bits.
+STREAMS = (
+    (0, 0),
+    (1, 1),
+    (7, 3),
+    (2**40 + 7, 5),
+    (-1, 2**32 - 3),
+    (3, 4 * (2**32) - 2),
+    (12345, 2**40 + 1),
+)
+
+
+def streams() -> Iterator[tuple[str, tuple[Array, Array]]]:
+    for seed, offset in STREAMS:
+        yield f"seed {seed}, offset {offset}", (int64(seed), int64(offset))
+
+
+def distribution(parameters: tuple[tuple[float, float], ...]) -> Iterator[Sample]:
+    for pair in parameters:
+        for label, stream in streams():
+            yield Sample(f"{pair}, {label}", stream, pair, shape=(37,))
+    for n in TAILS:
+        yield Sample(f"n={n}", (int64(5), int64(2)), parameters[0], shape=(n,))
+    for shape in SHAPES:
+        yield Sample(f"{shape}", (int64(5), int64(2)), parameters[0], shape=shape)
+    yield Sample("large", (int64(5), int64(2)), parameters[0], shape=(LARGE,))
+
+
+#: Bits of a uniform number: what the significand holds.
+BITS = {4: 24, 8: 53}
+
+
+#: Dropout draws 24 bits for every dtype, so that the mask depends on p alone.
+DROPOUT_BITS = 24
+
+
+def seeded(name: str, seed: Meta, offset: Meta) -> None:
+    for word, meta in (("seed", seed), ("offset", offset)):
+        expect_shape(name, word, meta, ())
+        one_of(name, word, meta, (INT64,))
+
+
+def integers(bits: int) -> DType:
+    """Return the integer dtype that holds `bits` without a sign."""
+    return INT32 if bits <= 31 else INT64
+
+
+def random_bits_reference(
+    xp: Any, seed: Array, offset: Array, bits: int, *, shape: Shape, dtype: DType
+) -> Array:
+    n, start = math.prod(shape), int(offset)
+    if bits <= 32:
+        words = xp.random_words(int(seed), start, n) >> xp.uint64(32 - bits)
+    else:
+        pairs = xp.random_words(int(seed), start, 2 * n).reshape(n, 2)
+        words = pairs[:, 0] << xp.uint64(32) | pairs[:, 1]
+        words = words >> xp.uint64(64 - bits)
+    return words.astype(dtype).reshape(shape)
+
+
+def unit(xp: Any, seed: Array, offset: Array, shape: Shape, dtype: DType) -> Array:
+    """Return uniform numbers in [0, 1), multiples of 2**-24 or 2**-53, in float64."""
+    bits = BITS[min(dtype.itemsize, 8)]
+    words = random_bits_reference(xp, seed, offset, bits, shape=shape, dtype=INT64)
+    return words.astype(xp.result_type(dtype, xp.float64)) * 2.0**-bits
+
+
+def dropout_mask(xp: Any, seed: Array, offset: Array, shape: Shape, p: float) -> Array:
+    """Return which elements are kept."""
+    bits = random_bits_reference(
+        xp, seed, offset, DROPOUT_BITS, shape=shape, dtype=INT64
+    )
+    return bits >= p * 2.0**DROPOUT_BITS
+
+
+def keep_scale(p: float) -> float:
+    """Return what kept elements are multiplied by; nothing is kept for p = 1."""
+    return 1 / (1 - p) if p < 1 else 0.0
+
+
+def unit_in_primitives(
+    k: Any, seed: Array, offset: Array, shape: Shape, dtype: DType
+) -> Array:
+    bits = BITS[dtype.itemsize]
+    words = k.random_bits(seed, offset, bits, shape=shape, dtype=integers(bits))
+    words = k.cast(words, dtype)
+    return k.mul(words, k.constant(2.0**-bits, words))

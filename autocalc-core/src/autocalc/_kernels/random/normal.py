@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Normal random numbers by Box and Muller's transform.
+
+Word ``offset + i`` of the Philox stream belongs to element `i` where one word is
+enough; where an element needs more, they lie side by side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.declare import composite
+from autocalc._kernels.random._streams import (
+    BITS,
+    distribution,
+    seeded,
+    unit,
+    unit_in_primitives,
+)
+from autocalc._kernels.rules import float_dtype
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, Attributes, DType, Meta, Sample, Shape
+
+normal = composite(
+    "normal",
+    "out ; seed offset ; mean:float std:float",
+    "mean + std * sqrt(-2 log(u + 2**-24)) * cos(2 pi v); u, v are the uniform "
+    "numbers 2i and 2i + 1 (2**-53 for float64).",
+    defaults=(0.0, 1.0),
+    free=True,
+)
+
+
+@normal.rule
+def _(
+    seed: Meta, offset: Meta, mean: float, std: float, *, shape: Shape, dtype: DType
+) -> Meta:
+    seeded("normal", seed, offset)
+    return Meta(shape, float_dtype("normal", Meta(shape, dtype)))
+
+
+@normal.reference
+def _(
+    xp: Any,
+    seed: Array,
+    offset: Array,
+    mean: float,
+    std: float,
+    *,
+    shape: Shape,
+    dtype: DType,
+) -> Array:
+    u = unit(xp, seed, offset, (*shape, 2), dtype)
+    u1, u2 = u[..., 0] + 2.0 ** -BITS[min(dtype.itemsize, 8)], u[..., 1]
+    radius = xp.sqrt(-2 * xp.log(u1))
+    return (mean + std * (radius * xp.cos(2 * math.pi * u2))).astype(dtype)
+
+
+@normal.decomposition(lead="random_bits")
+def _(
+    k: Any,
+    seed: Array,
+    offset: Array,
+    mean: float,
+    std: float,
+    *,
+    shape: Shape,
+    dtype: DType,
+) -> Array:
+    u = unit_in_primitives(k, seed, offset, (*shape, 2), dtype)
+    u1, u2 = (k.slice(u, (..., i)) for i in range(2))
+    u1 = k.add(u1, k.constant(2.0 ** -BITS[dtype.itemsize], u))
+    square = k.mul(k.log(u1), k.constant(-2.0, u))
+    # log(1) * -2 is -0, whose power 0.5 is +0
+    radius = k.pow(square, k.constant(0.5, u))
+    wave = k.cos(k.mul(u2, k.constant(2 * math.pi, u)))
+    scaled = k.mul(k.mul(radius, wave), k.constant(std, u))
+    return k.add(scaled, k.constant(mean, u))
+
+
+@normal.budget("eps * (16 std + |mean|)")
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    mean_, std = attributes
+    return [eps * (16 * abs(std) + abs(mean_)) + ulp(expected[0], eps)]
+
+
+@normal.samples
+def _(make: Make) -> Iterator[Sample]:
+    yield from distribution(((0.0, 1.0), (-2.0, 3.0), (5.0, 0.0)))
+
+
+normal.work(flops_per_element=60)

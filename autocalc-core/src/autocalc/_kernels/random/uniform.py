@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Uniform random numbers.
+
+Word ``offset + i`` of the Philox stream belongs to element `i` where one word is
+enough; where an element needs more, they lie side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from autocalc._kernels.budgets import Inputs
+from autocalc._kernels.declare import composite
+from autocalc._kernels.random._streams import (
+    distribution,
+    seeded,
+    unit,
+    unit_in_primitives,
+)
+from autocalc._kernels.rules import float_dtype
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, Attributes, DType, Meta, Sample, Shape
+
+uniform = composite(
+    "uniform",
+    "out ; seed offset ; low:float high:float",
+    "low + (high - low) * u, u the random bits times 2**-24 (2**-53).",
+    defaults=(0.0, 1.0),
+    free=True,
+)
+
+
+@uniform.rule
+def _(
+    seed: Meta, offset: Meta, low: float, high: float, *, shape: Shape, dtype: DType
+) -> Meta:
+    seeded("uniform", seed, offset)
+    return Meta(shape, float_dtype("uniform", Meta(shape, dtype)))
+
+
+@uniform.reference
+def _(
+    xp: Any,
+    seed: Array,
+    offset: Array,
+    low: float,
+    high: float,
+    *,
+    shape: Shape,
+    dtype: DType,
+) -> Array:
+    return (low + (high - low) * unit(xp, seed, offset, shape, dtype)).astype(dtype)
+
+
+@uniform.decomposition(lead="random_bits")
+def _(
+    k: Any,
+    seed: Array,
+    offset: Array,
+    low: float,
+    high: float,
+    *,
+    shape: Shape,
+    dtype: DType,
+) -> Array:
+    u = unit_in_primitives(k, seed, offset, shape, dtype)
+    return k.add(k.mul(u, k.constant(high - low, u)), k.constant(low, u))
+
+
+@uniform.budget("eps * (|low| + |high|)")
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    low, high = attributes
+    return [eps * (abs(low) + abs(high))]
+
+
+@uniform.samples
+def _(make: Make) -> Iterator[Sample]:
+    yield from distribution(((0.0, 1.0), (-2.0, 3.0), (5.0, 5.0)))
+
+
+uniform.work(flops_per_element=12)

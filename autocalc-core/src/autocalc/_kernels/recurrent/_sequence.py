@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: MIT
+"""Steps, gates and budgets that recurrent layers share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autocalc._kernels import xp as numpy_xp
+from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.rules import expect_ndim, expect_shape, float_dtype
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, DType, Meta, Sample, Shape, Work
+from autocalc._kernels.work import nbytes
+
+#: Roundings of an activation, and what its formula's parts add.
+ACTIVATION = 4
+
+
+def numbers(operands: Inputs) -> Any:
+    return [None if a is None else np.asarray(a, np.float64) for a in operands]
+
+
+def optional_magnitude(a: Any) -> Any:
+    return None if a is None else magnitude(a)
+
+
+def projected(xp: Any, x: Array, w: Array, bias: Array | None) -> Array:
+    """Return the products of all steps with the input's weights."""
+    out = xp.matmul(x, w.T)
+    return out if bias is None else out + bias
+
+
+def carried(off: Array, w: Array) -> Array:
+    """Bound the error of ``a w`` where the elements of a are off by `off`."""
+    return np.sqrt(np.matmul(off**2, w**2))
+
+
+class Sums:
+    """The products of one call, and how far they may be off."""
+
+    def __init__(self, operands: Inputs, eps: float) -> None:
+        x, w_ih, w_hh, b_ih, b_hh = map(optional_magnitude, operands)
+        self.eps, self.w = eps, w_hh
+        self.of_x = projected(np, x, w_ih, b_ih)
+        self.off_x = (x.shape[2] + 3) * eps * self.of_x
+        self.bias = 0.0 if b_hh is None else b_hh
+
+    def off_h(self, h: Array, off: Array) -> Array:
+        """Bound the error of ``w_hh h + b_hh`` where h is off by `off`."""
+        size = np.matmul(np.abs(h), self.w.T) + self.bias
+        return (self.w.shape[1] + 3) * self.eps * size + carried(off, self.w.T)
+
+    def off(self, t: int, h: Array, off: Array) -> Array:
+        """Bound the error of all sums of step `t`."""
+        size = np.matmul(np.abs(h), self.w.T) + self.bias + self.of_x[t]
+        return self.off_x[t] + self.off_h(h, off) + 2 * self.eps * size
+
+
+def sigmoid(off: Array, value: Array, eps: float) -> Array:
+    """Bound the error of a sigmoid of this value, its argument off by `off`.
+
+    It may be taken from a tanh, whose rounding is eps: gates multiply and add, so what
+    counts is their error beside 1.
+    """
+    return off * (value * (1 - value) + off) + (ACTIVATION * value + 1) * eps
+
+
+def tanh(off: Array, value: Array, eps: float) -> Array:
+    return off * (1 - value**2 + off) + ACTIVATION * eps * np.abs(value)
+
+
+def joined_steps(xp: Any, parts: dict[int, Array], like: Array, width: int) -> Array:
+    """Return what each step made as one array ``[T, B, width]``."""
+    if not parts:
+        return xp.zeros((*like.shape[:2], width), like.dtype)
+    return xp.stack([parts[t] for t in range(len(parts))])
+
+
+def joined(parts: dict[int, Array], like: Array) -> Array:
+    return joined_steps(np, parts, like, like.shape[2])
+
+
+def states_before(xp: Any, out: Array, first: Array, reverse: bool) -> Array:
+    """Return the state that each step began with."""
+    if not out.shape[0]:
+        return out
+    first = first[None]
+    parts = [out[1:], first] if reverse else [first, out[:-1]]
+    return xp.concatenate(parts)
+
+
+def states_before_each_step(expected: Any, h0: Array, reverse: bool) -> Array:
+    return states_before(np, np.asarray(expected, np.float64), h0, reverse)
+
+
+def with_last(limits: Sequence[Any], expected: Inputs, eps: float) -> list[Any]:
+    """Add the rounding of the result itself."""
+    return [
+        None if e is None else limit + ulp(e, eps)
+        for limit, e in zip(limits, expected, strict=True)
+    ]
+
+
+TEXT = "K eps of the products' terms in each step, carried through the next ones"
+
+
+def product(d: Array, off: Array, w: Array, eps: float) -> Array:
+    """Bound the error of ``d w`` where d is off by `off`."""
+    size = np.matmul(np.abs(d), np.abs(w))
+    return (d.shape[-1] + 2) * eps * size + carried(off, w)
+
+
+def rows(x: Array) -> Array:
+    """Return the rows of all steps and examples."""
+    return x.reshape(x.shape[0] * x.shape[1], x.shape[2])
+
+
+def times(d: Array, off: Array, a: Array, eps: float) -> Array:
+    """Bound the error of ``d^T a`` over all steps and examples."""
+    return product(rows(d).T, rows(off).T, rows(a), eps)
+
+
+def total(d: Array, off: Array, eps: float) -> Array:
+    ones = np.ones((*d.shape[:2], 1))
+    return times(d, off, ones, eps)[:, 0]
+
+
+def sum_of(parts: dict[int, Array], like: Array, width: int) -> Array:
+    return joined_steps(np, parts, like, width)
+
+
+def check(
+    name: str,
+    gates: int,
+    x: Meta,
+    w_ih: Meta,
+    w_hh: Meta,
+    b_ih: Meta | None,
+    b_hh: Meta | None,
+    **states: Meta,
+) -> tuple[DType, int, int, int]:
+    """Raise unless the operands fit; return (dtype, steps, batch, hidden)."""
+    dtype = float_dtype(name, x, w_ih, w_hh, b_ih, b_hh, *states.values())
+    expect_ndim(name, "x", x, 3)
+    expect_ndim(name, "w_hh", w_hh, 2)
+    steps, batch, features = x.shape
+    hidden = w_hh.shape[1]
+    expect_shape(name, "w_hh", w_hh, (gates * hidden, hidden))
+    expect_shape(name, "w_ih", w_ih, (gates * hidden, features))
+    expect_shape(name, "b_ih", b_ih, (gates * hidden,))
+    expect_shape(name, "b_hh", b_hh, (gates * hidden,))
+    for word, meta in states.items():
+        expect_shape(name, word, meta, (batch, hidden))
+    return dtype, steps, batch, hidden
+
+
+def order(steps: int, reverse: bool) -> range:
+    """Return the steps in the order in which they are taken."""
+    return range(steps - 1, -1, -1) if reverse else range(steps)
+
+
+def products(steps: int, batch: int, features: int, hidden: int, gates: int) -> float:
+    """Return the multiplications and additions of the products of one pass."""
+    return 2.0 * steps * batch * gates * hidden * (features + hidden)
+
+
+def sequence_work(
+    passes: int, x: Meta, hidden: int, gates: int, each: float, operands: Sequence[Any]
+) -> Work:
+    steps, batch, features = x.shape
+    flops = passes * products(steps, batch, features, hidden, gates)
+    metas = [a for a in operands if isinstance(a, Meta)]
+    return Work(flops + each * steps * batch * hidden, nbytes(*metas))
+
+
+def work(
+    rule: Callable[..., Any], gates: int, each: float, kept: int = 1
+) -> Callable[..., Work]:
+    """Return what a forward call costs: `each` operations for a state's element.
+
+    Of what the rule answers, the first `kept` outputs are always written.
+    """
+
+    def count(x: Meta, *rest: Any) -> Work:
+        outs = rule(x, *rest)
+        outs = (outs,) if isinstance(outs, Meta) else outs[:kept]
+        return sequence_work(1, x, outs[0].shape[2], gates, each, (x, *rest, *outs))
+
+    return count
+
+
+def backward_work(
+    rule: Callable[..., Any], gates: int, each: float, x: int = 1
+) -> Callable[..., Work]:
+    """Return what a backward call costs, whose operand `x` is the layer's input."""
+
+    def count(*args: Any) -> Work:
+        hidden = args[0].shape[2]
+        return sequence_work(2, args[x], hidden, gates, each, (*args, *rule(*args)))
+
+    return count
+
+
+def blocks(a: Array, gates: int) -> list[Array]:
+    """Return the gates' blocks of the last dimension."""
+    hidden = a.shape[-1] // gates
+    return [a[..., i * hidden : (i + 1) * hidden] for i in range(gates)]
+
+
+def weight_gradient(xp: Any, d: Array, a: Array) -> Array:
+    """Return ``d^T a`` over all steps and examples: a weight's gradient."""
+    rows = d.shape[0] * d.shape[1]
+    return xp.matmul(d.reshape(rows, d.shape[2]).T, a.reshape(rows, a.shape[2]))
+
+
+def blocks_in(k: Any, a: Array, gates: int) -> list[Array]:
+    """Return the same in the namespace `k`."""
+    hidden = k.shape(a)[-1] // gates
+    return [
+        k.slice(a, (..., slice(i * hidden, (i + 1) * hidden))) for i in range(gates)
+    ]
+
+
+def for_each(
+    k: Any,
+    hidden: int,
+    sigmoids: tuple[bool, ...],
+    numbers: tuple[float, float],
+    like: Array,
+) -> Array:
+    """Return a number for each gate, H times: one for sigmoids, one for tanhs."""
+    each = (numbers[0] if sigmoid else numbers[1] for sigmoid in sigmoids)
+    return k.cat([k.full((hidden,), n, k.dtype(like)) for n in each], 0)
+
+
+class Gates:
+    """The activations of all gates at once, sigmoids being tanhs of other scales.
+
+    sigmoid(a) = (1 + tanh(a / 2)) / 2: four kernels whatever the number of gates, where
+    a sigmoid of its own takes nine.
+
+    Parameters
+    ----------
+    sigmoids
+        Which gates have a sigmoid; the others a tanh.
+    """
+
+    def __init__(
+        self, k: Any, hidden: int, sigmoids: tuple[bool, ...], like: Array
+    ) -> None:
+        self.k = k
+        self.scale = for_each(k, hidden, sigmoids, (0.5, 1.0), like)
+        self.shift = for_each(k, hidden, sigmoids, (0.5, 0.0), like)
+
+    def __call__(self, sums: Array) -> Array:
+        """Return the activations of ``[B, gates * H]``."""
+        k = self.k
+        height = k.tanh(k.mul(sums, self.scale))
+        return k.add(k.mul(height, self.scale), self.shift)
+
+
+def step_of(k: Any, a: Array, t: int) -> Array:
+    """Return step `t`, without the dimension of steps."""
+    return k.slice(a, (t, ...))
+
+
+def product_in(k: Any, a: Array, b: Array) -> Array:
+    return k.gemm(a, b, None)[0]
+
+
+def turned(k: Any, a: Array) -> Array:
+    return k.permute(a, (1, 0))
+
+
+def rows_of(k: Any, a: Array) -> Array:
+    """Return ``[T, B, N]`` as a matrix of one row for each step and example."""
+    steps, batch, width = k.shape(a)
+    return k.reshape(a, (steps * batch, width))
+
+
+def projected_in(k: Any, x: Array, w: Array, bias: Array | None) -> Array:
+    out, _ = k.gemm(rows_of(k, x), turned(k, w), bias)
+    return k.reshape(out, (*k.shape(x)[:2], k.shape(w)[0]))
+
+
+def joined_in(k: Any, parts: dict[int, Array], shape: Shape, like: Array) -> Array:
+    if not parts:
+        return k.zeros(shape, k.dtype(like))
+    one = (1, *shape[1:])
+    return k.cat([k.reshape(parts[t], one) for t in range(len(parts))], 0)
+
+
+def before_in(k: Any, out: Array, first: Array, reverse: bool) -> Array:
+    steps = k.shape(out)[0]
+    if not steps:
+        return out
+    first = k.reshape(first, (1, *k.shape(first)))
+    inner = k.slice(out, slice(1, None) if reverse else slice(0, steps - 1))
+    return k.cat([inner, first] if reverse else [first, inner], 0)
+
+
+def times_in(k: Any, d: Array, a: Array) -> Array:
+    return product_in(k, turned(k, rows_of(k, d)), rows_of(k, a))
+
+
+def total_in(k: Any, d: Array) -> Array:
+    """Sum over steps and examples: a bias's gradient."""
+    return k.sum(rows_of(k, d), (0,), False)
+
+
+def back_in(k: Any, d: Array, w: Array) -> Array:
+    """Return ``d w`` for all steps: the input's gradient."""
+    out = product_in(k, rows_of(k, d), w)
+    return k.reshape(out, (*k.shape(d)[:2], k.shape(w)[1]))
+
+
+def wanted(results: Sequence[Any], want: int) -> tuple[Any, ...]:
+    """Call for those results that are wanted."""
+    return tuple(make() if want >> i & 1 else None for i, make in enumerate(results))
+
+
+#: (T, B, I, H) and which of the two biases are there.
+CALLS = (
+    ((1, 1, 1, 1), 0b01),
+    ((3, 2, 5, 4), 0b11),
+    ((2, 5, 3, 17), 0b10),
+    ((4, 9, 16, 33), 0b11),
+    ((0, 2, 3, 4), 0b11),
+    ((3, 0, 3, 4), 0b11),
+    ((2, 3, 0, 4), 0b00),
+)
+
+
+LARGE = ((5, 37, 40, 64), 0b11)
+
+
+class Call(NamedTuple):
+    """x, w_ih, w_hh, b_ih, b_hh, then h0 (and c0) of one call."""
+
+    label: str
+    weights: tuple[Any, ...]
+    states: tuple[Array, ...]
+    reverse: bool
+
+
+def calls(make: Make, gates: int, states: int) -> Iterator[Call]:
+    for n, (sizes, biases) in enumerate((*CALLS, LARGE)):
+        steps, batch, features, hidden = sizes
+        rows, scale = gates * hidden, 0.6 * float(hidden) ** -0.5
+        weights = (
+            make.normal(steps, batch, features),
+            make.normal(rows, features, scale=scale),
+            make.normal(rows, hidden, scale=scale),
+            make.normal(rows) if biases & 0b01 else None,
+            make.normal(rows) if biases & 0b10 else None,
+        )
+        first = tuple(make.normal(batch, hidden) for _ in range(states))
+        large = "large, " if sizes == LARGE[0] else ""
+        yield Call(f"{large}{sizes}", weights, first, n % 2 == 1)
+
+
+def in_turns(
+    label: str, inputs: tuple[Any, ...], attributes: tuple[Any, ...], n: int, outs: int
+) -> Iterator[Sample]:
+    """Yield a call for all outputs; or for some, then the others.
+
+    The kit tries every pattern of absent outputs below the one given: of six, 63.
+    """
+    every, half = (1 << outs) - 1, (1 << outs // 2) - 1
+    for want in (every,) if n == 1 else (half, every - half):
+        yield Sample(label, inputs, attributes, want)
+
+
+def answer(reference: Callable[..., Any], *operands: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return reference(numpy_xp, *operands)

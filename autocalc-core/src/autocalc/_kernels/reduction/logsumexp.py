@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""The logarithm of a sum of exponentials, without overflow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autocalc._kernels.budgets import Inputs, log2, magnitude
+from autocalc._kernels.cases import Case, floats
+from autocalc._kernels.declare import composite
+from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.reduction._axes import AXES, Axes, count, reduced_count
+from autocalc._kernels.reduction.moments import logsumexp_rule
+from autocalc._kernels.reduction.sum import reduction_samples
+from autocalc._kernels.spec import Array, Attributes
+
+logsumexp = composite(
+    "logsumexp",
+    AXES,
+    "log(sum(exp(a))) over `axes`, without overflow.",
+    defaults=(False,),
+)
+
+
+logsumexp.rule(logsumexp_rule)
+
+
+@logsumexp.reference
+def _(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
+    x = wide(xp, a)
+    top = xp.max(x, axis=axes, keepdims=True, initial=-xp.inf)
+    top = xp.where(xp.isinf(top), 0, top)
+    total = xp.sum(xp.exp(x - top), axis=axes, keepdims=keepdim)
+    return narrow(xp.log(total) + top.reshape(total.shape), a)
+
+
+@logsumexp.decomposition(lead="sum")
+def _(k: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
+    if reduced_count(k.shape(a), axes) == 0:
+        return k.log(k.sum(a, axes, keepdim))
+    top = k.max(a, axes, True)
+    zero = k.constant(0, a)
+    finite = k.compare(k.mul(top, zero), zero, "eq")  # inf * 0 and NaN * 0 are NaN
+    top = k.where(finite, top, zero)
+    total = k.sum(k.exp(k.add(a, k.neg(top))), axes, keepdim)
+    return k.add(k.log(total), k.reshape(top, k.shape(total)))
+
+
+@logsumexp.budget("eps * (2 |out| + |max(a)| + log2(n) + 4)")
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    axes, keepdim = attributes[:2]
+    largest = magnitude(inputs[0]).max(axis=axes, keepdims=keepdim, initial=0)
+    steps = log2(count(inputs[0], axes)) + 4
+    return [eps * (2 * magnitude(expected[0]) + largest + steps)]
+
+
+logsumexp.samples(reduction_samples)
+
+
+logsumexp.work(flops_per_element=12)
+logsumexp.benchmarks(
+    Case("1024x1024 over 1", floats(1024, 1024), ((1,), False)),
+    Case("1024x1024 over 0", floats(1024, 1024), ((0,), False)),
+)

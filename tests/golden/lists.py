@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: MIT
+"""Golden lists: what users, kernel authors and files rely on, one entry a line.
+
+``python tests/golden/lists.py`` (``make golden``) writes the lists beside this file;
+the test compares them.  A difference is a decision: `CHANGES.md` says why in one line.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib
+import inspect
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import autocalc as ac
+from autocalc import nn
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import meta_of
+from autocalc._kernels.table import TABLE
+
+HERE = Path(__file__).parent
+SOURCES = Path(ac.__file__).parent
+
+# ---- names ---------------------------------------------------------------------------
+
+
+def public_modules() -> Iterator[ModuleType]:
+    """Yield `autocalc` and its modules whose names have no underscore."""
+    yield ac
+    for found in pkgutil.walk_packages(ac.__path__, "autocalc."):
+        parts = found.name.split(".")
+        if any(part.startswith(("_", "test_", "conftest")) for part in parts):
+            continue
+        if parts[1] == "cli":
+            continue
+        yield importlib.import_module(found.name)
+
+
+def signature(function: Any, *, method: bool = False) -> str:
+    """Return names, kinds and defaults of parameters, without annotations."""
+    try:
+        found = inspect.signature(function)
+    except (TypeError, ValueError):
+        return "(...)"
+    parameters = list(found.parameters.values())
+    parameters = parameters[1:] if method else parameters
+    texts = []
+    for one in parameters:
+        default = "" if one.default is one.empty else f"={default_text(one.default)}"
+        texts.append(f"{one.kind.name[:3]} {one.name}{default}")
+    return f"({', '.join(texts)})"
+
+
+def default_text(value: Any) -> str:
+    """Return a default as text that is the same in each run."""
+    if isinstance(value, (int, float, str, bool, type(None), tuple)):
+        return repr(value)
+    return getattr(value, "__name__", type(value).__name__)
+
+
+def names() -> Iterator[str]:
+    """Yield every public name with its signature."""
+    modules, seen = list(public_modules()), set[int]()
+    classes = {
+        id(value)
+        for module in modules
+        for value in vars(module).values()
+        if inspect.isclass(value)
+    }
+    for module in modules:
+        public = getattr(module, "__all__", None)
+        every = set(public or ()) | {n for n in dir(module) if not n.startswith("_")}
+        for name in sorted(every):
+            value = getattr(module, name)
+            if isinstance(value, ModuleType) or name == "annotations":
+                continue
+            if public is None and getattr(value, "__module__", "") != module.__name__:
+                continue
+            full = f"{module.__name__}.{name}"
+            if inspect.isclass(value):
+                yield f"{full} class {signature(value)}"
+                if id(value) not in seen:
+                    yield from members(full, value, classes)
+                seen.add(id(value))
+            elif callable(value):
+                yield f"{full} {signature(value)}"
+            else:
+                yield f"{full} {type(value).__name__}"
+
+
+#: Methods of Python's protocols that every class has.
+_USUAL = set(dir(object)) | {"__module__", "__dict__", "__weakref__", "__slots__"}
+
+
+def members(full: str, cls: type, public: set[int]) -> Iterator[str]:
+    """Yield the members of a class that are its own or a private base's."""
+    if not cls.__module__.startswith("autocalc"):
+        return
+    bases = [base for base in cls.__mro__ if base is cls or id(base) not in public]
+    for name in sorted({name for base in bases for name in vars(base)}):
+        own = name == "__init__" or (name.startswith("__") and name not in _USUAL)
+        if name.startswith("_") and not own:
+            continue
+        if name.startswith("__") and cls is not ac.Tensor:
+            continue
+        value = inspect.getattr_static(cls, name)
+        if isinstance(value, property):
+            yield f"{full}.{name} property"
+        elif callable(getattr(cls, name)):
+            static = isinstance(value, (staticmethod, classmethod))
+            function = getattr(cls, name)
+            yield f"{full}.{name} {signature(function, method=not static)}"
+        else:
+            yield f"{full}.{name} {type(value).__name__}"
+
+
+# ---- kernels -------------------------------------------------------------------------
+
+
+class Digest:
+    """A short hash of shapes, dtypes and plain values."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def add(self, value: Any) -> None:
+        """Take in a value: an array by its shape and dtype, all else by its text."""
+        if isinstance(value, np.ndarray):
+            # Not the values: NumPy's exp differs by a bit from CPU to CPU.
+            self._hash.update(f"{value.dtype}{value.shape}".encode())
+        elif isinstance(value, (list, tuple)):
+            for one in value:
+                self.add(one)
+        elif callable(value):
+            self._hash.update(b"function")
+        else:
+            self._hash.update(repr(value).encode())
+
+    def __str__(self) -> str:
+        return self._hash.hexdigest()[:12]
+
+
+def digest(values: Any) -> str:
+    """Return the digest of all values."""
+    result = Digest()
+    for value in values:
+        result.add(value)
+    return str(result)
+
+
+def call_rule(spec: Any, sample: Any) -> Any:
+    """Return what rule and work answer for a sample, or the kind of error."""
+    metas = [meta_of(one) for one in sample.inputs]
+    writes = len(spec.writes)
+    arguments = (*metas[writes:], *sample.attributes)
+    try:
+        if spec.free:
+            return spec.rule(*arguments, shape=sample.shape, dtype=np.dtype("f4"))
+        return spec.rule(*metas, *sample.attributes), spec.work(
+            *metas, *sample.attributes
+        )
+    except Exception as error:  # the kind of error is what is compared
+        return type(error).__name__
+
+
+def kernel(spec: Any) -> Iterator[str]:
+    """Yield all that is said of a kernel."""
+    fields = "kind signature doc lead free key layout writes accumulates alias defaults"
+    for field in fields.split():
+        yield f"{spec.name} {field}: {getattr(spec, field)!r}"
+    yield f"{spec.name} dtypes: {' '.join(map(str, spec.dtypes))}"
+    yield f"{spec.name} budget: {spec.budget.text}"
+    for name, budget in sorted(spec.exceptions.items()):
+        yield f"{spec.name} exception {name}: {budget.text}"
+    for dtype in spec.dtypes:
+        samples = list(spec.samples(Make(dtype)))
+        parts = [(s.label, s.inputs, s.attributes, s.want, s.shape) for s in samples]
+        yield f"{spec.name} samples {dtype}: {len(samples)} {digest(parts)}"
+        rules = digest(repr(call_rule(spec, sample)) for sample in samples)
+        yield f"{spec.name} rule and work {dtype}: {rules}"
+
+
+def kernels() -> Iterator[str]:
+    """Yield the lines of all kernels."""
+    for name in sorted(TABLE):
+        yield from kernel(TABLE[name])
+
+
+# ---- keys of modules -----------------------------------------------------------------
+
+#: Constructor arguments of modules, where none would fail or say little.
+ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "AdaptiveAvgPool1d": (2,), "AdaptiveAvgPool2d": (2,), "AdaptiveMaxPool1d": (2,),
+    "AdaptiveMaxPool2d": (2,), "AvgPool1d": (2,), "AvgPool2d": (2,),
+    "MaxPool1d": (2,), "MaxPool2d": (2,), "BatchNorm1d": (3,), "BatchNorm2d": (3,),
+    "BatchNorm3d": (3,), "BatchNormReLU1d": (3,), "BatchNormReLU2d": (3,),
+    "InstanceNorm1d": (3,), "InstanceNorm2d": (3,), "GroupNorm": (2, 4),
+    "LayerNorm": (4,), "RMSNorm": (4,), "Bilinear": (2, 3, 4), "Conv1d": (2, 4, 3),
+    "Conv2d": (2, 4, 3), "ConvTranspose1d": (2, 4, 3), "ConvTranspose2d": (2, 4, 3),
+    "Embedding": (5, 3), "EmbeddingBag": (5, 3), "Linear": (3, 2), "Fold": ((4, 4), 2),
+    "Unfold": (2,), "PixelShuffle": (2,), "PixelUnshuffle": (2,), "GRU": (3, 4, 2),
+    "LSTM": (3, 4, 2), "RNN": (3, 4, 2), "GRUCell": (3, 4), "LSTMCell": (3, 4),
+    "RNNBase": ("LSTM", 3, 4), "RNNCellBase": ("GRU", 3, 4, True, None, None),
+    "RNNCell": (3, 4), "MultiheadAttention": (4, 2), "Transformer": (4, 2, 1, 1, 8),
+    "TransformerEncoderLayer": (4, 2, 8), "TransformerDecoderLayer": (4, 2, 8),
+    "Threshold": (0.1, 0.0), "UpsamplingNearest2d": (None, 2),
+    "UpsamplingBilinear2d": (None, 2), "Upsample": (None, 2),
+}  # fmt: skip
+
+
+def modules() -> Iterator[tuple[str, nn.Module]]:
+    """Yield every public module class, made with small arguments."""
+    for name in sorted(nn.__all__):
+        cls = getattr(nn, name)
+        if not (inspect.isclass(cls) and issubclass(cls, nn.Module)):
+            continue
+        if name == "TransformerEncoder":
+            yield name, cls(nn.TransformerEncoderLayer(4, 2, 8), 2)
+        elif name == "TransformerDecoder":
+            yield name, cls(nn.TransformerDecoderLayer(4, 2, 8), 2)
+        else:
+            yield name, cls(*ARGUMENTS.get(name, ()))
+
+
+def state_dict_keys() -> Iterator[str]:
+    """Yield the keys and shapes of every module's state."""
+    for name, module in modules():
+        state = module.state_dict()
+        keys = [f"{key} {tuple(value.shape)}" for key, value in state.items()]
+        yield f"{name}: {'; '.join(keys)}"
+
+
+# ---- error texts ---------------------------------------------------------------------
+
+
+def texts(node: ast.AST) -> Iterator[str]:
+    """Yield the texts of an expression, each value in them as {}."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.JoinedStr):
+        parts = [
+            one.value if isinstance(one, ast.Constant) else "{}" for one in node.values
+        ]
+        yield "".join(map(str, parts))
+    elif isinstance(node, ast.IfExp):
+        yield from texts(node.body)
+        yield from texts(node.orelse)
+
+
+def message_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield expressions that are raised, warned or named `message`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            target = node.targets[0]
+            if isinstance(target, ast.Name) and target.id.endswith("message"):
+                yield node.value
+        elif isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            if name.endswith(("Error", "Warning", "warn")) and node.args:
+                yield node.args[0]
+
+
+def errors() -> Iterator[str]:
+    """Yield every error and warning text in the sources."""
+    for path in sorted(SOURCES.rglob("*.py")):
+        for node in message_nodes(ast.parse(path.read_text(encoding="utf-8"))):
+            for text in texts(node):
+                line = " ".join(text.split())
+                if len(line) > 12:
+                    yield line
+
+
+# --------------------------------------------------------------------------------------
+
+LISTS: dict[str, Callable[[], Iterator[str]]] = {
+    "names": names,
+    "kernels": kernels,
+    "state_dict_keys": state_dict_keys,
+    "errors": errors,
+}
+
+
+def lines(name: str) -> list[str]:
+    """Return a list as it is now."""
+    return sorted(set(LISTS[name]()))
+
+
+def main() -> None:
+    """Write all lists, or those that are named."""
+    for name in sys.argv[1:] or LISTS:
+        path = HERE / f"{name}.txt"
+        path.write_text("\n".join(lines(name)) + "\n", encoding="utf-8")
+        print(f"{path.name}: {len(lines(name))} lines")
+
+
+if __name__ == "__main__":
+    main()
