@@ -10,8 +10,8 @@ import weakref
 import pytest
 
 import autocalc as ac
-from autocalc._functional import cross_entropy, linear
 from autocalc._graph._node import FREED
+from autocalc._ops.functional import cross_entropy, linear
 
 
 @pytest.fixture(autouse=True)

@@ -12,12 +12,12 @@ import pytest
 
 import autocalc as ac
 from autocalc import _ops
-from autocalc._functional import cross_entropy, linear
 from autocalc._kernels.table import TABLE
 from autocalc._ops import attention, elementwise, linalg, random, rotary, shape
 from autocalc._ops._op import OPERATORS
 from autocalc._ops.activations import gelu_backward, silu_backward, softplus_backward
 from autocalc._ops.embedding import embedding
+from autocalc._ops.functional import cross_entropy, linear
 from autocalc.testing import gradcheck, gradgradcheck
 
 F = ac.nn.functional

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._functional import bmm, cross_entropy, linear, mm
+from autocalc._ops.functional import bmm, cross_entropy, linear, mm
 from autocalc.errors import (
     ArgumentError,
     DimensionError,

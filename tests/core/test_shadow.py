@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._functional import cross_entropy, linear
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.table import TABLE
+from autocalc._ops.functional import cross_entropy, linear
 from autocalc.errors import ConfigError, KernelError, ShadowWarning
 from autocalc.plugin import KernelSet
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from autocalc import (
-    _binding,
-    _functional,
+    _methods,
     autograd,
     kernels,
     linalg,
@@ -17,7 +16,41 @@ from autocalc import (
 )
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._dispatch._threads import serial, set_num_threads
-from autocalc._functional import (
+from autocalc._io.files import load, save
+from autocalc._ops import functional as _functional
+from autocalc._ops import platform as _platform
+from autocalc._ops import typed_tensors as _typed
+from autocalc._ops.creation import (
+    arange,
+    as_tensor,
+    bernoulli,
+    empty,
+    empty_like,
+    eye,
+    from_dlpack,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    logspace,
+    multinomial,
+    normal,
+    ones,
+    ones_like,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+    scalar_tensor,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from autocalc._ops.creation import as_tensor as asarray
+from autocalc._ops.functional import (
     add,
     all,
     allclose,
@@ -60,67 +93,34 @@ from autocalc._functional import (
     var,
     where,
 )
-from autocalc._functional import cat as concat
-from autocalc._functional import cat as concatenate
-from autocalc._functional import clamp as clip
-from autocalc._functional import div as divide
-from autocalc._functional import outer as ger
-from autocalc._functional import sign as sgn
-from autocalc._functional import sub as subtract
-from autocalc._functional import trunc as fix
-from autocalc._functional import vstack as row_stack
-from autocalc._functional._einsum import einsum
-from autocalc._functional.arranging import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.combining import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.compounds import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.contractions import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.counting import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.diagonals import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.inspection import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.magnitudes import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.matrices import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.mixtures import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.ordering import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.parting import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.placing import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.pointwise import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.repeating import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.scans import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.shapes import detach
-from autocalc._functional.statistics import *  # noqa: F403  # its __all__ names them
-from autocalc._io.files import load, save
-from autocalc._ops import platform as _platform
-from autocalc._ops import typed_tensors as _typed
-from autocalc._ops.creation import (
-    arange,
-    as_tensor,
-    bernoulli,
-    empty,
-    empty_like,
-    eye,
-    from_dlpack,
-    from_numpy,
-    full,
-    full_like,
-    linspace,
-    logspace,
-    multinomial,
-    normal,
-    ones,
-    ones_like,
-    rand,
-    rand_like,
-    randint,
-    randint_like,
-    randn,
-    randn_like,
-    randperm,
-    scalar_tensor,
-    tensor,
-    zeros,
-    zeros_like,
-)
-from autocalc._ops.creation import as_tensor as asarray
+from autocalc._ops.functional import cat as concat
+from autocalc._ops.functional import cat as concatenate
+from autocalc._ops.functional import clamp as clip
+from autocalc._ops.functional import div as divide
+from autocalc._ops.functional import outer as ger
+from autocalc._ops.functional import sign as sgn
+from autocalc._ops.functional import sub as subtract
+from autocalc._ops.functional import trunc as fix
+from autocalc._ops.functional import vstack as row_stack
+from autocalc._ops.functional._einsum import einsum
+from autocalc._ops.functional.arranging import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.combining import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.compounds import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.contractions import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.counting import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.diagonals import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.inspection import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.magnitudes import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.matrices import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.mixtures import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.ordering import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.parting import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.placing import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.pointwise import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.repeating import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.scans import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.shapes import detach
+from autocalc._ops.functional.statistics import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.platform import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.rng_state import get_rng_state, initial_seed, seed, set_rng_state
 from autocalc._ops.typed_tensors import *  # noqa: F403  # its __all__ names them
@@ -411,5 +411,5 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LATE, *_OF_NN, *_IN_PLACE, "autocast"})
 
 
-# The methods of Tensor call functions that are themselves made of tensors.
-_binding.bind()
+# Methods are functions of tensors: they come last.
+_methods.attach()

@@ -6,9 +6,9 @@ All take batches [..., m, n], compute in float64 and round once.
 
 from __future__ import annotations
 
-from autocalc._functional.magnitudes import linalg_norm as norm
-from autocalc._functional.magnitudes import matrix_norm, vector_norm
-from autocalc._functional.matrices import (
+from autocalc._ops.functional.magnitudes import linalg_norm as norm
+from autocalc._ops.functional.magnitudes import matrix_norm, vector_norm
+from autocalc._ops.functional.matrices import (
     cholesky,
     det,
     eigh,
@@ -22,7 +22,7 @@ from autocalc._functional.matrices import (
     svd,
     svdvals,
 )
-from autocalc._functional.products import matmul
+from autocalc._ops.functional.products import matmul
 from autocalc.errors import LinAlgError
 
 __all__ = [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The operators as methods of `Tensor`: each a line that calls its function.
+"""The methods of `Tensor` that compute, attached when all operators exist.
 
-`ops` and `functional` are made of tensors themselves: `autocalc._binding` names them
-when all of that exists.
+Imports operators and `autograd`.  `_tensor/interface.py` has their types; it is made by
+``make interface``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from autocalc._methods import (
     arithmetic,
     arranging,
     creation,
-    elementwise,
+    elementwise_methods,
     gradients,
     less_common,
     ordering,
@@ -26,31 +26,13 @@ from autocalc._methods import (
     shapes,
     writes,
 )
+from autocalc._ops import elementwise, functional
+from autocalc._tensor import Tensor
 
-#: All whose methods call functions that `autocalc._binding` names.
-MODULES = (
-    arithmetic,
-    elementwise,
-    ordering,
-    pointwise,
-    products,
-    reductions,
-    shapes,
-    writes,
-    pointwise_writes,
-    placing,
-    arranging,
-    creation,
-    gradients,
-    answers,
-    less_common,
-    shape_writes,
-)
-
-
-class TensorMethods(
+#: Classes whose members become methods of `Tensor`.
+CLASSES = (
     arithmetic.Arithmetic,
-    elementwise.Elementwise,
+    elementwise_methods.Elementwise,
     pointwise.Pointwise,
     ordering.Ordering,
     products.Products,
@@ -66,7 +48,26 @@ class TensorMethods(
     less_common.LessCommon,
     answers.Answers,
     aliases.Aliases,
-):
-    """The methods that compute."""
+)
 
-    __slots__ = ()
+#: What ``a * b`` calls: the operator itself, for a method in between would cost as much
+#: as the bookkeeping of a small operator.
+OPERATORS = {
+    "__add__": elementwise.add,
+    "__sub__": elementwise.sub,
+    "__mul__": elementwise.mul,
+    "__truediv__": elementwise.div,
+    "__pow__": elementwise.pow,
+    "__neg__": elementwise.neg,
+    "__matmul__": functional.matmul,
+}
+
+#: Members that every class has for itself.
+_OWN = {"__slots__", "__module__", "__doc__", "__qualname__", "__dict__", "__weakref__"}
+
+
+def attach() -> None:
+    """Make the members of `CLASSES`, and `OPERATORS`, members of `Tensor`."""
+    members = {k: v for cls in CLASSES for k, v in vars(cls).items() if k not in _OWN}
+    for name, member in (members | OPERATORS).items():
+        setattr(Tensor, name, member)

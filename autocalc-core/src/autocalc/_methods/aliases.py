@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._methods.elementwise import Elementwise
+from autocalc._methods.elementwise_methods import Elementwise
 from autocalc._methods.less_common import LessCommon
 from autocalc._methods.pointwise import Pointwise
 from autocalc._methods.pointwise_writes import PointwiseWrites

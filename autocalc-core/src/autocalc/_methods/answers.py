@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autocalc._ops import _family as families
+from autocalc._ops import functional
+from autocalc._ops import typed_tensors as typed
+from autocalc._ops.functional import inspection
+from autocalc._tensor import Tensor
+from autocalc._tensor.device import Device
 from autocalc.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from autocalc import _functional as functional
-    from autocalc._functional import inspection
-    from autocalc._ops import _family as families
-    from autocalc._ops import typed_tensors as typed
-    from autocalc._tensor import Tensor
-    from autocalc._tensor.device import Device
 
 
 class Answers:

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from autocalc import _functional as functional
-    from autocalc._ops import _inplace_indices as inplace_indices
-    from autocalc._ops import division
-    from autocalc._ops import elementwise as ops
-    from autocalc._tensor import Tensor
+from autocalc._ops import _inplace_indices as inplace_indices
+from autocalc._ops import division, functional
+from autocalc._ops import elementwise as ops
+from autocalc._tensor import Tensor
 
 
 def _is_operand(other: object) -> bool:

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from autocalc import _functional as functional
-    from autocalc._ops import _inplace as inplace
-    from autocalc._tensor import Tensor
+from autocalc._ops import _inplace as inplace
+from autocalc._ops import functional
+from autocalc._tensor import Tensor
 
 Ints = int | Sequence[int]
 

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autocalc._ops import _inplace as inplace
+from autocalc._ops import creation
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from autocalc._ops import _inplace as inplace
-    from autocalc._ops import creation
-    from autocalc._tensor import Tensor, dtypes
-    from autocalc._tensor.device import Device
-    from autocalc._tensor.dtypes import DType
-    from autocalc._tensor.generator import Generator
 
 
 class Creation:

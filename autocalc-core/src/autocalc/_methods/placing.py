@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from autocalc import _functional as functional
-    from autocalc._ops import _inplace as inplace
-    from autocalc._ops import _inplace_indices as inplace_indices
-    from autocalc._tensor import Tensor
+from autocalc._ops import _inplace as inplace
+from autocalc._ops import _inplace_indices as inplace_indices
+from autocalc._ops import functional
+from autocalc._tensor import Tensor
 
 
 class Placing:

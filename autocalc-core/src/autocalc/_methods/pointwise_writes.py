@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from autocalc._ops import _inplace as inplace
-    from autocalc._tensor import Tensor
+from autocalc._ops import _inplace as inplace
+from autocalc._tensor import Tensor
 
 
 class PointwiseWrites:

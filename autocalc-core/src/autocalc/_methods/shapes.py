@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autocalc._ops import functional
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
 from autocalc._tensor.memory_format import contiguous_format
-
-if TYPE_CHECKING:
-    from autocalc import _functional as functional
-    from autocalc._tensor import Tensor, dtypes
-    from autocalc._tensor.device import Device
-    from autocalc._tensor.dtypes import DType
 
 
 def _sizes(sizes: tuple[Any, ...]) -> Sequence[int]:

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from autocalc._functional import _writing as writing
-    from autocalc._ops import _inplace as inplace
-    from autocalc._tensor import Tensor
+from autocalc._ops import _inplace as inplace
+from autocalc._ops.functional import _writing as writing
+from autocalc._tensor import Tensor
 
 
 class Writes:

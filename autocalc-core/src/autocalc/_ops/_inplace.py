@@ -5,17 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc import _functional as functional
 from autocalc._dispatch._arrays import arrays, constant
-from autocalc._functional._writing import check_writable, fill_, write
 from autocalc._kernels.table import TABLE
-from autocalc._ops import elementwise
+from autocalc._ops import elementwise, functional
 from autocalc._ops._arguments import whole
 from autocalc._ops._coerce import as_operand
 from autocalc._ops._drawn import integers_below
 from autocalc._ops._family import base_of, cut
 from autocalc._ops._filled import number
 from autocalc._ops.creation import bernoulli, rand_like, random_into
+from autocalc._ops.functional._writing import check_writable, fill_, write
 from autocalc._ops.parts import written
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DTypeError

@@ -10,8 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._functional import placing
-from autocalc._functional._index import (
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops._arguments import axis_of
+from autocalc._ops._coerce import Number
+from autocalc._ops._family import base_of
+from autocalc._ops._inplace import apply_
+from autocalc._ops.creation import tensor
+from autocalc._ops.functional import placing
+from autocalc._ops.functional._index import (
     fitting,
     part_of,
     put_picked,
@@ -19,13 +25,7 @@ from autocalc._functional._index import (
     split_index,
     write_picked,
 )
-from autocalc._functional._writing import check_writable, copy_, fill_, write
-from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops._arguments import axis_of
-from autocalc._ops._coerce import Number
-from autocalc._ops._family import base_of
-from autocalc._ops._inplace import apply_
-from autocalc._ops.creation import tensor
+from autocalc._ops.functional._writing import check_writable, copy_, fill_, write
 from autocalc._tensor import Tensor
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc import _functional as functional
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
+from autocalc._ops import functional
 from autocalc._ops._family import Family, base_of
 from autocalc._tensor import Tensor, make
 from autocalc.errors import GradError

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import whole
 from autocalc.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from autocalc._tensor import Tensor
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ def set_printoptions(
     _options = replace(base, sci_mode=sci_mode, **given)
 
 
-def describe(x: Tensor) -> str:
+def describe(x: Any) -> str:  # a Tensor, whose module imports this one
     """Return ``tensor([...], dtype=..., grad_fn=...)``; defaults are left out."""
     o = _options
     style: Any = {}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from autocalc._dispatch._layout import fits_channels_last
 from autocalc._graph._node import Leaf, Node, Output, Version
-from autocalc._methods import TensorMethods
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import whole
 from autocalc._tensor.device import Device, cpu
@@ -19,9 +18,15 @@ if TYPE_CHECKING:
     import numpy as np
 
     from autocalc._tensor.dtypes import DType
+    from autocalc._tensor.interface import TensorInterface
+
+    Methods = TensorInterface["Tensor"]
+else:
+    #: The methods that compute are attached when there are operators (`_methods`).
+    Methods = object
 
 
-class Tensor(TensorMethods):
+class Tensor(Methods):
     """An n-dimensional array of one dtype that can take part in a gradient.
 
     Tensors are made by `ac.tensor`, `ac.zeros`, `ac.from_numpy` and their like, and by

@@ -14,7 +14,7 @@ from autocalc._graph._walk import Walk, reaching, target
 from autocalc._kernels.table import TABLE
 from autocalc._ops import shape as views
 from autocalc._ops._tensors import Tensors as TensorKernels
-from autocalc._tensor import Retain, Tensor, node_and_slot, make
+from autocalc._tensor import Retain, Tensor, make, node_and_slot
 from autocalc.autograd import _anomaly
 from autocalc.errors import DTypeError, GradError
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._functional import stack as stack_tensors
 from autocalc._ops.creation import from_numpy
+from autocalc._ops.functional import stack as stack_tensors
 from autocalc._tensor import Tensor
 from autocalc.data._arrays import as_array, needs_gradient
 from autocalc.errors import ArgumentError, DTypeError, ShapeError

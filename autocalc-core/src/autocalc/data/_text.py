@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._functional import index_select
 from autocalc._ops.creation import arange, from_numpy, randint
+from autocalc._ops.functional import index_select
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator
 from autocalc.data._arrays import Indices

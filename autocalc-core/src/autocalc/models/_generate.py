@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from autocalc._functional import cat, cumsum, gather, softmax, sort, topk
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.creation import rand
+from autocalc._ops.functional import cat, cumsum, gather, softmax, sort, topk
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator, default_generator
 from autocalc.errors import ArgumentError, ShapeError

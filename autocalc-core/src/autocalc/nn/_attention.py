@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc import _functional as functional
+from autocalc._ops import functional
 from autocalc._ops._arguments import checked
 from autocalc._ops.creation import empty, zeros
 from autocalc._tensor import Tensor

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc import _functional as functional
+from autocalc._ops import functional
 from autocalc._tensor import Tensor
 from autocalc.nn._module import Module
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 
-from autocalc import _functional as functional
 from autocalc._graph._grad_mode import no_grad
+from autocalc._ops import functional
 from autocalc._ops.creation import empty, randperm, zeros
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc import _functional as functional
+from autocalc._ops import functional
 from autocalc._ops.creation import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from autocalc import _functional as functional
+from autocalc._ops import functional
 from autocalc._ops._arguments import checked
 from autocalc._ops.creation import full, tensor
 from autocalc._tensor import Tensor, dtypes

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autocalc import _functional as functional
+from autocalc._ops import functional
 from autocalc._ops._arguments import checked
 from autocalc._ops.creation import empty, zeros
 from autocalc._tensor import Tensor

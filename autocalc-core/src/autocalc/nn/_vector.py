@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autocalc import _functional as functional
 from autocalc._graph._grad_mode import no_grad
+from autocalc._ops import functional
 from autocalc._ops._arguments import checked
 from autocalc._tensor import Tensor
 from autocalc.errors import ShapeError

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from autocalc import _functional as functional
-from autocalc._ops import elementwise
+from autocalc._ops import elementwise, functional
 from autocalc._tensor import RemovableHandle, Tensor
 from autocalc.errors import DimensionError, ModuleError
 from autocalc.nn._module import Module

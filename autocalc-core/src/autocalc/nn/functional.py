@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What modules compute, as functions: everything is an argument."""
 
-from autocalc._functional import embedding, layer_norm, linear, rms_norm
-from autocalc._functional.attention import scaled_dot_product_attention
-from autocalc._functional.rotary import rotary_embedding
+from autocalc._ops.functional import embedding, layer_norm, linear, rms_norm
+from autocalc._ops.functional.attention import scaled_dot_product_attention
+from autocalc._ops.functional.rotary import rotary_embedding
 from autocalc.nn._functions._bilinear import (
     bilinear,
 )

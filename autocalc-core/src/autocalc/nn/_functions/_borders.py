@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autocalc._functional import index_select
 from autocalc._ops.creation import tensor
+from autocalc._ops.functional import index_select
 from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ShapeError

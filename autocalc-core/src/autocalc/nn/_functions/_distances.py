@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import math
 
-from autocalc import _functional as functional
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops import elementwise
+from autocalc._ops import elementwise, functional
 from autocalc._tensor import Tensor
 from autocalc.nn._checks import check_float
 

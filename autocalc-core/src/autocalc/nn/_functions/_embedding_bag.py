@@ -7,12 +7,12 @@ import math
 from itertools import pairwise
 from typing import NamedTuple
 
-from autocalc import _functional as functional
-from autocalc._functional.tables import refuse_sparse, row_number
+from autocalc._ops import functional
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import checked
 from autocalc._ops._coerce import cast
 from autocalc._ops.creation import arange, full, ones, tensor, zeros
+from autocalc._ops.functional.tables import refuse_sparse, row_number
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 

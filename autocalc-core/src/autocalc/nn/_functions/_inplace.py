@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autocalc import _functional as functional
-from autocalc._functional._writing import check_writable, write
+from autocalc._ops import functional
 from autocalc._ops._arguments import checked
+from autocalc._ops.functional._writing import check_writable, write
 from autocalc._tensor import Tensor
 
 

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from autocalc import _functional as functional
-from autocalc._functional.losses import class_rows
-from autocalc._ops import activations, elementwise
+from autocalc._ops import activations, elementwise, functional
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import checked
+from autocalc._ops.functional.losses import class_rows
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number, whole
 from autocalc.errors import ArgumentError, GradError, ShapeError

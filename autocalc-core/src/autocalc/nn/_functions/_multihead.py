@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from autocalc import _functional as functional
-from autocalc._functional.attention import scaled_dot_product_attention
+from autocalc._ops import functional
 from autocalc._ops.creation import arange, zeros
+from autocalc._ops.functional.attention import scaled_dot_product_attention
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DTypeError, ShapeError
 from autocalc.nn._functions._dropout import dropout as drop

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autocalc._functional import clone, expand, getitem, scatter, unsqueeze
 from autocalc._ops._arguments import checked, integers, whole
 from autocalc._ops._inplace_indices import setitem
 from autocalc._ops.creation import full, zeros
+from autocalc._ops.functional import clone, expand, getitem, scatter, unsqueeze
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn._functions._borders import bordered

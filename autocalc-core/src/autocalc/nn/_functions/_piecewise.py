@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc import _functional as functional
-from autocalc._ops import elementwise
+from autocalc._ops import elementwise, functional
 from autocalc._ops._arguments import checked
 from autocalc._ops.transcendental import expm1
 from autocalc._tensor import Tensor

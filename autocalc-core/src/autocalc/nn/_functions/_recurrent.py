@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from autocalc import _functional as functional
+from autocalc._ops import functional
 from autocalc._ops import recurrent as ops
 from autocalc._tensor import Tensor
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import warnings
 
-from autocalc import _functional as functional
+from autocalc._ops import functional
 from autocalc._ops._arguments import checked
 from autocalc._tensor import Tensor
 from autocalc.errors import AutocalcWarning, ShapeError

@@ -49,7 +49,7 @@ def batched(where: str, input: Any, dims: int) -> tuple[Tensor, bool]:
     ShapeError
         If it is neither (N, C, ...) nor (C, ...) with `dims` dimensions behind.
     """
-    from autocalc._functional import unsqueeze
+    from autocalc._ops.functional import unsqueeze
 
     x = checked(where, input)
     if x.ndim == dims + 2:
@@ -66,7 +66,7 @@ def batched(where: str, input: Any, dims: int) -> tuple[Tensor, bool]:
 
 def unbatched(out: Tensor, had_batch: bool) -> Tensor:
     """Return a result without the batch that its input lacked."""
-    from autocalc._functional import squeeze
+    from autocalc._ops.functional import squeeze
     from autocalc._ops.shape import unshared
 
     return out if had_batch else unshared(squeeze(out, 0))

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import math
 
-from autocalc._functional.shapes import unsqueeze
 from autocalc._ops import resizing as ops
 from autocalc._ops._arguments import checked
+from autocalc._ops.functional.shapes import unsqueeze
 from autocalc._tensor import Tensor
 from autocalc.errors import ShapeError
 from autocalc.nn._checks import check_float

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import overload
 
-from autocalc._functional.ordering import nonzero
 from autocalc._ops import elementwise
 from autocalc._ops._arguments import Operand, checked
 from autocalc._ops._coerce import coerce
 from autocalc._ops._out import given
+from autocalc._ops.functional.ordering import nonzero
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DTypeError
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._functional.mixtures import isnan, truth
 from autocalc._ops import division, elementwise, transcendental
 from autocalc._ops._arguments import Operand, checked
 from autocalc._ops._coerce import cast, coerce, to_float
 from autocalc._ops._out import given
+from autocalc._ops.functional.mixtures import isnan, truth
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
 

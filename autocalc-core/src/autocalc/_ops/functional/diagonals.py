@@ -6,16 +6,16 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._functional.mixtures import logical_not
-from autocalc._functional.ordering import nonzero
-from autocalc._functional.reductions import sum
-from autocalc._functional.shapes import clone
 from autocalc._ops import diagonal as diagonals
 from autocalc._ops import elementwise
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import axis_of, checked, whole
 from autocalc._ops._coerce import cast
 from autocalc._ops._out import given
+from autocalc._ops.functional.mixtures import logical_not
+from autocalc._ops.functional.ordering import nonzero
+from autocalc._ops.functional.reductions import sum
+from autocalc._ops.functional.shapes import clone
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autocalc._functional.products import bmm, matmul, mm
-from autocalc._functional.reductions import sum
-from autocalc._functional.shapes import permute, reshape
 from autocalc._ops import elementwise
 from autocalc._ops._arguments import Operand, axis_of, checked
 from autocalc._ops._out import given
+from autocalc._ops.functional.products import bmm, matmul, mm
+from autocalc._ops.functional.reductions import sum
+from autocalc._ops.functional.shapes import permute, reshape
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, sequence
 from autocalc.errors import ArgumentError, ShapeError

@@ -10,17 +10,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._functional._index import true_positions, unraveled
-from autocalc._functional.arranging import movedim
-from autocalc._functional.mixtures import isnan, truth
-from autocalc._functional.reductions import any, sum
-from autocalc._functional.shapes import clone, expand, squeeze
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import elementwise, scans
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import axis_of, checked, whole
 from autocalc._ops._coerce import as_operand, cast
 from autocalc._ops._out import given
+from autocalc._ops.functional._index import true_positions, unraveled
+from autocalc._ops.functional.arranging import movedim
+from autocalc._ops.functional.mixtures import isnan, truth
+from autocalc._ops.functional.reductions import any, sum
+from autocalc._ops.functional.shapes import clone, expand, squeeze
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 

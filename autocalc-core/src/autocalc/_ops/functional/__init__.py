@@ -7,7 +7,10 @@ what is wrong with them, and calls an operator of `_ops`.
 
 from __future__ import annotations
 
-from autocalc._functional import (
+from autocalc._ops._arguments import (
+    numbers_only,
+)
+from autocalc._ops.functional import (
     arranging,
     combining,
     compounds,
@@ -25,23 +28,23 @@ from autocalc._functional import (
     scans,
     statistics,
 )
-from autocalc._functional._einsum import einsum
-from autocalc._functional.arranging import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.choosing import where
-from autocalc._functional.combining import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.comparisons import (
+from autocalc._ops.functional._einsum import einsum
+from autocalc._ops.functional.arranging import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.choosing import where
+from autocalc._ops.functional.combining import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.comparisons import (
     allclose,
     equal,
 )
-from autocalc._functional.compounds import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.contractions import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.conversions import (
+from autocalc._ops.functional.compounds import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.contractions import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.conversions import (
     to,
     type_as,
 )
-from autocalc._functional.counting import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.diagonals import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.elementwise import (
+from autocalc._ops.functional.counting import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.diagonals import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.elementwise import (
     add,
     ceil,
     clamp,
@@ -50,7 +53,7 @@ from autocalc._functional.elementwise import (
     sub,
     trunc,
 )
-from autocalc._functional.extrema import (
+from autocalc._ops.functional.extrema import (
     Extremum,
     amax,
     amin,
@@ -59,36 +62,36 @@ from autocalc._functional.extrema import (
     max,
     min,
 )
-from autocalc._functional.indexing import (
+from autocalc._ops.functional.indexing import (
     gather,
     getitem,
     index_select,
 )
-from autocalc._functional.joins import (
+from autocalc._ops.functional.joins import (
     cat,
     stack,
 )
-from autocalc._functional.losses import (
+from autocalc._ops.functional.losses import (
     cross_entropy,
 )
-from autocalc._functional.magnitudes import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.matrices import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.mixtures import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.norms import (
+from autocalc._ops.functional.magnitudes import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.matrices import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.mixtures import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.norms import (
     layer_norm,
     rms_norm,
 )
-from autocalc._functional.ordering import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.parting import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.placing import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.pointwise import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.products import (
+from autocalc._ops.functional.ordering import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.parting import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.placing import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.pointwise import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.products import (
     bmm,
     linear,
     matmul,
     mm,
 )
-from autocalc._functional.reductions import (
+from autocalc._ops.functional.reductions import (
     all,
     any,
     log_softmax,
@@ -99,9 +102,9 @@ from autocalc._functional.reductions import (
     sum,
     var,
 )
-from autocalc._functional.repeating import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.scans import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.shapes import (
+from autocalc._ops.functional.repeating import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.scans import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.shapes import (
     clone,
     expand,
     flatten,
@@ -113,12 +116,9 @@ from autocalc._functional.shapes import (
     unsqueeze,
     view,
 )
-from autocalc._functional.statistics import *  # noqa: F403  # its __all__ names them
-from autocalc._functional.tables import (
+from autocalc._ops.functional.statistics import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.tables import (
     embedding,
-)
-from autocalc._ops._arguments import (
-    numbers_only,
 )
 
 __all__ = [

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from autocalc._functional.mixtures import isclose
-from autocalc._functional.reductions import all
 from autocalc._ops import elementwise
 from autocalc._ops._arguments import checked
+from autocalc._ops.functional.mixtures import isclose
+from autocalc._ops.functional.reductions import all
 from autocalc._tensor import Tensor
 
 

@@ -7,15 +7,6 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from autocalc._functional.joins import cat
-from autocalc._functional.shapes import (
-    expand,
-    flatten,
-    permute,
-    reshape,
-    transpose,
-    view,
-)
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import (
@@ -24,6 +15,15 @@ from autocalc._ops._arguments import (
     integers,
 )
 from autocalc._ops._out import given
+from autocalc._ops.functional.joins import cat
+from autocalc._ops.functional.shapes import (
+    expand,
+    flatten,
+    permute,
+    reshape,
+    transpose,
+    view,
+)
 from autocalc._ops.reduce import sum as total
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DimensionError, ShapeError

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from autocalc._functional.shapes import squeeze
 from autocalc._ops import linalg
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import checked
 from autocalc._ops._coerce import coerce
 from autocalc._ops._out import given
+from autocalc._ops.functional.shapes import squeeze
 from autocalc._tensor import Tensor
 from autocalc.errors import ShapeError
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autocalc._functional._index import part_of, read_picked, sole_pick, split_index
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import axis_of, checked
 from autocalc._ops._coerce import cast
 from autocalc._ops._out import given
+from autocalc._ops.functional._index import part_of, read_picked, sole_pick, split_index
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DTypeError, ShapeError
 
@@ -53,7 +53,7 @@ def gather(
     dim: int,
     index: Tensor,
     *,
-    sparse_grad: bool = False,  # noqa: ARG001  there for PyTorch's argument
+    sparse_grad: bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
     """Return the elements of `input` that `index` names along `dim`.

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._functional.shapes import expand
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import division, elementwise
 from autocalc._ops import shape as shapes
 from autocalc._ops._coerce import as_operand, cast
 from autocalc._ops.creation import tensor
+from autocalc._ops.functional.shapes import expand
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._functional.products import matmul
-from autocalc._functional.reductions import sum
-from autocalc._functional.shapes import expand, permute, reshape
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import checked
+from autocalc._ops.functional.products import matmul
+from autocalc._ops.functional.reductions import sum
+from autocalc._ops.functional.shapes import expand, permute, reshape
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 

@@ -6,22 +6,22 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._functional.arranging import movedim
-from autocalc._functional.compounds import logaddexp
-from autocalc._functional.elementwise import floor
-from autocalc._functional.indexing import gather
-from autocalc._functional.joins import cat
-from autocalc._functional.magnitudes import norm, vector_norm
-from autocalc._functional.mixtures import isinf, isnan
-from autocalc._functional.ordering import Ordered, argsort, sort
-from autocalc._functional.reductions import any as any_of
-from autocalc._functional.reductions import sum as sum_of
-from autocalc._functional.shapes import clone, expand, reshape, squeeze, unsqueeze
 from autocalc._ops import division, elementwise
 from autocalc._ops._arguments import axis_of, checked, whole
 from autocalc._ops._coerce import cast, to_float
 from autocalc._ops._out import given
 from autocalc._ops.creation import arange
+from autocalc._ops.functional.arranging import movedim
+from autocalc._ops.functional.compounds import logaddexp
+from autocalc._ops.functional.elementwise import floor
+from autocalc._ops.functional.indexing import gather
+from autocalc._ops.functional.joins import cat
+from autocalc._ops.functional.magnitudes import norm, vector_norm
+from autocalc._ops.functional.mixtures import isinf, isnan
+from autocalc._ops.functional.ordering import Ordered, argsort, sort
+from autocalc._ops.functional.reductions import any as any_of
+from autocalc._ops.functional.reductions import sum as sum_of
+from autocalc._ops.functional.shapes import clone, expand, reshape, squeeze, unsqueeze
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -342,7 +342,7 @@ def cdist(
     x1: Tensor,
     x2: Tensor,
     p: float = 2.0,
-    compute_mode: str | None = None,  # noqa: ARG001  the differences are taken themselves
+    compute_mode: str | None = None,
 ) -> Tensor:
     """Return the `p`-norm distances [..., P, R] of rows [..., P, M] and [..., R, M].
 

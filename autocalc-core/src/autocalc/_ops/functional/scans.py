@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from autocalc._functional.extrema import amax, amin
-from autocalc._functional.mixtures import isnan, truth
-from autocalc._functional.reductions import mean, std, sum, var
-from autocalc._functional.shapes import clone
 from autocalc._ops import elementwise, scans
 from autocalc._ops._arguments import Dims, axes_of, axis_of, checked
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import Operator
 from autocalc._ops._out import given
+from autocalc._ops.functional.extrema import amax, amin
+from autocalc._ops.functional.mixtures import isnan, truth
+from autocalc._ops.functional.reductions import mean, std, sum, var
+from autocalc._ops.functional.shapes import clone
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.dtypes import DType
 

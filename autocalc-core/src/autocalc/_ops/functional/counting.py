@@ -6,21 +6,21 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._functional.arranging import movedim
-from autocalc._functional.extrema import amax, amin
-from autocalc._functional.indexing import index_select
-from autocalc._functional.joins import cat
-from autocalc._functional.mixtures import isfinite
-from autocalc._functional.ordering import nonzero, sort
-from autocalc._functional.placing import index_add, scatter
-from autocalc._functional.reductions import all as all_of
-from autocalc._functional.scans import cumsum
-from autocalc._functional.shapes import clone, reshape
 from autocalc._ops import division, elementwise
 from autocalc._ops._arguments import checked, whole
 from autocalc._ops._coerce import Number, as_operand, cast, coerce
 from autocalc._ops._out import given
 from autocalc._ops.creation import ones, zeros
+from autocalc._ops.functional.arranging import movedim
+from autocalc._ops.functional.extrema import amax, amin
+from autocalc._ops.functional.indexing import index_select
+from autocalc._ops.functional.joins import cat
+from autocalc._ops.functional.mixtures import isfinite
+from autocalc._ops.functional.ordering import nonzero, sort
+from autocalc._ops.functional.placing import index_add, scatter
+from autocalc._ops.functional.reductions import all as all_of
+from autocalc._ops.functional.scans import cumsum
+from autocalc._ops.functional.shapes import clone, reshape
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -173,7 +173,7 @@ def searchsorted(
     where = "searchsorted"
     line = checked(where, sorted_sequence).detach()
     if sorter is not None:
-        from autocalc._functional.indexing import gather
+        from autocalc._ops.functional.indexing import gather
 
         line = gather(line, -1, sorter)
     if side not in (None, "left", "right") or (side == "left" and right):
@@ -243,7 +243,7 @@ def isin(
     elements: Any,
     test_elements: Any,
     *,
-    assume_unique: bool = False,  # noqa: ARG001  there for PyTorch's argument
+    assume_unique: bool = False,
     invert: bool = False,
 ) -> Tensor:
     """Return whether each element is among `test_elements`, or, inverted, is not.

@@ -7,22 +7,22 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._functional._index import wrapped
-from autocalc._functional.arranging import meshgrid
-from autocalc._functional.contractions import dot
-from autocalc._functional.diagonals import diag
-from autocalc._functional.indexing import as_positions, index_select
-from autocalc._functional.joins import cat, stack
-from autocalc._functional.matrices import multi_dot
-from autocalc._functional.placing import index_add, index_copy
-from autocalc._functional.repeating import flip, roll
-from autocalc._functional.shapes import clone, reshape, transpose
 from autocalc._kernels.rules import broadcast_shapes as broadcast
 from autocalc._ops import elementwise
 from autocalc._ops._arguments import axis_of, checked, whole
 from autocalc._ops._coerce import as_operand, coerce
 from autocalc._ops._out import given
 from autocalc._ops.creation import zeros
+from autocalc._ops.functional._index import wrapped
+from autocalc._ops.functional.arranging import meshgrid
+from autocalc._ops.functional.contractions import dot
+from autocalc._ops.functional.diagonals import diag
+from autocalc._ops.functional.indexing import as_positions, index_select
+from autocalc._ops.functional.joins import cat, stack
+from autocalc._ops.functional.matrices import multi_dot
+from autocalc._ops.functional.placing import index_add, index_copy
+from autocalc._ops.functional.repeating import flip, roll
+from autocalc._ops.functional.shapes import clone, reshape, transpose
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers
 from autocalc.errors import ArgumentError, DimensionError, ShapeError

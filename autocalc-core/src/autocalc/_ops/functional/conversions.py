@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._functional.shapes import clone
 from autocalc._ops._arguments import checked
 from autocalc._ops._coerce import cast
+from autocalc._ops.functional.shapes import clone
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
@@ -25,7 +25,7 @@ def to(
     dtype: DType | None = None,
     copy: bool = False,
     device: str | Device | None = None,
-    non_blocking: bool = False,  # noqa: ARG001  # has no effect on a CPU
+    non_blocking: bool = False,  # has no effect on a CPU
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return `input` with another dtype, on another device, or in another layout."""

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._functional.shapes import unsqueeze
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import axis_of, checked
 from autocalc._ops._coerce import coerce
 from autocalc._ops._out import written
+from autocalc._ops.functional.shapes import unsqueeze
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from autocalc._functional.shapes import clone, squeeze
 from autocalc._ops import elementwise, reduce
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import Dims, axes_of, axis_of, checked
 from autocalc._ops._coerce import cast
 from autocalc._ops._out import given
+from autocalc._ops.functional.shapes import clone, squeeze
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ShapeError
 

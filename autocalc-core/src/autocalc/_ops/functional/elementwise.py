@@ -6,11 +6,11 @@ from __future__ import annotations
 import builtins
 from typing import Protocol
 
-from autocalc._functional.shapes import clone
 from autocalc._ops import elementwise
 from autocalc._ops._arguments import Operand, checked
 from autocalc._ops._coerce import coerce
 from autocalc._ops._out import given, written
+from autocalc._ops.functional.shapes import clone
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import whole
 from autocalc.errors import ArgumentError

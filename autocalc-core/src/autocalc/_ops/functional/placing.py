@@ -6,22 +6,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autocalc._functional._index import (
-    Picks,
-    put_picked,
-    split_index,
-    true_positions,
-    wrapped,
-)
-from autocalc._functional._writing import copy_, fill_
-from autocalc._functional.indexing import as_positions, gather, window
-from autocalc._functional.shapes import expand
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import elementwise
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import axis_of, checked
 from autocalc._ops._coerce import as_operand, dtype_of
 from autocalc._ops._out import given
+from autocalc._ops.functional._index import (
+    Picks,
+    put_picked,
+    split_index,
+    true_positions,
+    wrapped,
+)
+from autocalc._ops.functional._writing import copy_, fill_
+from autocalc._ops.functional.indexing import as_positions, gather, window
+from autocalc._ops.functional.shapes import expand
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 

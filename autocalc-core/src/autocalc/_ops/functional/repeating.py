@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._functional.arranging import sizes_of
-from autocalc._functional.indexing import as_positions
-from autocalc._functional.shapes import flatten
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import (
     Dims,
@@ -19,6 +16,9 @@ from autocalc._ops._arguments import (
     integers,
     whole,
 )
+from autocalc._ops.functional.arranging import sizes_of
+from autocalc._ops.functional.indexing import as_positions
+from autocalc._ops.functional.shapes import flatten
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, ShapeError
 

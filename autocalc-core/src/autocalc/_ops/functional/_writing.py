@@ -13,11 +13,11 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._state import current
-from autocalc._functional.shapes import clone, expand
 from autocalc._graph._node import Leaf
 from autocalc._ops._arguments import numbers_only
 from autocalc._ops._coerce import as_operand
 from autocalc._ops._family import base_of, follow, steps
+from autocalc._ops.functional.shapes import clone, expand
 from autocalc._ops.parts import written
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError

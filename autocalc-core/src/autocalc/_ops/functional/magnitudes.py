@@ -6,14 +6,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from autocalc._functional.extrema import amax, amin
-from autocalc._functional.matrices import svdvals
-from autocalc._functional.reductions import sum
-from autocalc._functional.shapes import permute, reshape
 from autocalc._ops import division, elementwise
 from autocalc._ops._arguments import Dims, axes_of, axis_of, checked
 from autocalc._ops._coerce import cast
 from autocalc._ops._out import given
+from autocalc._ops.functional.extrema import amax, amin
+from autocalc._ops.functional.matrices import svdvals
+from autocalc._ops.functional.reductions import sum
+from autocalc._ops.functional.shapes import permute, reshape
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, number
 from autocalc._tensor.dtypes import DType

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._functional.choosing import where
-from autocalc._functional.magnitudes import vector_norm
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops import elementwise
 from autocalc._ops import embedding as embedding_op
@@ -14,6 +12,8 @@ from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import checked
 from autocalc._ops._coerce import cast
 from autocalc._ops.creation import ones, zeros
+from autocalc._ops.functional.choosing import where
+from autocalc._ops.functional.magnitudes import vector_norm
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 

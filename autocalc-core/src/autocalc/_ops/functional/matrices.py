@@ -8,13 +8,13 @@ from itertools import pairwise
 from operator import index
 from typing import NamedTuple
 
-from autocalc._functional.products import matmul
-from autocalc._functional.shapes import clone, expand, reshape, transpose
 from autocalc._ops import elementwise, matrices
 from autocalc._ops._arguments import checked
 from autocalc._ops._coerce import coerce
 from autocalc._ops._out import given
 from autocalc._ops.creation import empty, eye, zeros
+from autocalc._ops.functional.products import matmul
+from autocalc._ops.functional.shapes import clone, expand, reshape, transpose
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import one_of, sequence
 from autocalc._tensor.dtypes import bool_
