@@ -135,7 +135,7 @@ def test_an_unknown_row_is_an_error_that_names_all():
         check=False,
     )
     assert run.returncode == 2
-    assert "no row matches; there are: gemm 64x64x64" in run.stderr
+    assert "no row matches; there are: abs 1 Mi" in run.stderr
 
 
 def test_the_ablation_names_each_item_with_its_gain(tmp_path):

@@ -42,16 +42,16 @@ def _declared(module: ModuleType) -> Iterator[KernelSpec]:
 
 def _load() -> dict[str, KernelSpec]:
     table: dict[str, KernelSpec] = {}
-    for family in sorted(_families()):
+    for family in _families():
         for module in _modules(family):
             for spec in _declared(module):
                 if table.setdefault(spec.name, spec) is not spec:
                     message = f"kernel {spec.name} is declared twice."
                     raise TypeError(message)
-    return table
+    return dict(sorted(table.items()))
 
 
-#: Kernel name -> spec.
+#: Kernel name -> spec, in alphabetical order.
 TABLE = _load()
 
 #: The closed list that is enough to train any model.
