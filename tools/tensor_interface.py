@@ -28,30 +28,39 @@ Made by ``make interface``: not to be edited.  Only type checkers and editors re
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator
 from autocalc._tensor.memory_format import contiguous_format
 
-T = TypeVar("T")
+TensorT = TypeVar("TensorT")
+Ints: TypeAlias = int | Sequence[int]
 
 
-class TensorInterface(Generic[T]):
-    """Methods, their signatures and what they return; `T` is `Tensor`."""
+class TensorInterface(Generic[TensorT]):
+    """Methods, their signatures and what they return; `TensorT` is `Tensor`."""
 
     __slots__ = ()
+    __hash__ = object.__hash__
 '''
 
 
+#: What a class that has methods of these names cannot call by them.
+HIDDEN = {"bool", "float", "int"}
+
+
 class ToVariable(ast.NodeTransformer):
-    """Replace `Tensor` by the type variable."""
+    """Replace `Tensor` by the type variable, hidden names by those of `builtins`."""
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Replace the name."""
-        return ast.Name("T", node.ctx) if node.id == "Tensor" else node
+        if node.id in HIDDEN:
+            return ast.Attribute(ast.Name("builtins", node.ctx), node.id, node.ctx)
+        return ast.Name("TensorT", node.ctx) if node.id == "Tensor" else node
 
 
 def classes() -> dict[str, dict[str, ast.stmt]]:
@@ -102,6 +111,8 @@ def lines() -> Iterator[str]:
     every = classes()
     for own in every.values():
         for name, node in own.items():
+            if name in {"__slots__", "__hash__"}:
+                continue
             if isinstance(node, ast.FunctionDef):
                 yield signature(node, name)
                 continue
@@ -110,7 +121,7 @@ def lines() -> Iterator[str]:
             if isinstance(method, ast.FunctionDef):
                 yield signature(method, name)
             elif isinstance(node.value, ast.Constant):
-                yield f"    {name}: {type(node.value.value).__name__}\n"
+                yield f"    {name}: builtins.{type(node.value.value).__name__}\n"
 
 
 def text() -> str:

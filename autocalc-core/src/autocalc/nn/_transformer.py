@@ -7,7 +7,7 @@ import copy
 import math
 from typing import Any
 
-from autocalc._ops import functional_of_tensors
+from autocalc._ops import functional as functional_of_tensors
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
