@@ -51,6 +51,12 @@ train: install ## Train on the embedded digits and print the result
 test: install $(MADE)/test ## Run the whole test suite (TEST_WORKERS=0 for one process)
 	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
+.PHONY: interface
+interface: install $(MADE)/lint ## Write the types of the methods of Tensor anew
+	$(BIN)/python tools/tensor_interface.py
+	$(BIN)/ruff check --quiet --fix --select I,F401 autocalc-core/src/autocalc/_tensor/interface.py
+	$(BIN)/ruff format --quiet autocalc-core/src/autocalc/_tensor/interface.py
+
 .PHONY: golden
 golden: install ## Write the golden lists of names, kernels, keys and error texts anew
 	$(BIN)/python tests/golden/lists.py
@@ -212,10 +218,11 @@ $(TORCH_VENV)/made/torch: $(MADE)/venv
 .PHONY: lint lint-python lint-types lint-cpp lint-tidy
 lint: lint-python lint-types lint-cpp lint-tidy ## Run all linters and type checkers
 
-lint-python: install $(MADE)/lint ## Run ruff and check which layer imports which
+lint-python: install $(MADE)/lint ## Run ruff, check which layer imports which, print the structure's figures
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python tools/import_report.py
 
 lint-types: install $(MADE)/lint ## Run mypy, and stubtest on the native modules
 	$(BIN)/mypy $(SOURCES)
