@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc._tensor.checks import integers, number, one_of, sequence, short, whole
+from autocalc._tensor.checks import as_int, integers, number, one_of, sequence, short
 from autocalc.errors import ArgumentError, DTypeError
 
 pytestmark = pytest.mark.core
 
 
 def test_what_counts_as_integers_and_numbers():
-    assert whole("f", "n", np.int8(3)) == whole("f", "n", ac.tensor(3)) == 3
+    assert as_int("f", "n", np.int8(3)) == as_int("f", "n", ac.tensor(3)) == 3
     assert integers("f", "n", 3) == integers("f", "n", [np.int64(3)]) == (3,)
     assert integers("f", "n", [0, ac.tensor(1)]) == (0, 1)
     assert (
@@ -32,9 +32,9 @@ def test_what_counts_as_integers_and_numbers():
         (
             DTypeError,
             r"f: `n` is 0\.5; it must be an int",
-            lambda: whole("f", "n", 0.5),
+            lambda: as_int("f", "n", 0.5),
         ),
-        (ArgumentError, "does not fit into int64", lambda: whole("f", "n", 2**63)),
+        (ArgumentError, "does not fit into int64", lambda: as_int("f", "n", 2**63)),
         (
             DTypeError,
             "`n` is 'ab'; it must be an int",

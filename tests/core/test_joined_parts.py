@@ -10,7 +10,7 @@ import pytest
 
 import autocalc as ac
 from autocalc._dispatch._arrays import arrays, reshaped_view
-from autocalc._dispatch._joined import lying_together, stretches
+from autocalc._dispatch._slice_ranges import common_storage, slice_ranges
 from autocalc.nn import functional
 
 SHAPE = (3, 6, 2)
@@ -76,7 +76,7 @@ def test_parts_that_fill_the_whole_are_copied(
 )
 def test_other_parts_are_added_to_zeros(indices: list[Any]) -> None:
     values = [(i, np.random.default_rng(0).random(SHAPE)[i]) for i in indices]
-    assert stretches(SHAPE, indices) is None
+    assert slice_ranges(SHAPE, indices) is None
     out, owned = arrays.joined(SHAPE, values)
     assert owned
     assert np.array_equal(out, summed(SHAPE, values))
@@ -97,7 +97,7 @@ def test_parts_of_one_memory_are_the_result() -> None:
 def test_parts_elsewhere_are_no_such_memory(odd: str) -> None:
     memory = np.random.default_rng(0).random((4, 3) if odd != "size" else (5, 3))
     values = [memory[0:2], memory[2:4]]
-    places = stretches((4, 3), [(slice(0, 2), ...), (slice(2, 4), ...)])
+    places = slice_ranges((4, 3), [(slice(0, 2), ...), (slice(2, 4), ...)])
     assert places is not None
     if odd == "order":
         values.reverse()
@@ -107,7 +107,7 @@ def test_parts_elsewhere_are_no_such_memory(odd: str) -> None:
         values[1] = memory.ravel()[6:].reshape(3, 2).T
     elif odd == "dtype":
         values = [value.view(np.int64) for value in values]
-    assert lying_together((4, 3), places, values) is None
+    assert common_storage((4, 3), places, values) is None
 
 
 def test_gradient_of_parts_used_beside_the_whole() -> None:

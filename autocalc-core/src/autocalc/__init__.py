@@ -105,22 +105,22 @@ from autocalc._ops.functional import vstack as row_stack
 from autocalc._ops.functional._einsum import einsum
 from autocalc._ops.functional.arranging import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.combining import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.compounds import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.contractions import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.counting import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.diagonals import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.elementwise_composites import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.inspection import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.magnitudes import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.matrices import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.mixtures import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.ordering import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.parting import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.placing import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.pointwise import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.repeating import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.scans import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.scattering import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.shapes import detach
+from autocalc._ops.functional.special import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.splitting import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.statistics import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.vector_norms import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.platform import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.rng_state import get_rng_state, initial_seed, seed, set_rng_state
 from autocalc._ops.typed_tensors import *  # noqa: F403  # its __all__ names them
@@ -317,22 +317,22 @@ __all__ = [
 __all__ += _memory_format.__all__
 __all__ += _platform.__all__
 __all__ += _typed.__all__
-__all__ += _functional.mixtures.__all__
+__all__ += _functional.elementwise_composites.__all__
 __all__ += _functional.inspection.__all__
 __all__ += _functional.pointwise.__all__
 __all__ += _functional.ordering.__all__
 __all__ += _functional.arranging.__all__
 __all__ += _functional.diagonals.__all__
-__all__ += _functional.parting.__all__
-__all__ += _functional.placing.__all__
+__all__ += _functional.splitting.__all__
+__all__ += _functional.scattering.__all__
 __all__ += _functional.repeating.__all__
 __all__ += _functional.scans.__all__
 __all__ += _functional.statistics.__all__
 __all__ += _functional.counting.__all__
-__all__ += _functional.compounds.__all__
+__all__ += _functional.special.__all__
 __all__ += _functional.combining.__all__
 __all__ += _functional.contractions.__all__
-__all__ += _functional.magnitudes.__all__
+__all__ += _functional.vector_norms.__all__
 __all__ += _functional.matrices.__all__
 
 #: Shapes are plain tuples.

@@ -6,8 +6,6 @@ All take batches [..., m, n], compute in float64 and round once.
 
 from __future__ import annotations
 
-from autocalc._ops.functional.magnitudes import linalg_norm as norm
-from autocalc._ops.functional.magnitudes import matrix_norm, vector_norm
 from autocalc._ops.functional.matrices import (
     cholesky,
     det,
@@ -23,6 +21,8 @@ from autocalc._ops.functional.matrices import (
     svdvals,
 )
 from autocalc._ops.functional.products import matmul
+from autocalc._ops.functional.vector_norms import linalg_norm as norm
+from autocalc._ops.functional.vector_norms import matrix_norm, vector_norm
 from autocalc.errors import LinAlgError
 
 __all__ = [

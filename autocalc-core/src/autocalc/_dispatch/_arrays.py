@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._joined import lying_together, stretches
 from autocalc._dispatch._layout import empty_as, empty_channels_last, is_channels_last
 from autocalc._dispatch._select import Decomposed
+from autocalc._dispatch._slice_ranges import common_storage, slice_ranges
 from autocalc._dispatch._state import current
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._kernels.spec import Array, DType, Shape
@@ -186,13 +186,13 @@ class Arrays:
         they lie in one memory as they should, that is the result.
         """
         values = [value for _, value in parts]
-        places = stretches(shape, [index for index, _ in parts])
+        places = slice_ranges(shape, [index for index, _ in parts])
         if places is None:
             total = self.zeros(shape, values[0].dtype)
             for index, value in parts:
                 self.add_into_slice(total, index, value)
             return total, True
-        whole = lying_together(shape, places, values)
+        whole = common_storage(shape, places, values)
         if whole is not None:
             return whole, False
         out = self.empty_like(values[0], shape)

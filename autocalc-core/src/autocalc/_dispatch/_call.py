@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch._layout import Lie, keeps_layout, lie_of
+from autocalc._dispatch._layout import LayoutPlan, keeps_layout, plan_layout
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed, Entry, Selection
 from autocalc._dispatch._state import current
 from autocalc._kernels.kernel_set import DispatchKey
@@ -16,7 +16,7 @@ Metas = tuple[Any, ...]
 
 #: Kernel, metas of the wanted outputs, attributes that the caller left out, and how
 #: operands lie where results are not to be in row-major order.
-Plan = tuple[Entry, Metas, tuple[Any, ...], Lie | None]
+Plan = tuple[Entry, Metas, tuple[Any, ...], LayoutPlan | None]
 
 
 class KernelCall:
@@ -73,14 +73,14 @@ class KernelCall:
         plan = selection.tables[self.index].get(key)
         if plan is None:
             plan = self._plan(selection, key, args, want)
-        kernel, metas, more, lie = plan
+        kernel, metas, more, layout_plan = plan
         if kernel.__class__ is Decomposed:
             n = self._n_operands
             return kernel.compute(args[:n], args[n:] + more, want | self._mandatory)
         empty = selection.empty
-        if lie is not None:
-            args = lie.operands(Decomposed.arrays, args)
-            outs = lie.empty(empty, metas)
+        if layout_plan is not None:
+            args = layout_plan.operands(Decomposed.arrays, args)
+            outs = layout_plan.empty(empty, metas)
             kernel(*outs, *args, *more)
             return outs[0] if self._single else outs
         if self._single:
@@ -108,25 +108,25 @@ class KernelCall:
         metas = self._metas(operands, attributes, None)
         wanted = want | self._mandatory
         key = self._dispatch_key(operands, attributes, metas, wanted, 0)
-        lie = self._lie(selection, operands, metas, key)
-        key = key if lie is None else lie.described(key)
+        layout_plan = self._layout_plan(selection, operands, metas, key)
+        key = key if layout_plan is None else layout_plan.described(key)
         kernel = selection.decide(self.spec, key)
         more = attributes[len(given) :]
         if self.spec.accumulates and kernel.__class__ is not Decomposed:
             more = (*more, 0)
         metas = tuple(meta if wanted >> i & 1 else None for i, meta in enumerate(metas))
-        plan = kernel, metas, more, lie
+        plan = kernel, metas, more, layout_plan
         selection.remember(self.index, cache_key, plan)
         return plan
 
-    def _lie(
+    def _layout_plan(
         self, selection: Selection, operands: Any, metas: Metas, key: DispatchKey
-    ) -> Lie | None:
+    ) -> LayoutPlan | None:
         """Return how operands and results of a plain call lie, if not in rows."""
         if not self._keeps_layout:
             return None
         preferred = selection.prefers_channels_last(self.spec, key)
-        return lie_of(self.spec, operands, metas, preferred)
+        return plan_layout(self.spec, operands, metas, preferred)
 
     def _call_into(
         self,
@@ -202,11 +202,11 @@ class KernelCall:
         inputs = operands[len(self.spec.writes) :]
         return self._dispatch_key(inputs, attributes, metas, wanted, accumulate)
 
-    def lie(self, *args: Any) -> Lie | None:
+    def layout_plan(self, *args: Any) -> LayoutPlan | None:
         """Return how operands and results lie, without running the call."""
         operands = args[: self._n_operands]
         metas = self._metas(operands, self._attributes(args[self._n_operands :]), None)
-        return self._lie(current().selection, operands, metas, self.key(*args))
+        return self._layout_plan(current().selection, operands, metas, self.key(*args))
 
     def _free(self, into: Any, shape: Any, dtype: Any) -> Meta | None:
         """Return what the caller says of the result, where the inputs say nothing."""

@@ -10,7 +10,7 @@ from autocalc import _config
 from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._cpu import cpu_features, cpu_name, detected_features
-from autocalc._dispatch._layout import Lie
+from autocalc._dispatch._layout import LayoutPlan
 from autocalc._dispatch._plugins import Refusal, registry
 from autocalc._dispatch._select import Candidate
 from autocalc._dispatch._state import current
@@ -96,8 +96,8 @@ def explain(kernel: str, *args: Any, **options: Any) -> Explanation:
     operands = [_array(x) for x in args[:needed]]
     operands += [None] * (needed - len(operands))
     key = call.key(*operands, *args[needed:], **options)
-    lie = _lie(call, operands, args[needed:])
-    key = key if lie is None else lie.described(key)
+    layout_plan = _layout_plan(call, operands, args[needed:])
+    key = key if layout_plan is None else layout_plan.described(key)
     selection = current().selection
     candidates = tuple(selection.candidates(spec, key))
     try:
@@ -112,21 +112,23 @@ def explain(kernel: str, *args: Any, **options: Any) -> Explanation:
         chosen,
         candidates,
         tuple(r for r in found.refusals if r.subject not in found.sets),
-        {**info, **_layout(call, lie)},
+        {**info, **_layout(call, layout_plan)},
     )
 
 
-def _lie(call: KernelCall, operands: list[Any], attributes: Any) -> Lie | None:
+def _layout_plan(
+    call: KernelCall, operands: list[Any], attributes: Any
+) -> LayoutPlan | None:
     if call.spec.free or call.spec.writes:
         return None
-    return call.lie(*operands, *attributes)
+    return call.layout_plan(*operands, *attributes)
 
 
-def _layout(call: KernelCall, lie: Lie | None) -> dict[str, str]:
+def _layout(call: KernelCall, layout_plan: LayoutPlan | None) -> dict[str, str]:
     """Return where images lie differently from what is usual, and are copied first."""
-    if lie is None:
+    if layout_plan is None:
         return {}
-    copied = [call.spec.inputs[i].name for i in lie.copied]
+    copied = [call.spec.inputs[i].name for i in layout_plan.copied]
     first = f", after a copy of {', '.join(copied)}" if copied else ""
     return {"layout": f"channels-last{first}"}
 

@@ -50,7 +50,7 @@ def empty_as(empty: Empty, shape: Shape, dtype: DType, *operands: Array) -> Arra
     return empty(shape, dtype)
 
 
-class Lie(NamedTuple):
+class LayoutPlan(NamedTuple):
     """What a call does so that its results lie channels-last.
 
     Attributes
@@ -110,9 +110,9 @@ def keeps_layout(spec: KernelSpec) -> bool:
     return spec.layout in {"like", "prefers channels-last"}
 
 
-def lie_of(
+def plan_layout(
     spec: KernelSpec, operands: Sequence[Any], metas: Sequence[Any], preferred: bool
-) -> Lie | None:
+) -> LayoutPlan | None:
     """Return how a call's operands and results lie; None for row-major results.
 
     `preferred`: the kernel is faster channels-last, whatever it is given.
@@ -127,7 +127,7 @@ def lie_of(
         isinstance(meta, Meta) and len(meta.shape) == 4 and o.name not in _WEIGHTS
         for o, meta in zip(spec.outputs, metas, strict=True)
     )
-    return Lie(copied, outputs)
+    return LayoutPlan(copied, outputs)
 
 
 def _images(

@@ -70,7 +70,7 @@ def reaching(roots: Iterable[Edge], wanted: set[Any]) -> set[Any]:
     return needed
 
 
-HANDED_ON, FRESH, OWNED, PARTS = 0, 1, 2, 3
+BORROWED, FRESH, OWNED, PARTS = 0, 1, 2, 3
 
 
 class Parts:
@@ -80,14 +80,14 @@ class Parts:
     queries, keys and values do, or to fill the whole without a gap.
     """
 
-    __slots__ = ("held", "room", "shape")
+    __slots__ = ("held", "remaining", "shape")
 
     def __init__(self, shape: Any) -> None:
         self.shape = shape
         self.held: list[tuple[Any, Any]] = []
         #: Elements that may still wait: no more than the whole has, so that a loop
         #: over overlapping slices does not hold them all.
-        self.room = math.prod(shape)
+        self.remaining = math.prod(shape)
 
 
 class Walk:
@@ -95,7 +95,7 @@ class Walk:
 
     What has arrived at a node or leaf is a flat list ``[node, sum, fresh, ...]`` with
     a pair for each output: the sum of its cotangents, and what is known of its memory.
-    `HANDED_ON`, the incoming cotangent itself, is never written; `FRESH` from a rule
+    `BORROWED`, the incoming cotangent itself, is never written; `FRESH` from a rule
     may be, unless `k` says that it is a view; `OWNED` the walk has made itself.  In the
     place of a sum, `PARTS` is a `Parts`.
 
@@ -142,7 +142,7 @@ class Walk:
     ) -> None:
         """Walk back from `roots`; then `leaves` and `captured` hold the gradients."""
         for root, cotangent in zip(roots, cotangents, strict=True):
-            self.add(root, cotangent, HANDED_ON)
+            self.add(root, cotangent, BORROWED)
         wanted = list(capture)
         heap, reached = self.heap, self.reached
         while heap:
@@ -153,7 +153,7 @@ class Walk:
             for captured, slot in wanted:
                 if captured is node:
                     self.captured[node, slot] = arrived[1 + 2 * slot]
-                    arrived[2 + 2 * slot] = HANDED_ON
+                    arrived[2 + 2 * slot] = BORROWED
             if node.hooks is not None:
                 self.run_hooks(node, arrived)
             if self.needed is None or any(leads(e, self.needed) for e in node.edges):
@@ -189,20 +189,20 @@ class Walk:
                 new = result is not g if single else _is_new(result, g)
                 if ids is not None:
                     alone = ids.count(id(result)) == 1
-                self.add(edge, result, FRESH if new and alone else HANDED_ON)
+                self.add(edge, result, FRESH if new and alone else BORROWED)
         if not self.keep and node.saved:
             node.saved = FREED
 
     def place(self, edge: Any) -> tuple[list[Any], int]:
         """Return where the cotangent for `edge` is summed; reach its node."""
         if edge.__class__ is Leaf:
-            return self.leaves.setdefault(edge, [edge, None, HANDED_ON]), 1
+            return self.leaves.setdefault(edge, [edge, None, BORROWED]), 1
         node, at = (edge, 1)
         if edge.__class__ is Output:
             node, at = edge.node, 1 + 2 * edge.slot
         arrived = self.reached.get(node.serial)
         if arrived is None:
-            arrived = [node, *(None, HANDED_ON) * node.op.n_outputs]
+            arrived = [node, *(None, BORROWED) * node.op.n_outputs]
             self.reached[node.serial] = arrived
             heappush(self.heap, -node.serial)
         return arrived, at
@@ -257,8 +257,8 @@ class Walk:
             self.parted += 1
         if arrived[at + 1] == PARTS:
             total.held.append((part.index, part.value))
-            total.room -= math.prod(part.value.shape)
-            if total.room < 0:
+            total.remaining -= math.prod(part.value.shape)
+            if total.remaining < 0:
                 self.join(arrived, at)
             return
         if total is None:
@@ -272,7 +272,7 @@ class Walk:
         """Put the sum of parts in their place."""
         parts = arrived[at]
         value, owned = self.k.joined(parts.shape, parts.held)
-        arrived[at], arrived[at + 1] = value, OWNED if owned else HANDED_ON
+        arrived[at], arrived[at + 1] = value, OWNED if owned else BORROWED
         self.parted -= 1
 
     def join_all(self, arrived: list[Any]) -> None:
@@ -288,7 +288,7 @@ class Walk:
             at = 1 + 2 * slot
             if arrived[at] is not None:
                 arrived[at] = self.hooked(hooks, arrived[at])
-                arrived[at + 1] = HANDED_ON
+                arrived[at + 1] = BORROWED
 
 
 def _is_new(result: Any, incoming: tuple[Any, ...]) -> bool:

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from autocalc._methods import (
     aliases,
-    answers,
     arithmetic,
     arranging,
     creation,
     elementwise_methods,
     gradients,
-    less_common,
     ordering,
-    placing,
     pointwise,
     pointwise_writes,
     products,
+    properties,
     reductions,
+    scatter,
     shape_writes,
     shapes,
+    special,
     writes,
 )
 from autocalc._ops import elementwise, functional
@@ -40,13 +40,13 @@ CLASSES = (
     shapes.Shapes,
     writes.Writes,
     pointwise_writes.PointwiseWrites,
-    placing.Placing,
+    scatter.Placing,
     arranging.Arranging,
     creation.Creation,
     gradients.Gradients,
     shape_writes.ShapeWrites,
-    less_common.LessCommon,
-    answers.Answers,
+    special.LessCommon,
+    properties.Answers,
     aliases.Aliases,
 )
 

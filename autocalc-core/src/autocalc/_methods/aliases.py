@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from autocalc._methods.elementwise_methods import Elementwise
-from autocalc._methods.less_common import LessCommon
 from autocalc._methods.pointwise import Pointwise
 from autocalc._methods.pointwise_writes import PointwiseWrites
 from autocalc._methods.products import Products
+from autocalc._methods.special import LessCommon
 from autocalc._methods.writes import Writes
 
 

@@ -9,20 +9,20 @@ from typing import Any, TypeAlias
 from autocalc._ops._coerce import Number
 from autocalc._ops._op import not_a_tensor
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import integers, whole
+from autocalc._tensor.checks import as_int, integers
 from autocalc.errors import DimensionError, DTypeError, ShapeError
 
 __all__ = [
     "Dims",
     "Operand",
+    "as_int",
     "axes_of",
     "axis_of",
-    "checked",
+    "check_tensor",
     "full_shape",
     "integers",
     "min_of",
     "numbers_only",
-    "whole",
 ]
 
 Dims: TypeAlias = int | Sequence[int] | None
@@ -48,7 +48,7 @@ def axes_of(where: str, x: Tensor, dim: Dims) -> tuple[int, ...]:
 def axis_of(where: str, dim: int, ndim: int) -> int:
     """Return `dim` counted from the left; 0 and -1 are allowed for 0-d tensors."""
     if dim.__class__ is not int:
-        dim = whole(where, "dim", dim)
+        dim = as_int(where, "dim", dim)
     limit = max(ndim, 1)
     if not -limit <= dim < limit:
         message = (
@@ -59,7 +59,7 @@ def axis_of(where: str, dim: int, ndim: int) -> int:
     return dim % limit
 
 
-def checked(where: str, x: Any) -> Tensor:
+def check_tensor(where: str, x: Any) -> Tensor:
     if not isinstance(x, Tensor):
         raise not_a_tensor(where, x)
     return x

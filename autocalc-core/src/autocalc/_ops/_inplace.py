@@ -8,14 +8,14 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._kernels.table import TABLE
 from autocalc._ops import elementwise, functional
-from autocalc._ops._arguments import whole
+from autocalc._ops._arguments import as_int
 from autocalc._ops._coerce import as_operand
-from autocalc._ops._drawn import integers_below
-from autocalc._ops._family import base_of, cut
-from autocalc._ops._filled import number
+from autocalc._ops._fill import number
+from autocalc._ops._random_draws import integers_below
+from autocalc._ops._view_tracker import base_of, leave_base
 from autocalc._ops.creation import bernoulli, rand_like, random_into
 from autocalc._ops.functional._writing import check_writable, fill_, write
-from autocalc._ops.parts import written
+from autocalc._ops.parts import record_write
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -131,7 +131,7 @@ def detach_(x: Tensor) -> Tensor:
     """Cut the history off."""
     x._edge = None
     if base_of(x) is not x:
-        cut(x)
+        leave_base(x)
     return x
 
 
@@ -165,7 +165,7 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
         arrays.copy(out, into=x._array)
     x._cell().count += 1
     if recorded:
-        written(x, None)
+        record_write(x, None)
     return x
 
 
@@ -180,7 +180,7 @@ def bernoulli_(x: Tensor, p: Any, generator: Any) -> Tensor:
 
 def random_(x: Tensor, low: int, high: int | None, generator: Any) -> Tensor:
     """Draw integers; by default up to what the dtype holds exactly."""
-    low = whole("random_", "low", low)
+    low = as_int("random_", "low", low)
     if high is None and low != 0:
         low, high = 0, low
     if high is None:

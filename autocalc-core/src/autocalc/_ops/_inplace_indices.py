@@ -13,10 +13,10 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._arguments import axis_of
 from autocalc._ops._coerce import Number
-from autocalc._ops._family import base_of
 from autocalc._ops._inplace import apply_
+from autocalc._ops._view_tracker import base_of
 from autocalc._ops.creation import tensor
-from autocalc._ops.functional import placing
+from autocalc._ops.functional import scattering
 from autocalc._ops.functional._index import (
     fitting,
     part_of,
@@ -56,7 +56,7 @@ def by_index_(name: str, x: Tensor, dim: int, index: Tensor, source: Tensor) -> 
     recorded = check_writable(f"{name}_", x, source)
     if recorded or not _alone(x, index, source):
         return apply_(name, x, dim, index, source)
-    placing.by_index(name, _writer(name), x, dim, index, source)
+    scattering.by_index(name, _writer(name), x, dim, index, source)
     x._bump()
     return x
 
@@ -69,7 +69,7 @@ def along_(name: str, x: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:
         axis = axis_of(name, dim, x.ndim)
         sizes = enumerate(zip(index.shape, x.shape, strict=True))
         if all(n == m or i == axis for i, (n, m) in sizes):
-            placing.along(name, _writer(name), x, dim, index, src)
+            scattering.along(name, _writer(name), x, dim, index, src)
             x._bump()
             return x
     return apply_(name, x, dim, index, src)
@@ -80,8 +80,8 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
     recorded = check_writable("masked_fill_", x, value)
     if recorded or not isinstance(mask, Tensor):
         return apply_("masked_fill", x, mask, value)
-    holds = placing.checked_mask("masked_fill", mask)._array
-    number = placing.checked_number("masked_fill", x, value)._array
+    holds = scattering.checked_mask("masked_fill", mask)._array
+    number = scattering.checked_number("masked_fill", x, value)._array
     a = x._array
     fits = broadcast_shapes("masked_fill", x.shape, holds.shape) == x.shape
     if not fits or arrays.may_overlap(a, holds) or arrays.may_overlap(a, number):

@@ -12,7 +12,7 @@ from typing import Any
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
 from autocalc._ops import functional
-from autocalc._ops._family import Family, base_of
+from autocalc._ops._view_tracker import ViewTracker, base_of
 from autocalc._tensor import Tensor, make
 from autocalc.errors import GradError
 
@@ -46,7 +46,7 @@ def _hand_over(x: Tensor) -> None:
     """Give what `x` is the base of to a new tensor, and make `x` a view of that."""
     base = make(x._array, x._edge)
     base._version = x._cell()
-    base._view = family = x._view or Family()
+    base._view = family = x._view or ViewTracker()
     for one in family.views:
         view = one()
         if view is not None and base_of(view) is x:

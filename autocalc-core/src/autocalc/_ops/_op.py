@@ -24,8 +24,8 @@ from autocalc._graph._node import Node, Output, Version
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._kernels.table import TABLE
 from autocalc._ops._coerce import coerce_pair, promote_pair, to_float
-from autocalc._ops._family import relate
 from autocalc._ops._rule import Op, Rule, Saves
+from autocalc._ops._view_tracker import register_view
 from autocalc._tensor import Tensor, make
 
 #: Operators by kernel name, in the kernels' calling convention.
@@ -268,7 +268,7 @@ def view(name: str) -> Callable[[Callable[..., Any]], Operator]:
             if edge is not None and current().grad:
                 shapes = (a.shape,)
                 result._edge = Node(op, (edge,), (), (), shapes, a.dtype, attributes)
-            relate(result, x, op, attributes, a.shape)
+            register_view(result, x, op, attributes, a.shape)
             return result
 
         return operator(call, op, function.__doc__ or "")

@@ -7,16 +7,16 @@ from typing import Any, TypeVar
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import as_operand
-from autocalc._ops._family import base_of
+from autocalc._ops._view_tracker import base_of
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 T = TypeVar("T")
 
 
-def given(where: str, result: T, out: Any) -> T:
+def apply_out(where: str, result: T, out: Any) -> T:
     """Return `result`, or `out` with `result` in it.
 
     Where the result is several tensors, so is `out`.
@@ -29,7 +29,7 @@ def given(where: str, result: T, out: Any) -> T:
     if out is None:
         return result
     if isinstance(result, Tensor):
-        same: T = written(where, result, out)  # type: ignore[assignment]  # a Tensor, as T is
+        same: T = copy_to_out(where, result, out)  # type: ignore[assignment]  # a Tensor, as T is
         return same
     parts: Any = result
     if not isinstance(out, (tuple, list)) or len(out) != len(parts):
@@ -38,13 +38,13 @@ def given(where: str, result: T, out: Any) -> T:
             f"{len(parts)} tensors, as the result is."
         )
         raise ArgumentError(message)
-    tensors = [written(where, one, to) for one, to in zip(parts, out, strict=True)]
+    tensors = [copy_to_out(where, one, to) for one, to in zip(parts, out, strict=True)]
     kind: Any = type(parts)
     whole: T = kind(*tensors) if hasattr(kind, "_fields") else kind(tensors)
     return whole
 
 
-def written(where: str, result: Tensor, out: Tensor) -> Tensor:
+def copy_to_out(where: str, result: Tensor, out: Tensor) -> Tensor:
     """Copy `result` into `out`, converted; return `out`.
 
     An `out` without elements takes the shape of the result, so that
@@ -59,7 +59,7 @@ def written(where: str, result: Tensor, out: Tensor) -> Tensor:
     GradError
         If either takes part in a gradient.
     """
-    checked(where, out)
+    check_tensor(where, out)
     if current().grad and (out._edge or result._edge):
         message = (
             f"{where}: `out` takes no part in a gradient, but an operand or `out` "

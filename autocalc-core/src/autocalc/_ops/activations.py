@@ -37,8 +37,8 @@ def _(k: Any, n: Any, h: Any) -> Any:
     da = None
     if n.needs(1):
         s, q = _both_sigmoids(k, a)
-        bend = k.add(k.mul(a, k.sub(q, s)), k.constant(2, a))
-        da = k.mul(k.mul(h, g), k.mul(k.mul(s, q), bend))
+        second_derivative = k.add(k.mul(a, k.sub(q, s)), k.constant(2, a))
+        da = k.mul(k.mul(h, g), k.mul(k.mul(s, q), second_derivative))
     return k.silu_backward(h, a) if n.needs(0) else None, da
 
 
@@ -62,12 +62,16 @@ def _(k: Any, n: Any, h: Any) -> Any:
     da = None
     if n.needs(1):
         exact = approximate == "none"
-        bend = _gelu_bend(k, a) if exact else _gelu_tanh_bend(k, a)
-        da = k.mul(k.mul(h, g), bend)
+        second_derivative = (
+            _gelu_second_derivative(k, a)
+            if exact
+            else _gelu_tanh_second_derivative(k, a)
+        )
+        da = k.mul(k.mul(h, g), second_derivative)
     return k.gelu_backward(h, a, approximate) if n.needs(0) else None, da
 
 
-def _gelu_bend(k: Any, a: Any) -> Any:
+def _gelu_second_derivative(k: Any, a: Any) -> Any:
     """Return f'' = phi(a) (2 - a^2), phi the normal density."""
     square = k.mul(a, a)
     density = k.exp(k.mul(square, k.constant(-0.5, a)))
@@ -75,7 +79,7 @@ def _gelu_bend(k: Any, a: Any) -> Any:
     return k.mul(k.mul(density, peak), k.sub(k.constant(2, a), square))
 
 
-def _gelu_tanh_bend(k: Any, a: Any) -> Any:
+def _gelu_tanh_second_derivative(k: Any, a: Any) -> Any:
     """Return f'' = s q (2 z' + a (z'^2 (q - s) + z'')), of f = a sigmoid(z).
 
     s = sigmoid(z), q = sigmoid(-z), z = c (a + 0.044715 a^3), c = 2 sqrt(2 / pi).
@@ -116,9 +120,9 @@ def _(k: Any, n: Any, h: Any) -> Any:
     if n.needs(1):
         z = k.mul(a, k.constant(beta, a))
         s, q = _both_sigmoids(k, z)
-        bend = k.mul(k.mul(s, q), k.constant(beta, a))
+        second_derivative = k.mul(k.mul(s, q), k.constant(beta, a))
         above = k.compare(z, k.constant(threshold, a), "gt")
-        bend = k.where(above, k.constant(0, a), bend)
-        da = k.mul(k.mul(h, g), bend)
+        second_derivative = k.where(above, k.constant(0, a), second_derivative)
+        da = k.mul(k.mul(h, g), second_derivative)
     dg = k.softplus_backward(h, a, beta, threshold) if n.needs(0) else None
     return dg, da

@@ -8,17 +8,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._ops._drawn import (
-    rand,
-    rand_like,
-    randint,
-    randint_like,
-    randn,
-    randn_like,
-    random_into,
-    randperm,
-)
-from autocalc._ops._filled import (
+from autocalc._ops._fill import (
     arange,
     empty,
     empty_like,
@@ -31,6 +21,16 @@ from autocalc._ops._filled import (
     ones_like,
     zeros,
     zeros_like,
+)
+from autocalc._ops._random_draws import (
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    random_into,
+    randperm,
 )
 from autocalc._ops.distributions import bernoulli, multinomial, normal
 from autocalc._tensor import Tensor, dtypes, make

@@ -120,10 +120,10 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 # The root of `std`, where 0 has the gradient 0.  It comes before `sqrt`, whose place
 # among the operators is thereby its own.
-root = unary("sqrt", saves="out")
+sqrt_zero_grad = unary("sqrt", saves="out")
 
 
-@root.vjp
+@sqrt_zero_grad.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     (y,) = n.saved
     zero = k.constant(0, g)

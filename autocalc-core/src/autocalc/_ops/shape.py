@@ -10,9 +10,9 @@ from autocalc._dispatch._arrays import arrays, reshaped_view
 from autocalc._dispatch._layout import PIXELS, PLANES, is_channels_last
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node, Partial
-from autocalc._ops._family import cut, is_alone
 from autocalc._ops._op import nary, view
 from autocalc._ops._rule import Op
+from autocalc._ops._view_tracker import is_alone, leave_base
 from autocalc._tensor import Tensor, make
 
 
@@ -196,13 +196,13 @@ def reshape(x: Tensor, shape: Any) -> Tensor:
     """Return `x` in another shape: a view, or of a copy where strides forbid one."""
     a = x._array
     if not a.flags.c_contiguous and reshaped_view(a, shape) is None:
-        return unshared(reshape_view(clone(x), shape))
+        return detach_from_base(reshape_view(clone(x), shape))
     return reshape_view(x, shape)
 
 
 def channels_last(x: Tensor) -> Tensor:
     """Return a copy of `x` [N, C, H, W] that lies channels-last."""
-    return unshared(permute(clone(permute(x, PIXELS)), PLANES))
+    return detach_from_base(permute(clone(permute(x, PIXELS)), PLANES))
 
 
 def store_in_rows(x: Tensor) -> bool:
@@ -216,9 +216,9 @@ def store_in_rows(x: Tensor) -> bool:
     return True
 
 
-def unshared(x: Tensor) -> Tensor:
+def detach_from_base(x: Tensor) -> Tensor:
     """Return `x`, a view of a tensor that nobody else has: it may be written."""
-    cut(x)
+    leave_base(x)
     return x
 
 

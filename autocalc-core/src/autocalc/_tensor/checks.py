@@ -14,7 +14,7 @@ from autocalc.errors import ArgumentError, DTypeError
 _LARGEST = 2**63
 
 
-def whole(where: str, name: str, value: Any) -> int:
+def as_int(where: str, name: str, value: Any) -> int:
     """Return an integer argument; a 0-d integer tensor counts as one."""
     try:
         if not isinstance(value, bool):
@@ -32,8 +32,8 @@ def whole(where: str, name: str, value: Any) -> int:
 def integers(where: str, name: str, value: Any) -> tuple[int, ...]:
     """Return one integer, or a list or tuple of them, as a tuple."""
     if not isinstance(value, (list, tuple)):
-        return (whole(where, name, value),)
-    return tuple([n if n.__class__ is int else whole(where, name, n) for n in value])
+        return (as_int(where, name, value),)
+    return tuple([n if n.__class__ is int else as_int(where, name, n) for n in value])
 
 
 def sequence(where: str, name: str, values: Any) -> list[Any]:

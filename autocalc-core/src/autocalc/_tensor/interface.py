@@ -193,108 +193,6 @@ class TensorInterface(Generic[TensorT]):
         """Divide by `other`, in place; return x."""
         ...
 
-    is_cpu: builtins.bool
-
-    is_cuda: builtins.bool
-
-    is_mps: builtins.bool
-
-    is_xpu: builtins.bool
-
-    is_meta: builtins.bool
-
-    is_sparse: builtins.bool
-
-    is_quantized: builtins.bool
-
-    is_nested: builtins.bool
-
-    def ndimension(self) -> builtins.int:
-        """Return the number of dimensions."""
-        ...
-
-    def nelement(self) -> builtins.int:
-        """Return the number of elements."""
-        ...
-
-    def is_signed(self) -> builtins.bool:
-        """Return whether the dtype has negative values."""
-        ...
-
-    def is_complex(self) -> builtins.bool:
-        """Return False: there are no complex dtypes."""
-        ...
-
-    def is_nonzero(self) -> builtins.bool:
-        """Return whether the one element is not 0."""
-        ...
-
-    def is_pinned(self) -> builtins.bool:
-        """Return False: memory is pinned for copies to devices."""
-        ...
-
-    def is_shared(self) -> builtins.bool:
-        """Return False: processes share memory through data loaders alone."""
-        ...
-
-    def is_inference(self) -> builtins.bool:
-        """Return False: tensors made under `inference_mode` are like all others."""
-        ...
-
-    def is_same_size(self, other: TensorT) -> builtins.bool:
-        """Return whether the shapes are equal."""
-        ...
-
-    def get_device(self) -> builtins.int:
-        """Return -1, the number of the CPU."""
-        ...
-
-    def storage_offset(self) -> builtins.int:
-        """Return how many elements of the base lie before the first one."""
-        ...
-
-    def pin_memory(self) -> TensorT:
-        """Return x itself: no device copies from it."""
-        ...
-
-    def share_memory_(self) -> TensorT:
-        """Return x itself."""
-        ...
-
-    def cuda(
-        self,
-        device: builtins.int | str | Device | None = None,
-        non_blocking: builtins.bool = False,
-    ) -> TensorT:
-        """Raise: there is no CUDA device."""
-        ...
-
-    def type(self, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
-        """Return x in another dtype, or, without one, the name of its own."""
-        ...
-
-    def byte(self) -> TensorT:
-        """Return x as uint8."""
-        ...
-
-    def char(self) -> TensorT:
-        """Return x as int8."""
-        ...
-
-    def short(self) -> TensorT:
-        """Return x as int16."""
-        ...
-
-    @property
-    def H(self) -> TensorT:
-        """The transpose of a matrix, its numbers being real: a view."""
-        ...
-
-    @property
-    def mH(self) -> TensorT:
-        """The last two dimensions exchanged, the numbers being real: a view."""
-        ...
-
     def __add__(self, other: Any) -> TensorT: ...
 
     def __radd__(self, other: Any) -> TensorT: ...
@@ -793,245 +691,6 @@ class TensorInterface(Generic[TensorT]):
         """Add d(self)/d(leaf) to the `grad` of every leaf that requires one."""
         ...
 
-    def asinh(self) -> TensorT:
-        """Return the number whose hyperbolic sine is x, element by element."""
-        ...
-
-    def asinh_(self) -> TensorT:
-        """Take `asinh` of every element, in place; return x."""
-        ...
-
-    def acosh(self) -> TensorT:
-        """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1."""
-        ...
-
-    def acosh_(self) -> TensorT:
-        """Take `acosh` of every element, in place; return x."""
-        ...
-
-    def atanh(self) -> TensorT:
-        """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1."""
-        ...
-
-    def atanh_(self) -> TensorT:
-        """Take `atanh` of every element, in place; return x."""
-        ...
-
-    def logit(self, eps: builtins.float | None = None) -> TensorT:
-        """Return what `ac.logit` makes of x."""
-        ...
-
-    def logit_(self, eps: builtins.float | None = None) -> TensorT:
-        """Take `logit` of every element, in place; return x."""
-        ...
-
-    def xlogy(self, other: Any) -> TensorT:
-        """Return x log(y), which is 0 where x is 0 (and NaN where y is)."""
-        ...
-
-    def xlogy_(self, other: Any) -> TensorT:
-        """Take `xlogy` of every element, in place; return x."""
-        ...
-
-    def logaddexp(self, other: TensorT) -> TensorT:
-        """Return log(e^x + e^y), the larger one taken out."""
-        ...
-
-    def logaddexp2(self, other: TensorT) -> TensorT:
-        """Return log2(2^x + 2^y), the larger one taken out."""
-        ...
-
-    def hypot(self, other: TensorT) -> TensorT:
-        """Return sqrt(x^2 + y^2), without overflow on the way."""
-        ...
-
-    def hypot_(self, other: TensorT) -> TensorT:
-        """Take `hypot` of every element, in place; return x."""
-        ...
-
-    def fmax(self, other: TensorT) -> TensorT:
-        """Return the larger of x and y; of a number and NaN, the number."""
-        ...
-
-    def fmin(self, other: TensorT) -> TensorT:
-        """Return the smaller of x and y; of a number and NaN, the number."""
-        ...
-
-    def float_power(self, exponent: Any) -> TensorT:
-        """Return x to the power y, in float64."""
-        ...
-
-    def float_power_(self, exponent: Any) -> TensorT:
-        """Take `float_power` of every element, in place; return x."""
-        ...
-
-    def signbit(self) -> TensorT:
-        """Return whether x is negative; -0.0 is, too."""
-        ...
-
-    def copysign(self, other: Any) -> TensorT:
-        """Return the size of x with the sign of y."""
-        ...
-
-    def copysign_(self, other: Any) -> TensorT:
-        """Take `copysign` of every element, in place; return x."""
-        ...
-
-    def heaviside(self, values: TensorT) -> TensorT:
-        """Return what `ac.heaviside` makes of x."""
-        ...
-
-    def heaviside_(self, values: TensorT) -> TensorT:
-        """Take `heaviside` of every element, in place; return x."""
-        ...
-
-    def isposinf(self) -> TensorT:
-        """Return whether x is infinity, element by element."""
-        ...
-
-    def isneginf(self) -> TensorT:
-        """Return whether x is -infinity, element by element."""
-        ...
-
-    def deg2rad(self) -> TensorT:
-        """Return angles given in degrees in radians."""
-        ...
-
-    def deg2rad_(self) -> TensorT:
-        """Take `deg2rad` of every element, in place; return x."""
-        ...
-
-    def rad2deg(self) -> TensorT:
-        """Return angles given in radians in degrees."""
-        ...
-
-    def rad2deg_(self) -> TensorT:
-        """Take `rad2deg` of every element, in place; return x."""
-        ...
-
-    def sinc(self) -> TensorT:
-        """Return sin(pi x) / (pi x), which is 1 at 0."""
-        ...
-
-    def sinc_(self) -> TensorT:
-        """Take `sinc` of every element, in place; return x."""
-        ...
-
-    def kthvalue(
-        self, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
-    ) -> tuple[TensorT, TensorT]:
-        """Return what `ac.kthvalue` makes of x."""
-        ...
-
-    def quantile(
-        self,
-        q: Any,
-        dim: builtins.int | None = None,
-        keepdim: builtins.bool = False,
-        *,
-        interpolation: str = "linear",
-    ) -> TensorT:
-        """Return what a share `q` of the elements along `dim` lies below."""
-        ...
-
-    def nanquantile(
-        self,
-        q: Any,
-        dim: builtins.int | None = None,
-        keepdim: builtins.bool = False,
-        *,
-        interpolation: str = "linear",
-    ) -> TensorT:
-        """Return the `quantile` of what is not NaN."""
-        ...
-
-    def cummax(self, dim: builtins.int) -> tuple[TensorT, TensorT]:
-        """Return the (values, indices) of the largest up to each place along `dim`."""
-        ...
-
-    def cummin(self, dim: builtins.int) -> tuple[TensorT, TensorT]:
-        """Return the (values, indices) of the smallest up to each place along `dim`."""
-        ...
-
-    def logcumsumexp(self, dim: builtins.int) -> TensorT:
-        """Return what `ac.logcumsumexp` makes of x."""
-        ...
-
-    def diff(
-        self,
-        n: builtins.int = 1,
-        dim: builtins.int = -1,
-        prepend: TensorT | None = None,
-        append: TensorT | None = None,
-    ) -> TensorT:
-        """Return x_{i+1} - x_i along `dim`, `n` times."""
-        ...
-
-    def dist(self, other: TensorT, p: builtins.float = 2) -> TensorT:
-        """Return the `p`-norm of the difference of two tensors."""
-        ...
-
-    def argwhere(self) -> TensorT:
-        """Return the positions of what is not zero, [n, ndim]: `nonzero`."""
-        ...
-
-    def bincount(
-        self, weights: TensorT | None = None, minlength: builtins.int = 0
-    ) -> TensorT:
-        """Return how often each integer from 0 on occurs, or the sum of its weights."""
-        ...
-
-    def histc(
-        self, bins: builtins.int = 100, min: builtins.float = 0, max: builtins.float = 0
-    ) -> TensorT:
-        """Return what `ac.histc` makes of x."""
-        ...
-
-    def unique_consecutive(
-        self,
-        return_inverse: builtins.bool = False,
-        return_counts: builtins.bool = False,
-        dim: builtins.int | None = None,
-    ) -> TensorT | tuple[TensorT, ...]:
-        """Return the elements without those that repeat the one before."""
-        ...
-
-    def vdot(self, other: TensorT) -> TensorT:
-        """Return the sum of x_i y_i of two vectors; the numbers are real."""
-        ...
-
-    def cross(self, other: TensorT, dim: builtins.int | None = None) -> TensorT:
-        """Return the vector products of 3-vectors along `dim`."""
-        ...
-
-    def kron(self, other: TensorT) -> TensorT:
-        """Return the Kronecker product: each element of x times all of y."""
-        ...
-
-    def diagflat(self, offset: builtins.int = 0) -> TensorT:
-        """Return what `ac.diagflat` makes of x."""
-        ...
-
-    def rot90(self, k: builtins.int = 1, dims: Any = (0, 1)) -> TensorT:
-        """Return what `ac.rot90` makes of x."""
-        ...
-
-    def take(self, index: TensorT) -> TensorT:
-        """Return the elements at places of the flattened `input`, shaped as `index`."""
-        ...
-
-    def put(
-        self, index: TensorT, source: TensorT, accumulate: builtins.bool = False
-    ) -> TensorT:
-        """Return `input` with `source` at, or added to, places of it flattened."""
-        ...
-
-    def put_(
-        self, index: TensorT, source: TensorT, accumulate: builtins.bool = False
-    ) -> TensorT:
-        """Take `put` of every element, in place; return x."""
-        ...
-
     def prod(
         self,
         dim: Any = None,
@@ -1136,122 +795,6 @@ class TensorInterface(Generic[TensorT]):
         dim: builtins.int | None = None,
     ) -> Any:
         """Return the distinct elements, in order."""
-        ...
-
-    def gather(
-        self, dim: builtins.int, index: TensorT, *, sparse_grad: builtins.bool = False
-    ) -> TensorT:
-        """Return the elements that `index` names along `dim`."""
-        ...
-
-    def index_select(self, dim: builtins.int, index: TensorT) -> TensorT:
-        """Return the slices that `index` names along `dim`."""
-        ...
-
-    def take_along_dim(
-        self, indices: TensorT, dim: builtins.int | None = None
-    ) -> TensorT:
-        """Return the elements that `indices` names along `dim`, broadcast."""
-        ...
-
-    def index_put(
-        self, indices: Sequence[Any], values: TensorT, accumulate: builtins.bool = False
-    ) -> TensorT:
-        """Return x with `values` written at, or added to, index tensors."""
-        ...
-
-    def index_put_(
-        self, indices: Sequence[Any], values: TensorT, accumulate: builtins.bool = False
-    ) -> TensorT:
-        """Write `values` at index tensors, or add them, in place; return x."""
-        ...
-
-    def index_add(
-        self,
-        dim: builtins.int,
-        index: TensorT,
-        source: TensorT,
-        *,
-        alpha: builtins.float = 1,
-    ) -> TensorT:
-        """Return x with alpha * source added at `index` along `dim`."""
-        ...
-
-    def index_add_(
-        self,
-        dim: builtins.int,
-        index: TensorT,
-        source: TensorT,
-        *,
-        alpha: builtins.float = 1,
-    ) -> TensorT:
-        """Add alpha * source at `index` along `dim`, in place; return x."""
-        ...
-
-    def index_copy(self, dim: builtins.int, index: TensorT, source: TensorT) -> TensorT:
-        """Return x with `source` written at `index` along `dim`."""
-        ...
-
-    def index_copy_(
-        self, dim: builtins.int, index: TensorT, source: TensorT
-    ) -> TensorT:
-        """Write `source` at `index` along `dim`, in place; return x."""
-        ...
-
-    def index_fill(self, dim: builtins.int, index: TensorT, value: Any) -> TensorT:
-        """Return x with a number at `index` along `dim`."""
-        ...
-
-    def index_fill_(self, dim: builtins.int, index: TensorT, value: Any) -> TensorT:
-        """Write a number at `index` along `dim`, in place; return x."""
-        ...
-
-    def masked_fill(self, mask: TensorT, value: Any) -> TensorT:
-        """Return x with a number where `mask` holds."""
-        ...
-
-    def masked_fill_(self, mask: TensorT, value: Any) -> TensorT:
-        """Write a number where `mask` holds, in place; return x."""
-        ...
-
-    def masked_scatter(self, mask: TensorT, source: TensorT) -> TensorT:
-        """Return x with the elements of `source`, in order, where `mask` holds."""
-        ...
-
-    def masked_scatter_(self, mask: TensorT, source: TensorT) -> TensorT:
-        """Write the elements of `source` where `mask` holds, in place; return x."""
-        ...
-
-    def scatter(
-        self,
-        dim: builtins.int,
-        index: TensorT,
-        src: Any = None,
-        *,
-        value: Any = None,
-        reduce: str | None = None,
-    ) -> TensorT:
-        """Return x with `src` written where `index` says along `dim`."""
-        ...
-
-    def scatter_(
-        self,
-        dim: builtins.int,
-        index: TensorT,
-        src: Any = None,
-        *,
-        value: Any = None,
-        reduce: str | None = None,
-    ) -> TensorT:
-        """Write `src` where `index` says along `dim`, in place; return x."""
-        ...
-
-    def scatter_add(self, dim: builtins.int, index: TensorT, src: TensorT) -> TensorT:
-        """Return x with `src` added where `index` says along `dim`."""
-        ...
-
-    def scatter_add_(self, dim: builtins.int, index: TensorT, src: TensorT) -> TensorT:
-        """Add `src` where `index` says along `dim`, in place; return x."""
         ...
 
     def exp2(self) -> TensorT:
@@ -1844,6 +1387,108 @@ class TensorInterface(Generic[TensorT]):
         """Become beta * x + alpha * the sum of batch1[i] @ batch2[i]; return x."""
         ...
 
+    is_cpu: builtins.bool
+
+    is_cuda: builtins.bool
+
+    is_mps: builtins.bool
+
+    is_xpu: builtins.bool
+
+    is_meta: builtins.bool
+
+    is_sparse: builtins.bool
+
+    is_quantized: builtins.bool
+
+    is_nested: builtins.bool
+
+    def ndimension(self) -> builtins.int:
+        """Return the number of dimensions."""
+        ...
+
+    def nelement(self) -> builtins.int:
+        """Return the number of elements."""
+        ...
+
+    def is_signed(self) -> builtins.bool:
+        """Return whether the dtype has negative values."""
+        ...
+
+    def is_complex(self) -> builtins.bool:
+        """Return False: there are no complex dtypes."""
+        ...
+
+    def is_nonzero(self) -> builtins.bool:
+        """Return whether the one element is not 0."""
+        ...
+
+    def is_pinned(self) -> builtins.bool:
+        """Return False: memory is pinned for copies to devices."""
+        ...
+
+    def is_shared(self) -> builtins.bool:
+        """Return False: processes share memory through data loaders alone."""
+        ...
+
+    def is_inference(self) -> builtins.bool:
+        """Return False: tensors made under `inference_mode` are like all others."""
+        ...
+
+    def is_same_size(self, other: TensorT) -> builtins.bool:
+        """Return whether the shapes are equal."""
+        ...
+
+    def get_device(self) -> builtins.int:
+        """Return -1, the number of the CPU."""
+        ...
+
+    def storage_offset(self) -> builtins.int:
+        """Return how many elements of the base lie before the first one."""
+        ...
+
+    def pin_memory(self) -> TensorT:
+        """Return x itself: no device copies from it."""
+        ...
+
+    def share_memory_(self) -> TensorT:
+        """Return x itself."""
+        ...
+
+    def cuda(
+        self,
+        device: builtins.int | str | Device | None = None,
+        non_blocking: builtins.bool = False,
+    ) -> TensorT:
+        """Raise: there is no CUDA device."""
+        ...
+
+    def type(self, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
+        """Return x in another dtype, or, without one, the name of its own."""
+        ...
+
+    def byte(self) -> TensorT:
+        """Return x as uint8."""
+        ...
+
+    def char(self) -> TensorT:
+        """Return x as int8."""
+        ...
+
+    def short(self) -> TensorT:
+        """Return x as int16."""
+        ...
+
+    @property
+    def H(self) -> TensorT:
+        """The transpose of a matrix, its numbers being real: a view."""
+        ...
+
+    @property
+    def mH(self) -> TensorT:
+        """The last two dimensions exchanged, the numbers being real: a view."""
+        ...
+
     def sum(
         self,
         dim: Any = None,
@@ -1944,6 +1589,122 @@ class TensorInterface(Generic[TensorT]):
 
     def bmm(self, mat2: TensorT) -> TensorT:
         """Return the products of two batches of matrices."""
+        ...
+
+    def gather(
+        self, dim: builtins.int, index: TensorT, *, sparse_grad: builtins.bool = False
+    ) -> TensorT:
+        """Return the elements that `index` names along `dim`."""
+        ...
+
+    def index_select(self, dim: builtins.int, index: TensorT) -> TensorT:
+        """Return the slices that `index` names along `dim`."""
+        ...
+
+    def take_along_dim(
+        self, indices: TensorT, dim: builtins.int | None = None
+    ) -> TensorT:
+        """Return the elements that `indices` names along `dim`, broadcast."""
+        ...
+
+    def index_put(
+        self, indices: Sequence[Any], values: TensorT, accumulate: builtins.bool = False
+    ) -> TensorT:
+        """Return x with `values` written at, or added to, index tensors."""
+        ...
+
+    def index_put_(
+        self, indices: Sequence[Any], values: TensorT, accumulate: builtins.bool = False
+    ) -> TensorT:
+        """Write `values` at index tensors, or add them, in place; return x."""
+        ...
+
+    def index_add(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        source: TensorT,
+        *,
+        alpha: builtins.float = 1,
+    ) -> TensorT:
+        """Return x with alpha * source added at `index` along `dim`."""
+        ...
+
+    def index_add_(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        source: TensorT,
+        *,
+        alpha: builtins.float = 1,
+    ) -> TensorT:
+        """Add alpha * source at `index` along `dim`, in place; return x."""
+        ...
+
+    def index_copy(self, dim: builtins.int, index: TensorT, source: TensorT) -> TensorT:
+        """Return x with `source` written at `index` along `dim`."""
+        ...
+
+    def index_copy_(
+        self, dim: builtins.int, index: TensorT, source: TensorT
+    ) -> TensorT:
+        """Write `source` at `index` along `dim`, in place; return x."""
+        ...
+
+    def index_fill(self, dim: builtins.int, index: TensorT, value: Any) -> TensorT:
+        """Return x with a number at `index` along `dim`."""
+        ...
+
+    def index_fill_(self, dim: builtins.int, index: TensorT, value: Any) -> TensorT:
+        """Write a number at `index` along `dim`, in place; return x."""
+        ...
+
+    def masked_fill(self, mask: TensorT, value: Any) -> TensorT:
+        """Return x with a number where `mask` holds."""
+        ...
+
+    def masked_fill_(self, mask: TensorT, value: Any) -> TensorT:
+        """Write a number where `mask` holds, in place; return x."""
+        ...
+
+    def masked_scatter(self, mask: TensorT, source: TensorT) -> TensorT:
+        """Return x with the elements of `source`, in order, where `mask` holds."""
+        ...
+
+    def masked_scatter_(self, mask: TensorT, source: TensorT) -> TensorT:
+        """Write the elements of `source` where `mask` holds, in place; return x."""
+        ...
+
+    def scatter(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        src: Any = None,
+        *,
+        value: Any = None,
+        reduce: str | None = None,
+    ) -> TensorT:
+        """Return x with `src` written where `index` says along `dim`."""
+        ...
+
+    def scatter_(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        src: Any = None,
+        *,
+        value: Any = None,
+        reduce: str | None = None,
+    ) -> TensorT:
+        """Write `src` where `index` says along `dim`, in place; return x."""
+        ...
+
+    def scatter_add(self, dim: builtins.int, index: TensorT, src: TensorT) -> TensorT:
+        """Return x with `src` added where `index` says along `dim`."""
+        ...
+
+    def scatter_add_(self, dim: builtins.int, index: TensorT, src: TensorT) -> TensorT:
+        """Add `src` where `index` says along `dim`, in place; return x."""
         ...
 
     def squeeze_(self, dim: Any = None) -> TensorT:
@@ -2064,6 +1825,245 @@ class TensorInterface(Generic[TensorT]):
 
     def bool(self) -> TensorT:
         """Return x as booleans."""
+        ...
+
+    def asinh(self) -> TensorT:
+        """Return the number whose hyperbolic sine is x, element by element."""
+        ...
+
+    def asinh_(self) -> TensorT:
+        """Take `asinh` of every element, in place; return x."""
+        ...
+
+    def acosh(self) -> TensorT:
+        """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1."""
+        ...
+
+    def acosh_(self) -> TensorT:
+        """Take `acosh` of every element, in place; return x."""
+        ...
+
+    def atanh(self) -> TensorT:
+        """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1."""
+        ...
+
+    def atanh_(self) -> TensorT:
+        """Take `atanh` of every element, in place; return x."""
+        ...
+
+    def logit(self, eps: builtins.float | None = None) -> TensorT:
+        """Return what `ac.logit` makes of x."""
+        ...
+
+    def logit_(self, eps: builtins.float | None = None) -> TensorT:
+        """Take `logit` of every element, in place; return x."""
+        ...
+
+    def xlogy(self, other: Any) -> TensorT:
+        """Return x log(y), which is 0 where x is 0 (and NaN where y is)."""
+        ...
+
+    def xlogy_(self, other: Any) -> TensorT:
+        """Take `xlogy` of every element, in place; return x."""
+        ...
+
+    def logaddexp(self, other: TensorT) -> TensorT:
+        """Return log(e^x + e^y), the larger one taken out."""
+        ...
+
+    def logaddexp2(self, other: TensorT) -> TensorT:
+        """Return log2(2^x + 2^y), the larger one taken out."""
+        ...
+
+    def hypot(self, other: TensorT) -> TensorT:
+        """Return sqrt(x^2 + y^2), without overflow on the way."""
+        ...
+
+    def hypot_(self, other: TensorT) -> TensorT:
+        """Take `hypot` of every element, in place; return x."""
+        ...
+
+    def fmax(self, other: TensorT) -> TensorT:
+        """Return the larger of x and y; of a number and NaN, the number."""
+        ...
+
+    def fmin(self, other: TensorT) -> TensorT:
+        """Return the smaller of x and y; of a number and NaN, the number."""
+        ...
+
+    def float_power(self, exponent: Any) -> TensorT:
+        """Return x to the power y, in float64."""
+        ...
+
+    def float_power_(self, exponent: Any) -> TensorT:
+        """Take `float_power` of every element, in place; return x."""
+        ...
+
+    def signbit(self) -> TensorT:
+        """Return whether x is negative; -0.0 is, too."""
+        ...
+
+    def copysign(self, other: Any) -> TensorT:
+        """Return the size of x with the sign of y."""
+        ...
+
+    def copysign_(self, other: Any) -> TensorT:
+        """Take `copysign` of every element, in place; return x."""
+        ...
+
+    def heaviside(self, values: TensorT) -> TensorT:
+        """Return what `ac.heaviside` makes of x."""
+        ...
+
+    def heaviside_(self, values: TensorT) -> TensorT:
+        """Take `heaviside` of every element, in place; return x."""
+        ...
+
+    def isposinf(self) -> TensorT:
+        """Return whether x is infinity, element by element."""
+        ...
+
+    def isneginf(self) -> TensorT:
+        """Return whether x is -infinity, element by element."""
+        ...
+
+    def deg2rad(self) -> TensorT:
+        """Return angles given in degrees in radians."""
+        ...
+
+    def deg2rad_(self) -> TensorT:
+        """Take `deg2rad` of every element, in place; return x."""
+        ...
+
+    def rad2deg(self) -> TensorT:
+        """Return angles given in radians in degrees."""
+        ...
+
+    def rad2deg_(self) -> TensorT:
+        """Take `rad2deg` of every element, in place; return x."""
+        ...
+
+    def sinc(self) -> TensorT:
+        """Return sin(pi x) / (pi x), which is 1 at 0."""
+        ...
+
+    def sinc_(self) -> TensorT:
+        """Take `sinc` of every element, in place; return x."""
+        ...
+
+    def kthvalue(
+        self, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
+    ) -> tuple[TensorT, TensorT]:
+        """Return what `ac.kthvalue` makes of x."""
+        ...
+
+    def quantile(
+        self,
+        q: Any,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        interpolation: str = "linear",
+    ) -> TensorT:
+        """Return what a share `q` of the elements along `dim` lies below."""
+        ...
+
+    def nanquantile(
+        self,
+        q: Any,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        interpolation: str = "linear",
+    ) -> TensorT:
+        """Return the `quantile` of what is not NaN."""
+        ...
+
+    def cummax(self, dim: builtins.int) -> tuple[TensorT, TensorT]:
+        """Return the (values, indices) of the largest up to each place along `dim`."""
+        ...
+
+    def cummin(self, dim: builtins.int) -> tuple[TensorT, TensorT]:
+        """Return the (values, indices) of the smallest up to each place along `dim`."""
+        ...
+
+    def logcumsumexp(self, dim: builtins.int) -> TensorT:
+        """Return what `ac.logcumsumexp` makes of x."""
+        ...
+
+    def diff(
+        self,
+        n: builtins.int = 1,
+        dim: builtins.int = -1,
+        prepend: TensorT | None = None,
+        append: TensorT | None = None,
+    ) -> TensorT:
+        """Return x_{i+1} - x_i along `dim`, `n` times."""
+        ...
+
+    def dist(self, other: TensorT, p: builtins.float = 2) -> TensorT:
+        """Return the `p`-norm of the difference of two tensors."""
+        ...
+
+    def argwhere(self) -> TensorT:
+        """Return the positions of what is not zero, [n, ndim]: `nonzero`."""
+        ...
+
+    def bincount(
+        self, weights: TensorT | None = None, minlength: builtins.int = 0
+    ) -> TensorT:
+        """Return how often each integer from 0 on occurs, or the sum of its weights."""
+        ...
+
+    def histc(
+        self, bins: builtins.int = 100, min: builtins.float = 0, max: builtins.float = 0
+    ) -> TensorT:
+        """Return what `ac.histc` makes of x."""
+        ...
+
+    def unique_consecutive(
+        self,
+        return_inverse: builtins.bool = False,
+        return_counts: builtins.bool = False,
+        dim: builtins.int | None = None,
+    ) -> TensorT | tuple[TensorT, ...]:
+        """Return the elements without those that repeat the one before."""
+        ...
+
+    def vdot(self, other: TensorT) -> TensorT:
+        """Return the sum of x_i y_i of two vectors; the numbers are real."""
+        ...
+
+    def cross(self, other: TensorT, dim: builtins.int | None = None) -> TensorT:
+        """Return the vector products of 3-vectors along `dim`."""
+        ...
+
+    def kron(self, other: TensorT) -> TensorT:
+        """Return the Kronecker product: each element of x times all of y."""
+        ...
+
+    def diagflat(self, offset: builtins.int = 0) -> TensorT:
+        """Return what `ac.diagflat` makes of x."""
+        ...
+
+    def rot90(self, k: builtins.int = 1, dims: Any = (0, 1)) -> TensorT:
+        """Return what `ac.rot90` makes of x."""
+        ...
+
+    def take(self, index: TensorT) -> TensorT:
+        """Return the elements at places of the flattened `input`, shaped as `index`."""
+        ...
+
+    def put(
+        self, index: TensorT, source: TensorT, accumulate: builtins.bool = False
+    ) -> TensorT:
+        """Return `input` with `source` at, or added to, places of it flattened."""
+        ...
+
+    def put_(
+        self, index: TensorT, source: TensorT, accumulate: builtins.bool = False
+    ) -> TensorT:
+        """Take `put` of every element, in place; return x."""
         ...
 
     def add_(self, other: Any, *, alpha: Any = 1) -> TensorT:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._tensor import dtypes
-from autocalc._tensor.checks import whole
+from autocalc._tensor.checks import as_int
 from autocalc.errors import ArgumentError
 
 
@@ -83,7 +83,7 @@ def set_printoptions(
     }
     given = {name: value for name, value in given.items() if value is not None}
     for name, value in given.items():
-        if whole("set_printoptions", name, value) < 0:
+        if as_int("set_printoptions", name, value) < 0:
             message = f"set_printoptions: `{name}`={value}; it must be 0 or more."
             raise ArgumentError(message)
     base = _options if profile is None else _PROFILES[profile]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from autocalc._dispatch._layout import fits_channels_last
 from autocalc._graph._node import Leaf, Node, Output, Version
 from autocalc._tensor import dtypes
-from autocalc._tensor.checks import whole
+from autocalc._tensor.checks import as_int
 from autocalc._tensor.device import Device, cpu
 from autocalc._tensor.memory_format import asks_channels_last, contiguous_format
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, GradError
@@ -49,7 +49,7 @@ class Tensor(Methods):
     # `_array` is the device's array; `_edge` leads to what made it (a Node or Output),
     # or is the Leaf of a tensor that requires a gradient; `_version` counts writes to
     # the storage and is made when it is first shared; `_view` relates a view to its
-    # base, see `_ops/_family.py`.
+    # base, see `_ops/_view_tracker.py`.
     __slots__ = ("__weakref__", "_array", "_edge", "_version", "_view")
 
     #: NumPy scalars and arrays leave ``number * tensor`` to the tensor.
@@ -78,7 +78,7 @@ class Tensor(Methods):
         return self.shape if dim is None else self.shape[self._checked_dim("size", dim)]
 
     def _checked_dim(self, where: str, dim: int) -> int:
-        limit, dim = self.ndim, whole(where, "dim", dim)
+        limit, dim = self.ndim, as_int(where, "dim", dim)
         if not -limit <= dim < limit:
             message = (
                 f"{where}: `dim`={dim} is out of range for {limit} dimensions of shape "

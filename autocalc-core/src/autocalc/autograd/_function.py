@@ -9,7 +9,7 @@ from typing import Any
 
 from autocalc._dispatch._state import current, enter, leave
 from autocalc._graph._node import Node, Output
-from autocalc._ops._family import base_of, close
+from autocalc._ops._view_tracker import base_of, mark_opaque
 from autocalc._tensor import Tensor, make
 from autocalc.errors import GradError, ShapeError
 
@@ -206,7 +206,9 @@ def _record(
             result = make(out._array, node if len(outputs) == 1 else Output(node, i))
             result._version = out._version
             if id(out) in inputs or out._view.__class__ is tuple:
-                close(out)  # its memory is another tensor's, by a way nobody knows
+                mark_opaque(
+                    out
+                )  # its memory is another tensor's, by a way nobody knows
                 result._view = base_of(out)._view
         results.append(result)
     return tuple(results)

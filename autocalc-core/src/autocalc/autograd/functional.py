@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from autocalc._graph._grad_mode import enable_grad
 from autocalc._ops.creation import eye, ones_like, zeros, zeros_like
-from autocalc._ops.functional.joins import stack
+from autocalc._ops.functional.joining import stack
 from autocalc._ops.functional.shapes import clone, reshape
 from autocalc._tensor import Tensor
 from autocalc.autograd._gradients import grad

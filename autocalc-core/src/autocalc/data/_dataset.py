@@ -13,7 +13,7 @@ from autocalc._tensor import Tensor
 from autocalc.data._arrays import Array, Indices, as_array, needs_gradient
 from autocalc.data._collate import default_collate, stack
 from autocalc.data._iterable import IterableDataset
-from autocalc.data._newest import is_newest
+from autocalc.data._overrides import overrides
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
@@ -61,7 +61,7 @@ def take(dataset: Any, indices: Indices) -> Any:
     A subclass that overrides `__getitem__` alone (to augment the samples, say) would
     be passed over by the inherited `take`; such a data set is asked sample by sample.
     """
-    if isinstance(dataset, Dataset) and is_newest(type(dataset), "take", "__getitem__"):
+    if isinstance(dataset, Dataset) and overrides(type(dataset), "take", "__getitem__"):
         return dataset.take(indices)
     return default_collate([dataset[int(i)] for i in indices])
 

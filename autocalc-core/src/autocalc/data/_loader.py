@@ -9,7 +9,6 @@ from contextlib import closing
 from itertools import islice, repeat
 from typing import Any
 
-from autocalc.data._crew import Crew
 from autocalc.data._iterable import IterableDataset
 from autocalc.data._samplers import (
     BatchSampler,
@@ -23,6 +22,7 @@ from autocalc.data._samplers import (
 )
 from autocalc.data._shuffle import Seeding, draw_seed
 from autocalc.data._worker import End, Job, Task, Worker
+from autocalc.data._worker_pool import WorkerPool
 from autocalc.errors import ArgumentError, CheckpointError
 
 #: Samplers that tell an epoch's whole order at once.  A class derived from one of them
@@ -144,7 +144,7 @@ class DataLoader:
         self._begun = False
         self._runs = 0
         self._seed: int | None = None
-        self._crew: Crew | None = None
+        self._pool: WorkerPool | None = None
 
     def _make_sampler(self, shuffle: bool | None) -> Any:
         if self._iterable:
@@ -192,44 +192,44 @@ class DataLoader:
         if self.num_workers == 0:
             yield from _made_here(Worker(job, None), tasks)
             return
-        crew = self._hire(job)
-        crew.busy = True
+        pool = self._acquire(job)
+        pool.busy = True
         finished = False
         try:
-            yield from crew.batches(tasks)
+            yield from pool.batches(tasks)
             finished = True
         except GeneratorExit:
             finished = True
             raise
         finally:
-            crew.busy = False
-            if not (finished and crew is self._crew):
-                self._dismiss(crew)
+            pool.busy = False
+            if not (finished and pool is self._pool):
+                self._shutdown(pool)
 
-    def _hire(self, job: Job) -> Crew:
-        """Return the crew of the last epoch if it waits, else a new one."""
-        if self._crew is not None and not self._crew.busy:
-            return self._crew
-        crew = self._new_crew(job)
-        if self.persistent_workers and self._crew is None:
-            self._crew = crew
-            weakref.finalize(self, crew.close)
-        return crew
+    def _acquire(self, job: Job) -> WorkerPool:
+        """Return the pool of the last epoch if it waits, else a new one."""
+        if self._pool is not None and not self._pool.busy:
+            return self._pool
+        pool = self._new_pool(job)
+        if self.persistent_workers and self._pool is None:
+            self._pool = pool
+            weakref.finalize(self, pool.close)
+        return pool
 
-    def _new_crew(self, job: Job) -> Crew:
+    def _new_pool(self, job: Job) -> WorkerPool:
         if self.multiprocessing_context is None:
-            from autocalc.data._threads import ThreadCrew
+            from autocalc.data._threads import ThreadPool
 
-            return ThreadCrew(job, self.prefetch_factor, self.timeout)
-        from autocalc.data._processes import ProcessCrew, context_of
+            return ThreadPool(job, self.prefetch_factor, self.timeout)
+        from autocalc.data._processes import ProcessPool, context_of
 
         context = context_of(self.multiprocessing_context)
-        return ProcessCrew(job, self.prefetch_factor, self.timeout, context)
+        return ProcessPool(job, self.prefetch_factor, self.timeout, context)
 
-    def _dismiss(self, crew: Crew) -> None:
-        crew.close()
-        if crew is self._crew:
-            self._crew = None
+    def _shutdown(self, pool: WorkerPool) -> None:
+        pool.close()
+        if pool is self._pool:
+            self._pool = None
 
     def _job(self, epoch: int) -> Job:
         return Job(
@@ -311,8 +311,8 @@ class DataLoader:
         if "seed" in state:
             owner = self.sampler if isinstance(self.sampler, SeededSampler) else self
             owner.seed = state["seed"]
-        if self._crew is not None:  # it was told the seed of before
-            self._dismiss(self._crew)
+        if self._pool is not None:  # it was told the seed of before
+            self._shutdown(self._pool)
         self._epoch, self._position = state["epoch"], state["position"]
         self._begun, self._runs = False, self._runs + 1
 

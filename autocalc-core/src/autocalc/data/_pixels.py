@@ -11,7 +11,7 @@ import numpy as np
 from autocalc._ops.creation import from_numpy
 from autocalc._tensor import Tensor
 from autocalc.data._arrays import Array, fresh, scaled
-from autocalc.data._newest import is_newest
+from autocalc.data._overrides import overrides
 from autocalc.data._transform import Transform
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -114,7 +114,7 @@ class Normalize(Transform):
 
     def from_bytes(self, images: Array, white: int, first: int) -> Any:
         """Transform images of bytes as if they were float32, with `white` at 1."""
-        if not is_newest(type(self), "from_bytes", *_PLAIN):
+        if not overrides(type(self), "from_bytes", *_PLAIN):
             return super().from_bytes(images, white, first)
         pixels = fresh(images.shape, np.float32)
         scale = self._channels(self._scale / white, pixels, first)

@@ -25,9 +25,9 @@ import numpy as np
 
 from autocalc._dispatch._threads import set_num_threads
 from autocalc._graph._grad_mode import is_grad_enabled, set_grad_enabled
-from autocalc.data._crew import Crew
 from autocalc.data._shared import Packed, SharedFile, pack, unpack
 from autocalc.data._worker import Job, Task, Worker
+from autocalc.data._worker_pool import WorkerPool
 from autocalc.errors import ArgumentError, DataError
 
 _LOOK = 1.0  # seconds between two looks whether the parent is another
@@ -201,7 +201,7 @@ class _Process:
             file.close()
 
 
-class ProcessCrew(Crew):
+class ProcessPool(WorkerPool):
     """Workers that are processes."""
 
     def __init__(self, job: Job, ahead: int, timeout: float, context: Any) -> None:
@@ -226,11 +226,11 @@ class ProcessCrew(Crew):
         try:
             return self._processes[worker].answer(self._timeout)
         except TimeoutError:
-            raise self.late(worker) from None
+            raise self.timeout_error(worker) from None
 
     def close(self) -> None:
         """End the processes: those still at a batch after 1 s by a signal."""
-        if os.getpid() != self._owner:  # a fork's copy of the crew
+        if os.getpid() != self._owner:  # a fork's copy of the pool
             return
         for process in self._processes:
             process.dismiss()

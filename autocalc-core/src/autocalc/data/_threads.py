@@ -9,8 +9,8 @@ from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from autocalc._dispatch._thread_budget import get_num_threads
-from autocalc.data._crew import Crew
 from autocalc.data._worker import Job, Task, Worker
+from autocalc.data._worker_pool import WorkerPool
 
 
 class _Answer(NamedTuple):
@@ -34,7 +34,7 @@ class _Thread:
             SimpleQueue()
         )
         self.answers: SimpleQueue[_Answer] = SimpleQueue()
-        # A daemon: a crew that lasts is closed after other threads have been joined.
+        # A daemon: a pool that lasts is closed after other threads have been joined.
         self._thread = threading.Thread(
             target=self._work, name=f"autocalc-data-{number}", daemon=True
         )
@@ -65,7 +65,7 @@ class _Thread:
             return _Answer(None, error)
 
 
-class ThreadCrew(Crew):
+class ThreadPool(WorkerPool):
     """Workers that are threads of this process."""
 
     def __init__(self, job: Job, ahead: int, timeout: float) -> None:
@@ -84,7 +84,7 @@ class ThreadCrew(Crew):
             answer = self._threads[worker].answers.get(timeout=self._timeout)
         except Empty:
             self._late.add(worker)
-            raise self.late(worker) from None
+            raise self.timeout_error(worker) from None
         if answer.error is not None:
             raise answer.error
         return answer.batch

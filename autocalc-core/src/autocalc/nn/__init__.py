@@ -71,16 +71,6 @@ from autocalc.nn._loss import (
     KLDivLoss,
     NLLLoss,
 )
-from autocalc.nn._loss_of_numbers import (
-    CosineEmbeddingLoss,
-    CosineSimilarity,
-    HuberLoss,
-    L1Loss,
-    MSELoss,
-    PairwiseDistance,
-    SmoothL1Loss,
-    TripletMarginLoss,
-)
 from autocalc.nn._module import (
     Module,
 )
@@ -114,6 +104,16 @@ from autocalc.nn._recurrent_cells import (
     LSTMCell,
     RNNCell,
     RNNCellBase,
+)
+from autocalc.nn._regression_losses import (
+    CosineEmbeddingLoss,
+    CosineSimilarity,
+    HuberLoss,
+    L1Loss,
+    MSELoss,
+    PairwiseDistance,
+    SmoothL1Loss,
+    TripletMarginLoss,
 )
 from autocalc.nn._resizing import (
     Fold,

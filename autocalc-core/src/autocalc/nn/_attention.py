@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc._ops import functional
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops.creation import empty, zeros
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
@@ -228,7 +228,9 @@ class MultiheadAttention(Module):
 
     def _check(self, query: Tensor, key: Tensor, value: Tensor) -> bool:
         """Raise unless the inputs fit; return whether they are single sequences."""
-        shapes = [checked("MultiheadAttention", x).shape for x in (query, key, value)]
+        shapes = [
+            check_tensor("MultiheadAttention", x).shape for x in (query, key, value)
+        ]
         q, k, v = shapes
         sizes = (self.embed_dim, self.kdim, self.vdim)
         fits = len(q) in (2, 3) and len(q) == len(k) == len(v) and k[:-1] == v[:-1]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops.creation import empty, ones, tensor, zeros
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
@@ -124,7 +124,7 @@ class _BatchNorm(_ChannelNorm):
 
     def _arguments(self, input: Tensor) -> _Arguments:
         """Return what the functions take after the input; count a batch."""
-        if checked(type(self).__name__, input).ndim not in self._ndims:
+        if check_tensor(type(self).__name__, input).ndim not in self._ndims:
             shapes = {2: "(N, C)", 3: "(N, C, L)", 4: "(N, C, H, W)"}
             message = (
                 f"{type(self).__name__}: `input` has shape {input.shape}; it must be "

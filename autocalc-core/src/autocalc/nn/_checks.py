@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._tensor.checks import one_of
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -55,7 +55,7 @@ def check_approximate(where: str, approximate: Any) -> None:
 def check_float(where: str, *tensors: Any) -> None:
     """Raise unless all are tensors of a floating-point dtype."""
     for x in tensors:
-        if not checked(where, x).is_floating_point():
+        if not check_tensor(where, x).is_floating_point():
             message = (
                 f"{where}: takes float32 or float64, not {x.dtype.name}. Convert with "
                 f".float()."

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.creation import empty
-from autocalc._ops.functional.tables import refuse_sparse, row_number
+from autocalc._ops.functional.embedding import refuse_sparse, row_number
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType

@@ -60,19 +60,19 @@ def call_forward(
             changed = hook.function(module, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
-    passage = None
+    backward_hook = None
     if (hooks.backward or hooks.backward_pre) and is_grad_enabled():
-        passage = Passage(module, hooks.backward, hooks.backward_pre)
-        args = passage.entered(args)
+        backward_hook = BackwardHook(module, hooks.backward, hooks.backward_pre)
+        args = backward_hook.setup_input_hook(args)
     output = module.forward(*args, **kwargs)
     for hook in tuple(hooks.forward.values()):
         given = (args, kwargs) if hook.with_kwargs else (args,)
         changed = hook.function(module, *given, output)
         output = output if changed is None else changed
-    return output if passage is None else passage.left(output)
+    return output if backward_hook is None else backward_hook.setup_output_hook(output)
 
 
-class _Gate(Function):
+class _BackwardHookFunction(Function):
     """The tensors as they are; their gradients pass through a function, together."""
 
     @staticmethod
@@ -85,8 +85,8 @@ class _Gate(Function):
         return (None, *ctx.passed(grads))
 
 
-class Passage:
-    """One call of a module that has backward hooks.
+class BackwardHook:
+    """The backward hooks of one call of a module.
 
     Its inputs come in through one node and its outputs leave through another, so that
     a walk brings the gradients of all of them together.
@@ -100,18 +100,20 @@ class Passage:
         self.places: list[int] = []
         self.grad_output: tuple[Any, ...] = ()
 
-    def entered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Let the positional arguments that require a gradient through the gate."""
+    def setup_input_hook(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Let the positional arguments that require a gradient through one node."""
         self.n_inputs = len(args)
         self.places = [i for i, x in enumerate(args) if _differentiable(x)]
         if not self.places:
             return args
-        passed = _Gate.apply(self._input_grads, *(args[i] for i in self.places))
+        passed = _BackwardHookFunction.apply(
+            self._input_grads, *(args[i] for i in self.places)
+        )
         through = dict(zip(self.places, passed, strict=True))
         return tuple(through.get(i, x) for i, x in enumerate(args))
 
-    def left(self, output: Any) -> Any:
-        """Let the output, a tensor or a tuple of them, through the gate."""
+    def setup_output_hook(self, output: Any) -> Any:
+        """Let the output, a tensor or a tuple of them, through one node."""
         outputs = (output,) if isinstance(output, Tensor) else output
         if not isinstance(outputs, (tuple, list)):
             message = (
@@ -127,7 +129,9 @@ class Passage:
         def output_grads(grads: tuple[Any, ...]) -> tuple[Any, ...]:
             return self._output_grads(n, places, grads)
 
-        passed = _Gate.apply(output_grads, *(outputs[i] for i in places))
+        passed = _BackwardHookFunction.apply(
+            output_grads, *(outputs[i] for i in places)
+        )
         if isinstance(output, Tensor):
             return passed[0]
         through = dict(zip(places, passed, strict=True))

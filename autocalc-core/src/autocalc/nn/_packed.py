@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from autocalc._ops import functional
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops.creation import full, tensor
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, ShapeError
@@ -68,7 +68,7 @@ def pad_sequence(
     if padding_side not in ("right", "left"):
         message = f"{where}: `padding_side`={padding_side!r}; use 'right' or 'left'."
         raise ArgumentError(message)
-    each = [checked(where, x) for x in sequences]
+    each = [check_tensor(where, x) for x in sequences]
     rests = {x.shape[1:] for x in each if x.ndim}
     if len(rests) != 1 or not all(x.ndim for x in each):
         shapes = ", ".join(str(x.shape) for x in each) or "none"
@@ -140,7 +140,7 @@ def pack_padded_sequence(
     (tensor([1, 4, 2, 3]), tensor([2, 1, 1]))
     """
     where = "pack_padded_sequence"
-    x = checked(where, input)
+    x = check_tensor(where, input)
     counts = [int(n) for n in lengths]
     if x.ndim < 2:
         message = f"{where}: `input` has shape {x.shape}; it must be (T, B, ...)."

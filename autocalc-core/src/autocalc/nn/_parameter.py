@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops.creation import empty
 from autocalc._tensor import Tensor
 
@@ -47,7 +47,7 @@ class Parameter(Tensor):
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         data = empty(0) if data is None else data
-        checked("Parameter", data)
+        check_tensor("Parameter", data)
         self._array = data._array
         self._version = data._cell()
         self._view = None

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autocalc._ops import functional
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops.creation import empty, zeros
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
@@ -232,7 +232,7 @@ class RNNBase(Module):
     def _check_input(self, input: Tensor) -> bool:
         """Raise unless the input fits; return whether it is one sequence alone."""
         name = type(self).__name__
-        x = checked(name, input)
+        x = check_tensor(name, input)
         order = "(B, T, {0})" if self.batch_first else "(T, B, {0})"
         needed = f"{order}, or (T, {{0}}) for one sequence"
         self._check_features(x, x.ndim in (2, 3), "input", needed)
@@ -277,7 +277,7 @@ class RNNBase(Module):
         states = []
         for word, state, shape in zip(("h0", "c0"), given, shapes, strict=False):
             needed = (shape[0], shape[2]) if single else shape
-            if checked(name, state).shape != needed:
+            if check_tensor(name, state).shape != needed:
                 message = (
                     f"{name}: `{word}` has shape {state.shape}; it must be {needed}: "
                     f"layers * directions{'' if single else ', batch'}, features."

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from autocalc._ops import functional
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops.creation import empty, zeros
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import one_of
@@ -94,7 +94,7 @@ class RNNCellBase(Module):
     ) -> Tensor:
         """Return ``[B, size]``, of one example if there is no batch."""
         name = type(self).__name__
-        x = checked(name, x)
+        x = check_tensor(name, x)
         whole = x.ndim in (1, 2) and x.shape[-1] == size and ndim in (0, x.ndim)
         if not whole or (batch is not None and x.ndim == 2 and x.shape[0] != batch):
             rows = "B" if batch is None else str(batch)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops import functional
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
 from autocalc.errors import ShapeError
 
@@ -37,7 +37,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """
     params = list(parameters)
     needed = sum(p.numel() for p in params)
-    if checked("vector_to_parameters", vec).shape != (needed,):
+    if check_tensor("vector_to_parameters", vec).shape != (needed,):
         message = (
             f"vector_to_parameters: `vec` has shape {vec.shape}, the parameters have "
             f"{needed} elements; it must be ({needed},)."

@@ -31,7 +31,7 @@ class _WeightNorm:
         if not axes:  # one dimension, and it stays: each element for itself
             return elementwise.abs(v)
         total = functional.sum(v * v, axes, self.dim is not None)
-        return elementwise.root(total)
+        return elementwise.sqrt_zero_grad(total)
 
     def weight(self, module: Module) -> Tensor:
         """Return g * v / |v|."""

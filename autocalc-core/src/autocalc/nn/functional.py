@@ -7,6 +7,13 @@ from autocalc._ops.functional.rotary import rotary_embedding
 from autocalc.nn._functions._bilinear import (
     bilinear,
 )
+from autocalc.nn._functions._classification_losses import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    kl_div,
+    nll_loss,
+)
 from autocalc.nn._functions._conv import (
     conv1d,
     conv2d,
@@ -24,21 +31,6 @@ from autocalc.nn._functions._dropout import (
 )
 from autocalc.nn._functions._embedding_bag import (
     embedding_bag,
-)
-from autocalc.nn._functions._losses import (
-    cosine_embedding_loss,
-    huber_loss,
-    l1_loss,
-    mse_loss,
-    smooth_l1_loss,
-    triplet_margin_loss,
-)
-from autocalc.nn._functions._losses_of_classes import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    cross_entropy,
-    kl_div,
-    nll_loss,
 )
 from autocalc.nn._functions._norms import (
     batch_norm,
@@ -72,6 +64,14 @@ from autocalc.nn._functions._pooling import (
     avg_pool2d,
     max_pool1d,
     max_pool2d,
+)
+from autocalc.nn._functions._regression_losses import (
+    cosine_embedding_loss,
+    huber_loss,
+    l1_loss,
+    mse_loss,
+    smooth_l1_loss,
+    triplet_margin_loss,
 )
 from autocalc.nn._functions._resizing import (
     interpolate,

@@ -23,14 +23,14 @@ class CountingOptimizer(Optimizer):
         for batch in batches:
             yield batch, self._counted(batch, waiting)
 
-    def _age(self, state: dict[str, Any]) -> int:
+    def _step_key(self, state: dict[str, Any]) -> int:
         """Parameters that began together share the tensor that counts their steps."""
         return id(state.get("step"))
 
     def _waiting(self, group: Group) -> set[int]:
         """Return the ages of the parameters that have no gradient this time."""
         return {
-            self._age(self.state[param])
+            self._step_key(self.state[param])
             for param in group["params"]
             if param.grad is None and param in self.state
         }

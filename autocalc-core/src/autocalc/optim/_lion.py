@@ -72,5 +72,5 @@ class Lion(Optimizer):
             arrays.lion(batch.params, means, batch.grads, lr, *settings)
             batch.bump()
 
-    def _age(self, state: dict[str, Any]) -> None:
+    def _step_key(self, state: dict[str, Any]) -> None:
         """Return None: a first step is as any other, so all go together."""

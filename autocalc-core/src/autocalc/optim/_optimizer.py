@@ -236,7 +236,7 @@ class Optimizer:
         """Update the parameters of group number `i`."""
         raise NotImplementedError
 
-    def _age(self, state: dict[str, Any]) -> Any:
+    def _step_key(self, state: dict[str, Any]) -> Any:
         """Return what the parameters of one call must have in common."""
         raise NotImplementedError
 
@@ -249,7 +249,7 @@ class Optimizer:
                 continue
             state = self.state[param]
             array = param._array
-            key = (array.dtype, self._age(state))
+            key = (array.dtype, self._step_key(state))
             batch = batches.get(key)
             if batch is None:
                 batch = batches[key] = Batch(array.dtype)

@@ -94,11 +94,11 @@ class SGD(Optimizer):
             group["maximize"],
         )
         for batch in self._batches(group):
-            step = LATER if self._age(batch.states[0]) else FIRST
+            step = LATER if self._step_key(batch.states[0]) else FIRST
             buffers = batch.kept("momentum_buffer") if momentum else []
             lr = self._rate(i, group, batch.dtype)
             arrays.sgd(batch.params, buffers, batch.grads, lr, step, *settings)
             batch.bump()
 
-    def _age(self, state: dict[str, Any]) -> bool:
+    def _step_key(self, state: dict[str, Any]) -> bool:
         return "momentum_buffer" in state

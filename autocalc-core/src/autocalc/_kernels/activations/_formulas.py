@@ -28,15 +28,15 @@ def gelu_tanh_formula(xp: Any, x: Array) -> Array:
     return narrow(0.5 * w * (1 + xp.tanh(inner)), x)
 
 
-def half_of(k: Any, x: Array, bell: Array) -> Array:
+def half_of(k: Any, x: Array, erf_term: Array) -> Array:
     """Return x / 2 * (1 + bell)."""
     half, one = k.constant(0.5, x), k.constant(1, x)
-    return k.mul(k.mul(x, half), k.add(bell, one))
+    return k.mul(k.mul(x, half), k.add(erf_term, one))
 
 
 def gelu_in_primitives(k: Any, x: Array) -> Array:
-    bell = k.erf(k.mul(x, k.constant(math.sqrt(0.5), x)))
-    return half_of(k, x, bell)
+    erf_term = k.erf(k.mul(x, k.constant(math.sqrt(0.5), x)))
+    return half_of(k, x, erf_term)
 
 
 def gelu_tanh_in_primitives(k: Any, x: Array) -> Array:

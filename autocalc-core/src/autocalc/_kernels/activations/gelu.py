@@ -131,8 +131,8 @@ def _(
 
 def _gelu_slope_in(k: Any, a: Array) -> Array:
     half, one = k.constant(0.5, a), k.constant(1, a)
-    bell = k.erf(k.mul(a, k.constant(math.sqrt(0.5), a)))
-    below = k.mul(half, k.add(one, bell))
+    erf_term = k.erf(k.mul(a, k.constant(math.sqrt(0.5), a)))
+    below = k.mul(half, k.add(one, erf_term))
     density = k.exp(k.mul(k.mul(a, a), k.constant(-0.5, a)))
     return k.add(below, k.mul(a, k.mul(density, k.constant(_PEAK, a))))
 

@@ -13,20 +13,20 @@ from autocalc._ops._arguments import (
 from autocalc._ops.functional import (
     arranging,
     combining,
-    compounds,
     contractions,
     counting,
     diagonals,
-    magnitudes,
+    elementwise_composites,
     matrices,
-    mixtures,
     ordering,
-    parting,
-    placing,
     pointwise,
     repeating,
     scans,
+    scattering,
+    special,
+    splitting,
     statistics,
+    vector_norms,
 )
 from autocalc._ops.functional._einsum import einsum
 from autocalc._ops.functional.arranging import *  # noqa: F403  # its __all__ names them
@@ -36,7 +36,6 @@ from autocalc._ops.functional.comparisons import (
     allclose,
     equal,
 )
-from autocalc._ops.functional.compounds import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.contractions import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.conversions import (
     to,
@@ -53,6 +52,10 @@ from autocalc._ops.functional.elementwise import (
     sub,
     trunc,
 )
+from autocalc._ops.functional.elementwise_composites import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.embedding import (
+    embedding,
+)
 from autocalc._ops.functional.extrema import (
     Extremum,
     amax,
@@ -67,23 +70,19 @@ from autocalc._ops.functional.indexing import (
     getitem,
     index_select,
 )
-from autocalc._ops.functional.joins import (
+from autocalc._ops.functional.joining import (
     cat,
     stack,
 )
 from autocalc._ops.functional.losses import (
     cross_entropy,
 )
-from autocalc._ops.functional.magnitudes import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.matrices import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.mixtures import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.norms import (
     layer_norm,
     rms_norm,
 )
 from autocalc._ops.functional.ordering import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.parting import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.placing import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.pointwise import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.products import (
     bmm,
@@ -104,6 +103,7 @@ from autocalc._ops.functional.reductions import (
 )
 from autocalc._ops.functional.repeating import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.scans import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.scattering import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.shapes import (
     clone,
     expand,
@@ -116,10 +116,10 @@ from autocalc._ops.functional.shapes import (
     unsqueeze,
     view,
 )
+from autocalc._ops.functional.special import *  # noqa: F403  # its __all__ names them
+from autocalc._ops.functional.splitting import *  # noqa: F403  # its __all__ names them
 from autocalc._ops.functional.statistics import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.tables import (
-    embedding,
-)
+from autocalc._ops.functional.vector_norms import *  # noqa: F403  # its __all__ names them
 
 __all__ = [
     "Extremum",
@@ -177,19 +177,19 @@ __all__ = [
     "where",
 ]
 
-__all__ += mixtures.__all__
+__all__ += elementwise_composites.__all__
 __all__ += pointwise.__all__
 __all__ += ordering.__all__
 __all__ += arranging.__all__
 __all__ += diagonals.__all__
-__all__ += parting.__all__
-__all__ += placing.__all__
+__all__ += splitting.__all__
+__all__ += scattering.__all__
 __all__ += repeating.__all__
 __all__ += scans.__all__
 __all__ += contractions.__all__
-__all__ += magnitudes.__all__
+__all__ += vector_norms.__all__
 __all__ += matrices.__all__
 __all__ += combining.__all__
-__all__ += compounds.__all__
+__all__ += special.__all__
 __all__ += counting.__all__
 __all__ += statistics.__all__

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops.functional.products import matmul
 from autocalc._ops.functional.reductions import sum
 from autocalc._ops.functional.shapes import expand, permute, reshape
@@ -45,7 +45,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
     given, result = _parse(equation, operands)
-    tensors = [checked("einsum", x) for x in operands]
+    tensors = [check_tensor("einsum", x) for x in operands]
     parts = [_distinct(x, labels) for x, labels in zip(tensors, given, strict=True)]
     sizes = _sizes(equation, parts)
     parts = [_grown(x, labels, sizes) for x, labels in parts]
@@ -55,7 +55,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
         parts = [_pair(a, b, needed), *rest]
     x, labels = _summed(*parts[0], set(result))
     out = permute(x, [labels.index(label) for label in result]) if result else x
-    return shapes.unshared(shapes.clone(out)) if out is tensors[0] else out
+    return shapes.detach_from_base(shapes.clone(out)) if out is tensors[0] else out
 
 
 def _malformed(equation: str, why: str) -> ArgumentError:
@@ -77,7 +77,7 @@ def _parse(
             equation, f"has {len(terms)} terms for {len(operands)} operands"
         )
     given = [
-        _labels(equation, term, checked("einsum", x).ndim)
+        _labels(equation, term, check_tensor("einsum", x).ndim)
         for term, x in zip(terms, operands, strict=True)
     ]
     every = [label for labels in given for label in labels]

@@ -285,7 +285,7 @@ def read_picked(x: Tensor, picks: Picks) -> Tensor:
     if len(shape) == 1:
         return out
     sizes = (*rows.shape[:lead], *shape, *rows.shape[lead + 1 :])
-    return shapes.unshared(shapes.reshape(out, sizes))
+    return shapes.detach_from_base(shapes.reshape(out, sizes))
 
 
 def put_picked(
@@ -309,11 +309,11 @@ def put_picked(
     write = shapes.index_add if accumulate else shapes.index_copy
     out = write(rows, positions, source, lead)
     sizes = [x.shape[axis] for axis in order]
-    out = shapes.unshared(shapes.reshape(out, tuple(sizes)))
+    out = shapes.detach_from_base(shapes.reshape(out, tuple(sizes)))
     if order == tuple(range(x.ndim)):
         return out
     back = tuple(sorted(range(x.ndim), key=order.__getitem__))
-    return shapes.unshared(shapes.permute(out, back))
+    return shapes.detach_from_base(shapes.permute(out, back))
 
 
 def write_picked(where: str, x: Tensor, picks: Picks, values: Any) -> bool:

@@ -16,9 +16,9 @@ from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
 from autocalc._ops._arguments import numbers_only
 from autocalc._ops._coerce import as_operand
-from autocalc._ops._family import base_of, follow, steps
+from autocalc._ops._view_tracker import base_of, follow, steps
 from autocalc._ops.functional.shapes import clone, expand
-from autocalc._ops.parts import written
+from autocalc._ops.parts import record_write
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
@@ -92,7 +92,7 @@ def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
     x._cell().count += 1
     if recorded:
         # A rule that saved its output holds `result`'s memory, which nobody else has.
-        written(x, converted._edge)
+        record_write(x, converted._edge)
     return x
 
 
@@ -128,5 +128,5 @@ def fill_(x: Tensor, value: Any) -> Tensor:
         arrays.copy(number, into=x._array)
     x._cell().count += 1
     if recorded:
-        written(x, None)
+        record_write(x, None)
     return x

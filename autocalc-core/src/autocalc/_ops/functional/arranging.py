@@ -11,11 +11,11 @@ from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import (
     axis_of,
-    checked,
+    check_tensor,
     integers,
 )
-from autocalc._ops._out import given
-from autocalc._ops.functional.joins import cat
+from autocalc._ops._out import apply_out
+from autocalc._ops.functional.joining import cat
 from autocalc._ops.functional.shapes import (
     expand,
     flatten,
@@ -57,7 +57,7 @@ __all__ = [
 
 def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     """Return `input` repeated to `size` without a copy, as `expand`."""
-    return expand(checked("broadcast_to", input), size)
+    return expand(check_tensor("broadcast_to", input), size)
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
@@ -74,27 +74,31 @@ def _given(where: str, tensors: Sequence[Any]) -> tuple[Tensor, ...]:
     if not tensors:
         message = f"{where}: needs at least one tensor."
         raise ArgumentError(message)
-    return tuple(checked(where, x) for x in tensors)
+    return tuple(check_tensor(where, x) for x in tensors)
 
 
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` repeated to the shape of `other`, without a copy."""
-    return expand(checked("expand_as", input), checked("expand_as", other).shape)
+    return expand(
+        check_tensor("expand_as", input), check_tensor("expand_as", other).shape
+    )
 
 
 def view_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` in the shape of `other`, sharing its memory."""
-    return view(checked("view_as", input), checked("view_as", other).shape)
+    return view(check_tensor("view_as", input), check_tensor("view_as", other).shape)
 
 
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` in the shape of `other`."""
-    return reshape(checked("reshape_as", input), checked("reshape_as", other).shape)
+    return reshape(
+        check_tensor("reshape_as", input), check_tensor("reshape_as", other).shape
+    )
 
 
 def ravel(input: Tensor) -> Tensor:
     """Return `input` with one dimension."""
-    return flatten(checked("ravel", input))
+    return flatten(check_tensor("ravel", input))
 
 
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
@@ -106,7 +110,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     >>> ac.ones(2, 6).unflatten(1, (3, -1)).shape
     (2, 3, 2)
     """
-    x = checked("unflatten", input)
+    x = check_tensor("unflatten", input)
     axis = axis_of("unflatten", dim, x.ndim)
     parts = integers("unflatten", "sizes", sizes)
     known, n = prod(m for m in parts if m != -1), x.shape[axis] if x.ndim else 1
@@ -125,7 +129,7 @@ def movedim(
     input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> Tensor:
     """Return `input` with dimensions moved, the others in their order: a view."""
-    x = checked("movedim", input)
+    x = check_tensor("movedim", input)
     origin, goal = (
         [axis_of("movedim", d, x.ndim) for d in integers("movedim", name, v)]
         for name, v in (("source", source), ("destination", destination))
@@ -186,7 +190,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
 
 def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     """Return `input` summed over the dimensions in which `size` broadcasts to it."""
-    x = checked("sum_to_size", input)
+    x = check_tensor("sum_to_size", input)
     sizes = sizes_of("sum_to_size", size)
     lead = x.ndim - len(sizes)
     if lead < 0 or any(
@@ -201,7 +205,7 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     axes = (*range(lead), *ones)
     if not axes:
         return x
-    return shapes.unshared(shapes.reshape(total(x, axes, True), sizes))
+    return shapes.detach_from_base(shapes.reshape(total(x, axes, True), sizes))
 
 
 def sizes_of(where: str, size: Sequence[Any]) -> tuple[int, ...]:
@@ -249,19 +253,19 @@ def _at_least(where: str, tensors: Any, front: Any, ndim: int | None) -> Any:
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the second dimension; vectors along the only one."""
     many = [atleast_1d(x) for x in _given("hstack", (tensors,))]
-    return given("hstack", cat(many, 0 if many[0].ndim == 1 else 1), out)
+    return apply_out("hstack", cat(many, 0 if many[0].ndim == 1 else 1), out)
 
 
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the first dimension; vectors are rows."""
-    return given(
+    return apply_out(
         "vstack", cat([atleast_2d(x) for x in _given("vstack", (tensors,))], 0), out
     )
 
 
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the third dimension."""
-    return given(
+    return apply_out(
         "dstack", cat([atleast_3d(x) for x in _given("dstack", (tensors,))], 2), out
     )
 
@@ -269,7 +273,7 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the second dimension; vectors are columns."""
     many = _given("column_stack", (tensors,))
-    return given(
+    return apply_out(
         "column_stack",
         hstack([shapes.reshape(x, (x.numel(), 1)) if x.ndim < 2 else x for x in many]),
         out,

@@ -10,7 +10,7 @@ from autocalc._kernels.rules import broadcast_shapes
 from autocalc._kernels.table import TABLE
 from autocalc._ops import attention as ops
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops._tensors import tensors
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import number
@@ -80,7 +80,7 @@ def scaled_dot_product_attention(
     """
     q, k, v = query, key, value
     if dropout_p or not _alike(q, k, v):
-        q, k, v = (checked(_NAME, x) for x in (q, k, v))
+        q, k, v = (check_tensor(_NAME, x) for x in (q, k, v))
         q, k, v = _broadcast(q, k, v, enable_gqa)
         _check(q, k, v, dropout_p, enable_gqa)
     heads = [q, k, v] if q.ndim == 4 else [_of_one_batch(x) for x in (q, k, v)]
@@ -170,7 +170,7 @@ def _of_one_batch(x: Tensor) -> Tensor:
 def _as_scores(mask: Tensor, shape: tuple[int, ...], keys: int) -> Tensor:
     """Return a mask with the four dimensions of the scores ``[B, H, S, T]``."""
     scores = (*shape[:-1], keys)
-    mask = checked(_NAME, mask)
+    mask = check_tensor(_NAME, mask)
     lead = len(scores) - mask.ndim
     full = (1,) * lead + mask.shape
     if lead < 0 or any(m not in (1, n) for m, n in zip(full, scores, strict=True)):

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import overload
 
 from autocalc._ops import elementwise
-from autocalc._ops._arguments import Operand, checked
+from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import coerce
-from autocalc._ops._out import given
+from autocalc._ops._out import apply_out
 from autocalc._ops.functional.ordering import nonzero
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DTypeError
@@ -38,12 +38,12 @@ def where(
     """
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
-    if checked("where", condition).dtype is not dtypes.bool_:
+    if check_tensor("where", condition).dtype is not dtypes.bool_:
         message = (
             f"where: `condition` has dtype {condition.dtype.name}; it must be bool, as "
             f"comparisons give it."
         )
         raise DTypeError(message)
-    return given(
+    return apply_out(
         "where", elementwise.choose(condition, *coerce("where", input, other)), out
     )

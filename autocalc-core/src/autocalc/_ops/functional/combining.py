@@ -9,19 +9,19 @@ from typing import Any
 
 from autocalc._kernels.rules import broadcast_shapes as broadcast
 from autocalc._ops import elementwise
-from autocalc._ops._arguments import axis_of, checked, whole
+from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._coerce import as_operand, coerce
-from autocalc._ops._out import given
+from autocalc._ops._out import apply_out
 from autocalc._ops.creation import zeros
 from autocalc._ops.functional._index import wrapped
 from autocalc._ops.functional.arranging import meshgrid
 from autocalc._ops.functional.contractions import dot
 from autocalc._ops.functional.diagonals import diag
 from autocalc._ops.functional.indexing import as_positions, index_select
-from autocalc._ops.functional.joins import cat, stack
+from autocalc._ops.functional.joining import cat, stack
 from autocalc._ops.functional.matrices import multi_dot
-from autocalc._ops.functional.placing import index_add, index_copy
 from autocalc._ops.functional.repeating import flip, roll
+from autocalc._ops.functional.scattering import index_add, index_copy
 from autocalc._ops.functional.shapes import clone, reshape, transpose
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers
@@ -58,12 +58,12 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the sum of x_i y_i of two vectors; the numbers are real."""
-    return given("vdot", dot(input, other), out)
+    return apply_out("vdot", dot(input, other), out)
 
 
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Return the product of matrices, in the cheapest order."""
-    return given("chain_matmul", multi_dot(list(matrices)), out)
+    return apply_out("chain_matmul", multi_dot(list(matrices)), out)
 
 
 def cross(
@@ -73,7 +73,7 @@ def cross(
 
     By default along the first dimension of size 3.
     """
-    a, b = coerce("cross", checked("cross", input), checked("cross", other))
+    a, b = coerce("cross", check_tensor("cross", input), check_tensor("cross", other))
     shape = broadcast("cross", a.shape, b.shape)
     if dim is None:
         found = [i for i, n in enumerate(a.shape) if n == 3]
@@ -91,7 +91,7 @@ def cross(
         raise ShapeError(message)
     left = elementwise.mul(roll(a, -1, axis), roll(b, -2, axis))
     right = elementwise.mul(roll(a, -2, axis), roll(b, -1, axis))
-    return given("cross", elementwise.sub(left, right), out)
+    return apply_out("cross", elementwise.sub(left, right), out)
 
 
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -103,14 +103,14 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.kron(ac.tensor([1, 2]), ac.tensor([1, 10]))
     tensor([ 1, 10,  2, 20])
     """
-    a, b = checked("kron", input), checked("kron", other)
+    a, b = check_tensor("kron", input), check_tensor("kron", other)
     ndim = max(a.ndim, b.ndim)
     sizes = [(1,) * (ndim - x.ndim) + x.shape for x in (a, b)]
     wide = [n for size in sizes[0] for n in (size, 1)]
     narrow = [n for size in sizes[1] for n in (1, size)]
     product = elementwise.mul(reshape(a, wide), reshape(b, narrow))
     shape = [n * m for n, m in zip(*sizes, strict=True)]
-    return given("kron", reshape(product, shape), out)
+    return apply_out("kron", reshape(product, shape), out)
 
 
 def block_diag(*tensors: Tensor) -> Tensor:
@@ -123,7 +123,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
     tensor([[1, 2, 0],
             [0, 0, 3]])
     """
-    many = [checked("block_diag", x) for x in tensors]
+    many = [check_tensor("block_diag", x) for x in tensors]
     if any(x.ndim > 2 for x in many):
         found = ", ".join(str(x.shape) for x in many)
         message = f"block_diag: shapes {found}; all must be matrices, vectors or less."
@@ -151,7 +151,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     >>> ac.cartesian_prod(ac.tensor([1, 2]), ac.tensor([3, 4])).tolist()
     [[1, 3], [1, 4], [2, 3], [2, 4]]
     """
-    many = [checked("cartesian_prod", x) for x in tensors]
+    many = [check_tensor("cartesian_prod", x) for x in tensors]
     if not many or any(x.ndim != 1 for x in many):
         found = ", ".join(str(x.shape) for x in many) or "nothing"
         message = f"cartesian_prod: got {found}; give vectors, one at least."
@@ -171,8 +171,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     >>> ac.combinations(ac.tensor([1, 2, 3])).tolist()
     [[1, 2], [1, 3], [2, 3]]
     """
-    x = checked("combinations", input)
-    if x.ndim != 1 or whole("combinations", "r", r) < 0:
+    x = check_tensor("combinations", input)
+    if x.ndim != 1 or as_int("combinations", "r", r) < 0:
         message = (
             f"combinations: shape {x.shape} and `r`={r}; it takes a vector and a "
             f"number of 0 or more."
@@ -201,7 +201,7 @@ def _int64() -> Any:
 
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """Return a matrix with the elements of `input` on a diagonal, and 0 elsewhere."""
-    return diag(reshape(checked("diagflat", input), (-1,)), offset)
+    return diag(reshape(check_tensor("diagflat", input), (-1,)), offset)
 
 
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
@@ -213,7 +213,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     >>> ac.rot90(ac.tensor([[1, 2], [3, 4]])).tolist()
     [[2, 4], [1, 3]]
     """
-    x, plane = checked("rot90", input), integers("rot90", "dims", dims)
+    x, plane = check_tensor("rot90", input), integers("rot90", "dims", dims)
     axes = [axis_of("rot90", d, x.ndim) for d in plane]
     if len(axes) != 2 or axes[0] == axes[1] or x.ndim < 2:
         message = (
@@ -221,7 +221,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
             f"dimensions."
         )
         raise DimensionError(message)
-    turns = whole("rot90", "k", k) % 4
+    turns = as_int("rot90", "k", k) % 4
     if turns == 2:
         return flip(x, axes)
     if turns == 0:
@@ -232,18 +232,18 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the elements at places of the flattened `input`, shaped as `index`."""
-    x, places = checked("take", input), as_positions("take", index)
+    x, places = check_tensor("take", input), as_positions("take", index)
     flat = wrapped(reshape(places, (-1,)), x.numel())
     found = index_select(reshape(x, (-1,)), 0, flat)
-    return given("take", reshape(found, places.shape), out)
+    return apply_out("take", reshape(found, places.shape), out)
 
 
 def put(
     input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Return `input` with `source` at, or added to, places of it flattened."""
-    x, places = checked("put", input), as_positions("put", index)
-    values = as_operand(checked("put", source), x.dtype)
+    x, places = check_tensor("put", input), as_positions("put", index)
+    values = as_operand(check_tensor("put", source), x.dtype)
     if values.numel() != places.numel():
         message = (
             f"put: `source` has {values.numel()} elements for {places.numel()} places; "

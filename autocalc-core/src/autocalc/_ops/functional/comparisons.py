@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from autocalc._ops import elementwise
-from autocalc._ops._arguments import checked
-from autocalc._ops.functional.mixtures import isclose
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops.functional.elementwise_composites import isclose
 from autocalc._ops.functional.reductions import all
 from autocalc._tensor import Tensor
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have the same shape and elements."""
-    if checked("equal", input).shape != checked("equal", other).shape:
+    if check_tensor("equal", input).shape != check_tensor("equal", other).shape:
         return False
     return bool(all(elementwise.eq(input, other)))
 

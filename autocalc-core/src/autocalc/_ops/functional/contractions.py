@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autocalc._ops import elementwise
-from autocalc._ops._arguments import Operand, axis_of, checked
-from autocalc._ops._out import given
+from autocalc._ops._arguments import Operand, axis_of, check_tensor
+from autocalc._ops._out import apply_out
 from autocalc._ops.functional.products import bmm, matmul, mm
 from autocalc._ops.functional.reductions import sum
 from autocalc._ops.functional.shapes import permute, reshape
@@ -31,9 +31,10 @@ __all__ = [
 
 def _dims(where: str, **wanted: tuple[Tensor, int]) -> None:
     """Raise unless each operand has as many dimensions as it must have."""
-    if any(checked(where, x).ndim != n for x, n in wanted.values()):
+    if any(check_tensor(where, x).ndim != n for x, n in wanted.values()):
         given = ", ".join(
-            f"`{name}` {checked(where, x).shape}" for name, (x, _) in wanted.items()
+            f"`{name}` {check_tensor(where, x).shape}"
+            for name, (x, _) in wanted.items()
         )
         needed = ", ".join(f"{n}" for _, n in wanted.values())
         message = f"{where}: the shapes are {given}; they must have {needed} dims."
@@ -43,27 +44,27 @@ def _dims(where: str, **wanted: tuple[Tensor, int]) -> None:
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the sum of x_i y_i of two vectors."""
     _dims("dot", input=(input, 1), tensor=(tensor, 1))
-    return given("dot", matmul(input, tensor), out)
+    return apply_out("dot", matmul(input, tensor), out)
 
 
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the product of a matrix and a vector."""
     _dims("mv", input=(input, 2), vec=(vec, 1))
-    return given("mv", matmul(input, vec), out)
+    return apply_out("mv", matmul(input, vec), out)
 
 
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return x_i y_j of two vectors, as a matrix."""
     _dims("outer", input=(input, 1), vec2=(vec2, 1))
     column = reshape(input, (*input.shape, 1))
-    return given("outer", elementwise.mul(column, vec2), out)
+    return apply_out("outer", elementwise.mul(column, vec2), out)
 
 
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the sums of products over the last dimension of both."""
-    if checked("inner", input).ndim == 0 or checked("inner", other).ndim == 0:
-        return given("inner", elementwise.mul(input, other), out)
-    return given("inner", tensordot(input, other, ([-1], [-1])), out)
+    if check_tensor("inner", input).ndim == 0 or check_tensor("inner", other).ndim == 0:
+        return apply_out("inner", elementwise.mul(input, other), out)
+    return apply_out("inner", tensordot(input, other, ([-1], [-1])), out)
 
 
 def _blend(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
@@ -85,8 +86,8 @@ def addmm(
     out: Tensor | None = None,
 ) -> Tensor:
     """Return beta * input + alpha * (mat1 @ mat2)."""
-    return given(
-        "addmm", _blend(checked("addmm", input), mm(mat1, mat2), beta, alpha), out
+    return apply_out(
+        "addmm", _blend(check_tensor("addmm", input), mm(mat1, mat2), beta, alpha), out
     )
 
 
@@ -100,8 +101,8 @@ def addmv(
     out: Tensor | None = None,
 ) -> Tensor:
     """Return beta * input + alpha * (mat @ vec)."""
-    return given(
-        "addmv", _blend(checked("addmv", input), mv(mat, vec), beta, alpha), out
+    return apply_out(
+        "addmv", _blend(check_tensor("addmv", input), mv(mat, vec), beta, alpha), out
     )
 
 
@@ -115,8 +116,8 @@ def addr(
     out: Tensor | None = None,
 ) -> Tensor:
     """Return beta * input + alpha * outer(vec1, vec2)."""
-    return given(
-        "addr", _blend(checked("addr", input), outer(vec1, vec2), beta, alpha), out
+    return apply_out(
+        "addr", _blend(check_tensor("addr", input), outer(vec1, vec2), beta, alpha), out
     )
 
 
@@ -130,9 +131,9 @@ def baddbmm(
     out: Tensor | None = None,
 ) -> Tensor:
     """Return beta * input + alpha * (batch1 @ batch2), matrix by matrix."""
-    return given(
+    return apply_out(
         "baddbmm",
-        _blend(checked("baddbmm", input), bmm(batch1, batch2), beta, alpha),
+        _blend(check_tensor("baddbmm", input), bmm(batch1, batch2), beta, alpha),
         out,
     )
 
@@ -148,7 +149,9 @@ def addbmm(
 ) -> Tensor:
     """Return beta * input + alpha * the sum of all batch1[i] @ batch2[i]."""
     product = sum(bmm(batch1, batch2), 0)
-    return given("addbmm", _blend(checked("addbmm", input), product, beta, alpha), out)
+    return apply_out(
+        "addbmm", _blend(check_tensor("addbmm", input), product, beta, alpha), out
+    )
 
 
 def tensordot(
@@ -195,7 +198,7 @@ def tensordot(
     rows, columns = ([x.shape[i] for i in k] for x, k in ((a, kept_a), (b, kept_b)))
     x = reshape(permute(a, (*kept_a, *left)), (_count(rows), inside))
     y = reshape(permute(b, (*right, *kept_b)), (inside, _count(columns)))
-    return given("tensordot", reshape(matmul(x, y), (*rows, *columns)), out)
+    return apply_out("tensordot", reshape(matmul(x, y), (*rows, *columns)), out)
 
 
 def _shrunk(x: Tensor, axes: list[int], other: Tensor, others: list[int]) -> Tensor:
@@ -215,7 +218,7 @@ def _summed_axes(
     a: Tensor, b: Tensor, dims: int | Sequence[Sequence[int]]
 ) -> tuple[list[int], list[int]]:
     if isinstance(dims, int):
-        most = min(checked("tensordot", a).ndim, checked("tensordot", b).ndim)
+        most = min(check_tensor("tensordot", a).ndim, check_tensor("tensordot", b).ndim)
         if not 0 <= dims <= most:
             message = (
                 f"tensordot: `dims`={dims} for shapes {a.shape} and {b.shape}; it must "
@@ -231,7 +234,7 @@ def _summed_axes(
         )
         raise ArgumentError(message)
     first, second = (integers("tensordot", "dims", one) for one in pair)
-    a, b = checked("tensordot", a), checked("tensordot", b)
+    a, b = check_tensor("tensordot", a), check_tensor("tensordot", b)
     if len(first) != len(second):
         message = (
             f"tensordot: `dims` names {len(first)} dimensions of `a` and {len(second)} "

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops.functional.shapes import clone
 from autocalc._tensor import Tensor, dtypes
@@ -16,7 +16,7 @@ from autocalc._tensor.memory_format import MemoryFormat, preserve_format
 
 def type_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` with the dtype of `other`."""
-    return to(input, checked("type_as", other).dtype)
+    return to(input, check_tensor("type_as", other).dtype)
 
 
 def to(

@@ -7,19 +7,19 @@ import math
 from typing import Any
 
 from autocalc._ops import division, elementwise
-from autocalc._ops._arguments import checked, whole
+from autocalc._ops._arguments import as_int, check_tensor
 from autocalc._ops._coerce import Number, as_operand, cast, coerce
-from autocalc._ops._out import given
+from autocalc._ops._out import apply_out
 from autocalc._ops.creation import ones, zeros
 from autocalc._ops.functional.arranging import movedim
+from autocalc._ops.functional.elementwise_composites import isfinite
 from autocalc._ops.functional.extrema import amax, amin
 from autocalc._ops.functional.indexing import index_select
-from autocalc._ops.functional.joins import cat
-from autocalc._ops.functional.mixtures import isfinite
+from autocalc._ops.functional.joining import cat
 from autocalc._ops.functional.ordering import nonzero, sort
-from autocalc._ops.functional.placing import index_add, scatter
 from autocalc._ops.functional.reductions import all as all_of
 from autocalc._ops.functional.scans import cumsum
+from autocalc._ops.functional.scattering import index_add, scatter
 from autocalc._ops.functional.shapes import clone, reshape
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
@@ -61,20 +61,20 @@ def bincount(
     >>> ac.bincount(ac.tensor([1, 3, 1]))
     tensor([0, 2, 0, 1])
     """
-    x = checked("bincount", input)
+    x = check_tensor("bincount", input)
     if x.ndim != 1 or x.is_floating_point() or x.dtype is dtypes.bool_:
         message = (
             f"bincount: `input` has shape {x.shape} and dtype {x.dtype.name}; it must "
             f"be a vector of integers."
         )
         raise ShapeError(message)
-    if weights is not None and checked("bincount", weights).shape != x.shape:
+    if weights is not None and check_tensor("bincount", weights).shape != x.shape:
         message = (
             f"bincount: `weights` has shape {weights.shape}, `input` {x.shape}; they "
             f"must be equal."
         )
         raise ShapeError(message)
-    least = whole("bincount", "minlength", minlength)
+    least = as_int("bincount", "minlength", minlength)
     if least < 0 or (x.numel() and int(amin(x).item()) < 0):
         found = least if least < 0 else int(amin(x).item())
         message = f"bincount: {found} is negative; counts are of 0, 1, 2 and so on."
@@ -104,11 +104,11 @@ def histc(
     >>> ac.histc(ac.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
     tensor([0., 2., 1., 0.])
     """
-    x = checked("histc", input).detach()
+    x = check_tensor("histc", input).detach()
     if not x.is_floating_point():
         message = f"histc: takes float32 or float64, not {x.dtype.name}; use .float()."
         raise DTypeError(message)
-    count = whole("histc", "bins", bins)
+    count = as_int("histc", "bins", bins)
     flat = reshape(x, (-1,))
     low, high = (
         float(number("histc", name, end)) for name, end in (("min", min), ("max", max))
@@ -132,7 +132,7 @@ def histc(
     index = cast(place, dtypes.int64)
     index = elementwise.minimum(index, count - 1)
     found = index_add(zeros(count, dtype=x.dtype), 0, index, cast(inside, x.dtype))
-    return given("histc", found, out)
+    return apply_out("histc", found, out)
 
 
 # ---- places in an order --------------------------------------------------------------
@@ -171,7 +171,7 @@ def searchsorted(
     tensor([0, 1, 3])
     """
     where = "searchsorted"
-    line = checked(where, sorted_sequence).detach()
+    line = check_tensor(where, sorted_sequence).detach()
     if sorter is not None:
         from autocalc._ops.functional.indexing import gather
 
@@ -181,7 +181,7 @@ def searchsorted(
         raise ArgumentError(message)
     number = isinstance(input, Number)
     values = as_operand(input, dtypes.of_scalar(input)) if number else input
-    values = checked(where, values).detach()
+    values = check_tensor(where, values).detach()
     if line.ndim == 0 or (line.ndim > 1 and line.shape[:-1] != values.shape[:-1]):
         message = (
             f"{where}: the sequence has shape {line.shape}, the values {values.shape}; "
@@ -190,7 +190,7 @@ def searchsorted(
         raise ShapeError(message)
     behind = right or side == "right"
     found = _places(line, values, behind)
-    return given(where, cast(found, dtypes.int32) if out_int32 else found, out)
+    return apply_out(where, cast(found, dtypes.int32) if out_int32 else found, out)
 
 
 def _places(line: Tensor, values: Tensor, behind: bool) -> Tensor:
@@ -231,7 +231,7 @@ def bucketize(
     >>> ac.bucketize(ac.tensor([0, 2, 7]), ac.tensor([1, 2, 5]))
     tensor([0, 1, 3])
     """
-    if checked("bucketize", boundaries).ndim != 1:
+    if check_tensor("bucketize", boundaries).ndim != 1:
         message = (
             f"bucketize: `boundaries` has shape {boundaries.shape}; give a vector."
         )
@@ -280,7 +280,7 @@ def unique_consecutive(
     >>> ac.unique_consecutive(ac.tensor([1, 1, 2, 1]))
     tensor([1, 2, 1])
     """
-    x = checked("unique_consecutive", input).detach()
+    x = check_tensor("unique_consecutive", input).detach()
     slices = reshape(x, (-1,)) if dim is None else movedim(x, dim, 0)
     n = slices.shape[0]
     if n == 0:

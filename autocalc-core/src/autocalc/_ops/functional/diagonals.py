@@ -9,10 +9,10 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._ops import diagonal as diagonals
 from autocalc._ops import elementwise
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import axis_of, checked, whole
+from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._coerce import cast
-from autocalc._ops._out import given
-from autocalc._ops.functional.mixtures import logical_not
+from autocalc._ops._out import apply_out
+from autocalc._ops.functional.elementwise_composites import logical_not
 from autocalc._ops.functional.ordering import nonzero
 from autocalc._ops.functional.reductions import sum
 from autocalc._ops.functional.shapes import clone
@@ -62,21 +62,21 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     >>> ac.diagonal(ac.tensor([[1, 2], [3, 4]]))
     tensor([1, 4])
     """
-    x = checked("diagonal", input)
+    x = check_tensor("diagonal", input)
     axes = _two_axes("diagonal", dim1, dim2, x.ndim)
-    return diagonals.diagonal(x, whole("diagonal", "offset", offset), *axes)
+    return diagonals.diagonal(x, as_int("diagonal", "offset", offset), *axes)
 
 
 def diag_embed(
     input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1
 ) -> Tensor:
     """Return zeros with the last dimension of `input` on the diagonal of two others."""
-    x = checked("diag_embed", input)
+    x = check_tensor("diag_embed", input)
     if x.ndim == 0:
         message = "diag_embed: a tensor without dimensions has no diagonal to set."
         raise DimensionError(message)
     rows, columns = _two_axes("diag_embed", dim1, dim2, x.ndim + 1)
-    n = x.shape[-1] + abs(whole("diag_embed", "offset", offset))
+    n = x.shape[-1] + abs(as_int("diag_embed", "offset", offset))
     rest = iter(x.shape[:-1])
     shape = tuple(n if d in (rows, columns) else next(rest) for d in range(x.ndim + 1))
     return diagonals.on_diagonal(x, shape, offset, rows, columns)
@@ -84,22 +84,22 @@ def diag_embed(
 
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return the matrix with a vector on its diagonal, or a matrix's diagonal."""
-    x = checked("diag", input)
+    x = check_tensor("diag", input)
     if x.ndim == 1:
-        return given("diag", diag_embed(x, diagonal), out)
+        return apply_out("diag", diag_embed(x, diagonal), out)
     if x.ndim != 2:
         message = f"diag: `input` has shape {x.shape}; it must be a vector or a matrix."
         raise ShapeError(message)
-    return given(
+    return apply_out(
         "diag",
-        clone(diagonals.diagonal(x, whole("diag", "diagonal", diagonal), 0, 1)),
+        clone(diagonals.diagonal(x, as_int("diag", "diagonal", diagonal), 0, 1)),
         out,
     )
 
 
 def trace(input: Tensor) -> Tensor:
     """Return the sum of the diagonal of a matrix."""
-    x = checked("trace", input)
+    x = check_tensor("trace", input)
     if x.ndim != 2:
         message = f"trace: `input` has shape {x.shape}; it must be a matrix."
         raise ShapeError(message)
@@ -116,20 +116,20 @@ def _below(rows: int, columns: int, offset: int) -> Tensor:
 
 def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return `input` with zeros above a diagonal of its last two dimensions."""
-    return given("tril", _triangle("tril", input, diagonal), out)
+    return apply_out("tril", _triangle("tril", input, diagonal), out)
 
 
 def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return `input` with zeros below a diagonal of its last two dimensions."""
-    return given("triu", _triangle("triu", input, diagonal), out)
+    return apply_out("triu", _triangle("triu", input, diagonal), out)
 
 
 def _triangle(where: str, input: Tensor, diagonal: int) -> Tensor:
-    x = checked(where, input)
+    x = check_tensor(where, input)
     if x.ndim < 2:
         message = f"{where}: `input` has shape {x.shape}; it must be a matrix, or many."
         raise ShapeError(message)
-    offset = whole(where, "diagonal", diagonal)
+    offset = as_int(where, "diagonal", diagonal)
     zero = make(arrays.constant(0, x._array), None)
     rows, columns = x.shape[-2:]
     if where == "tril":
@@ -166,11 +166,11 @@ def triu_indices(
 def _triangle_indices(
     where: str, row: Any, col: Any, offset: Any, dtype: DType, *, lower: bool
 ) -> Tensor:
-    rows, columns = whole(where, "row", row), whole(where, "col", col)
+    rows, columns = as_int(where, "row", row), as_int(where, "col", col)
     if min(rows, columns) < 0:
         message = f"{where}: row={rows}, col={columns}; sizes are not negative."
         raise ArgumentError(message)
-    mask = _below(rows, columns, whole(where, "offset", offset) - (not lower))
+    mask = _below(rows, columns, as_int(where, "offset", offset) - (not lower))
     found: Any = nonzero(mask if lower else logical_not(mask))
     found = shapes.permute(found, (1, 0))
-    return cast(shapes.unshared(shapes.clone(found)), dtypes.as_dtype(dtype))
+    return cast(shapes.detach_from_base(shapes.clone(found)), dtypes.as_dtype(dtype))

@@ -7,12 +7,12 @@ import builtins
 from typing import Protocol
 
 from autocalc._ops import elementwise
-from autocalc._ops._arguments import Operand, checked
+from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import coerce
-from autocalc._ops._out import given, written
+from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._ops.functional.shapes import clone
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import whole
+from autocalc._tensor.checks import as_int
 from autocalc.errors import ArgumentError
 
 
@@ -23,7 +23,7 @@ def add(
     if alpha != 1:
         other = elementwise.mul(other, alpha)
     result = elementwise.add(input, other)
-    return result if out is None else written("add", result, out)
+    return result if out is None else copy_to_out("add", result, out)
 
 
 def sub(
@@ -33,7 +33,7 @@ def sub(
     if alpha != 1:
         other = elementwise.mul(other, alpha)
     result = elementwise.sub(input, other)
-    return result if out is None else written("sub", result, out)
+    return result if out is None else copy_to_out("sub", result, out)
 
 
 def clamp(
@@ -47,12 +47,12 @@ def clamp(
     if min is None and max is None:
         message = "clamp: give `min` or `max`, or both."
         raise ArgumentError(message)
-    tensors = [checked("clamp", input), *(x for x in (min, max) if x is not None)]
+    tensors = [check_tensor("clamp", input), *(x for x in (min, max) if x is not None)]
     operands = iter(coerce("clamp", *tensors))
     x = next(operands)
     low = None if min is None else next(operands)
     high = None if max is None else next(operands)
-    return given("clamp", elementwise.clip(x, low, high), out)
+    return apply_out("clamp", elementwise.clip(x, low, high), out)
 
 
 class Rounding(Protocol):
@@ -66,9 +66,9 @@ def round_mode(mode: str) -> Rounding:
     """Make floor, ceil, trunc or round; integers pass unchanged."""
 
     def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-        if not checked(mode, input).is_floating_point():
-            return given(mode, clone(input), out)
-        return given(mode, elementwise.rounding(input, mode), out)
+        if not check_tensor(mode, input).is_floating_point():
+            return apply_out(mode, clone(input), out)
+        return apply_out(mode, elementwise.rounding(input, mode), out)
 
     call.__doc__ = f"Return `input` rounded ({mode}), element by element."
     return call
@@ -88,11 +88,11 @@ _nearest = round_mode("even")
 
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
     """Return `input` rounded to the nearest, ties to even, at a number of digits."""
-    decimals = whole("round", "decimals", decimals)
-    if decimals == 0 or not checked("round", input).is_floating_point():
-        return given("round", _nearest(input), out)
+    decimals = as_int("round", "decimals", decimals)
+    if decimals == 0 or not check_tensor("round", input).is_floating_point():
+        return apply_out("round", _nearest(input), out)
     scale = 10.0 ** builtins.abs(decimals)
     up, down = elementwise.mul, elementwise.div
     if decimals < 0:
         up, down = down, up
-    return given("round", down(_nearest(up(input, scale)), scale), out)
+    return apply_out("round", down(_nearest(up(input, scale)), scale), out)

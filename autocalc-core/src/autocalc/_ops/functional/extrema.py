@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from autocalc._ops import elementwise, reduce
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import Dims, axes_of, axis_of, checked
+from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._coerce import cast
-from autocalc._ops._out import given
+from autocalc._ops._out import apply_out
 from autocalc._ops.functional.shapes import clone, squeeze
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ShapeError
@@ -34,10 +34,10 @@ def max(
     With a second tensor in the place of `dim`, the elementwise `maximum`.
     """
     if isinstance(dim, Tensor):
-        return given("max", elementwise.maximum(input, dim), out)
+        return apply_out("max", elementwise.maximum(input, dim), out)
     if dim is None:
-        return given("max", amax(input), out)
-    return given("max", _extremum("max", input, dim, keepdim), out)
+        return apply_out("max", amax(input), out)
+    return apply_out("max", _extremum("max", input, dim, keepdim), out)
 
 
 def min(
@@ -52,23 +52,23 @@ def min(
     With a second tensor in the place of `dim`, the elementwise `minimum`.
     """
     if isinstance(dim, Tensor):
-        return given("min", elementwise.minimum(input, dim), out)
+        return apply_out("min", elementwise.minimum(input, dim), out)
     if dim is None:
-        return given("min", amin(input), out)
-    return given("min", _extremum("min", input, dim, keepdim), out)
+        return apply_out("min", amin(input), out)
+    return apply_out("min", _extremum("min", input, dim, keepdim), out)
 
 
 def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
     """Find the indices, then gather: the gradient goes to the element found."""
-    axis = axis_of(where, dim, checked(where, input).ndim)
+    axis = axis_of(where, dim, check_tensor(where, input).ndim)
     find = argmax if where == "max" else argmin
     indices = find(input, axis, keepdim=True)
     if input.ndim == 0:
         return Extremum(clone(input), indices)
     values = shapes.gather(input, indices, axis)
     if not keepdim:
-        values = shapes.unshared(squeeze(values, axis))
-        indices = shapes.unshared(squeeze(indices, axis))
+        values = shapes.detach_from_base(squeeze(values, axis))
+        indices = shapes.detach_from_base(squeeze(indices, axis))
     return Extremum(values, indices)
 
 
@@ -76,26 +76,26 @@ def amax(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """Return the largest elements over `dim`; equal ones share the gradient."""
-    axes = axes_of("amax", checked("amax", input), dim)
+    axes = axes_of("amax", check_tensor("amax", input), dim)
     if 0 in (input.shape[axis] for axis in axes):
         error = _no_elements("amax", input)
         raise error
-    return given("amax", reduce.max(input, axes, bool(keepdim)), out)
+    return apply_out("amax", reduce.max(input, axes, bool(keepdim)), out)
 
 
 def amin(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """Return the smallest elements over `dim`; equal ones share the gradient."""
-    axes = axes_of("amin", checked("amin", input), dim)
+    axes = axes_of("amin", check_tensor("amin", input), dim)
     if 0 in (input.shape[axis] for axis in axes):
         error = _no_elements("amin", input)
         raise error
-    return given("amin", reduce.min(input, axes, bool(keepdim)), out)
+    return apply_out("amin", reduce.min(input, axes, bool(keepdim)), out)
 
 
 def _nonempty(where: str, x: Tensor) -> Tensor:
-    if checked(where, x).numel() == 0:
+    if check_tensor(where, x).numel() == 0:
         raise _no_elements(where, x)
     return x
 
@@ -117,12 +117,12 @@ def argmax(
     x = _nonempty("argmax", input)
     if dim is None:
         flat = reduce.argmax(shapes.reshape(x, (-1,)), 0, False)
-        return given(
+        return apply_out(
             "argmax", shapes.reshape(flat, (1,) * x.ndim) if keepdim else flat, out
         )
     if x.ndim == 0:
-        return given("argmax", argmax(x, None), out)
-    return given(
+        return apply_out("argmax", argmax(x, None), out)
+    return apply_out(
         "argmax", reduce.argmax(x, axis_of("argmax", dim, x.ndim), bool(keepdim)), out
     )
 
@@ -140,7 +140,7 @@ def argmin(
         x = cast(x, dtypes.int16)
     # -1 - x turns the order round for every integer, where -x overflows for one
     reverse = elementwise.neg if x.is_floating_point() else _complement
-    return given("argmin", argmax(reverse(x.detach()), dim, keepdim), out)
+    return apply_out("argmin", argmax(reverse(x.detach()), dim, keepdim), out)
 
 
 def _complement(x: Tensor) -> Tensor:

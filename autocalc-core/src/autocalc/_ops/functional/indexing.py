@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import axis_of, checked
+from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import cast
-from autocalc._ops._out import given
+from autocalc._ops._out import apply_out
 from autocalc._ops.functional._index import part_of, read_picked, sole_pick, split_index
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DTypeError, ShapeError
@@ -17,7 +17,7 @@ from autocalc.errors import DTypeError, ShapeError
 
 def as_positions(where: str, index: Any) -> Tensor:
     """Return an index tensor as int64."""
-    if checked(where, index).dtype is dtypes.bool_ or index.is_floating_point():
+    if check_tensor(where, index).dtype is dtypes.bool_ or index.is_floating_point():
         message = (
             f"{where}: the index has dtype {index.dtype.name}; it must hold integers."
         )
@@ -86,17 +86,19 @@ def gather(
     tensor([[2],
             [3]])
     """
-    axis = axis_of("gather", dim, checked("gather", input).ndim)
+    axis = axis_of("gather", dim, check_tensor("gather", input).ndim)
     places = as_positions("gather", index)
     if input.ndim == 0 or places.ndim == 0:
-        return given("gather", _of_0d(gather, input, dim, places), out)
+        return apply_out("gather", _of_0d(gather, input, dim, places), out)
     if places.numel() == 0:
         nothing = shapes.reshape(places, (-1,))
         nothing = shapes.index_select(shapes.reshape(input, (-1,)), nothing, 0)
-        return given(
-            "gather", shapes.unshared(shapes.reshape(nothing, places.shape)), out
+        return apply_out(
+            "gather",
+            shapes.detach_from_base(shapes.reshape(nothing, places.shape)),
+            out,
         )
-    return given(
+    return apply_out(
         "gather",
         shapes.gather(window("gather", input, places.shape, axis), places, axis),
         out,
@@ -110,21 +112,23 @@ def _of_0d(
     x = shapes.reshape(input, (1,)) if input.ndim == 0 else input
     where = shapes.reshape(index, (1,)) if index.ndim == 0 else index
     out = function(x, dim, where)
-    return shapes.unshared(shapes.reshape(out, index.shape))
+    return shapes.detach_from_base(shapes.reshape(out, index.shape))
 
 
 def index_select(
     input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
     """Return the slices of `input` along `dim` that the 1-d `index` names."""
-    axis = axis_of("index_select", dim, checked("index_select", input).ndim)
+    axis = axis_of("index_select", dim, check_tensor("index_select", input).ndim)
     places = as_positions("index_select", index)
     if places.ndim == 0:
         places = shapes.reshape(places, (1,))
     if input.ndim == 0:
         found = shapes.index_select(shapes.reshape(input, (1,)), places, 0)
-        return given("index_select", shapes.unshared(shapes.reshape(found, ())), out)
-    return given("index_select", shapes.index_select(input, places, axis), out)
+        return apply_out(
+            "index_select", shapes.detach_from_base(shapes.reshape(found, ())), out
+        )
+    return apply_out("index_select", shapes.index_select(input, places, axis), out)
 
 
 def getitem(input: Tensor, index: Any) -> Tensor:
@@ -151,7 +155,7 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     >>> x[x > 8]
     tensor([ 9, 10, 11])
     """
-    sole = sole_pick(checked("index", input), index)
+    sole = sole_pick(check_tensor("index", input), index)
     if sole is not None:
         return read_picked(input, sole)
     basic, picks = split_index(input, index)

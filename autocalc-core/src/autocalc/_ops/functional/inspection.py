@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
 
 __all__ = [
@@ -31,31 +31,31 @@ def is_tensor(obj: object) -> bool:
 
 def is_floating_point(input: Tensor) -> bool:
     """Return whether the dtype of `input` is float32 or float64."""
-    return checked("is_floating_point", input).is_floating_point()
+    return check_tensor("is_floating_point", input).is_floating_point()
 
 
 def numel(input: Tensor) -> int:
     """Return the number of elements of `input`."""
-    return checked("numel", input).numel()
+    return check_tensor("numel", input).numel()
 
 
 def is_complex(input: Tensor) -> bool:
     """Return False: there are no complex dtypes."""
-    checked("is_complex", input)
+    check_tensor("is_complex", input)
     return False
 
 
 def is_signed(input: Tensor) -> bool:
     """Return whether the dtype of `input` has negative values."""
-    return checked("is_signed", input).dtype.is_signed
+    return check_tensor("is_signed", input).dtype.is_signed
 
 
 def is_nonzero(input: Tensor) -> bool:
     """Return whether the one element of `input` is not 0."""
-    return bool(checked("is_nonzero", input))
+    return bool(check_tensor("is_nonzero", input))
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have one shape."""
-    a, b = checked("is_same_size", input), checked("is_same_size", other)
+    a, b = check_tensor("is_same_size", input), check_tensor("is_same_size", other)
     return a.shape == b.shape

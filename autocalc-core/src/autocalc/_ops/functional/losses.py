@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from autocalc._ops import loss
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import number, one_of, whole
+from autocalc._tensor.checks import as_int, number, one_of
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 
@@ -53,7 +53,7 @@ def cross_entropy(
             f"to 1."
         )
         raise ArgumentError(message)
-    if weight is not None and checked("cross_entropy", weight).requires_grad:
+    if weight is not None and check_tensor("cross_entropy", weight).requires_grad:
         message = (
             "cross_entropy: `weight` requires a gradient, which this loss does not "
             "give; pass weight.detach()."
@@ -64,18 +64,18 @@ def cross_entropy(
         labels,
         weight,
         reduction,
-        whole("cross_entropy", "ignore_index", ignore_index),
+        as_int("cross_entropy", "ignore_index", ignore_index),
         label_smoothing,
     )
     if reduction != "none":
         return out
-    return shapes.unshared(shapes.reshape(out, target.shape))
+    return shapes.detach_from_base(shapes.reshape(out, target.shape))
 
 
 def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Bring logits to [N, C] and labels to [N]."""
-    class_dim = 0 if checked(where, input).ndim == 1 else 1
-    checked(where, target)
+    class_dim = 0 if check_tensor(where, input).ndim == 1 else 1
+    check_tensor(where, target)
     expected = input.shape[:class_dim] + input.shape[class_dim + 1 :]
     if input.ndim == 0 or target.shape != expected:
         message = (

@@ -9,9 +9,9 @@ from operator import index
 from typing import NamedTuple
 
 from autocalc._ops import elementwise, matrices
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import coerce
-from autocalc._ops._out import given
+from autocalc._ops._out import apply_out
 from autocalc._ops.creation import empty, eye, zeros
 from autocalc._ops.functional.products import matmul
 from autocalc._ops.functional.shapes import clone, expand, reshape, transpose
@@ -42,7 +42,7 @@ def inv(A: Tensor) -> Tensor:
     tensor([[0.5 , 0.  ],
             [0.  , 0.25]])
     """
-    return matrices.inv(checked("inv", A))
+    return matrices.inv(check_tensor("inv", A))
 
 
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
@@ -71,7 +71,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     >>> ac.linalg.solve(A, ac.tensor([2.0, 2.0]))
     tensor([1. , 0.5])
     """
-    a, b = coerce("solve", checked("solve", A), checked("solve", B))
+    a, b = coerce("solve", check_tensor("solve", A), check_tensor("solve", B))
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
     if vector:
         column = matrices.solve(a, reshape(b, (*b.shape, 1)))
@@ -96,7 +96,7 @@ def det(A: Tensor) -> Tensor:
     >>> ac.linalg.det(ac.tensor([[2.0, 0.0], [0.0, 4.0]])).item()
     8.0
     """
-    return matrices.det(checked("det", A))
+    return matrices.det(check_tensor("det", A))
 
 
 class SlogdetResult(NamedTuple):
@@ -108,7 +108,7 @@ class SlogdetResult(NamedTuple):
 
 def slogdet(A: Tensor) -> SlogdetResult:
     """Return the sign of the determinant and the log of its size: 0 and -inf at 0."""
-    return SlogdetResult(*matrices.slogdet(checked("slogdet", A)))
+    return SlogdetResult(*matrices.slogdet(check_tensor("slogdet", A)))
 
 
 def logdet(input: Tensor) -> Tensor:
@@ -137,7 +137,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     tensor([[2., 0.],
             [0., 3.]])
     """
-    low = matrices.cholesky(checked("cholesky", A))
+    low = matrices.cholesky(check_tensor("cholesky", A))
     return _turned(low) if upper else low
 
 
@@ -165,7 +165,7 @@ def qr(A: Tensor, mode: str = "reduced") -> QRResult:
         If `mode` is another word.
     """
     one_of("qr", "mode", mode, ("reduced", "complete", "r"))
-    x = checked("qr", A)
+    x = check_tensor("qr", A)
     q, r = matrices.qr(x, "complete" if mode == "complete" else "reduced")
     return QRResult(empty(0, dtype=x.dtype) if mode == "r" else q, r)
 
@@ -203,7 +203,7 @@ def svd(
     if driver is not None:
         message = f"svd: `driver`={driver!r}; there is one, so it must be None."
         raise ArgumentError(message)
-    return SVDResult(*matrices.svd(checked("svd", A), bool(full_matrices)))
+    return SVDResult(*matrices.svd(check_tensor("svd", A), bool(full_matrices)))
 
 
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
@@ -236,7 +236,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> EighResult:
         If LAPACK does not find the values: names the first matrix.
     """
     one_of("eigh", "UPLO", UPLO, ("L", "U", "l", "u"))
-    x = checked("eigh", A)
+    x = check_tensor("eigh", A)
     return EighResult(*matrices.eigh(x if UPLO.upper() == "L" else _turned(x)))
 
 
@@ -247,7 +247,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the inverse of each matrix; see `linalg.inv`."""
-    return given("inverse", inv(input), out)
+    return apply_out("inverse", inv(input), out)
 
 
 def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
@@ -269,7 +269,7 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     tensor([[ 8.,  0.],
             [ 0., 27.]])
     """
-    x = checked("matrix_power", input)
+    x = check_tensor("matrix_power", input)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         message = (
             f"matrix_power: `input` has shape {x.shape}; it must be square matrices "
@@ -282,17 +282,17 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
         message = f"matrix_power: `n`={n!r} is a {type(n).__name__}; give an integer."
         raise ArgumentError(message) from None
     if n < 0:
-        return given("matrix_power", matrix_power(inv(x), -n), out)
+        return apply_out("matrix_power", matrix_power(inv(x), -n), out)
     if n == 0:  # chosen, so that it has a history as every other power
         identity = expand(eye(x.shape[-1], dtype=x.dtype), x.shape)
-        return given(
+        return apply_out(
             "matrix_power", elementwise.choose(zeros(1, dtype=bool_), x, identity), out
         )
     if n == 1:
-        return given("matrix_power", clone(x), out)
+        return apply_out("matrix_power", clone(x), out)
     half = matrix_power(x, n // 2) if n > 3 else x
     square = matmul(half, half)
-    return given("matrix_power", matmul(square, x) if n % 2 else square, out)
+    return apply_out("matrix_power", matmul(square, x) if n % 2 else square, out)
 
 
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
@@ -313,7 +313,9 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     >>> ac.linalg.multi_dot([ac.ones(10, 2), ac.ones(2, 30), ac.ones(30)]).shape
     (10,)
     """
-    given = [checked("multi_dot", x) for x in sequence("multi_dot", "tensors", tensors)]
+    given = [
+        check_tensor("multi_dot", x) for x in sequence("multi_dot", "tensors", tensors)
+    ]
     if len(given) < 2:
         message = f"multi_dot: {len(given)} tensors; it needs at least two."
         raise ArgumentError(message)

@@ -9,7 +9,7 @@ from typing import Any
 
 from autocalc._ops import norms
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, number
 from autocalc.errors import ShapeError
@@ -132,7 +132,7 @@ def _last_sizes(
     """Return the sizes to normalise over; raise unless all operands have them."""
     given = normalized_shape
     sizes = integers(where, "normalized_shape", given)
-    shape = checked(where, input).shape
+    shape = check_tensor(where, input).shape
     if not sizes or shape[-len(sizes) :] != sizes:
         message = (
             f"{where}: `input` has shape {shape}, `normalized_shape` is {sizes}; the "
@@ -140,7 +140,7 @@ def _last_sizes(
         )
         raise ShapeError(message)
     for name, parameter in zip(("weight", "bias"), parameters, strict=False):
-        if parameter is not None and checked(where, parameter).shape != sizes:
+        if parameter is not None and check_tensor(where, parameter).shape != sizes:
             message = (
                 f"{where}: `{name}` has shape {parameter.shape}; it must be that of "
                 f"`normalized_shape`, {sizes}."
@@ -161,4 +161,4 @@ def _over_last(
     n = math.prod(sizes)
     rows = shapes.reshape(input, (*input.shape[: -len(sizes)], n))
     flat = [None if p is None else shapes.reshape(p, (n,)) for p in parameters]
-    return shapes.unshared(shapes.reshape(run(rows, *flat), input.shape))
+    return shapes.detach_from_base(shapes.reshape(run(rows, *flat), input.shape))

@@ -13,12 +13,12 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import elementwise, scans
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import axis_of, checked, whole
+from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._coerce import as_operand, cast
-from autocalc._ops._out import given
+from autocalc._ops._out import apply_out
 from autocalc._ops.functional._index import true_positions, unraveled
 from autocalc._ops.functional.arranging import movedim
-from autocalc._ops.functional.mixtures import isnan, truth
+from autocalc._ops.functional.elementwise_composites import isnan, truth
 from autocalc._ops.functional.reductions import any, sum
 from autocalc._ops.functional.shapes import clone, expand, squeeze
 from autocalc._tensor import Tensor, dtypes, make
@@ -55,11 +55,13 @@ def argsort(
 
     NaN counts as the largest.
     """
-    x = checked("argsort", input)
+    x = check_tensor("argsort", input)
     axis = axis_of("argsort", dim, x.ndim)
     if x.ndim == 0:
-        return given("argsort", elementwise.mul(cast(truth(x), dtypes.int64), 0), out)
-    return given("argsort", scans.argsort(x.detach(), axis, bool(descending)), out)
+        return apply_out(
+            "argsort", elementwise.mul(cast(truth(x), dtypes.int64), 0), out
+        )
+    return apply_out("argsort", scans.argsort(x.detach(), axis, bool(descending)), out)
 
 
 def sort(
@@ -80,14 +82,14 @@ def sort(
     """
     indices = argsort(input, dim, descending)
     if input.ndim == 0:
-        return given("sort", Ordered(clone(input), indices), out)
+        return apply_out("sort", Ordered(clone(input), indices), out)
     axis = axis_of("sort", dim, input.ndim)
-    return given("sort", Ordered(shapes.gather(input, indices, axis), indices), out)
+    return apply_out("sort", Ordered(shapes.gather(input, indices, axis), indices), out)
 
 
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return `input` sorted along its first dimension."""
-    return given("msort", sort(input, 0).values, out)
+    return apply_out("msort", sort(input, 0).values, out)
 
 
 def topk(
@@ -106,10 +108,10 @@ def topk(
     ArgumentError
         If there are fewer than `k` elements along `dim`.
     """
-    x = checked("topk", input)
+    x = check_tensor("topk", input)
     axis = axis_of("topk", dim, x.ndim)
     size = x.shape[axis] if x.ndim else 1
-    k = whole("topk", "k", k)
+    k = as_int("topk", "k", k)
     if not 0 <= k <= size:
         message = (
             f"topk: `k`={k} of {size} elements along dimension {axis} of shape "
@@ -117,11 +119,11 @@ def topk(
         )
         raise ArgumentError(message)
     if x.ndim == 0:
-        return given("topk", Ordered(clone(x), argsort(x)), out)
+        return apply_out("topk", Ordered(clone(x), argsort(x)), out)
     order = argsort(x, axis, largest)
     first = (*[slice(None)] * axis, slice(0, k), ...)
     indices = shapes.clone(shapes.slice(order, first))
-    return given("topk", Ordered(shapes.gather(x, indices, axis), indices), out)
+    return apply_out("topk", Ordered(shapes.gather(x, indices, axis), indices), out)
 
 
 def median(
@@ -135,22 +137,24 @@ def median(
 
     NaN if an element is NaN.
     """
-    x = checked("median", input)
+    x = check_tensor("median", input)
     if x.numel() == 0:
         message = f"median: a tensor of shape {x.shape} has no elements, so no median."
         raise ShapeError(message)
     if dim is None:
         flat = _median_along(shapes.reshape(x, (-1,)), 0)
-        return given("median", shapes.unshared(shapes.reshape(flat.values, ())), out)
+        return apply_out(
+            "median", shapes.detach_from_base(shapes.reshape(flat.values, ())), out
+        )
     axis = axis_of("median", dim, x.ndim)
     if x.ndim == 0:
-        return given("median", Ordered(clone(x), argsort(x)), out)
+        return apply_out("median", Ordered(clone(x), argsort(x)), out)
     found = _median_along(x, axis)
     if keepdim:
-        return given("median", found, out)
-    return given(
+        return apply_out("median", found, out)
+    return apply_out(
         "median",
-        Ordered(*(shapes.unshared(squeeze(part, axis)) for part in found)),
+        Ordered(*(shapes.detach_from_base(squeeze(part, axis)) for part in found)),
         out,
     )
 
@@ -175,19 +179,19 @@ def nonzero(
 
     With ``as_tuple=True``, one tensor for each dimension.
     """
-    x = checked("nonzero", input)
+    x = check_tensor("nonzero", input)
     flat = true_positions(shapes.reshape(truth(x), (-1,)))
     columns = unraveled(flat, x.shape)
     if as_tuple:
         return tuple(columns) if columns else (flat,)
     if not columns:
-        return given(
+        return apply_out(
             "nonzero",
             shapes.reshape(shapes.slice(flat, (slice(0, 0),)), (flat.shape[0], 0)),
             out,
         )
     upright = tuple(shapes.reshape(c, (*c.shape, 1)) for c in columns)
-    return given("nonzero", shapes.cat(upright, 1), out)
+    return apply_out("nonzero", shapes.cat(upright, 1), out)
 
 
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -195,7 +199,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
 
     Shapes broadcast.
     """
-    x, holds = checked("masked_select", input), checked("masked_select", mask)
+    x, holds = check_tensor("masked_select", input), check_tensor("masked_select", mask)
     if holds.dtype is not dtypes.bool_:
         message = (
             f"masked_select: `mask` has dtype {holds.dtype.name}; it must be bool, as "
@@ -205,7 +209,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     shape = broadcast_shapes("masked_select", x.shape, holds.shape)
     flat = shapes.reshape(expand(x, shape), (-1,))
     index = true_positions(shapes.reshape(expand(holds, shape), (-1,)))
-    return given("masked_select", shapes.index_select(flat, index, 0), out)
+    return apply_out("masked_select", shapes.index_select(flat, index, 0), out)
 
 
 def unique(
@@ -221,7 +225,7 @@ def unique(
     how often each occurs.  With `dim`, the distinct slices along it, ordered by their
     first elements, then by their second, and so on.
     """
-    x = checked("unique", input).detach()
+    x = check_tensor("unique", input).detach()
     if dim is None:
         slices = shapes.reshape(x, (-1,))
         order = argsort(slices)
@@ -236,13 +240,13 @@ def unique(
     firsts = true_positions(begins)
     values = shapes.index_select(slices, shapes.index_select(order, firsts, 0), 0)
     if dim is not None and x.ndim:
-        values = shapes.unshared(shapes.clone(movedim(values, 0, axis)))
+        values = shapes.detach_from_base(shapes.clone(movedim(values, 0, axis)))
     results = [values]
     if return_inverse:
         group = elementwise.sub(scans.cumsum(begins, 0, False), 1)
         inverse = shapes.gather(group, argsort(order), 0)
         if dim is None:
-            inverse = shapes.unshared(shapes.reshape(inverse, x.shape))
+            inverse = shapes.detach_from_base(shapes.reshape(inverse, x.shape))
         results.append(inverse)
     if return_counts:
         end = make(as_operand(order.shape[0], dtypes.int64)._array.reshape(1), None)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from autocalc._ops import division, elementwise, transcendental
 from autocalc._ops._arguments import Operand
 from autocalc._ops._op import Operator
-from autocalc._ops._out import written
+from autocalc._ops._out import copy_to_out
 from autocalc._tensor import Tensor
 
 __all__ = [
@@ -93,7 +93,7 @@ class OfTwo(Protocol):
 def _of_one(name: str, operator: Operator, doc: str) -> OfOne:
     def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         result = operator(input)
-        return result if out is None else written(name, result, out)
+        return result if out is None else copy_to_out(name, result, out)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Return {doc}, element by element."
@@ -103,7 +103,7 @@ def _of_one(name: str, operator: Operator, doc: str) -> OfOne:
 def _of_two(name: str, operator: Callable[[Any, Any], Tensor], doc: str) -> OfTwo:
     def call(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
         result = operator(input, other)
-        return result if out is None else written(name, result, out)
+        return result if out is None else copy_to_out(name, result, out)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Return {doc}, element by element; shapes broadcast."
@@ -141,7 +141,7 @@ bitwise_not = _of_one("bitwise_not", division.bitwise_not, "the other bits")
 def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return x to the power y, element by element; shapes broadcast."""
     result: Tensor = elementwise.pow(input, exponent)
-    return result if out is None else written("pow", result, out)
+    return result if out is None else copy_to_out("pow", result, out)
 
 
 mul = multiply = _of_two("mul", elementwise.mul, "x * y")

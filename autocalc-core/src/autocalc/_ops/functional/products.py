@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from autocalc._ops import linalg
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import coerce
-from autocalc._ops._out import given
+from autocalc._ops._out import apply_out
 from autocalc._ops.functional.shapes import squeeze
 from autocalc._tensor import Tensor
 from autocalc.errors import ShapeError
@@ -26,13 +26,13 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     result = linalg.product(input, other)
     if result is None:
         result = _matmul(input, other)
-    return result if out is None else given("matmul", result, out)
+    return result if out is None else apply_out("matmul", result, out)
 
 
 def _matmul(input: Tensor, other: Tensor) -> Tensor:
     """Return the product of operands that are not yet matrices of one dtype."""
-    checked("matmul", input)
-    checked("matmul", other)
+    check_tensor("matmul", input)
+    check_tensor("matmul", other)
     a, b = coerce("matmul", input, other)
     if a.ndim > 1 and b.ndim > 1:
         return matmul(a, b)
@@ -56,30 +56,30 @@ def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
     assert out is not None  # both are matrices now
     out = squeeze(out, -1) if column else out
     out = squeeze(out, -1 if column else -2) if row else out
-    return shapes.unshared(out)
+    return shapes.detach_from_base(out)
 
 
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the product of two matrices."""
-    if (checked("mm", input).ndim, checked("mm", mat2).ndim) != (2, 2):
+    if (check_tensor("mm", input).ndim, check_tensor("mm", mat2).ndim) != (2, 2):
         message = (
             f"mm: shapes {input.shape} and {mat2.shape}: both operands must be "
             f"matrices; use matmul for batches."
         )
         raise ShapeError(message)
-    return given("mm", matmul(input, mat2), out)
+    return apply_out("mm", matmul(input, mat2), out)
 
 
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the products of two batches of matrices, [B, M, K] and [B, K, N]."""
-    both = checked("bmm", input).ndim, checked("bmm", mat2).ndim
+    both = check_tensor("bmm", input).ndim, check_tensor("bmm", mat2).ndim
     if both != (3, 3) or input.shape[0] != mat2.shape[0]:
         message = (
             f"bmm: shapes {input.shape} and {mat2.shape}: both operands must be "
             f"[B, M, K] and [B, K, N] with one B; use matmul to broadcast."
         )
         raise ShapeError(message)
-    return given("bmm", matmul(input, mat2), out)
+    return apply_out("bmm", matmul(input, mat2), out)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from autocalc._ops import elementwise, reduce
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import Dims, axes_of, axis_of, checked
+from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._coerce import cast, to_float
 from autocalc._ops._op import Operator
-from autocalc._ops._out import given
+from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
 from autocalc._tensor.dtypes import DType
@@ -24,10 +24,10 @@ def sum(
     out: Tensor | None = None,
 ) -> Tensor:
     """Return the sum over `dim` (all dimensions by default)."""
-    x = checked("sum", input)
+    x = check_tensor("sum", input)
     x = x if dtype is None else cast(x, dtype)
     result = reduce.sum(x, axes_of("sum", x, dim), bool(keepdim))
-    return result if out is None else given("sum", result, out)
+    return result if out is None else apply_out("sum", result, out)
 
 
 def mean(
@@ -39,7 +39,7 @@ def mean(
     out: Tensor | None = None,
 ) -> Tensor:
     """Return the mean over `dim` (all dimensions by default)."""
-    x = checked("mean", input)
+    x = check_tensor("mean", input)
     x = x if dtype is None else cast(x, dtype)
     if not x.is_floating_point():
         message = (
@@ -48,7 +48,7 @@ def mean(
         )
         raise DTypeError(message)
     result = reduce.mean(x, axes_of("mean", x, dim), bool(keepdim))
-    return result if out is None else given("mean", result, out)
+    return result if out is None else apply_out("mean", result, out)
 
 
 def var(
@@ -65,8 +65,8 @@ def var(
         dim, unbiased = None, dim
     if correction is None:
         correction = 1.0 if unbiased is None or unbiased else 0.0
-    x, weight = checked("var", input), number("var", "correction", correction)
-    return given(
+    x, weight = check_tensor("var", input), number("var", "correction", correction)
+    return apply_out(
         "var", reduce.var(x, axes_of("var", x, dim), bool(keepdim), weight), out
     )
 
@@ -82,7 +82,7 @@ def std(
 ) -> Tensor:
     """Return the square root of `var`."""
     value = var(input, dim, unbiased, keepdim, correction=correction)
-    return given("std", elementwise.root(value), out)
+    return apply_out("std", elementwise.sqrt_zero_grad(value), out)
 
 
 def all(
@@ -90,7 +90,7 @@ def all(
 ) -> Tensor:
     """Return whether all elements over `dim` are non-zero."""
     zeros = cast(elementwise.eq(input, 0), dtypes.int64)
-    return given("all", elementwise.eq(sum(zeros, dim, keepdim), 0), out)
+    return apply_out("all", elementwise.eq(sum(zeros, dim, keepdim), 0), out)
 
 
 def any(
@@ -98,16 +98,16 @@ def any(
 ) -> Tensor:
     """Return whether any element over `dim` is non-zero."""
     ones = cast(elementwise.ne(input, 0), dtypes.int64)
-    return given("any", elementwise.ne(sum(ones, dim, keepdim), 0), out)
+    return apply_out("any", elementwise.ne(sum(ones, dim, keepdim), 0), out)
 
 
 def logsumexp(
     input: Tensor, dim: Dims, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
     """Return log(sum(exp(input))) over `dim`, shifted by the maximum."""
-    x = checked("logsumexp", input)
+    x = check_tensor("logsumexp", input)
     x = x if x.is_floating_point() else to_float(x)
-    return given(
+    return apply_out(
         "logsumexp",
         reduce.logsumexp(x, axes_of("logsumexp", x, dim), bool(keepdim)),
         out,
@@ -118,10 +118,10 @@ def softmax(
     input: Tensor, dim: int, dtype: DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """Return exp(x_i) / sum_j exp(x_j) along `dim`."""
-    x = checked("softmax", input)
+    x = check_tensor("softmax", input)
     x = x if dtype is None else cast(x, dtype)
     axis = axis_of("softmax", dim, x.ndim)
-    return given(
+    return apply_out(
         "softmax", reduce.softmax(x, axis) if x.ndim else _of_0d(reduce.softmax, x), out
     )
 
@@ -130,10 +130,10 @@ def log_softmax(
     input: Tensor, dim: int, dtype: DType | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """Return x_i - log(sum_j exp(x_j)) along `dim`."""
-    x = checked("log_softmax", input)
+    x = check_tensor("log_softmax", input)
     x = x if dtype is None else cast(x, dtype)
     axis = axis_of("log_softmax", dim, x.ndim)
-    return given(
+    return apply_out(
         "log_softmax",
         reduce.log_softmax(x, axis) if x.ndim else _of_0d(reduce.log_softmax, x),
         out,
@@ -142,4 +142,6 @@ def log_softmax(
 
 def _of_0d(operator: Operator, x: Tensor) -> Tensor:
     """Run an operator that needs a dimension on a tensor that has none."""
-    return shapes.unshared(shapes.reshape(operator(shapes.reshape(x, (1,)), 0), ()))
+    return shapes.detach_from_base(
+        shapes.reshape(operator(shapes.reshape(x, (1,)), 0), ())
+    )

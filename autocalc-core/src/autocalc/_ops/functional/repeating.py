@@ -10,11 +10,11 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._ops import shape as shapes
 from autocalc._ops._arguments import (
     Dims,
+    as_int,
     axes_of,
     axis_of,
-    checked,
+    check_tensor,
     integers,
-    whole,
 )
 from autocalc._ops.functional.arranging import sizes_of
 from autocalc._ops.functional.indexing import as_positions
@@ -45,7 +45,7 @@ def repeat(input: Tensor, *repeats: Any) -> Tensor:
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    x, times = checked("repeat", input), sizes_of("repeat", repeats)
+    x, times = check_tensor("repeat", input), sizes_of("repeat", repeats)
     if len(times) < x.ndim:
         message = (
             f"repeat: {len(times)} repeats {times} for a tensor of shape {x.shape}; "
@@ -57,12 +57,15 @@ def repeat(input: Tensor, *repeats: Any) -> Tensor:
     many = tuple(m for pair in zip(times, sizes, strict=True) for m in pair)
     spread = shapes.clone(shapes.expand(shapes.reshape(x, single), many))
     final = tuple(r * n for r, n in zip(times, sizes, strict=True))
-    return shapes.unshared(shapes.reshape(spread, final))
+    return shapes.detach_from_base(shapes.reshape(spread, final))
 
 
 def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return copies of `input` side by side; missing repeats are 1."""
-    x, times = checked("tile", input), sizes_of("tile", integers("tile", "dims", dims))
+    x, times = (
+        check_tensor("tile", input),
+        sizes_of("tile", integers("tile", "dims", dims)),
+    )
     return repeat(x, (*(1,) * (x.ndim - len(times)), *times))
 
 
@@ -93,7 +96,7 @@ def repeat_interleave(
     >>> ac.repeat_interleave(ac.tensor([7, 8, 9]), ac.tensor([2, 0, 1]))
     tensor([7, 7, 9])
     """
-    x = checked("repeat_interleave", input)
+    x = check_tensor("repeat_interleave", input)
     if repeats is None:
         return _repetitions(as_positions("repeat_interleave", x), output_size)
     if dim is None:
@@ -109,7 +112,7 @@ def repeat_interleave(
             )
             raise ShapeError(message)
         return shapes.index_select(x, _repetitions(counts, output_size), axis)
-    times = whole(
+    times = as_int(
         "repeat_interleave",
         "repeats",
         repeats.item() if isinstance(repeats, Tensor) else repeats,
@@ -119,7 +122,7 @@ def repeat_interleave(
     apart = shapes.reshape(x, (*sizes[: axis + 1], 1, *sizes[axis + 1 :]))
     spread = shapes.expand(apart, (*sizes[: axis + 1], times, *sizes[axis + 1 :]))
     together = (*sizes[:axis], n * times, *sizes[axis + 1 :])
-    return shapes.unshared(shapes.reshape(shapes.clone(spread), together))
+    return shapes.detach_from_base(shapes.reshape(shapes.clone(spread), together))
 
 
 def _repetitions(counts: Tensor, size: int | None) -> Tensor:
@@ -156,7 +159,7 @@ def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
 
     Without `dims`, as if it had one dimension.
     """
-    x = checked("roll", input)
+    x = check_tensor("roll", input)
     by = integers("roll", "shifts", shifts)
     axes = () if dims is None else integers("roll", "dims", dims)
     if not axes:
@@ -164,7 +167,7 @@ def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
             message = f"roll: `shifts`={by} without `dims`; give one number."
             raise ArgumentError(message)
         flat = _rolled(shapes.reshape(x, (-1,)), by[0], 0)
-        return shapes.unshared(shapes.reshape(flat, x.shape))
+        return shapes.detach_from_base(shapes.reshape(flat, x.shape))
     if len(axes) != len(by):
         message = f"roll: `shifts`={by} and `dims`={axes} must be as many."
         raise ArgumentError(message)
@@ -177,7 +180,7 @@ def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
 
 def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:
     n = x.shape[axis]
-    cut = -whole("roll", "shifts", shift) % n if n else 0
+    cut = -as_int("roll", "shifts", shift) % n if n else 0
     if cut == 0:
         return shapes.clone(x)
     lead = (slice(None),) * axis
@@ -187,7 +190,7 @@ def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:
 
 def flip(input: Tensor, dims: Dims) -> Tensor:
     """Return `input` with the order along `dims` reversed: a copy."""
-    x = checked("flip", input)
+    x = check_tensor("flip", input)
     dims = integers("flip", "dims", dims)
     axes = axes_of("flip", x, dims) if dims else ()
     if not axes:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc._ops import rotary as ops
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
 from autocalc.errors import GradError
 
@@ -48,7 +48,7 @@ def rotary_embedding(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     >>> ac.nn.functional.rotary_embedding(x, *quarter)
     tensor([[[[-3., -4.,  1.,  2.]]]])
     """
-    x, cos, sin = (checked(_NAME, a) for a in (x, cos, sin))
+    x, cos, sin = (check_tensor(_NAME, a) for a in (x, cos, sin))
     for word, table in (("cos", cos), ("sin", sin)):
         if table.requires_grad:
             message = (

@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from autocalc._ops import elementwise, scans
-from autocalc._ops._arguments import Dims, axes_of, axis_of, checked
+from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import Operator
-from autocalc._ops._out import given
+from autocalc._ops._out import apply_out
+from autocalc._ops.functional.elementwise_composites import isnan, truth
 from autocalc._ops.functional.extrema import amax, amin
-from autocalc._ops.functional.mixtures import isnan, truth
 from autocalc._ops.functional.reductions import mean, std, sum, var
 from autocalc._ops.functional.shapes import clone
 from autocalc._tensor import Tensor, dtypes
@@ -49,9 +49,9 @@ def prod(
     >>> ac.prod(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), 1)
     tensor([ 2., 12.])
     """
-    x = checked("prod", input)
+    x = check_tensor("prod", input)
     x = x if dtype is None else cast(x, dtype)
-    return given("prod", scans.prod(x, axes_of("prod", x, dim), bool(keepdim)), out)
+    return apply_out("prod", scans.prod(x, axes_of("prod", x, dim), bool(keepdim)), out)
 
 
 def cumsum(
@@ -65,7 +65,7 @@ def cumsum(
     >>> ac.cumsum(ac.tensor([1, 2, 3]), 0)
     tensor([1, 3, 6])
     """
-    return given(
+    return apply_out(
         "cumsum", _scan("cumsum", scans.cumsum, input, dim, dtype, (False,)), out
     )
 
@@ -74,7 +74,9 @@ def cumprod(
     input: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None
 ) -> Tensor:
     """Return y_i = x_1 * ... * x_i along `dim`; of integers in int64."""
-    return given("cumprod", _scan("cumprod", scans.cumprod, input, dim, dtype, ()), out)
+    return apply_out(
+        "cumprod", _scan("cumprod", scans.cumprod, input, dim, dtype, ()), out
+    )
 
 
 def _scan(
@@ -85,7 +87,7 @@ def _scan(
     dtype: DType | None,
     attributes: tuple[bool, ...],
 ) -> Tensor:
-    x = checked(name, input)
+    x = check_tensor(name, input)
     x = x if dtype is None else cast(x, dtype)
     axis = axis_of(name, dim, x.ndim)
     if x.ndim == 0:
@@ -108,14 +110,14 @@ def aminmax(
     out: tuple[Tensor, Tensor] | None = None,
 ) -> MinMax:
     """Return the smallest and the largest elements over `dim`, as (min, max)."""
-    return given(
+    return apply_out(
         "aminmax", MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim)), out
     )
 
 
 def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
     """Return how many elements over `dim` are not zero, as int64."""
-    return sum(truth(checked("count_nonzero", input)), dim)
+    return sum(truth(check_tensor("count_nonzero", input)), dim)
 
 
 def nansum(
@@ -127,12 +129,12 @@ def nansum(
     out: Tensor | None = None,
 ) -> Tensor:
     """Return the sum over `dim` with NaN counted as 0."""
-    x = checked("nansum", input)
+    x = check_tensor("nansum", input)
     x = x if dtype is None else cast(x, dtype)
     if not x.is_floating_point():
-        return given("nansum", sum(x, dim, keepdim), out)
+        return apply_out("nansum", sum(x, dim, keepdim), out)
     zero = elementwise.mul(cast(isnan(x.detach()), x.dtype), 0)
-    return given(
+    return apply_out(
         "nansum", sum(elementwise.choose(isnan(x.detach()), zero, x), dim, keepdim), out
     )
 
@@ -146,11 +148,11 @@ def nanmean(
     out: Tensor | None = None,
 ) -> Tensor:
     """Return the mean over `dim` of what is not NaN."""
-    x = checked("nanmean", input)
+    x = check_tensor("nanmean", input)
     x = x if dtype is None else cast(x, dtype)
     kept = elementwise.eq(x.detach(), x.detach())
     total = nansum(x, dim, keepdim)
-    return given(
+    return apply_out(
         "nanmean", elementwise.div(total, cast(sum(kept, dim, keepdim), x.dtype)), out
     )
 

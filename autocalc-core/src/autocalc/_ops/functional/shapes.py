@@ -12,7 +12,7 @@ from autocalc._ops._arguments import (
     Dims,
     axes_of,
     axis_of,
-    checked,
+    check_tensor,
     full_shape,
     integers,
     min_of,
@@ -29,7 +29,7 @@ from autocalc.errors import DimensionError, ShapeError
 def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` in another shape; one size may be -1."""
     return shapes.reshape(
-        checked("reshape", input), full_shape("reshape", input, shape)
+        check_tensor("reshape", input), full_shape("reshape", input, shape)
     )
 
 
@@ -45,7 +45,7 @@ def view(input: Tensor, shape: Sequence[int]) -> Tensor:
         If no strides give that shape without a copy; also of what is stored
         channels-last, where other views of it are alive.
     """
-    sizes = full_shape("view", checked("view", input), shape)
+    sizes = full_shape("view", check_tensor("view", input), shape)
     seen = reshaped_view(input._array, sizes) is not None
     if not (seen or shapes.store_in_rows(input)):
         message = (
@@ -58,7 +58,7 @@ def view(input: Tensor, shape: Sequence[int]) -> Tensor:
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Return `input` with the dimensions start_dim to end_dim merged."""
-    start = axis_of("flatten", start_dim, checked("flatten", input).ndim)
+    start = axis_of("flatten", start_dim, check_tensor("flatten", input).ndim)
     end = axis_of("flatten", end_dim, input.ndim)
     if start > end:
         message = (
@@ -75,7 +75,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 def squeeze(input: Tensor, dim: Dims = None) -> Tensor:
     """Return `input` without its dimensions of size 1, or without those in `dim`."""
-    x = checked("squeeze", input)
+    x = check_tensor("squeeze", input)
     none = isinstance(dim, (list, tuple)) and len(dim) == 0
     axes = () if none else axes_of("squeeze", x, dim)
     sizes = tuple(n for i, n in enumerate(input.shape) if n != 1 or i not in axes)
@@ -84,14 +84,14 @@ def squeeze(input: Tensor, dim: Dims = None) -> Tensor:
 
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """Return `input` with a dimension of size 1 inserted before `dim`."""
-    axis = axis_of("unsqueeze", dim, checked("unsqueeze", input).ndim + 1)
+    axis = axis_of("unsqueeze", dim, check_tensor("unsqueeze", input).ndim + 1)
     sizes = input.shape
     return shapes.reshape(input, (*sizes[:axis], 1, *sizes[axis:]))
 
 
 def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return `input` with its dimensions in the order `dims`: a view."""
-    ndim = checked("permute", input).ndim
+    ndim = check_tensor("permute", input).ndim
     order = integers("permute", "dims", dims)
     axes, each = order, list(range(ndim))
     if sorted(order) != each:
@@ -107,7 +107,7 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return `input` with two dimensions exchanged: a view."""
-    if checked("transpose", input).ndim == 0:
+    if check_tensor("transpose", input).ndim == 0:
         axis_of("transpose", dim0, 0), axis_of("transpose", dim1, 0)
         return input
     axes = list(range(input.ndim))
@@ -119,7 +119,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 def t(input: Tensor) -> Tensor:
     """Return the transpose of a matrix; vectors stay as they are."""
-    if checked("t", input).ndim > 2:
+    if check_tensor("t", input).ndim > 2:
         message = f"t: takes matrices, not shape {input.shape}; use transpose()."
         raise ShapeError(message)
     return transpose(input, 0, 1) if input.ndim == 2 else input
@@ -128,7 +128,7 @@ def t(input: Tensor) -> Tensor:
 def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` repeated to `shape` without a copy; -1 keeps a size."""
     shape = integers("expand", "shape", shape)
-    lead = len(shape) - checked("expand", input).ndim
+    lead = len(shape) - check_tensor("expand", input).ndim
     sizes = tuple(
         [
             input.shape[i - lead] if n == -1 and i >= lead else n
@@ -166,7 +166,7 @@ def clone(
     >>> ac.clone(x, memory_format=ac.contiguous_format).stride()
     (60, 20, 5, 1)
     """
-    a = checked("clone", input)._array
+    a = check_tensor("clone", input)._array
     given = preserve_format if memory_format is None else memory_format
     last = asks_channels_last("clone", given)
     if last and a.ndim != 4:
@@ -182,4 +182,4 @@ def clone(
 
 def detach(input: Tensor) -> Tensor:
     """Return a tensor on the same storage that has no history."""
-    return checked("detach", input).detach()
+    return check_tensor("detach", input).detach()

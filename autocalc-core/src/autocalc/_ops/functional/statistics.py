@@ -7,21 +7,21 @@ import math
 from typing import Any
 
 from autocalc._ops import division, elementwise
-from autocalc._ops._arguments import axis_of, checked, whole
+from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._coerce import cast, to_float
-from autocalc._ops._out import given
+from autocalc._ops._out import apply_out
 from autocalc._ops.creation import arange
 from autocalc._ops.functional.arranging import movedim
-from autocalc._ops.functional.compounds import logaddexp
 from autocalc._ops.functional.elementwise import floor
+from autocalc._ops.functional.elementwise_composites import isinf, isnan
 from autocalc._ops.functional.indexing import gather
-from autocalc._ops.functional.joins import cat
-from autocalc._ops.functional.magnitudes import norm, vector_norm
-from autocalc._ops.functional.mixtures import isinf, isnan
+from autocalc._ops.functional.joining import cat
 from autocalc._ops.functional.ordering import Ordered, argsort, sort
 from autocalc._ops.functional.reductions import any as any_of
 from autocalc._ops.functional.reductions import sum as sum_of
 from autocalc._ops.functional.shapes import clone, expand, reshape, squeeze, unsqueeze
+from autocalc._ops.functional.special import logaddexp
+from autocalc._ops.functional.vector_norms import norm, vector_norm
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -50,23 +50,23 @@ def kthvalue(
     input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None
 ) -> Ordered:
     """Return the (values, indices) of the `k`-th smallest along `dim`, from 1 on."""
-    x = checked("kthvalue", input)
+    x = check_tensor("kthvalue", input)
     axis = axis_of("kthvalue", dim, x.ndim)
     size = x.shape[axis] if x.ndim else 1
-    if not 1 <= whole("kthvalue", "k", k) <= size:
+    if not 1 <= as_int("kthvalue", "k", k) <= size:
         message = (
             f"kthvalue: `k`={k} for {size} elements along dimension {dim} of shape "
             f"{x.shape}; it must lie in 1 to {size}."
         )
         raise ArgumentError(message)
     if x.ndim == 0:
-        return given("kthvalue", Ordered(clone(x), argsort(x)), out)
+        return apply_out("kthvalue", Ordered(clone(x), argsort(x)), out)
     place = (*[slice(None)] * axis, slice(k - 1, k))
     indices = clone(argsort(x, axis)[place])
     found = [gather(x, axis, indices), indices]
     if not keepdim:
         found = [clone(squeeze(one, axis)) for one in found]
-    return given("kthvalue", Ordered(*found), out)
+    return apply_out("kthvalue", Ordered(*found), out)
 
 
 def quantile(
@@ -99,7 +99,7 @@ def quantile(
     1.5
     """
     found = _quantile("quantile", input, q, dim, keepdim, interpolation)
-    return given("quantile", found, out)
+    return apply_out("quantile", found, out)
 
 
 def nanquantile(
@@ -113,13 +113,13 @@ def nanquantile(
 ) -> Tensor:
     """Return the `quantile` of what is not NaN."""
     found = _quantile("nanquantile", input, q, dim, keepdim, interpolation)
-    return given("nanquantile", found, out)
+    return apply_out("nanquantile", found, out)
 
 
 def _quantile(
     where: str, input: Tensor, q: Any, dim: int | None, keepdim: bool, between: str
 ) -> Tensor:
-    x, shares = checked(where, input), _shares(where, input, q)
+    x, shares = check_tensor(where, input), _shares(where, input, q)
     if between not in ("linear", "lower", "higher", "midpoint", "nearest"):
         message = (
             f"{where}: `interpolation`={between!r}; it must be linear, lower, higher, "
@@ -214,17 +214,17 @@ def cummax(input: Tensor, dim: int, *, out: Any = None) -> Ordered:
 
     Of equal ones the last; NaN counts as largest.
     """
-    return given("cummax", _running("cummax", input, dim, elementwise.ge), out)
+    return apply_out("cummax", _running("cummax", input, dim, elementwise.ge), out)
 
 
 def cummin(input: Tensor, dim: int, *, out: Any = None) -> Ordered:
     """Return the (values, indices) of the smallest up to each place along `dim`."""
-    return given("cummin", _running("cummin", input, dim, elementwise.le), out)
+    return apply_out("cummin", _running("cummin", input, dim, elementwise.le), out)
 
 
 def _running(where: str, input: Tensor, dim: int, keeps: Any) -> Ordered:
     """Let every place see 1, 2, 4 ... places back, until it has seen all."""
-    x = checked(where, input)
+    x = check_tensor(where, input)
     axis = axis_of(where, dim, x.ndim)
     if x.ndim == 0:
         return Ordered(clone(x), argsort(x))
@@ -248,16 +248,16 @@ def _running(where: str, input: Tensor, dim: int, keeps: Any) -> Ordered:
 
 def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
     """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, the larger one taken out."""
-    x = checked("logcumsumexp", input)
+    x = check_tensor("logcumsumexp", input)
     x = x if x.is_floating_point() else to_float(x)
     axis = axis_of("logcumsumexp", dim, x.ndim)
     if x.ndim == 0:
-        return given("logcumsumexp", clone(x), out)
+        return apply_out("logcumsumexp", clone(x), out)
     values, step = movedim(x, axis, 0), 1
     while step < x.shape[axis]:
         more = logaddexp(values[step:], values[:-step])
         values, step = cat([values[:step], more]), 2 * step
-    return given("logcumsumexp", clone(movedim(values, 0, axis)), out)
+    return apply_out("logcumsumexp", clone(movedim(values, 0, axis)), out)
 
 
 # ---- between neighbours --------------------------------------------------------------
@@ -280,25 +280,25 @@ def diff(
     >>> ac.diff(ac.tensor([1, 4, 9]))
     tensor([3, 5])
     """
-    x = checked("diff", input)
+    x = check_tensor("diff", input)
     if x.ndim == 0:
         message = "diff: a tensor without dimensions has no neighbours."
         raise ShapeError(message)
     axis = axis_of("diff", dim, x.ndim)
-    if whole("diff", "n", n) < 0:
+    if as_int("diff", "n", n) < 0:
         message = f"diff: `n`={n}; it must be 0 or more."
         raise ArgumentError(message)
     if n == 0:
-        return given("diff", clone(x), out)
+        return apply_out("diff", clone(x), out)
     ends = [one for one in (prepend, x, append) if one is not None]
     x = cat(ends, axis) if len(ends) > 1 else x
     for _ in range(min(n, x.shape[axis] + 1)):
         later, former = _but_first(x, axis), _but_last(x, axis)
         if later.shape != former.shape:
-            return given("diff", clone(former), out)
+            return apply_out("diff", clone(former), out)
         unequal = x.dtype is dtypes.bool_
         x = (division.bitwise_xor if unequal else elementwise.sub)(later, former)
-    return given("diff", x, out)
+    return apply_out("diff", x, out)
 
 
 def trapezoid(
@@ -308,7 +308,7 @@ def trapezoid(
 
     Over the places `x`, or over places `dx` (by default 1) apart.
     """
-    values = checked("trapezoid", y)
+    values = check_tensor("trapezoid", y)
     if x is not None and dx is not None:
         message = f"trapezoid: both `x` and `dx`={dx} are given; give one."
         raise ArgumentError(message)
@@ -319,7 +319,7 @@ def trapezoid(
     later, former = _but_first(values, axis), _but_last(values, axis)
     width: Any = number("trapezoid", "dx", 1.0 if dx is None else dx)
     if x is not None:
-        width = diff(checked("trapezoid", x), dim=-1 if x.ndim == 1 else dim)
+        width = diff(check_tensor("trapezoid", x), dim=-1 if x.ndim == 1 else dim)
         if x.ndim == 1:
             width = reshape(width, (-1, *[1] * (values.ndim - axis - 1)))
     areas = elementwise.mul(elementwise.add(later, former), width)
@@ -334,7 +334,9 @@ trapz = trapezoid
 
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """Return the `p`-norm of the difference of two tensors."""
-    difference = elementwise.sub(checked("dist", input), checked("dist", other))
+    difference = elementwise.sub(
+        check_tensor("dist", input), check_tensor("dist", other)
+    )
     return norm(difference, p)
 
 
@@ -352,7 +354,7 @@ def cdist(
     >>> ac.cdist(ac.tensor([[0.0, 0.0]]), ac.tensor([[3.0, 4.0], [0.0, 1.0]]))
     tensor([[5., 1.]])
     """
-    a, b = checked("cdist", x1), checked("cdist", x2)
+    a, b = check_tensor("cdist", x1), check_tensor("cdist", x2)
     if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-1]:
         message = (
             f"cdist: shapes {a.shape} and {b.shape}; they must be [..., P, M] and "

@@ -16,7 +16,7 @@ def length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
     if x.ndim == 0:
         return functional.reshape(length(functional.reshape(x, (1,)), p, dim, True), ())
     if p == 2:
-        return elementwise.root(functional.sum(x * x, dim, keepdim))
+        return elementwise.sqrt_zero_grad(functional.sum(x * x, dim, keepdim))
     size = elementwise.abs(x)
     if p == math.inf:
         return functional.amax(size, dim, keepdim)

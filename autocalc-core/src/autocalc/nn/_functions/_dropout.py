@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from autocalc._ops import elementwise
 from autocalc._ops import random as random_ops
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops.creation import ones
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.generator import Generator, chosen
@@ -50,7 +50,7 @@ def dropout(
     [0.0, 1.25]
     """
     check_probability("dropout", p)
-    checked("dropout", input)
+    check_tensor("dropout", input)
     if not training or p == 0.0:
         return input
     if not input.is_floating_point():

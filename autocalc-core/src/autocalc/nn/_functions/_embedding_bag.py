@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from autocalc._ops import functional
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops.creation import arange, full, ones, tensor, zeros
-from autocalc._ops.functional.tables import refuse_sparse, row_number
+from autocalc._ops.functional.embedding import refuse_sparse, row_number
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -129,7 +129,7 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> _Bags:
 
 
 def _starts(input: Tensor, offsets: Tensor) -> Tensor:
-    if checked(_NAME, offsets).ndim != 1 or offsets.is_floating_point():
+    if check_tensor(_NAME, offsets).ndim != 1 or offsets.is_floating_point():
         message = (
             f"{_NAME}: `offsets` has shape {offsets.shape} and dtype "
             f"{offsets.dtype.name}; it must be one row of integers."
@@ -205,14 +205,14 @@ def _check(
     if mode not in ("sum", "mean", "max"):
         message = f"{_NAME}: `mode`={mode!r}; use 'sum', 'mean' or 'max'."
         raise ArgumentError(message)
-    x = checked(_NAME, input)
+    x = check_tensor(_NAME, input)
     if x.dtype is dtypes.bool_ or x.is_floating_point():
         message = (
             f"{_NAME}: `input` has dtype {x.dtype.name}; it holds the numbers of rows, "
             f"which must be integers."
         )
         raise DTypeError(message)
-    if x.ndim not in (1, 2) or checked(_NAME, weight).ndim != 2:
+    if x.ndim not in (1, 2) or check_tensor(_NAME, weight).ndim != 2:
         message = (
             f"{_NAME}: `input` has shape {x.shape} and `weight` {weight.shape}; they "
             f"must be (B, L) or (N,), and (V, D)."
@@ -223,7 +223,7 @@ def _check(
     if mode != "sum":
         message = f"{_NAME}: `per_sample_weights` are for mode 'sum', not {mode!r}."
         raise ArgumentError(message)
-    if checked(_NAME, per_sample_weights).shape != x.shape:
+    if check_tensor(_NAME, per_sample_weights).shape != x.shape:
         message = (
             f"{_NAME}: `per_sample_weights` has shape {per_sample_weights.shape}; it "
             f"must be that of `input`, {x.shape}."

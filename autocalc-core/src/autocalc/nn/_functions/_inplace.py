@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autocalc._ops import functional
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops.functional._writing import check_writable, write
 from autocalc._tensor import Tensor
 
@@ -23,7 +23,7 @@ def maybe_into(
     """Return function(input); with `inplace`, in the memory of `input`."""
     if not inplace:
         return function(input)
-    checked(where, input)
+    check_tensor(where, input)
     # The backward rules read the input, which is about to be overwritten.
     kept = functional.clone(input) if input.requires_grad else input
     return into(input, function(kept), where)

@@ -8,7 +8,7 @@ from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops import elementwise, norms, shape
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError
@@ -62,7 +62,9 @@ def batch_norm(
             [ 1.,  1.]])
     """
     where = "batch_norm"
-    if checked(where, input).shape == (0,):  # no example: PyTorch asks for no channels
+    if check_tensor(where, input).shape == (
+        0,
+    ):  # no example: PyTorch asks for no channels
         return shape.clone(input)
     statistics = running_mean, running_var
     eps, momentum = _checked(where, input, statistics, weight, bias, eps, momentum)
@@ -120,7 +122,7 @@ def batch_norm_relu(
     where = "batch_norm_relu"
     statistics = running_mean, running_var
     eps, momentum = _checked(where, input, statistics, weight, bias, eps, momentum)
-    if residual is not None and checked(where, residual).shape != input.shape:
+    if residual is not None and check_tensor(where, residual).shape != input.shape:
         message = (
             f"{where}: `residual` has shape {residual.shape}; it must be that of the "
             f"input, {input.shape}."
@@ -203,7 +205,7 @@ def instance_norm(
         with no_grad():
             each = (shape.reshape(a, (batch, channels)).mean(0) for a in (mean, var))
             _move(statistics, tuple(each), n, momentum)
-    return shape.unshared(shape.reshape(out, input.shape))
+    return shape.detach_from_base(shape.reshape(out, input.shape))
 
 
 def group_norm(
@@ -255,7 +257,7 @@ def group_norm(
         raise ShapeError(message)
     rows = shape.reshape(input, (batch * num_groups, n))
     out = norms.layer_norm(rows, None, None, float(eps))
-    out = shape.unshared(shape.reshape(out, input.shape))
+    out = shape.detach_from_base(shape.reshape(out, input.shape))
     column = (channels, *(1 for _ in positions))
     if weight is not None:
         out = elementwise.mul(out, shape.reshape(weight, column))
@@ -318,7 +320,7 @@ def _check(
     weight: Tensor | None,
     bias: Tensor | None,
 ) -> None:
-    x = checked(where, input)
+    x = check_tensor(where, input)
     check_float(where, x)
     if x.ndim < least:
         behind = ", ..." if least == 2 else ", L, ..."
@@ -326,7 +328,7 @@ def _check(
         raise ShapeError(message)
     names = ("running_mean", "running_var", "weight", "bias")
     for name, tensor in zip(names, (*statistics, weight, bias), strict=True):
-        if tensor is not None and checked(where, tensor).shape != x.shape[1:2]:
+        if tensor is not None and check_tensor(where, tensor).shape != x.shape[1:2]:
             message = (
                 f"{where}: `{name}` has shape {tensor.shape}; it must be "
                 f"({x.shape[1]},), a number for each channel of {x.shape}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autocalc._ops._arguments import checked, integers, whole
+from autocalc._ops._arguments import as_int, check_tensor, integers
 from autocalc._ops._inplace_indices import setitem
 from autocalc._ops.creation import full, zeros
 from autocalc._ops.functional import clone, expand, getitem, scatter, unsqueeze
@@ -52,7 +52,7 @@ def pad(
     >>> ac.nn.functional.pad(ac.tensor([[1, 2, 3]]), (2, 0), mode="reflect")
     tensor([[3, 2, 1, 2, 3]])
     """
-    x = checked("pad", input)
+    x = check_tensor("pad", input)
     amounts = integers("pad", "pad", pad)
     if len(amounts) % 2 or len(amounts) > 2 * x.ndim:
         message = (
@@ -130,7 +130,10 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     tensor([[0, 1, 0],
             [1, 0, 0]])
     """
-    x, count = checked("one_hot", tensor), whole("one_hot", "num_classes", num_classes)
+    x, count = (
+        check_tensor("one_hot", tensor),
+        as_int("one_hot", "num_classes", num_classes),
+    )
     if x.is_floating_point() or x.dtype is dtypes.bool_:
         message = f"one_hot: `tensor` has dtype {x.dtype.name}; it must hold integers."
         raise DTypeError(message)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc._ops import elementwise, functional
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops.transcendental import expm1
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
@@ -109,7 +109,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         If there are neither one nor C slopes.
     """
     check_float("prelu", input)
-    checked("prelu", weight)
+    check_tensor("prelu", weight)
     channels = input.shape[1] if input.ndim > 1 else 1
     if weight.ndim > 1 or weight.numel() not in (1, channels):
         message = (

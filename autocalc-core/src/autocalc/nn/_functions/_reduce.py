@@ -6,7 +6,7 @@ from __future__ import annotations
 import warnings
 
 from autocalc._ops import functional
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
 from autocalc.errors import AutocalcWarning, ShapeError
 
@@ -20,7 +20,7 @@ def reduced(values: Tensor, reduction: str) -> Tensor:
 
 def broadcast_with_warning(where: str, input: Tensor, target: Tensor) -> None:
     """Warn of shapes that differ."""
-    checked(where, input), checked(where, target)
+    check_tensor(where, input), check_tensor(where, target)
     if input.shape != target.shape:
         warnings.warn(
             f"{where}: `input` has shape {input.shape}, `target` {target.shape}; they "
@@ -32,7 +32,7 @@ def broadcast_with_warning(where: str, input: Tensor, target: Tensor) -> None:
 
 def same_shape(where: str, input: Tensor, target: Tensor) -> None:
     """Raise if shapes differ."""
-    checked(where, input), checked(where, target)
+    check_tensor(where, input), check_tensor(where, target)
     if input.shape != target.shape:
         message = (
             f"{where}: `input` has shape {input.shape}, `target` {target.shape}; they "

@@ -8,7 +8,7 @@ from typing import Any
 
 from autocalc._ops import resizing as ops
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn._checks import check_float
@@ -266,7 +266,7 @@ def _checked_factor(where: str, name: str, input: Tensor, factor: Any) -> int:
     if isinstance(factor, bool) or not isinstance(factor, int) or factor < 1:
         message = f"{where}: `{name}` is {factor!r}; it must be an integer, 1 or more."
         raise ArgumentError(message)
-    if checked(where, input).ndim < 3:
+    if check_tensor(where, input).ndim < 3:
         message = (
             f"{where}: `input` has shape {input.shape}; it must be (..., C, H, W)."
         )
@@ -284,4 +284,4 @@ def _rearranged(
     lead = len(parts) - 5
     axes = (*range(lead), *(lead + axis for axis in order))
     turned = shapes.permute(shapes.reshape(x, parts), axes)
-    return shapes.unshared(shapes.reshape(shapes.clone(turned), shape))
+    return shapes.detach_from_base(shapes.reshape(shapes.clone(turned), shape))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -51,7 +51,7 @@ def batched(where: str, input: Any, dims: int) -> tuple[Tensor, bool]:
     """
     from autocalc._ops.functional import unsqueeze
 
-    x = checked(where, input)
+    x = check_tensor(where, input)
     if x.ndim == dims + 2:
         return x, True
     if x.ndim == dims + 1:
@@ -67,6 +67,6 @@ def batched(where: str, input: Any, dims: int) -> tuple[Tensor, bool]:
 def unbatched(out: Tensor, had_batch: bool) -> Tensor:
     """Return a result without the batch that its input lacked."""
     from autocalc._ops.functional import squeeze
-    from autocalc._ops.shape import unshared
+    from autocalc._ops.shape import detach_from_base
 
-    return out if had_batch else unshared(squeeze(out, 0))
+    return out if had_batch else detach_from_base(squeeze(out, 0))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc._ops import activations, elementwise, functional
-from autocalc._ops._arguments import axis_of, checked
+from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc._tensor.dtypes import DType
@@ -56,7 +56,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     tensor([-0.1587,  0.    ,  0.8413])
     """
     check_approximate("gelu", approximate)
-    return activations.gelu(checked("gelu", input), approximate)
+    return activations.gelu(check_tensor("gelu", input), approximate)
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
@@ -79,7 +79,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     """
     beta = number("softplus", "beta", beta)
     threshold = number("softplus", "threshold", threshold)
-    return activations.softplus(checked("softplus", input), beta, threshold)
+    return activations.softplus(check_tensor("softplus", input), beta, threshold)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
@@ -137,7 +137,7 @@ def softmin(
 ) -> Tensor:
     """Return softmax(-input) along `dim`, which must be given."""
     axis = _given("softmin", dim, input)
-    x = checked("softmin", input)
+    x = check_tensor("softmin", input)
     x = x if dtype is None else x.to(dtype)
     return functional.softmax(elementwise.neg(x), axis)
 
@@ -179,7 +179,7 @@ def _given(where: str, dim: int | None, input: Tensor) -> int:
     if dim is None:
         message = (
             f"{where}: `dim` is missing for an input of shape "
-            f"{checked(where, input).shape}; name the "
+            f"{check_tensor(where, input).shape}; name the "
             f"dimension of the classes, often dim=-1."
         )
         raise ArgumentError(message)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from autocalc._ops import resizing as ops
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops.functional.shapes import unsqueeze
 from autocalc._tensor import Tensor
 from autocalc.errors import ShapeError
@@ -100,7 +100,7 @@ def fold(
     tensor([[[1., 4., 3.]]])
     """
     where = "fold"
-    check_float(where, checked(where, input))
+    check_float(where, check_tensor(where, input))
     if input.ndim not in (2, 3):
         message = (
             f"{where}: `input` has shape {input.shape}; it must be (N, rows, windows) "

@@ -7,9 +7,9 @@ import math
 from typing import Any
 
 from autocalc._ops import division, elementwise
-from autocalc._ops._arguments import Operand, checked
+from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import cast, coerce, to_float
-from autocalc._ops._out import given, written
+from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._ops.functional.elementwise import trunc
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DTypeError
@@ -40,20 +40,20 @@ __all__ = [
 
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return x * x, element by element."""
-    x = checked("square", input)
+    x = check_tensor("square", input)
     result = elementwise.mul(x, x)
-    return result if out is None else written("square", result, out)
+    return result if out is None else copy_to_out("square", result, out)
 
 
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return 1 / x, element by element."""
-    result = elementwise.div(1, checked("reciprocal", input))
-    return result if out is None else written("reciprocal", result, out)
+    result = elementwise.div(1, check_tensor("reciprocal", input))
+    return result if out is None else copy_to_out("reciprocal", result, out)
 
 
 def positive(input: Tensor) -> Tensor:
     """Return `input` itself; of booleans, an error."""
-    if checked("positive", input).dtype is dtypes.bool_:
+    if check_tensor("positive", input).dtype is dtypes.bool_:
         message = "positive: a tensor of bool has no sign; convert it with .long()."
         raise DTypeError(message)
     return input
@@ -61,7 +61,7 @@ def positive(input: Tensor) -> Tensor:
 
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return x - trunc(x), element by element."""
-    return given("frac", elementwise.sub(input, trunc(input)), out)
+    return apply_out("frac", elementwise.sub(input, trunc(input)), out)
 
 
 def div(
@@ -92,7 +92,7 @@ def div(
             f'"trunc".'
         )
         raise ArgumentError(message)
-    return result if out is None else written("div", result, out)
+    return result if out is None else copy_to_out("div", result, out)
 
 
 def _trunc_divide(a: Tensor, b: Tensor) -> Tensor:
@@ -111,8 +111,8 @@ def lerp(
     input: Tensor, end: Tensor, weight: Operand, *, out: Tensor | None = None
 ) -> Tensor:
     """Return input + weight * (end - input): on the way from `input` to `end`."""
-    way = elementwise.sub(checked("lerp", end), checked("lerp", input))
-    return given("lerp", elementwise.add(input, elementwise.mul(way, weight)), out)
+    way = elementwise.sub(check_tensor("lerp", end), check_tensor("lerp", input))
+    return apply_out("lerp", elementwise.add(input, elementwise.mul(way, weight)), out)
 
 
 def addcmul(
@@ -127,7 +127,7 @@ def addcmul(
     product = elementwise.mul(tensor1, tensor2)
     if value != 1:
         product = elementwise.mul(product, value)
-    return given("addcmul", elementwise.add(input, product), out)
+    return apply_out("addcmul", elementwise.add(input, product), out)
 
 
 def addcdiv(
@@ -142,12 +142,12 @@ def addcdiv(
     quotient = elementwise.div(tensor1, tensor2)
     if value != 1:
         quotient = elementwise.mul(quotient, value)
-    return given("addcdiv", elementwise.add(input, quotient), out)
+    return apply_out("addcdiv", elementwise.add(input, quotient), out)
 
 
 def clamp_min(input: Tensor, min: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return max(input, min), element by element."""
-    return given(
+    return apply_out(
         "clamp_min", elementwise.clip(*coerce("clamp_min", input, min), None), out
     )
 
@@ -155,7 +155,7 @@ def clamp_min(input: Tensor, min: Operand, *, out: Tensor | None = None) -> Tens
 def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return min(input, max), element by element."""
     x, high = coerce("clamp_max", input, max)
-    return given("clamp_max", elementwise.clip(x, None, high), out)
+    return apply_out("clamp_max", elementwise.clip(x, None, high), out)
 
 
 # ---- what a number is ----------------------------------------------------------------
@@ -163,19 +163,19 @@ def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tens
 
 def isnan(input: Tensor) -> Tensor:
     """Return whether x is NaN, element by element."""
-    return elementwise.ne(checked("isnan", input), input)
+    return elementwise.ne(check_tensor("isnan", input), input)
 
 
 def isinf(input: Tensor) -> Tensor:
     """Return whether x is infinite, element by element."""
-    if not checked("isinf", input).is_floating_point():
+    if not check_tensor("isinf", input).is_floating_point():
         return elementwise.ne(input, input)
     return elementwise.eq(elementwise.abs(input.detach()), math.inf)
 
 
 def isfinite(input: Tensor) -> Tensor:
     """Return whether x is neither infinite nor NaN, element by element."""
-    if not checked("isfinite", input).is_floating_point():
+    if not check_tensor("isfinite", input).is_floating_point():
         return elementwise.eq(input, input)
     return elementwise.lt(elementwise.abs(input.detach()), math.inf)
 
@@ -192,9 +192,9 @@ def nan_to_num(
 
     By default by 0, the largest and the smallest finite number of the dtype.
     """
-    x = checked("nan_to_num", input)
+    x = check_tensor("nan_to_num", input)
     if not x.is_floating_point():
-        return given(
+        return apply_out(
             "nan_to_num",
             elementwise.add(x, 0) if x.dtype is not dtypes.bool_ else x.clone(),
             out,
@@ -208,7 +208,7 @@ def nan_to_num(
         (elementwise.eq(x.detach(), -math.inf), low),
     ):
         x = elementwise.choose(found, *coerce("nan_to_num", value, x))
-    return given("nan_to_num", x, out)
+    return apply_out("nan_to_num", x, out)
 
 
 def _largest(x: Tensor) -> float:
@@ -227,25 +227,27 @@ def truth(x: Any) -> Tensor:
 
 def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether both are non-zero, element by element."""
-    a, b = checked("logical_and", input), checked("logical_and", other)
-    return given("logical_and", division.bitwise_and(truth(a), truth(b)), out)
+    a, b = check_tensor("logical_and", input), check_tensor("logical_and", other)
+    return apply_out("logical_and", division.bitwise_and(truth(a), truth(b)), out)
 
 
 def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether either is non-zero, element by element."""
-    a, b = checked("logical_or", input), checked("logical_or", other)
-    return given("logical_or", division.bitwise_or(truth(a), truth(b)), out)
+    a, b = check_tensor("logical_or", input), check_tensor("logical_or", other)
+    return apply_out("logical_or", division.bitwise_or(truth(a), truth(b)), out)
 
 
 def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether exactly one is non-zero, element by element."""
-    a, b = checked("logical_xor", input), checked("logical_xor", other)
-    return given("logical_xor", division.bitwise_xor(truth(a), truth(b)), out)
+    a, b = check_tensor("logical_xor", input), check_tensor("logical_xor", other)
+    return apply_out("logical_xor", division.bitwise_xor(truth(a), truth(b)), out)
 
 
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is zero, element by element."""
-    return given("logical_not", elementwise.eq(checked("logical_not", input), 0), out)
+    return apply_out(
+        "logical_not", elementwise.eq(check_tensor("logical_not", input), 0), out
+    )
 
 
 def isclose(
@@ -256,7 +258,7 @@ def isclose(
     equal_nan: bool = False,
 ) -> Tensor:
     """Return whether abs(input - other) <= atol + rtol abs(other), for each element."""
-    a, b = checked("isclose", input), checked("isclose", other)
+    a, b = check_tensor("isclose", input), check_tensor("isclose", other)
     close = elementwise.eq(a, b)
     if equal_nan:
         close = division.bitwise_or(close, division.bitwise_and(isnan(a), isnan(b)))

@@ -11,7 +11,7 @@ from operator import index
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
-from autocalc._ops._filled import Size, count_of, finished, float_or, like, shape_of
+from autocalc._ops._fill import Size, count_of, finished, float_or, like, shape_of
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops import _family as families
+from autocalc._ops import _view_tracker as view_tracker
 from autocalc._ops import functional
 from autocalc._ops import typed_tensors as typed
 from autocalc._ops.functional import inspection
@@ -72,7 +72,7 @@ class Answers:
 
     def storage_offset(self: Tensor) -> int:
         """Return how many elements of the base lie before the first one."""
-        first: int = families.base_of(self).data_ptr()
+        first: int = view_tracker.base_of(self).data_ptr()
         return (self.data_ptr() - first) // self.itemsize
 
     def pin_memory(self: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import axis_of, checked, integers, whole
+from autocalc._ops._arguments import as_int, axis_of, check_tensor, integers
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
@@ -30,7 +30,7 @@ Parts = tuple[Tensor, ...]
 
 def _with_dim(where: str, input: Tensor, dim: int) -> tuple[Tensor, int]:
     """Return a tensor of one dimension or more, and `dim` counted from the left."""
-    if checked(where, input).ndim == 0:
+    if check_tensor(where, input).ndim == 0:
         message = f"{where}: a tensor without dimensions has no parts; use item()."
         raise DimensionError(message)
     return input, axis_of(where, dim, input.ndim)
@@ -43,7 +43,7 @@ def _part(x: Tensor, axis: int, part: Any) -> Tensor:
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """Return the slice number `index` along `dim`, without that dimension: a view."""
     x, axis = _with_dim("select", input, dim)
-    i, n = whole("select", "index", index), x.shape[axis]
+    i, n = as_int("select", "index", index), x.shape[axis]
     if not -n <= i < n:
         message = (
             f"select: `index`={i} is out of range for dimension {axis} of size {n} in "
@@ -56,7 +56,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
 def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     """Return `length` slices along `dim` from number `start` on: a view."""
     x, axis = _with_dim("narrow", input, dim)
-    first, count = whole("narrow", "start", start), whole("narrow", "length", length)
+    first, count = as_int("narrow", "start", start), as_int("narrow", "length", length)
     n = x.shape[axis]
     begin = first + n if first < 0 else first
     if not 0 <= begin <= n or not 0 <= count <= n - begin:
@@ -106,7 +106,7 @@ def split(
     if isinstance(split_size_or_sections, (list, tuple)):
         return _of_sizes("split", tensor, split_size_or_sections, dim)
     x, axis = _with_dim("split", tensor, dim)
-    size, n = whole("split", "split_size", split_size_or_sections), x.shape[axis]
+    size, n = as_int("split", "split_size", split_size_or_sections), x.shape[axis]
     if size < 0 or (size == 0 and n > 0):
         message = (
             f"split: parts of size {size} of dimension {axis} of size {n}; the size "
@@ -120,7 +120,7 @@ def split(
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
     """Return at most `chunks` views along `dim`, of one size but for the last."""
     x, axis = _with_dim("chunk", input, dim)
-    count = whole("chunk", "chunks", chunks)
+    count = as_int("chunk", "chunks", chunks)
     if count < 1:
         message = f"chunk: `chunks`={count}; it must be 1 or more."
         raise ArgumentError(message)
@@ -146,11 +146,11 @@ def tensor_split(
     x, axis = _with_dim("tensor_split", input, dim)
     n = x.shape[axis]
     if isinstance(indices_or_sections, (list, tuple)):
-        cuts = [whole("tensor_split", "indices", i) for i in indices_or_sections]
+        cuts = [as_int("tensor_split", "indices", i) for i in indices_or_sections]
         bounds = [0, *(slice(None, i).indices(n)[1] for i in cuts), n]
         pairs = pairwise(bounds)
         return tuple(_part(x, axis, slice(a, max(a, b))) for a, b in pairs)
-    count = whole("tensor_split", "sections", indices_or_sections)
+    count = as_int("tensor_split", "sections", indices_or_sections)
     if count < 1:
         message = f"tensor_split: {count} sections; there must be 1 or more."
         raise ArgumentError(message)
@@ -163,7 +163,7 @@ def tensor_split(
 def _split_evenly(
     where: str, input: Tensor, parts: int | Sequence[int], axis: int, least: int
 ) -> Parts:
-    if checked(where, input).ndim < least:
+    if check_tensor(where, input).ndim < least:
         message = (
             f"{where}: the tensor has shape {input.shape}; it must have {least} "
             f"dimension{'s' * (least > 1)} at least."
@@ -181,7 +181,7 @@ def _split_evenly(
 
 def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
     """Return views along the second dimension, or the only one; see `tensor_split`."""
-    axis = 0 if checked("hsplit", input).ndim == 1 else 1
+    axis = 0 if check_tensor("hsplit", input).ndim == 1 else 1
     return _split_evenly("hsplit", input, indices_or_sections, axis, 1)
 
 

@@ -7,9 +7,9 @@ import math
 from collections.abc import Sequence
 
 from autocalc._ops import division, elementwise
-from autocalc._ops._arguments import Dims, axes_of, axis_of, checked
+from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._coerce import cast
-from autocalc._ops._out import given
+from autocalc._ops._out import apply_out
 from autocalc._ops.functional.extrema import amax, amin
 from autocalc._ops.functional.matrices import svdvals
 from autocalc._ops.functional.reductions import sum
@@ -49,7 +49,7 @@ def vector_norm(
     x = _floats("vector_norm", x, dtype)
     ord = number("vector_norm", "ord", ord)
     if ord == 2:
-        return elementwise.root(sum(elementwise.mul(x, x), dim, keepdim))
+        return elementwise.sqrt_zero_grad(sum(elementwise.mul(x, x), dim, keepdim))
     size = elementwise.abs(x)
     if ord == math.inf:
         return amax(size, dim, keepdim)
@@ -64,7 +64,7 @@ def vector_norm(
 
 
 def _floats(where: str, x: Tensor, dtype: DType | None) -> Tensor:
-    x = checked(where, x)
+    x = check_tensor(where, x)
     x = x if dtype is None else cast(x, dtype)
     if not x.is_floating_point():
         message = (
@@ -147,7 +147,7 @@ def linalg_norm(
     dtype: DType | None = None,
 ) -> Tensor:
     """Return a norm of vectors or, with `ord` and two dimensions, of matrices."""
-    A = checked("norm", A)
+    A = check_tensor("norm", A)
     given = (dim,) if isinstance(dim, int) else dim
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
@@ -189,4 +189,4 @@ def norm(
     order = (
         2.0 if euclidean else number("norm", "p", float(p) if isinstance(p, str) else p)
     )
-    return given("norm", vector_norm(input, order, dim, keepdim, dtype=dtype), out)
+    return apply_out("norm", vector_norm(input, order, dim, keepdim, dtype=dtype), out)

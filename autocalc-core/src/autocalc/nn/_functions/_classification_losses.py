@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from autocalc._ops import activations, elementwise, functional
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops.functional.losses import class_rows
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number, whole
+from autocalc._tensor.checks import as_int, number
 from autocalc.errors import ArgumentError, GradError, ShapeError
 from autocalc.nn._checks import check_float, check_reduction
 from autocalc.nn._functions._reduce import reduced, same_shape
@@ -46,9 +46,9 @@ def cross_entropy(
     KernelDataError
         If a label is outside 0 to C - 1.
     """
-    checked("cross_entropy", input)
+    check_tensor("cross_entropy", input)
     if (
-        checked("cross_entropy", target).is_floating_point()
+        check_tensor("cross_entropy", target).is_floating_point()
         and target.shape == input.shape
     ):
         return _of_distributions(
@@ -72,7 +72,7 @@ def _of_distributions(
     check_float(where, input)
     check_reduction(where, reduction)
     label_smoothing = number(where, "label_smoothing", label_smoothing)
-    if whole(where, "ignore_index", ignore_index) >= 0:
+    if as_int(where, "ignore_index", ignore_index) >= 0:
         message = (
             f"{where}: `ignore_index`={ignore_index} with a `target` of "
             f"probabilities, which has no labels to ignore; leave it out."

@@ -7,10 +7,10 @@ import math
 from typing import Any
 
 from autocalc._ops import division, elementwise, transcendental
-from autocalc._ops._arguments import Operand, checked
+from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import cast, coerce, to_float
-from autocalc._ops._out import given
-from autocalc._ops.functional.mixtures import isnan, truth
+from autocalc._ops._out import apply_out
+from autocalc._ops.functional.elementwise_composites import isnan, truth
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
 
@@ -42,7 +42,7 @@ __all__ = [
 
 def _float(where: str, x: Any) -> Tensor:
     """Return a tensor, its integers as floats."""
-    tensor = checked(where, x)
+    tensor = check_tensor(where, x)
     return tensor if tensor.is_floating_point() else to_float(tensor)
 
 
@@ -70,14 +70,14 @@ def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     below = elementwise.lt(x.detach(), 0)
     size = _where(below, elementwise.neg(x), x)
     small = elementwise.minimum(size, _LARGE)
-    root = elementwise.root(elementwise.add(elementwise.mul(small, small), 1))
+    root = elementwise.sqrt_zero_grad(elementwise.add(elementwise.mul(small, small), 1))
     ratio = elementwise.div(small, elementwise.add(root, 1))
     inverse = elementwise.div(1, elementwise.maximum(size, _LARGE))
     large = elementwise.gt(size.detach(), _LARGE)
     ratio = _where(large, elementwise.div(1, elementwise.add(inverse, 1)), ratio)
     more = elementwise.add(size, elementwise.mul(size, ratio))
     result = transcendental.log1p(more)
-    return given("asinh", _where(below, elementwise.neg(result), result), out)
+    return apply_out("asinh", _where(below, elementwise.neg(result), result), out)
 
 
 def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -85,9 +85,10 @@ def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     x = _float("acosh", input)
     less = elementwise.sub(x, 1)
     root = elementwise.mul(
-        elementwise.root(less), elementwise.root(elementwise.add(x, 1))
+        elementwise.sqrt_zero_grad(less),
+        elementwise.sqrt_zero_grad(elementwise.add(x, 1)),
     )
-    return given("acosh", transcendental.log1p(elementwise.add(less, root)), out)
+    return apply_out("acosh", transcendental.log1p(elementwise.add(less, root)), out)
 
 
 def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -96,7 +97,7 @@ def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     twice = elementwise.sub(
         transcendental.log1p(x), transcendental.log1p(elementwise.neg(x))
     )
-    return given("atanh", elementwise.mul(twice, 0.5), out)
+    return apply_out("atanh", elementwise.mul(twice, 0.5), out)
 
 
 arcsinh, arccosh, arctanh = asinh, acosh, atanh
@@ -119,7 +120,7 @@ def logit(
         low, high = (elementwise.mul(x.detach(), 0) + end for end in (eps, 1 - eps))
         x = elementwise.clip(x, low, high)
     odds = elementwise.div(x, elementwise.sub(1, x))
-    return given("logit", elementwise.log(odds), out)
+    return apply_out("logit", elementwise.log(odds), out)
 
 
 # ---- of two --------------------------------------------------------------------------
@@ -135,13 +136,13 @@ def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tenso
     )
     nothing = division.bitwise_and(elementwise.eq(x.detach(), 0), endless)
     safe = _where(nothing, 1.0, y)
-    return given("xlogy", elementwise.mul(x, elementwise.log(safe)), out)
+    return apply_out("xlogy", elementwise.mul(x, elementwise.log(safe)), out)
 
 
 def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return log(e^x + e^y), the larger one taken out."""
     x, y = _floats("logaddexp", input, other)
-    return given("logaddexp", _log_of_two(x, y), out)
+    return apply_out("logaddexp", _log_of_two(x, y), out)
 
 
 def _log_of_two(x: Tensor, y: Tensor) -> Tensor:
@@ -163,7 +164,7 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
         for one in _floats("logaddexp2", input, other)
     )
     result = elementwise.div(_log_of_two(x, y), math.log(2.0))
-    return given("logaddexp2", result, out)
+    return apply_out("logaddexp2", result, out)
 
 
 def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -177,19 +178,21 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     scale = _where(usual, scale, 1.0)
     a, b = elementwise.div(x, scale), elementwise.div(y, scale)
     squares = elementwise.add(elementwise.mul(a, a), elementwise.mul(b, b))
-    return given("hypot", elementwise.mul(elementwise.root(squares), scale), out)
+    return apply_out(
+        "hypot", elementwise.mul(elementwise.sqrt_zero_grad(squares), scale), out
+    )
 
 
 def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the larger of x and y; of a number and NaN, the number."""
     x, y = coerce("fmax", input, other)
-    return given("fmax", _beside_nan(elementwise.maximum(x, y), x, y), out)
+    return apply_out("fmax", _beside_nan(elementwise.maximum(x, y), x, y), out)
 
 
 def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the smaller of x and y; of a number and NaN, the number."""
     x, y = coerce("fmin", input, other)
-    return given("fmin", _beside_nan(elementwise.minimum(x, y), x, y), out)
+    return apply_out("fmin", _beside_nan(elementwise.minimum(x, y), x, y), out)
 
 
 def _beside_nan(extreme: Tensor, x: Tensor, y: Tensor) -> Tensor:
@@ -205,7 +208,7 @@ def float_power(
     """Return x to the power y, in float64."""
     x, y = coerce("float_power", input, exponent)
     result = elementwise.pow(cast(x, dtypes.float64), cast(y, dtypes.float64))
-    return given("float_power", result, out)
+    return apply_out("float_power", result, out)
 
 
 # ---- signs and steps -----------------------------------------------------------------
@@ -213,30 +216,30 @@ def float_power(
 
 def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is negative; -0.0 is, too."""
-    x = checked("signbit", input).detach()
+    x = check_tensor("signbit", input).detach()
     if not x.is_floating_point():
         result = truth(x) if x.dtype is dtypes.bool_ else elementwise.lt(x, 0)
         result = elementwise.lt(cast(result, dtypes.int8), 0) if x is result else result
-        return given("signbit", result, out)
+        return apply_out("signbit", result, out)
     # 1 / -0.0 is -infinity, which is how -0.0 and 0.0 differ.
     over = elementwise.div(1.0, _where(elementwise.eq(x, 0), x, 1.0))
     negative = division.bitwise_or(elementwise.lt(x, 0), elementwise.lt(over, 0))
-    return given("signbit", negative, out)
+    return apply_out("signbit", negative, out)
 
 
 def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return the size of x with the sign of y."""
     x, y = _floats("copysign", input, other)
     turned = division.bitwise_xor(signbit(x), signbit(y))
-    return given("copysign", _where(turned, elementwise.neg(x), x), out)
+    return apply_out("copysign", _where(turned, elementwise.neg(x), x), out)
 
 
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return 0 where x is negative, 1 where it is positive, `values` where it is 0."""
-    x, at_zero = coerce("heaviside", checked("heaviside", input), values)
+    x, at_zero = coerce("heaviside", check_tensor("heaviside", input), values)
     step = cast(elementwise.gt(x.detach(), 0), x.dtype)
     step = elementwise.choose(isnan(x.detach()), x.detach(), step)
-    return given(
+    return apply_out(
         "heaviside",
         elementwise.choose(elementwise.eq(x.detach(), 0), at_zero, step),
         out,
@@ -246,13 +249,13 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
 def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is infinity, element by element."""
     x = _float("isposinf", input).detach()
-    return given("isposinf", elementwise.eq(x, math.inf), out)
+    return apply_out("isposinf", elementwise.eq(x, math.inf), out)
 
 
 def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is -infinity, element by element."""
     x = _float("isneginf", input).detach()
-    return given("isneginf", elementwise.eq(x, -math.inf), out)
+    return apply_out("isneginf", elementwise.eq(x, -math.inf), out)
 
 
 # ---- angles --------------------------------------------------------------------------
@@ -261,13 +264,13 @@ def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return angles given in degrees in radians."""
     x = _float("deg2rad", input)
-    return given("deg2rad", elementwise.mul(x, math.pi / 180), out)
+    return apply_out("deg2rad", elementwise.mul(x, math.pi / 180), out)
 
 
 def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return angles given in radians in degrees."""
     x = _float("rad2deg", input)
-    return given("rad2deg", elementwise.mul(x, 180 / math.pi), out)
+    return apply_out("rad2deg", elementwise.mul(x, 180 / math.pi), out)
 
 
 def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -277,4 +280,4 @@ def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     angle = elementwise.mul(_where(zero, 1.0, x), math.pi)
     # At 0 the slope is 0: a constant there gives it.
     result = elementwise.div(elementwise.sin(angle), angle)
-    return given("sinc", _where(zero, 1.0, result), out)
+    return apply_out("sinc", _where(zero, 1.0, result), out)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Tensors and the views of them: what a recorded write must reach.
 
-A view keeps its *base* and its *recipe*, the view operators that lead to it.  The base
-keeps a `Family`: weak references to its views, so that nothing points in a circle.  A
-write into any of them gives the base a new edge, and every view one that leads there.
+A view keeps its *base* and its *view chain*, the view operators that lead to it.  The
+base keeps a `ViewTracker`: weak references to its views, so that nothing points in a
+circle.  A write into any of them gives the base a new edge, and every view one that
+leads there.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from weakref import ref
 
 from autocalc._graph._node import Node
 
-#: (recipe before, operator, attributes, shape of its input); None is the base itself.
-Recipe = Any
+#: (chain before, operator, attributes, shape of its input); None is the base itself.
+ViewChain = Any
 
 
-class Family:
+class ViewTracker:
     """The views of one base that are alive.
 
-    `opaque` says that some of its memory is seen by a tensor whose recipe is not known,
-    as a result of a user's Function: recorded writes are refused then.
+    `opaque` says that some of its memory is seen by a tensor whose view chain is not
+    known, as a result of a user's Function: recorded writes are refused then.
     """
 
     __slots__ = ("limit", "opaque", "views")
@@ -40,14 +41,14 @@ class Family:
         views.append(ref(view))
 
 
-def relate(view: Any, x: Any, op: Any, attributes: Any, shape: Any) -> None:
+def register_view(view: Any, x: Any, op: Any, attributes: Any, shape: Any) -> None:
     """Note that `view` was made of `x` by the view operator `op`."""
     held = x._view
-    base, recipe = held if held.__class__ is tuple else (x, None)
-    view._view = base, (recipe, op, attributes, shape)
+    base, view_chain = held if held.__class__ is tuple else (x, None)
+    view._view = base, (view_chain, op, attributes, shape)
     family = base._view
     if family is None:
-        family = base._view = Family()
+        family = base._view = ViewTracker()
     family.add(view)
 
 
@@ -56,22 +57,22 @@ def base_of(x: Any) -> Any:
     return x._view[0] if x._view.__class__ is tuple else x
 
 
-def recipe_of(x: Any) -> Recipe:
+def view_chain_of(x: Any) -> ViewChain:
     """Return how `x` is made of its base; None where it is the base."""
     return x._view[1] if x._view.__class__ is tuple else None
 
 
-def steps(recipe: Recipe) -> list[tuple[Any, Any, Any]]:
+def steps(view_chain: ViewChain) -> list[tuple[Any, Any, Any]]:
     """Return (operator, attributes, shape of the input) from the base on."""
     found = []
-    while recipe is not None:
-        recipe, *step = recipe
+    while view_chain is not None:
+        view_chain, *step = view_chain
         found.append(tuple(step))
     found.reverse()
     return found
 
 
-def cut(x: Any) -> None:
+def leave_base(x: Any) -> None:
     """Let `x` stand alone: no view of another tensor, and without views."""
     x._view = None
 
@@ -86,15 +87,15 @@ def is_alone(x: Any) -> bool:
     return all(one() is None for one in family.views)
 
 
-def close(x: Any) -> None:
-    """Note that the memory of `x` is seen by a tensor without a recipe."""
+def mark_opaque(x: Any) -> None:
+    """Note that the memory of `x` is seen by a tensor without a view chain."""
     base = base_of(x)
     if base._view is None:
-        base._view = Family()
+        base._view = ViewTracker()
     base._view.opaque = True
 
 
-def lead_on(base: Any) -> None:
+def rebase_history(base: Any) -> None:
     """Let every view of `base` lead to the edge that `base` has now."""
     family = base._view
     if family is None:
@@ -107,8 +108,8 @@ def lead_on(base: Any) -> None:
 
 def follow(view: Any) -> None:
     """Let a view lead to the edge that its base has now."""
-    base, recipe = view._view
+    base, view_chain = view._view
     edge = base._edge
-    for op, attributes, shape in steps(recipe) if edge else ():
+    for op, attributes, shape in steps(view_chain) if edge else ():
         edge = Node(op, (edge,), (), (), (shape,), base._array.dtype, attributes)
     view._edge = edge

@@ -9,11 +9,11 @@ from autocalc._graph._grad_mode import no_grad
 from autocalc._ops import elementwise
 from autocalc._ops import embedding as embedding_op
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops.creation import ones, zeros
 from autocalc._ops.functional.choosing import where
-from autocalc._ops.functional.magnitudes import vector_norm
+from autocalc._ops.functional.vector_norms import vector_norm
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -69,13 +69,16 @@ def embedding(
             [1., 2.]])
     """
     refuse_sparse("embedding", sparse)
-    if checked("embedding", input).dtype is dtypes.bool_ or input.is_floating_point():
+    if (
+        check_tensor("embedding", input).dtype is dtypes.bool_
+        or input.is_floating_point()
+    ):
         message = (
             f"embedding: `input` has dtype {input.dtype.name}; it holds the numbers of "
             f"rows, which must be integers."
         )
         raise DTypeError(message)
-    if checked("embedding", weight).ndim != 2:
+    if check_tensor("embedding", weight).ndim != 2:
         message = (
             f"embedding: `weight` has shape {weight.shape}; it must be a table of two "
             f"dimensions, [V, D]."

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc._ops import elementwise, functional
-from autocalc._ops._arguments import checked
+from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError
@@ -116,7 +116,7 @@ def cosine_embedding_loss(
     where = "cosine_embedding_loss"
     check_float(where, input1, input2)
     check_reduction(where, reduction)
-    checked(where, target)
+    check_tensor(where, target)
     if input1.shape != input2.shape or input1.shape[:-1] != target.shape:
         message = (
             f"{where}: the inputs have shapes {input1.shape} and {input2.shape}, "

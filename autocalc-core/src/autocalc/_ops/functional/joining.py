@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import axis_of, checked
+from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import coerce
-from autocalc._ops._out import written
+from autocalc._ops._out import copy_to_out
 from autocalc._ops.functional.shapes import unsqueeze
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -51,7 +51,7 @@ def cat(
             )
             raise ShapeError(message)
     result = shapes.cat(parts, axis)
-    return result if out is None else written("cat", result, out)
+    return result if out is None else copy_to_out("cat", result, out)
 
 
 def stack(
@@ -62,7 +62,7 @@ def stack(
         message = "stack: needs at least one tensor."
         raise ArgumentError(message)
     for i, part in enumerate(tensors):
-        if checked("stack", part).shape != tensors[0].shape:
+        if check_tensor("stack", part).shape != tensors[0].shape:
             message = (
                 f"stack: `tensors[{i}]` has shape {part.shape}, `tensors[0]` "
                 f"{tensors[0].shape}; all must be equal."

@@ -9,9 +9,9 @@ from typing import Any
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import elementwise
 from autocalc._ops import shape as shapes
-from autocalc._ops._arguments import axis_of, checked
+from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import as_operand, dtype_of
-from autocalc._ops._out import given
+from autocalc._ops._out import apply_out
 from autocalc._ops.functional._index import (
     Picks,
     put_picked,
@@ -41,7 +41,7 @@ __all__ = [
 
 def fill(input: Tensor, value: Any) -> Tensor:
     """Return a tensor of the shape and dtype of `input`, filled with `value`."""
-    return fill_(shapes.clone(checked("fill", input)), value)
+    return fill_(shapes.clone(check_tensor("fill", input)), value)
 
 
 def index_put(
@@ -69,7 +69,7 @@ def index_put(
     >>> ac.index_put(ac.zeros(3, dtype=ac.int64), (ac.tensor([2, 0]),), ac.tensor(5))
     tensor([5, 0, 5])
     """
-    x = checked("index_put", input)
+    x = check_tensor("index_put", input)
     if not isinstance(indices, (list, tuple)) or not all(
         one is None or isinstance(one, Tensor) for one in indices
     ):
@@ -104,7 +104,7 @@ def _put_parts(
 def _on_a_line(function: Callable[..., Tensor], x: Tensor, *parts: Any) -> Tensor:
     """Run an operator on a 0-d tensor as if it had one dimension."""
     out = function(shapes.reshape(x, (1,)), *parts, 0)
-    return shapes.unshared(shapes.reshape(out, ()))
+    return shapes.detach_from_base(shapes.reshape(out, ()))
 
 
 def by_index(
@@ -116,7 +116,7 @@ def by_index(
     source: Tensor,
 ) -> Tensor:
     """Check the operands of index_add and its like, and run the operator."""
-    x, src = checked(where, input), checked(where, source)
+    x, src = check_tensor(where, input), check_tensor(where, source)
     axis = axis_of(where, dim, x.ndim)
     places = as_positions(where, index)
     if places.ndim > 1:
@@ -157,7 +157,7 @@ def index_add(
     In the order of `index`, which may name a place more than once.
     """
     scaled = source if alpha == 1 else elementwise.mul(source, alpha)
-    return given(
+    return apply_out(
         "index_add",
         by_index("index_add", shapes.index_add, input, dim, index, scaled),
         out,
@@ -171,7 +171,7 @@ def index_copy(
 
     The last one stays where `index` names a place more than once.
     """
-    return given(
+    return apply_out(
         "index_copy",
         by_index("index_copy", shapes.index_copy, input, dim, index, source),
         out,
@@ -180,7 +180,7 @@ def index_copy(
 
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """Return `input` with the number `value` at `index` along `dim`."""
-    x = checked("index_fill", input)
+    x = check_tensor("index_fill", input)
     axis = axis_of("index_fill", dim, x.ndim)
     places = as_positions("index_fill", index)
     places = wrapped(places, x.shape[axis] if x.ndim else 1)
@@ -211,7 +211,7 @@ def checked_number(where: str, x: Tensor, value: Any) -> Tensor:
 
 def checked_mask(where: str, mask: Any) -> Tensor:
     """Return a tensor of booleans."""
-    if checked(where, mask).dtype is not dtypes.bool_:
+    if check_tensor(where, mask).dtype is not dtypes.bool_:
         message = (
             f"{where}: `mask` has dtype {mask.dtype.name}; it must be bool, as "
             f"comparisons give it."
@@ -230,18 +230,21 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     >>> x.masked_fill(x < 0, 0)
     tensor([1, 0, 3])
     """
-    x, holds = checked("masked_fill", input), checked_mask("masked_fill", mask)
+    x, holds = check_tensor("masked_fill", input), checked_mask("masked_fill", mask)
     return elementwise.choose(holds, checked_number("masked_fill", x, value), x)
 
 
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Return `input` with the elements of `source`, in order, where `mask` holds."""
-    x, holds = checked("masked_scatter", input), checked_mask("masked_scatter", mask)
+    x, holds = (
+        check_tensor("masked_scatter", input),
+        checked_mask("masked_scatter", mask),
+    )
     shape = broadcast_shapes("masked_scatter", x.shape, holds.shape)
     x, holds = expand(x, shape), expand(holds, shape)
 
     flat = true_positions(shapes.reshape(holds, (-1,)))
-    values = shapes.reshape(checked("masked_scatter", source), (-1,))
+    values = shapes.reshape(check_tensor("masked_scatter", source), (-1,))
     if values.numel() < flat.numel():
         message = (
             f"masked_scatter: `source` has {values.numel()} elements for "
@@ -250,7 +253,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         raise ShapeError(message)
     values = as_operand(shapes.slice(values, (slice(0, flat.numel()),)), x.dtype)
     out = shapes.index_copy(shapes.reshape(x, (-1,)), flat, values, 0)
-    return shapes.unshared(shapes.reshape(out, shape))
+    return shapes.detach_from_base(shapes.reshape(out, shape))
 
 
 # ---- along a dimension ---------------------------------------------------------------
@@ -290,7 +293,7 @@ def scatter(
             [7, 0, 0]])
     """
     what = value if src is None else src
-    x = checked("scatter", input)
+    x = check_tensor("scatter", input)
     if reduce not in (None, "add"):
         message = (
             f"scatter: `reduce`={reduce!r} is not available; use 'add', or leave it "
@@ -301,7 +304,7 @@ def scatter(
         number = checked_number("scatter", x, what)
         what = expand(number, as_positions("scatter", index).shape)
     operator = shapes.scatter if reduce is None else shapes.scatter_add
-    return given("scatter", along("scatter", operator, x, dim, index, what), out)
+    return apply_out("scatter", along("scatter", operator, x, dim, index, what), out)
 
 
 def scatter_add(
@@ -311,8 +314,8 @@ def scatter_add(
 
     ``out[index[i][j]][j] += src[i][j]`` for dim 0, in order.
     """
-    x, what = checked("scatter_add", input), checked("scatter_add", src)
-    return given(
+    x, what = check_tensor("scatter_add", input), check_tensor("scatter_add", src)
+    return apply_out(
         "scatter_add",
         along("scatter_add", shapes.scatter_add, x, dim, index, what),
         out,
@@ -368,12 +371,14 @@ def take_along_dim(
     Without `dim`, of the flattened input.  What `argsort` gives sorts so.
     """
     x, places = (
-        checked("take_along_dim", input),
+        check_tensor("take_along_dim", input),
         as_positions("take_along_dim", indices),
     )
     if dim is None:
         flat = shapes.reshape(wrapped(places, x.numel()), (-1,))
-        return given("take_along_dim", gather(shapes.reshape(x, (-1,)), 0, flat), out)
+        return apply_out(
+            "take_along_dim", gather(shapes.reshape(x, (-1,)), 0, flat), out
+        )
     if x.ndim != places.ndim:
         message = (
             f"take_along_dim: `input` has shape {x.shape}, `indices` {places.shape}; "
@@ -385,4 +390,4 @@ def take_along_dim(
     shape = broadcast_shapes("take_along_dim", tuple(ones), places.shape)
     sizes = [x.shape[axis] if i == axis else n for i, n in enumerate(shape)]
     places = expand(wrapped(places, x.shape[axis]), shape)
-    return given("take_along_dim", gather(expand(x, sizes), axis, places), out)
+    return apply_out("take_along_dim", gather(expand(x, sizes), axis, places), out)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._ops._out import written
+from autocalc._ops._out import copy_to_out
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
@@ -51,7 +51,7 @@ def finished(where: str, array: Any, out: Tensor | None, requires_grad: bool) ->
     """Return a new array as a tensor, or in `out`."""
     result = make(array, None)
     if out is not None:
-        return written(where, result, out)
+        return copy_to_out(where, result, out)
     return result.requires_grad_() if requires_grad else result
 
 

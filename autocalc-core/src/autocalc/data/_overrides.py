@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 
-def is_newest(cls: type, quick: str, *plain: str) -> bool:
+def overrides(cls: type, quick: str, *plain: str) -> bool:
     """Tell whether `cls` got its method `quick` no earlier than those named `plain`.
 
     A class derived from one that has both may override the plain ones alone.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A crew of workers that make batches ahead of time, handed out in order."""
+"""A pool of workers that make batches ahead of time, handed out in order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autocalc.data._worker import End, Task
 from autocalc.errors import DataError
 
 
-class Crew(ABC):
+class WorkerPool(ABC):
     """Workers, each of which answers its tasks one after the other.
 
     Tasks go to the workers in turn, and their answers are waited for in the same turn:
@@ -45,7 +45,7 @@ class Crew(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """End the workers, dropping what they have not done.  A second call is well."""
+        """End the workers, dropping open tasks; a second call does nothing."""
 
     def batches(self, tasks: Iterator[Task]) -> Generator[Any, None, None]:
         """Yield the batch of each task, in order."""
@@ -72,7 +72,7 @@ class Crew(ABC):
             self._waiting.append(turn[0])
             turn.rotate(-1)
 
-    def late(self, worker: int) -> DataError:
+    def timeout_error(self, worker: int) -> DataError:
         """Return the error of a worker that takes too long."""
         message = (
             f"DataLoader: worker {worker} gave no batch within {self._timeout:g} s; "

@@ -11,15 +11,15 @@ import numpy as np
 from autocalc._kernels.spec import Array, Shape
 
 #: A dimension, and the first and last element but one that a part has of it.
-Stretch = tuple[int, int, int]
+SliceRange = tuple[int, int, int]
 
 
-def stretches(shape: Shape, indices: Sequence[Any]) -> list[Stretch] | None:
+def slice_ranges(shape: Shape, indices: Sequence[Any]) -> list[SliceRange] | None:
     """Return what each index takes of one dimension, if they cut that to pieces.
 
     None if they leave a gap, overlap, or differ in more than one dimension.
     """
-    found = [_stretch(shape, index) for index in indices]
+    found = [_slice_range(shape, index) for index in indices]
     places = [place for place in found if place is not None]
     if len(places) < len(found):
         return None
@@ -31,7 +31,7 @@ def stretches(shape: Shape, indices: Sequence[Any]) -> list[Stretch] | None:
     return places if end == shape[places[0][0]] else None
 
 
-def _stretch(shape: Shape, index: Any) -> Stretch | None:
+def _slice_range(shape: Shape, index: Any) -> SliceRange | None:
     """Return what a basic index takes, if it is all of the other dimensions."""
     parts = index if index.__class__ is tuple else (index,)
     if parts and parts[-1] is Ellipsis:
@@ -55,8 +55,8 @@ def _stretch(shape: Shape, index: Any) -> Stretch | None:
     return found
 
 
-def lying_together(
-    shape: Shape, places: Sequence[Stretch], values: Sequence[Array]
+def common_storage(
+    shape: Shape, places: Sequence[SliceRange], values: Sequence[Array]
 ) -> Array | None:
     """Return the array of `shape` in whose memory all `values` have their places."""
     base = values[0].base
