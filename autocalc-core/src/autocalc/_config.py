@@ -31,7 +31,7 @@ VARIABLES = {
     "AUTOCALC_TUNE": "read or off: whether what `autocalc tune` measured counts",
     "AUTOCALC_CACHE_DIR": "where tuning records and downloads are kept",
     "AUTOCALC_DATA_DIR": "where data sets are looked for",
-    "AUTOCALC_STRICT": "1: a fall to the reference kernels is an error",
+    "AUTOCALC_STRICT": "1: a fallback to the reference kernels is an error",
     "AUTOCALC_SHADOW": "set:share, re-run that share of calls and compare",
     "AUTOCALC_LOG": "logging level: debug, info, warning",
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whole quotients, what they leave, signs, and the bits of integers."""
+"""Floor division, remainders, signs, and bitwise operators."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.where(k.compare(a, zero, "eq"), zero, negative)
 
 
-# ---- exponentials and their kin ------------------------------------------------------
+# ---- exponentials, roots and trigonometric functions ---------------------------------
 
 exp = unary("exp", saves="out")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Exponentials, logarithms, angles and their kin: y_i = f(x_i)."""
+"""Exponentials, logarithms, trigonometric and hyperbolic functions: y_i = f(x_i)."""
 
 from __future__ import annotations
 

@@ -33,9 +33,11 @@ from autocalc.models import stream
     type=click.FloatRange(0),
     default=0.8,
     show_default=True,
-    help="Above 1 bolder, below 1 safer, 0: the likeliest always.",
+    help="Above 1 bolder, below 1 safer, 0: always the most likely.",
 )
-@click.option("--top-k", type=click.IntRange(1), help="Of the likeliest K only.")
+@click.option(
+    "--top-k", type=click.IntRange(1), help="Sample from the K most likely only."
+)
 @click.option(
     "--top-p",
     type=click.FloatRange(0, 1, min_open=True),
@@ -57,7 +59,7 @@ def generate_command(
     threads: int | None,
     choices: str | None,
 ) -> None:
-    """Write text with a trained model, character by character.
+    """Generate text with a trained model, character by character.
 
     FILE is what `autocalc train charlm --save` wrote.
 

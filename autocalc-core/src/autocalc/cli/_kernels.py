@@ -82,7 +82,7 @@ def _print_sets(console: Any, report: Report) -> None:
     _table(console, "Kernel sets, best first", *rows)
     details = [(s.name, *item) for s in report.sets for item in s.info.items()]
     if details:
-        _table(console, "What the sets say of themselves", *details)
+        _table(console, "Details of the sets", *details)
 
 
 def _print_choice(console: Any, choice: dict[str, str]) -> None:

@@ -21,7 +21,7 @@ from autocalc.cli._recipes import MODELS, RECIPES, Recipe, Source
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
-#: Classes that are shown, the likeliest first.
+#: Classes that are shown, the most likely first.
 _SHOWN = 3
 _BAR = 30
 

@@ -96,7 +96,7 @@ def image_command(data: str) -> click.Command:
 @click.option(
     "--augment",
     is_flag=True,
-    help="Move training images by a few pixels; turn clothes round.",
+    help="Shift training images by a few pixels; flip clothing left to right.",
 )
 @click.option(
     "--seed",

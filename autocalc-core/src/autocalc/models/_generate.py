@@ -70,9 +70,9 @@ def stream(
     count
         How many tokens.
     temperature
-        Divides the logits; 0 takes the likeliest token always.
+        Divides the logits; 0 always takes the most likely token.
     top_k
-        Draw from the likeliest `top_k` tokens only.
+        Draw from the `top_k` most likely tokens only.
     top_p
         Draw from the fewest tokens whose probabilities sum to `top_p` (Holtzman et
         al.: The curious case of neural text degeneration, 2020).

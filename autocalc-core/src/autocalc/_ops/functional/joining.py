@@ -31,7 +31,7 @@ def cat(
 ) -> Tensor:
     """Join tensors along an existing dimension; all other sizes must be equal.
 
-    Tensors of shape (0,) are left out, as in PyTorch, which once had no others.
+    Tensors of shape (0,) are left out, as in PyTorch.
     """
     parts = coerce("cat", *listed("cat", tensors)) if tensors else ()
     if not parts:
