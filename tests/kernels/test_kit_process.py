@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import time
 
@@ -225,6 +226,27 @@ def test_objects_are_kept():
         kept.append(object())
 
     rejects(r"exp: 40 calls left \d+ blocks of Python's memory", "leaks", "exp", exp)
+
+
+def test_a_collection_hides_no_leak():
+    kept = []
+
+    def exp(out, a):
+        REFERENCE["exp"](out, a)
+        kept.append(object())
+        if len(kept) == 2.5 * process.REPETITIONS:  # in the first round that counts
+            gc.set_threshold(1)
+
+    threshold = gc.get_threshold()
+    gc.set_threshold(1_000_000)
+    try:
+        for _ in range(1000):
+            ring = []
+            ring.append(ring)  # freed by a collection only
+        rejects(r"exp: 40 calls left \d+ blocks of Python's", "leaks", "exp", exp)
+    finally:
+        gc.set_threshold(*threshold)
+    assert gc.isenabled()
 
 
 def test_objects_that_others_make_meanwhile_are_no_leak():

@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -182,15 +183,28 @@ def _blocks_left(subject: Subject, prepared: Prepared) -> int:
 
     Another thread may make something meanwhile, and what waits for the collector is no
     leak (collecting is slow, so it comes only when asked for); a leak is there in every
-    round.
+    round.  A collection by itself would free what earlier calls left, and hide a leak.
     """
-    left = _blocks_more(subject, prepared, lambda: None)
-    for _ in range(OTHERS_TURNS):
-        if left <= SOME:
-            break
-        gc.collect()
-        left = min(left, _blocks_more(subject, prepared, gc.collect))
+    with _no_collection():
+        left = _blocks_more(subject, prepared, lambda: None)
+        for _ in range(OTHERS_TURNS):
+            if left <= SOME:
+                break
+            gc.collect()
+            left = min(left, _blocks_more(subject, prepared, gc.collect))
     return left
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Switch the cyclic garbage collector off for the block."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _blocks_more(
