@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from autocalc._ops import _inplace_indices as inplace_indices
 from autocalc._ops import division, functional
@@ -112,10 +112,14 @@ class Arithmetic:
         return functional.matmul(self, other)
 
     def __eq__(self: Tensor, other: object) -> Tensor:  # type: ignore[override]  # element by element
-        return ops.eq(self, other) if _is_operand(other) else NotImplemented
+        return (
+            ops.eq(self, cast("Any", other)) if _is_operand(other) else NotImplemented
+        )
 
     def __ne__(self: Tensor, other: object) -> Tensor:  # type: ignore[override]  # element by element
-        return ops.ne(self, other) if _is_operand(other) else NotImplemented
+        return (
+            ops.ne(self, cast("Any", other)) if _is_operand(other) else NotImplemented
+        )
 
     __hash__ = object.__hash__
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from autocalc._ops._coerce import Number
-from autocalc._ops._op import not_a_tensor
+from autocalc._ops._coerce import Number, check_tensor
+from autocalc._ops._op import Operand
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int, integers
 from autocalc.errors import DimensionError, DTypeError, ShapeError
@@ -26,9 +26,6 @@ __all__ = [
 ]
 
 Dims: TypeAlias = int | Sequence[int] | None
-
-
-Operand: TypeAlias = Tensor | float
 
 
 def axes_of(where: str, x: Tensor, dim: Dims) -> tuple[int, ...]:
@@ -57,12 +54,6 @@ def axis_of(where: str, dim: int, ndim: int) -> int:
         )
         raise DimensionError(message)
     return dim % limit
-
-
-def check_tensor(where: str, x: Any) -> Tensor:
-    if not isinstance(x, Tensor):
-        raise not_a_tensor(where, x)
-    return x
 
 
 def full_shape(where: str, x: Tensor, shape: Sequence[int]) -> tuple[int, ...]:

@@ -34,6 +34,20 @@ def dtype_of(where: str, x: Any) -> DType:
     raise DTypeError(message)
 
 
+def not_a_tensor(where: str, given: object) -> TypeError:
+    """Make the error for an operand that is no tensor."""
+    return DTypeError(
+        f"{where}: needs a Tensor, not {type(given).__name__}. Make one with "
+        f"ac.tensor(...) or ac.from_numpy(...)."
+    )
+
+
+def check_tensor(where: str, x: Any) -> Tensor:
+    if not isinstance(x, Tensor):
+        raise not_a_tensor(where, x)
+    return x
+
+
 def result_dtype(where: str, *operands: Any) -> DType:
     """Return the dtype in which an operation on `operands` runs."""
     result, weight = dtype_of(where, operands[0]), rank(operands[0])

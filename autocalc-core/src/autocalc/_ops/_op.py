@@ -14,7 +14,7 @@ tensors costs as much as its function calls, so there are few of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._layout import empty_as
@@ -23,10 +23,14 @@ from autocalc._dispatch._state import current
 from autocalc._graph._node import Node, Output, Version
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._kernels.table import TABLE
-from autocalc._ops._coerce import coerce_pair, promote_pair, to_float
+from autocalc._ops._coerce import coerce_pair, not_a_tensor, promote_pair, to_float
+from autocalc._ops._out import copy_to_out
 from autocalc._ops._rule import Op, Rule, Saves
 from autocalc._ops._view_tracker import register_view
 from autocalc._tensor import Tensor, make
+
+#: A tensor, or a number that becomes one.
+Operand: TypeAlias = Tensor | float
 
 #: Operators by kernel name, in the kernels' calling convention.
 OPERATORS: dict[str, Operator] = {}
@@ -40,6 +44,28 @@ class Operator(Protocol):
 
     def __call__(self, *args: Any) -> Tensor:
         """Run it on tensors and attributes, in the kernel's order."""
+
+
+class Unary(Protocol):
+    """An elementwise operator of one tensor."""
+
+    op: Op
+    vjp: Callable[[Rule], Rule]
+
+    def __call__(self, input: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Return a new tensor, or `out` with the result in it."""
+
+
+class Binary(Protocol):
+    """An elementwise operator of two tensors, one of which may be a number."""
+
+    op: Op
+    vjp: Callable[[Rule], Rule]
+
+    def __call__(
+        self, input: Operand, other: Operand, *, out: Tensor | None = None
+    ) -> Tensor:
+        """Return a new tensor, or `out` with the result in it."""
 
 
 class MultiOperator(Protocol):
@@ -67,15 +93,21 @@ def operator(call: Callable[..., Any], op: Op, doc: str = "") -> Operator:
     return cast("Operator", function)
 
 
-def unary(name: str, saves: str = "", *, floats: bool = True) -> Operator:
-    """Make an elementwise operator of one input; integers become floats."""
+def unary(name: str, doc: str, saves: str = "", *, floats: bool = True) -> Unary:
+    """Make an elementwise operator of one input; integers become floats.
+
+    `doc` says what one element becomes: "Return `doc`, element by element."
+    """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]
     general = KernelCall(spec)
     op = Op(name, saves)
     saves_input, saves_output = "a" in saves.split(), "out" in saves.split()
 
-    def call(x: Any) -> Tensor:
+    def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+        if out is not None:
+            return copy_to_out(name, call(input), out)
+        x: Any = input
         try:
             a = x._array
         except AttributeError:
@@ -90,33 +122,37 @@ def unary(name: str, saves: str = "", *, floats: bool = True) -> Operator:
             kernel = general.first(selection, dtype, (a,))
         shape = a.shape
         if len(shape) == 4:
-            out = empty_as(selection.empty, shape, dtype, a)
+            y = empty_as(selection.empty, shape, dtype, a)
         else:
-            out = selection.empty(shape, dtype)
-        kernel(out, a)
+            y = selection.empty(shape, dtype)
+        kernel(y, a)
         edge = x._edge
         if edge is None or not state.grad:
-            return make(out, None)
+            return make(y, None)
         if saves_input:
             cell = x._version or x._new_version()
             node = Node(op, (edge,), (a,), (cell, cell.count), (shape,), dtype, ())
-            return make(out, node)
+            return make(y, node)
         if saves_output:
             cell = Version()
-            node = Node(op, (edge,), (out,), (cell, 0), (shape,), dtype, ())
-            result = make(out, node)
+            node = Node(op, (edge,), (y,), (cell, 0), (shape,), dtype, ())
+            result = make(y, node)
             result._version = cell
             return result
-        return make(out, Node(op, (edge,), (), (), (shape,), dtype, ()))
+        return make(y, Node(op, (edge,), (), (), (shape,), dtype, ()))
 
-    return operator(call, op)
+    return cast("Unary", operator(call, op, f"Return {doc}, element by element."))
 
 
 # One frame: each more would cost 4 % of ``a * b``.
 def binary(  # noqa: C901
-    name: str, saves: str = "", *, floats: bool = False
-) -> Operator:
-    """Make an elementwise operator of two inputs, broadcast and promoted."""
+    name: str, doc: str, saves: str = "", *, floats: bool = False
+) -> Binary:
+    """Make an elementwise operator of two inputs, broadcast and promoted.
+
+    `doc` says what one pair of elements becomes: "Return `doc`, element by element;
+    shapes broadcast."
+    """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]
     general = KernelCall(spec)
@@ -125,7 +161,13 @@ def binary(  # noqa: C901
     saves_nothing = not saver.places
     saves_other = saves == "a:b b:a"
 
-    def call(x: Any, y: Any) -> Tensor:
+    def call(  # noqa: C901
+        input: Operand, other: Operand, *, out: Tensor | None = None
+    ) -> Tensor:
+        if out is not None:
+            return copy_to_out(name, call(input, other), out)
+        x: Any = input
+        y: Any = other
         try:
             a, b = x._array, y._array
         except AttributeError:
@@ -145,16 +187,16 @@ def binary(  # noqa: C901
         if a_shape != b_shape:
             shape = broadcast_shapes(name, a_shape, b_shape)
         if len(shape) == 4:
-            out = empty_as(selection.empty, shape, dtype, a, b)
+            z = empty_as(selection.empty, shape, dtype, a, b)
         else:
-            out = selection.empty(shape, dtype)
-        kernel(out, a, b)
+            z = selection.empty(shape, dtype)
+        kernel(z, a, b)
         edge_x, edge_y = x._edge, y._edge
         if (edge_x is None and edge_y is None) or not state.grad:
-            return make(out, None)
+            return make(z, None)
         edges, shapes = (edge_x, edge_y), (a_shape, b_shape)
         if saves_nothing:
-            return make(out, Node(op, edges, (), (), shapes, dtype, ()))
+            return make(z, Node(op, edges, (), (), shapes, dtype, ()))
         if saves_other:
             saved_a = saved_b = cell_a = cell_b = None
             count_a = count_b = 0
@@ -166,13 +208,14 @@ def binary(  # noqa: C901
                 count_b = cell_b.count
             versions = (cell_a, count_a, cell_b, count_b)
             saved = (saved_a, saved_b)
-            return make(out, Node(op, edges, saved, versions, shapes, dtype, ()))
-        result = make(out, None)
+            return make(z, Node(op, edges, saved, versions, shapes, dtype, ()))
+        result = make(z, None)
         saved, versions = saver(edges, (result, x, y))
         result._edge = Node(op, edges, saved, versions, shapes, dtype, ())
         return result
 
-    return operator(call, op)
+    doc = f"Return {doc}, element by element; shapes broadcast."
+    return cast("Binary", operator(call, op, doc))
 
 
 def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator:
@@ -274,13 +317,3 @@ def view(name: str) -> Callable[[Callable[..., Any]], Operator]:
         return operator(call, op, function.__doc__ or "")
 
     return decorate
-
-
-def not_a_tensor(where: str, given: object) -> TypeError:
-    """Make the error for an operand that is no tensor."""
-    from autocalc.errors import DTypeError
-
-    return DTypeError(
-        f"{where}: needs a Tensor, not {type(given).__name__}. Make one with "
-        f"ac.tensor(...) or ac.from_numpy(...)."
-    )

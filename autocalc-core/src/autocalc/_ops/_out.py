@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
-from autocalc._ops._arguments import check_tensor
-from autocalc._ops._coerce import as_operand
+from autocalc._ops._coerce import as_operand, check_tensor
 from autocalc._ops._view_tracker import base_of
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError

@@ -19,7 +19,7 @@ def _both_sigmoids(k: Any, a: Any) -> tuple[Any, Any]:
 
 # ---- silu ----------------------------------------------------------------------------
 
-silu = unary("silu", saves="a")
+silu = unary("silu", "x / (1 + e^-x)", saves="a")
 
 
 @silu.vjp
@@ -27,7 +27,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.silu_backward(g, n.saved[0])
 
 
-silu_backward = binary("silu_backward", saves="g:a a")
+silu_backward = binary(
+    "silu_backward", "x times the derivative of silu at y", saves="g:a a"
+)
 
 
 @silu_backward.vjp

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
-from autocalc._ops._op import Operator, binary, nary, unary
+from autocalc._ops._op import Binary, Unary, binary, unary
+
+OperatorT = TypeVar("OperatorT", Unary, Binary)
 
 
-def _flat(operator: Operator) -> Operator:
+def _flat(operator: OperatorT) -> OperatorT:
     """Give an operator that is constant between its jumps the derivative 0."""
 
     @operator.vjp
@@ -22,13 +24,13 @@ def _flat(operator: Operator) -> Operator:
     return operator
 
 
-floor_divide = _flat(binary("floor_divide"))
-sign = _flat(unary("sign", floats=False))
+floor_divide = _flat(binary("floor_divide", "floor(x / y)"))
+sign = _flat(unary("sign", "1, 0 or -1 as x is positive, 0 or negative", floats=False))
 
 
-def _leftover(name: str, mode: str) -> Operator:
+def _leftover(name: str, doc: str, mode: str) -> Binary:
     """Make a - b * round(a / b): the quotient is constant between its jumps."""
-    operator = binary(name, saves="a:b b:b")
+    operator = binary(name, doc, saves="a:b b:b")
 
     @operator.vjp
     def _(k: Any, n: Any, g: Any) -> Any:
@@ -42,14 +44,16 @@ def _leftover(name: str, mode: str) -> Operator:
     return operator
 
 
-fmod = _leftover("fmod", "trunc")
-remainder = _leftover("remainder", "floor")
+fmod = _leftover("fmod", "x - y trunc(x / y), which has the sign of x", "trunc")
+remainder = _leftover(
+    "remainder", "x - y floor(x / y), which has the sign of y", "floor"
+)
 
 # ---- bits: integers and booleans have no gradient ------------------------------------
 
-bitwise_and = binary("bitwise_and")
-bitwise_or = binary("bitwise_or")
-bitwise_xor = binary("bitwise_xor")
-bitwise_left_shift = binary("bitwise_left_shift")
-bitwise_right_shift = binary("bitwise_right_shift")
-bitwise_not = nary("bitwise_not", differentiable=False)
+bitwise_and = binary("bitwise_and", "the bits set in both")
+bitwise_or = binary("bitwise_or", "the bits set in either")
+bitwise_xor = binary("bitwise_xor", "the bits set in one")
+bitwise_left_shift = binary("bitwise_left_shift", "x * 2^y of integers")
+bitwise_right_shift = binary("bitwise_right_shift", "floor(x / 2^y) of integers")
+bitwise_not = unary("bitwise_not", "the other bits", floats=False)

@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from autocalc._ops._coerce import coerce
-from autocalc._ops._op import Operator, binary, nary, unary
+from autocalc._ops._op import Binary, Operand, binary, nary, unary
+from autocalc._ops._out import copy_to_out
 from autocalc._tensor import Tensor
 
 # ---- arithmetic ----------------------------------------------------------------------
 
-add = binary("add")
+add = binary("add", "x + y")
 
 
 @add.vjp
@@ -24,7 +24,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
-sub = binary("sub")
+sub = binary("sub", "x - y")
 
 
 @sub.vjp
@@ -35,7 +35,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
-mul = binary("mul", saves="a:b b:a")
+mul = binary("mul", "x * y", saves="a:b b:a")
 
 
 @mul.vjp
@@ -47,7 +47,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
-div = binary("div", saves="a:b b", floats=True)
+div = binary("div", "x / y", saves="a:b b", floats=True)
 
 
 @div.vjp
@@ -60,7 +60,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.sum_to(over_b, n.shapes[0]) if n.needs(0) else None, db
 
 
-pow = binary("pow", saves="out:b a b")
+pow = binary("pow", "x to the power y", saves="out:b a b")
 
 
 @pow.vjp
@@ -81,7 +81,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return da, db
 
 
-neg = unary("neg", floats=False)
+neg = unary("neg", "-x", floats=False)
 
 
 @neg.vjp
@@ -89,7 +89,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.neg(g)
 
 
-abs = unary("abs", saves="a", floats=False)
+abs = unary("abs", "the absolute value", saves="a", floats=False)
 
 
 @abs.vjp
@@ -102,7 +102,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 # ---- exponentials, roots and trigonometric functions ---------------------------------
 
-exp = unary("exp", saves="out")
+exp = unary("exp", "e^x", saves="out")
 
 
 @exp.vjp
@@ -110,7 +110,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, n.saved[0])
 
 
-log = unary("log", saves="a")
+log = unary("log", "the natural logarithm", saves="a")
 
 
 @log.vjp
@@ -120,7 +120,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 # The root of `std`, where 0 has the gradient 0.  It comes before `sqrt`, whose place
 # among the operators is thereby its own.
-sqrt_zero_grad = unary("sqrt", saves="out")
+sqrt_zero_grad = unary("sqrt", "the square root", saves="out")
 
 
 @sqrt_zero_grad.vjp
@@ -132,7 +132,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.where(at_zero, zero, slope))
 
 
-sqrt = unary("sqrt", saves="out")
+sqrt = unary("sqrt", "the square root", saves="out")
 
 
 @sqrt.vjp
@@ -140,7 +140,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(k.mul(g, k.constant(0.5, g)), n.saved[0])
 
 
-rsqrt = unary("rsqrt", saves="out")
+rsqrt = unary("rsqrt", "1 / sqrt(x)", saves="out")
 
 
 @rsqrt.vjp
@@ -151,7 +151,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, slope)
 
 
-sin = unary("sin", saves="a")
+sin = unary("sin", "the sine", saves="a")
 
 
 @sin.vjp
@@ -159,7 +159,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.cos(n.saved[0]))
 
 
-cos = unary("cos", saves="a")
+cos = unary("cos", "the cosine", saves="a")
 
 
 @cos.vjp
@@ -167,7 +167,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.neg(k.mul(g, k.sin(n.saved[0])))
 
 
-erf = unary("erf", saves="a")
+erf = unary("erf", "the error function", saves="a")
 
 
 @erf.vjp
@@ -177,7 +177,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, slope)
 
 
-tanh = unary("tanh", saves="out")
+tanh = unary("tanh", "the hyperbolic tangent", saves="out")
 
 
 @tanh.vjp
@@ -185,7 +185,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.tanh_backward(g, n.saved[0])
 
 
-sigmoid = unary("sigmoid", saves="out")
+sigmoid = unary("sigmoid", "1 / (1 + e^-x)", saves="out")
 
 
 @sigmoid.vjp
@@ -193,7 +193,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.sigmoid_backward(g, n.saved[0])
 
 
-relu = unary("relu", saves="out", floats=False)
+relu = unary("relu", "max(x, 0)", saves="out", floats=False)
 
 
 @relu.vjp
@@ -203,15 +203,26 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 # ---- comparisons and choices ---------------------------------------------------------
 
+
+class Comparison(Protocol):
+    """A comparison of two tensors, one of which may be a number."""
+
+    def __call__(
+        self, input: Operand, other: Operand, *, out: Tensor | None = None
+    ) -> Tensor:
+        """Return booleans, or `out` with the result in it."""
+
+
 compare = nary("compare", differentiable=False)
 
 
-def _comparison(op: str, symbol: str) -> Callable[[Any, Any], Tensor]:
-    def call(x: Any, y: Any) -> Tensor:
-        return compare(*coerce(op, x, y), op)
+def _comparison(op: str, symbol: str) -> Comparison:
+    def call(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+        result = compare(*coerce(op, input, other), op)
+        return result if out is None else copy_to_out(op, result, out)
 
     call.__name__ = call.__qualname__ = op
-    call.__doc__ = f"Return x {symbol} y, element by element, as booleans."
+    call.__doc__ = f"Return whether x {symbol} y, element by element; shapes broadcast."
     return call
 
 
@@ -237,9 +248,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return None, da, db
 
 
-def _extremum(name: str) -> Operator:
+def _extremum(name: str, doc: str) -> Binary:
     """Make maximum or minimum; where both are equal each gets half of g."""
-    operator = binary(name, saves="a b")
+    operator = binary(name, doc, saves="a b")
     loses = "lt" if name == "maximum" else "gt"
 
     @operator.vjp
@@ -259,8 +270,8 @@ def _extremum(name: str) -> Operator:
     return operator
 
 
-maximum = _extremum("maximum")
-minimum = _extremum("minimum")
+maximum = _extremum("maximum", "the larger of x and y")
+minimum = _extremum("minimum", "the smaller of x and y")
 
 clip = nary("clamp", saves="a low high")
 

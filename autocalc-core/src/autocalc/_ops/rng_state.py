@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._ops._op import not_a_tensor
+from autocalc._ops._coerce import not_a_tensor
 from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.generator import default_generator

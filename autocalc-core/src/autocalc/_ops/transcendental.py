@@ -10,7 +10,7 @@ from autocalc._ops._op import binary, unary
 
 # ---- exponentials and logarithms -----------------------------------------------------
 
-exp2 = unary("exp2", saves="out")
+exp2 = unary("exp2", "2^x", saves="out")
 
 
 @exp2.vjp
@@ -18,7 +18,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.mul(n.saved[0], k.constant(math.log(2), g)))
 
 
-expm1 = unary("expm1", saves="out")
+expm1 = unary("expm1", "e^x - 1, precise near 0", saves="out")
 
 
 @expm1.vjp
@@ -26,7 +26,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.add(n.saved[0], k.constant(1, g)))
 
 
-log2 = unary("log2", saves="a")
+log2 = unary("log2", "the logarithm to base 2", saves="a")
 
 
 @log2.vjp
@@ -34,7 +34,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(g, k.mul(n.saved[0], k.constant(math.log(2), g)))
 
 
-log10 = unary("log10", saves="a")
+log10 = unary("log10", "the logarithm to base 10", saves="a")
 
 
 @log10.vjp
@@ -42,7 +42,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(g, k.mul(n.saved[0], k.constant(math.log(10), g)))
 
 
-log1p = unary("log1p", saves="a")
+log1p = unary("log1p", "log(1 + x), precise near 0", saves="a")
 
 
 @log1p.vjp
@@ -50,7 +50,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(g, k.add(n.saved[0], k.constant(1, g)))
 
 
-erfc = unary("erfc", saves="a")
+erfc = unary("erfc", "1 - erf(x), precise in the tail", saves="a")
 
 
 @erfc.vjp
@@ -62,7 +62,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 # ---- angles --------------------------------------------------------------------------
 
-tan = unary("tan", saves="out")
+tan = unary("tan", "the tangent", saves="out")
 
 
 @tan.vjp
@@ -71,7 +71,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.add(k.mul(y, y), k.constant(1, g)))
 
 
-asin = unary("asin", saves="a")
+asin = unary("asin", "the angle whose sine is x", saves="a")
 
 
 @asin.vjp
@@ -79,7 +79,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, _over_the_leg(k, n.saved[0]))
 
 
-acos = unary("acos", saves="a")
+acos = unary("acos", "the angle whose cosine is x", saves="a")
 
 
 @acos.vjp
@@ -92,7 +92,7 @@ def _over_the_leg(k: Any, a: Any) -> Any:
     return k.rsqrt(k.sub(k.constant(1, a), k.mul(a, a)))
 
 
-atan = unary("atan", saves="a")
+atan = unary("atan", "the angle whose tangent is x", saves="a")
 
 
 @atan.vjp
@@ -101,7 +101,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(g, k.add(k.mul(a, a), k.constant(1, g)))
 
 
-atan2 = binary("atan2", saves="a b", floats=True)
+atan2 = binary(
+    "atan2",
+    "the angle of the point (y, x) = (`other`, `input`)",
+    saves="a b",
+    floats=True,
+)
 
 
 @atan2.vjp
@@ -121,7 +126,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 # ---- hyperbolic ----------------------------------------------------------------------
 
-sinh = unary("sinh", saves="a")
+sinh = unary("sinh", "the hyperbolic sine", saves="a")
 
 
 @sinh.vjp
@@ -129,7 +134,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.cosh(n.saved[0]))
 
 
-cosh = unary("cosh", saves="a")
+cosh = unary("cosh", "the hyperbolic cosine", saves="a")
 
 
 @cosh.vjp
