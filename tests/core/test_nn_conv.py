@@ -8,7 +8,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._ops import conv as ops
+from autocalc._ops import conv
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.testing import gradcheck, gradgradcheck
 
@@ -95,15 +95,15 @@ def test_output_padding_up_to_the_dilation():
 LIE = ((2, 1), (1, 1), (1, 2), 2)
 CASES = {
     "conv": (
-        lambda x, w, b: ops.conv(x, w, b, *LIE),
+        lambda x, w, b: conv.conv_op(x, w, b, *LIE),
         lambda: (leaf(1, 2, 4, 3), leaf(2, 1, 2, 2, seed=1), leaf(2, seed=2)),
     ),
     "conv_dx": (
-        lambda g, w, b: ops.conv_dx(g, w, b, (4, 3), *LIE),
+        lambda g, w, b: conv.conv_dx(g, w, b, (4, 3), *LIE),
         lambda: (leaf(1, 2, 3, 3), leaf(2, 1, 2, 2, seed=1), leaf(2, seed=2)),
     ),
     "conv_dweight": (
-        lambda g, x: ops.conv_dweight(g, x, (2, 2), *LIE),
+        lambda g, x: conv.conv_dweight(g, x, (2, 2), *LIE),
         lambda: (leaf(1, 2, 3, 3), leaf(1, 2, 4, 3, seed=1)),
     ),
     "conv1d": (

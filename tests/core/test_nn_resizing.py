@@ -8,7 +8,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._ops import resizing as ops
+from autocalc._ops import resizing, unfolding
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.testing import gradcheck, gradgradcheck
 
@@ -104,18 +104,18 @@ def test_columns_are_windows_and_a_convolution_is_a_product():
 
 WINDOWS = ((2, 2), (1, 2), (1, 0), (1, 2))
 CASES = {
-    "unfold": (lambda x: ops.unfold(x, *WINDOWS), leaf(1, 2, 2, 4)),
-    "fold": (lambda x: ops.fold(x, (2, 4), *WINDOWS), leaf(1, 4, 3)),
+    "unfold": (lambda x: unfolding.unfold_op(x, *WINDOWS), leaf(1, 2, 2, 4)),
+    "fold": (lambda x: unfolding.fold_op(x, (2, 4), *WINDOWS), leaf(1, 4, 3)),
     "resample": (
-        lambda x: ops.resample(x, 1, 5, 0.7, "linear", False),
+        lambda x: resizing.resample_op(x, 1, 5, 0.7, "linear", False),
         leaf(2, 4, 2),
     ),
     "resample_backward": (
-        lambda g: ops.resample_backward(g, 1, 3, 0.6, "linear", True),
+        lambda g: resizing.resample_backward(g, 1, 3, 0.6, "linear", True),
         leaf(2, 4, 2),
     ),
     "resample nearest": (
-        lambda x: ops.resample(x, 1, 5, 0.7, "nearest", False),
+        lambda x: resizing.resample_op(x, 1, 5, 0.7, "nearest", False),
         leaf(2, 4, 2),
     ),
     "bilinear": (

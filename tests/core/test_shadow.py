@@ -11,7 +11,8 @@ import pytest
 import autocalc as ac
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.table import TABLE
-from autocalc._ops.functional import cross_entropy, linear
+from autocalc._ops.classification_losses import _of_labels as cross_entropy
+from autocalc._ops.matmul import linear
 from autocalc.errors import ConfigError, KernelError, ShadowWarning
 from autocalc.plugin import KernelSet
 

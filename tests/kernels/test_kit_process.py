@@ -223,7 +223,19 @@ def test_objects_are_kept():
 
     def exp(out, a):
         REFERENCE["exp"](out, a)
-        kept.append(object())
+        kept.extend(object() for _ in range(10))
+
+    rejects(r"exp: 40 calls left \d+ blocks of Python's memory", "leaks", "exp", exp)
+
+
+def test_objects_that_others_free_meanwhile_hide_no_leak():
+    calls, made = [], [object() for _ in range(1000)]
+
+    def exp(out, a):
+        REFERENCE["exp"](out, a)
+        calls.extend(object() for _ in range(10))
+        if len(calls) == 25 * process.REPETITIONS:  # the first round that counts
+            made.clear()
 
     rejects(r"exp: 40 calls left \d+ blocks of Python's memory", "leaks", "exp", exp)
 
@@ -233,8 +245,8 @@ def test_a_collection_hides_no_leak():
 
     def exp(out, a):
         REFERENCE["exp"](out, a)
-        kept.append(object())
-        if len(kept) == 2.5 * process.REPETITIONS:  # in the first round that counts
+        kept.extend(object() for _ in range(10))
+        if len(kept) == 25 * process.REPETITIONS:  # in the first round that counts
             gc.set_threshold(1)
 
     threshold = gc.get_threshold()

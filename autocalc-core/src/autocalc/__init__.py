@@ -17,26 +17,202 @@ from autocalc import (
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._dispatch._threads import serial, set_num_threads
 from autocalc._io.files import load, save
-from autocalc._ops import functional as _functional
-from autocalc._ops import platform as _platform
-from autocalc._ops import typed_tensors as _typed
+from autocalc._ops.activations import sigmoid
+from autocalc._ops.arithmetic import (
+    abs,
+    add,
+    addcdiv,
+    addcmul,
+    div,
+    float_power,
+    floor_divide,
+    fmod,
+    lerp,
+    mul,
+    neg,
+    positive,
+    pow,
+    reciprocal,
+    remainder,
+    rsub,
+    sign,
+    square,
+    sub,
+)
+from autocalc._ops.arithmetic import abs as absolute
+from autocalc._ops.arithmetic import div as divide
+from autocalc._ops.arithmetic import div_op as true_divide
+from autocalc._ops.arithmetic import mul as multiply
+from autocalc._ops.arithmetic import neg as negative
+from autocalc._ops.arithmetic import sign as sgn
+from autocalc._ops.arithmetic import sub as subtract
+from autocalc._ops.bitwise import (
+    bitwise_and,
+    bitwise_left_shift,
+    bitwise_not,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+)
+from autocalc._ops.clamping import (
+    clamp,
+    clamp_max,
+    clamp_min,
+    fmax,
+    fmin,
+    maximum,
+    minimum,
+    nan_to_num,
+)
+from autocalc._ops.clamping import clamp as clip
+from autocalc._ops.comparison import (
+    copysign,
+    eq,
+    ge,
+    gt,
+    heaviside,
+    isclose,
+    isfinite,
+    isinf,
+    isnan,
+    isneginf,
+    isposinf,
+    le,
+    lt,
+    ne,
+    signbit,
+)
+from autocalc._ops.comparison import ge as greater_equal
+from autocalc._ops.comparison import gt as greater
+from autocalc._ops.comparison import le as less_equal
+from autocalc._ops.comparison import lt as less
+from autocalc._ops.comparison import ne as not_equal
 from autocalc._ops.creation import (
-    arange,
     as_tensor,
-    bernoulli,
+    from_dlpack,
+    from_numpy,
+    scalar_tensor,
+    tensor,
+)
+from autocalc._ops.creation import as_tensor as asarray
+from autocalc._ops.diagonal import (
+    diag,
+    diag_embed,
+    diagflat,
+    diagonal,
+    trace,
+    tril,
+    tril_indices,
+    triu,
+    triu_indices,
+)
+from autocalc._ops.distance import cdist, dist
+from autocalc._ops.distributions import bernoulli, multinomial, normal
+from autocalc._ops.einsum import einsum, tensordot
+from autocalc._ops.exponential import (
+    erf,
+    erfc,
+    exp,
+    exp2,
+    expm1,
+    log,
+    log1p,
+    log2,
+    log10,
+    logaddexp,
+    logaddexp2,
+    logit,
+    rsqrt,
+    sqrt,
+    xlogy,
+)
+from autocalc._ops.extrema import amax, amin, aminmax, argmax, argmin, max, min
+from autocalc._ops.filled import (
+    arange,
     empty,
     empty_like,
     eye,
-    from_dlpack,
-    from_numpy,
     full,
     full_like,
     linspace,
     logspace,
-    multinomial,
-    normal,
     ones,
     ones_like,
+    zeros,
+    zeros_like,
+)
+from autocalc._ops.indexing import gather, index_select, take, take_along_dim
+from autocalc._ops.inspection import (
+    is_complex,
+    is_floating_point,
+    is_nonzero,
+    is_same_size,
+    is_signed,
+    is_tensor,
+    numel,
+)
+from autocalc._ops.joining import (
+    block_diag,
+    cat,
+    column_stack,
+    dstack,
+    hstack,
+    stack,
+    vstack,
+)
+from autocalc._ops.joining import cat as concat
+from autocalc._ops.joining import cat as concatenate
+from autocalc._ops.joining import vstack as row_stack
+from autocalc._ops.linear_systems import (
+    chain_matmul,
+    det,
+    inverse,
+    logdet,
+    matrix_power,
+    slogdet,
+)
+from autocalc._ops.logical import (
+    allclose,
+    equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+)
+from autocalc._ops.masking import (
+    argwhere,
+    masked_fill,
+    masked_scatter,
+    masked_select,
+    nonzero,
+    where,
+)
+from autocalc._ops.matmul import bmm, matmul, mm
+from autocalc._ops.platform import (
+    get_default_device,
+    get_float32_matmul_precision,
+    get_num_interop_threads,
+    set_default_device,
+    set_default_tensor_type,
+    set_float32_matmul_precision,
+    set_num_interop_threads,
+)
+from autocalc._ops.products import (
+    addbmm,
+    addmm,
+    addmv,
+    addr,
+    baddbmm,
+    cross,
+    dot,
+    inner,
+    kron,
+    mv,
+    outer,
+    vdot,
+)
+from autocalc._ops.products import outer as ger
+from autocalc._ops.random_draws import (
     rand,
     rand_like,
     randint,
@@ -44,88 +220,146 @@ from autocalc._ops.creation import (
     randn,
     randn_like,
     randperm,
-    scalar_tensor,
-    tensor,
-    zeros,
-    zeros_like,
 )
-from autocalc._ops.creation import as_tensor as asarray
-from autocalc._ops.functional import (
-    add,
+from autocalc._ops.rearranging import (
+    cartesian_prod,
+    combinations,
+    flip,
+    fliplr,
+    flipud,
+    meshgrid,
+    repeat,
+    repeat_interleave,
+    roll,
+    rot90,
+    tile,
+)
+from autocalc._ops.rectifiers import relu_op as relu
+from autocalc._ops.reduction import (
     all,
-    allclose,
-    amax,
-    amin,
     any,
-    argmax,
-    argmin,
-    bmm,
-    cat,
-    ceil,
-    clamp,
-    clone,
-    equal,
-    expand,
-    flatten,
-    floor,
-    gather,
-    index_select,
-    log_softmax,
-    logsumexp,
-    matmul,
-    max,
+    count_nonzero,
     mean,
-    min,
-    mm,
-    permute,
-    reshape,
-    round,
-    softmax,
-    squeeze,
-    stack,
+    nanmean,
+    nansum,
+    prod,
     std,
-    sub,
+    std_mean,
     sum,
+    sum_to_size,
+    var,
+    var_mean,
+)
+from autocalc._ops.rng_state import get_rng_state, initial_seed, seed, set_rng_state
+from autocalc._ops.rounding import ceil, floor, frac, round, trunc
+from autocalc._ops.rounding import trunc as fix
+from autocalc._ops.scans import (
+    cummax,
+    cummin,
+    cumprod,
+    cumsum,
+    diff,
+    logcumsumexp,
+    trapezoid,
+    trapz,
+)
+from autocalc._ops.scattering import (
+    fill,
+    index_add,
+    index_copy,
+    index_fill,
+    index_put,
+    put,
+    scatter,
+    scatter_add,
+)
+from autocalc._ops.searching import (
+    bucketize,
+    isin,
+    searchsorted,
+    unique,
+    unique_consecutive,
+)
+from autocalc._ops.softmax import log_softmax, logsumexp, softmax
+from autocalc._ops.sorting import argsort, kthvalue, median, msort, sort, topk
+from autocalc._ops.splitting import (
+    chunk,
+    dsplit,
+    hsplit,
+    narrow,
+    select,
+    split,
+    split_with_sizes,
+    tensor_split,
+    unbind,
+    vsplit,
+)
+from autocalc._ops.statistics import bincount, histc, nanquantile, quantile
+from autocalc._ops.trigonometric import (
+    acos,
+    acosh,
+    arccosh,
+    arcsinh,
+    arctanh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cos,
+    cosh,
+    deg2rad,
+    hypot,
+    rad2deg,
+    sin,
+    sinc,
+    sinh,
+    tan,
+    tanh,
+)
+from autocalc._ops.trigonometric import acos as arccos
+from autocalc._ops.trigonometric import asin as arcsin
+from autocalc._ops.trigonometric import atan as arctan
+from autocalc._ops.trigonometric import atan2 as arctan2
+from autocalc._ops.typed_tensors import (
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+)
+from autocalc._ops.vector_norms import norm
+from autocalc._ops.view import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_shapes,
+    broadcast_tensors,
+    broadcast_to,
+    clone,
+    detach,
+    expand,
+    expand_as,
+    flatten,
+    moveaxis,
+    movedim,
+    permute,
+    ravel,
+    reshape,
+    reshape_as,
+    squeeze,
+    swapaxes,
+    swapdims,
     t,
     transpose,
-    trunc,
+    unflatten,
     unsqueeze,
-    var,
-    where,
+    view_as,
 )
-from autocalc._ops.functional import cat as concat
-from autocalc._ops.functional import cat as concatenate
-from autocalc._ops.functional import clamp as clip
-from autocalc._ops.functional import div as divide
-from autocalc._ops.functional import outer as ger
-from autocalc._ops.functional import sign as sgn
-from autocalc._ops.functional import sub as subtract
-from autocalc._ops.functional import trunc as fix
-from autocalc._ops.functional import vstack as row_stack
-from autocalc._ops.functional._einsum import einsum
-from autocalc._ops.functional.arranging import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.combining import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.contractions import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.counting import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.diagonals import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.elementwise_composites import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.inspection import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.matrices import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.ordering import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.pointwise import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.repeating import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.scans import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.scattering import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.shapes import detach
-from autocalc._ops.functional.special import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.splitting import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.statistics import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.functional.vector_norms import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.platform import *  # noqa: F403  # its __all__ names them
-from autocalc._ops.rng_state import get_rng_state, initial_seed, seed, set_rng_state
-from autocalc._ops.typed_tensors import *  # noqa: F403  # its __all__ names them
 from autocalc._tensor import Tensor
-from autocalc._tensor import memory_format as _memory_format
 from autocalc._tensor.device import Device as device
 from autocalc._tensor.dtypes import (
     DType,
@@ -149,7 +383,11 @@ from autocalc._tensor.dtypes import int64 as long
 from autocalc._tensor.dtypes import promote as promote_types
 from autocalc._tensor.generator import Generator, manual_seed
 from autocalc._tensor.limits import finfo, iinfo
-from autocalc._tensor.memory_format import *  # noqa: F403  # its __all__ names them
+from autocalc._tensor.memory_format import (
+    channels_last,
+    contiguous_format,
+    preserve_format,
+)
 from autocalc._tensor.printing import set_printoptions
 from autocalc._version import __version__
 from autocalc.autograd import (
@@ -167,173 +405,89 @@ from autocalc.kernels import (
     use_deterministic_algorithms,
 )
 
-__all__ = [
-    "DType",
-    "Generator",
-    "Size",
-    "Tensor",
-    "__version__",
-    "accelerator",
-    "add",
-    "all",
-    "allclose",
-    "amax",
-    "amin",
-    "amp",
-    "any",
-    "arange",
-    "are_deterministic_algorithms_enabled",
-    "argmax",
-    "argmin",
-    "as_tensor",
-    "asarray",
-    "autocast",
-    "autograd",
-    "backends",
-    "bernoulli",
-    "bmm",
-    "bool",
-    "cat",
-    "ceil",
-    "clamp",
-    "clip",
-    "clone",
-    "concat",
-    "concatenate",
-    "cuda",
-    "data",
-    "detach",
-    "device",
-    "divide",
-    "double",
-    "dtype",
-    "einsum",
-    "empty",
-    "empty_like",
-    "enable_grad",
-    "equal",
-    "expand",
-    "eye",
-    "finfo",
-    "fix",
-    "flatten",
-    "float",
-    "float32",
-    "float64",
-    "floor",
-    "from_dlpack",
-    "from_numpy",
-    "full",
-    "full_like",
-    "gather",
-    "ger",
-    "get_default_dtype",
-    "get_num_threads",
-    "get_rng_state",
-    "iinfo",
-    "index_select",
-    "inf",
-    "inference_mode",
-    "initial_seed",
-    "int",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled",
-    "is_grad_enabled",
-    "kernels",
-    "linalg",
-    "linspace",
-    "live_node_count",
-    "load",
-    "log_softmax",
-    "logspace",
-    "logsumexp",
-    "long",
-    "manual_seed",
-    "matmul",
-    "max",
-    "mean",
-    "memory",
-    "min",
-    "mm",
-    "models",
-    "multinomial",
-    "nan",
-    "nn",
-    "no_grad",
-    "normal",
-    "ones",
-    "ones_like",
-    "optim",
-    "permute",
-    "pi",
-    "promote_types",
-    "rand",
-    "rand_like",
-    "randint",
-    "randint_like",
-    "randn",
-    "randn_like",
-    "randperm",
-    "reshape",
-    "round",
-    "row_stack",
-    "save",
-    "scalar_tensor",
-    "seed",
-    "serial",
-    "set_default_dtype",
-    "set_grad_enabled",
-    "set_num_threads",
-    "set_printoptions",
-    "set_rng_state",
-    "sgn",
-    "short",
-    "softmax",
-    "squeeze",
-    "stack",
-    "std",
-    "sub",
-    "subtract",
-    "sum",
-    "t",
-    "tensor",
-    "testing",
-    "transpose",
-    "trunc",
-    "uint8",
-    "unsqueeze",
-    "use_deterministic_algorithms",
-    "utils",
-    "var",
-    "where",
-    "zeros",
-    "zeros_like",
-]
-
-__all__ += _memory_format.__all__
-__all__ += _platform.__all__
-__all__ += _typed.__all__
-__all__ += _functional.elementwise_composites.__all__
-__all__ += _functional.inspection.__all__
-__all__ += _functional.pointwise.__all__
-__all__ += _functional.ordering.__all__
-__all__ += _functional.arranging.__all__
-__all__ += _functional.diagonals.__all__
-__all__ += _functional.splitting.__all__
-__all__ += _functional.scattering.__all__
-__all__ += _functional.repeating.__all__
-__all__ += _functional.scans.__all__
-__all__ += _functional.statistics.__all__
-__all__ += _functional.counting.__all__
-__all__ += _functional.special.__all__
-__all__ += _functional.combining.__all__
-__all__ += _functional.contractions.__all__
-__all__ += _functional.vector_norms.__all__
-__all__ += _functional.matrices.__all__
+__all__ = ["BoolTensor", "ByteTensor"]
+__all__ += ["CharTensor"]
+__all__ += ["DType", "DoubleTensor"]
+__all__ += ["FloatTensor"]
+__all__ += ["Generator"]
+__all__ += ["IntTensor"]
+__all__ += ["LongTensor"]
+__all__ += ["ShortTensor", "Size"]
+__all__ += ["Tensor"]
+__all__ += ["__version__"]
+__all__ += ["abs", "absolute", "accelerator", "acos", "acosh", "add", "addbmm"]
+__all__ += ["addcdiv", "addcmul", "addmm", "addmv", "addr", "all", "allclose", "amax"]
+__all__ += ["amin", "aminmax", "amp", "any", "arange", "arccos", "arccosh", "arcsin"]
+__all__ += ["arcsinh", "arctan", "arctan2", "arctanh"]
+__all__ += ["are_deterministic_algorithms_enabled", "argmax", "argmin", "argsort"]
+__all__ += ["argwhere", "as_tensor", "asarray", "asin", "asinh", "atan", "atan2"]
+__all__ += ["atanh", "atleast_1d", "atleast_2d", "atleast_3d", "autocast", "autograd"]
+__all__ += ["backends", "baddbmm", "bernoulli", "bincount", "bitwise_and"]
+__all__ += ["bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift"]
+__all__ += ["bitwise_xor", "block_diag", "bmm", "bool", "broadcast_shapes"]
+__all__ += ["broadcast_tensors", "broadcast_to", "bucketize"]
+__all__ += ["cartesian_prod", "cat", "cdist", "ceil", "chain_matmul", "channels_last"]
+__all__ += ["chunk", "clamp", "clamp_max", "clamp_min", "clip", "clone", "column_stack"]
+__all__ += ["combinations", "concat", "concatenate", "contiguous_format", "copysign"]
+__all__ += ["cos", "cosh", "count_nonzero", "cross", "cuda", "cummax", "cummin"]
+__all__ += ["cumprod", "cumsum"]
+__all__ += ["data", "deg2rad", "det", "detach", "device", "diag", "diag_embed"]
+__all__ += ["diagflat", "diagonal", "diff", "dist", "div", "divide", "dot", "double"]
+__all__ += ["dsplit", "dstack", "dtype"]
+__all__ += ["einsum", "empty", "empty_like", "enable_grad", "eq", "equal", "erf"]
+__all__ += ["erfc", "exp", "exp2", "expand", "expand_as", "expm1", "eye"]
+__all__ += ["fill", "finfo", "fix", "flatten", "flip", "fliplr", "flipud", "float"]
+__all__ += ["float32", "float64", "float_power", "floor", "floor_divide", "fmax"]
+__all__ += ["fmin", "fmod", "frac", "from_dlpack", "from_numpy", "full", "full_like"]
+__all__ += ["gather", "ge", "ger", "get_default_device", "get_default_dtype"]
+__all__ += ["get_float32_matmul_precision", "get_num_interop_threads"]
+__all__ += ["get_num_threads", "get_rng_state", "greater", "greater_equal", "gt"]
+__all__ += ["heaviside", "histc", "hsplit", "hstack", "hypot"]
+__all__ += ["iinfo", "index_add", "index_copy", "index_fill", "index_put"]
+__all__ += ["index_select", "inf", "inference_mode", "initial_seed", "inner", "int"]
+__all__ += ["int8", "int16", "int32", "int64", "inverse"]
+__all__ += ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_complex"]
+__all__ += ["is_floating_point", "is_grad_enabled", "is_nonzero", "is_same_size"]
+__all__ += ["is_signed", "is_tensor", "isclose", "isfinite", "isin", "isinf", "isnan"]
+__all__ += ["isneginf", "isposinf"]
+__all__ += ["kernels", "kron", "kthvalue"]
+__all__ += ["le", "lerp", "less", "less_equal", "linalg", "linspace", "live_node_count"]
+__all__ += ["load", "log", "log1p", "log2", "log10", "log_softmax", "logaddexp"]
+__all__ += ["logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not"]
+__all__ += ["logical_or", "logical_xor", "logit", "logspace", "logsumexp", "long", "lt"]
+__all__ += ["manual_seed", "masked_fill", "masked_scatter", "masked_select", "matmul"]
+__all__ += ["matrix_power", "max", "maximum", "mean", "median", "memory", "meshgrid"]
+__all__ += ["min", "minimum", "mm", "models", "moveaxis", "movedim", "msort", "mul"]
+__all__ += ["multinomial", "multiply", "mv"]
+__all__ += ["nan", "nan_to_num", "nanmean", "nanquantile", "nansum", "narrow", "ne"]
+__all__ += ["neg", "negative", "nn", "no_grad", "nonzero", "norm", "normal"]
+__all__ += ["not_equal", "numel"]
+__all__ += ["ones", "ones_like", "optim", "outer"]
+__all__ += ["permute", "pi", "positive", "pow", "preserve_format", "prod"]
+__all__ += ["promote_types", "put"]
+__all__ += ["quantile"]
+__all__ += ["rad2deg", "rand", "rand_like", "randint", "randint_like", "randn"]
+__all__ += ["randn_like", "randperm", "ravel", "reciprocal", "relu", "remainder"]
+__all__ += ["repeat", "repeat_interleave", "reshape", "reshape_as", "roll", "rot90"]
+__all__ += ["round", "row_stack", "rsqrt", "rsub"]
+__all__ += ["save", "scalar_tensor", "scatter", "scatter_add", "searchsorted", "seed"]
+__all__ += ["select", "serial", "set_default_device", "set_default_dtype"]
+__all__ += ["set_default_tensor_type", "set_float32_matmul_precision"]
+__all__ += ["set_grad_enabled", "set_num_interop_threads", "set_num_threads"]
+__all__ += ["set_printoptions", "set_rng_state", "sgn", "short", "sigmoid", "sign"]
+__all__ += ["signbit", "sin", "sinc", "sinh", "slogdet", "softmax", "sort", "split"]
+__all__ += ["split_with_sizes", "sqrt", "square", "squeeze", "stack", "std", "std_mean"]
+__all__ += ["sub", "subtract", "sum", "sum_to_size", "swapaxes", "swapdims"]
+__all__ += ["t", "take", "take_along_dim", "tan", "tanh", "tensor", "tensor_split"]
+__all__ += ["tensordot", "testing", "tile", "topk", "trace", "transpose", "trapezoid"]
+__all__ += ["trapz", "tril", "tril_indices", "triu", "triu_indices", "true_divide"]
+__all__ += ["trunc"]
+__all__ += ["uint8", "unbind", "unflatten", "unique", "unique_consecutive", "unsqueeze"]
+__all__ += ["use_deterministic_algorithms", "utils"]
+__all__ += ["var", "var_mean", "vdot", "view_as", "vsplit", "vstack"]
+__all__ += ["where"]
+__all__ += ["xlogy"]
+__all__ += ["zeros", "zeros_like"]
 
 #: Shapes are plain tuples.
 Size: type = tuple

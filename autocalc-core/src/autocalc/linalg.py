@@ -6,23 +6,18 @@ All take batches [..., m, n], compute in float64 and round once.
 
 from __future__ import annotations
 
-from autocalc._ops.functional.matrices import (
-    cholesky,
+from autocalc._ops.factorizations import cholesky, eigh, eigvalsh, qr, svd, svdvals
+from autocalc._ops.linear_systems import (
     det,
-    eigh,
-    eigvalsh,
     inv,
     matrix_power,
     multi_dot,
-    qr,
     slogdet,
     solve,
-    svd,
-    svdvals,
 )
-from autocalc._ops.functional.products import matmul
-from autocalc._ops.functional.vector_norms import linalg_norm as norm
-from autocalc._ops.functional.vector_norms import matrix_norm, vector_norm
+from autocalc._ops.matmul import matmul
+from autocalc._ops.vector_norms import linalg_norm as norm
+from autocalc._ops.vector_norms import matrix_norm, vector_norm
 from autocalc.errors import LinAlgError
 
 __all__ = [

@@ -26,7 +26,8 @@ from autocalc._methods import (
     special,
     writes,
 )
-from autocalc._ops import elementwise, functional
+from autocalc._ops import arithmetic as arithmetic_ops
+from autocalc._ops import matmul
 from autocalc._tensor import Tensor
 
 #: Classes whose members become methods of `Tensor`.
@@ -53,13 +54,13 @@ CLASSES = (
 #: What ``a * b`` calls: the operator itself, for a method in between would cost as much
 #: as the bookkeeping of a small operator.
 OPERATORS = {
-    "__add__": elementwise.add,
-    "__sub__": elementwise.sub,
-    "__mul__": elementwise.mul,
-    "__truediv__": elementwise.div,
-    "__pow__": elementwise.pow,
-    "__neg__": elementwise.neg,
-    "__matmul__": functional.matmul,
+    "__add__": arithmetic_ops.add_op,
+    "__sub__": arithmetic_ops.sub_op,
+    "__mul__": arithmetic_ops.mul,
+    "__truediv__": arithmetic_ops.div_op,
+    "__pow__": arithmetic_ops.pow_op,
+    "__neg__": arithmetic_ops.neg,
+    "__matmul__": matmul.matmul,
 }
 
 #: Members that every class has for itself.

@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from autocalc._ops import _inplace_indices as inplace_indices
-from autocalc._ops import division, functional
-from autocalc._ops import elementwise as ops
+from autocalc._ops import arithmetic, bitwise, comparison, indexing, matmul
 from autocalc._tensor import Tensor
 
 
@@ -22,121 +21,125 @@ class Arithmetic:
     __slots__ = ()
 
     def __add__(self: Tensor, other: Any) -> Tensor:
-        return ops.add(self, other)
+        return arithmetic.add_op(self, other)
 
     __radd__ = __add__
 
     def __sub__(self: Tensor, other: Any) -> Tensor:
-        return ops.sub(self, other)
+        return arithmetic.sub_op(self, other)
 
     def __rsub__(self: Tensor, other: Any) -> Tensor:
-        return ops.sub(other, self)
+        return arithmetic.sub_op(other, self)
 
     def __mul__(self: Tensor, other: Any) -> Tensor:
-        return ops.mul(self, other)
+        return arithmetic.mul(self, other)
 
     __rmul__ = __mul__
 
     def __truediv__(self: Tensor, other: Any) -> Tensor:
-        return ops.div(self, other)
+        return arithmetic.div_op(self, other)
 
     def __rtruediv__(self: Tensor, other: Any) -> Tensor:
-        return ops.div(other, self)
+        return arithmetic.div_op(other, self)
 
     __rdiv__ = __rtruediv__
 
     def __pow__(self: Tensor, other: Any) -> Tensor:
-        return ops.pow(self, other)
+        return arithmetic.pow_op(self, other)
 
     def __rpow__(self: Tensor, other: Any) -> Tensor:
-        return ops.pow(other, self)
+        return arithmetic.pow_op(other, self)
 
     def __floordiv__(self: Tensor, other: Any) -> Tensor:
-        return division.floor_divide(self, other)
+        return arithmetic.floor_divide(self, other)
 
     def __rfloordiv__(self: Tensor, other: Any) -> Tensor:
-        return division.floor_divide(other, self)
+        return arithmetic.floor_divide(other, self)
 
     def __mod__(self: Tensor, other: Any) -> Tensor:
-        return division.remainder(self, other)
+        return arithmetic.remainder(self, other)
 
     def __rmod__(self: Tensor, other: Any) -> Tensor:
-        return division.remainder(other, self)
+        return arithmetic.remainder(other, self)
 
     def __and__(self: Tensor, other: Any) -> Tensor:
-        return division.bitwise_and(self, other)
+        return bitwise.bitwise_and(self, other)
 
     def __rand__(self: Tensor, other: Any) -> Tensor:
-        return division.bitwise_and(other, self)
+        return bitwise.bitwise_and(other, self)
 
     def __or__(self: Tensor, other: Any) -> Tensor:
-        return division.bitwise_or(self, other)
+        return bitwise.bitwise_or(self, other)
 
     def __ror__(self: Tensor, other: Any) -> Tensor:
-        return division.bitwise_or(other, self)
+        return bitwise.bitwise_or(other, self)
 
     def __xor__(self: Tensor, other: Any) -> Tensor:
-        return division.bitwise_xor(self, other)
+        return bitwise.bitwise_xor(self, other)
 
     def __rxor__(self: Tensor, other: Any) -> Tensor:
-        return division.bitwise_xor(other, self)
+        return bitwise.bitwise_xor(other, self)
 
     def __lshift__(self: Tensor, other: Any) -> Tensor:
-        return division.bitwise_left_shift(self, other)
+        return bitwise.bitwise_left_shift(self, other)
 
     def __rlshift__(self: Tensor, other: Any) -> Tensor:
-        return division.bitwise_left_shift(other, self)
+        return bitwise.bitwise_left_shift(other, self)
 
     def __rshift__(self: Tensor, other: Any) -> Tensor:
-        return division.bitwise_right_shift(self, other)
+        return bitwise.bitwise_right_shift(self, other)
 
     def __rrshift__(self: Tensor, other: Any) -> Tensor:
-        return division.bitwise_right_shift(other, self)
+        return bitwise.bitwise_right_shift(other, self)
 
     def __invert__(self: Tensor) -> Tensor:
-        return division.bitwise_not(self)
+        return bitwise.bitwise_not(self)
 
     def __rmatmul__(self: Tensor, other: Any) -> Tensor:
-        return functional.matmul(other, self)
+        return matmul.matmul(other, self)
 
     def __neg__(self: Tensor) -> Tensor:
-        return ops.neg(self)
+        return arithmetic.neg(self)
 
     def __pos__(self: Tensor) -> Tensor:
         return self
 
     def __abs__(self: Tensor) -> Tensor:
-        return ops.abs(self)
+        return arithmetic.abs(self)
 
     def __matmul__(self: Tensor, other: Any) -> Tensor:
-        return functional.matmul(self, other)
+        return matmul.matmul(self, other)
 
     def __eq__(self: Tensor, other: object) -> Tensor:  # type: ignore[override]  # element by element
         return (
-            ops.eq(self, cast("Any", other)) if _is_operand(other) else NotImplemented
+            comparison.eq(self, cast("Any", other))
+            if _is_operand(other)
+            else NotImplemented
         )
 
     def __ne__(self: Tensor, other: object) -> Tensor:  # type: ignore[override]  # element by element
         return (
-            ops.ne(self, cast("Any", other)) if _is_operand(other) else NotImplemented
+            comparison.ne(self, cast("Any", other))
+            if _is_operand(other)
+            else NotImplemented
         )
 
     __hash__ = object.__hash__
 
     def __lt__(self: Tensor, other: Any) -> Tensor:
-        return ops.lt(self, other)
+        return comparison.lt(self, other)
 
     def __le__(self: Tensor, other: Any) -> Tensor:
-        return ops.le(self, other)
+        return comparison.le(self, other)
 
     def __gt__(self: Tensor, other: Any) -> Tensor:
-        return ops.gt(self, other)
+        return comparison.gt(self, other)
 
     def __ge__(self: Tensor, other: Any) -> Tensor:
-        return ops.ge(self, other)
+        return comparison.ge(self, other)
 
     def __getitem__(self: Tensor, index: Any) -> Tensor:
-        return functional.getitem(self, index)
+        return indexing.getitem(self, index)
 
     def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         inplace_indices.setitem(self, index, value)

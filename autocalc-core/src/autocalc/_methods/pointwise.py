@@ -5,7 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops import functional
+from autocalc._ops import (
+    arithmetic,
+    bitwise,
+    clamping,
+    comparison,
+    exponential,
+    logical,
+    rounding,
+    trigonometric,
+)
 from autocalc._tensor import Tensor
 
 
@@ -16,167 +25,167 @@ class Pointwise:
 
     def exp2(self: Tensor) -> Tensor:
         """Return 2^x, element by element."""
-        return functional.exp2(self)
+        return exponential.exp2(self)
 
     def expm1(self: Tensor) -> Tensor:
         """Return e^x - 1, element by element."""
-        return functional.expm1(self)
+        return exponential.expm1(self)
 
     def log2(self: Tensor) -> Tensor:
         """Return the logarithm to base 2, element by element."""
-        return functional.log2(self)
+        return exponential.log2(self)
 
     def log10(self: Tensor) -> Tensor:
         """Return the logarithm to base 10, element by element."""
-        return functional.log10(self)
+        return exponential.log10(self)
 
     def log1p(self: Tensor) -> Tensor:
         """Return log(1 + x), element by element."""
-        return functional.log1p(self)
+        return exponential.log1p(self)
 
     def tan(self: Tensor) -> Tensor:
         """Return the tangent, element by element."""
-        return functional.tan(self)
+        return trigonometric.tan(self)
 
     def asin(self: Tensor) -> Tensor:
         """Return the angle whose sine is x, element by element."""
-        return functional.asin(self)
+        return trigonometric.asin(self)
 
     def acos(self: Tensor) -> Tensor:
         """Return the angle whose cosine is x, element by element."""
-        return functional.acos(self)
+        return trigonometric.acos(self)
 
     def atan(self: Tensor) -> Tensor:
         """Return the angle whose tangent is x, element by element."""
-        return functional.atan(self)
+        return trigonometric.atan(self)
 
     def sinh(self: Tensor) -> Tensor:
         """Return the hyperbolic sine, element by element."""
-        return functional.sinh(self)
+        return trigonometric.sinh(self)
 
     def cosh(self: Tensor) -> Tensor:
         """Return the hyperbolic cosine, element by element."""
-        return functional.cosh(self)
+        return trigonometric.cosh(self)
 
     def erfc(self: Tensor) -> Tensor:
         """Return 1 - erf(x), element by element."""
-        return functional.erfc(self)
+        return exponential.erfc(self)
 
     def sign(self: Tensor) -> Tensor:
         """Return 1, 0 or -1, element by element."""
-        return functional.sign(self)
+        return arithmetic.sign(self)
 
     def square(self: Tensor) -> Tensor:
         """Return x * x, element by element."""
-        return functional.square(self)
+        return arithmetic.square(self)
 
     def reciprocal(self: Tensor) -> Tensor:
         """Return 1 / x, element by element."""
-        return functional.reciprocal(self)
+        return arithmetic.reciprocal(self)
 
     def frac(self: Tensor) -> Tensor:
         """Return x - trunc(x), element by element."""
-        return functional.frac(self)
+        return rounding.frac(self)
 
     def isnan(self: Tensor) -> Tensor:
         """Return whether x is NaN, element by element."""
-        return functional.isnan(self)
+        return comparison.isnan(self)
 
     def isinf(self: Tensor) -> Tensor:
         """Return whether x is infinite, element by element."""
-        return functional.isinf(self)
+        return comparison.isinf(self)
 
     def isfinite(self: Tensor) -> Tensor:
         """Return whether x is finite, element by element."""
-        return functional.isfinite(self)
+        return comparison.isfinite(self)
 
     def logical_not(self: Tensor) -> Tensor:
         """Return whether x is zero, element by element."""
-        return functional.logical_not(self)
+        return logical.logical_not(self)
 
     def bitwise_not(self: Tensor) -> Tensor:
         """Return the other bits, element by element."""
-        return functional.bitwise_not(self)
+        return bitwise.bitwise_not(self)
 
     def positive(self: Tensor) -> Tensor:
         """Return x itself, element by element."""
-        return functional.positive(self)
+        return arithmetic.positive(self)
 
     def atan2(self: Tensor, other: Any) -> Tensor:
         """Return the angle of the point (other, x), element by element."""
-        return functional.atan2(self, other)
+        return trigonometric.atan2(self, other)
 
     def floor_divide(self: Tensor, other: Any) -> Tensor:
         """Return floor(x / other), element by element."""
-        return functional.floor_divide(self, other)
+        return arithmetic.floor_divide(self, other)
 
     def remainder(self: Tensor, other: Any) -> Tensor:
         """Return x less whole multiples of other; the sign is that of other."""
-        return functional.remainder(self, other)
+        return arithmetic.remainder(self, other)
 
     def fmod(self: Tensor, other: Any) -> Tensor:
         """Return x less whole multiples of other; the sign is that of x."""
-        return functional.fmod(self, other)
+        return arithmetic.fmod(self, other)
 
     def true_divide(self: Tensor, other: Any) -> Tensor:
         """Return x / other, element by element."""
-        return functional.true_divide(self, other)
+        return arithmetic.div_op(self, other)
 
     def logical_and(self: Tensor, other: Any) -> Tensor:
         """Return whether both are non-zero, element by element."""
-        return functional.logical_and(self, other)
+        return logical.logical_and(self, other)
 
     def logical_or(self: Tensor, other: Any) -> Tensor:
         """Return whether either is non-zero, element by element."""
-        return functional.logical_or(self, other)
+        return logical.logical_or(self, other)
 
     def logical_xor(self: Tensor, other: Any) -> Tensor:
         """Return whether one is non-zero, element by element."""
-        return functional.logical_xor(self, other)
+        return logical.logical_xor(self, other)
 
     def bitwise_and(self: Tensor, other: Any) -> Tensor:
         """Return the bits set in both, element by element."""
-        return functional.bitwise_and(self, other)
+        return bitwise.bitwise_and(self, other)
 
     def bitwise_or(self: Tensor, other: Any) -> Tensor:
         """Return the bits set in either, element by element."""
-        return functional.bitwise_or(self, other)
+        return bitwise.bitwise_or(self, other)
 
     def bitwise_xor(self: Tensor, other: Any) -> Tensor:
         """Return the bits set in one, element by element."""
-        return functional.bitwise_xor(self, other)
+        return bitwise.bitwise_xor(self, other)
 
     def bitwise_left_shift(self: Tensor, other: Any) -> Tensor:
         """Return x * 2^other, element by element."""
-        return functional.bitwise_left_shift(self, other)
+        return bitwise.bitwise_left_shift(self, other)
 
     def bitwise_right_shift(self: Tensor, other: Any) -> Tensor:
         """Return floor(x / 2^other), element by element."""
-        return functional.bitwise_right_shift(self, other)
+        return bitwise.bitwise_right_shift(self, other)
 
     def lerp(self: Tensor, end: Tensor, weight: Any) -> Tensor:
         """Return x + weight * (end - x)."""
-        return functional.lerp(self, end, weight)
+        return arithmetic.lerp(self, end, weight)
 
     def addcmul(
         self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     ) -> Tensor:
         """Return x + value * tensor1 * tensor2."""
-        return functional.addcmul(self, tensor1, tensor2, value=value)
+        return arithmetic.addcmul(self, tensor1, tensor2, value=value)
 
     def addcdiv(
         self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     ) -> Tensor:
         """Return x + value * tensor1 / tensor2."""
-        return functional.addcdiv(self, tensor1, tensor2, value=value)
+        return arithmetic.addcdiv(self, tensor1, tensor2, value=value)
 
     def clamp_min(self: Tensor, min: Any) -> Tensor:
         """Return max(x, min)."""
-        return functional.clamp_min(self, min)
+        return clamping.clamp_min(self, min)
 
     def clamp_max(self: Tensor, max: Any) -> Tensor:
         """Return min(x, max)."""
-        return functional.clamp_max(self, max)
+        return clamping.clamp_max(self, max)
 
     def nan_to_num(
         self: Tensor,
@@ -185,7 +194,7 @@ class Pointwise:
         neginf: float | None = None,
     ) -> Tensor:
         """Return x with NaN and infinities replaced."""
-        return functional.nan_to_num(self, nan, posinf, neginf)
+        return clamping.nan_to_num(self, nan, posinf, neginf)
 
     def isclose(
         self: Tensor,
@@ -195,7 +204,7 @@ class Pointwise:
         equal_nan: bool = False,
     ) -> Tensor:
         """Return whether x and other agree, element by element."""
-        return functional.isclose(self, other, rtol, atol, equal_nan)
+        return comparison.isclose(self, other, rtol, atol, equal_nan)
 
     def allclose(
         self: Tensor,
@@ -205,8 +214,8 @@ class Pointwise:
         equal_nan: bool = False,
     ) -> bool:
         """Return whether x and other agree everywhere."""
-        return functional.allclose(self, other, rtol, atol, equal_nan)
+        return logical.allclose(self, other, rtol, atol, equal_nan)
 
     def equal(self: Tensor, other: Tensor) -> bool:
         """Return whether shapes and elements are the same."""
-        return functional.equal(self, other)
+        return logical.equal(self, other)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._ops import _inplace as inplace
-from autocalc._ops import functional
+from autocalc._ops import linear_systems, products, vector_norms
 from autocalc._tensor import Tensor
 
 
@@ -23,43 +23,43 @@ class Products:
         dtype: Any = None,
     ) -> Tensor:
         """Return (sum abs(x_i)^p)^(1 / p) over `dim`."""
-        return functional.norm(self, p, dim, keepdim, dtype)
+        return vector_norms.norm(self, p, dim, keepdim, dtype)
 
     def det(self: Tensor) -> Tensor:
         """Return the determinant of each matrix."""
-        return functional.det(self)
+        return linear_systems.det(self)
 
     def slogdet(self: Tensor) -> tuple[Tensor, Tensor]:
         """Return the sign of each determinant and the log of its size."""
-        return functional.slogdet(self)
+        return linear_systems.slogdet(self)
 
     def logdet(self: Tensor) -> Tensor:
         """Return log(det) of each matrix: NaN where it is negative."""
-        return functional.logdet(self)
+        return linear_systems.logdet(self)
 
     def inverse(self: Tensor) -> Tensor:
         """Return the inverse of each matrix."""
-        return functional.inverse(self)
+        return linear_systems.inverse(self)
 
     def matrix_power(self: Tensor, n: int) -> Tensor:
         """Return the product of `n` times the same matrix."""
-        return functional.matrix_power(self, n)
+        return linear_systems.matrix_power(self, n)
 
     def dot(self: Tensor, tensor: Tensor) -> Tensor:
         """Return the sum of x_i y_i."""
-        return functional.dot(self, tensor)
+        return products.dot(self, tensor)
 
     def mv(self: Tensor, vec: Tensor) -> Tensor:
         """Return the product of a matrix and a vector."""
-        return functional.mv(self, vec)
+        return products.mv(self, vec)
 
     def outer(self: Tensor, vec2: Tensor) -> Tensor:
         """Return x_i y_j, as a matrix."""
-        return functional.outer(self, vec2)
+        return products.outer(self, vec2)
 
     def inner(self: Tensor, other: Tensor) -> Tensor:
         """Return the sums of products over the last dimension."""
-        return functional.inner(self, other)
+        return products.inner(self, other)
 
     def addmm(
         self: Tensor,
@@ -70,7 +70,7 @@ class Products:
         alpha: float = 1,
     ) -> Tensor:
         """Return beta * x + alpha * mat1 @ mat2."""
-        return functional.addmm(self, mat1, mat2, beta=beta, alpha=alpha)
+        return products.addmm(self, mat1, mat2, beta=beta, alpha=alpha)
 
     def addmm_(
         self: Tensor,
@@ -92,7 +92,7 @@ class Products:
         alpha: float = 1,
     ) -> Tensor:
         """Return beta * x + alpha * mat @ vec."""
-        return functional.addmv(self, mat, vec, beta=beta, alpha=alpha)
+        return products.addmv(self, mat, vec, beta=beta, alpha=alpha)
 
     def addmv_(
         self: Tensor,
@@ -114,7 +114,7 @@ class Products:
         alpha: float = 1,
     ) -> Tensor:
         """Return beta * x + alpha * outer(vec1, vec2)."""
-        return functional.addr(self, vec1, vec2, beta=beta, alpha=alpha)
+        return products.addr(self, vec1, vec2, beta=beta, alpha=alpha)
 
     def addr_(
         self: Tensor,
@@ -136,7 +136,7 @@ class Products:
         alpha: float = 1,
     ) -> Tensor:
         """Return beta * x + alpha * batch1 @ batch2."""
-        return functional.baddbmm(self, batch1, batch2, beta=beta, alpha=alpha)
+        return products.baddbmm(self, batch1, batch2, beta=beta, alpha=alpha)
 
     def baddbmm_(
         self: Tensor,
@@ -158,7 +158,7 @@ class Products:
         alpha: float = 1,
     ) -> Tensor:
         """Return beta * x + alpha * the sum of batch1[i] @ batch2[i]."""
-        return functional.addbmm(self, batch1, batch2, beta=beta, alpha=alpha)
+        return products.addbmm(self, batch1, batch2, beta=beta, alpha=alpha)
 
     def addbmm_(
         self: Tensor,

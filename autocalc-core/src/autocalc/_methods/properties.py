@@ -6,9 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._ops import _view_tracker as view_tracker
-from autocalc._ops import functional
+from autocalc._ops import inspection, view
 from autocalc._ops import typed_tensors as typed
-from autocalc._ops.functional import inspection
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc.errors import ArgumentError
@@ -133,9 +132,9 @@ class Answers:
     @property
     def H(self: Tensor) -> Tensor:
         """The transpose of a matrix, its numbers being real: a view."""
-        return functional.t(self)
+        return view.t(self)
 
     @property
     def mH(self: Tensor) -> Tensor:
         """The last two dimensions exchanged, the numbers being real: a view."""
-        return functional.transpose(self, -2, -1)
+        return view.transpose(self, -2, -1)

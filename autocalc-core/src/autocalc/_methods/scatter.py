@@ -8,7 +8,7 @@ from typing import Any
 
 from autocalc._ops import _inplace as inplace
 from autocalc._ops import _inplace_indices as inplace_indices
-from autocalc._ops import functional
+from autocalc._ops import indexing, masking, scattering
 from autocalc._tensor import Tensor
 
 
@@ -21,21 +21,21 @@ class Placing:
         self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False
     ) -> Tensor:
         """Return the elements that `index` names along `dim`."""
-        return functional.gather(self, dim, index)
+        return indexing.gather(self, dim, index)
 
     def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
         """Return the slices that `index` names along `dim`."""
-        return functional.index_select(self, dim, index)
+        return indexing.index_select(self, dim, index)
 
     def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
         """Return the elements that `indices` names along `dim`, broadcast."""
-        return functional.take_along_dim(self, indices, dim)
+        return indexing.take_along_dim(self, indices, dim)
 
     def index_put(
         self: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
     ) -> Tensor:
         """Return x with `values` written at, or added to, index tensors."""
-        return functional.index_put(self, indices, values, accumulate)
+        return scattering.index_put(self, indices, values, accumulate)
 
     def index_put_(
         self: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
@@ -47,7 +47,7 @@ class Placing:
         self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
     ) -> Tensor:
         """Return x with alpha * source added at `index` along `dim`."""
-        return functional.index_add(self, dim, index, source, alpha=alpha)
+        return scattering.index_add(self, dim, index, source, alpha=alpha)
 
     def index_add_(
         self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
@@ -58,7 +58,7 @@ class Placing:
 
     def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         """Return x with `source` written at `index` along `dim`."""
-        return functional.index_copy(self, dim, index, source)
+        return scattering.index_copy(self, dim, index, source)
 
     def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         """Write `source` at `index` along `dim`, in place; return x."""
@@ -66,7 +66,7 @@ class Placing:
 
     def index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         """Return x with a number at `index` along `dim`."""
-        return functional.index_fill(self, dim, index, value)
+        return scattering.index_fill(self, dim, index, value)
 
     def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         """Write a number at `index` along `dim`, in place; return x."""
@@ -74,7 +74,7 @@ class Placing:
 
     def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
         """Return x with a number where `mask` holds."""
-        return functional.masked_fill(self, mask, value)
+        return masking.masked_fill(self, mask, value)
 
     def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
         """Write a number where `mask` holds, in place; return x."""
@@ -82,7 +82,7 @@ class Placing:
 
     def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         """Return x with the elements of `source`, in order, where `mask` holds."""
-        return functional.masked_scatter(self, mask, source)
+        return masking.masked_scatter(self, mask, source)
 
     def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         """Write the elements of `source` where `mask` holds, in place; return x."""
@@ -98,7 +98,7 @@ class Placing:
         reduce: str | None = None,
     ) -> Tensor:
         """Return x with `src` written where `index` says along `dim`."""
-        return functional.scatter(self, dim, index, src, value=value, reduce=reduce)
+        return scattering.scatter(self, dim, index, src, value=value, reduce=reduce)
 
     def scatter_(
         self: Tensor,
@@ -117,7 +117,7 @@ class Placing:
 
     def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         """Return x with `src` added where `index` says along `dim`."""
-        return functional.scatter_add(self, dim, index, src)
+        return scattering.scatter_add(self, dim, index, src)
 
     def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         """Add `src` where `index` says along `dim`, in place; return x."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._ops import functional
+from autocalc._ops import view
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
@@ -27,57 +27,57 @@ class Shapes:
 
     def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         """Return x with dimensions merged."""
-        return functional.flatten(self, start_dim, end_dim)
+        return view.flatten(self, start_dim, end_dim)
 
     def squeeze(self: Tensor, dim: Any = None) -> Tensor:
         """Return x without dimensions of size 1."""
-        return functional.squeeze(self, dim)
+        return view.squeeze(self, dim)
 
     def unsqueeze(self: Tensor, dim: int) -> Tensor:
         """Return x with a dimension of size 1 inserted."""
-        return functional.unsqueeze(self, dim)
+        return view.unsqueeze(self, dim)
 
     def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
         """Return x with two dimensions exchanged: a view."""
-        return functional.transpose(self, dim0, dim1)
+        return view.transpose(self, dim0, dim1)
 
     def t(self: Tensor) -> Tensor:
         """Return the transpose of a matrix."""
-        return functional.t(self)
+        return view.t(self)
 
     def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
         """Return a copy with the same history, in the same layout if none is named."""
-        return functional.clone(self, memory_format=memory_format)
+        return view.clone(self, memory_format=memory_format)
 
     def reshape(self: Tensor, *sizes: Any) -> Tensor:
         """Return x in another shape; one size may be -1."""
-        return functional.reshape(self, _sizes(sizes))
+        return view.reshape(self, _sizes(sizes))
 
     def view(self: Tensor, *sizes: Any) -> Tensor:
         """Return x in another shape, sharing its memory."""
-        return functional.view(self, _sizes(sizes))
+        return view.view(self, _sizes(sizes))
 
     def permute(self: Tensor, *sizes: Any) -> Tensor:
         """Return x with its dimensions in another order: a view."""
-        return functional.permute(self, _sizes(sizes))
+        return view.permute(self, _sizes(sizes))
 
     def expand(self: Tensor, *sizes: Any) -> Tensor:
         """Return x repeated to a larger shape, without a copy."""
-        return functional.expand(self, _sizes(sizes))
+        return view.expand(self, _sizes(sizes))
 
     @property
     def T(self: Tensor) -> Tensor:
         """The dimensions in reverse order: a view."""
-        return functional.permute(self, tuple(reversed(range(self.ndim))))
+        return view.permute(self, tuple(reversed(range(self.ndim))))
 
     @property
     def mT(self: Tensor) -> Tensor:
         """The last two dimensions exchanged: a view."""
-        return functional.transpose(self, -2, -1)
+        return view.transpose(self, -2, -1)
 
     def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
         """Return x itself if its elements lie in this order, row-major, else a copy."""
-        return functional.to(self, memory_format=memory_format)
+        return view.to(self, memory_format=memory_format)
 
     def to(
         self: Tensor,
@@ -93,7 +93,7 @@ class Shapes:
         Takes a dtype, a device, both, or a tensor whose dtype to take, and the layout
         in memory; `non_blocking` has no effect.
         """
-        return functional.to(
+        return view.to(
             self,
             *args,
             dtype=dtype,
@@ -108,7 +108,7 @@ class Shapes:
 
     def type_as(self: Tensor, other: Tensor) -> Tensor:
         """Return x with the dtype of `other`."""
-        return functional.type_as(self, other)
+        return view.type_as(self, other)
 
     def float(self: Tensor) -> Tensor:
         """Return x as float32."""

@@ -6,7 +6,24 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._ops import _inplace as inplace
-from autocalc._ops import functional
+from autocalc._ops import (
+    arithmetic,
+    clamping,
+    comparison,
+    diagonal,
+    distance,
+    exponential,
+    indexing,
+    masking,
+    products,
+    rearranging,
+    scans,
+    scattering,
+    searching,
+    sorting,
+    statistics,
+    trigonometric,
+)
 from autocalc._tensor import Tensor
 
 
@@ -17,7 +34,7 @@ class LessCommon:
 
     def asinh(self: Tensor) -> Tensor:
         """Return the number whose hyperbolic sine is x, element by element."""
-        return functional.asinh(self)
+        return trigonometric.asinh(self)
 
     def asinh_(self: Tensor) -> Tensor:
         """Take `asinh` of every element, in place; return x."""
@@ -25,7 +42,7 @@ class LessCommon:
 
     def acosh(self: Tensor) -> Tensor:
         """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1."""
-        return functional.acosh(self)
+        return trigonometric.acosh(self)
 
     def acosh_(self: Tensor) -> Tensor:
         """Take `acosh` of every element, in place; return x."""
@@ -33,7 +50,7 @@ class LessCommon:
 
     def atanh(self: Tensor) -> Tensor:
         """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1."""
-        return functional.atanh(self)
+        return trigonometric.atanh(self)
 
     def atanh_(self: Tensor) -> Tensor:
         """Take `atanh` of every element, in place; return x."""
@@ -41,7 +58,7 @@ class LessCommon:
 
     def logit(self: Tensor, eps: float | None = None) -> Tensor:
         """Return what `ac.logit` makes of x."""
-        return functional.logit(self, eps)
+        return exponential.logit(self, eps)
 
     def logit_(self: Tensor, eps: float | None = None) -> Tensor:
         """Take `logit` of every element, in place; return x."""
@@ -49,7 +66,7 @@ class LessCommon:
 
     def xlogy(self: Tensor, other: Any) -> Tensor:
         """Return x log(y), which is 0 where x is 0 (and NaN where y is)."""
-        return functional.xlogy(self, other)
+        return exponential.xlogy(self, other)
 
     def xlogy_(self: Tensor, other: Any) -> Tensor:
         """Take `xlogy` of every element, in place; return x."""
@@ -57,15 +74,15 @@ class LessCommon:
 
     def logaddexp(self: Tensor, other: Tensor) -> Tensor:
         """Return log(e^x + e^y), the larger one taken out."""
-        return functional.logaddexp(self, other)
+        return exponential.logaddexp(self, other)
 
     def logaddexp2(self: Tensor, other: Tensor) -> Tensor:
         """Return log2(2^x + 2^y), the larger one taken out."""
-        return functional.logaddexp2(self, other)
+        return exponential.logaddexp2(self, other)
 
     def hypot(self: Tensor, other: Tensor) -> Tensor:
         """Return sqrt(x^2 + y^2), without overflow on the way."""
-        return functional.hypot(self, other)
+        return trigonometric.hypot(self, other)
 
     def hypot_(self: Tensor, other: Tensor) -> Tensor:
         """Take `hypot` of every element, in place; return x."""
@@ -73,15 +90,15 @@ class LessCommon:
 
     def fmax(self: Tensor, other: Tensor) -> Tensor:
         """Return the larger of x and y; of a number and NaN, the number."""
-        return functional.fmax(self, other)
+        return clamping.fmax(self, other)
 
     def fmin(self: Tensor, other: Tensor) -> Tensor:
         """Return the smaller of x and y; of a number and NaN, the number."""
-        return functional.fmin(self, other)
+        return clamping.fmin(self, other)
 
     def float_power(self: Tensor, exponent: Any) -> Tensor:
         """Return x to the power y, in float64."""
-        return functional.float_power(self, exponent)
+        return arithmetic.float_power(self, exponent)
 
     def float_power_(self: Tensor, exponent: Any) -> Tensor:
         """Take `float_power` of every element, in place; return x."""
@@ -89,11 +106,11 @@ class LessCommon:
 
     def signbit(self: Tensor) -> Tensor:
         """Return whether x is negative; -0.0 is, too."""
-        return functional.signbit(self)
+        return comparison.signbit(self)
 
     def copysign(self: Tensor, other: Any) -> Tensor:
         """Return the size of x with the sign of y."""
-        return functional.copysign(self, other)
+        return comparison.copysign(self, other)
 
     def copysign_(self: Tensor, other: Any) -> Tensor:
         """Take `copysign` of every element, in place; return x."""
@@ -101,7 +118,7 @@ class LessCommon:
 
     def heaviside(self: Tensor, values: Tensor) -> Tensor:
         """Return what `ac.heaviside` makes of x."""
-        return functional.heaviside(self, values)
+        return comparison.heaviside(self, values)
 
     def heaviside_(self: Tensor, values: Tensor) -> Tensor:
         """Take `heaviside` of every element, in place; return x."""
@@ -109,15 +126,15 @@ class LessCommon:
 
     def isposinf(self: Tensor) -> Tensor:
         """Return whether x is infinity, element by element."""
-        return functional.isposinf(self)
+        return comparison.isposinf(self)
 
     def isneginf(self: Tensor) -> Tensor:
         """Return whether x is -infinity, element by element."""
-        return functional.isneginf(self)
+        return comparison.isneginf(self)
 
     def deg2rad(self: Tensor) -> Tensor:
         """Return angles given in degrees in radians."""
-        return functional.deg2rad(self)
+        return trigonometric.deg2rad(self)
 
     def deg2rad_(self: Tensor) -> Tensor:
         """Take `deg2rad` of every element, in place; return x."""
@@ -125,7 +142,7 @@ class LessCommon:
 
     def rad2deg(self: Tensor) -> Tensor:
         """Return angles given in radians in degrees."""
-        return functional.rad2deg(self)
+        return trigonometric.rad2deg(self)
 
     def rad2deg_(self: Tensor) -> Tensor:
         """Take `rad2deg` of every element, in place; return x."""
@@ -133,7 +150,7 @@ class LessCommon:
 
     def sinc(self: Tensor) -> Tensor:
         """Return sin(pi x) / (pi x), which is 1 at 0."""
-        return functional.sinc(self)
+        return trigonometric.sinc(self)
 
     def sinc_(self: Tensor) -> Tensor:
         """Take `sinc` of every element, in place; return x."""
@@ -143,7 +160,7 @@ class LessCommon:
         self: Tensor, k: int, dim: int = -1, keepdim: bool = False
     ) -> tuple[Tensor, Tensor]:
         """Return what `ac.kthvalue` makes of x."""
-        return functional.kthvalue(self, k, dim, keepdim)
+        return sorting.kthvalue(self, k, dim, keepdim)
 
     def quantile(
         self: Tensor,
@@ -154,7 +171,7 @@ class LessCommon:
         interpolation: str = "linear",
     ) -> Tensor:
         """Return what a share `q` of the elements along `dim` lies below."""
-        return functional.quantile(self, q, dim, keepdim, interpolation=interpolation)
+        return statistics.quantile(self, q, dim, keepdim, interpolation=interpolation)
 
     def nanquantile(
         self: Tensor,
@@ -165,21 +182,21 @@ class LessCommon:
         interpolation: str = "linear",
     ) -> Tensor:
         """Return the `quantile` of what is not NaN."""
-        return functional.nanquantile(
+        return statistics.nanquantile(
             self, q, dim, keepdim, interpolation=interpolation
         )
 
     def cummax(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
         """Return the (values, indices) of the largest up to each place along `dim`."""
-        return functional.cummax(self, dim)
+        return scans.cummax(self, dim)
 
     def cummin(self: Tensor, dim: int) -> tuple[Tensor, Tensor]:
         """Return the (values, indices) of the smallest up to each place along `dim`."""
-        return functional.cummin(self, dim)
+        return scans.cummin(self, dim)
 
     def logcumsumexp(self: Tensor, dim: int) -> Tensor:
         """Return what `ac.logcumsumexp` makes of x."""
-        return functional.logcumsumexp(self, dim)
+        return scans.logcumsumexp(self, dim)
 
     def diff(
         self: Tensor,
@@ -189,25 +206,25 @@ class LessCommon:
         append: Tensor | None = None,
     ) -> Tensor:
         """Return x_{i+1} - x_i along `dim`, `n` times."""
-        return functional.diff(self, n, dim, prepend, append)
+        return scans.diff(self, n, dim, prepend, append)
 
     def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
         """Return the `p`-norm of the difference of two tensors."""
-        return functional.dist(self, other, p)
+        return distance.dist(self, other, p)
 
     def argwhere(self: Tensor) -> Tensor:
         """Return the positions of what is not zero, [n, ndim]: `nonzero`."""
-        return functional.argwhere(self)
+        return masking.argwhere(self)
 
     def bincount(
         self: Tensor, weights: Tensor | None = None, minlength: int = 0
     ) -> Tensor:
         """Return how often each integer from 0 on occurs, or the sum of its weights."""
-        return functional.bincount(self, weights, minlength)
+        return statistics.bincount(self, weights, minlength)
 
     def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
         """Return what `ac.histc` makes of x."""
-        return functional.histc(self, bins, min, max)
+        return statistics.histc(self, bins, min, max)
 
     def unique_consecutive(
         self: Tensor,
@@ -216,37 +233,37 @@ class LessCommon:
         dim: int | None = None,
     ) -> Tensor | tuple[Tensor, ...]:
         """Return the elements without those that repeat the one before."""
-        return functional.unique_consecutive(self, return_inverse, return_counts, dim)
+        return searching.unique_consecutive(self, return_inverse, return_counts, dim)
 
     def vdot(self: Tensor, other: Tensor) -> Tensor:
         """Return the sum of x_i y_i of two vectors; the numbers are real."""
-        return functional.vdot(self, other)
+        return products.vdot(self, other)
 
     def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         """Return the vector products of 3-vectors along `dim`."""
-        return functional.cross(self, other, dim)
+        return products.cross(self, other, dim)
 
     def kron(self: Tensor, other: Tensor) -> Tensor:
         """Return the Kronecker product: each element of x times all of y."""
-        return functional.kron(self, other)
+        return products.kron(self, other)
 
     def diagflat(self: Tensor, offset: int = 0) -> Tensor:
         """Return what `ac.diagflat` makes of x."""
-        return functional.diagflat(self, offset)
+        return diagonal.diagflat(self, offset)
 
     def rot90(self: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         """Return what `ac.rot90` makes of x."""
-        return functional.rot90(self, k, dims)
+        return rearranging.rot90(self, k, dims)
 
     def take(self: Tensor, index: Tensor) -> Tensor:
         """Return the elements at places of the flattened `input`, shaped as `index`."""
-        return functional.take(self, index)
+        return indexing.take(self, index)
 
     def put(
         self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False
     ) -> Tensor:
         """Return `input` with `source` at, or added to, places of it flattened."""
-        return functional.put(self, index, source, accumulate)
+        return scattering.put(self, index, source, accumulate)
 
     def put_(
         self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._ops import _inplace as inplace
-from autocalc._ops.functional import _writing as writing
+from autocalc._ops import _writing
 from autocalc._tensor import Tensor
 
 
@@ -33,11 +33,11 @@ class Writes:
 
     def copy_(self: Tensor, src: Any, non_blocking: Any = False) -> Tensor:
         """Take over the values of `src`, in place; return x."""
-        return writing.copy_(self, src)
+        return _writing.copy_(self, src)
 
     def fill_(self: Tensor, value: Any) -> Tensor:
         """Set every element to `value`, in place; return x."""
-        return writing.fill_(self, value)
+        return _writing.fill_(self, value)
 
     def zero_(self: Tensor) -> Tensor:
         """Set every element to 0, in place; return x."""

@@ -7,15 +7,16 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._kernels.table import TABLE
-from autocalc._ops import elementwise, functional
+from autocalc._ops import arithmetic, clamping, exponential, view
 from autocalc._ops._arguments import as_int
 from autocalc._ops._coerce import as_operand
-from autocalc._ops._fill import number
-from autocalc._ops._random_draws import integers_below
+from autocalc._ops._op import OPERATORS
+from autocalc._ops._partial_writes import record_write
 from autocalc._ops._view_tracker import base_of, leave_base
-from autocalc._ops.creation import bernoulli, rand_like, random_into
-from autocalc._ops.functional._writing import check_writable, fill_, write
-from autocalc._ops.parts import record_write
+from autocalc._ops._writing import check_writable, fill_, write
+from autocalc._ops.distributions import bernoulli
+from autocalc._ops.filled import number
+from autocalc._ops.random_draws import integers_below, rand_like, random_into
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -26,7 +27,7 @@ _UNARY = frozenset(name for name, k in TABLE.items() if k.signature == "~ out ; 
 def _binary(name: str, x: Tensor, other: Any) -> Tensor:
     where = f"{name}_"
     recorded = check_writable(where, x, other)
-    operator = getattr(elementwise, name)
+    operator = OPERATORS[name]
     if not recorded:
         operand = _direct(x, other)
         if operand is not None:
@@ -75,7 +76,7 @@ def _add_multiple(name: str, x: Tensor, other: Any, alpha: Any) -> Tensor:
             arrays.axpy(x._array, factor, operand)
             x._bump()
             return x
-    return _binary(name, x, elementwise.mul(other, alpha))
+    return _binary(name, x, arithmetic.mul(other, alpha))
 
 
 def add_(x: Tensor, other: Any, alpha: Any = 1) -> Tensor:
@@ -111,7 +112,7 @@ def apply_(name: str, x: Tensor, *args: Any, **words: Any) -> Tensor:
         return x
     before = _snapshot(x) if recorded else x
     args = tuple([before if a is x else a for a in args])
-    result = getattr(functional, name)(before, *args, **words)
+    result = getattr(Tensor, name)(before, *args, **words)
     return write(where, x, result, recorded)
 
 
@@ -119,7 +120,7 @@ def clamp_(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Limit to min and max."""
     recorded = check_writable("clamp_", x)
     before = _snapshot(x) if recorded else x
-    return write("clamp_", x, functional.clamp(before, min, max), recorded)
+    return write("clamp_", x, clamping.clamp(before, min, max), recorded)
 
 
 def zero_(x: Tensor) -> Tensor:
@@ -172,7 +173,7 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
 def bernoulli_(x: Tensor, p: Any, generator: Any) -> Tensor:
     """Draw 1 with probability `p`, else 0."""
     if isinstance(p, Tensor):
-        drawn = bernoulli(functional.expand(p.detach(), x.shape), generator=generator)
+        drawn = bernoulli(view.expand(p.detach(), x.shape), generator=generator)
     else:
         drawn = bernoulli(x.detach(), p, generator=generator)
     return _drawn_into("bernoulli_", x, drawn)
@@ -197,7 +198,7 @@ def exponential_(x: Tensor, lambd: float, generator: Any) -> Tensor:
         message = f"exponential_: `lambd` is {lambd}; it must be positive."
         raise ArgumentError(message)
     u = rand_like(x.detach(), generator=generator)
-    drawn = functional.div(functional.log(functional.sub(1, u)), -lambd)
+    drawn = arithmetic.div(exponential.log(arithmetic.sub(1, u)), -lambd)
     return _drawn_into("exponential_", x, drawn)
 
 

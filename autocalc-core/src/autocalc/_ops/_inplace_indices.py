@@ -11,21 +11,15 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops import masking, scattering
 from autocalc._ops._arguments import axis_of
 from autocalc._ops._coerce import Number
+from autocalc._ops._index import fitting, part_of, sole_pick, split_index
 from autocalc._ops._inplace import apply_
 from autocalc._ops._view_tracker import base_of
+from autocalc._ops._writing import check_writable, copy_, fill_, write
 from autocalc._ops.creation import tensor
-from autocalc._ops.functional import scattering
-from autocalc._ops.functional._index import (
-    fitting,
-    part_of,
-    put_picked,
-    sole_pick,
-    split_index,
-    write_picked,
-)
-from autocalc._ops.functional._writing import check_writable, copy_, fill_, write
+from autocalc._ops.scattering import put_picked, write_picked
 from autocalc._tensor import Tensor
 
 
@@ -80,7 +74,7 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
     recorded = check_writable("masked_fill_", x, value)
     if recorded or not isinstance(mask, Tensor):
         return apply_("masked_fill", x, mask, value)
-    holds = scattering.checked_mask("masked_fill", mask)._array
+    holds = masking.checked_mask("masked_fill", mask)._array
     number = scattering.checked_number("masked_fill", x, value)._array
     a = x._array
     fits = broadcast_shapes("masked_fill", x.shape, holds.shape) == x.shape

@@ -11,7 +11,6 @@ from typing import Any
 
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
-from autocalc._ops import functional
 from autocalc._ops._view_tracker import ViewTracker, base_of
 from autocalc._tensor import Tensor, make
 from autocalc.errors import GradError
@@ -28,12 +27,12 @@ def view_(name: str, x: Tensor, *args: Any) -> Tensor:
         )
         raise GradError(message)
     if x._edge.__class__ is Leaf:
-        turned = getattr(functional, name)(x.detach(), *args)
+        turned = getattr(Tensor, name)(x.detach(), *args)
         x._array, x._edge.shape = turned._array, turned.shape
         return x
     if base_of(x) is x and (x._edge is not None or x._view is not None):
         _hand_over(x)
-    seen: Tensor = getattr(functional, name)(x, *args)
+    seen: Tensor = getattr(Tensor, name)(x, *args)
     if seen is x:
         return x
     alone = base_of(seen) is x

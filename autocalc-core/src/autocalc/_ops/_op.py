@@ -78,7 +78,9 @@ class MultiOperator(Protocol):
         """Run it on tensors and attributes, in the kernel's order."""
 
 
-def operator(call: Callable[..., Any], op: Op, doc: str = "") -> Operator:
+def operator(
+    call: Callable[..., Any], op: Op, doc: str = "", *, main: bool = True
+) -> Operator:
     """Hang the operator's data on the function that runs it."""
 
     def vjp(rule: Rule) -> Rule:
@@ -89,14 +91,18 @@ def operator(call: Callable[..., Any], op: Op, doc: str = "") -> Operator:
     function.op, function.vjp = op, vjp
     function.__name__ = function.__qualname__ = op.name
     function.__doc__ = doc or (op.spec.doc if op.spec else op.name)
-    OPERATORS[op.name] = function
+    if main:
+        OPERATORS[op.name] = function
     return cast("Operator", function)
 
 
-def unary(name: str, doc: str, saves: str = "", *, floats: bool = True) -> Unary:
+def unary(
+    name: str, doc: str, saves: str = "", *, floats: bool = True, main: bool = True
+) -> Unary:
     """Make an elementwise operator of one input; integers become floats.
 
-    `doc` says what one element becomes: "Return `doc`, element by element."
+    `doc` says what one element becomes: "Return `doc`, element by element."  A kernel
+    has one operator that recorded rules call; one that is not `main` is another.
     """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]
@@ -141,7 +147,8 @@ def unary(name: str, doc: str, saves: str = "", *, floats: bool = True) -> Unary
             return result
         return make(y, Node(op, (edge,), (), (), (shape,), dtype, ()))
 
-    return cast("Unary", operator(call, op, f"Return {doc}, element by element."))
+    doc = f"Return {doc}, element by element."
+    return cast("Unary", operator(call, op, doc, main=main))
 
 
 # One frame: each more would cost 4 % of ``a * b``.
@@ -293,7 +300,7 @@ def _led_to(node: Node, results: list[Any]) -> tuple[Any, ...]:
     return tuple(results)
 
 
-def view(name: str) -> Callable[[Callable[..., Any]], Operator]:
+def view_operator(name: str) -> Callable[[Callable[..., Any]], Operator]:
     """Make an operator that returns a view: ``function(array, *attributes)``."""
     op = Op(name)
     op.is_view = True

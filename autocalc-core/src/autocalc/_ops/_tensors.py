@@ -13,8 +13,7 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._kernels.spec import DType, KernelSpec, Shape
 from autocalc._kernels.table import TABLE
-from autocalc._ops import elementwise
-from autocalc._ops import shape as views
+from autocalc._ops import arithmetic, joining, view
 from autocalc._ops._cast import astype
 from autocalc._ops._op import OPERATORS
 from autocalc._tensor import Tensor, dtypes, make
@@ -87,40 +86,40 @@ class Tensors:
     @staticmethod
     def contiguous(a: Tensor) -> Tensor:
         """Return `a` itself where it is C-contiguous, else a copy that is."""
-        return a if a.is_contiguous() else views.clone(a)
+        return a if a.is_contiguous() else view.clone_op(a)
 
     def add_into(self, total: Tensor, value: Tensor) -> Tensor:
         """Return the sum; a recorded walk writes nothing in place."""
-        return elementwise.add(total, value)
+        return arithmetic.add_op(total, value)
 
     def add_into_slice(self, total: Tensor, index: Any, part: Tensor) -> Tensor:
         """Return `total` with `part` added at ``[index]``."""
-        return elementwise.add(total, views.placed(part, total.shape, index))
+        return arithmetic.add_op(total, view.placed(part, total.shape, index))
 
     @staticmethod
     def reshape(a: Tensor, shape: Shape) -> Tensor:
         """Return `a` in another shape."""
-        return views.reshape(a, shape)
+        return view.reshape_op(a, shape)
 
     @staticmethod
     def permute(a: Tensor, axes: Sequence[int]) -> Tensor:
         """Return `a` with its dimensions in another order."""
-        return views.permute(a, tuple(axes))
+        return view.permute_op(a, tuple(axes))
 
     @staticmethod
     def expand(a: Tensor, shape: Shape) -> Tensor:
         """Return `a` repeated to `shape`."""
-        return views.expand(a, shape)
+        return view.expand_op(a, shape)
 
     @staticmethod
     def slice(a: Tensor, index: Any) -> Tensor:
         """Return the view ``a[index]``."""
-        return views.slice(a, index)
+        return view.slice_op(a, index)
 
     @staticmethod
     def cat(parts: Sequence[Tensor], axis: int) -> Tensor:
         """Join `parts` along `axis`."""
-        return views.cat(tuple(parts), axis)
+        return joining.cat_op(tuple(parts), axis)
 
     def sum_to(self, a: Tensor, shape: Shape) -> Tensor:
         """Sum `a` over the dimensions in which `shape` was broadcast to it."""

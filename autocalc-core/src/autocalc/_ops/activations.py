@@ -1,30 +1,45 @@
 # SPDX-License-Identifier: MIT
-"""Activations with a tail: silu, gelu, softplus.
-
-Each backward kernel g * f'(a) is an operator too, so that second derivatives are the
-formula g * f''(a) and not what its decomposition, with its kinks at 0, would give.
-"""
+"""Smooth activations: sigmoid, silu, gelu, softplus, mish, glu."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from autocalc._ops import _writing, arithmetic, trigonometric
+from autocalc._ops._arguments import axis_of, check_tensor
+from autocalc._ops._checks import check_approximate, check_float
 from autocalc._ops._op import binary, nary, unary
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
+from autocalc.errors import ShapeError
+
+sigmoid = unary("sigmoid", "1 / (1 + e^-x)", saves="out")
+
+
+@sigmoid.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.sigmoid_backward(g, n.saved[0])
 
 
 def _both_sigmoids(k: Any, a: Any) -> tuple[Any, Any]:
     return k.sigmoid(a), k.sigmoid(k.neg(a))
 
 
-# ---- silu ----------------------------------------------------------------------------
-
-silu = unary("silu", "x / (1 + e^-x)", saves="a")
+silu_op = unary("silu", "x / (1 + e^-x)", saves="a")
 
 
-@silu.vjp
+@silu_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     return k.silu_backward(g, n.saved[0])
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return input * sigmoid(input); with `inplace`, in the memory of `input`.
+
+    Also called swish.  Elfwing, Uchibe, Doya: Sigmoid-weighted linear units (2017).
+    """
+    return _writing.maybe_into(input, silu_op, inplace, "silu_")
 
 
 silu_backward = binary(
@@ -44,12 +59,10 @@ def _(k: Any, n: Any, h: Any) -> Any:
     return k.silu_backward(h, a) if n.needs(0) else None, da
 
 
-# ---- gelu ----------------------------------------------------------------------------
-
-gelu = nary("gelu", saves="a")
+gelu_op = nary("gelu", saves="a")
 
 
-@gelu.vjp
+@gelu_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     return k.gelu_backward(g, n.saved[0], *n.attributes)
 
@@ -100,12 +113,38 @@ def _gelu_tanh_second_derivative(k: Any, a: Any) -> Any:
     return k.mul(k.mul(s, q), k.add(times(slope, 2), k.mul(a, curved)))
 
 
-# ---- softplus ------------------------------------------------------------------------
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+    """Return x * Phi(x), Phi the distribution function of the normal distribution.
 
-softplus = nary("softplus", saves="a")
+    Hendrycks, Gimpel: Gaussian error linear units (2016).
+
+    Parameters
+    ----------
+    input
+        x, of any shape, float32 or float64.
+    approximate
+        ``"none"``: x / 2 * (1 + erf(x / sqrt(2))); ``"tanh"``: x / 2 * (1 +
+        tanh(sqrt(2 / pi) * (x + 0.044715 x^3))).
+
+    Raises
+    ------
+    ArgumentError
+        If `approximate` is neither.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.gelu(ac.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.1587,  0.    ,  0.8413])
+    """
+    check_approximate("gelu", approximate)
+    return gelu_op(check_tensor("gelu", input), approximate)
 
 
-@softplus.vjp
+softplus_op = nary("softplus", saves="a")
+
+
+@softplus_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     return k.softplus_backward(g, n.saved[0], *n.attributes)
 
@@ -128,3 +167,95 @@ def _(k: Any, n: Any, h: Any) -> Any:
         da = k.mul(k.mul(h, g), second_derivative)
     dg = k.softplus_backward(h, a, beta, threshold) if n.needs(0) else None
     return dg, da
+
+
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """Return log(1 + exp(beta * x)) / beta, a smooth max(x, 0).
+
+    Parameters
+    ----------
+    input
+        x, of any shape, float32 or float64.
+    beta
+        The larger, the closer to max(x, 0).
+    threshold
+        Where beta * x is above, x itself is returned.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.softplus(ac.tensor([-1.0, 0.0, 30.0])).tolist()
+    [0.3132616877555847, 0.6931471824645996, 30.0]
+    """
+    beta = number("softplus", "beta", beta)
+    threshold = number("softplus", "threshold", threshold)
+    return softplus_op(check_tensor("softplus", input), beta, threshold)
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return input * tanh(log(1 + exp(input))).
+
+    Misra: Mish, a self regularized non-monotonic activation function (BMVC 2020).
+    """
+    check_float("mish", input)
+    return _writing.maybe_into(input, _mish, inplace, "mish_")
+
+
+def _mish(x: Tensor) -> Tensor:
+    return arithmetic.mul(x, trigonometric.tanh(_log_of_one_and_exp(x)))
+
+
+def _log_of_one_and_exp(x: Tensor) -> Tensor:
+    """Return log(1 + exp(x)) as it is: no threshold beyond which it is x."""
+    return softplus_op(x, 1.0, 1e30)
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """Return log(1 / (1 + exp(-input)))."""
+    check_float("logsigmoid", input)
+    return arithmetic.neg(_log_of_one_and_exp(arithmetic.neg(input)))
+
+
+def softsign(input: Tensor) -> Tensor:
+    """Return input / (1 + abs(input))."""
+    check_float("softsign", input)
+    return arithmetic.div_op(input, arithmetic.add_op(arithmetic.abs(input), 1.0))
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """Return input - tanh(input)."""
+    check_float("tanhshrink", input)
+    return arithmetic.sub_op(input, trigonometric.tanh(input))
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """Return a * sigmoid(b), a and b the halves of `input` along `dim`.
+
+    Dauphin, Fan, Auli, Grangier: Language modeling with gated convolutional networks
+    (ICML 2017).
+
+    Raises
+    ------
+    ShapeError
+        If the size of `dim` is odd.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.glu(ac.tensor([2.0, 4.0, 0.0, 0.0]))
+    tensor([1., 2.])
+    """
+    check_float("glu", input)
+    axis = axis_of("glu", dim, input.ndim)
+    size = input.shape[axis] if input.ndim else 1
+    if size % 2:
+        message = (
+            f"glu: dimension {axis} of an input of shape {input.shape} has size "
+            f"{size}; it must be even, to be halved."
+        )
+        raise ShapeError(message)
+    before = (slice(None),) * axis
+    first, second = slice(None, size // 2), slice(size // 2, None)
+    places = [(*before, half) for half in (first, second)]
+    a, b = (input[place] for place in places)
+    return arithmetic.mul(a, sigmoid(b))

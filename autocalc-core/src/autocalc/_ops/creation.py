@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._ops._fill import (
+from autocalc._ops.distributions import bernoulli, multinomial, normal
+from autocalc._ops.filled import (
     arange,
     empty,
     empty_like,
@@ -22,7 +23,7 @@ from autocalc._ops._fill import (
     zeros,
     zeros_like,
 )
-from autocalc._ops._random_draws import (
+from autocalc._ops.random_draws import (
     rand,
     rand_like,
     randint,
@@ -32,7 +33,6 @@ from autocalc._ops._random_draws import (
     random_into,
     randperm,
 )
-from autocalc._ops.distributions import bernoulli, multinomial, normal
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType

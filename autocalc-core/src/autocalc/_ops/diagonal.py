@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Diagonals: a view of them, and a tensor of zeros with one."""
+"""Diagonals and triangles of matrices."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
-from autocalc._ops._op import view
+from autocalc._ops import arithmetic, comparison, logical, masking, reduction, view
+from autocalc._ops._arguments import as_int, axis_of, check_tensor
+from autocalc._ops._coerce import cast
+from autocalc._ops._op import view_operator
+from autocalc._ops._out import apply_out
 from autocalc._ops._rule import Op
-from autocalc._tensor import Tensor, make
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
-@view("diagonal")
-def diagonal(a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
+@view_operator("diagonal")
+def diagonal_op(a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
     """Return the diagonal of two dimensions as the last one: a view."""
     result = a.diagonal(offset, axis1, axis2)
     if a.flags.writeable:
@@ -22,22 +29,22 @@ def diagonal(a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
     return result
 
 
-@diagonal.vjp
+@diagonal_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    return (on_diagonal if k.records else _on_diagonal)(g, n.shapes[0], *n.attributes)
+    return (diag_embed_op if k.records else _on_diagonal)(g, n.shapes[0], *n.attributes)
 
 
 def _on_diagonal(a: Any, shape: Any, offset: int, axis1: int, axis2: int) -> Any:
     out = arrays.zeros(shape, a.dtype)
-    assert diagonal.op.function is not None
-    arrays.copy(a, into=diagonal.op.function(out, offset, axis1, axis2))
+    assert diagonal_op.op.function is not None
+    arrays.copy(a, into=diagonal_op.op.function(out, offset, axis1, axis2))
     return out
 
 
 _embed = Op("on_diagonal")
 
 
-def on_diagonal(
+def diag_embed_op(
     x: Tensor, shape: tuple[int, ...], offset: int, axis1: int, axis2: int
 ) -> Tensor:
     """Return zeros of `shape` with `x` on a diagonal: the adjoint of `diagonal`."""
@@ -52,9 +59,157 @@ def on_diagonal(
 
 def _embed_rule(k: Any, n: Any, g: Any) -> Any:
     if k.records:
-        return diagonal(g, *n.attributes)
-    assert diagonal.op.function is not None
-    return diagonal.op.function(g, *n.attributes)
+        return diagonal_op(g, *n.attributes)
+    assert diagonal_op.op.function is not None
+    return diagonal_op.op.function(g, *n.attributes)
 
 
 _embed.rule = _embed_rule
+
+
+def _two_axes(where: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
+    axes = axis_of(where, dim1, ndim), axis_of(where, dim2, ndim)
+    if axes[0] == axes[1] or ndim < 2:
+        message = (
+            f"{where}: dimensions {dim1} and {dim2} of {ndim}; a diagonal needs two "
+            f"different ones."
+        )
+        raise DimensionError(message)
+    return axes
+
+
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Return the diagonal of two dimensions as the last dimension: a view.
+
+    Parameters
+    ----------
+    input
+        Of two dimensions or more.
+    offset
+        How far above (or, negative, below) the main diagonal.
+    dim1, dim2
+        The rows and the columns.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.diagonal(ac.tensor([[1, 2], [3, 4]]))
+    tensor([1, 4])
+    """
+    x = check_tensor("diagonal", input)
+    axes = _two_axes("diagonal", dim1, dim2, x.ndim)
+    return diagonal_op(x, as_int("diagonal", "offset", offset), *axes)
+
+
+def diag_embed(
+    input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1
+) -> Tensor:
+    """Return zeros with the last dimension of `input` on the diagonal of two others."""
+    x = check_tensor("diag_embed", input)
+    if x.ndim == 0:
+        message = "diag_embed: a tensor without dimensions has no diagonal to set."
+        raise DimensionError(message)
+    rows, columns = _two_axes("diag_embed", dim1, dim2, x.ndim + 1)
+    n = x.shape[-1] + abs(as_int("diag_embed", "offset", offset))
+    rest = iter(x.shape[:-1])
+    shape = tuple(n if d in (rows, columns) else next(rest) for d in range(x.ndim + 1))
+    return diag_embed_op(x, shape, offset, rows, columns)
+
+
+def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """Return the matrix with a vector on its diagonal, or a matrix's diagonal."""
+    x = check_tensor("diag", input)
+    if x.ndim == 1:
+        return apply_out("diag", diag_embed(x, diagonal), out)
+    if x.ndim != 2:
+        message = f"diag: `input` has shape {x.shape}; it must be a vector or a matrix."
+        raise ShapeError(message)
+    return apply_out(
+        "diag",
+        view.clone(diagonal_op(x, as_int("diag", "diagonal", diagonal), 0, 1)),
+        out,
+    )
+
+
+def trace(input: Tensor) -> Tensor:
+    """Return the sum of the diagonal of a matrix."""
+    x = check_tensor("trace", input)
+    if x.ndim != 2:
+        message = f"trace: `input` has shape {x.shape}; it must be a matrix."
+        raise ShapeError(message)
+    return reduction.sum(diagonal_op(x, 0, 0, 1))
+
+
+def _below(rows: int, columns: int, offset: int) -> Tensor:
+    """Return where a matrix lies on or below a diagonal."""
+    like = arrays.empty((), dtypes.int64.numpy)
+    down, right = (make(arrays.arange(n, like), None) for n in (rows, columns))
+    limit = arithmetic.add_op(view.reshape_op(down, (rows, 1)), offset)
+    return comparison.le(right, limit)
+
+
+def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """Return `input` with zeros above a diagonal of its last two dimensions."""
+    return apply_out("tril", _triangle("tril", input, diagonal), out)
+
+
+def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+    """Return `input` with zeros below a diagonal of its last two dimensions."""
+    return apply_out("triu", _triangle("triu", input, diagonal), out)
+
+
+def _triangle(where: str, input: Tensor, diagonal: int) -> Tensor:
+    x = check_tensor(where, input)
+    if x.ndim < 2:
+        message = f"{where}: `input` has shape {x.shape}; it must be a matrix, or many."
+        raise ShapeError(message)
+    offset = as_int(where, "diagonal", diagonal)
+    zero = make(arrays.constant(0, x._array), None)
+    rows, columns = x.shape[-2:]
+    if where == "tril":
+        return comparison.where_op(_below(rows, columns, offset), x, zero)
+    return comparison.where_op(_below(rows, columns, offset - 1), zero, x)
+
+
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: DType = dtypes.int64,
+    device: str | Device = "cpu",
+) -> Tensor:
+    """Return the indices, [2, n], of a matrix on and below a diagonal, by rows."""
+    Device(device)
+    return _triangle_indices("tril_indices", row, col, offset, dtype, lower=True)
+
+
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: DType = dtypes.int64,
+    device: str | Device = "cpu",
+) -> Tensor:
+    """Return the indices, [2, n], of a matrix on and above a diagonal, by rows."""
+    Device(device)
+    return _triangle_indices("triu_indices", row, col, offset, dtype, lower=False)
+
+
+def _triangle_indices(
+    where: str, row: Any, col: Any, offset: Any, dtype: DType, *, lower: bool
+) -> Tensor:
+    rows, columns = as_int(where, "row", row), as_int(where, "col", col)
+    if min(rows, columns) < 0:
+        message = f"{where}: row={rows}, col={columns}; sizes are not negative."
+        raise ArgumentError(message)
+    mask = _below(rows, columns, as_int(where, "offset", offset) - (not lower))
+    found: Any = masking.nonzero(mask if lower else logical.logical_not(mask))
+    found = view.permute_op(found, (1, 0))
+    return cast(view.detach_from_base(view.clone_op(found)), dtypes.as_dtype(dtype))
+
+
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """Return a matrix with the elements of `input` on a diagonal, and 0 elsewhere."""
+    return diag(view.reshape(check_tensor("diagflat", input), (-1,)), offset)

@@ -9,8 +9,8 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._coerce import as_operand
-from autocalc._ops._fill import count_of, finished, float_or, like, number, shape_of
-from autocalc._ops._random_draws import drawn_floats, random_into
+from autocalc._ops.filled import count_of, finished, float_or, like, number, shape_of
+from autocalc._ops.random_draws import drawn_floats, random_into
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows of a table by number."""
+"""Rows of a table by index, and indices as rows of ones and zeros."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
+from autocalc._graph._grad_mode import no_grad
 from autocalc._graph._node import Node
+from autocalc._ops import comparison, masking, scattering, vector_norms, view
+from autocalc._ops._arguments import as_int, check_tensor
+from autocalc._ops._coerce import cast
 from autocalc._ops._op import operator
 from autocalc._ops._rule import Op
-from autocalc._tensor import Tensor, make
+from autocalc._ops.filled import ones, zeros
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 _op = Op("embedding", "indices:weight")
 
@@ -42,10 +48,10 @@ def _embedding(
     return make(out, node)
 
 
-embedding = operator(_embedding, _op)
+embedding_op = operator(_embedding, _op)
 
 
-@embedding.vjp
+@embedding_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     (indices,), shape = n.saved, n.shapes[0]
     padding_idx, by_frequency = n.attributes
@@ -63,3 +69,153 @@ def _frequencies(k: Any, indices: Any, rows: int, g: Any) -> Any:
     one = k.full((size,), 1, k.dtype(g))
     times = k.index_add(k.zeros((rows,), k.dtype(g)), flat, one, 0)
     return k.reshape(k.index_select(times, flat, 0), (*k.shape(indices), 1))
+
+
+#: Keeps a row of length 0 from a division by 0.
+_SMALL = 1e-7
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    r"""Return the rows of `weight` that `input` numbers: weight[input].
+
+    Parameters
+    ----------
+    input
+        Numbers from 0 to V - 1, of any shape (\*), of an integer dtype.
+    weight
+        The table, (V, D).
+    padding_idx
+        A row that gets no gradient; negative ones count from the end.
+    max_norm
+        Rows that `input` names are first made as short as this, in place.
+    norm_type
+        The p of the norm that `max_norm` limits, (sum abs(x)^p)^(1 / p).
+    scale_grad_by_freq
+        Whether a row's gradient is divided by how often `input` names the row.
+    sparse
+        Must be False: there are no sparse gradients.
+
+    Returns
+    -------
+    Tensor
+        Of shape (\*, D).
+
+    Raises
+    ------
+    KernelDataError
+        If a number is outside 0 to V - 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> table = ac.tensor([[0.0, 0.0], [1.0, 2.0]])
+    >>> ac.nn.functional.embedding(ac.tensor([1, 0, 1]), table)
+    tensor([[1., 2.],
+            [0., 0.],
+            [1., 2.]])
+    """
+    refuse_sparse("embedding", sparse)
+    if (
+        check_tensor("embedding", input).dtype is dtypes.bool_
+        or input.is_floating_point()
+    ):
+        message = (
+            f"embedding: `input` has dtype {input.dtype.name}; it holds the numbers of "
+            f"rows, which must be integers."
+        )
+        raise DTypeError(message)
+    if check_tensor("embedding", weight).ndim != 2:
+        message = (
+            f"embedding: `weight` has shape {weight.shape}; it must be a table of two "
+            f"dimensions, [V, D]."
+        )
+        raise ShapeError(message)
+    padding = row_number("embedding", padding_idx, weight.shape[0])
+    kept = -1 if padding is None else padding
+    numbers = cast(input, dtypes.int64)
+    if max_norm is not None:
+        _shorten(weight, view.reshape_op(numbers, (-1,)), max_norm, norm_type)
+    return embedding_op(weight, numbers, kept, bool(scale_grad_by_freq))
+
+
+def _shorten(weight: Tensor, numbers: Tensor, most: float, p: float) -> None:
+    """Scale the rows that `numbers` name, and that are longer, to the length `most`."""
+    with no_grad():
+        times = zeros(weight.shape[0], dtype=dtypes.int64)
+        one = ones(numbers.shape[0], dtype=dtypes.int64)
+        named = comparison.gt(scattering.index_add_op(times, numbers, one, 0), 0)
+        length = vector_norms.vector_norm(weight, p, 1)
+        scale = masking.where(
+            named, masking.where(length > most, most / (length + _SMALL), 1.0), 1.0
+        )
+        weight.mul_(view.reshape_op(scale, (-1, 1)))
+
+
+def refuse_sparse(where: str, sparse: Any) -> None:
+    """Raise if a sparse gradient is asked for."""
+    if sparse:
+        message = f"{where}: `sparse`={sparse} is not available; leave it out."
+        raise ArgumentError(message)
+
+
+def row_number(where: str, padding_idx: Any, rows: int) -> int | None:
+    """Return the number of the padding row, counted from the first."""
+    if padding_idx is None:
+        return None
+    if not isinstance(padding_idx, int) or not -rows <= padding_idx < rows:
+        message = (
+            f"{where}: `padding_idx` is {padding_idx!r} for a table of {rows} rows; it "
+            f"must lie in {-rows} to {rows - 1}."
+        )
+        raise ArgumentError(message)
+    return padding_idx % rows
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """Return vectors of zeros with a 1 at the place of each class.
+
+    Parameters
+    ----------
+    tensor
+        Classes from 0 on, of any shape, of an integer dtype.
+    num_classes
+        How many there are; by default one more than the largest.
+
+    Returns
+    -------
+    Tensor
+        Of int64; of the shape of `tensor`, and num_classes behind it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.one_hot(ac.tensor([1, 0]), 3)
+    tensor([[0, 1, 0],
+            [1, 0, 0]])
+    """
+    x, count = (
+        check_tensor("one_hot", tensor),
+        as_int("one_hot", "num_classes", num_classes),
+    )
+    if x.is_floating_point() or x.dtype is dtypes.bool_:
+        message = f"one_hot: `tensor` has dtype {x.dtype.name}; it must hold integers."
+        raise DTypeError(message)
+    if count < 1:
+        if count != -1 or x.numel() == 0:
+            message = (
+                f"one_hot: `num_classes`={count} for {x.numel()} classes; give a "
+                f"number, 1 or more."
+            )
+            raise ArgumentError(message)
+        count = int(x.max()) + 1
+    nothing = zeros((*x.shape, max(count, 1)), dtype=dtypes.int64)
+    index = view.expand(view.unsqueeze(x, -1), (*x.shape, 1))
+    return scattering.scatter(nothing, -1, index, 1)

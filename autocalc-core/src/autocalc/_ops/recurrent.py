@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Recurrent layers over a whole sequence; their rules run one kernel too.
-
-What a forward kernel keeps for its rule has no history: where the backward walk is
-itself recorded it takes the primitives, as for attention.
-"""
+"""Layers of RNN, LSTM and GRU over padded or packed sequences."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
+from autocalc._ops import joining, matmul, view
 from autocalc._ops._op import multi, nary
+from autocalc._tensor import Tensor
 
 # Inputs x, w_ih, w_hh, b_ih, b_hh, h0, and c0 of an LSTM; see the kernels' specs.
-rnn = nary("rnn", saves="out x w_ih w_hh b_ih b_hh h0")
+rnn_op = nary("rnn", saves="out x w_ih w_hh b_ih b_hh h0")
 
 
-@rnn.vjp
+@rnn_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     out, x, w_ih, w_hh, b_ih, b_hh, h0 = n.saved
     if k.records:
@@ -27,10 +27,10 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return *dw, dbias, dbias, dh0
 
 
-lstm = multi("lstm", saves="out acts cells x w_ih w_hh b_ih b_hh h0 c0")
+lstm_op = multi("lstm", saves="out acts cells x w_ih w_hh b_ih b_hh h0 c0")
 
 
-@lstm.vjp
+@lstm_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     out, acts, cells, x, w_ih, w_hh, b_ih, b_hh, h0, c0 = n.saved
     if k.records:
@@ -45,10 +45,10 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return *dw, dbias, dbias, dh0, dc0
 
 
-gru = nary("gru", saves="out acts x w_ih w_hh b_ih b_hh h0")
+gru_op = nary("gru", saves="out acts x w_ih w_hh b_ih b_hh h0")
 
 
-@gru.vjp
+@gru_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     out, acts, x, w_ih, w_hh, b_ih, b_hh, h0 = n.saved
     if k.records:
@@ -66,3 +66,112 @@ def _want(n: Any, *inputs: int | tuple[int, ...]) -> int:
         several = places if isinstance(places, tuple) else (places,)
         mask |= any(n.needs(place) for place in several) << i
     return mask
+
+
+States = tuple[Tensor, ...]
+
+
+class Weights(NamedTuple):
+    """The parameters of one layer in one direction; see `nn.LSTM`."""
+
+    w_ih: Tensor
+    w_hh: Tensor
+    b_ih: Tensor | None
+    b_hh: Tensor | None
+    w_hr: Tensor | None = None
+
+
+def layer(
+    kind: str, x: Tensor, weights: Weights, first: States, reverse: bool
+) -> tuple[Tensor, States]:
+    """Run a layer over ``x [T, B, I]``; return its outputs and its last states.
+
+    `kind` is ``"LSTM"``, ``"GRU"``, ``"RNN_TANH"`` or ``"RNN_RELU"``.
+    """
+    if weights.w_hr is not None:
+        return _projecting(x, weights, first, reverse)
+    operands = (x, *weights[:4], *first)
+    if kind == "LSTM":
+        out, c_n = lstm_op(*operands, reverse)
+        return out, (_last(out, reverse), c_n)
+    if kind == "GRU":
+        out = gru_op(*operands, reverse)
+    else:
+        out = rnn_op(*operands, kind.removeprefix("RNN_").lower(), reverse)
+    return out, (_last(out, reverse),)
+
+
+def packed_layer(
+    kind: str,
+    data: Tensor,
+    sizes: Sequence[int],
+    weights: Weights,
+    first: States,
+    reverse: bool,
+) -> tuple[Tensor, States]:
+    """Run a layer over packed sequences ``[N, I]``, `sizes` of them at each step.
+
+    Steps of equally many sequences are one call; between two calls the shorter ones
+    have ended, or from the other side begin with their first states.
+    """
+    spans = _spans(sizes)
+    out: list[Tensor] = []
+    ended: list[States] = []
+    states = tuple(s[: spans[-1].batch if reverse else sizes[0]] for s in first)
+    for span in reversed(spans) if reverse else spans:
+        count = states[0].shape[0]
+        if count > span.batch:
+            ended.append(tuple(s[span.batch :] for s in states))
+            states = tuple(s[: span.batch] for s in states)
+        elif count < span.batch:
+            states = tuple(
+                joining.cat([s, begun[count : span.batch]], 0)
+                for s, begun in zip(states, first, strict=True)
+            )
+        rows = span.steps * span.batch
+        x = data[span.start : span.start + rows]
+        x = view.reshape(x, (span.steps, span.batch, x.shape[1]))
+        y, states = layer(kind, x, weights, states, reverse)
+        out.append(view.reshape(y, (rows, y.shape[2])))
+    parts = zip(states, *reversed(ended), strict=True)
+    last = tuple(joining.cat(list(s), 0) for s in parts)
+    return joining.cat(out[::-1] if reverse else out, 0), last
+
+
+class _Span(NamedTuple):
+    """Steps of equally many sequences."""
+
+    start: int  # the row of the first element
+    steps: int
+    batch: int
+
+
+def _spans(sizes: Sequence[int]) -> list[_Span]:
+    spans, start = [], 0
+    for batch, group in groupby(sizes):
+        steps = len(list(group))
+        spans.append(_Span(start, steps, batch))
+        start += steps * batch
+    return spans
+
+
+def _last(out: Tensor, reverse: bool) -> Tensor:
+    return out[0] if reverse else out[-1]
+
+
+def _projecting(
+    x: Tensor, weights: Weights, first: States, reverse: bool
+) -> tuple[Tensor, States]:
+    """Run an LSTM whose output is projected, operator by operator at each step."""
+    assert weights.w_hr is not None
+    h, c = first
+    size = c.shape[1]
+    inputs = matmul.linear(x, weights.w_ih, weights.b_ih)
+    out: list[Tensor] = []
+    for t in reversed(range(x.shape[0])) if reverse else range(x.shape[0]):
+        sums = inputs[t] + matmul.linear(h, weights.w_hh, weights.b_hh)
+        i, f, g, o = (sums[:, j * size : (j + 1) * size] for j in range(4))
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        h = matmul.linear(o.sigmoid() * c.tanh(), weights.w_hr)
+        out.append(h)
+    return joining.stack(out[::-1] if reverse else out), (h, c)

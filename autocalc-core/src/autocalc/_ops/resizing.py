@@ -1,33 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""Windows as columns and resampling: linear operators, each with its adjoint."""
+"""Images resized, and pixels shuffled between channels and space."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from autocalc._ops import _spatial, view
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
-
-unfold = nary("unfold")
-
-
-@unfold.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    return k.fold(g, n.shapes[0][2:], *n.attributes)
-
-
-fold = nary("fold")
-
-
-@fold.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    return k.unfold(g, *n.attributes[1:])
-
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, ShapeError
 
 # Attributes axis, size, scale, mode, align_corners.
-resample = nary("resample")
+resample_op = nary("resample")
 
 
-@resample.vjp
+@resample_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     axis, _, *rest = n.attributes
     return k.resample_backward(g, axis, n.shapes[0][axis], *rest)
@@ -40,3 +30,273 @@ resample_backward = nary("resample_backward")
 def _(k: Any, n: Any, g: Any) -> Any:
     axis, _, *rest = n.attributes
     return k.resample(g, axis, n.shapes[0][axis], *rest)
+
+
+#: Mode: the dimensions behind (N, C) that it takes.
+_DIMS = {
+    "nearest": (1, 2, 3),
+    "linear": (1,),
+    "bilinear": (2,),
+    "trilinear": (3,),
+}
+
+
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Return images of another size: the nearest pixel, or a mean of neighbours.
+
+    Parameters
+    ----------
+    input
+        (N, C, L), (N, C, H, W) or (N, C, D, H, W), float32 or float64.
+    size
+        The new size: one number, or one for each dimension.
+    scale_factor
+        By how much to enlarge, in place of `size`; the new size is rounded down.
+    mode
+        ``"nearest"``; ``"linear"``, ``"bilinear"`` or ``"trilinear"`` by the number of
+        dimensions.
+    align_corners
+        For the linear modes: whether the first and last pixels stay where they are,
+        or, by default, the edges of the first and last pixels.
+    recompute_scale_factor
+        Whether distances between pixels follow from the sizes, even if `scale_factor`
+        was given and did not divide evenly.
+    antialias
+        False.
+
+    Raises
+    ------
+    ArgumentError
+        If not exactly one of `size` and `scale_factor` is given, or an argument is not
+        in its range.
+    ShapeError
+        If the input's dimensions do not fit the mode, or it is empty.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[[0.0, 4.0]]])
+    >>> ac.nn.functional.interpolate(x, scale_factor=2)
+    tensor([[[0., 0., 4., 4.]]])
+    >>> ac.nn.functional.interpolate(x, size=4, mode="linear")
+    tensor([[[0., 1., 3., 4.]]])
+    """
+    where = "interpolate"
+    check_float(where, input)
+    dims = input.ndim - 2
+    _check_mode(where, input, mode, align_corners, antialias)
+    if (size is None) == (scale_factor is None):
+        message = (
+            f"{where}: `size`={size}, `scale_factor`={scale_factor}; give one of them."
+        )
+        raise ArgumentError(message)
+    planes = input.shape[2:]
+    factors: tuple[float, ...] | None = None
+    if size is None:
+        factors = _factors(where, scale_factor, dims)
+        grown = zip(planes, factors, strict=True)
+        sizes = tuple(math.floor(n * factor) for n, factor in grown)
+    else:
+        if recompute_scale_factor:
+            message = f"{where}: recompute_scale_factor=True needs `scale_factor`."
+            raise ArgumentError(message)
+        sizes = _spatial.sizes_of(where, "size", size, dims)
+    if min(sizes) < 1 or min(planes) < 1 or max(sizes) > _spatial.LARGEST:
+        message = (
+            f"{where}: planes of {planes} to {sizes}; neither may be empty, no size "
+            f"above 2^31."
+        )
+        raise ShapeError(message)
+    if recompute_scale_factor:
+        factors = None
+    return _resampled(input, sizes, factors, mode, bool(align_corners))
+
+
+def _resampled(
+    x: Tensor,
+    sizes: tuple[int, ...],
+    factors: tuple[float, ...] | None,
+    mode: str,
+    align_corners: bool,
+) -> Tensor:
+    """Resample one dimension after the other, those that change."""
+    kind = "nearest" if mode == "nearest" else "linear"
+    out = x
+    for i, size in enumerate(sizes):
+        n = x.shape[2 + i]
+        factor = None if factors is None else factors[i]
+        scale = _scale(n, size, factor, kind, align_corners)
+        if size == n and scale == 1:
+            continue
+        out = resample_op(out, 2 + i, size, scale, kind, align_corners)
+    return view.clone_op(x) if out is x else out
+
+
+def _scale(
+    n: int, size: int, factor: float | None, kind: str, align_corners: bool
+) -> float:
+    """Return how many input pixels an output pixel is away from the next."""
+    if align_corners:
+        return (n - 1) / (size - 1) if size > 1 else 0.0
+    if kind == "nearest" and size in (n, 2 * n):
+        return n / size  # whatever the factor was, as PyTorch has it
+    return n / size if factor is None else 1 / factor
+
+
+def _check_mode(
+    where: str, x: Tensor, mode: Any, align_corners: Any, antialias: Any
+) -> None:
+    if not isinstance(mode, str) or mode not in _DIMS:
+        message = f"{where}: `mode`={mode!r}; use one of {', '.join(_DIMS)}."
+        raise ArgumentError(message)
+    if x.ndim - 2 not in _DIMS[mode]:
+        dims = " or ".join(str(n + 2) for n in _DIMS[mode])
+        message = (
+            f"{where}: `input` has shape {x.shape}; mode {mode!r} takes {dims} "
+            f"dimensions, (N, C, ...)."
+        )
+        raise ShapeError(message)
+    if align_corners is not None and mode == "nearest":
+        message = (
+            f"{where}: `align_corners`={align_corners} with mode='nearest'; it is for "
+            f"the linear modes."
+        )
+        raise ArgumentError(message)
+    if antialias:
+        message = f"{where}: antialias=True is not available; leave it out."
+        raise ArgumentError(message)
+
+
+def _factors(where: str, given: Any, dims: int) -> tuple[float, ...]:
+    values = given if isinstance(given, (tuple, list)) else (given,) * dims
+    fits = len(values) == dims and all(
+        isinstance(value, (int, float)) and 0 < value < math.inf for value in values
+    )
+    if not fits:
+        message = (
+            f"{where}: `scale_factor` is {given!r}; it must be a number above 0, or "
+            f"{dims} of them."
+        )
+        raise ArgumentError(message)
+    return tuple(map(float, values))
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """Return images r times as high and wide, of r^2 channels of pixels each.
+
+    ``out[..., c, h * r + i, w * r + j] = input[..., c * r * r + i * r + j, h, w]``.
+    Shi and others: Real-time single image and video super-resolution (CVPR 2016).
+
+    Parameters
+    ----------
+    input
+        (..., C r^2, H, W), of any dtype.
+    upscale_factor
+        r, 1 or more.
+
+    Returns
+    -------
+    Tensor
+        (..., C, H r, W r).
+
+    Raises
+    ------
+    ShapeError
+        If there are fewer than three dimensions, or r^2 does not divide the channels.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[[1.0]], [[2.0]], [[3.0]], [[4.0]]])
+    >>> ac.nn.functional.pixel_shuffle(x, 2)
+    tensor([[[1., 2.],
+             [3., 4.]]])
+    """
+    where = "pixel_shuffle"
+    r = _checked_factor(where, "upscale_factor", input, upscale_factor)
+    *lead, channels, height, width = input.shape
+    if channels % (r * r):
+        message = (
+            f"{where}: `input` has shape {input.shape}; its {channels} channels must "
+            f"be a multiple of upscale_factor^2 = {r * r}."
+        )
+        raise ShapeError(message)
+    parts = (*lead, channels // (r * r), r, r, height, width)
+    shape = (*lead, channels // (r * r), height * r, width * r)
+    return _rearranged(input, parts, (0, 3, 1, 4, 2), shape)
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """Return images of r^2 as many channels, 1 / r as high and wide.
+
+    The inverse of `pixel_shuffle`.
+
+    Parameters
+    ----------
+    input
+        (..., C, H r, W r), of any dtype.
+    downscale_factor
+        r, 1 or more.
+
+    Returns
+    -------
+    Tensor
+        (..., C r^2, H, W).
+
+    Raises
+    ------
+    ShapeError
+        If there are fewer than three dimensions, or r does not divide height or width.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[[1.0, 2.0], [3.0, 4.0]]])
+    >>> ac.nn.functional.pixel_unshuffle(x, 2).flatten().tolist()
+    [1.0, 2.0, 3.0, 4.0]
+    """
+    where = "pixel_unshuffle"
+    r = _checked_factor(where, "downscale_factor", input, downscale_factor)
+    *lead, channels, height, width = input.shape
+    if height % r or width % r:
+        message = (
+            f"{where}: `input` has shape {input.shape}; height and width must be "
+            f"multiples of downscale_factor = {r}."
+        )
+        raise ShapeError(message)
+    parts = (*lead, channels, height // r, r, width // r, r)
+    shape = (*lead, channels * r * r, height // r, width // r)
+    return _rearranged(input, parts, (0, 2, 4, 1, 3), shape)
+
+
+def _checked_factor(where: str, name: str, input: Tensor, factor: Any) -> int:
+    if isinstance(factor, bool) or not isinstance(factor, int) or factor < 1:
+        message = f"{where}: `{name}` is {factor!r}; it must be an integer, 1 or more."
+        raise ArgumentError(message)
+    if check_tensor(where, input).ndim < 3:
+        message = (
+            f"{where}: `input` has shape {input.shape}; it must be (..., C, H, W)."
+        )
+        raise ShapeError(message)
+    return factor
+
+
+def _rearranged(
+    x: Tensor,
+    parts: tuple[int, ...],
+    order: tuple[int, ...],
+    shape: tuple[int, ...],
+) -> Tensor:
+    """Return a copy with the last five of `parts` in another order, as `shape`."""
+    lead = len(parts) - 5
+    axes = (*range(lead), *(lead + axis for axis in order))
+    turned = view.permute_op(view.reshape_op(x, parts), axes)
+    return view.detach_from_base(view.reshape_op(view.clone_op(turned), shape))

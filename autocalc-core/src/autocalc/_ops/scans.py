@@ -1,54 +1,60 @@
 # SPDX-License-Identifier: MIT
-"""Products, running sums and products, and the order of elements."""
+"""Running sums, products, maxima; differences and the trapezoidal rule."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops._op import nary
-from autocalc._ops.reduce import spread
+from autocalc._ops import (
+    arithmetic,
+    bitwise,
+    comparison,
+    exponential,
+    indexing,
+    joining,
+    reduction,
+    sorting,
+    view,
+)
+from autocalc._ops._arguments import as_int, axis_of, check_tensor
+from autocalc._ops._coerce import cast, to_float
+from autocalc._ops._op import Operator, nary
+from autocalc._ops._out import apply_out
+from autocalc._ops.filled import arange
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import number
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError, ShapeError
 
-prod = nary("prod", saves="a")
-
-
-@prod.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    """Dx_i = the product of the others, without a division by zero.
-
-    P is the product of what is not 0, S the sum of what is 0: of value 0, but it
-    carries the second derivative.  By how many zeros there are:
-    none: P / x_i; one: P at the zero, S P / x_i elsewhere; two: (S - x_i) P at the
-    zeros; and 0 in all other places.
-    """
-    (a,) = n.saved
-    axes, keepdim = n.attributes
-    zero, one, two = (k.constant(value, a) for value in (0, 1, 2))
-    is_zero = k.compare(a, zero, "eq")
-    count = k.sum(k.where(is_zero, one, zero), axes, True)
-    none, single = k.compare(count, zero, "eq"), k.compare(count, one, "eq")
-    pair = k.compare(count, two, "eq")
-    safe = k.where(is_zero, one, a)
-    rest = k.prod(safe, axes, True)
-    zeros = k.sum(k.where(is_zero, a, zero), axes, True)
-    at_zero = k.where(single, rest, k.where(pair, k.mul(k.sub(zeros, a), rest), zero))
-    factor = k.where(none, rest, k.where(single, k.mul(zeros, rest), zero))
-    slope = k.where(is_zero, at_zero, k.div(factor, safe))
-    return k.mul(spread(k, g, n.shapes[0], axes, keepdim), slope)
+cumsum_op = nary("cumsum")
 
 
-cumsum = nary("cumsum")
-
-
-@cumsum.vjp
+@cumsum_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     axis, reverse = n.attributes
     return k.cumsum(g, axis, not reverse)
 
 
-cumprod = nary("cumprod", saves="a")
+def cumsum(
+    input: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None
+) -> Tensor:
+    """Return y_i = x_1 + ... + x_i along `dim`; of integers in int64.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cumsum(ac.tensor([1, 2, 3]), 0)
+    tensor([1, 3, 6])
+    """
+    return apply_out(
+        "cumsum", _scan("cumsum", cumsum_op, input, dim, dtype, (False,)), out
+    )
 
 
-@cumprod.vjp
+cumprod_op = nary("cumprod", saves="a")
+
+
+@cumprod_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     """Dx_i = sum over j >= i of g_j y_j / x_i.
 
@@ -96,4 +102,161 @@ def _cumprod_slope(k: Any, a: Any, g: Any, axis: int) -> Any:
     return k.permute(slope, tuple(back))
 
 
-argsort = nary("argsort", differentiable=False)
+def cumprod(
+    input: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None
+) -> Tensor:
+    """Return y_i = x_1 * ... * x_i along `dim`; of integers in int64."""
+    return apply_out(
+        "cumprod", _scan("cumprod", cumprod_op, input, dim, dtype, ()), out
+    )
+
+
+def _scan(
+    name: str,
+    operator: Operator,
+    input: Tensor,
+    dim: int,
+    dtype: DType | None,
+    attributes: tuple[bool, ...],
+) -> Tensor:
+    x = check_tensor(name, input)
+    x = x if dtype is None else cast(x, dtype)
+    axis = axis_of(name, dim, x.ndim)
+    if x.ndim == 0:
+        return view.clone(x) if x.is_floating_point() else cast(x, dtypes.int64)
+    return operator(x, axis, *attributes)
+
+
+Scanned = tuple[Tensor, Tensor]
+
+
+def cummax(input: Tensor, dim: int, *, out: Any = None) -> sorting.Ordered:
+    """Return the (values, indices) of the largest up to each place along `dim`.
+
+    Of equal ones the last; NaN counts as largest.
+    """
+    return apply_out("cummax", _running("cummax", input, dim, comparison.ge), out)
+
+
+def cummin(input: Tensor, dim: int, *, out: Any = None) -> sorting.Ordered:
+    """Return the (values, indices) of the smallest up to each place along `dim`."""
+    return apply_out("cummin", _running("cummin", input, dim, comparison.le), out)
+
+
+def _running(where: str, input: Tensor, dim: int, keeps: Any) -> sorting.Ordered:
+    """Let every place see 1, 2, 4 ... places back, until it has seen all."""
+    x = check_tensor(where, input)
+    axis = axis_of(where, dim, x.ndim)
+    if x.ndim == 0:
+        return sorting.Ordered(view.clone(x), sorting.argsort(x))
+    n = x.shape[axis]
+    line = (1,) * axis, (1,) * (x.ndim - axis - 1)
+    index = view.clone(
+        view.expand(view.reshape(arange(n), (*line[0], n, *line[1])), x.shape)
+    )
+    values, step = view.movedim(x.detach(), axis, 0), 1
+    index = view.movedim(index, axis, 0)
+    while step < n:
+        here, there = values[step:], values[:-step]
+        stays = keeps(here, there)
+        if x.is_floating_point():
+            stays = bitwise.bitwise_or(stays, comparison.isnan(here))
+        best = comparison.where_op(stays, here, there)
+        place = comparison.where_op(stays, index[step:], index[:-step])
+        values, index = (
+            joining.cat([values[:step], best]),
+            joining.cat([index[:step], place]),
+        )
+        step *= 2
+    index = view.clone(view.movedim(index, 0, axis))
+    return sorting.Ordered(indexing.gather(x, axis, index), index)
+
+
+def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
+    """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, the larger one taken out."""
+    x = check_tensor("logcumsumexp", input)
+    x = x if x.is_floating_point() else to_float(x)
+    axis = axis_of("logcumsumexp", dim, x.ndim)
+    if x.ndim == 0:
+        return apply_out("logcumsumexp", view.clone(x), out)
+    values, step = view.movedim(x, axis, 0), 1
+    while step < x.shape[axis]:
+        more = exponential.logaddexp(values[step:], values[:-step])
+        values, step = joining.cat([values[:step], more]), 2 * step
+    return apply_out("logcumsumexp", view.clone(view.movedim(values, 0, axis)), out)
+
+
+def diff(
+    input: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return x_{i+1} - x_i along `dim`, `n` times.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.diff(ac.tensor([1, 4, 9]))
+    tensor([3, 5])
+    """
+    x = check_tensor("diff", input)
+    if x.ndim == 0:
+        message = "diff: a tensor without dimensions has no neighbours."
+        raise ShapeError(message)
+    axis = axis_of("diff", dim, x.ndim)
+    if as_int("diff", "n", n) < 0:
+        message = f"diff: `n`={n}; it must be 0 or more."
+        raise ArgumentError(message)
+    if n == 0:
+        return apply_out("diff", view.clone(x), out)
+    ends = [one for one in (prepend, x, append) if one is not None]
+    x = joining.cat(ends, axis) if len(ends) > 1 else x
+    for _ in range(min(n, x.shape[axis] + 1)):
+        later, former = _but_first(x, axis), _but_last(x, axis)
+        if later.shape != former.shape:
+            return apply_out("diff", view.clone(former), out)
+        unequal = x.dtype is dtypes.bool_
+        x = (bitwise.bitwise_xor if unequal else arithmetic.sub_op)(later, former)
+    return apply_out("diff", x, out)
+
+
+def trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
+) -> Tensor:
+    """Return the integral of `y` along `dim` by the trapezoidal rule.
+
+    Over the places `x`, or over places `dx` (by default 1) apart.
+    """
+    values = check_tensor("trapezoid", y)
+    if x is not None and dx is not None:
+        message = f"trapezoid: both `x` and `dx`={dx} are given; give one."
+        raise ArgumentError(message)
+    if values.ndim == 0:
+        message = "trapezoid: a tensor without dimensions has no neighbours."
+        raise ShapeError(message)
+    axis = axis_of("trapezoid", dim, values.ndim)
+    later, former = _but_first(values, axis), _but_last(values, axis)
+    width: Any = number("trapezoid", "dx", 1.0 if dx is None else dx)
+    if x is not None:
+        width = diff(check_tensor("trapezoid", x), dim=-1 if x.ndim == 1 else dim)
+        if x.ndim == 1:
+            width = view.reshape(width, (-1, *[1] * (values.ndim - axis - 1)))
+    areas = arithmetic.mul(arithmetic.add_op(later, former), width)
+    return arithmetic.mul(reduction.sum(areas, axis), 0.5)
+
+
+trapz = trapezoid
+
+
+def _but_first(x: Tensor, axis: int) -> Tensor:
+    place = (*[slice(None)] * axis, slice(1, None))
+    return x[place]
+
+
+def _but_last(x: Tensor, axis: int) -> Tensor:
+    place = (*[slice(None)] * axis, slice(None, -1))
+    return x[place]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops._fill import empty
+from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.dtypes import DType
 

@@ -12,7 +12,7 @@ from autocalc._graph._anomaly import AnomalyWalk
 from autocalc._graph._node import Leaf, Node, Output
 from autocalc._graph._walk import Walk, reaching, target
 from autocalc._kernels.table import TABLE
-from autocalc._ops import shape as views
+from autocalc._ops import view
 from autocalc._ops._tensors import Tensors as TensorKernels
 from autocalc._tensor import Retain, Tensor, make, node_and_slot
 from autocalc.autograd import _anomaly
@@ -346,7 +346,7 @@ class _Recorded(TensorKernels):
         # A view of each input stands between it and its own history: the walk must not
         # reach one input through another.
         inputs = tuple(
-            views.reshape_view(t, t.shape) if t is not None and t.requires_grad else t
+            view.reshape_view(t, t.shape) if t is not None and t.requires_grad else t
             for t in inputs
         )
         outs = self._decomposed(TABLE[name])(*inputs, *attributes)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from autocalc._graph._grad_mode import enable_grad
-from autocalc._ops.creation import eye, ones_like, zeros, zeros_like
-from autocalc._ops.functional.joining import stack
-from autocalc._ops.functional.shapes import clone, reshape
+from autocalc._ops.filled import eye, ones_like, zeros, zeros_like
+from autocalc._ops.joining import stack
+from autocalc._ops.view import clone, reshape
 from autocalc._tensor import Tensor
 from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError

@@ -9,7 +9,7 @@ V tokens.
 from __future__ import annotations
 
 from autocalc import nn
-from autocalc._ops.creation import zeros
+from autocalc._ops.filled import zeros
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn import functional, init

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from autocalc._ops import elementwise
+from autocalc._ops import activations, trigonometric
+from autocalc._ops._checks import check_approximate
 from autocalc._tensor import Tensor
 from autocalc.nn import functional
-from autocalc.nn._checks import check_approximate
 from autocalc.nn._module import Module
 
 
@@ -37,7 +37,7 @@ class Tanh(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return tanh(x)."""
-        return elementwise.tanh(input)
+        return trigonometric.tanh(input)
 
 
 class Sigmoid(Module):
@@ -45,7 +45,7 @@ class Sigmoid(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return 1 / (1 + exp(-x))."""
-        return elementwise.sigmoid(input)
+        return activations.sigmoid(input)
 
 
 class SiLU(Module):

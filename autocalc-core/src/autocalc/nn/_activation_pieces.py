@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from autocalc._ops.creation import full
+from autocalc._ops._checks import check_sizes
+from autocalc._ops.filled import full
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import functional
-from autocalc.nn._checks import check_sizes
 from autocalc.nn._module import Module
 from autocalc.nn._parameter import Parameter
 

@@ -3,19 +3,18 @@
 
 from __future__ import annotations
 
-from autocalc._ops import functional
+from autocalc._ops import joining, logical, matmul, reduction, view
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops.creation import empty, zeros
+from autocalc._ops._checks import check_flag, check_probability, check_sizes
+from autocalc._ops.filled import empty, zeros
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, ShapeError
-from autocalc.nn import _init
-from autocalc.nn._checks import check_flag, check_probability, check_sizes
-from autocalc.nn._functions import _multihead as multihead
-from autocalc.nn._functions._multihead import Heads, Projections
+from autocalc.nn import _init, _multihead
 from autocalc.nn._linear import Linear
 from autocalc.nn._module import Module
+from autocalc.nn._multihead import Heads, Projections
 from autocalc.nn._parameter import Parameter
 
 
@@ -207,24 +206,24 @@ class MultiheadAttention(Module):
             q, k, key_padding_mask, attn_mask, is_causal, need_weights
         )
         weights = self._projections()
-        heads, mask = self._with_extra_keys(*multihead.project(q, k, v, weights), mask)
+        heads, mask = self._with_extra_keys(*_multihead.project(q, k, v, weights), mask)
         p = self.dropout if self.training else 0.0
-        out, found = multihead.attend(heads, mask, causal, p, need_weights)
-        out = functional.linear(multihead.join(out), weights.out, weights.out_bias)
+        out, found = _multihead.attend(heads, mask, causal, p, need_weights)
+        out = matmul.linear(_multihead.join(out), weights.out, weights.out_bias)
         if found is not None and average_attn_weights:
-            found = functional.mean(found, 1)
+            found = reduction.mean(found, 1)
         if single:
-            out = functional.squeeze(out, 0)
-            found = None if found is None else functional.squeeze(found, 0)
+            out = view.squeeze(out, 0)
+            found = None if found is None else view.squeeze(found, 0)
         elif not self.batch_first:
-            out = functional.permute(out, (1, 0, 2))
+            out = view.permute(out, (1, 0, 2))
         return out, found
 
     def _sequences(self, x: Tensor, single: bool) -> Tensor:
         """Return ``[B, S, features]``."""
         if single:
-            return functional.unsqueeze(x, 0)
-        return x if self.batch_first else functional.permute(x, (1, 0, 2))
+            return view.unsqueeze(x, 0)
+        return x if self.batch_first else view.permute(x, (1, 0, 2))
 
     def _check(self, query: Tensor, key: Tensor, value: Tensor) -> bool:
         """Raise unless the inputs fit; return whether they are single sequences."""
@@ -264,14 +263,14 @@ class MultiheadAttention(Module):
         extra = self.bias_k is not None or self.add_zero_attn
         causal = is_causal and not need_weights and not extra
         if is_causal and attn_mask is None and not causal:
-            attn_mask = functional.logical_not(multihead.causal_mask(queries, keys))
-        padded = multihead.allowed("key_padding_mask", key_padding_mask)
-        mask = multihead.padding(padded, batch, keys)
+            attn_mask = logical.logical_not(_multihead.causal_mask(queries, keys))
+        padded = _multihead.allowed("key_padding_mask", key_padding_mask)
+        mask = _multihead.padding(padded, batch, keys)
         if causal:
             return mask, True
-        seen = multihead.allowed("attn_mask", attn_mask)
-        seen = multihead.scores_mask(seen, batch, self.num_heads, queries, keys)
-        return multihead.both(mask, seen), False
+        seen = _multihead.allowed("attn_mask", attn_mask)
+        seen = _multihead.scores_mask(seen, batch, self.num_heads, queries, keys)
+        return _multihead.both(mask, seen), False
 
     def _projections(self) -> Projections:
         apart = None
@@ -291,12 +290,12 @@ class MultiheadAttention(Module):
         """Split into heads; add the keys and values that are asked for."""
         if self.bias_k is not None and self.bias_v is not None:
             shape = (k.shape[0], 1, self.embed_dim)
-            k = functional.cat([k, functional.expand(self.bias_k, shape)], 1)
-            v = functional.cat([v, functional.expand(self.bias_v, shape)], 1)
-            mask = multihead.with_one_more_key(mask)
-        heads = [multihead.split(x, self.num_heads) for x in (q, k, v)]
+            k = joining.cat([k, view.expand(self.bias_k, shape)], 1)
+            v = joining.cat([v, view.expand(self.bias_v, shape)], 1)
+            mask = _multihead.with_one_more_key(mask)
+        heads = [_multihead.split(x, self.num_heads) for x in (q, k, v)]
         if self.add_zero_attn:
             zero = zeros(k.shape[0], self.num_heads, 1, self.head_dim, dtype=k.dtype)
-            heads[1:] = [functional.cat([x, zero], 2) for x in heads[1:]]
-            mask = multihead.with_one_more_key(mask)
+            heads[1:] = [joining.cat([x, zero], 2) for x in heads[1:]]
+            mask = _multihead.with_one_more_key(mask)
         return Heads(*heads), mask

@@ -7,14 +7,15 @@ from typing import ClassVar
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops.creation import empty, ones, tensor, zeros
+from autocalc._ops._checks import check_sizes
+from autocalc._ops._spatial import batched, unbatched
+from autocalc._ops.creation import tensor
+from autocalc._ops.filled import empty, ones, zeros
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType, int64
 from autocalc.errors import ShapeError
 from autocalc.nn import _init, functional
-from autocalc.nn._checks import check_sizes
-from autocalc.nn._functions._sizes import batched, unbatched
 from autocalc.nn._module import Module
 from autocalc.nn._parameter import Parameter
 

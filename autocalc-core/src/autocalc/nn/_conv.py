@@ -7,14 +7,14 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from autocalc._ops.creation import empty
+from autocalc._ops._spatial import sizes_of
+from autocalc._ops.filled import empty
+from autocalc._ops.padding import bordered
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import _init, functional
-from autocalc.nn._functions._borders import bordered
-from autocalc.nn._functions._sizes import sizes_of
 from autocalc.nn._module import Module
 from autocalc.nn._parameter import Parameter
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from autocalc._ops._spatial import sizes_of
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import functional
 from autocalc.nn._conv import ConvBase, Sizes
-from autocalc.nn._functions._sizes import sizes_of
 
 
 class _ConvTranspose(ConvBase):

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops.creation import empty
-from autocalc._ops.functional.embedding import refuse_sparse, row_number
+from autocalc._ops._checks import check_sizes
+from autocalc._ops.embedding import refuse_sparse, row_number
+from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ShapeError
 from autocalc.nn import _init, functional
-from autocalc.nn._checks import check_sizes
 from autocalc.nn._module import Module
 from autocalc.nn._parameter import Parameter
 

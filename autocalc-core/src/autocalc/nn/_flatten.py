@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._ops import functional
+from autocalc._ops import view
 from autocalc._tensor import Tensor
 from autocalc.nn._module import Module
 
@@ -25,7 +25,7 @@ class Flatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` with these dimensions merged."""
-        return functional.flatten(input, self.start_dim, self.end_dim)
+        return view.flatten(input, self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
         """Name the dimensions."""

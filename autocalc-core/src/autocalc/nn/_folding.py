@@ -16,12 +16,12 @@ from copy import deepcopy
 from typing import Any
 
 from autocalc._graph._grad_mode import is_grad_enabled, no_grad
-from autocalc._ops import elementwise, shape
+from autocalc._ops import arithmetic, view
+from autocalc._ops.batch_norm import scale_and_offset
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 from autocalc.nn._batch_norm import BatchNorm1d, BatchNorm2d
 from autocalc.nn._conv import Conv1d, Conv2d
-from autocalc.nn._functions._norms import scale_and_offset
 from autocalc.nn._parameter import Parameter
 
 #: Layers that can be folded; a subclass may have a `forward` of its own.
@@ -157,7 +157,7 @@ def _folded(conv: Any, norm: Any) -> tuple[Tensor, Tensor]:
         "batch_norm", statistics, norm.weight, norm.bias, norm.eps
     )
     column = (len(scale), *(1 for _ in conv.weight.shape[1:]))
-    weight = elementwise.mul(conv.weight, shape.reshape(scale, column))
+    weight = arithmetic.mul(conv.weight, view.reshape_op(scale, column))
     if conv.bias is not None:
-        offset = elementwise.add(offset, elementwise.mul(conv.bias, scale))
+        offset = arithmetic.add_op(offset, arithmetic.mul(conv.bias, scale))
     return weight, offset

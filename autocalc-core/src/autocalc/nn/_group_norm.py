@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from autocalc._ops._checks import check_sizes
+from autocalc._ops.batch_norm import check_groups
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import functional
-from autocalc.nn._checks import check_sizes
-from autocalc.nn._functions._norms import check_groups
 from autocalc.nn._scale import Scaled
 
 

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops.creation import eye
+from autocalc._ops.filled import eye
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, ShapeError

@@ -6,8 +6,9 @@ from __future__ import annotations
 import math
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops import functional
-from autocalc._ops.creation import empty, randperm, zeros
+from autocalc._ops import reduction, view
+from autocalc._ops.filled import empty, zeros
+from autocalc._ops.random_draws import randperm
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, ShapeError
@@ -44,8 +45,8 @@ def orthogonal_(
     with no_grad():
         drawn = normal_(empty(count, size, dtype=tensor.dtype), generator=generator)
         basis = _orthonormal(drawn)
-        matrix = basis if rows <= columns else functional.t(basis)
-        return tensor.copy_(functional.reshape(matrix, tensor.shape) * gain)
+        matrix = basis if rows <= columns else view.t(basis)
+        return tensor.copy_(view.reshape(matrix, tensor.shape) * gain)
 
 
 def _orthonormal(rows: Tensor) -> Tensor:
@@ -57,8 +58,8 @@ def _orthonormal(rows: Tensor) -> Tensor:
     for i in range(rows.shape[0]):
         row, before = rows[i : i + 1], rows[:i]
         for _ in range(2 if i else 0):
-            row = row - (row @ functional.t(before)) @ before
-        length = functional.sum(row * row) ** 0.5
+            row = row - (row @ view.t(before)) @ before
+        length = reduction.sum(row * row) ** 0.5
         rows[i : i + 1] = row / length
     return rows
 

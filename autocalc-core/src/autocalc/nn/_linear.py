@@ -6,13 +6,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops import functional
-from autocalc._ops.creation import empty
+from autocalc._ops import matmul
+from autocalc._ops._checks import check_sizes
+from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import _init
-from autocalc.nn._checks import check_sizes
 from autocalc.nn._module import Module
 from autocalc.nn._parameter import Parameter
 
@@ -88,7 +88,7 @@ class Linear(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return x W^T + b for x (..., in_features)."""
-        return functional.linear(input, self.weight, self.bias)
+        return matmul.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """Name the sizes."""

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from autocalc._ops._checks import check_reduction
 from autocalc._tensor import Tensor
 from autocalc.nn import functional
-from autocalc.nn._checks import check_reduction
 from autocalc.nn._module import Module
 
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from autocalc._graph._grad_mode import no_grad
+from autocalc._ops._checks import check_flag
 from autocalc._ops.typed_tensors import dtype_named
 from autocalc._tensor import RemovableHandle, Tensor, dtypes
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn import _state
-from autocalc.nn._checks import check_flag
 from autocalc.nn._hooks import Hook, Hooks, call_forward, register
 from autocalc.nn._tree import ModuleTree
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from autocalc._ops._checks import check_sizes
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import functional
-from autocalc.nn._checks import check_sizes
 from autocalc.nn._scale import Scaled
 
 

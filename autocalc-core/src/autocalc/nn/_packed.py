@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from autocalc._ops import functional
+from autocalc._ops import indexing, joining, view
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops.creation import full, tensor
+from autocalc._ops.creation import tensor
+from autocalc._ops.filled import full
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -82,9 +83,9 @@ def pad_sequence(
     for x in each:
         beside = full((length - x.shape[0], *x.shape[1:]), padding_value, dtype=x.dtype)
         rows.append(
-            functional.cat([x, beside] if padding_side == "right" else [beside, x], 0)
+            joining.cat([x, beside] if padding_side == "right" else [beside, x], 0)
         )
-    return functional.stack(rows, 0 if batch_first else 1)
+    return joining.stack(rows, 0 if batch_first else 1)
 
 
 def unpad_sequence(
@@ -165,8 +166,8 @@ def pack_padded_sequence(
     places = [
         order[i] * across + t * down for t, n in enumerate(sizes) for i in range(n)
     ]
-    rows = functional.reshape(x, (batch * steps, *x.shape[2:]))
-    data = functional.index_select(rows, 0, _numbers(places))
+    rows = view.reshape(x, (batch * steps, *x.shape[2:]))
+    data = indexing.index_select(rows, 0, _numbers(places))
     if enforce_sorted:
         return PackedSequence(data, _numbers(sizes))
     back = sorted(range(batch), key=lambda i: order[i])
@@ -225,11 +226,11 @@ def pad_packed_sequence(
         for t, i in _walk(steps, order, batch_first)
     ]
     padding = full((1, *data.shape[1:]), padding_value, dtype=data.dtype)
-    rows = functional.cat([data, padding], 0)
-    out = functional.index_select(rows, 0, _numbers(places))
+    rows = joining.cat([data, padding], 0)
+    out = indexing.index_select(rows, 0, _numbers(places))
     shape = (batch, steps) if batch_first else (steps, batch)
     lengths = [sum(n > i for n in sizes) for i in order]
-    return functional.reshape(out, (*shape, *data.shape[1:])), _numbers(lengths)
+    return view.reshape(out, (*shape, *data.shape[1:])), _numbers(lengths)
 
 
 def _walk(steps: int, order: Sequence[int], batch_first: bool) -> list[tuple[int, int]]:

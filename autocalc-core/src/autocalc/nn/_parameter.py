@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops.creation import empty
+from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from autocalc._ops._checks import check_flag
+from autocalc._ops._spatial import sizes_of
 from autocalc._tensor import Tensor
 from autocalc.nn import functional
-from autocalc.nn._checks import check_flag
-from autocalc.nn._functions._sizes import sizes_of
 from autocalc.nn._module import Module
 
 Sizes = int | tuple[int, ...]

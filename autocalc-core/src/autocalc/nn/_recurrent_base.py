@@ -8,22 +8,17 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autocalc._ops import functional
+from autocalc._ops import indexing, joining, view
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops.creation import empty, zeros
+from autocalc._ops._checks import check_flag, check_probability, check_sizes
+from autocalc._ops.dropout import dropout as drop
+from autocalc._ops.filled import empty, zeros
+from autocalc._ops.recurrent import States, Weights, layer, packed_layer
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.nn import _init
-from autocalc.nn._checks import check_flag, check_probability, check_sizes
-from autocalc.nn._functions._dropout import dropout as drop
-from autocalc.nn._functions._recurrent import (
-    States,
-    Weights,
-    layer,
-    packed_layer,
-)
 from autocalc.nn._module import Module
 from autocalc.nn._packed import PackedSequence
 from autocalc.nn._parameter import Parameter
@@ -180,16 +175,16 @@ class RNNBase(Module):
         single = self._check_input(input)
         x: Tensor = input
         if single:
-            x = functional.unsqueeze(x, 1)
+            x = view.unsqueeze(x, 1)
         elif self.batch_first:
-            x = functional.permute(x, (1, 0, 2))
+            x = view.permute(x, (1, 0, 2))
         first = self._first_states(x, x.shape[1], hx, single)
         x, last = self._run(x, first)
         if single:
-            x = functional.squeeze(x, 1)
-            last = tuple(functional.squeeze(s, 1) for s in last)
+            x = view.squeeze(x, 1)
+            last = tuple(view.squeeze(s, 1) for s in last)
         elif self.batch_first:
-            x = functional.permute(x, (1, 0, 2))
+            x = view.permute(x, (1, 0, 2))
         return x, last if self.mode == "LSTM" else last[0]
 
     def _forward_packed(
@@ -201,10 +196,10 @@ class RNNBase(Module):
         sizes = batch_sizes.tolist()
         first = self._first_states(x, sizes[0], hx, False)
         if hx is not None and order is not None:
-            first = tuple(functional.index_select(s, 1, order) for s in first)
+            first = tuple(indexing.index_select(s, 1, order) for s in first)
         x, last = self._run(x, first, sizes)
         if back is not None:
-            last = tuple(functional.index_select(s, 1, back) for s in last)
+            last = tuple(indexing.index_select(s, 1, back) for s in last)
         return input._replace(data=x), last if self.mode == "LSTM" else last[0]
 
     def _run(
@@ -226,8 +221,8 @@ class RNNBase(Module):
                     half, ended = packed_layer(self.mode, x, sizes, *rest)
                 halves.append(half)
                 last.append(ended)
-            x = halves[0] if len(halves) == 1 else functional.cat(halves, -1)
-        return x, tuple(functional.stack(list(s)) for s in zip(*last, strict=True))
+            x = halves[0] if len(halves) == 1 else joining.cat(halves, -1)
+        return x, tuple(joining.stack(list(s)) for s in zip(*last, strict=True))
 
     def _check_input(self, input: Tensor) -> bool:
         """Raise unless the input fits; return whether it is one sequence alone."""
@@ -283,7 +278,7 @@ class RNNBase(Module):
                     f"layers * directions{'' if single else ', batch'}, features."
                 )
                 raise ShapeError(message)
-            states.append(functional.unsqueeze(state, 1) if single else state)
+            states.append(view.unsqueeze(state, 1) if single else state)
         return tuple(states)
 
     def extra_repr(self) -> str:

@@ -6,17 +6,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops import functional
+from autocalc._ops import view
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops.creation import empty, zeros
+from autocalc._ops._checks import check_flag, check_sizes
+from autocalc._ops.filled import empty, zeros
+from autocalc._ops.recurrent import States, Weights, layer
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import one_of
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn import _init
-from autocalc.nn._checks import check_flag, check_sizes
-from autocalc.nn._functions._recurrent import States, Weights, layer
 from autocalc.nn._module import Module
 from autocalc.nn._parameter import Parameter
 from autocalc.nn._recurrent_base import GATES, check_nonlinearity
@@ -83,10 +83,10 @@ class RNNCellBase(Module):
                 for word, state in zip(("h", "c"), given, strict=False)
             )
         weights = Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        x = functional.unsqueeze(x, 0)
+        x = view.unsqueeze(x, 0)
         _, last = layer(self.mode, x, weights, first, False)
         if input.ndim == 1:
-            return tuple(functional.squeeze(s, 0) for s in last)
+            return tuple(view.squeeze(s, 0) for s in last)
         return last
 
     def _batched(
@@ -103,7 +103,7 @@ class RNNCellBase(Module):
                 f"or ({size},) without a batch."
             )
             raise ShapeError(message)
-        return functional.unsqueeze(x, 0) if x.ndim == 1 else x
+        return view.unsqueeze(x, 0) if x.ndim == 1 else x
 
     def extra_repr(self) -> str:
         """Name the sizes."""

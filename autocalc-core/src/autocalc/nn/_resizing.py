@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._ops._checks import check_number
 from autocalc._tensor import Tensor
 from autocalc.nn import functional
-from autocalc.nn._checks import check_number
 from autocalc.nn._module import Module
 
 Sizes = int | tuple[int, ...]

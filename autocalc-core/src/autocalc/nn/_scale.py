@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._ops.creation import empty
+from autocalc._ops.filled import empty
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import _init
 from autocalc.nn._module import Module

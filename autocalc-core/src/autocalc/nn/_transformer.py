@@ -7,16 +7,16 @@ import copy
 import math
 from typing import Any
 
-from autocalc._ops import functional as functional_of_tensors
+from autocalc._ops import masking
+from autocalc._ops._checks import check_sizes
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.nn import _init, functional
-from autocalc.nn._checks import check_sizes
 from autocalc.nn._container import ModuleList
-from autocalc.nn._functions._multihead import causal_mask
 from autocalc.nn._module import Module
+from autocalc.nn._multihead import causal_mask
 from autocalc.nn._norm import LayerNorm
 from autocalc.nn._transformer_layers import (
     Activation,
@@ -284,5 +284,5 @@ class Transformer(Module):
         if sz < 0:
             message = f"generate_square_subsequent_mask: `sz` is {sz}; give 0 or more."
             raise ArgumentError(message)
-        mask = functional_of_tensors.where(causal_mask(sz, sz), 0.0, -math.inf)
+        mask = masking.where(causal_mask(sz, sz), 0.0, -math.inf)
         return mask if dtype is None else mask.to(dtype)

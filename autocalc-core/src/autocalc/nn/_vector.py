@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops import functional
+from autocalc._ops import joining, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
 from autocalc.errors import ShapeError
@@ -22,8 +22,8 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     >>> ac.nn.utils.parameters_to_vector(layer.parameters()).shape
     (8,)
     """
-    flat = [functional.reshape(p, (-1,)) for p in parameters]
-    return functional.cat(flat)
+    flat = [view.reshape(p, (-1,)) for p in parameters]
+    return joining.cat(flat)
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
@@ -47,5 +47,5 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     with no_grad():
         for p in params:
             stop = start + p.numel()
-            p.copy_(functional.reshape(vec.detach()[start:stop], p.shape))
+            p.copy_(view.reshape(vec.detach()[start:stop], p.shape))
             start = stop

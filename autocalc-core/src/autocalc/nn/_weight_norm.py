@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from autocalc._ops import elementwise, functional
+from autocalc._ops import arithmetic, reduction
 from autocalc._tensor import RemovableHandle, Tensor
 from autocalc.errors import DimensionError, ModuleError
 from autocalc.nn._module import Module
@@ -29,14 +29,14 @@ class _WeightNorm:
         """Return |v|, over all dimensions but `dim`."""
         axes = tuple(i for i in range(v.ndim) if i != self.dim)
         if not axes:  # one dimension, and it stays: each element for itself
-            return elementwise.abs(v)
-        total = functional.sum(v * v, axes, self.dim is not None)
-        return elementwise.sqrt_zero_grad(total)
+            return arithmetic.abs(v)
+        total = reduction.sum(v * v, axes, self.dim is not None)
+        return reduction.sqrt_zero_grad(total)
 
     def weight(self, module: Module) -> Tensor:
         """Return g * v / |v|."""
         g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
-        return elementwise.mul(v, elementwise.div(g, self.length(v)))
+        return arithmetic.mul(v, arithmetic.div_op(g, self.length(v)))
 
     def __call__(self, module: Module, args: Any) -> None:
         """Set the weight: the hook."""

@@ -1,48 +1,50 @@
 # SPDX-License-Identifier: MIT
 """What modules compute, as functions: everything is an argument."""
 
-from autocalc._ops.functional import embedding, layer_norm, linear, rms_norm
-from autocalc._ops.functional.attention import scaled_dot_product_attention
-from autocalc._ops.functional.rotary import rotary_embedding
-from autocalc.nn._functions._bilinear import (
-    bilinear,
+from autocalc._ops.activations import (
+    gelu,
+    glu,
+    logsigmoid,
+    mish,
+    sigmoid,
+    silu,
+    softplus,
+    softsign,
+    tanhshrink,
 )
-from autocalc.nn._functions._classification_losses import (
+from autocalc._ops.attention import scaled_dot_product_attention
+from autocalc._ops.batch_norm import (
+    batch_norm,
+    batch_norm_relu,
+    group_norm,
+    instance_norm,
+)
+from autocalc._ops.classification_losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     cross_entropy,
     kl_div,
     nll_loss,
 )
-from autocalc.nn._functions._conv import (
-    conv1d,
-    conv2d,
-    conv_transpose1d,
-    conv_transpose2d,
+from autocalc._ops.conv import conv1d, conv2d, conv_transpose1d, conv_transpose2d
+from autocalc._ops.distance import cosine_similarity, normalize, pairwise_distance
+from autocalc._ops.dropout import dropout, dropout2d
+from autocalc._ops.embedding import embedding, one_hot
+from autocalc._ops.embedding_bag import embedding_bag
+from autocalc._ops.layer_norm import layer_norm, rms_norm
+from autocalc._ops.matmul import bilinear, linear
+from autocalc._ops.padding import pad
+from autocalc._ops.pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    avg_pool1d,
+    avg_pool2d,
+    max_pool1d,
+    max_pool2d,
 )
-from autocalc.nn._functions._distances import (
-    cosine_similarity,
-    normalize,
-    pairwise_distance,
-)
-from autocalc.nn._functions._dropout import (
-    dropout,
-    dropout2d,
-)
-from autocalc.nn._functions._embedding_bag import (
-    embedding_bag,
-)
-from autocalc.nn._functions._norms import (
-    batch_norm,
-    batch_norm_relu,
-    group_norm,
-    instance_norm,
-)
-from autocalc.nn._functions._pad import (
-    one_hot,
-    pad,
-)
-from autocalc.nn._functions._piecewise import (
+from autocalc._ops.rectifiers import (
     celu,
     elu,
     hardsigmoid,
@@ -55,17 +57,7 @@ from autocalc.nn._functions._piecewise import (
     relu_,
     selu,
 )
-from autocalc.nn._functions._pooling import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_max_pool1d,
-    adaptive_max_pool2d,
-    avg_pool1d,
-    avg_pool2d,
-    max_pool1d,
-    max_pool2d,
-)
-from autocalc.nn._functions._regression_losses import (
+from autocalc._ops.regression_losses import (
     cosine_embedding_loss,
     huber_loss,
     l1_loss,
@@ -73,30 +65,11 @@ from autocalc.nn._functions._regression_losses import (
     smooth_l1_loss,
     triplet_margin_loss,
 )
-from autocalc.nn._functions._resizing import (
-    interpolate,
-    pixel_shuffle,
-    pixel_unshuffle,
-)
-from autocalc.nn._functions._smooth import (
-    gelu,
-    glu,
-    log_softmax,
-    logsigmoid,
-    mish,
-    sigmoid,
-    silu,
-    softmax,
-    softmin,
-    softplus,
-    softsign,
-    tanh,
-    tanhshrink,
-)
-from autocalc.nn._functions._unfolding import (
-    fold,
-    unfold,
-)
+from autocalc._ops.resizing import interpolate, pixel_shuffle, pixel_unshuffle
+from autocalc._ops.rotary import rotary_embedding
+from autocalc._ops.softmax import log_softmax, softmax, softmin
+from autocalc._ops.trigonometric import tanh
+from autocalc._ops.unfolding import fold, unfold
 
 __all__ = [
     "adaptive_avg_pool1d",

@@ -350,7 +350,7 @@ def _like(x: Tensor | None, values: Array) -> Tensor:
 
 def _random_like(y: Tensor, seed: int) -> Tensor:
     """Return reproducible random values, away from 0, that require a gradient."""
-    from autocalc._ops.creation import rand
+    from autocalc._ops.random_draws import rand
 
     values = rand(y.shape, dtype=y.dtype, generator=Generator().manual_seed(seed))
     return (values + 0.5).requires_grad_(y.requires_grad)

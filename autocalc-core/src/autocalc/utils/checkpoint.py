@@ -13,7 +13,7 @@ from typing import Any
 from autocalc._dispatch._state import current
 from autocalc._graph._grad_mode import enable_grad
 from autocalc._graph._node import Leaf, Node, Output, next_serial
-from autocalc._ops.shape import reshape_view
+from autocalc._ops.view import reshape_view
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.generator import default_generator
 from autocalc.autograd import grad

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""The mean, the sum or nothing of the losses of single elements."""
+
+from __future__ import annotations
+
+import warnings
+
+from autocalc._ops import reduction as reduction_ops
+from autocalc._ops._arguments import check_tensor
+from autocalc._tensor import Tensor
+from autocalc.errors import AutocalcWarning, ShapeError
+
+
+def reduced(values: Tensor, reduction: str) -> Tensor:
+    """Return the mean, the sum, or the values themselves."""
+    if reduction == "mean":
+        return reduction_ops.mean(values)
+    return reduction_ops.sum(values) if reduction == "sum" else values
+
+
+def broadcast_with_warning(where: str, input: Tensor, target: Tensor) -> None:
+    """Warn of shapes that differ."""
+    check_tensor(where, input), check_tensor(where, target)
+    if input.shape != target.shape:
+        warnings.warn(
+            f"{where}: `input` has shape {input.shape}, `target` {target.shape}; they "
+            f"are broadcast, which is rarely what is meant. Reshape one of them.",
+            AutocalcWarning,
+            stacklevel=3,
+        )
+
+
+def same_shape(where: str, input: Tensor, target: Tensor) -> None:
+    """Raise if shapes differ."""
+    check_tensor(where, input), check_tensor(where, target)
+    if input.shape != target.shape:
+        message = (
+            f"{where}: `input` has shape {input.shape}, `target` {target.shape}; they "
+            f"must be equal."
+        )
+        raise ShapeError(message)

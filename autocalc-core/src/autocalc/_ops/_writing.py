@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Write into a tensor in place: when that may happen, and what it records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._state import current
+from autocalc._graph._node import Leaf
+from autocalc._ops import _partial_writes, view
+from autocalc._ops._arguments import check_tensor, numbers_only
+from autocalc._ops._coerce import as_operand
+from autocalc._ops._view_tracker import base_of, follow, steps
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
+
+
+def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
+    """Return whether the write must be recorded; raise if it may not happen."""
+    a = x._array
+    if 0 in a.strides and _repeats(a):
+        message = (
+            f"{where}: the tensor of shape {x.shape} is expanded: several of its "
+            f"elements are one place in memory. clone() it before the write."
+        )
+        raise ArgumentError(message)
+    base = base_of(x)
+    recorded = current().grad and (
+        x._edge is not None
+        or base._edge is not None
+        or (isinstance(other, Tensor) and other._edge is not None)
+    )
+    if recorded:
+        _check_history(where, x, base)
+        if x._edge is None and base._edge is not None:
+            follow(x)  # the view was made while nothing was recorded
+    return recorded
+
+
+def _repeats(a: Any) -> bool:
+    """Return whether several elements are one place in memory."""
+    steps = zip(a.strides, a.shape, strict=True)
+    return a.size > 0 and any(stride == 0 and n > 1 for stride, n in steps)
+
+
+def _check_history(where: str, x: Tensor, base: Tensor) -> None:
+    """Raise if a recorded write into `x` could not be given its gradient."""
+    if x._edge.__class__ is Leaf or base._edge.__class__ is Leaf:
+        what = "a leaf" if base is x else f"a view of a leaf of shape {base.shape}, one"
+        message = (
+            f"{where}: {what} of shape {x.shape} that requires a gradient cannot be "
+            f"changed in place while gradients are recorded. Do it under ac.no_grad(), "
+            f"or use the operation that returns a new tensor."
+        )
+        raise GradError(message)
+    expanded = base is not x and any(
+        op.name == "expand" for op, *_ in steps(x._view[1])
+    )
+    if expanded or (base._view is not None and base._view.opaque):
+        message = (
+            f"{where}: the tensor of shape {x.shape} shares its memory with another by "
+            f"expand() or by a Function that returned its input, so that a write has "
+            f"no gradient. clone() it before the write."
+        )
+        raise GradError(message)
+
+
+def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
+    """Make `x` hold `result`, and lead to what made it if that is recorded."""
+    if result.shape != x.shape:
+        message = (
+            f"{where}: the result has shape {result.shape}, which does not fit into "
+            f"the tensor of shape {x.shape}."
+        )
+        raise ShapeError(message)
+    if result.is_floating_point() and not x.is_floating_point():
+        message = (
+            f"{where}: the result has dtype {result.dtype.name}, which cannot be "
+            f"stored in {x.dtype.name}; convert the tensor first."
+        )
+        raise DTypeError(message)
+    converted = as_operand(result, x.dtype)
+    arrays.copy(converted._array, into=x._array)
+    x._cell().count += 1
+    if recorded:
+        # A rule that saved its output holds `result`'s memory, which nobody else has.
+        _partial_writes.record_write(x, converted._edge)
+    return x
+
+
+def copy_(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
+    """Take over the values of `src`, broadcast and converted."""
+    recorded = check_writable(where, x, src)
+    if not isinstance(src, Tensor):
+        return fill_(x, src)
+    if recorded:
+        source = src if src.shape == x.shape else view.expand(src, x.shape)
+        converted = as_operand(source, x.dtype)
+        shared = arrays.may_overlap(converted._array, x._array)
+        if shared or base_of(x) is x:  # a whole tensor leads to a node of its own
+            converted = view.clone(converted)
+        return write(where, x, converted, recorded)
+    a, b = x._array, src._array
+    if a.shape != b.shape:
+        b = view.expand(src.detach(), x.shape)._array
+    arrays.copy(arrays.copy(b) if arrays.may_overlap(a, b) else b, into=a)
+    x._cell().count += 1
+    return x
+
+
+def fill_(x: Tensor, value: Any) -> Tensor:
+    """Set every element to `value`."""
+    recorded = check_writable("fill_", x)
+    if isinstance(value, Tensor):
+        return copy_(x, value)
+    number = constant(numbers_only("fill_", value), x._array.dtype)
+    if x._array.flags.c_contiguous:
+        arrays.fill(number, into=x._array)
+    else:
+        arrays.copy(number, into=x._array)
+    x._cell().count += 1
+    if recorded:
+        _partial_writes.record_write(x, None)
+    return x
+
+
+def into(input: Tensor, result: Tensor, where: str) -> Tensor:
+    """Write `result` into `input`; return `input`."""
+    recorded = check_writable(where, input)
+    return write(where, input, result, recorded)
+
+
+def maybe_into(
+    input: Tensor, function: Callable[[Tensor], Tensor], inplace: bool, where: str
+) -> Tensor:
+    """Return function(input); with `inplace`, in the memory of `input`."""
+    if not inplace:
+        return function(input)
+    check_tensor(where, input)
+    # The backward rules read the input, which is about to be overwritten.
+    kept = view.clone(input) if input.requires_grad else input
+    return into(input, function(kept), where)

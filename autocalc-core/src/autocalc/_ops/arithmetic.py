@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: MIT
+"""Sums, products, quotients, powers, remainders, signs."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from autocalc._ops import rounding
+from autocalc._ops._arguments import Operand, check_tensor
+from autocalc._ops._coerce import cast, coerce
+from autocalc._ops._op import Binary, Unary, binary, unary
+from autocalc._ops._out import apply_out, copy_to_out
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import ArgumentError, DTypeError
+
+add_op = binary("add", "x + y")
+
+
+@add_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return (
+        k.sum_to(g, n.shapes[0]) if n.needs(0) else None,
+        k.sum_to(g, n.shapes[1]) if n.needs(1) else None,
+    )
+
+
+def add(
+    input: Operand, other: Operand, *, alpha: float = 1, out: Tensor | None = None
+) -> Tensor:
+    """Return input + alpha * other."""
+    if alpha != 1:
+        other = mul(other, alpha)
+    result = add_op(input, other)
+    return result if out is None else copy_to_out("add", result, out)
+
+
+sub_op = binary("sub", "x - y")
+
+
+@sub_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return (
+        k.sum_to(g, n.shapes[0]) if n.needs(0) else None,
+        k.sum_to(k.neg(g), n.shapes[1]) if n.needs(1) else None,
+    )
+
+
+def sub(
+    input: Operand, other: Operand, *, alpha: float = 1, out: Tensor | None = None
+) -> Tensor:
+    """Return input - alpha * other."""
+    if alpha != 1:
+        other = mul(other, alpha)
+    result = sub_op(input, other)
+    return result if out is None else copy_to_out("sub", result, out)
+
+
+def rsub(input: Tensor, other: Operand, *, alpha: float = 1) -> Tensor:
+    """Return other - alpha * input."""
+    scaled = input if alpha == 1 else mul(input, alpha)
+    return sub_op(other, scaled)
+
+
+mul = binary("mul", "x * y", saves="a:b b:a")
+
+
+@mul.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    a, b = n.saved
+    return (
+        k.sum_to(k.mul(g, b), n.shapes[0]) if n.needs(0) else None,
+        k.sum_to(k.mul(g, a), n.shapes[1]) if n.needs(1) else None,
+    )
+
+
+div_op = binary("div", "x / y", saves="a:b b", floats=True)
+
+
+@div_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    a, b = n.saved
+    over_b = k.div(g, b)
+    db = None
+    if n.needs(1):
+        db = k.sum_to(k.neg(k.div(k.mul(over_b, a), b)), n.shapes[1])
+    return k.sum_to(over_b, n.shapes[0]) if n.needs(0) else None, db
+
+
+def div(
+    input: Operand,
+    other: Operand,
+    *,
+    rounding_mode: str | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return input / other; "floor" or "trunc" rounds down or towards zero.
+
+    Raises
+    ------
+    ArgumentError
+        If `rounding_mode` is none of these.
+    KernelDataError
+        If integers are divided by zero with rounding.
+    """
+    if rounding_mode is None:
+        result = div_op(input, other)
+    elif rounding_mode == "floor":
+        result = floor_divide(input, other)
+    elif rounding_mode == "trunc":
+        result = _trunc_divide(*coerce("div", input, other))
+    else:
+        message = (
+            f'div: `rounding_mode` is {rounding_mode!r}; it must be None, "floor" or '
+            f'"trunc".'
+        )
+        raise ArgumentError(message)
+    return result if out is None else copy_to_out("div", result, out)
+
+
+def _trunc_divide(a: Tensor, b: Tensor) -> Tensor:
+    if a.is_floating_point():
+        return rounding.round_op(div_op(a, b), "trunc")
+    return floor_divide(sub_op(a, fmod(a, b)), b)
+
+
+pow_op = binary("pow", "x to the power y", saves="out:b a b")
+
+
+@pow_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    y, a, b = n.saved
+    one, zero = k.constant(1, g), k.constant(0, g)
+    da = db = None
+    if n.needs(0):
+        # b * a^(b-1), and 0 where b is 0 also at a = 0, where a^-1 would give inf * 0
+        slope = k.mul(b, k.pow(a, k.sub(b, one)))
+        slope = k.where(k.compare(b, zero, "eq"), zero, slope)
+        da = k.sum_to(k.mul(g, slope), n.shapes[0])
+    if n.needs(1):
+        # y * log(a), and 0 where a = 0 and b >= 0: the limit, where log gives -inf
+        limit = k.where(k.compare(b, zero, "ge"), one, a)
+        log_a = k.log(k.where(k.compare(a, zero, "eq"), limit, a))
+        db = k.sum_to(k.mul(k.mul(g, y), log_a), n.shapes[1])
+    return da, db
+
+
+def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Return x to the power y, element by element; shapes broadcast."""
+    result: Tensor = pow_op(input, exponent)
+    return result if out is None else copy_to_out("pow", result, out)
+
+
+def float_power(
+    input: Operand, exponent: Operand, *, out: Tensor | None = None
+) -> Tensor:
+    """Return x to the power y, in float64."""
+    x, y = coerce("float_power", input, exponent)
+    result = pow_op(cast(x, dtypes.float64), cast(y, dtypes.float64))
+    return apply_out("float_power", result, out)
+
+
+neg = unary("neg", "-x", floats=False)
+
+
+@neg.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.neg(g)
+
+
+def positive(input: Tensor) -> Tensor:
+    """Return `input` itself; of booleans, an error."""
+    if check_tensor("positive", input).dtype is dtypes.bool_:
+        message = "positive: a tensor of bool has no sign; convert it with .long()."
+        raise DTypeError(message)
+    return input
+
+
+abs = unary("abs", "the absolute value", saves="a", floats=False)
+
+
+@abs.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (a,) = n.saved
+    zero = k.constant(0, g)
+    negative = k.where(k.compare(a, zero, "lt"), k.neg(g), g)
+    return k.where(k.compare(a, zero, "eq"), zero, negative)
+
+
+OperatorT = TypeVar("OperatorT", Unary, Binary)
+
+
+def flat(operator: OperatorT) -> OperatorT:
+    """Give an operator that is constant between its jumps the derivative 0."""
+
+    @operator.vjp
+    def _(k: Any, n: Any, g: Any) -> Any:
+        zeros = tuple(
+            k.zeros(shape, k.dtype(g)) if n.needs(i) else None
+            for i, shape in enumerate(n.shapes)
+        )
+        return zeros if len(zeros) > 1 else zeros[0]
+
+    return operator
+
+
+sign = flat(unary("sign", "1, 0 or -1 as x is positive, 0 or negative", floats=False))
+
+
+def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return x * x, element by element."""
+    x = check_tensor("square", input)
+    result = mul(x, x)
+    return result if out is None else copy_to_out("square", result, out)
+
+
+def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return 1 / x, element by element."""
+    result = div_op(1, check_tensor("reciprocal", input))
+    return result if out is None else copy_to_out("reciprocal", result, out)
+
+
+def _leftover(name: str, doc: str, mode: str) -> Binary:
+    """Make a - b * round(a / b): the quotient is constant between its jumps."""
+    operator = binary(name, doc, saves="a:b b:b")
+
+    @operator.vjp
+    def _(k: Any, n: Any, g: Any) -> Any:
+        db = None
+        if n.needs(1):
+            a, b = n.saved
+            whole = k.round(k.div(a, b), mode)
+            db = k.sum_to(k.neg(k.mul(g, whole)), n.shapes[1])
+        return k.sum_to(g, n.shapes[0]) if n.needs(0) else None, db
+
+    return operator
+
+
+floor_divide = flat(binary("floor_divide", "floor(x / y)"))
+
+
+fmod = _leftover("fmod", "x - y trunc(x / y), which has the sign of x", "trunc")
+
+
+remainder = _leftover(
+    "remainder", "x - y floor(x / y), which has the sign of y", "floor"
+)
+
+
+def lerp(
+    input: Tensor, end: Tensor, weight: Operand, *, out: Tensor | None = None
+) -> Tensor:
+    """Return input + weight * (end - input): on the way from `input` to `end`."""
+    way = sub_op(check_tensor("lerp", end), check_tensor("lerp", input))
+    return apply_out("lerp", add_op(input, mul(way, weight)), out)
+
+
+def addcmul(
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    *,
+    value: float = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return input + value * tensor1 * tensor2."""
+    product = mul(tensor1, tensor2)
+    if value != 1:
+        product = mul(product, value)
+    return apply_out("addcmul", add_op(input, product), out)
+
+
+def addcdiv(
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    *,
+    value: float = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return input + value * tensor1 / tensor2."""
+    quotient = div_op(tensor1, tensor2)
+    if value != 1:
+        quotient = mul(quotient, value)
+    return apply_out("addcdiv", add_op(input, quotient), out)

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""The larger or smaller of two, and values held within limits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops import arithmetic, comparison
+from autocalc._ops._arguments import Operand, check_tensor
+from autocalc._ops._coerce import coerce
+from autocalc._ops._op import Binary, binary, nary
+from autocalc._ops._out import apply_out
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import ArgumentError
+
+
+def _extremum(name: str, doc: str) -> Binary:
+    """Make maximum or minimum; where both are equal each gets half of g."""
+    operator = binary(name, doc, saves="a b")
+    loses = "lt" if name == "maximum" else "gt"
+
+    @operator.vjp
+    def _(k: Any, n: Any, g: Any) -> Any:
+        a, b = n.saved
+        zero, half = k.constant(0, g), k.mul(g, k.constant(0.5, g))
+        shared = k.where(k.compare(a, b, "eq"), half, g)  # NaN: both get all of g
+        da = db = None
+        if n.needs(0):
+            da = k.where(k.compare(a, b, loses), zero, shared)
+            da = k.sum_to(da, n.shapes[0])
+        if n.needs(1):
+            db = k.where(k.compare(b, a, loses), zero, shared)
+            db = k.sum_to(db, n.shapes[1])
+        return da, db
+
+    return operator
+
+
+maximum = _extremum("maximum", "the larger of x and y")
+
+
+minimum = _extremum("minimum", "the smaller of x and y")
+
+
+def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the larger of x and y; of a number and NaN, the number."""
+    x, y = coerce("fmax", input, other)
+    return apply_out("fmax", _beside_nan(maximum(x, y), x, y), out)
+
+
+def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the smaller of x and y; of a number and NaN, the number."""
+    x, y = coerce("fmin", input, other)
+    return apply_out("fmin", _beside_nan(minimum(x, y), x, y), out)
+
+
+def _beside_nan(extreme: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    if not x.is_floating_point():
+        return extreme
+    without_x = comparison.where_op(comparison.isnan(x.detach()), y, extreme)
+    return comparison.where_op(comparison.isnan(y.detach()), x, without_x)
+
+
+clamp_op = nary("clamp", saves="a low high")
+
+
+@clamp_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Send g to the input inside the limits, to the limit that holds outside."""
+    a, low, high = n.saved
+    zero = k.constant(0, g)
+    da, dlow, dhigh = g, None, None
+    if high is not None:
+        raised = a if low is None else k.maximum(a, low)
+        if n.needs(2):
+            over = k.compare(raised, high, "gt")
+            dhigh = k.sum_to(k.where(over, g, zero), n.shapes[2])
+        da = k.where(k.compare(raised, high, "le"), da, zero)
+    if low is not None:
+        if n.needs(1):
+            under = k.compare(a, low, "lt")
+            dlow = k.sum_to(k.where(under, da, zero), n.shapes[1])
+        da = k.where(k.compare(a, low, "ge"), da, zero)
+    return k.sum_to(da, n.shapes[0]) if n.needs(0) else None, dlow, dhigh
+
+
+def clamp(
+    input: Tensor,
+    min: Operand | None = None,
+    max: Operand | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return min(max(input, min), max), element by element; NaN stays NaN."""
+    if min is None and max is None:
+        message = "clamp: give `min` or `max`, or both."
+        raise ArgumentError(message)
+    tensors = [check_tensor("clamp", input), *(x for x in (min, max) if x is not None)]
+    operands = iter(coerce("clamp", *tensors))
+    x = next(operands)
+    low = None if min is None else next(operands)
+    high = None if max is None else next(operands)
+    return apply_out("clamp", clamp_op(x, low, high), out)
+
+
+def clamp_min(input: Tensor, min: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Return max(input, min), element by element."""
+    return apply_out("clamp_min", clamp_op(*coerce("clamp_min", input, min), None), out)
+
+
+def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Return min(input, max), element by element."""
+    x, high = coerce("clamp_max", input, max)
+    return apply_out("clamp_max", clamp_op(x, None, high), out)
+
+
+def nan_to_num(
+    input: Tensor,
+    nan: float | None = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return x with NaN, infinity and -infinity replaced.
+
+    By default by 0, the largest and the smallest finite number of the dtype.
+    """
+    x = check_tensor("nan_to_num", input)
+    if not x.is_floating_point():
+        return apply_out(
+            "nan_to_num",
+            arithmetic.add_op(x, 0) if x.dtype is not dtypes.bool_ else x.clone(),
+            out,
+        )
+    largest = _largest(x)
+    high = largest if posinf is None else posinf
+    low = -largest if neginf is None else neginf
+    for found, value in (
+        (comparison.isnan(x.detach()), 0.0 if nan is None else nan),
+        (comparison.eq(x.detach(), math.inf), high),
+        (comparison.eq(x.detach(), -math.inf), low),
+    ):
+        x = comparison.where_op(found, *coerce("nan_to_num", value, x))
+    return apply_out("nan_to_num", x, out)
+
+
+def _largest(x: Tensor) -> float:
+    """Return the largest finite number of a float dtype."""
+    mantissa, exponent = (24, 128) if x.dtype is dtypes.float32 else (53, 1024)
+    return math.ldexp(2.0 - 2.0 ** (1 - mantissa), exponent - 1)

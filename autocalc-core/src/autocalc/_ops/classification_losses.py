@@ -1,0 +1,436 @@
+# SPDX-License-Identifier: MIT
+"""Losses of classes: logits or probabilities against labels or distributions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops import (
+    _loss_reduction,
+    activations,
+    arithmetic,
+    clamping,
+    comparison,
+    exponential,
+    extrema,
+    indexing,
+    masking,
+    softmax,
+    view,
+)
+from autocalc._ops import reduction as reduction_ops
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import check_float, check_reduction
+from autocalc._ops._coerce import cast
+from autocalc._ops._op import nary
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import as_int, number, one_of
+from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
+
+cross_entropy_op = nary("cross_entropy", saves="grad:logits logits target weight")
+
+
+@cross_entropy_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """The forward pass kept d loss / d logits; only the cotangent's factor is missing.
+
+    That array has no history, so a recorded walk goes through the decomposition.
+    """
+    slope, logits, target, weight = n.saved
+    if k.records:
+        inputs = (logits, target, weight)
+        return k.through_decomposition("cross_entropy", inputs, n.attributes, g)
+    rows = k.reshape(g, (*k.shape(g), 1)) if k.shape(g) else g
+    return k.mul(slope, rows), None, None
+
+
+def _of_labels(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    r"""Return the cross-entropy of logits and class labels.
+
+    loss_i = -log(softmax(input_i)[target_i]), averaged over the rows.
+
+    Parameters
+    ----------
+    input
+        Logits [N, C], [C], or [N, C, d1, ...].
+    target
+        Labels 0 to C - 1, int64, [N], [], or [N, d1, ...].
+    weight
+        A factor for each class, [C].
+    ignore_index
+        Rows with this label count for nothing.
+    reduction
+        ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
+    label_smoothing
+        The share of the target that is spread over all classes.
+
+    Raises
+    ------
+    KernelDataError
+        If a label is outside 0 to C - 1.
+    """
+    logits, labels = class_rows("cross_entropy", input, target)
+    one_of("cross_entropy", "reduction", reduction, ("mean", "sum", "none"))
+    label_smoothing = number("cross_entropy", "label_smoothing", label_smoothing)
+    if not 0.0 <= label_smoothing <= 1.0:
+        message = (
+            f"cross_entropy: `label_smoothing`={label_smoothing}; it must lie in 0 "
+            f"to 1."
+        )
+        raise ArgumentError(message)
+    if weight is not None and check_tensor("cross_entropy", weight).requires_grad:
+        message = (
+            "cross_entropy: `weight` requires a gradient, which this loss does not "
+            "give; pass weight.detach()."
+        )
+        raise GradError(message)
+    out = cross_entropy_op(
+        logits,
+        labels,
+        weight,
+        reduction,
+        as_int("cross_entropy", "ignore_index", ignore_index),
+        label_smoothing,
+    )
+    if reduction != "none":
+        return out
+    return view.detach_from_base(view.reshape_op(out, target.shape))
+
+
+def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Bring logits to [N, C] and labels to [N]."""
+    class_dim = 0 if check_tensor(where, input).ndim == 1 else 1
+    check_tensor(where, target)
+    expected = input.shape[:class_dim] + input.shape[class_dim + 1 :]
+    if input.ndim == 0 or target.shape != expected:
+        message = (
+            f"{where}: `input` has shape {input.shape}, `target` {target.shape}; "
+            f"for an input [N, C, ...] the labels must be [N, ...]."
+        )
+        raise ShapeError(message)
+    if target.is_floating_point() or target.dtype is dtypes.bool_:
+        message = (
+            f"{where}: `target` has dtype {target.dtype.name}; labels must be integers."
+        )
+        raise DTypeError(message)
+    if input.ndim == 1:
+        input = view.reshape_op(input, (1, *input.shape))
+    elif input.ndim > 2:
+        order = (0, *range(2, input.ndim), 1)
+        input = view.permute_op(input, order)
+        input = view.reshape_op(input, (-1, input.shape[-1]))
+    labels = cast(target, dtypes.int64)
+    return input, labels if labels.ndim == 1 else view.reshape_op(labels, (-1,))
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Return -sum_c q_c log(softmax(input)_c), q the target's distribution.
+
+    Parameters
+    ----------
+    input
+        Logits, (N, C), (C,), or (N, C, d1, ...).
+    target
+        Labels 0 to C - 1, integers, (N,), (), or (N, d1, ...); or q itself, of the
+        shape and dtype of `input`.
+    weight
+        A factor for each class, (C,).
+    ignore_index
+        Rows with this label count for nothing.
+    reduction
+        ``"mean"`` (with labels weighted), ``"sum"`` or ``"none"``.
+    label_smoothing
+        The share of the target that is spread over all classes.
+
+    Raises
+    ------
+    KernelDataError
+        If a label is outside 0 to C - 1.
+    """
+    check_tensor("cross_entropy", input)
+    if (
+        check_tensor("cross_entropy", target).is_floating_point()
+        and target.shape == input.shape
+    ):
+        return _of_distributions(
+            input, target, weight, ignore_index, reduction, label_smoothing
+        )
+    return _of_labels(input, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def _of_distributions(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Tensor:
+    """Return the cross-entropy against probabilities."""
+    where = "cross_entropy"
+    check_float(where, input)
+    check_reduction(where, reduction)
+    label_smoothing = number(where, "label_smoothing", label_smoothing)
+    if as_int(where, "ignore_index", ignore_index) >= 0:
+        message = (
+            f"{where}: `ignore_index`={ignore_index} with a `target` of "
+            f"probabilities, which has no labels to ignore; leave it out."
+        )
+        raise ArgumentError(message)
+    if input.ndim == 0:
+        message = f"{where}: `input` is 0-d; it needs a dimension of classes."
+        raise ShapeError(message)
+    axis = 0 if input.ndim == 1 else 1
+    classes = input.shape[axis]
+    q = target
+    if label_smoothing:
+        q = q * (1 - label_smoothing) + label_smoothing / classes
+    if weight is not None:
+        _check_weight(where, weight, classes)
+        q = q * view.reshape(weight, (classes, *[1] * (input.ndim - 1 - axis)))
+    log_p = softmax.log_softmax(input, axis)
+    loss = arithmetic.neg(reduction_ops.sum(q * log_p, axis))
+    return _loss_reduction.reduced(loss, reduction)
+
+
+def _check_weight(where: str, weight: Tensor, classes: int) -> None:
+    if weight.requires_grad:
+        message = (
+            f"{where}: `weight` requires a gradient, which this loss does not give; "
+            f"pass weight.detach()."
+        )
+        raise GradError(message)
+    if weight.shape != (classes,):
+        message = (
+            f"{where}: `weight` has shape {weight.shape} for {classes} classes; it "
+            f"must be ({classes},)."
+        )
+        raise ShapeError(message)
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return -weight[target] * input[target] of log-probabilities.
+
+    Parameters
+    ----------
+    input
+        Log-probabilities, (N, C), (C,), or (N, C, d1, ...).
+    target
+        Labels 0 to C - 1, integers, (N,), (), or (N, d1, ...).
+    weight
+        A factor for each class, (C,).
+    ignore_index
+        Rows with this label count for nothing.
+    reduction
+        ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
+
+    Raises
+    ------
+    KernelDataError
+        If a label is outside 0 to C - 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> log_p = ac.tensor([[0.5, 0.5], [0.25, 0.75]]).log()
+    >>> ac.nn.functional.nll_loss(log_p, ac.tensor([0, 1])).item()
+    0.4904146194458008
+    """
+    where = "nll_loss"
+    check_float(where, input)
+    check_reduction(where, reduction)
+    rows, labels = class_rows(where, input, target)
+    ignored = comparison.eq(labels, ignore_index)
+    labels = masking.where(ignored, 0, labels)
+    picked = indexing.gather_op(rows, view.reshape(labels, (-1, 1)), 1)
+    loss = arithmetic.neg(view.reshape(picked, (-1,)))
+    shares: Tensor | None = None
+    if weight is not None:
+        _check_weight(where, weight, rows.shape[1])
+        shares = indexing.index_select_op(weight, labels, 0)
+        loss = arithmetic.mul(loss, shares)
+    loss = masking.where(ignored, 0.0, loss)
+    if reduction == "none":
+        return view.reshape(loss, target.shape)
+    total = reduction_ops.sum(loss)
+    if reduction == "sum":
+        return total
+    one = 1.0 if shares is None else shares
+    counted = masking.where(ignored, 0.0, one)
+    return arithmetic.div_op(total, reduction_ops.sum(counted).to(total.dtype))
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return -(t log(p) + (1 - t) log(1 - p)), p the input; logarithms stop at -100.
+
+    Parameters
+    ----------
+    input
+        Probabilities from 0 to 1, of any shape.
+    target
+        t, of the same shape, often 0 and 1.
+    weight
+        A factor for each element, broadcast.
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises
+    ------
+    ArgumentError
+        If an element of `input` is outside 0 to 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> p, t = ac.tensor([0.5, 0.0]), ac.tensor([1.0, 0.0])
+    >>> ac.nn.functional.binary_cross_entropy(p, t, reduction="sum").item()
+    0.6931471824645996
+    """
+    where = "binary_cross_entropy"
+    check_float(where, input, target)
+    check_reduction(where, reduction)
+    _loss_reduction.same_shape(where, input, target)
+    _check_probabilities(where, input)
+    not_t = arithmetic.sub_op(1.0, target)
+    both = arithmetic.add_op(
+        arithmetic.mul(target, _limited_log(input)),
+        arithmetic.mul(not_t, _limited_log(arithmetic.sub_op(1.0, input))),
+    )
+    loss = arithmetic.neg(both)
+    return _loss_reduction.reduced(loss if weight is None else loss * weight, reduction)
+
+
+def _check_probabilities(where: str, p: Tensor) -> None:
+    if p.numel() == 0:
+        return
+    low, high = extrema.amin(p.detach()).item(), extrema.amax(p.detach()).item()
+    if low < 0 or high > 1:
+        message = (
+            f"{where}: `input` has elements from {low} to {high}; probabilities lie "
+            f"from 0 to 1. For logits use binary_cross_entropy_with_logits."
+        )
+        raise ArgumentError(message)
+
+
+def _limited_log(p: Tensor) -> Tensor:
+    """Return max(log(p), -100), whose slope is 1 / p and 1e12 at most.
+
+    Below 1e-12 it is continued as a line, so that the gradient of a probability of 0
+    leads away from it, where that of a clamp would be 0.
+    """
+    still = p.detach()
+    value = clamping.maximum(exponential.log(still), -100.0)
+    line = arithmetic.add_op(value, arithmetic.mul(arithmetic.sub_op(p, still), 1e12))
+    small = comparison.lt(p, 1e-12)
+    inside = exponential.log(masking.where(small, 1.0, p))
+    return masking.where(small, line, inside)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """Return -(w t log(s) + (1 - t) log(1 - s)), s = sigmoid(input), w = pos_weight.
+
+    Computed as (1 - t) x + (1 + (w - 1) t) log(1 + exp(-x)), which neither overflows
+    nor cancels.
+
+    Parameters
+    ----------
+    input
+        x, of any shape.
+    target
+        t, of the same shape, often 0 and 1.
+    weight
+        A factor for each element, broadcast.
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+    pos_weight
+        A factor for the positive class, broadcast.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x, t = ac.tensor([0.0, 1000.0]), ac.tensor([1.0, 1.0])
+    >>> ac.nn.functional.binary_cross_entropy_with_logits(x, t, reduction="none")
+    tensor([0.6931, 0.    ])
+    """
+    where = "binary_cross_entropy_with_logits"
+    check_float(where, input, target)
+    check_reduction(where, reduction)
+    _loss_reduction.same_shape(where, input, target)
+    rest = activations.softplus_op(arithmetic.neg(input), 1.0, 1e30)
+    if pos_weight is not None:
+        factor = arithmetic.mul(arithmetic.sub_op(pos_weight, 1.0), target)
+        rest = arithmetic.mul(rest, arithmetic.add_op(factor, 1.0))
+    loss = arithmetic.mul(arithmetic.sub_op(1.0, target), input) + rest
+    return _loss_reduction.reduced(loss if weight is None else loss * weight, reduction)
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    *,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """Return t (log(t) - x): the divergence of exp(x) from the distribution t.
+
+    Parameters
+    ----------
+    input
+        x, log-probabilities, of any shape.
+    target
+        t, probabilities; with `log_target` their logarithms.
+    reduction
+        ``"batchmean"``, the divergence itself; ``"mean"`` over all elements,
+        ``"sum"`` or ``"none"``.
+    log_target
+        As above.
+    """
+    where = "kl_div"
+    check_float(where, input, target)
+    if reduction != "batchmean":
+        check_reduction(where, reduction)
+    if log_target:
+        loss = exponential.exp(target) * arithmetic.sub_op(target, input)
+    else:
+        empty = comparison.eq(target, 0.0)  # 0 log 0 is 0
+        log_t = exponential.log(masking.where(empty, 1.0, target))
+        loss = target * log_t - target * input
+    if reduction != "batchmean":
+        return _loss_reduction.reduced(loss, reduction)
+    total = reduction_ops.sum(loss)
+    return total / input.shape[0] if input.ndim else total

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""Comparisons, tests of single elements, and the choice by a condition."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+from autocalc._ops import arithmetic, bitwise
+from autocalc._ops._arguments import Operand, check_tensor
+from autocalc._ops._coerce import cast, coerce, to_float
+from autocalc._ops._op import nary
+from autocalc._ops._out import apply_out, copy_to_out
+from autocalc._tensor import Tensor, dtypes
+
+
+class Comparison(Protocol):
+    """A comparison of two tensors, one of which may be a number."""
+
+    def __call__(
+        self, input: Operand, other: Operand, *, out: Tensor | None = None
+    ) -> Tensor:
+        """Return booleans, or `out` with the result in it."""
+
+
+compare_op = nary("compare", differentiable=False)
+
+
+def _comparison(op: str, symbol: str) -> Comparison:
+    def call(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+        result = compare_op(*coerce(op, input, other), op)
+        return result if out is None else copy_to_out(op, result, out)
+
+    call.__name__ = call.__qualname__ = op
+    call.__doc__ = f"Return whether x {symbol} y, element by element; shapes broadcast."
+    return call
+
+
+eq = _comparison("eq", "==")
+
+
+ne = _comparison("ne", "!=")
+
+
+lt = _comparison("lt", "<")
+
+
+le = _comparison("le", "<=")
+
+
+gt = _comparison("gt", ">")
+
+
+ge = _comparison("ge", ">=")
+
+
+def isclose(
+    input: Tensor,
+    other: Tensor,
+    rtol: float = 1e-5,
+    atol: float = 1e-8,
+    equal_nan: bool = False,
+) -> Tensor:
+    """Return whether abs(input - other) <= atol + rtol abs(other), for each element."""
+    a, b = check_tensor("isclose", input), check_tensor("isclose", other)
+    close = eq(a, b)
+    if equal_nan:
+        close = bitwise.bitwise_or(close, bitwise.bitwise_and(isnan(a), isnan(b)))
+    x, y = (t.detach() if t.is_floating_point() else to_float(t) for t in (a, b))
+    difference = arithmetic.abs(arithmetic.sub_op(x, y))
+    bound = arithmetic.add_op(arithmetic.mul(arithmetic.abs(y), rtol), atol)
+    near = bitwise.bitwise_and(
+        isfinite(difference), le(difference, cast(bound, difference.dtype))
+    )
+    return bitwise.bitwise_or(close, near)
+
+
+def isnan(input: Tensor) -> Tensor:
+    """Return whether x is NaN, element by element."""
+    return ne(check_tensor("isnan", input), input)
+
+
+def isinf(input: Tensor) -> Tensor:
+    """Return whether x is infinite, element by element."""
+    if not check_tensor("isinf", input).is_floating_point():
+        return ne(input, input)
+    return eq(arithmetic.abs(input.detach()), math.inf)
+
+
+def isfinite(input: Tensor) -> Tensor:
+    """Return whether x is neither infinite nor NaN, element by element."""
+    if not check_tensor("isfinite", input).is_floating_point():
+        return eq(input, input)
+    return lt(arithmetic.abs(input.detach()), math.inf)
+
+
+where_op = nary("where", saves="condition")
+
+
+@where_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (condition,) = n.saved
+    zero = k.constant(0, g)
+    da = db = None
+    if n.needs(1):
+        da = k.sum_to(k.where(condition, g, zero), n.shapes[1])
+    if n.needs(2):
+        db = k.sum_to(k.where(condition, zero, g), n.shapes[2])
+    return None, da, db
+
+
+def choose(condition: Tensor, a: Operand, b: Operand) -> Tensor:
+    return where_op(condition, *coerce("where", a, b))
+
+
+def float_input(where: str, x: Any) -> Tensor:
+    """Return a tensor, its integers as floats."""
+    tensor = check_tensor(where, x)
+    return tensor if tensor.is_floating_point() else to_float(tensor)
+
+
+def float_inputs(where: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    x, y = coerce(where, a, b)
+    return (x, y) if x.is_floating_point() else (to_float(x), to_float(y))
+
+
+def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return whether x is infinity, element by element."""
+    x = float_input("isposinf", input).detach()
+    return apply_out("isposinf", eq(x, math.inf), out)
+
+
+def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return whether x is -infinity, element by element."""
+    x = float_input("isneginf", input).detach()
+    return apply_out("isneginf", eq(x, -math.inf), out)
+
+
+def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return whether x is negative; -0.0 is, too."""
+    x = check_tensor("signbit", input).detach()
+    if not x.is_floating_point():
+        result = truth(x) if x.dtype is dtypes.bool_ else lt(x, 0)
+        result = lt(cast(result, dtypes.int8), 0) if x is result else result
+        return apply_out("signbit", result, out)
+    # 1 / -0.0 is -infinity, which is how -0.0 and 0.0 differ.
+    over = arithmetic.div_op(1.0, choose(eq(x, 0), x, 1.0))
+    negative = bitwise.bitwise_or(lt(x, 0), lt(over, 0))
+    return apply_out("signbit", negative, out)
+
+
+def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Return the size of x with the sign of y."""
+    x, y = float_inputs("copysign", input, other)
+    turned = bitwise.bitwise_xor(signbit(x), signbit(y))
+    return apply_out("copysign", choose(turned, arithmetic.neg(x), x), out)
+
+
+def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return 0 where x is negative, 1 where it is positive, `values` where it is 0."""
+    x, at_zero = coerce("heaviside", check_tensor("heaviside", input), values)
+    step = cast(gt(x.detach(), 0), x.dtype)
+    step = where_op(isnan(x.detach()), x.detach(), step)
+    return apply_out(
+        "heaviside",
+        where_op(eq(x.detach(), 0), at_zero, step),
+        out,
+    )
+
+
+def truth(x: Any) -> Tensor:
+    """Return whether x is not zero."""
+    return x if x.dtype is dtypes.bool_ else ne(x.detach(), 0)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Distances, similarities and unit vectors."""
+
+from __future__ import annotations
+
+import math
+
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops import (
+    arithmetic,
+    clamping,
+    comparison,
+    extrema,
+    reduction,
+    vector_norms,
+    view,
+)
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import check_float
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
+from autocalc.errors import ArgumentError, ShapeError
+
+
+def length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
+    """Return the p-norm along `dim`; where it is 0 its gradient is 0."""
+    if x.ndim == 0:
+        return view.reshape(length(view.reshape(x, (1,)), p, dim, True), ())
+    if p == 2:
+        return reduction.sqrt_zero_grad(reduction.sum(x * x, dim, keepdim))
+    size = arithmetic.abs(x)
+    if p == math.inf:
+        return extrema.amax(size, dim, keepdim)
+    if p == -math.inf:
+        return extrema.amin(size, dim, keepdim)
+    if p == 1:
+        return reduction.sum(size, dim, keepdim)
+    if p == 0:
+        return reduction.sum(comparison.ne(x, 0.0).to(x.dtype), dim, keepdim)
+    return reduction.sum(size**p, dim, keepdim) ** (1 / p)
+
+
+def cosine_similarity(
+    x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8
+) -> Tensor:
+    """Return ``x1.x2 / (max(|x1|, eps) max(|x2|, eps))`` along `dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x, y = ac.tensor([[1.0, 0.0]]), ac.tensor([[3.0, 4.0]])
+    >>> ac.nn.functional.cosine_similarity(x, y)
+    tensor([0.6])
+    """
+    check_float("cosine_similarity", x1, x2)
+    shape = broadcast_shapes("cosine_similarity", x1.shape, x2.shape)
+    a, b = (
+        x / clamping.clamp(length(x, 2, dim, True), min=eps)
+        for x in (view.expand(x1, shape), view.expand(x2, shape))
+    )
+    return reduction.sum(a * b, dim) if shape else a * b
+
+
+def pairwise_distance(
+    x1: Tensor,
+    x2: Tensor,
+    p: float = 2.0,
+    eps: float = 1e-6,
+    keepdim: bool = False,
+) -> Tensor:
+    """Return the p-norm of x1 - x2 + eps along the last dimension."""
+    check_float("pairwise_distance", x1, x2)
+    return length(x1 - x2 + eps, p, -1, keepdim)
+
+
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
+) -> Tensor:
+    """Return ``input / max(|input|_p, eps)``, the norm taken along `dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.normalize(ac.tensor([[3.0, 4.0]]))
+    tensor([[0.6, 0.8]])
+    """
+    check_float("normalize", input)
+    return input / clamping.clamp(length(input, p, dim, True), min=eps)
+
+
+def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
+    """Return the `p`-norm of the difference of two tensors."""
+    difference = arithmetic.sub_op(
+        check_tensor("dist", input), check_tensor("dist", other)
+    )
+    return vector_norms.norm(difference, p)
+
+
+def cdist(
+    x1: Tensor,
+    x2: Tensor,
+    p: float = 2.0,
+    compute_mode: str | None = None,
+) -> Tensor:
+    """Return the `p`-norm distances [..., P, R] of rows [..., P, M] and [..., R, M].
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cdist(ac.tensor([[0.0, 0.0]]), ac.tensor([[3.0, 4.0], [0.0, 1.0]]))
+    tensor([[5., 1.]])
+    """
+    a, b = check_tensor("cdist", x1), check_tensor("cdist", x2)
+    if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-1]:
+        message = (
+            f"cdist: shapes {a.shape} and {b.shape}; they must be [..., P, M] and "
+            f"[..., R, M]."
+        )
+        raise ShapeError(message)
+    if number("cdist", "p", p) < 0:
+        message = f"cdist: `p`={p}; it must be 0 or more."
+        raise ArgumentError(message)
+    return vector_norms.vector_norm(
+        arithmetic.sub_op(view.unsqueeze(a, -2), view.unsqueeze(b, -3)), p, -1
+    )

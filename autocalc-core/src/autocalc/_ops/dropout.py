@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""Dropout: elements or channels set to 0 at random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops import _writing, arithmetic
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import check_float, check_probability
+from autocalc._ops._op import multi, nary
+from autocalc._ops.filled import ones
+from autocalc._tensor import Tensor, make
+from autocalc._tensor.generator import Generator, chosen
+from autocalc.errors import DTypeError, ShapeError
+
+# Inputs a, seed, offset; the results are (out, mask).
+dropout_op = multi("dropout", saves="mask:a")
+
+
+@dropout_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Only `out` has a cotangent; the elements that were kept pass it on."""
+    (mask,) = n.saved
+    return k.dropout_backward(g[0], mask, *n.attributes), None, None
+
+
+dropout_backward = nary("dropout_backward", saves="mask:g")
+
+
+@dropout_backward.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """A linear function with a symmetric matrix is its own adjoint."""
+    (mask,) = n.saved
+    return k.dropout_backward(g, mask, *n.attributes), None
+
+
+def dropout(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Set elements to 0 with probability `p`; multiply the rest by 1 / (1 - p).
+
+    Parameters
+    ----------
+    input
+        Of any shape, float32 or float64.
+    p
+        From 0 to 1.
+    training
+        If not, `input` is returned.
+    inplace
+        Write the result into `input` as well.
+    generator
+        By default the process's generator.
+
+    Raises
+    ------
+    ArgumentError
+        If `p` is not from 0 to 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> y = ac.nn.functional.dropout(ac.ones(1000), 0.2)
+    >>> sorted(set(y.tolist()))
+    [0.0, 1.25]
+    """
+    check_probability("dropout", p)
+    check_tensor("dropout", input)
+    if not training or p == 0.0:
+        return input
+    if not input.is_floating_point():
+        message = f"dropout: needs float32 or float64, not {input.dtype.name}."
+        raise DTypeError(message)
+    words = input.numel()  # one word of the random stream for each element
+    seed, offset = chosen("dropout", generator).draw(words)
+    dropped, _ = dropout_op(input, make(seed, None), make(offset, None), float(p))
+    return _writing.into(input, dropped, "dropout_") if inplace else dropped
+
+
+def dropout2d(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Set whole channels to 0 with probability `p`; multiply the rest by 1 / (1 - p).
+
+    Tompson and others: Efficient object localization using convolutional networks
+    (CVPR 2015).
+
+    Parameters
+    ----------
+    input
+        (N, C, ...): each of the N * C channels is kept or not.
+    p, training, inplace, generator
+        As those of `dropout`.
+
+    Raises
+    ------
+    ShapeError
+        If `input` has no channels.
+    """
+    check_probability("dropout2d", p)
+    check_float("dropout2d", input)
+    if input.ndim < 2:
+        message = f"dropout2d: `input` has shape {input.shape}; it must be (N, C, ...)."
+        raise ShapeError(message)
+    if not training or p == 0.0:
+        return input
+    shape = (*input.shape[:2], *[1] * (input.ndim - 2))
+    kept = dropout(ones(shape, dtype=input.dtype), p, generator=generator)
+    dropped = arithmetic.mul(input, kept)
+    return _writing.into(input, dropped, "dropout2d_") if inplace else dropped

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Exponentials, logarithms, roots and the error function."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops import arithmetic, bitwise, clamping, comparison
+from autocalc._ops._arguments import Operand
+from autocalc._ops._op import unary
+from autocalc._ops._out import apply_out
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
+
+exp = unary("exp", "e^x", saves="out")
+
+
+@exp.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.mul(g, n.saved[0])
+
+
+exp2 = unary("exp2", "2^x", saves="out")
+
+
+@exp2.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.mul(g, k.mul(n.saved[0], k.constant(math.log(2), g)))
+
+
+expm1 = unary("expm1", "e^x - 1, precise near 0", saves="out")
+
+
+@expm1.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.mul(g, k.add(n.saved[0], k.constant(1, g)))
+
+
+log = unary("log", "the natural logarithm", saves="a")
+
+
+@log.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.div(g, n.saved[0])
+
+
+log2 = unary("log2", "the logarithm to base 2", saves="a")
+
+
+@log2.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.div(g, k.mul(n.saved[0], k.constant(math.log(2), g)))
+
+
+log10 = unary("log10", "the logarithm to base 10", saves="a")
+
+
+@log10.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.div(g, k.mul(n.saved[0], k.constant(math.log(10), g)))
+
+
+log1p = unary("log1p", "log(1 + x), precise near 0", saves="a")
+
+
+@log1p.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.div(g, k.add(n.saved[0], k.constant(1, g)))
+
+
+sqrt = unary("sqrt", "the square root", saves="out")
+
+
+@sqrt.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.div(k.mul(g, k.constant(0.5, g)), n.saved[0])
+
+
+rsqrt = unary("rsqrt", "1 / sqrt(x)", saves="out")
+
+
+@rsqrt.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """The derivative of a^(-1/2) is -a^(-3/2) / 2: of the output's cube."""
+    (y,) = n.saved
+    slope = k.mul(k.mul(y, k.mul(y, y)), k.constant(-0.5, g))
+    return k.mul(g, slope)
+
+
+erf = unary("erf", "the error function", saves="a")
+
+
+@erf.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (a,) = n.saved
+    slope = k.mul(k.exp(k.neg(k.mul(a, a))), k.constant(2 / math.sqrt(math.pi), g))
+    return k.mul(g, slope)
+
+
+erfc = unary("erfc", "1 - erf(x), precise in the tail", saves="a")
+
+
+@erfc.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (a,) = n.saved
+    slope = k.mul(k.exp(k.neg(k.mul(a, a))), k.constant(-2 / math.sqrt(math.pi), g))
+    return k.mul(g, slope)
+
+
+def logit(
+    input: Tensor, eps: float | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return log(x / (1 - x)), what sigmoid turns back; x is limited to [eps, 1 - eps].
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logit(ac.tensor([0.5, 1.0]))
+    tensor([ 0., inf])
+    """
+    x = comparison.float_input("logit", input)
+    if eps is not None:
+        eps = number("logit", "eps", eps)
+        low, high = (arithmetic.mul(x.detach(), 0) + end for end in (eps, 1 - eps))
+        x = clamping.clamp_op(x, low, high)
+    odds = arithmetic.div_op(x, arithmetic.sub_op(1, x))
+    return apply_out("logit", log(odds), out)
+
+
+def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Return x log(y), which is 0 where x is 0 (and NaN where y is)."""
+    x, y = comparison.float_inputs("xlogy", input, other)
+    # Where log(y) is finite the product is 0 by itself, and has its slope log(y).
+    y_only = y.detach()
+    endless = bitwise.bitwise_or(
+        comparison.le(y_only, 0), comparison.eq(y_only, math.inf)
+    )
+    nothing = bitwise.bitwise_and(comparison.eq(x.detach(), 0), endless)
+    safe = comparison.choose(nothing, 1.0, y)
+    return apply_out("xlogy", arithmetic.mul(x, log(safe)), out)
+
+
+def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return log(e^x + e^y), the larger one taken out."""
+    x, y = comparison.float_inputs("logaddexp", input, other)
+    return apply_out("logaddexp", _log_of_two(x, y), out)
+
+
+def _log_of_two(x: Tensor, y: Tensor) -> Tensor:
+    # Equal infinities have no difference; the larger one alone is the answer there.
+    most, least = clamping.maximum(x, y), clamping.minimum(x, y)
+    same = bitwise.bitwise_and(
+        comparison.eq(x.detach(), y.detach()),
+        comparison.eq(arithmetic.abs(x.detach()), math.inf),
+    )
+    gap = arithmetic.sub_op(
+        comparison.choose(same, 0.0, least), comparison.choose(same, 0.0, most)
+    )
+    more = arithmetic.add_op(most, log1p(exp(gap)))
+    return comparison.choose(same, x, more)
+
+
+def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return log2(2^x + 2^y), the larger one taken out."""
+    x, y = (
+        arithmetic.mul(one, math.log(2.0))
+        for one in comparison.float_inputs("logaddexp2", input, other)
+    )
+    result = arithmetic.div_op(_log_of_two(x, y), math.log(2.0))
+    return apply_out("logaddexp2", result, out)

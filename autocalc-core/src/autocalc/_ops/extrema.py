@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""The largest and the smallest over dimensions, and where they are."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from autocalc._ops import arithmetic, clamping, indexing, reduction, view
+from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
+from autocalc._ops._coerce import cast
+from autocalc._ops._op import Operator, nary
+from autocalc._ops._out import apply_out
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import ShapeError
+
+
+def _reduction(name: str) -> Operator:
+    """Make max or min over dimensions; equal elements share g evenly."""
+    operator = nary(name, saves="out a")
+
+    @operator.vjp
+    def _(k: Any, n: Any, g: Any) -> Any:
+        y, a = n.saved
+        axes, keepdim = n.attributes
+        shape = n.shapes[0]
+        mask = k.compare(a, reduction.spread(k, y, shape, axes, keepdim), "eq")
+        ones = k.where(mask, k.constant(1, g), k.constant(0, g))
+        share = k.div(
+            reduction.spread(k, g, shape, axes, keepdim), k.sum(ones, axes, True)
+        )
+        return k.mul(ones, share)
+
+    return operator
+
+
+max_op = _reduction("max")
+
+
+min_op = _reduction("min")
+
+
+class Extremum(NamedTuple):
+    """The values of `max` or `min` along a dimension, and where they were found."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
+    """Find the indices, then gather: the gradient goes to the element found."""
+    axis = axis_of(where, dim, check_tensor(where, input).ndim)
+    find = argmax if where == "max" else argmin
+    indices = find(input, axis, keepdim=True)
+    if input.ndim == 0:
+        return Extremum(view.clone(input), indices)
+    values = indexing.gather_op(input, indices, axis)
+    if not keepdim:
+        values = view.detach_from_base(view.squeeze(values, axis))
+        indices = view.detach_from_base(view.squeeze(indices, axis))
+    return Extremum(values, indices)
+
+
+def max(
+    input: Tensor,
+    dim: int | Tensor | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | tuple[Tensor, Tensor] | None = None,
+) -> Tensor | Extremum:
+    """Return the largest element; with `dim`, (values, indices) along it.
+
+    With a second tensor in the place of `dim`, the elementwise `maximum`.
+    """
+    if isinstance(dim, Tensor):
+        return apply_out("max", clamping.maximum(input, dim), out)
+    if dim is None:
+        return apply_out("max", amax(input), out)
+    return apply_out("max", _extremum("max", input, dim, keepdim), out)
+
+
+def min(
+    input: Tensor,
+    dim: int | Tensor | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | tuple[Tensor, Tensor] | None = None,
+) -> Tensor | Extremum:
+    """Return the smallest element; with `dim`, (values, indices) along it.
+
+    With a second tensor in the place of `dim`, the elementwise `minimum`.
+    """
+    if isinstance(dim, Tensor):
+        return apply_out("min", clamping.minimum(input, dim), out)
+    if dim is None:
+        return apply_out("min", amin(input), out)
+    return apply_out("min", _extremum("min", input, dim, keepdim), out)
+
+
+class MinMax(NamedTuple):
+    """What `aminmax` returns."""
+
+    min: Tensor
+    max: Tensor
+
+
+def aminmax(
+    input: Tensor,
+    *,
+    dim: int | None = None,
+    keepdim: bool = False,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> MinMax:
+    """Return the smallest and the largest elements over `dim`, as (min, max)."""
+    return apply_out(
+        "aminmax", MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim)), out
+    )
+
+
+def amax(
+    input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the largest elements over `dim`; equal ones share the gradient."""
+    axes = axes_of("amax", check_tensor("amax", input), dim)
+    if 0 in (input.shape[axis] for axis in axes):
+        error = _no_elements("amax", input)
+        raise error
+    return apply_out("amax", max_op(input, axes, bool(keepdim)), out)
+
+
+def amin(
+    input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the smallest elements over `dim`; equal ones share the gradient."""
+    axes = axes_of("amin", check_tensor("amin", input), dim)
+    if 0 in (input.shape[axis] for axis in axes):
+        error = _no_elements("amin", input)
+        raise error
+    return apply_out("amin", min_op(input, axes, bool(keepdim)), out)
+
+
+def _nonempty(where: str, x: Tensor) -> Tensor:
+    if check_tensor(where, x).numel() == 0:
+        raise _no_elements(where, x)
+    return x
+
+
+def _no_elements(where: str, x: Tensor) -> ShapeError:
+    return ShapeError(
+        f"{where}: a tensor of shape {x.shape} has no elements, so no extremum."
+    )
+
+
+argmax_op = nary("argmax", differentiable=False)
+
+
+def argmax(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the index of the (first) largest element, of all or along `dim`."""
+    x = _nonempty("argmax", input)
+    if dim is None:
+        flat = argmax_op(view.reshape_op(x, (-1,)), 0, False)
+        return apply_out(
+            "argmax", view.reshape_op(flat, (1,) * x.ndim) if keepdim else flat, out
+        )
+    if x.ndim == 0:
+        return apply_out("argmax", argmax(x, None), out)
+    return apply_out(
+        "argmax", argmax_op(x, axis_of("argmax", dim, x.ndim), bool(keepdim)), out
+    )
+
+
+def argmin(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the index of the (first) smallest element, of all or along `dim`."""
+    x = _nonempty("argmin", input)
+    if not x.dtype.is_signed:
+        x = cast(x, dtypes.int16)
+    # -1 - x turns the order round for every integer, where -x overflows for one
+    reverse = arithmetic.neg if x.is_floating_point() else _complement
+    return apply_out("argmin", argmax(reverse(x.detach()), dim, keepdim), out)
+
+
+def _complement(x: Tensor) -> Tensor:
+    return arithmetic.sub_op(-1, x)

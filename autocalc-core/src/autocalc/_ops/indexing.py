@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""Elements and rows picked by index: ``x[index]``, gather, index_select, take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops import _index, view
+from autocalc._ops._arguments import axis_of, check_tensor
+from autocalc._ops._coerce import cast
+from autocalc._ops._op import nary
+from autocalc._ops._out import apply_out
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import DTypeError, ShapeError
+
+gather_op = nary("gather", saves="index")
+
+
+@gather_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (index,) = n.saved
+    zeros = k.zeros(n.shapes[0], k.dtype(g))
+    return k.scatter_add(zeros, index, g, *n.attributes), None
+
+
+def gather(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    *,
+    sparse_grad: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the elements of `input` that `index` names along `dim`.
+
+    ``out[i][j] = input[index[i][j]][j]`` for dim 0.
+
+    Parameters
+    ----------
+    input
+        Of any shape.
+    index
+        Integers, in no dimension but `dim` larger than `input`.
+    sparse_grad
+        Accepted, without effect.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `index`.
+
+    Raises
+    ------
+    KernelDataError
+        If an index is out of range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.gather(ac.tensor([[1, 2], [3, 4]]), 1, ac.tensor([[1], [0]]))
+    tensor([[2],
+            [3]])
+    """
+    axis = axis_of("gather", dim, check_tensor("gather", input).ndim)
+    places = as_positions("gather", index)
+    if input.ndim == 0 or places.ndim == 0:
+        return apply_out("gather", _of_0d(gather, input, dim, places), out)
+    if places.numel() == 0:
+        nothing = view.reshape_op(places, (-1,))
+        nothing = index_select_op(view.reshape_op(input, (-1,)), nothing, 0)
+        return apply_out(
+            "gather",
+            view.detach_from_base(view.reshape_op(nothing, places.shape)),
+            out,
+        )
+    return apply_out(
+        "gather",
+        gather_op(window("gather", input, places.shape, axis), places, axis),
+        out,
+    )
+
+
+def _of_0d(
+    function: Callable[..., Tensor], input: Tensor, dim: int, index: Tensor
+) -> Tensor:
+    """Run a function on a 0-d tensor or index as if it had one dimension."""
+    x = view.reshape_op(input, (1,)) if input.ndim == 0 else input
+    where = view.reshape_op(index, (1,)) if index.ndim == 0 else index
+    out = function(x, dim, where)
+    return view.detach_from_base(view.reshape_op(out, index.shape))
+
+
+index_select_op = nary("index_select", saves="index")
+
+
+@index_select_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (index,) = n.saved
+    zeros = k.zeros(n.shapes[0], k.dtype(g))
+    return k.index_add(zeros, index, g, *n.attributes), None
+
+
+def index_select(
+    input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the slices of `input` along `dim` that the 1-d `index` names."""
+    axis = axis_of("index_select", dim, check_tensor("index_select", input).ndim)
+    places = as_positions("index_select", index)
+    if places.ndim == 0:
+        places = view.reshape_op(places, (1,))
+    if input.ndim == 0:
+        found = index_select_op(view.reshape_op(input, (1,)), places, 0)
+        return apply_out(
+            "index_select", view.detach_from_base(view.reshape_op(found, ())), out
+        )
+    return apply_out("index_select", index_select_op(input, places, axis), out)
+
+
+def as_positions(where: str, index: Any) -> Tensor:
+    """Return an index tensor as int64."""
+    if check_tensor(where, index).dtype is dtypes.bool_ or index.is_floating_point():
+        message = (
+            f"{where}: the index has dtype {index.dtype.name}; it must hold integers."
+        )
+        raise DTypeError(message)
+    return cast(index, dtypes.int64)
+
+
+def window(where: str, x: Tensor, sizes: tuple[int, ...], axis: int) -> Tensor:
+    """Return the part of `x` that an index of shape `sizes` along `axis` is for.
+
+    Raises
+    ------
+    ShapeError
+        If `x` has another number of dimensions, or is smaller in another one.
+    """
+    pairs = list(zip(sizes, x.shape, strict=False))
+    if len(sizes) != x.ndim or any(
+        n > m for i, (n, m) in enumerate(pairs) if i != axis
+    ):
+        message = (
+            f"{where}: `index` has shape {sizes}, the input {x.shape}; they must have "
+            f"as many dimensions, and `index` may be larger in dimension {axis} only."
+        )
+        raise ShapeError(message)
+    if all(n == m or i == axis for i, (n, m) in enumerate(pairs)):
+        return x
+    place = (slice(None) if i == axis else slice(0, n) for i, n in enumerate(sizes))
+    return view.slice_op(x, tuple(place))
+
+
+def read_picked(x: Tensor, picks: _index.Picks) -> Tensor:
+    """Return the elements that index tensors name: a copy."""
+    axes, positions, shape = _index.picked(x, picks)
+    rows, lead, _ = _index.merged(x, axes)
+    out = index_select_op(rows, positions, lead)
+    if len(shape) == 1:
+        return out
+    sizes = (*rows.shape[:lead], *shape, *rows.shape[lead + 1 :])
+    return view.detach_from_base(view.reshape_op(out, sizes))
+
+
+def getitem(input: Tensor, index: Any) -> Tensor:
+    """Return ``input[index]``.
+
+    Integers, slices, None and Ellipsis give a view.  Integer and boolean tensors (and
+    lists) pick elements, which are copied; they mix as in PyTorch: neighbouring ones
+    stand where the first of them stood, others in front.
+
+    Raises
+    ------
+    DimensionError
+        If an integer is out of range, or there are more indices than dimensions.
+    KernelDataError
+        If an index in a tensor is out of range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.arange(12).reshape(3, 4)
+    >>> x[[0, -1], 1:3]
+    tensor([[ 1,  2],
+            [ 9, 10]])
+    >>> x[x > 8]
+    tensor([ 9, 10, 11])
+    """
+    sole = _index.sole_pick(check_tensor("index", input), index)
+    if sole is not None:
+        return read_picked(input, sole)
+    basic, picks = _index.split_index(input, index)
+    if not picks:
+        return view.slice_op(input, basic)
+    return read_picked(_index.part_of(input, basic), picks)
+
+
+def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the elements at places of the flattened `input`, shaped as `index`."""
+    x, places = check_tensor("take", input), as_positions("take", index)
+    flat = _index.wrapped(view.reshape(places, (-1,)), x.numel())
+    found = index_select(view.reshape(x, (-1,)), 0, flat)
+    return apply_out("take", view.reshape(found, places.shape), out)
+
+
+def _int64() -> Any:
+    from autocalc._tensor import dtypes as _dtypes
+
+    return _dtypes.int64
+
+
+def take_along_dim(
+    input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the elements that `indices` names along `dim`; other sizes broadcast.
+
+    Without `dim`, of the flattened input.  What `argsort` gives sorts so.
+    """
+    x, places = (
+        check_tensor("take_along_dim", input),
+        as_positions("take_along_dim", indices),
+    )
+    if dim is None:
+        flat = view.reshape_op(_index.wrapped(places, x.numel()), (-1,))
+        return apply_out(
+            "take_along_dim", gather(view.reshape_op(x, (-1,)), 0, flat), out
+        )
+    if x.ndim != places.ndim:
+        message = (
+            f"take_along_dim: `input` has shape {x.shape}, `indices` {places.shape}; "
+            f"they must have as many dimensions."
+        )
+        raise ShapeError(message)
+    axis = axis_of("take_along_dim", dim, x.ndim)
+    ones = [1 if i == axis else n for i, n in enumerate(x.shape)]
+    shape = broadcast_shapes("take_along_dim", tuple(ones), places.shape)
+    sizes = [x.shape[axis] if i == axis else n for i, n in enumerate(shape)]
+    places = view.expand(_index.wrapped(places, x.shape[axis]), shape)
+    return apply_out("take_along_dim", gather(view.expand(x, sizes), axis, places), out)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Tensors joined into one."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._state import current
+from autocalc._graph._node import Node
+from autocalc._ops import view
+from autocalc._ops._arguments import axis_of, check_tensor
+from autocalc._ops._coerce import coerce
+from autocalc._ops._out import apply_out, copy_to_out
+from autocalc._ops._rule import Op
+from autocalc._ops.filled import zeros
+from autocalc._tensor import Tensor, make
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+_cat = Op("cat")
+
+
+def cat_op(tensors: tuple[Tensor, ...], axis: int) -> Tensor:
+    """Join tensors of one dtype along `axis`."""
+    out = arrays.cat([t._array for t in tensors], axis)
+    edges = tuple([t._edge for t in tensors])
+    if not (any(edges) and current().grad):
+        return make(out, None)
+    shapes = tuple([t._array.shape for t in tensors])
+    return make(out, Node(_cat, edges, (), (), shapes, out.dtype, (axis,)))
+
+
+def _cat_rule(k: Any, n: Any, g: Any) -> Any:
+    (axis,) = n.attributes
+    result, start = [], 0
+    for i, shape in enumerate(n.shapes):
+        stop = start + shape[axis]
+        place = (builtins.slice(None),) * axis + (builtins.slice(start, stop),)
+        result.append(k.slice(g, place) if n.needs(i) else None)
+        start = stop
+    return tuple(result)
+
+
+_cat.rule = _cat_rule
+
+
+def listed(where: str, tensors: Any) -> Any:
+    """Return what must be a list or tuple of tensors."""
+    if not isinstance(tensors, (list, tuple)):
+        message = (
+            f"{where}: got a {type(tensors).__name__}; it must be a list or tuple of "
+            f"tensors."
+        )
+        raise DTypeError(message)
+    return tensors
+
+
+def cat(
+    tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None
+) -> Tensor:
+    """Join tensors along an existing dimension; all other sizes must be equal.
+
+    Tensors of shape (0,) are left out, as in PyTorch.
+    """
+    parts = coerce("cat", *listed("cat", tensors)) if tensors else ()
+    if not parts:
+        message = "cat: needs at least one tensor."
+        raise ArgumentError(message)
+    parts = tuple(part for part in parts if part.shape != (0,)) or parts[:1]
+    axis = axis_of("cat", dim, parts[0].ndim)
+    for i, part in enumerate(parts):
+        same = part.ndim == parts[0].ndim and all(
+            m == n or j == axis
+            for j, (m, n) in enumerate(zip(part.shape, parts[0].shape, strict=True))
+        )
+        if not same or part.ndim == 0:
+            message = (
+                f"cat: `tensors[{i}]` has shape {part.shape}, `tensors[0]` "
+                f"{parts[0].shape}; all sizes but that of dimension {axis} must agree."
+            )
+            raise ShapeError(message)
+    result = cat_op(parts, axis)
+    return result if out is None else copy_to_out("cat", result, out)
+
+
+def stack(
+    tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None
+) -> Tensor:
+    """Join tensors of one shape along a new dimension."""
+    if not listed("stack", tensors):
+        message = "stack: needs at least one tensor."
+        raise ArgumentError(message)
+    for i, part in enumerate(tensors):
+        if check_tensor("stack", part).shape != tensors[0].shape:
+            message = (
+                f"stack: `tensors[{i}]` has shape {part.shape}, `tensors[0]` "
+                f"{tensors[0].shape}; all must be equal."
+            )
+            raise ShapeError(message)
+    axis = axis_of("stack", dim, tensors[0].ndim + 1)
+    return cat([view.unsqueeze(part, axis) for part in tensors], axis, out=out)
+
+
+def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Join tensors along the second dimension; vectors along the only one."""
+    many = [view.atleast_1d(x) for x in view._given("hstack", (tensors,))]
+    return apply_out("hstack", cat(many, 0 if many[0].ndim == 1 else 1), out)
+
+
+def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Join tensors along the first dimension; vectors are rows."""
+    return apply_out(
+        "vstack",
+        cat([view.atleast_2d(x) for x in view._given("vstack", (tensors,))], 0),
+        out,
+    )
+
+
+def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Join tensors along the third dimension."""
+    return apply_out(
+        "dstack",
+        cat([view.atleast_3d(x) for x in view._given("dstack", (tensors,))], 2),
+        out,
+    )
+
+
+def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Join tensors along the second dimension; vectors are columns."""
+    many = view._given("column_stack", (tensors,))
+    return apply_out(
+        "column_stack",
+        hstack([view.reshape_op(x, (x.numel(), 1)) if x.ndim < 2 else x for x in many]),
+        out,
+    )
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """Return matrices along the diagonal of a matrix, with 0 elsewhere.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.block_diag(ac.tensor([[1, 2]]), ac.tensor(3))
+    tensor([[1, 2, 0],
+            [0, 0, 3]])
+    """
+    many = [check_tensor("block_diag", x) for x in tensors]
+    if any(x.ndim > 2 for x in many):
+        found = ", ".join(str(x.shape) for x in many)
+        message = f"block_diag: shapes {found}; all must be matrices, vectors or less."
+        raise ShapeError(message)
+    parts = [view.reshape(x, (1, -1)) if x.ndim < 2 else x for x in many]
+    if not parts:
+        return zeros(1, 0)
+    parts = list(coerce("block_diag", *parts))
+    width, rows, start = sum(x.shape[1] for x in parts), [], 0
+    for x in parts:
+        n, m = x.shape
+        rest = width - start - m
+        row = [x.new_zeros((n, start)), x, x.new_zeros((n, rest))]
+        rows.append(cat(row, 1))
+        start += m
+    return cat(rows, 0)

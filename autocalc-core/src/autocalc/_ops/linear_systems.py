@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: MIT
+"""Inverses, solutions, determinants, powers and chains of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from operator import index
+from typing import Any, NamedTuple
+
+from autocalc._ops import (
+    _matrix_rules,
+    arithmetic,
+    comparison,
+    exponential,
+    matmul,
+    view,
+)
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops._coerce import coerce
+from autocalc._ops._op import multi, nary
+from autocalc._ops._out import apply_out
+from autocalc._ops.filled import eye, zeros
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import sequence
+from autocalc._tensor.dtypes import bool_
+from autocalc.errors import ArgumentError, ShapeError
+
+inv_op = nary("inv", saves="out")
+
+
+@inv_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Y = A^-1: dA = -Y' g Y'."""
+    (y,) = n.saved
+    turned = matmul.transposed(k, y)
+    return k.neg(_matrix_rules.mm(k, turned, g, turned))
+
+
+def inv(A: Tensor) -> Tensor:
+    """Return the inverse of each matrix of `A` [..., n, n].
+
+    Solve a system with `solve`, which is quicker and more precise.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is singular: names the first one.
+    ShapeError, DTypeError
+        If `A` is not made of square matrices of a float dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.inv(ac.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[0.5 , 0.  ],
+            [0.  , 0.25]])
+    """
+    return inv_op(check_tensor("inv", A))
+
+
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the inverse of each matrix; see `linalg.inv`."""
+    return apply_out("inverse", inv(input), out)
+
+
+solve_op = nary("solve", saves="a out:a")
+
+
+@solve_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """A X = B: dB = A'^-1 g, dA = -dB X'; summed over what was broadcast."""
+    a, x = n.saved
+    db = k.solve(matmul.transposed(k, a), g)
+    da = None
+    if n.needs(0):
+        da = k.sum_to(
+            k.neg(_matrix_rules.mm(k, db, matmul.transposed(k, x))), n.shapes[0]
+        )
+    return da, k.sum_to(db, n.shapes[1]) if n.needs(1) else None
+
+
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+    """Return the X with A X = B, or X A = B; batch dimensions broadcast.
+
+    Parameters
+    ----------
+    A
+        [..., n, n].
+    B
+        [..., n, k], or vectors: [n], or [..., n] with the leading dimensions of `A`.
+    left
+        False solves X A = B, B [..., k, n].
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is singular: names the first one.
+    ShapeError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> A = ac.tensor([[2.0, 0.0], [0.0, 4.0]])
+    >>> ac.linalg.solve(A, ac.tensor([2.0, 2.0]))
+    tensor([1. , 0.5])
+    """
+    a, b = coerce("solve", check_tensor("solve", A), check_tensor("solve", B))
+    vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
+    if vector:
+        column = solve_op(a, view.reshape(b, (*b.shape, 1)))
+        return view.reshape(column, column.shape[:-1])
+    if left:
+        return solve_op(a, b)
+    return _turned(solve_op(_turned(a), _turned(b)))
+
+
+def _turned(x: Tensor) -> Tensor:
+    return view.transpose(x, -1, -2) if x.ndim > 1 else x
+
+
+det_op = nary("det", saves="a")
+
+
+@det_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """DA = g C with the cofactors C, which a singular matrix has as well."""
+    return k.mul(_matrix_rules.matrix(k, g), k.cofactor(*n.saved))
+
+
+def det(A: Tensor) -> Tensor:
+    """Return the determinant of each matrix of `A` [..., n, n].
+
+    It has a gradient where the matrix is singular, too; a second one it has not there.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.det(ac.tensor([[2.0, 0.0], [0.0, 4.0]])).item()
+    8.0
+    """
+    return det_op(check_tensor("det", A))
+
+
+cofactor = nary("cofactor", saves="a out")
+
+
+@cofactor.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """DA = (sum(g C) C - C g' C) / det(A): NaN at a singular matrix."""
+    a, c = n.saved
+    axes = len(k.shape(a)) - 2, len(k.shape(a)) - 1
+    along = k.mul(k.sum(k.mul(g, c), axes, True), c)
+    across = _matrix_rules.mm(k, c, matmul.transposed(k, g), c)
+    return k.div(k.sub(along, across), _matrix_rules.matrix(k, k.det(a)))
+
+
+slogdet_op = multi("slogdet", saves="a")
+
+
+@slogdet_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """DA = g A'^-1 for log abs(det); the sign is constant."""
+    (a,), (_, g_log) = n.saved, g
+    if g_log is None:
+        return k.zeros(n.shapes[0], n.dtype)
+    return k.mul(_matrix_rules.matrix(k, g_log), matmul.transposed(k, k.inv(a)))
+
+
+class SlogdetResult(NamedTuple):
+    """What `slogdet` returns."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+def slogdet(A: Tensor) -> SlogdetResult:
+    """Return the sign of the determinant and the log of its size: 0 and -inf at 0."""
+    return SlogdetResult(*slogdet_op(check_tensor("slogdet", A)))
+
+
+def logdet(input: Tensor) -> Tensor:
+    """Return log(det) of each matrix: NaN where the determinant is negative."""
+    sign, log = slogdet(input)
+    return arithmetic.add_op(arithmetic.mul(exponential.log(sign), 0.0), log)
+
+
+def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
+    """Return A @ A @ ... of `n` factors; of the inverse where `n` is negative.
+
+    Takes about 2 log2(n) products.
+
+    Raises
+    ------
+    LinAlgError
+        If `n` is negative and a matrix singular.
+    ShapeError
+        If the matrices are not square.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.matrix_power(ac.tensor([[2.0, 0.0], [0.0, 3.0]]), 3)
+    tensor([[ 8.,  0.],
+            [ 0., 27.]])
+    """
+    x = check_tensor("matrix_power", input)
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        message = (
+            f"matrix_power: `input` has shape {x.shape}; it must be square matrices "
+            f"[..., n, n]."
+        )
+        raise ShapeError(message)
+    try:
+        n = index(n)
+    except TypeError:
+        message = f"matrix_power: `n`={n!r} is a {type(n).__name__}; give an integer."
+        raise ArgumentError(message) from None
+    if n < 0:
+        return apply_out("matrix_power", matrix_power(inv(x), -n), out)
+    if n == 0:  # chosen, so that it has a history as every other power
+        identity = view.expand(eye(x.shape[-1], dtype=x.dtype), x.shape)
+        return apply_out(
+            "matrix_power", comparison.where_op(zeros(1, dtype=bool_), x, identity), out
+        )
+    if n == 1:
+        return apply_out("matrix_power", view.clone(x), out)
+    half = matrix_power(x, n // 2) if n > 3 else x
+    square = matmul.matmul(half, half)
+    return apply_out("matrix_power", matmul.matmul(square, x) if n % 2 else square, out)
+
+
+def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the product of two or more matrices, in the order that costs least.
+
+    The first and the last may be vectors: a row and a column, which then disappear.
+
+    Raises
+    ------
+    ArgumentError
+        If there are fewer than two tensors.
+    ShapeError
+        If one between them is no matrix, or neighbours do not fit.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.multi_dot([ac.ones(10, 2), ac.ones(2, 30), ac.ones(30)]).shape
+    (10,)
+    """
+    given = [
+        check_tensor("multi_dot", x) for x in sequence("multi_dot", "tensors", tensors)
+    ]
+    if len(given) < 2:
+        message = f"multi_dot: {len(given)} tensors; it needs at least two."
+        raise ArgumentError(message)
+    row, column = given[0].ndim == 1, given[-1].ndim == 1
+    parts = [*given]
+    parts[0] = view.reshape(parts[0], (1, *parts[0].shape)) if row else parts[0]
+    parts[-1] = view.reshape(parts[-1], (*parts[-1].shape, 1)) if column else parts[-1]
+    _check_chain(given, parts)
+    out = _product(parts, _cheapest([*(x.shape[0] for x in parts), parts[-1].shape[1]]))
+    out = view.reshape(out, out.shape[:-1]) if column else out
+    return view.reshape(out, out.shape[1:]) if row else out
+
+
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """Return the product of matrices, in the cheapest order."""
+    return apply_out("chain_matmul", multi_dot(list(matrices)), out)
+
+
+def _check_chain(given: list[Tensor], parts: list[Tensor]) -> None:
+    fits = all(x.ndim == 2 for x in parts) and all(
+        a.shape[1] == b.shape[0] for a, b in pairwise(parts)
+    )
+    if not fits:
+        shapes = ", ".join(str(x.shape) for x in given)
+        message = (
+            f"multi_dot: the shapes {shapes} do not fit: all must be matrices, save "
+            f"the first and last, and columns must equal the rows that follow."
+        )
+        raise ShapeError(message)
+
+
+def _cheapest(sizes: list[int]) -> dict[tuple[int, int], int]:
+    """Return where to split each run (first, last) of a chain of matrices.
+
+    Matrix i is sizes[i] by sizes[i + 1]; the cost counts multiplications.
+    """
+    n = len(sizes) - 1
+    cost = {(i, i): 0 for i in range(n)}
+    split: dict[tuple[int, int], int] = {}
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            choices = [
+                cost[i, s] + cost[s + 1, j] + sizes[i] * sizes[s + 1] * sizes[j + 1]
+                for s in range(i, j)
+            ]
+            cost[i, j] = min(choices)
+            split[i, j] = i + choices.index(cost[i, j])
+    return split
+
+
+def _product(parts: list[Tensor], split: dict[tuple[int, int], int]) -> Tensor:
+    def between(i: int, j: int) -> Tensor:
+        if i == j:
+            return parts[i]
+        s = split[i, j]
+        return matmul.matmul(between(i, s), between(s + 1, j))
+
+    return between(0, len(parts) - 1)

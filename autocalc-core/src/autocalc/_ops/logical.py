@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Truth values combined, and equality of whole tensors."""
+
+from __future__ import annotations
+
+from autocalc._ops import bitwise, comparison, reduction
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops._out import apply_out
+from autocalc._tensor import Tensor
+
+
+def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return whether both are non-zero, element by element."""
+    a, b = check_tensor("logical_and", input), check_tensor("logical_and", other)
+    return apply_out(
+        "logical_and",
+        bitwise.bitwise_and(comparison.truth(a), comparison.truth(b)),
+        out,
+    )
+
+
+def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return whether either is non-zero, element by element."""
+    a, b = check_tensor("logical_or", input), check_tensor("logical_or", other)
+    return apply_out(
+        "logical_or", bitwise.bitwise_or(comparison.truth(a), comparison.truth(b)), out
+    )
+
+
+def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return whether exactly one is non-zero, element by element."""
+    a, b = check_tensor("logical_xor", input), check_tensor("logical_xor", other)
+    return apply_out(
+        "logical_xor",
+        bitwise.bitwise_xor(comparison.truth(a), comparison.truth(b)),
+        out,
+    )
+
+
+def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return whether x is zero, element by element."""
+    return apply_out(
+        "logical_not", comparison.eq(check_tensor("logical_not", input), 0), out
+    )
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have the same shape and elements."""
+    if check_tensor("equal", input).shape != check_tensor("equal", other).shape:
+        return False
+    return bool(reduction.all(comparison.eq(input, other)))
+
+
+def allclose(
+    input: Tensor,
+    other: Tensor,
+    rtol: float = 1e-5,
+    atol: float = 1e-8,
+    equal_nan: bool = False,
+) -> bool:
+    """Return whether |input - other| <= atol + rtol |other| everywhere."""
+    return bool(reduction.all(comparison.isclose(input, other, rtol, atol, equal_nan)))

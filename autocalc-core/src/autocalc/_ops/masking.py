@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Elements picked or written where a mask is true."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops import _index, comparison, indexing, joining, scattering, view
+from autocalc._ops._arguments import Operand, check_tensor
+from autocalc._ops._coerce import as_operand, coerce
+from autocalc._ops._out import apply_out
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import DTypeError, ShapeError
+
+
+def nonzero(
+    input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
+) -> Tensor | tuple[Tensor, ...]:
+    """Return the positions of what is not zero, [n, ndim], in row-major order.
+
+    With ``as_tuple=True``, one tensor for each dimension.
+    """
+    x = check_tensor("nonzero", input)
+    flat = _index.true_positions(view.reshape_op(comparison.truth(x), (-1,)))
+    columns = _index.unraveled(flat, x.shape)
+    if as_tuple:
+        return tuple(columns) if columns else (flat,)
+    if not columns:
+        return apply_out(
+            "nonzero",
+            view.reshape_op(view.slice_op(flat, (slice(0, 0),)), (flat.shape[0], 0)),
+            out,
+        )
+    upright = tuple(view.reshape_op(c, (*c.shape, 1)) for c in columns)
+    return apply_out("nonzero", joining.cat_op(upright, 1), out)
+
+
+def argwhere(input: Tensor) -> Tensor:
+    """Return the positions of what is not zero, [n, ndim]: `nonzero`."""
+    return nonzero(input)  # type: ignore[return-value]  # one tensor by default
+
+
+@overload
+def where(condition: Tensor) -> tuple[Tensor, ...]: ...
+
+
+@overload
+def where(
+    condition: Tensor, input: Operand, other: Operand, *, out: Tensor | None = None
+) -> Tensor: ...
+
+
+def where(
+    condition: Tensor,
+    input: Operand | None = None,
+    other: Operand | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor | tuple[Tensor, ...]:
+    """Return `input` where `condition` holds, else `other`.
+
+    Shapes broadcast; the dtypes of `input` and `other` are promoted.  With `condition`
+    alone, where it is not zero: what ``nonzero(condition, as_tuple=True)`` returns.
+    """
+    if input is None and other is None:
+        return nonzero(condition, as_tuple=True)
+    if check_tensor("where", condition).dtype is not dtypes.bool_:
+        message = (
+            f"where: `condition` has dtype {condition.dtype.name}; it must be bool, as "
+            f"comparisons give it."
+        )
+        raise DTypeError(message)
+    return apply_out(
+        "where", comparison.where_op(condition, *coerce("where", input, other)), out
+    )
+
+
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the elements at which `mask` holds, as a 1-d tensor.
+
+    Shapes broadcast.
+    """
+    x, holds = check_tensor("masked_select", input), check_tensor("masked_select", mask)
+    if holds.dtype is not dtypes.bool_:
+        message = (
+            f"masked_select: `mask` has dtype {holds.dtype.name}; it must be bool, as "
+            f"comparisons give it."
+        )
+        raise DTypeError(message)
+    shape = broadcast_shapes("masked_select", x.shape, holds.shape)
+    flat = view.reshape_op(view.expand(x, shape), (-1,))
+    index = _index.true_positions(view.reshape_op(view.expand(holds, shape), (-1,)))
+    return apply_out("masked_select", indexing.index_select_op(flat, index, 0), out)
+
+
+def checked_mask(where: str, mask: Any) -> Tensor:
+    """Return a tensor of booleans."""
+    if check_tensor(where, mask).dtype is not dtypes.bool_:
+        message = (
+            f"{where}: `mask` has dtype {mask.dtype.name}; it must be bool, as "
+            f"comparisons give it."
+        )
+        raise DTypeError(message)
+    return mask  # type: ignore[no-any-return]  # checked
+
+
+def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """Return `input` with the number `value` where `mask` holds; shapes broadcast.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([1, -2, 3])
+    >>> x.masked_fill(x < 0, 0)
+    tensor([1, 0, 3])
+    """
+    x, holds = check_tensor("masked_fill", input), checked_mask("masked_fill", mask)
+    return comparison.where_op(
+        holds, scattering.checked_number("masked_fill", x, value), x
+    )
+
+
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """Return `input` with the elements of `source`, in order, where `mask` holds."""
+    x, holds = (
+        check_tensor("masked_scatter", input),
+        checked_mask("masked_scatter", mask),
+    )
+    shape = broadcast_shapes("masked_scatter", x.shape, holds.shape)
+    x, holds = view.expand(x, shape), view.expand(holds, shape)
+
+    flat = _index.true_positions(view.reshape_op(holds, (-1,)))
+    values = view.reshape_op(check_tensor("masked_scatter", source), (-1,))
+    if values.numel() < flat.numel():
+        message = (
+            f"masked_scatter: `source` has {values.numel()} elements for "
+            f"{flat.numel()} places; it must have as many at least."
+        )
+        raise ShapeError(message)
+    values = as_operand(view.slice_op(values, (slice(0, flat.numel()),)), x.dtype)
+    out = scattering.index_copy_op(view.reshape_op(x, (-1,)), flat, values, 0)
+    return view.detach_from_base(view.reshape_op(out, shape))

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""Borders around a tensor: constant, reflected, replicated or circular."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from autocalc._ops import indexing, view
+from autocalc._ops._arguments import check_tensor, integers
+from autocalc._ops._inplace_indices import setitem
+from autocalc._ops.creation import tensor
+from autocalc._ops.filled import full
+from autocalc._tensor import Tensor
+from autocalc._tensor.dtypes import int64
+from autocalc.errors import ArgumentError, ShapeError
+
+_MODES = ("constant", "reflect", "replicate", "circular")
+
+
+def pad(
+    input: Tensor,
+    pad: Sequence[int],
+    mode: str = "constant",
+    value: float | None = None,
+) -> Tensor:
+    """Return `input` with elements added around its last dimensions.
+
+    Parameters
+    ----------
+    input
+        Of any shape.
+    pad
+        How many elements (before, after) the last dimension, then before and after the
+        one in front of it, and so on; negative numbers take elements away.
+    mode
+        ``"constant"`` adds `value`; ``"reflect"`` what lies on the other side of the
+        border, without the border itself; ``"replicate"`` the border; ``"circular"``
+        what lies at the other end.
+    value
+        Of ``"constant"``; 0 by default.
+
+    Raises
+    ------
+    ShapeError
+        If `pad` does not fit, a size becomes negative, or there are too few elements
+        to reflect or to wrap.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.pad(ac.tensor([[1, 2, 3]]), (1, -1))
+    tensor([[0, 1, 2]])
+    >>> ac.nn.functional.pad(ac.tensor([[1, 2, 3]]), (2, 0), mode="reflect")
+    tensor([[3, 2, 1, 2, 3]])
+    """
+    x = check_tensor("pad", input)
+    amounts = integers("pad", "pad", pad)
+    if len(amounts) % 2 or len(amounts) > 2 * x.ndim:
+        message = (
+            f"pad: `pad` holds {len(amounts)} numbers for a tensor of shape {x.shape}; "
+            f"it takes two for each dimension, from the last one on."
+        )
+        raise ShapeError(message)
+    if mode not in _MODES or (mode != "constant" and value is not None):
+        message = (
+            f"pad: `mode`={mode!r} with `value`={value}; a mode is one of "
+            f"{', '.join(_MODES)}, and only the first takes a value."
+        )
+        raise ArgumentError(message)
+    both = tuple(zip(amounts[::2], amounts[1::2], strict=True))[::-1]
+    first = x.ndim - len(both)
+    sizes = [
+        n + (sum(both[d - first]) if d >= first else 0) for d, n in enumerate(x.shape)
+    ]
+    if min(sizes, default=0) < 0:
+        message = (
+            f"pad: padding {amounts} of shape {x.shape} would give "
+            f"{tuple(sizes)}; no size can be negative."
+        )
+        raise ShapeError(message)
+    if mode == "constant":
+        return _constant(x, both, sizes, 0 if value is None else value)
+    if mode == "circular" and min(amounts, default=0) < 0:  # what is left goes round
+        x = indexing.getitem(x, (..., *_kept(x, both)))
+        both = tuple((max(a, 0), max(b, 0)) for a, b in both)
+    return bordered("pad", x, both, mode)
+
+
+def _kept(x: Tensor, both: tuple[tuple[int, int], ...]) -> list[slice]:
+    """Return the part of each padded dimension that negative numbers leave."""
+    kept = []
+    for (before, after), n in zip(both, x.shape[x.ndim - len(both) :], strict=True):
+        start = max(-before, 0)
+        kept.append(slice(start, max(n - max(-after, 0), start)))
+    return kept
+
+
+def _constant(
+    x: Tensor, both: tuple[tuple[int, int], ...], sizes: list[int], value: float
+) -> Tensor:
+    if all(n == 0 for pair in both for n in pair):
+        return view.clone(x)
+    kept, place = _kept(x, both), []
+    for (before, _), part in zip(both, kept, strict=True):
+        start = max(before, 0)
+        place.append(slice(start, start + part.stop - part.start))
+    out = full(sizes, value, dtype=x.dtype)
+    setitem(out, (..., *place), indexing.getitem(x, (..., *kept)))
+    return out
+
+
+def _reflected(i: int, n: int) -> int:
+    return -i if i < 0 else 2 * (n - 1) - i if i >= n else i
+
+
+def _replicated(i: int, n: int) -> int:
+    return min(max(i, 0), n - 1)
+
+
+def _wrapped(i: int, n: int) -> int:
+    return i % n
+
+
+#: Mode: (where element i of n lies if it lies outside, how far outside i may be).
+_BORDERS: dict[str, tuple[Callable[[int, int], int], Callable[[int], int]]] = {
+    "reflect": (_reflected, lambda n: n - 1),
+    "replicate": (_replicated, lambda n: 2**62 if n else 0),
+    "circular": (_wrapped, lambda n: n),
+}
+
+
+def bordered(where: str, x: Tensor, both: tuple[tuple[int, int], ...], mode: str,
+             ) -> Tensor:  # fmt: skip
+    """Return `x` with (before, after) elements around each of its last dimensions.
+
+    Raises
+    ------
+    ShapeError
+        If there are too few elements to reflect or to wrap.
+    """
+    place, limit = _BORDERS[mode]
+    for axis, (before, after) in enumerate(both, x.ndim - len(both)):
+        n = x.shape[axis]
+        if not (before or after):
+            continue
+        if max(before, after) > limit(n):
+            message = (
+                f"{where}: padding {max(before, after)} of a dimension of {n} in mode "
+                f"{mode!r}; it can be at most {limit(n)}."
+            )
+            raise ShapeError(message)
+        index = [place(i, n) for i in range(-before, n + after)]
+        x = indexing.index_select(x, axis, tensor(index, dtype=int64))
+    return x

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""Products of vectors and matrices, and those added to another."""
+
+from __future__ import annotations
+
+from autocalc._kernels import rules
+from autocalc._ops import arithmetic, einsum, matmul, rearranging, reduction, view
+from autocalc._ops._arguments import Operand, axis_of, check_tensor
+from autocalc._ops._coerce import coerce
+from autocalc._ops._out import apply_out
+from autocalc._tensor import Tensor
+from autocalc.errors import DimensionError, ShapeError
+
+
+def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the sum of x_i y_i of two vectors."""
+    einsum._dims("dot", input=(input, 1), tensor=(tensor, 1))
+    return apply_out("dot", matmul.matmul(input, tensor), out)
+
+
+def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the product of a matrix and a vector."""
+    einsum._dims("mv", input=(input, 2), vec=(vec, 1))
+    return apply_out("mv", matmul.matmul(input, vec), out)
+
+
+def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return x_i y_j of two vectors, as a matrix."""
+    einsum._dims("outer", input=(input, 1), vec2=(vec2, 1))
+    column = view.reshape(input, (*input.shape, 1))
+    return apply_out("outer", arithmetic.mul(column, vec2), out)
+
+
+def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the sums of products over the last dimension of both."""
+    if check_tensor("inner", input).ndim == 0 or check_tensor("inner", other).ndim == 0:
+        return apply_out("inner", arithmetic.mul(input, other), out)
+    return apply_out("inner", einsum.tensordot(input, other, ([-1], [-1])), out)
+
+
+def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the sum of x_i y_i of two vectors; the numbers are real."""
+    return apply_out("vdot", dot(input, other), out)
+
+
+def cross(
+    input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor | None = None
+) -> Tensor:
+    """Return the vector products of 3-vectors along `dim`.
+
+    By default along the first dimension of size 3.
+    """
+    a, b = coerce("cross", check_tensor("cross", input), check_tensor("cross", other))
+    shape = rules.broadcast_shapes("cross", a.shape, b.shape)
+    if dim is None:
+        found = [i for i, n in enumerate(a.shape) if n == 3]
+        if not found:
+            message = f"cross: no dimension of shape {a.shape} has size 3."
+            raise DimensionError(message)
+        axis = found[0]
+    else:
+        axis = axis_of("cross", dim, len(shape))
+    if a.ndim != b.ndim or not shape or a.shape[axis] != 3 or b.shape[axis] != 3:
+        message = (
+            f"cross: shapes {a.shape} and {b.shape}; they must have as many "
+            f"dimensions, and size 3 along dimension {axis}."
+        )
+        raise ShapeError(message)
+    left = arithmetic.mul(rearranging.roll(a, -1, axis), rearranging.roll(b, -2, axis))
+    right = arithmetic.mul(rearranging.roll(a, -2, axis), rearranging.roll(b, -1, axis))
+    return apply_out("cross", arithmetic.sub_op(left, right), out)
+
+
+def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the Kronecker product: each element of x times all of y.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.kron(ac.tensor([1, 2]), ac.tensor([1, 10]))
+    tensor([ 1, 10,  2, 20])
+    """
+    a, b = check_tensor("kron", input), check_tensor("kron", other)
+    ndim = max(a.ndim, b.ndim)
+    sizes = [(1,) * (ndim - x.ndim) + x.shape for x in (a, b)]
+    wide = [n for size in sizes[0] for n in (size, 1)]
+    narrow = [n for size in sizes[1] for n in (1, size)]
+    product = arithmetic.mul(view.reshape(a, wide), view.reshape(b, narrow))
+    shape = [n * m for n, m in zip(*sizes, strict=True)]
+    return apply_out("kron", view.reshape(product, shape), out)
+
+
+def _blend(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
+    """Return beta * input + alpha * product; with beta 0 `input` is not looked at."""
+    scaled = product if alpha == 1 else arithmetic.mul(product, alpha)
+    if beta == 0:
+        return scaled
+    base: Operand = input if beta == 1 else arithmetic.mul(input, beta)
+    return arithmetic.add_op(base, scaled)
+
+
+def addmm(
+    input: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return beta * input + alpha * (mat1 @ mat2)."""
+    return apply_out(
+        "addmm",
+        _blend(check_tensor("addmm", input), matmul.mm(mat1, mat2), beta, alpha),
+        out,
+    )
+
+
+def addmv(
+    input: Tensor,
+    mat: Tensor,
+    vec: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return beta * input + alpha * (mat @ vec)."""
+    return apply_out(
+        "addmv", _blend(check_tensor("addmv", input), mv(mat, vec), beta, alpha), out
+    )
+
+
+def addr(
+    input: Tensor,
+    vec1: Tensor,
+    vec2: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return beta * input + alpha * outer(vec1, vec2)."""
+    return apply_out(
+        "addr", _blend(check_tensor("addr", input), outer(vec1, vec2), beta, alpha), out
+    )
+
+
+def baddbmm(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return beta * input + alpha * (batch1 @ batch2), matrix by matrix."""
+    return apply_out(
+        "baddbmm",
+        _blend(check_tensor("baddbmm", input), matmul.bmm(batch1, batch2), beta, alpha),
+        out,
+    )
+
+
+def addbmm(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return beta * input + alpha * the sum of all batch1[i] @ batch2[i]."""
+    product = reduction.sum(matmul.bmm(batch1, batch2), 0)
+    return apply_out(
+        "addbmm", _blend(check_tensor("addbmm", input), product, beta, alpha), out
+    )

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""Making tensors at random.
+
+All numbers come from the words of the counter-based generator, so that every kernel
+set and any number of threads draws the same.
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+from autocalc._dispatch._arrays import arrays, constant
+from autocalc._ops.filled import Size, count_of, finished, float_or, like, shape_of
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.generator import Generator, chosen
+from autocalc.errors import ArgumentError, DTypeError
+
+
+def random_into(kernel: str, out: Any, low: float, high: float, generator: Any) -> None:
+    """Fill the float array `out` by a random kernel and move the generator on."""
+    words = 2 * out.size * (2 if out.dtype.itemsize == 8 else 1)
+    seed, offset = chosen(kernel, generator).draw(words)
+    getattr(arrays, kernel)(seed, offset, float(low), float(high), into=out)
+
+
+def drawn_floats(
+    where: str,
+    kernel: str,
+    shape: tuple[int, ...],
+    kind: DType,
+    generator: Generator | None,
+) -> Any:
+    if not kind.is_floating_point:
+        message = (
+            f"{where}: makes float32 or float64, not {kind.name}; randint makes "
+            f"integers."
+        )
+        raise DTypeError(message)
+    array = arrays.empty(shape, kind.numpy)
+    random_into(kernel, array, 0.0, 1.0, generator)
+    return array
+
+
+def rand(
+    *sizes: Size,
+    size: Size = None,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return numbers drawn evenly from [0, 1)."""
+    Device(device or "cpu")
+    kind = float_or(dtype, None if out is None else like("out", out).dtype)
+    shape = shape_of("rand", sizes, size)
+    array = drawn_floats("rand", "uniform", shape, kind, generator)
+    return finished("rand", array, out, requires_grad)
+
+
+def randn(
+    *sizes: Size,
+    size: Size = None,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return numbers drawn from the normal distribution of mean 0 and deviation 1."""
+    Device(device or "cpu")
+    kind = float_or(dtype, None if out is None else like("out", out).dtype)
+    shape = shape_of("randn", sizes, size)
+    array = drawn_floats("randn", "normal", shape, kind, generator)
+    return finished("randn", array, out, requires_grad)
+
+
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return numbers drawn from [0, 1), of the shape and dtype of `input`."""
+    return rand(
+        like("rand_like", input).shape,
+        generator=generator,
+        dtype=float_or(dtype, input.dtype),
+        device=device,
+        requires_grad=requires_grad,
+    )
+
+
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return normal numbers of the shape and dtype of `input`."""
+    return randn(
+        like("randn_like", input).shape,
+        generator=generator,
+        dtype=float_or(dtype, input.dtype),
+        device=device,
+        requires_grad=requires_grad,
+    )
+
+
+# ---- integers ------------------------------------------------------------------------
+
+
+def _words(shape: tuple[int, ...], generator: Generator | None) -> Any:
+    """Return random integers of 62 bits."""
+    words = arrays.empty(shape, dtypes.int64.numpy)
+    seed, offset = chosen("random integers", generator).draw(2 * words.size)
+    arrays.random_bits(seed, offset, 62, into=words)
+    return words
+
+
+def _integer(x: Any) -> int | None:
+    try:
+        return None if isinstance(x, bool) else index(x)
+    except TypeError:
+        return None
+
+
+def integers_below(
+    where: str, low: Any, high: Any, shape: tuple[int, ...], generator: Any
+) -> Any:
+    """Return int64 numbers drawn evenly from low to high - 1."""
+    first, last = _integer(low), _integer(high)
+    if first is None or last is None or last <= first or last - first > 2**62:
+        message = (
+            f"{where}: from {low!r} to {high!r} - 1: both must be integers, the second "
+            f"the larger one."
+        )
+        raise ArgumentError(message)
+    words = _words(shape, generator)
+    span = constant(last - first, words.dtype)
+    drawn = arrays.remainder(words, span)
+    return arrays.add(drawn, constant(first, words.dtype))
+
+
+def randint(
+    low: Any,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return integers drawn evenly from low to high - 1; or ``randint(high, size)``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.randint(3, (4,)).shape, ac.randint(-1, 1, (2, 2)).dtype
+    ((4,), autocalc.int64)
+    """
+    Device(device or "cpu")
+    if size is None and not hasattr(high, "__index__"):
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    if size is None:
+        message = f"randint: low={low}, high={high}: `size` is missing."
+        raise ArgumentError(message)
+    drawn = integers_below(
+        "randint", low, high, shape_of("randint", (size,)), generator
+    )
+    kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
+    array = drawn if kind is dtypes.int64 else arrays.cast(drawn, kind.numpy)
+    return finished("randint", array, out, requires_grad)
+
+
+def randint_like(
+    input: Tensor,
+    low: int,
+    high: int | None = None,
+    *,
+    generator: Generator | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return integers from low to high - 1, of the shape and dtype of `input`.
+
+    Or ``randint_like(input, high)``, from 0.
+    """
+    first, last = (0, low) if high is None else (low, high)
+    return randint(
+        first,
+        last,
+        like("randint_like", input).shape,
+        generator=generator,
+        dtype=float_or(dtype, input.dtype),
+        device=device,
+        requires_grad=requires_grad,
+    )
+
+
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return the integers 0 to n - 1 in random order."""
+    Device(device or "cpu")
+    order = arrays.argsort(_words((count_of("randperm", n),), generator), 0)
+    kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
+    array = order if kind is dtypes.int64 else arrays.cast(order, kind.numpy)
+    return finished("randperm", array, out, requires_grad)

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+"""Tensors repeated, rolled, flipped and turned; grids and combinations."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from autocalc._dispatch._arrays import arrays
+from autocalc._ops import indexing as indexing_ops
+from autocalc._ops import joining, reduction, view
+from autocalc._ops._arguments import (
+    Dims,
+    as_int,
+    axes_of,
+    axis_of,
+    check_tensor,
+    integers,
+)
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc.errors import ArgumentError, DimensionError, ShapeError
+
+
+def repeat(input: Tensor, *repeats: Any) -> Tensor:
+    """Return copies of `input` side by side: repeats[i] along dimension i.
+
+    There may be more repeats than dimensions; new dimensions stand in front.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor([1, 2]).repeat(2, 2)
+    tensor([[1, 2, 1, 2],
+            [1, 2, 1, 2]])
+    """
+    x, times = check_tensor("repeat", input), reduction.sizes_of("repeat", repeats)
+    if len(times) < x.ndim:
+        message = (
+            f"repeat: {len(times)} repeats {times} for a tensor of shape {x.shape}; "
+            f"there must be one for each dimension at least."
+        )
+        raise ShapeError(message)
+    sizes = (*(1,) * (len(times) - x.ndim), *x.shape)
+    single = tuple(m for n in sizes for m in (1, n))
+    many = tuple(m for pair in zip(times, sizes, strict=True) for m in pair)
+    spread = view.clone_op(view.expand_op(view.reshape_op(x, single), many))
+    final = tuple(r * n for r, n in zip(times, sizes, strict=True))
+    return view.detach_from_base(view.reshape_op(spread, final))
+
+
+def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
+    """Return copies of `input` side by side; missing repeats are 1."""
+    x, times = (
+        check_tensor("tile", input),
+        reduction.sizes_of("tile", integers("tile", "dims", dims)),
+    )
+    return repeat(x, (*(1,) * (x.ndim - len(times)), *times))
+
+
+def repeat_interleave(
+    input: Tensor,
+    repeats: int | Tensor | None = None,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+) -> Tensor:
+    """Return each element repeated, one behind the other.
+
+    Parameters
+    ----------
+    input
+        Of any shape; without `dim` it is flattened.  Alone, it is `repeats`, and the
+        index of each repetition is returned.
+    repeats
+        How often: a number, or one for each slice along `dim`.
+    dim
+        Whose slices to repeat.
+    output_size
+        What `repeats` adds up to; checked.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.repeat_interleave(ac.tensor([7, 8, 9]), ac.tensor([2, 0, 1]))
+    tensor([7, 7, 9])
+    """
+    x = check_tensor("repeat_interleave", input)
+    if repeats is None:
+        return _repetitions(
+            indexing_ops.as_positions("repeat_interleave", x), output_size
+        )
+    if dim is None:
+        x, dim = view.flatten(x), 0
+    axis = axis_of("repeat_interleave", dim, x.ndim)
+    n = x.shape[axis]
+    if isinstance(repeats, Tensor) and repeats.numel() != 1:
+        counts = indexing_ops.as_positions("repeat_interleave", repeats)
+        if counts.shape != (n,):
+            message = (
+                f"repeat_interleave: `repeats` has shape {counts.shape} for dimension "
+                f"{axis} of size {n}; it must be ({n},)."
+            )
+            raise ShapeError(message)
+        return indexing_ops.index_select_op(x, _repetitions(counts, output_size), axis)
+    times = as_int(
+        "repeat_interleave",
+        "repeats",
+        repeats.item() if isinstance(repeats, Tensor) else repeats,
+    )
+    reduction.sizes_of("repeat_interleave", (times,))
+    sizes = x.shape
+    apart = view.reshape_op(x, (*sizes[: axis + 1], 1, *sizes[axis + 1 :]))
+    spread = view.expand_op(apart, (*sizes[: axis + 1], times, *sizes[axis + 1 :]))
+    together = (*sizes[:axis], n * times, *sizes[axis + 1 :])
+    return view.detach_from_base(view.reshape_op(view.clone_op(spread), together))
+
+
+def _repetitions(counts: Tensor, size: int | None) -> Tensor:
+    """Return i, counts[i] times, for each i."""
+    if counts.ndim != 1:
+        message = (
+            f"repeat_interleave: `repeats` has shape {counts.shape}; it must be a "
+            f"vector."
+        )
+        raise ShapeError(message)
+    a = counts._array
+    n = a.shape[0]
+    ends = arrays.cumsum(a, 0)
+    length = int(ends[-1]) if n else 0
+    if n and int(arrays.min(a, (0,))) < 0:
+        message = f"repeat_interleave: `repeats` holds {int(arrays.min(a, (0,)))}."
+        raise ArgumentError(message)
+    if size is not None and size != length:
+        message = (
+            f"repeat_interleave: `output_size`={size}, but `repeats` adds up to "
+            f"{length}."
+        )
+        raise ArgumentError(message)
+    # A step up wherever the next one begins; some begin behind the last.
+    steps = arrays.zeros((length + 1,), a.dtype)
+    if n > 1:
+        ones = arrays.full((n - 1,), 1, a.dtype)
+        steps = arrays.scatter_add(steps, arrays.slice(ends, (slice(0, -1),)), ones, 0)
+    return make(arrays.cumsum(arrays.slice(steps, (slice(0, length),)), 0), None)
+
+
+def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
+    """Return `input` shifted along dimensions; what leaves comes in at the other end.
+
+    Without `dims`, as if it had one dimension.
+    """
+    x = check_tensor("roll", input)
+    by = integers("roll", "shifts", shifts)
+    axes = () if dims is None else integers("roll", "dims", dims)
+    if not axes:
+        if len(by) != 1:
+            message = f"roll: `shifts`={by} without `dims`; give one number."
+            raise ArgumentError(message)
+        flat = _rolled(view.reshape_op(x, (-1,)), by[0], 0)
+        return view.detach_from_base(view.reshape_op(flat, x.shape))
+    if len(axes) != len(by):
+        message = f"roll: `shifts`={by} and `dims`={axes} must be as many."
+        raise ArgumentError(message)
+    if x.ndim == 0:
+        return view.clone_op(x)
+    for shift, dim in zip(by, axes, strict=True):
+        x = _rolled(x, shift, axis_of("roll", dim, x.ndim))
+    return x
+
+
+def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:
+    n = x.shape[axis]
+    cut = -as_int("roll", "shifts", shift) % n if n else 0
+    if cut == 0:
+        return view.clone_op(x)
+    lead = (slice(None),) * axis
+    head = view.slice_op(x, (*lead, slice(cut, None)))
+    return joining.cat_op((head, view.slice_op(x, (*lead, slice(0, cut)))), axis)
+
+
+def flip(input: Tensor, dims: Dims) -> Tensor:
+    """Return `input` with the order along `dims` reversed: a copy."""
+    x = check_tensor("flip", input)
+    dims = integers("flip", "dims", dims)
+    axes = axes_of("flip", x, dims) if dims else ()
+    if not axes:
+        return view.clone_op(x)
+    like = arrays.empty((), dtypes.int64.numpy)
+    for axis in axes:
+        n = x.shape[axis]
+        back = arrays.sub(arrays.full((n,), n - 1, like.dtype), arrays.arange(n, like))
+        x = indexing_ops.index_select_op(x, make(back, None), axis)
+    return x
+
+
+def fliplr(input: Tensor) -> Tensor:
+    """Return `input` with the order along the second dimension reversed."""
+    return flip(input, 1)
+
+
+def flipud(input: Tensor) -> Tensor:
+    """Return `input` with the order along the first dimension reversed."""
+    return flip(input, 0)
+
+
+def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
+    """Return `input` turned `k` times by 90 degrees, from dims[0] towards dims[1].
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.rot90(ac.tensor([[1, 2], [3, 4]])).tolist()
+    [[2, 4], [1, 3]]
+    """
+    x, plane = check_tensor("rot90", input), integers("rot90", "dims", dims)
+    axes = [axis_of("rot90", d, x.ndim) for d in plane]
+    if len(axes) != 2 or axes[0] == axes[1] or x.ndim < 2:
+        message = (
+            f"rot90: `dims`={plane} of shape {x.shape}; they must be two different "
+            f"dimensions."
+        )
+        raise DimensionError(message)
+    turns = as_int("rot90", "k", k) % 4
+    if turns == 2:
+        return flip(x, axes)
+    if turns == 0:
+        return view.clone(x)
+    turned = view.transpose(x, *axes)
+    return flip(turned, [axes[0 if turns == 1 else 1]])
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Return the coordinates of a grid: tensor i repeated along all other dimensions.
+
+    With ``indexing="xy"`` the first two dimensions change places.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> rows, columns = ac.meshgrid(ac.arange(2), ac.arange(3))
+    >>> columns
+    tensor([[0, 1, 2],
+            [0, 1, 2]])
+    """
+    many = view._given("meshgrid", tensors)
+    if indexing not in ("ij", "xy"):
+        message = f"meshgrid: `indexing`={indexing!r}; it must be 'ij' or 'xy'."
+        raise ArgumentError(message)
+    if any(x.ndim > 1 for x in many) or len({x.dtype for x in many}) > 1:
+        given = ", ".join(f"{x.dtype.name} {x.shape}" for x in many)
+        message = f"meshgrid: got {given}; all must be vectors or numbers of one dtype."
+        raise ShapeError(message)
+    order = list(range(len(many)))
+    if indexing == "xy" and len(many) > 1:
+        order[:2] = 1, 0
+    sizes = [many[i].numel() for i in order]
+    grids = []
+    for i, x in enumerate(many):
+        line = [x.numel() if place == i else 1 for place in order]
+        grids.append(view.expand(view.reshape_op(x, tuple(line)), sizes))
+    return tuple(grids)
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Return all choices of one element of each vector, as rows.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cartesian_prod(ac.tensor([1, 2]), ac.tensor([3, 4])).tolist()
+    [[1, 3], [1, 4], [2, 3], [2, 4]]
+    """
+    many = [check_tensor("cartesian_prod", x) for x in tensors]
+    if not many or any(x.ndim != 1 for x in many):
+        found = ", ".join(str(x.shape) for x in many) or "nothing"
+        message = f"cartesian_prod: got {found}; give vectors, one at least."
+        raise ShapeError(message)
+    if len(many) == 1:
+        return view.clone(many[0])
+    grids = meshgrid(*many, indexing="ij")
+    return joining.stack([view.reshape(grid, (-1,)) for grid in grids], 1)
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """Return all choices of `r` elements of a vector, as rows.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.combinations(ac.tensor([1, 2, 3])).tolist()
+    [[1, 2], [1, 3], [2, 3]]
+    """
+    x = check_tensor("combinations", input)
+    if x.ndim != 1 or as_int("combinations", "r", r) < 0:
+        message = (
+            f"combinations: shape {x.shape} and `r`={r}; it takes a vector and a "
+            f"number of 0 or more."
+        )
+        raise ShapeError(message)
+    if r == 0:
+        return x.new_empty((0,))
+    choose = (
+        itertools.combinations_with_replacement
+        if with_replacement
+        else (itertools.combinations)
+    )
+    chosen = list(choose(range(x.shape[0]), r))
+    flat = x.new_tensor([i for row in chosen for i in row], dtype=indexing_ops._int64())
+    return view.reshape(indexing_ops.index_select(x, 0, flat), (len(chosen), r))

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""The ReLU family: activations made of pieces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops import (
+    _writing,
+    arithmetic,
+    comparison,
+    exponential,
+    masking,
+    view,
+)
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import check_float
+from autocalc._ops._op import unary
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
+from autocalc.errors import ArgumentError, ShapeError
+
+relu_op = unary("relu", "max(x, 0)", saves="out", floats=False)
+
+
+@relu_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.relu_backward(g, n.saved[0])
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return max(input, 0); with `inplace`, in the memory of `input`."""
+    result = relu_op(input)
+    return _writing.into(input, result, "relu_") if inplace else result
+
+
+def relu_(input: Tensor) -> Tensor:
+    """Set the negative elements of `input` to 0, in place; return it."""
+    return relu(input, inplace=True)
+
+
+def _between(x: Tensor, low: float, high: float) -> Tensor:
+    """Limit x; at the limits themselves the gradient is 0, unlike that of clamp."""
+    raised = masking.where(comparison.le(x, low), low, x)
+    return masking.where(comparison.ge(x, high), high, raised)
+
+
+def hardtanh(
+    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Tensor:
+    """Return `input` limited to `min_val` to `max_val`."""
+    check_float("hardtanh", input)
+    min_val = number("hardtanh", "min_val", min_val)
+    max_val = number("hardtanh", "max_val", max_val)
+    if min_val > max_val:
+        message = (
+            f"hardtanh: `min_val`={min_val} is above `max_val`={max_val}; swap them."
+        )
+        raise ArgumentError(message)
+    return _writing.maybe_into(
+        input, lambda x: _between(x, min_val, max_val), inplace, "hardtanh_"
+    )
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return min(max(input, 0), 6)."""
+    check_float("relu6", input)
+    return _writing.maybe_into(
+        input, lambda x: _between(x, 0.0, 6.0), inplace, "relu6_"
+    )
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return min(max(input + 3, 0), 6) / 6, a sigmoid made of lines."""
+    check_float("hardsigmoid", input)
+    return _writing.maybe_into(input, _hardsigmoid, inplace, "hardsigmoid_")
+
+
+def _hardsigmoid(x: Tensor) -> Tensor:
+    return arithmetic.div_op(_between(arithmetic.add_op(x, 3.0), 0.0, 6.0), 6.0)
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return input * hardsigmoid(input).
+
+    Howard and others: Searching for MobileNetV3 (ICCV 2019).
+    """
+    check_float("hardswish", input)
+    return _writing.maybe_into(
+        input, lambda x: arithmetic.mul(x, _hardsigmoid(x)), inplace, "hardswish_"
+    )
+
+
+def leaky_relu(
+    input: Tensor, negative_slope: float = 0.01, inplace: bool = False
+) -> Tensor:
+    """Return input where it is above 0, else negative_slope * input.
+
+    Maas, Hannun, Ng: Rectifier nonlinearities improve acoustic models (2013).
+    """
+    check_float("leaky_relu", input)
+    return _writing.maybe_into(
+        input, lambda x: _sloped(x, negative_slope), inplace, "leaky_relu_"
+    )
+
+
+def _sloped(x: Tensor, slope: Tensor | float) -> Tensor:
+    return masking.where(comparison.gt(x, 0.0), x, arithmetic.mul(x, slope))
+
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """Return input where it is above 0, else weight * input.
+
+    He, Zhang, Ren, Sun: Delving deep into rectifiers (ICCV 2015).
+
+    Parameters
+    ----------
+    input
+        (N, C, ...), or any shape if there is one slope.
+    weight
+        The slopes, (C,), (1,) or ().
+
+    Raises
+    ------
+    ShapeError
+        If there are neither one nor C slopes.
+    """
+    check_float("prelu", input)
+    check_tensor("prelu", weight)
+    channels = input.shape[1] if input.ndim > 1 else 1
+    if weight.ndim > 1 or weight.numel() not in (1, channels):
+        message = (
+            f"prelu: `weight` has shape {weight.shape} for an input of shape "
+            f"{input.shape}; give 1 slope, or {channels}, one for each channel."
+        )
+        raise ShapeError(message)
+    if weight.ndim == 1:
+        ones = (1,) * (input.ndim - 2)
+        shape = (1, weight.numel(), *ones) if input.ndim > 1 else (1,) * input.ndim
+        weight = view.reshape(weight, shape)
+    return _sloped(input, weight)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Return input where it is above 0, else alpha * (exp(input) - 1).
+
+    Clevert, Unterthiner, Hochreiter: Exponential linear units (ICLR 2016).
+    """
+    check_float("elu", input)
+    alpha = number("elu", "alpha", alpha)
+    return _writing.maybe_into(input, lambda x: _exponential(x, alpha), inplace, "elu_")
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Return input where it is above 0, else alpha * (exp(input / alpha) - 1).
+
+    Barron: Continuously differentiable exponential linear units (2017).
+    """
+    check_float("celu", input)
+    alpha = number("celu", "alpha", alpha)
+    if alpha == 0:
+        message = "celu: `alpha` is 0, which the input is divided by; use another."
+        raise ArgumentError(message)
+    return _writing.maybe_into(
+        input, lambda x: _exponential(x, alpha, 1 / alpha), inplace, "celu_"
+    )
+
+
+#: Of selu: with these, mean 0 and variance 1 pass through a layer.
+SELU_ALPHA = 1.6732632423543772
+
+
+SELU_SCALE = 1.0507009873554805
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Return 1.0507 * elu(input, 1.6733), whose outputs stay normalised.
+
+    Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing neural networks (NeurIPS
+    2017).
+    """
+    check_float("selu", input)
+    return _writing.maybe_into(
+        input,
+        lambda x: arithmetic.mul(_exponential(x, SELU_ALPHA), SELU_SCALE),
+        inplace,
+        "selu_",
+    )
+
+
+def _exponential(x: Tensor, alpha: float, rate: float = 1.0) -> Tensor:
+    """Return x above 0, alpha * (exp(rate * x) - 1) below."""
+    above = comparison.gt(x, 0.0)
+    below = masking.where(above, 0.0, x)  # nothing overflows above
+    below = below if rate == 1 else arithmetic.mul(below, rate)
+    return masking.where(above, x, arithmetic.mul(exponential.expm1(below), alpha))

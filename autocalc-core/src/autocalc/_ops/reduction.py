@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: MIT
+"""Sums, means, variances, products and counts over dimensions."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autocalc._ops import arithmetic, comparison, view
+from autocalc._ops._arguments import Dims, axes_of, check_tensor, integers
+from autocalc._ops._coerce import cast
+from autocalc._ops._op import nary, unary
+from autocalc._ops._out import apply_out
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import number
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import DTypeError, ShapeError
+
+
+def spread(k: Any, g: Any, shape: Any, axes: Any, keepdim: bool) -> Any:
+    """Return `g`, or what stands beside it, with the reduced dimensions as 1."""
+    if keepdim:
+        return g
+    return k.reshape(g, tuple(1 if i in axes else n for i, n in enumerate(shape)))
+
+
+sum_op = nary("sum")
+
+
+@sum_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    axes, keepdim = n.attributes
+    shape = n.shapes[0]
+    return k.expand(spread(k, g, shape, axes, keepdim), shape)
+
+
+def sum(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the sum over `dim` (all dimensions by default)."""
+    x = check_tensor("sum", input)
+    x = x if dtype is None else cast(x, dtype)
+    result = sum_op(x, axes_of("sum", x, dim), bool(keepdim))
+    return result if out is None else apply_out("sum", result, out)
+
+
+def sum_to_size(input: Tensor, *size: Any) -> Tensor:
+    """Return `input` summed over the dimensions in which `size` broadcasts to it."""
+    x = check_tensor("sum_to_size", input)
+    sizes = sizes_of("sum_to_size", size)
+    lead = x.ndim - len(sizes)
+    if lead < 0 or builtins.any(
+        n not in (1, m) for n, m in zip(sizes, x.shape[lead:], strict=True)
+    ):
+        message = (
+            f"sum_to_size: {sizes} does not broadcast to the shape {x.shape}, so there "
+            f"is no sum of that size."
+        )
+        raise ShapeError(message)
+    ones = (lead + i for i, n in enumerate(sizes) if n == 1 and x.shape[lead + i] != 1)
+    axes = (*range(lead), *ones)
+    if not axes:
+        return x
+    return view.detach_from_base(view.reshape_op(sum_op(x, axes, True), sizes))
+
+
+def sizes_of(where: str, size: Sequence[Any]) -> tuple[int, ...]:
+    """Return sizes given one by one or as one sequence; none is negative."""
+    if len(size) == 1 and isinstance(size[0], (list, tuple)):
+        size = size[0]
+    sizes = integers(where, "size", tuple(size))
+    if min(sizes, default=0) < 0:
+        message = f"{where}: {sizes} holds a negative number."
+        raise ShapeError(message)
+    return sizes
+
+
+mean_op = nary("mean")
+
+
+@mean_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    axes, keepdim = n.attributes
+    shape = n.shapes[0]
+    share = k.mul(g, k.constant(1.0 / count_elements(shape, axes), g))
+    return k.expand(spread(k, share, shape, axes, keepdim), shape)
+
+
+def mean(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the mean over `dim` (all dimensions by default)."""
+    x = check_tensor("mean", input)
+    x = x if dtype is None else cast(x, dtype)
+    if not x.is_floating_point():
+        message = (
+            f"mean: takes float32 or float64, not {x.dtype.name}; pass "
+            f"dtype=ac.float32 or call .float() first."
+        )
+        raise DTypeError(message)
+    result = mean_op(x, axes_of("mean", x, dim), bool(keepdim))
+    return result if out is None else apply_out("mean", result, out)
+
+
+# Of `std` and norms.
+sqrt_zero_grad = unary(
+    "sqrt", "the square root, with gradient 0 at 0", saves="out", main=False
+)
+
+
+@sqrt_zero_grad.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (y,) = n.saved
+    zero = k.constant(0, g)
+    at_zero = k.compare(y, zero, "eq")
+    slope = k.div(k.constant(0.5, g), k.where(at_zero, k.constant(1, g), y))
+    return k.mul(g, k.where(at_zero, zero, slope))
+
+
+def count_elements(shape: Any, axes: Any) -> int:
+    """Return how many elements each result of a reduction is made of, at least 1."""
+    result = 1
+    for axis in axes:
+        result *= shape[axis]
+    return builtins.max(result, 1)
+
+
+var_op = nary("var", saves="mean a")
+
+
+@var_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    r"""D var / d x = 2 (x - mean) / (n - correction)."""
+    mean_of, a = n.saved
+    axes, keepdim, correction = n.attributes
+    shape = n.shapes[0]
+    if k.records:  # the kept mean has no history
+        mean_of = k.mean(a, axes, keepdim)
+    freedom = count_elements(shape, axes) - correction
+    scale = 2.0 / freedom if freedom > 0 else math.inf
+    g = spread(k, k.mul(g, k.constant(scale, g)), shape, axes, keepdim)
+    return k.mul(g, k.sub(a, spread(k, mean_of, shape, axes, keepdim)))
+
+
+def var(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return sum((x - mean)^2) / (n - correction) over `dim`; correction is 1."""
+    if isinstance(dim, bool):  # var(x, unbiased)
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1.0 if unbiased is None or unbiased else 0.0
+    x, weight = check_tensor("var", input), number("var", "correction", correction)
+    return apply_out(
+        "var", var_op(x, axes_of("var", x, dim), bool(keepdim), weight), out
+    )
+
+
+def std(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the square root of `var`."""
+    value = var(input, dim, unbiased, keepdim, correction=correction)
+    return apply_out("std", sqrt_zero_grad(value), out)
+
+
+def var_mean(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return the variance and the mean over `dim`."""
+    spread = var(input, dim, unbiased, keepdim, correction=correction)
+    return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
+
+
+def std_mean(
+    input: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return the standard deviation and the mean over `dim`."""
+    spread = std(input, dim, unbiased, keepdim, correction=correction)
+    return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
+
+
+prod_op = nary("prod", saves="a")
+
+
+@prod_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Dx_i = the product of the others, without a division by zero.
+
+    P is the product of what is not 0, S the sum of what is 0: of value 0, but it
+    carries the second derivative.  By how many zeros there are:
+    none: P / x_i; one: P at the zero, S P / x_i elsewhere; two: (S - x_i) P at the
+    zeros; and 0 in all other places.
+    """
+    (a,) = n.saved
+    axes, keepdim = n.attributes
+    zero, one, two = (k.constant(value, a) for value in (0, 1, 2))
+    is_zero = k.compare(a, zero, "eq")
+    count = k.sum(k.where(is_zero, one, zero), axes, True)
+    none, single = k.compare(count, zero, "eq"), k.compare(count, one, "eq")
+    pair = k.compare(count, two, "eq")
+    safe = k.where(is_zero, one, a)
+    rest = k.prod(safe, axes, True)
+    zeros = k.sum(k.where(is_zero, a, zero), axes, True)
+    at_zero = k.where(single, rest, k.where(pair, k.mul(k.sub(zeros, a), rest), zero))
+    factor = k.where(none, rest, k.where(single, k.mul(zeros, rest), zero))
+    slope = k.where(is_zero, at_zero, k.div(factor, safe))
+    return k.mul(spread(k, g, n.shapes[0], axes, keepdim), slope)
+
+
+def prod(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the product over `dim` (all dimensions by default).
+
+    Of integers and booleans it is taken in int64.  The gradient is right where
+    elements are 0, too.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.prod(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), 1)
+    tensor([ 2., 12.])
+    """
+    x = check_tensor("prod", input)
+    x = x if dtype is None else cast(x, dtype)
+    return apply_out("prod", prod_op(x, axes_of("prod", x, dim), bool(keepdim)), out)
+
+
+def all(
+    input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """Return whether all elements over `dim` are non-zero."""
+    zeros = cast(comparison.eq(input, 0), dtypes.int64)
+    return apply_out("all", comparison.eq(sum(zeros, dim, keepdim), 0), out)
+
+
+def any(
+    input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """Return whether any element over `dim` is non-zero."""
+    ones = cast(comparison.ne(input, 0), dtypes.int64)
+    return apply_out("any", comparison.ne(sum(ones, dim, keepdim), 0), out)
+
+
+def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
+    """Return how many elements over `dim` are not zero, as int64."""
+    return sum(comparison.truth(check_tensor("count_nonzero", input)), dim)
+
+
+def nansum(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the sum over `dim` with NaN counted as 0."""
+    x = check_tensor("nansum", input)
+    x = x if dtype is None else cast(x, dtype)
+    if not x.is_floating_point():
+        return apply_out("nansum", sum(x, dim, keepdim), out)
+    zero = arithmetic.mul(cast(comparison.isnan(x.detach()), x.dtype), 0)
+    return apply_out(
+        "nansum",
+        sum(comparison.where_op(comparison.isnan(x.detach()), zero, x), dim, keepdim),
+        out,
+    )
+
+
+def nanmean(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the mean over `dim` of what is not NaN."""
+    x = check_tensor("nanmean", input)
+    x = x if dtype is None else cast(x, dtype)
+    kept = comparison.eq(x.detach(), x.detach())
+    total = nansum(x, dim, keepdim)
+    return apply_out(
+        "nanmean", arithmetic.div_op(total, cast(sum(kept, dim, keepdim), x.dtype)), out
+    )

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""Losses of values against targets."""
+
+from __future__ import annotations
+
+from autocalc._ops import (
+    _loss_reduction,
+    arithmetic,
+    clamping,
+    comparison,
+    exponential,
+    masking,
+)
+from autocalc._ops import distance as distance_ops
+from autocalc._ops import reduction as reduction_ops
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import check_float, check_reduction
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
+from autocalc.errors import ArgumentError, ShapeError
+
+
+def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """Return (input - target)^2, averaged, summed, or (``"none"``) as it is.
+
+    Shapes that differ are broadcast with a warning.
+    """
+    check_reduction("mse_loss", reduction)
+    _loss_reduction.broadcast_with_warning("mse_loss", input, target)
+    difference = arithmetic.sub_op(input, target)
+    return _loss_reduction.reduced(arithmetic.mul(difference, difference), reduction)
+
+
+def _absolute(where: str, input: Tensor, target: Tensor, reduction: str) -> Tensor:
+    check_reduction(where, reduction)
+    check_float(where, input, target)
+    return arithmetic.abs(arithmetic.sub_op(input, target))
+
+
+def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """Return abs(input - target), averaged, summed, or (``"none"``) as it is.
+
+    Shapes that differ are broadcast with a warning.
+    """
+    _loss_reduction.broadcast_with_warning("l1_loss", input, target)
+    return _loss_reduction.reduced(
+        _absolute("l1_loss", input, target, reduction), reduction
+    )
+
+
+def smooth_l1_loss(
+    input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0
+) -> Tensor:
+    """Return d^2 / (2 beta) where d = abs(input - target) < beta, else d - beta / 2.
+
+    Girshick: Fast R-CNN (ICCV 2015).  Shapes that differ are broadcast with a warning.
+
+    Raises
+    ------
+    ArgumentError
+        If `beta` is below 0.
+    """
+    where = "smooth_l1_loss"
+    _loss_reduction.broadcast_with_warning(where, input, target)
+    distance = _absolute(where, input, target, reduction)
+    if number(where, "beta", beta) < 0:
+        message = f"{where}: `beta` is {beta}; it must be 0 or more."
+        raise ArgumentError(message)
+    if beta == 0:
+        return _loss_reduction.reduced(distance, reduction)
+    # With n = min(d, beta) both pieces are n^2 / (2 beta) + (d - n), also at infinity.
+    near = clamping.clamp(distance, max=beta)
+    loss = near * near * (0.5 / beta) + (distance - near)
+    return _loss_reduction.reduced(loss, reduction)
+
+
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
+) -> Tensor:
+    """Return d^2 / 2 where d <= delta, else delta (d - delta / 2).
+
+    d = abs(input - target).  Huber: Robust estimation of a location parameter (1964).
+    Shapes that differ are broadcast with a warning.
+
+    Raises
+    ------
+    ArgumentError
+        If `delta` is not above 0.
+    """
+    where = "huber_loss"
+    _loss_reduction.broadcast_with_warning(where, input, target)
+    distance = _absolute(where, input, target, reduction)
+    if number(where, "delta", delta) <= 0:
+        message = f"{where}: `delta` is {delta}; it must be above 0."
+        raise ArgumentError(message)
+    near = clamping.clamp(distance, max=delta)
+    loss = near * near * 0.5 + (distance - near) * delta
+    return _loss_reduction.reduced(loss, reduction)
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0.0,
+    *,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return 1 - cos where the target is 1, max(cos - margin, 0) where it is -1.
+
+    Parameters
+    ----------
+    input1, input2
+        (N, D) or (D,); cos is that of their angle.
+    target
+        1 for vectors that belong together, -1 for others, (N,) or ().
+    margin
+        Angles beyond this cosine count for nothing.
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+    """
+    where = "cosine_embedding_loss"
+    check_float(where, input1, input2)
+    check_reduction(where, reduction)
+    check_tensor(where, target)
+    if input1.shape != input2.shape or input1.shape[:-1] != target.shape:
+        message = (
+            f"{where}: the inputs have shapes {input1.shape} and {input2.shape}, "
+            f"`target` {target.shape}; they must be (N, D), (N, D), (N,) or (D,), "
+            f"(D,), ()."
+        )
+        raise ShapeError(message)
+    cosine = _cosine(input1, input2)
+    apart = clamping.clamp(cosine - margin, min=0.0)
+    apart = masking.where(comparison.eq(target, -1), apart, 0.0)
+    loss = masking.where(comparison.eq(target, 1), 1.0 - cosine, apart)
+    return _loss_reduction.reduced(loss, reduction)
+
+
+def _cosine(a: Tensor, b: Tensor) -> Tensor:
+    """Return a.b / sqrt((a.a + e) (b.b + e)); e = 1e-12 lets vectors of 0 pass."""
+    dot = reduction_ops.sum(a * b, -1)
+    sizes = [reduction_ops.sum(x * x, -1) + 1e-12 for x in (a, b)]
+    return dot / exponential.sqrt(sizes[0] * sizes[1])
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    *,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return max(d(anchor, positive) - d(anchor, negative) + margin, 0).
+
+    Balntas and others: Learning local feature descriptors with triplets (BMVC 2016).
+
+    Parameters
+    ----------
+    anchor, positive, negative
+        (N, D) or (D,).
+    margin
+        How much further away the negative one has to be, above 0.
+    p, eps
+        Of the distance, see `pairwise_distance`.
+    swap
+        Whether d(positive, negative) counts where it is smaller than d(anchor,
+        negative).
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+    """
+    where = "triplet_margin_loss"
+    check_reduction(where, reduction)
+    if number(where, "margin", margin) <= 0:
+        message = f"{where}: `margin` is {margin}; it must be above 0."
+        raise ArgumentError(message)
+    near = distance_ops.pairwise_distance(anchor, positive, p, eps)
+    far = distance_ops.pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = clamping.minimum(
+            far, distance_ops.pairwise_distance(positive, negative, p, eps)
+        )
+    return _loss_reduction.reduced(
+        clamping.clamp(near - far + margin, min=0.0), reduction
+    )

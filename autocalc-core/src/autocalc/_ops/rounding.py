@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Numbers rounded: floor, ceil, trunc, round."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, Protocol
+
+from autocalc._ops import view
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops._op import nary
+from autocalc._ops._out import apply_out
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import as_int
+
+round_op = nary("round")
+
+
+@round_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.zeros(n.shapes[0], k.dtype(g))
+
+
+class Rounding(Protocol):
+    """Floor, ceil, trunc or round."""
+
+    def __call__(self, input: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Return a new tensor, or `out` with the result in it."""
+
+
+def _round_mode(mode: str) -> Rounding:
+    """Make floor, ceil, trunc or round; integers pass unchanged."""
+
+    def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+        if not check_tensor(mode, input).is_floating_point():
+            return apply_out(mode, view.clone(input), out)
+        return apply_out(mode, round_op(input, mode), out)
+
+    call.__doc__ = f"Return `input` rounded ({mode}), element by element."
+    return call
+
+
+floor = _round_mode("floor")
+
+
+ceil = _round_mode("ceil")
+
+
+trunc = _round_mode("trunc")
+
+
+_nearest = _round_mode("even")
+
+
+def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
+    """Return `input` rounded to the nearest, ties to even, at a number of digits."""
+    decimals = as_int("round", "decimals", decimals)
+    if decimals == 0 or not check_tensor("round", input).is_floating_point():
+        return apply_out("round", _nearest(input), out)
+    scale = 10.0 ** builtins.abs(decimals)
+    if decimals > 0:
+        result = _nearest(input * scale) / scale
+    else:
+        result = _nearest(input / scale) * scale
+    return apply_out("round", result, out)
+
+
+def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return x - trunc(x), element by element."""
+    whole = trunc(input)
+    return apply_out("frac", input - whole, out)

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""Distinct values, membership, and places in sorted values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch._arrays import arrays
+from autocalc._ops import (
+    _index,
+    arithmetic,
+    clamping,
+    comparison,
+    indexing,
+    joining,
+    masking,
+    reduction,
+    scans,
+    scattering,
+    sorting,
+    view,
+)
+from autocalc._ops._arguments import axis_of, check_tensor
+from autocalc._ops._coerce import Number, as_operand, cast, coerce
+from autocalc._ops._out import apply_out
+from autocalc._ops.filled import ones, zeros
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc.errors import ArgumentError, ShapeError
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor | tuple[Tensor, ...]:
+    """Return the distinct elements, in rising order.
+
+    With `return_inverse` also where each element is among them, with `return_counts`
+    how often each occurs.  With `dim`, the distinct slices along it, ordered by their
+    first elements, then by their second, and so on.
+    """
+    x = check_tensor("unique", input).detach()
+    if dim is None:
+        slices = view.reshape_op(x, (-1,))
+        order = sorting.argsort(slices)
+        begins = _begins(indexing.gather_op(slices, order, 0))
+    else:
+        axis = axis_of("unique", dim, x.ndim)
+        slices = view.movedim(x, axis, 0) if x.ndim else view.reshape_op(x, (1,))
+        n = slices.shape[0]
+        rows = view.reshape_op(slices, (n, slices.numel() // max(n, 1)))
+        order = _order_of_rows(rows)
+        begins = _begins(indexing.index_select_op(rows, order, 0))
+    firsts = _index.true_positions(begins)
+    values = indexing.index_select_op(
+        slices, indexing.index_select_op(order, firsts, 0), 0
+    )
+    if dim is not None and x.ndim:
+        values = view.detach_from_base(view.clone_op(view.movedim(values, 0, axis)))
+    results = [values]
+    if return_inverse:
+        group = arithmetic.sub_op(scans.cumsum_op(begins, 0, False), 1)
+        inverse = indexing.gather_op(group, sorting.argsort(order), 0)
+        if dim is None:
+            inverse = view.detach_from_base(view.reshape_op(inverse, x.shape))
+        results.append(inverse)
+    if return_counts:
+        end = make(as_operand(order.shape[0], dtypes.int64)._array.reshape(1), None)
+        stops = joining.cat_op((view.slice_op(firsts, (slice(1, None),)), end), 0)
+        stops = view.slice_op(stops, (slice(0, firsts.shape[0]),))
+        results.append(arithmetic.sub_op(stops, firsts))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _order_of_rows(rows: Tensor) -> Tensor:
+    """Return the indices that sort rows: stable, from the last column to the first."""
+    n, columns = rows.shape
+    like = arrays.empty((), dtypes.int64.numpy)
+    order = make(arrays.arange(n, like), None)
+    for column in reversed(range(columns)):
+        values = view.slice_op(rows, (slice(None), column))
+        again = sorting.argsort(indexing.index_select_op(values, order, 0))
+        order = indexing.index_select_op(order, again, 0)
+    return order
+
+
+def _begins(ordered: Tensor) -> Tensor:
+    """Return where a new value, or row of values, begins in what is sorted."""
+    n = ordered.shape[0]
+    if n == 0:
+        return make(arrays.empty((0,), dtypes.bool_.numpy), None)
+    first = make(arrays.full((1,), True, dtypes.bool_.numpy), None)
+    new = comparison.ne(
+        view.slice_op(ordered, (slice(1, None),)),
+        view.slice_op(ordered, (slice(0, n - 1),)),
+    )
+    if new.ndim > 1:
+        new = reduction.any(new, 1)
+    return joining.cat_op((first, new), 0)
+
+
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor | tuple[Tensor, ...]:
+    """Return the elements without those that repeat the one before.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.unique_consecutive(ac.tensor([1, 1, 2, 1]))
+    tensor([1, 2, 1])
+    """
+    x = check_tensor("unique_consecutive", input).detach()
+    slices = view.reshape(x, (-1,)) if dim is None else view.movedim(x, dim, 0)
+    n = slices.shape[0]
+    if n == 0:
+        starts = zeros(0, dtype=dtypes.bool_)
+    else:
+        same = comparison.eq(slices[1:], slices[:-1])
+        rows = view.reshape(same, (n - 1, -1)) if same.numel() else zeros(n - 1, 1)
+        starts = joining.cat([ones(1, dtype=dtypes.bool_), ~reduction.all(rows, 1)])
+    places = view.reshape(masking.argwhere(starts), (-1,))
+    values = indexing.index_select(slices, 0, places)
+    results = [values if dim is None else view.clone(view.movedim(values, 0, dim))]
+    if return_inverse:
+        group = arithmetic.sub_op(scans.cumsum(starts, 0), 1)
+        results.append(view.reshape(group, x.shape if dim is None else group.shape))
+    if return_counts:
+        ends = joining.cat([places[1:], places.new_full((min(n, 1),), n)])
+        results.append(arithmetic.sub_op(ends, places))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def isin(
+    elements: Any,
+    test_elements: Any,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+) -> Tensor:
+    """Return whether each element is among `test_elements`, or, inverted, is not.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.isin(ac.tensor([1, 2, 3]), ac.tensor([2, 3, 4]))
+    tensor([False,  True,  True])
+    """
+    x, tests = coerce("isin", elements, test_elements)
+    line = sorting.sort(view.reshape(tests.detach(), (-1,))).values
+    x = x.detach()
+    if line.numel() == 0:
+        found = comparison.ne(x, x)
+    else:
+        place = clamping.minimum(searchsorted(line, x), line.numel() - 1)
+        nearest = view.reshape(
+            indexing.index_select(line, 0, view.reshape(place, (-1,))), x.shape
+        )
+        found = comparison.eq(nearest, x)
+    return comparison.eq(found, False) if invert else found
+
+
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Any,
+    *,
+    right: bool = False,
+    side: str | None = None,
+    out_int32: bool = False,
+    sorter: Tensor | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return where each value would stand in a sorted sequence.
+
+    Parameters
+    ----------
+    sorted_sequence
+        Rising along the last dimension; a vector, or [..., n].
+    input
+        A number, or values [..., m] with the same leading dimensions; of any shape for
+        a vector.
+    right, side
+        Behind equal elements (``side="right"``) in place of in front of them.
+    out_int32
+        int32 in place of int64.
+    sorter
+        What `argsort` gives for a sequence that is not sorted.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.searchsorted(ac.tensor([1, 3, 5]), ac.tensor([0, 3, 9]))
+    tensor([0, 1, 3])
+    """
+    where = "searchsorted"
+    line = check_tensor(where, sorted_sequence).detach()
+    if sorter is not None:
+        line = indexing.gather(line, -1, sorter)
+    if side not in (None, "left", "right") or (side == "left" and right):
+        message = f"{where}: `side`={side!r} with `right`={right}; say one of them."
+        raise ArgumentError(message)
+    number = isinstance(input, Number)
+    values = as_operand(input, dtypes.of_scalar(input)) if number else input
+    values = check_tensor(where, values).detach()
+    if line.ndim == 0 or (line.ndim > 1 and line.shape[:-1] != values.shape[:-1]):
+        message = (
+            f"{where}: the sequence has shape {line.shape}, the values {values.shape}; "
+            f"it must be a vector, or all dimensions but the last must be equal."
+        )
+        raise ShapeError(message)
+    behind = right or side == "right"
+    found = _places(line, values, behind)
+    return apply_out(where, cast(found, dtypes.int32) if out_int32 else found, out)
+
+
+def _places(line: Tensor, values: Tensor, behind: bool) -> Tensor:
+    """Return the places by sorting the values in among the sequence.
+
+    The sort is stable: what comes first stays in front of equal elements.
+    """
+    line, values = coerce("searchsorted", line, values)
+    n = line.shape[-1]
+    flat = values if line.ndim > 1 else view.reshape(values, (-1,))
+    both = joining.cat([line, flat] if behind else [flat, line], -1)
+    order = sorting.sort(both, -1, stable=True).indices
+    first = n if behind else 0
+    of_line = (
+        comparison.lt(order, n) if behind else comparison.ge(order, flat.shape[-1])
+    )
+    before = scans.cumsum(of_line, -1)
+    found = scattering.scatter(zeros(both.shape, dtype=dtypes.int64), -1, order, before)
+    part = (..., slice(first, first + flat.shape[-1]))
+    return view.reshape(view.clone(found[part]), values.shape)
+
+
+def bucketize(
+    input: Any,
+    boundaries: Tensor,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return between which of the rising `boundaries` each value lies.
+
+    ``boundaries[i - 1] < x <= boundaries[i]``, or, with `right`, ``<=`` and ``<``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.bucketize(ac.tensor([0, 2, 7]), ac.tensor([1, 2, 5]))
+    tensor([0, 1, 3])
+    """
+    if check_tensor("bucketize", boundaries).ndim != 1:
+        message = (
+            f"bucketize: `boundaries` has shape {boundaries.shape}; give a vector."
+        )
+        raise ShapeError(message)
+    return searchsorted(boundaries, input, right=right, out_int32=out_int32, out=out)

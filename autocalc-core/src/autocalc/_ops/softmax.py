@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""softmax, log_softmax and logsumexp."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops import arithmetic, reduction, view
+from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
+from autocalc._ops._coerce import cast, to_float
+from autocalc._ops._op import Operator, nary
+from autocalc._ops._out import apply_out
+from autocalc._tensor import Tensor
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError
+
+softmax_op = nary("softmax", saves="out")
+
+
+@softmax_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.softmax_backward(g, n.saved[0], *n.attributes)
+
+
+def softmax(
+    input: Tensor,
+    dim: int | None = None,
+    dtype: DType | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return exp(x_i) / sum_j exp(x_j) along `dim`, which must be given."""
+    x = check_tensor("softmax", input)
+    x = x if dtype is None else cast(x, dtype)
+    axis = axis_of("softmax", _class_dim("softmax", dim, x), x.ndim)
+    return apply_out(
+        "softmax", softmax_op(x, axis) if x.ndim else _of_0d(softmax_op, x), out
+    )
+
+
+log_softmax_op = nary("log_softmax", saves="out")
+
+
+@log_softmax_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.log_softmax_backward(g, n.saved[0], *n.attributes)
+
+
+def log_softmax(
+    input: Tensor,
+    dim: int | None = None,
+    dtype: DType | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return x_i - log(sum_j exp(x_j)) along `dim`, which must be given."""
+    x = check_tensor("log_softmax", input)
+    x = x if dtype is None else cast(x, dtype)
+    axis = axis_of("log_softmax", _class_dim("log_softmax", dim, x), x.ndim)
+    return apply_out(
+        "log_softmax",
+        log_softmax_op(x, axis) if x.ndim else _of_0d(log_softmax_op, x),
+        out,
+    )
+
+
+def softmin(
+    input: Tensor, dim: int | None = None, *, dtype: DType | None = None
+) -> Tensor:
+    """Return softmax(-input) along `dim`, which must be given."""
+    x = check_tensor("softmin", input)
+    x = x if dtype is None else cast(x, dtype)
+    return softmax(arithmetic.neg(x), _class_dim("softmin", dim, x))
+
+
+def _class_dim(where: str, dim: int | None, x: Tensor) -> int:
+    """Return `dim`; an error where it is missing."""
+    if dim is None:
+        message = (
+            f"{where}: `dim` is missing for an input of shape {x.shape}; name the "
+            f"dimension of the classes, often dim=-1."
+        )
+        raise ArgumentError(message)
+    return dim
+
+
+logsumexp_op = nary("logsumexp", saves="out a")
+
+
+@logsumexp_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    y, a = n.saved
+    axes, keepdim = n.attributes
+    shape = n.shapes[0]
+    y = reduction.spread(k, y, shape, axes, keepdim)
+    return k.mul(reduction.spread(k, g, shape, axes, keepdim), k.exp(k.sub(a, y)))
+
+
+def logsumexp(
+    input: Tensor, dim: Dims, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
+    """Return log(sum(exp(input))) over `dim`, shifted by the maximum."""
+    x = check_tensor("logsumexp", input)
+    x = x if x.is_floating_point() else to_float(x)
+    return apply_out(
+        "logsumexp",
+        logsumexp_op(x, axes_of("logsumexp", x, dim), bool(keepdim)),
+        out,
+    )
+
+
+def _of_0d(operator: Operator, x: Tensor) -> Tensor:
+    """Run an operator that needs a dimension on a tensor that has none."""
+    return view.detach_from_base(
+        view.reshape_op(operator(view.reshape_op(x, (1,)), 0), ())
+    )

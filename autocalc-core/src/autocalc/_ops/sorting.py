@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""Sorted values and their order: sort, topk, median."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from autocalc._ops import arithmetic, comparison, indexing, reduction, view
+from autocalc._ops._arguments import as_int, axis_of, check_tensor
+from autocalc._ops._coerce import as_operand, cast
+from autocalc._ops._op import nary
+from autocalc._ops._out import apply_out
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import ArgumentError, ShapeError
+
+argsort_op = nary("argsort", differentiable=False)
+
+
+class Ordered(NamedTuple):
+    """Values along a dimension, and where they were found."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def argsort(
+    input: Tensor,
+    dim: int = -1,
+    descending: bool = False,
+    *,
+    stable: bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the indices that sort `input` along `dim`; always stable.
+
+    NaN counts as the largest.
+    """
+    x = check_tensor("argsort", input)
+    axis = axis_of("argsort", dim, x.ndim)
+    if x.ndim == 0:
+        return apply_out(
+            "argsort", arithmetic.mul(cast(comparison.truth(x), dtypes.int64), 0), out
+        )
+    return apply_out("argsort", argsort_op(x.detach(), axis, bool(descending)), out)
+
+
+def sort(
+    input: Tensor,
+    dim: int = -1,
+    descending: bool = False,
+    *,
+    stable: bool = False,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> Ordered:
+    """Return (values, indices) in rising order along `dim`; always stable.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.sort(ac.tensor([3, 1, 2])).values
+    tensor([1, 2, 3])
+    """
+    indices = argsort(input, dim, descending)
+    if input.ndim == 0:
+        return apply_out("sort", Ordered(view.clone(input), indices), out)
+    axis = axis_of("sort", dim, input.ndim)
+    return apply_out(
+        "sort", Ordered(indexing.gather_op(input, indices, axis), indices), out
+    )
+
+
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return `input` sorted along its first dimension."""
+    return apply_out("msort", sort(input, 0).values, out)
+
+
+def topk(
+    input: Tensor,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    *,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> Ordered:
+    """Return the (values, indices) of the `k` largest or smallest, in order.
+
+    Raises
+    ------
+    ArgumentError
+        If there are fewer than `k` elements along `dim`.
+    """
+    x = check_tensor("topk", input)
+    axis = axis_of("topk", dim, x.ndim)
+    size = x.shape[axis] if x.ndim else 1
+    k = as_int("topk", "k", k)
+    if not 0 <= k <= size:
+        message = (
+            f"topk: `k`={k} of {size} elements along dimension {axis} of shape "
+            f"{x.shape}; it must lie in 0 to {size}."
+        )
+        raise ArgumentError(message)
+    if x.ndim == 0:
+        return apply_out("topk", Ordered(view.clone(x), argsort(x)), out)
+    order = argsort(x, axis, largest)
+    first = (*[slice(None)] * axis, slice(0, k), ...)
+    indices = view.clone_op(view.slice_op(order, first))
+    return apply_out(
+        "topk", Ordered(indexing.gather_op(x, indices, axis), indices), out
+    )
+
+
+def kthvalue(
+    input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None
+) -> Ordered:
+    """Return the (values, indices) of the `k`-th smallest along `dim`, from 1 on."""
+    x = check_tensor("kthvalue", input)
+    axis = axis_of("kthvalue", dim, x.ndim)
+    size = x.shape[axis] if x.ndim else 1
+    if not 1 <= as_int("kthvalue", "k", k) <= size:
+        message = (
+            f"kthvalue: `k`={k} for {size} elements along dimension {dim} of shape "
+            f"{x.shape}; it must lie in 1 to {size}."
+        )
+        raise ArgumentError(message)
+    if x.ndim == 0:
+        return apply_out("kthvalue", Ordered(view.clone(x), argsort(x)), out)
+    place = (*[slice(None)] * axis, slice(k - 1, k))
+    indices = view.clone(argsort(x, axis)[place])
+    found = [indexing.gather(x, axis, indices), indices]
+    if not keepdim:
+        found = [view.clone(view.squeeze(one, axis)) for one in found]
+    return apply_out("kthvalue", Ordered(*found), out)
+
+
+def median(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | tuple[Tensor, Tensor] | None = None,
+) -> Tensor | Ordered:
+    """Return the median, the lower of two; with `dim`, (values, indices) along it.
+
+    NaN if an element is NaN.
+    """
+    x = check_tensor("median", input)
+    if x.numel() == 0:
+        message = f"median: a tensor of shape {x.shape} has no elements, so no median."
+        raise ShapeError(message)
+    if dim is None:
+        flat = _median_along(view.reshape_op(x, (-1,)), 0)
+        return apply_out(
+            "median", view.detach_from_base(view.reshape_op(flat.values, ())), out
+        )
+    axis = axis_of("median", dim, x.ndim)
+    if x.ndim == 0:
+        return apply_out("median", Ordered(view.clone(x), argsort(x)), out)
+    found = _median_along(x, axis)
+    if keepdim:
+        return apply_out("median", found, out)
+    return apply_out(
+        "median",
+        Ordered(*(view.detach_from_base(view.squeeze(part, axis)) for part in found)),
+        out,
+    )
+
+
+def _median_along(x: Tensor, axis: int) -> Ordered:
+    """Find the middle of the order; or, behind all numbers, the first NaN."""
+    n = x.shape[axis]
+    bad = reduction.sum(comparison.isnan(x.detach()), axis, True)
+    middle = as_operand((n - 1) // 2, dtypes.int64)
+    place = comparison.where_op(
+        comparison.gt(bad, 0), arithmetic.sub_op(n, bad), middle
+    )
+    indices = indexing.gather_op(argsort(x, axis), place, axis)
+    return Ordered(indexing.gather_op(x, indices, axis), indices)

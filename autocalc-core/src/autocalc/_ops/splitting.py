@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""A tensor cut into parts, all of them views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from autocalc._ops import view
+from autocalc._ops._arguments import as_int, axis_of, check_tensor, integers
+from autocalc._tensor import Tensor
+from autocalc.errors import ArgumentError, DimensionError, ShapeError
+
+Parts = tuple[Tensor, ...]
+
+
+def _with_dim(where: str, input: Tensor, dim: int) -> tuple[Tensor, int]:
+    """Return a tensor of one dimension or more, and `dim` counted from the left."""
+    if check_tensor(where, input).ndim == 0:
+        message = f"{where}: a tensor without dimensions has no parts; use item()."
+        raise DimensionError(message)
+    return input, axis_of(where, dim, input.ndim)
+
+
+def _part(x: Tensor, axis: int, part: Any) -> Tensor:
+    return view.slice_op(x, (*[slice(None)] * axis, part, ...))
+
+
+def select(input: Tensor, dim: int, index: int) -> Tensor:
+    """Return the slice number `index` along `dim`, without that dimension: a view."""
+    x, axis = _with_dim("select", input, dim)
+    i, n = as_int("select", "index", index), x.shape[axis]
+    if not -n <= i < n:
+        message = (
+            f"select: `index`={i} is out of range for dimension {axis} of size {n} in "
+            f"shape {x.shape}."
+        )
+        raise DimensionError(message)
+    return _part(x, axis, i)
+
+
+def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
+    """Return `length` slices along `dim` from number `start` on: a view."""
+    x, axis = _with_dim("narrow", input, dim)
+    first, count = as_int("narrow", "start", start), as_int("narrow", "length", length)
+    n = x.shape[axis]
+    begin = first + n if first < 0 else first
+    if not 0 <= begin <= n or not 0 <= count <= n - begin:
+        message = (
+            f"narrow: {count} slices from {first} on do not lie in dimension {axis} of "
+            f"size {n} in shape {x.shape}."
+        )
+        raise DimensionError(message)
+    return _part(x, axis, slice(begin, begin + count))
+
+
+def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> Parts:
+    """Return views of the given sizes along `dim`, which must add up."""
+    return _of_sizes("split_with_sizes", input, split_sizes, dim)
+
+
+def _of_sizes(where: str, input: Tensor, sizes: Sequence[int], dim: int) -> Parts:
+    x, axis = _with_dim(where, input, dim)
+    counts = integers(where, "sizes", sizes)
+    if min(counts, default=0) < 0 or sum(counts) != x.shape[axis]:
+        message = (
+            f"{where}: the sizes {counts} along dimension {axis} of shape "
+            f"{x.shape}; none may be negative, and they must add up to "
+            f"{x.shape[axis]}."
+        )
+        raise ShapeError(message)
+    parts, start = [], 0
+    for n in counts:
+        parts.append(_part(x, axis, slice(start, start + n)))
+        start += n
+    return tuple(parts)
+
+
+def split(
+    tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
+) -> Parts:
+    """Return views along `dim` of one size, the last may be smaller; or of each size.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> [part.tolist() for part in ac.split(ac.arange(5), 2)]
+    [[0, 1], [2, 3], [4]]
+    >>> [part.tolist() for part in ac.split(ac.arange(5), [4, 1])]
+    [[0, 1, 2, 3], [4]]
+    """
+    if isinstance(split_size_or_sections, (list, tuple)):
+        return _of_sizes("split", tensor, split_size_or_sections, dim)
+    x, axis = _with_dim("split", tensor, dim)
+    size, n = as_int("split", "split_size", split_size_or_sections), x.shape[axis]
+    if size < 0 or (size == 0 and n > 0):
+        message = (
+            f"split: parts of size {size} of dimension {axis} of size {n}; the size "
+            f"must be positive."
+        )
+        raise ArgumentError(message)
+    starts = range(0, n, size) if n else (0,)
+    return tuple(_part(x, axis, slice(i, min(i + size, n))) for i in starts)
+
+
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
+    """Return at most `chunks` views along `dim`, of one size but for the last."""
+    x, axis = _with_dim("chunk", input, dim)
+    count = as_int("chunk", "chunks", chunks)
+    if count < 1:
+        message = f"chunk: `chunks`={count}; it must be 1 or more."
+        raise ArgumentError(message)
+    n = x.shape[axis]
+    if n == 0:
+        return tuple(_part(x, axis, slice(0, 0)) for _ in range(count))
+    return split(x, -(-n // count), axis)
+
+
+def unbind(input: Tensor, dim: int = 0) -> Parts:
+    """Return a view of each slice along `dim`, without that dimension."""
+    x, axis = _with_dim("unbind", input, dim)
+    return tuple(_part(x, axis, i) for i in range(x.shape[axis]))
+
+
+def tensor_split(
+    input: Tensor, indices_or_sections: int | Sequence[int], dim: int = 0
+) -> Parts:
+    """Return that many views along `dim`, or views cut before each index.
+
+    The first n % sections parts are larger by one.
+    """
+    x, axis = _with_dim("tensor_split", input, dim)
+    n = x.shape[axis]
+    if isinstance(indices_or_sections, (list, tuple)):
+        cuts = [as_int("tensor_split", "indices", i) for i in indices_or_sections]
+        bounds = [0, *(slice(None, i).indices(n)[1] for i in cuts), n]
+        pairs = pairwise(bounds)
+        return tuple(_part(x, axis, slice(a, max(a, b))) for a, b in pairs)
+    count = as_int("tensor_split", "sections", indices_or_sections)
+    if count < 1:
+        message = f"tensor_split: {count} sections; there must be 1 or more."
+        raise ArgumentError(message)
+    size, extra = divmod(n, count)
+    return _of_sizes(
+        "tensor_split", x, [size + (i < extra) for i in range(count)], axis
+    )
+
+
+def _split_evenly(
+    where: str, input: Tensor, parts: int | Sequence[int], axis: int, least: int
+) -> Parts:
+    if check_tensor(where, input).ndim < least:
+        message = (
+            f"{where}: the tensor has shape {input.shape}; it must have {least} "
+            f"dimension{'s' * (least > 1)} at least."
+        )
+        raise DimensionError(message)
+    n = input.shape[axis]
+    if isinstance(parts, int) and (parts < 1 or n % parts):
+        message = (
+            f"{where}: {parts} equal sections of dimension {axis} of size {n} in shape "
+            f"{input.shape}; it must be divisible."
+        )
+        raise ArgumentError(message)
+    return tensor_split(input, parts, axis)
+
+
+def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
+    """Return views along the second dimension, or the only one; see `tensor_split`."""
+    axis = 0 if check_tensor("hsplit", input).ndim == 1 else 1
+    return _split_evenly("hsplit", input, indices_or_sections, axis, 1)
+
+
+def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
+    """Return views along the first of two dimensions or more; see `tensor_split`."""
+    return _split_evenly("vsplit", input, indices_or_sections, 0, 2)
+
+
+def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
+    """Return views along the third dimension; see `tensor_split`."""
+    return _split_evenly("dsplit", input, indices_or_sections, 2, 3)

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT
+"""Quantiles and histograms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops import (
+    arithmetic,
+    bitwise,
+    clamping,
+    comparison,
+    extrema,
+    indexing,
+    reduction,
+    rounding,
+    scans,
+    scattering,
+    sorting,
+    view,
+)
+from autocalc._ops._arguments import as_int, axis_of, check_tensor
+from autocalc._ops._coerce import cast
+from autocalc._ops._out import apply_out
+from autocalc._ops.filled import ones, zeros
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import number
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+
+def quantile(
+    input: Tensor,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return what a share `q` of the elements along `dim` lies below.
+
+    Parameters
+    ----------
+    input
+        Of float32 or float64; a slice that holds NaN has the quantile NaN.
+    q
+        From 0 to 1: a number, or a vector, whose results stand in a first dimension.
+    dim
+        By default all dimensions.
+    interpolation
+        Between the two nearest elements: ``"linear"``, ``"lower"``, ``"higher"``,
+        ``"midpoint"`` or ``"nearest"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.quantile(ac.tensor([3.0, 1.0, 2.0]), 0.25).item()
+    1.5
+    """
+    found = _quantile("quantile", input, q, dim, keepdim, interpolation)
+    return apply_out("quantile", found, out)
+
+
+def nanquantile(
+    input: Tensor,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the `quantile` of what is not NaN."""
+    found = _quantile("nanquantile", input, q, dim, keepdim, interpolation)
+    return apply_out("nanquantile", found, out)
+
+
+def _quantile(
+    where: str, input: Tensor, q: Any, dim: int | None, keepdim: bool, between: str
+) -> Tensor:
+    x, shares = check_tensor(where, input), _shares(where, input, q)
+    if between not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        message = (
+            f"{where}: `interpolation`={between!r}; it must be linear, lower, higher, "
+            f"midpoint or nearest."
+        )
+        raise ArgumentError(message)
+    axis = 0 if dim is None else axis_of(where, dim, x.ndim)
+    line = view.reshape(x, (-1,)) if dim is None or x.ndim == 0 else x
+    if line.shape[axis] == 0:
+        message = f"{where}: a tensor of shape {x.shape} has no elements to order."
+        raise ShapeError(message)
+    ordered = view.movedim(sorting.sort(line, axis).values, axis, -1)
+    missing = comparison.isnan(ordered.detach())
+    count = reduction.sum(comparison.eq(missing, False), -1, True)
+    last = arithmetic.sub_op(cast(count, x.dtype), 1.0)
+    if where == "quantile":
+        last = comparison.where_op(
+            reduction.any(missing, -1, True), last * math.nan, last
+        )
+    rank = arithmetic.mul(last, view.reshape(shares, (-1,)))
+    found = view.movedim(_at_rank(ordered, rank, between), -1, 0)
+    if keepdim and x.ndim:
+        ones = (1,) * x.ndim
+        found = (
+            view.reshape(found, (-1, *ones))
+            if dim is None
+            else view.unsqueeze(found, axis + 1)
+        )
+    return found if shares.ndim else view.clone(view.squeeze(found, 0))
+
+
+def _shares(where: str, x: Tensor, q: Any) -> Tensor:
+    shares = q if isinstance(q, Tensor) else cast(_number(where, q), x.dtype)
+    if not x.is_floating_point() or shares.dtype is not x.dtype or shares.ndim > 1:
+        message = (
+            f"{where}: `input` has dtype {x.dtype.name}, `q` {shares.dtype.name} and "
+            f"shape {shares.shape}; both must have one floating-point dtype, and `q` "
+            f"be a number or a vector."
+        )
+        raise DTypeError(message)
+    known = shares.detach()
+    if not bool(comparison.eq(clamping.clamp_op(known, *_ends(known)), known).all()):
+        message = f"{where}: `q` is {q}; every one must lie in 0 to 1."
+        raise ArgumentError(message)
+    return shares
+
+
+def _number(where: str, q: Any) -> Tensor:
+    from autocalc._ops.creation import tensor
+
+    return tensor(float(number(where, "q", q)), dtype=dtypes.float64)
+
+
+def _ends(x: Tensor) -> scans.Scanned:
+    return x.new_zeros(()), x.new_ones(())
+
+
+def _at_rank(ordered: Tensor, rank: Tensor, between: str) -> Tensor:
+    """Return what stands at a rank, which may lie between two elements."""
+    lost = comparison.isnan(rank.detach())
+    whole_rank = comparison.where_op(lost, rank.new_zeros(rank.shape), rank)
+    whole_rank = clamping.clamp_op(whole_rank, rank.new_zeros(()), None)
+    low = cast(rounding.floor(whole_rank), dtypes.int64)
+    part = arithmetic.sub_op(whole_rank, rounding.floor(whole_rank))
+    last = ordered.shape[-1] - 1
+    high = clamping.minimum(
+        arithmetic.add_op(low, cast(comparison.gt(part, 0), dtypes.int64)), last
+    )
+    if between == "nearest":
+        low = high = cast(whole_rank.round(), dtypes.int64)
+    under, over = indexing.gather(ordered, -1, low), indexing.gather(ordered, -1, high)
+    if between == "lower":
+        found = under
+    elif between == "higher":
+        found = over
+    else:
+        part = (
+            part
+            if between != "midpoint"
+            else cast(comparison.gt(part, 0), part.dtype) * 0.5
+        )
+        way = arithmetic.sub_op(over, under)
+        found = arithmetic.add_op(under, arithmetic.mul(way, part))
+        same = comparison.eq(over.detach(), under.detach())
+        endless = bitwise.bitwise_and(same, comparison.isinf(under))
+        found = comparison.where_op(endless, under, found)
+    nothing = found.detach().new_full((), math.nan)
+    return comparison.where_op(lost, view.expand(nothing, found.shape), found)
+
+
+def bincount(
+    input: Tensor, weights: Tensor | None = None, minlength: int = 0
+) -> Tensor:
+    """Return how often each integer from 0 on occurs, or the sum of its weights.
+
+    Parameters
+    ----------
+    input
+        A vector of integers, none negative.
+    weights
+        Of the same shape.
+    minlength
+        How many counts there are at least.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.bincount(ac.tensor([1, 3, 1]))
+    tensor([0, 2, 0, 1])
+    """
+    x = check_tensor("bincount", input)
+    if x.ndim != 1 or x.is_floating_point() or x.dtype is dtypes.bool_:
+        message = (
+            f"bincount: `input` has shape {x.shape} and dtype {x.dtype.name}; it must "
+            f"be a vector of integers."
+        )
+        raise ShapeError(message)
+    if weights is not None and check_tensor("bincount", weights).shape != x.shape:
+        message = (
+            f"bincount: `weights` has shape {weights.shape}, `input` {x.shape}; they "
+            f"must be equal."
+        )
+        raise ShapeError(message)
+    least = as_int("bincount", "minlength", minlength)
+    if least < 0 or (x.numel() and int(extrema.amin(x).item()) < 0):
+        found = least if least < 0 else int(extrema.amin(x).item())
+        message = f"bincount: {found} is negative; counts are of 0, 1, 2 and so on."
+        raise ArgumentError(message)
+    size = max(least, int(extrema.amax(x).item()) + 1 if x.numel() else 0)
+    amounts = ones(x.shape, dtype=dtypes.int64) if weights is None else weights.detach()
+    if weights is not None and amounts.dtype is not dtypes.float32:
+        amounts = cast(amounts, dtypes.float64)
+    return scattering.index_add(zeros(size, dtype=amounts.dtype), 0, x, amounts)
+
+
+def histc(
+    input: Tensor,
+    bins: int = 100,
+    min: float = 0,
+    max: float = 0,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return how many elements fall into each of `bins` equal parts of [min, max].
+
+    Where both are 0, from the smallest element to the largest.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.histc(ac.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
+    tensor([0., 2., 1., 0.])
+    """
+    x = check_tensor("histc", input).detach()
+    if not x.is_floating_point():
+        message = f"histc: takes float32 or float64, not {x.dtype.name}; use .float()."
+        raise DTypeError(message)
+    count = as_int("histc", "bins", bins)
+    flat = view.reshape(x, (-1,))
+    low, high = (
+        float(number("histc", name, end)) for name, end in (("min", min), ("max", max))
+    )
+    if low == high == 0 and flat.numel():
+        low, high = float(extrema.amin(flat).item()), float(extrema.amax(flat).item())
+    if low == high:
+        low, high = low - 1, high + 1
+    if count < 1 or not (low < high and math.isfinite(high - low)):
+        message = (
+            f"histc: {count} bins from {low:g} to {high:g}; there must be 1 at least, "
+            f"and the ends must be finite and rise."
+        )
+        raise ArgumentError(message)
+    scaled = arithmetic.mul(arithmetic.sub_op(flat, low), count / (high - low))
+    inside = bitwise.bitwise_and(comparison.ge(flat, low), comparison.le(flat, high))
+    place = comparison.where_op(inside, scaled, arithmetic.mul(scaled, 0))
+    place = comparison.where_op(
+        comparison.isfinite(place), place, zeros(place.shape, dtype=x.dtype)
+    )
+    index = cast(place, dtypes.int64)
+    index = clamping.minimum(index, count - 1)
+    found = scattering.index_add(
+        zeros(count, dtype=x.dtype), 0, index, cast(inside, x.dtype)
+    )
+    return apply_out("histc", found, out)

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Trigonometric and hyperbolic functions, and angles."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops import (
+    arithmetic,
+    bitwise,
+    clamping,
+    comparison,
+    exponential,
+    reduction,
+)
+from autocalc._ops._op import binary, unary
+from autocalc._ops._out import apply_out
+from autocalc._tensor import Tensor
+
+sin = unary("sin", "the sine", saves="a")
+
+
+@sin.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.mul(g, k.cos(n.saved[0]))
+
+
+cos = unary("cos", "the cosine", saves="a")
+
+
+@cos.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.neg(k.mul(g, k.sin(n.saved[0])))
+
+
+tan = unary("tan", "the tangent", saves="out")
+
+
+@tan.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (y,) = n.saved
+    return k.mul(g, k.add(k.mul(y, y), k.constant(1, g)))
+
+
+asin = unary("asin", "the angle whose sine is x", saves="a")
+
+
+@asin.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.mul(g, _rsqrt_of_one_minus_square(k, n.saved[0]))
+
+
+acos = unary("acos", "the angle whose cosine is x", saves="a")
+
+
+@acos.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.neg(k.mul(g, _rsqrt_of_one_minus_square(k, n.saved[0])))
+
+
+def _rsqrt_of_one_minus_square(k: Any, a: Any) -> Any:
+    """Return 1 / sqrt(1 - a^2)."""
+    return k.rsqrt(k.sub(k.constant(1, a), k.mul(a, a)))
+
+
+atan = unary("atan", "the angle whose tangent is x", saves="a")
+
+
+@atan.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (a,) = n.saved
+    return k.div(g, k.add(k.mul(a, a), k.constant(1, g)))
+
+
+atan2 = binary(
+    "atan2",
+    "the angle of the point (y, x) = (`other`, `input`)",
+    saves="a b",
+    floats=True,
+)
+
+
+@atan2.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Of the point (b, a): da = g b / r^2, db = -g a / r^2, and 0 at the origin."""
+    a, b = n.saved
+    square = k.add(k.mul(a, a), k.mul(b, b))
+    zero = k.constant(0, g)
+    origin = k.compare(square, zero, "eq")
+    part = k.div(g, k.where(origin, k.constant(1, g), square))
+    part = k.where(origin, zero, part)
+    return (
+        k.sum_to(k.mul(part, b), n.shapes[0]) if n.needs(0) else None,
+        k.sum_to(k.neg(k.mul(part, a)), n.shapes[1]) if n.needs(1) else None,
+    )
+
+
+sinh = unary("sinh", "the hyperbolic sine", saves="a")
+
+
+@sinh.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.mul(g, k.cosh(n.saved[0]))
+
+
+cosh = unary("cosh", "the hyperbolic cosine", saves="a")
+
+
+@cosh.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.mul(g, k.sinh(n.saved[0]))
+
+
+tanh = unary("tanh", "the hyperbolic tangent", saves="out")
+
+
+@tanh.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.tanh_backward(g, n.saved[0])
+
+
+#: From here on sqrt(1 + x^2) is x, and x^2 is far from overflow below.
+_LARGE = 1e9
+
+
+def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the number whose hyperbolic sine is x, element by element.
+
+    It is log(x + sqrt(1 + x^2)) of the size of x, with what cancels left out.
+    """
+    x = comparison.float_input("asinh", input)
+    below = comparison.lt(x.detach(), 0)
+    size = comparison.choose(below, arithmetic.neg(x), x)
+    small = clamping.minimum(size, _LARGE)
+    root = reduction.sqrt_zero_grad(arithmetic.add_op(arithmetic.mul(small, small), 1))
+    ratio = arithmetic.div_op(small, arithmetic.add_op(root, 1))
+    inverse = arithmetic.div_op(1, clamping.maximum(size, _LARGE))
+    large = comparison.gt(size.detach(), _LARGE)
+    ratio = comparison.choose(
+        large, arithmetic.div_op(1, arithmetic.add_op(inverse, 1)), ratio
+    )
+    more = arithmetic.add_op(size, arithmetic.mul(size, ratio))
+    result = exponential.log1p(more)
+    return apply_out(
+        "asinh", comparison.choose(below, arithmetic.neg(result), result), out
+    )
+
+
+def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1."""
+    x = comparison.float_input("acosh", input)
+    less = arithmetic.sub_op(x, 1)
+    root = arithmetic.mul(
+        reduction.sqrt_zero_grad(less),
+        reduction.sqrt_zero_grad(arithmetic.add_op(x, 1)),
+    )
+    return apply_out("acosh", exponential.log1p(arithmetic.add_op(less, root)), out)
+
+
+def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1."""
+    x = comparison.float_input("atanh", input)
+    twice = arithmetic.sub_op(
+        exponential.log1p(x), exponential.log1p(arithmetic.neg(x))
+    )
+    return apply_out("atanh", arithmetic.mul(twice, 0.5), out)
+
+
+arcsinh, arccosh, arctanh = asinh, acosh, atanh
+
+
+def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return sqrt(x^2 + y^2), without overflow on the way."""
+    x, y = comparison.float_inputs("hypot", input, other)
+    sizes = arithmetic.abs(x.detach()), arithmetic.abs(y.detach())
+    scale = clamping.maximum(*sizes)
+    usual = bitwise.bitwise_and(comparison.gt(scale, 0), comparison.lt(scale, math.inf))
+    scale = comparison.choose(usual, scale, 1.0)
+    a, b = arithmetic.div_op(x, scale), arithmetic.div_op(y, scale)
+    squares = arithmetic.add_op(arithmetic.mul(a, a), arithmetic.mul(b, b))
+    return apply_out(
+        "hypot", arithmetic.mul(reduction.sqrt_zero_grad(squares), scale), out
+    )
+
+
+def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return angles given in degrees in radians."""
+    x = comparison.float_input("deg2rad", input)
+    return apply_out("deg2rad", arithmetic.mul(x, math.pi / 180), out)
+
+
+def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return angles given in radians in degrees."""
+    x = comparison.float_input("rad2deg", input)
+    return apply_out("rad2deg", arithmetic.mul(x, 180 / math.pi), out)
+
+
+def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return sin(pi x) / (pi x), which is 1 at 0."""
+    x = comparison.float_input("sinc", input)
+    zero = comparison.eq(x.detach(), 0)
+    angle = arithmetic.mul(comparison.choose(zero, 1.0, x), math.pi)
+    # At 0 the slope is 0: a constant there gives it.
+    result = arithmetic.div_op(sin(angle), angle)
+    return apply_out("sinc", comparison.choose(zero, 1.0, result), out)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""Norms of vectors and matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from autocalc._ops import arithmetic, extrema, factorizations, reduction, view
+from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
+from autocalc._ops._coerce import cast
+from autocalc._ops._out import apply_out
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import integers, number
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+
+def vector_norm(
+    x: Tensor,
+    ord: float = 2,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return (sum abs(x_i)^ord)^(1 / ord) over `dim`.
+
+    The largest abs(x_i) for ``inf``, the smallest for ``-inf``, the number of elements
+    that are not 0 for 0.  The gradient at x = 0 is 0.
+
+    Raises
+    ------
+    DTypeError
+        If `x` is not of a float dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.vector_norm(ac.tensor([3.0, 4.0])).item()
+    5.0
+    """
+    x = _floats("vector_norm", x, dtype)
+    ord = number("vector_norm", "ord", ord)
+    if ord == 2:
+        return reduction.sqrt_zero_grad(
+            reduction.sum(arithmetic.mul(x, x), dim, keepdim)
+        )
+    size = arithmetic.abs(x)
+    if ord == math.inf:
+        return extrema.amax(size, dim, keepdim)
+    if ord == -math.inf:
+        return extrema.amin(size, dim, keepdim)
+    if ord == 0:
+        return reduction.sum(arithmetic.abs(arithmetic.sign(x)), dim, keepdim)
+    if ord == 1:
+        return reduction.sum(size, dim, keepdim)
+    total = reduction.sum(arithmetic.pow_op(size, ord), dim, keepdim)
+    return arithmetic.pow_op(total, 1.0 / ord)
+
+
+def _floats(where: str, x: Tensor, dtype: DType | None) -> Tensor:
+    x = check_tensor(where, x)
+    x = x if dtype is None else cast(x, dtype)
+    if not x.is_floating_point():
+        message = (
+            f"{where}: takes float32 or float64, not {x.dtype.name}; call .float() "
+            f"first, or pass dtype=ac.float32."
+        )
+        raise DTypeError(message)
+    return x
+
+
+def matrix_norm(
+    A: Tensor,
+    ord: float | str = "fro",
+    dim: Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return a norm of matrices: "fro", "nuc", or of order 1, 2 or inf, or less.
+
+    inf: the largest sum of abs(a_ij) over a row; 1: over a column; 2: the largest
+    singular value; -inf, -1 and -2: the smallest of these.  "nuc": the sum of the
+    singular values.
+
+    Raises
+    ------
+    ArgumentError
+        If `ord` is none of these.
+    ShapeError
+        If `A` has fewer than two dimensions.
+    """
+    A = _floats("matrix_norm", A, dtype)
+    dim = integers("matrix_norm", "dim", dim)
+    if A.ndim < 2 or len(dim) != 2:
+        message = (
+            f"matrix_norm: `A` has shape {A.shape}, `dim` is {tuple(dim)}; it needs "
+            f"two dimensions at least, and two names of them."
+        )
+        raise ShapeError(message)
+    row, column = axes = [axis_of("matrix_norm", d, A.ndim) for d in dim]
+    if ord == "fro":
+        return vector_norm(A, 2, axes_of("matrix_norm", A, axes), keepdim)
+    if ord in ("nuc", 2, -2):
+        return _norm_of_singular_values(A, ord, row, column, keepdim)
+    if ord not in (1, -1, math.inf, -math.inf):
+        message = (
+            f"matrix_norm: `ord`={ord!r} is not available; there are 'fro', 'nuc', 1, "
+            f"-1, 2, -2, inf and -inf."
+        )
+        raise ArgumentError(message)
+    over, rest = (row, column) if ord in (1, -1) else (column, row)
+    sums = reduction.sum(arithmetic.abs(A), over, True)
+    find = extrema.amax if ord in (1, math.inf) else extrema.amin
+    found = find(sums, rest, True)
+    return found if keepdim else reduction.sum(found, axes)
+
+
+def _norm_of_singular_values(
+    A: Tensor, ord: float | str, row: int, column: int, keepdim: bool
+) -> Tensor:
+    rest = [i for i in range(A.ndim) if i not in (row, column)]
+    values = factorizations.svdvals(view.permute(A, (*rest, row, column)))
+    if ord == "nuc":
+        found = reduction.sum(values, -1)
+    else:
+        found = (extrema.amax if ord == 2 else extrema.amin)(values, -1)
+    if not keepdim:
+        return found
+    return view.reshape(
+        found, [1 if i in (row, column) else n for i, n in enumerate(A.shape)]
+    )
+
+
+def linalg_norm(
+    A: Tensor,
+    ord: float | str | None = None,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return a norm of vectors or, with `ord` and two dimensions, of matrices."""
+    A = check_tensor("norm", A)
+    given = (dim,) if isinstance(dim, int) else dim
+    if ord is None:
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+    if given is None and A.ndim > 2:
+        message = (
+            f"norm: `A` has shape {A.shape}, `ord` is {ord!r} and `dim` is not given; "
+            f"name one dimension for vectors or two for matrices."
+        )
+        raise ArgumentError(message)
+    axes = tuple(range(-A.ndim, 0)) if given is None else integers("norm", "dim", given)
+    if len(axes) == 2:
+        return matrix_norm(A, ord, axes, keepdim, dtype=dtype)
+    if isinstance(ord, str):
+        message = f"norm: `ord`={ord!r} is for matrices, `A` has shape {A.shape}."
+        raise ArgumentError(message)
+    return vector_norm(A, ord, dim, keepdim, dtype=dtype)
+
+
+def norm(
+    input: Tensor,
+    p: float | str | None = "fro",
+    dim: Dims = None,
+    keepdim: bool = False,
+    dtype: DType | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return (sum abs(x_i)^p)^(1 / p) over `dim`; "fro" is 2.
+
+    Raises
+    ------
+    ArgumentError
+        If `p` is another word.
+    """
+    if isinstance(p, str) and p not in ("fro", "inf", "-inf"):
+        message = f"norm: `p`={p!r} is not available; use 'fro' or a number."
+        raise ArgumentError(message)
+    euclidean = p is None or (isinstance(p, str) and p == "fro")
+    order = (
+        2.0 if euclidean else number("norm", "p", float(p) if isinstance(p, str) else p)
+    )
+    return apply_out("norm", vector_norm(input, order, dim, keepdim, dtype=dtype), out)

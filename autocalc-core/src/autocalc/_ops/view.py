@@ -1,0 +1,480 @@
+# SPDX-License-Identifier: MIT
+"""Other shapes and orders of the same elements; copies; other dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from autocalc._dispatch._arrays import arrays, reshaped_view
+from autocalc._dispatch._layout import PIXELS, PLANES, is_channels_last
+from autocalc._dispatch._state import current
+from autocalc._graph._node import Node, Partial
+from autocalc._kernels import rules
+from autocalc._ops._arguments import (
+    Dims,
+    axes_of,
+    axis_of,
+    check_tensor,
+    full_shape,
+    integers,
+    min_of,
+)
+from autocalc._ops._coerce import cast
+from autocalc._ops._op import nary, view_operator
+from autocalc._ops._rule import Op
+from autocalc._ops._view_tracker import is_alone, leave_base
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.memory_format import (
+    MemoryFormat,
+    asks_channels_last,
+    preserve_format,
+)
+from autocalc.errors import ArgumentError, DimensionError, ShapeError
+
+
+@view_operator("reshape")
+def reshape_view(a: Any, shape: Any) -> Any:
+    """Return the same elements in another shape."""
+    return a.reshape(shape)
+
+
+@reshape_view.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.reshape(g, n.shapes[0])
+
+
+def reshape_op(x: Tensor, shape: Any) -> Tensor:
+    """Return `x` in another shape: a view, or of a copy where strides forbid one."""
+    a = x._array
+    if not a.flags.c_contiguous and reshaped_view(a, shape) is None:
+        return detach_from_base(reshape_view(clone_op(x), shape))
+    return reshape_view(x, shape)
+
+
+def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return `input` in another shape; one size may be -1."""
+    return reshape_op(
+        check_tensor("reshape", input), full_shape("reshape", input, shape)
+    )
+
+
+def view(input: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return `input` in another shape, sharing its memory.
+
+    A result that an operator has stored channels-last is first stored row by row; what
+    `detach` and `numpy` gave of it before keeps the memory that it has.
+
+    Raises
+    ------
+    ShapeError
+        If no strides give that shape without a copy; also of what is stored
+        channels-last, where other views of it are alive.
+    """
+    sizes = full_shape("view", check_tensor("view", input), shape)
+    seen = reshaped_view(input._array, sizes) is not None
+    if not (seen or store_in_rows(input)):
+        message = (
+            f"view: a tensor of shape {input.shape} with strides {input.stride()} "
+            f"cannot be seen as {sizes} without a copy; use reshape()."
+        )
+        raise ShapeError(message)
+    return reshape_view(input, sizes)
+
+
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Return `input` with the dimensions start_dim to end_dim merged."""
+    start = axis_of("flatten", start_dim, check_tensor("flatten", input).ndim)
+    end = axis_of("flatten", end_dim, input.ndim)
+    if start > end:
+        message = (
+            f"flatten: start_dim={start_dim} lies behind end_dim={end_dim} in a tensor "
+            f"of {input.ndim} dimensions."
+        )
+        raise DimensionError(message)
+    sizes = input.shape
+    merged = 1
+    for n in sizes[start : end + 1]:
+        merged *= n
+    return reshape_op(input, (*sizes[:start], merged, *sizes[end + 1 :]))
+
+
+def ravel(input: Tensor) -> Tensor:
+    """Return `input` with one dimension."""
+    return flatten(check_tensor("ravel", input))
+
+
+def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """Return `input` with one dimension in several of `sizes`; one may be -1: a view.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.ones(2, 6).unflatten(1, (3, -1)).shape
+    (2, 3, 2)
+    """
+    x = check_tensor("unflatten", input)
+    axis = axis_of("unflatten", dim, x.ndim)
+    parts = integers("unflatten", "sizes", sizes)
+    known, n = prod(m for m in parts if m != -1), x.shape[axis] if x.ndim else 1
+    fits = known == n if -1 not in parts else known > 0 and n % known == 0
+    if not parts or not fits or parts.count(-1) > 1 or min(parts) < -1:
+        message = (
+            f"unflatten: dimension {axis} of size {n} in shape {x.shape} cannot be "
+            f"split into {parts}; they must multiply to {n}, one may be -1."
+        )
+        raise ShapeError(message)
+    parts = tuple(n // known if m == -1 else m for m in parts)
+    return reshape_op(x, (*x.shape[:axis], *parts, *x.shape[axis + 1 :]))
+
+
+def squeeze(input: Tensor, dim: Dims = None) -> Tensor:
+    """Return `input` without its dimensions of size 1, or without those in `dim`."""
+    x = check_tensor("squeeze", input)
+    none = isinstance(dim, (list, tuple)) and len(dim) == 0
+    axes = () if none else axes_of("squeeze", x, dim)
+    sizes = tuple(n for i, n in enumerate(input.shape) if n != 1 or i not in axes)
+    return reshape_op(input, sizes)
+
+
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """Return `input` with a dimension of size 1 inserted before `dim`."""
+    axis = axis_of("unsqueeze", dim, check_tensor("unsqueeze", input).ndim + 1)
+    sizes = input.shape
+    return reshape_op(input, (*sizes[:axis], 1, *sizes[axis:]))
+
+
+@view_operator("permute")
+def permute_op(a: Any, axes: Any) -> Any:
+    """Return the dimensions in another order."""
+    return arrays.permute(a, axes)
+
+
+@permute_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (axes,) = n.attributes
+    inverse = sorted(range(len(axes)), key=axes.__getitem__)
+    return k.permute(g, tuple(inverse))
+
+
+def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
+    """Return `input` with its dimensions in the order `dims`: a view."""
+    ndim = check_tensor("permute", input).ndim
+    order = integers("permute", "dims", dims)
+    axes, each = order, list(range(ndim))
+    if sorted(order) != each:
+        axes = tuple([axis_of("permute", d, ndim) for d in order])
+    if sorted(axes) != each:
+        message = (
+            f"permute: `dims`={order} is no order of the {input.ndim} dimensions "
+            f"of shape {input.shape}; name each once."
+        )
+        raise DimensionError(message)
+    return permute_op(input, axes)
+
+
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Return `input` with two dimensions exchanged: a view."""
+    if check_tensor("transpose", input).ndim == 0:
+        axis_of("transpose", dim0, 0), axis_of("transpose", dim1, 0)
+        return input
+    axes = list(range(input.ndim))
+    i = axis_of("transpose", dim0, input.ndim)
+    j = axis_of("transpose", dim1, input.ndim)
+    axes[i], axes[j] = axes[j], axes[i]
+    return permute_op(input, tuple(axes))
+
+
+def t(input: Tensor) -> Tensor:
+    """Return the transpose of a matrix; vectors stay as they are."""
+    if check_tensor("t", input).ndim > 2:
+        message = f"t: takes matrices, not shape {input.shape}; use transpose()."
+        raise ShapeError(message)
+    return transpose(input, 0, 1) if input.ndim == 2 else input
+
+
+def movedim(
+    input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
+) -> Tensor:
+    """Return `input` with dimensions moved, the others in their order: a view."""
+    x = check_tensor("movedim", input)
+    origin, goal = (
+        [axis_of("movedim", d, x.ndim) for d in integers("movedim", name, v)]
+        for name, v in (("source", source), ("destination", destination))
+    )
+    if len(origin) != len(goal) or any(len(set(v)) < len(v) for v in (origin, goal)):
+        message = (
+            f"movedim: `source`={source} to `destination`={destination}; each must "
+            f"name as many dimensions, none twice."
+        )
+        raise DimensionError(message)
+    if x.ndim == 0:
+        return x
+    rest = iter([d for d in range(x.ndim) if d not in origin])
+    places = dict(zip(goal, origin, strict=True))
+    order = [places[d] if d in places else next(rest) for d in range(x.ndim)]
+    return permute(x, order)
+
+
+moveaxis = movedim
+
+
+swapaxes = transpose
+
+
+swapdims = transpose
+
+
+@view_operator("expand")
+def expand_op(a: Any, shape: Any) -> Any:
+    """Return the elements repeated to a larger shape, without a copy."""
+    return arrays.expand(a, shape)
+
+
+@expand_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.sum_to(g, n.shapes[0])
+
+
+def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return `input` repeated to `shape` without a copy; -1 keeps a size."""
+    shape = integers("expand", "shape", shape)
+    lead = len(shape) - check_tensor("expand", input).ndim
+    sizes = tuple(
+        [
+            input.shape[i - lead] if n == -1 and i >= lead else n
+            for i, n in enumerate(shape)
+        ]
+    )
+    fits = lead >= 0 and all(
+        old in (1, new) for old, new in zip(input.shape, sizes[lead:], strict=True)
+    )
+    if not fits or min_of(sizes) < 0:
+        message = (
+            f"expand: a tensor of shape {input.shape} cannot be expanded to "
+            f"{tuple(shape)}: only dimensions of size 1 grow, new ones stand in front."
+        )
+        raise ShapeError(message)
+    return expand_op(input, sizes)
+
+
+def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
+    """Return `input` repeated to `size` without a copy, as `expand`."""
+    return expand(check_tensor("broadcast_to", input), size)
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """Return views of all tensors in the shape that they broadcast to."""
+    many = _given("broadcast_tensors", tensors)
+    shape = rules.broadcast_shapes("broadcast_tensors", *(x.shape for x in many))
+    return tuple(expand(x, shape) for x in many)
+
+
+def _given(where: str, tensors: Sequence[Any]) -> tuple[Tensor, ...]:
+    """Return tensors given one by one or as one sequence."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    if not tensors:
+        message = f"{where}: needs at least one tensor."
+        raise ArgumentError(message)
+    return tuple(check_tensor(where, x) for x in tensors)
+
+
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
+    """Return `input` repeated to the shape of `other`, without a copy."""
+    return expand(
+        check_tensor("expand_as", input), check_tensor("expand_as", other).shape
+    )
+
+
+def view_as(input: Tensor, other: Tensor) -> Tensor:
+    """Return `input` in the shape of `other`, sharing its memory."""
+    return view(check_tensor("view_as", input), check_tensor("view_as", other).shape)
+
+
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
+    """Return `input` in the shape of `other`."""
+    return reshape(
+        check_tensor("reshape_as", input), check_tensor("reshape_as", other).shape
+    )
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Return tensors with one dimension at least."""
+    return _at_least("atleast_1d", tensors, lambda x: (1,) * (1 - x.ndim), None)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Return tensors with two dimensions at least; vectors become rows."""
+    return _at_least("atleast_2d", tensors, lambda x: (1,) * (2 - x.ndim), None)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Return tensors with three dimensions at least; matrices get one behind."""
+    return _at_least(
+        "atleast_3d",
+        tensors,
+        lambda x: (1,) * min(2 - x.ndim, 1) if x.ndim < 2 else (),
+        3,
+    )
+
+
+def _at_least(where: str, tensors: Any, front: Any, ndim: int | None) -> Any:
+    many = _given(where, tensors)
+    results = []
+    for x in many:
+        sizes = (*front(x), *x.shape)
+        sizes = (*sizes, *(1,) * ((ndim or 0) - len(sizes)))
+        results.append(x if sizes == x.shape else reshape_op(x, sizes))
+    single = len(tensors) == 1 and isinstance(tensors[0], Tensor)
+    return results[0] if single else tuple(results)
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """Return the shape that tensors of these shapes have together.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.broadcast_shapes((2, 1), (3,), 1)
+    (2, 3)
+    """
+    sizes = [integers("broadcast_shapes", "shapes", shape) for shape in shapes]
+    return rules.broadcast_shapes("broadcast_shapes", *sizes) if sizes else ()
+
+
+@view_operator("slice")
+def slice_op(a: Any, index: Any) -> Any:
+    """Return ``a[index]`` for integers, slices, None and Ellipsis."""
+    return arrays.slice(a, index)
+
+
+@slice_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return Partial(n.attributes[0], g)
+
+
+_placed = Op("placed")
+
+
+def placed(x: Tensor, shape: Any, index: Any) -> Tensor:
+    """Return zeros of `shape` with `x` at ``[index]``: the adjoint of `slice`."""
+    a = x._array
+    out = arrays.zeros(shape, a.dtype)
+    arrays.copy(a, into=arrays.slice(out, index))
+    edge = x._edge if current().grad else None
+    if edge is not None:
+        edge = Node(_placed, (edge,), (), (), (a.shape,), a.dtype, (index,))
+    return make(out, edge)
+
+
+def _placed_rule(k: Any, n: Any, g: Any) -> Any:
+    return k.slice(g, n.attributes[0])
+
+
+_placed.rule = _placed_rule
+
+
+clone_op = nary("copy")
+
+
+@clone_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return g
+
+
+def clone(
+    input: Tensor, *, memory_format: MemoryFormat | None = preserve_format
+) -> Tensor:
+    """Return a copy with the same history, in the same layout if none is named.
+
+    Raises
+    ------
+    ShapeError
+        For `channels_last` of what has not four dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.zeros(2, 3, 4, 5).to(memory_format=ac.channels_last)
+    >>> ac.clone(x).stride()
+    (60, 1, 15, 3)
+    >>> ac.clone(x, memory_format=ac.contiguous_format).stride()
+    (60, 20, 5, 1)
+    """
+    a = check_tensor("clone", input)._array
+    given = preserve_format if memory_format is None else memory_format
+    last = asks_channels_last("clone", given)
+    if last and a.ndim != 4:
+        message = (
+            f"clone: channels_last is a layout of (N, C, H, W); this tensor has shape "
+            f"{a.shape}. Use unsqueeze() first, or another layout."
+        )
+        raise ShapeError(message)
+    if last or (given is preserve_format and is_channels_last(a)):
+        return channels_last(input)
+    return clone_op(input)
+
+
+def detach(input: Tensor) -> Tensor:
+    """Return a tensor on the same storage that has no history."""
+    return check_tensor("detach", input).detach()
+
+
+def channels_last(x: Tensor) -> Tensor:
+    """Return a copy of `x` [N, C, H, W] that lies channels-last."""
+    return detach_from_base(permute_op(clone_op(permute_op(x, PIXELS)), PLANES))
+
+
+def store_in_rows(x: Tensor) -> bool:
+    """Move what lies channels-last to memory in row-major order, if only `x` sees it.
+
+    Whoever saved the array for a gradient keeps the old one, of the same values.
+    """
+    if not is_channels_last(x._array) or not is_alone(x):
+        return False
+    x._array = arrays.copy(x._array)
+    return True
+
+
+def detach_from_base(x: Tensor) -> Tensor:
+    """Return `x`, a view of a tensor that nobody else has: it may be written."""
+    leave_base(x)
+    return x
+
+
+def to(
+    input: Tensor,
+    *args: Any,
+    dtype: DType | None = None,
+    copy: bool = False,
+    device: str | Device | None = None,
+    non_blocking: bool = False,  # has no effect on a CPU
+    memory_format: MemoryFormat | None = None,
+) -> Tensor:
+    """Return `input` with another dtype, on another device, or in another layout."""
+    for arg in (*args, device):
+        if isinstance(arg, Tensor):
+            dtype = arg.dtype
+        elif isinstance(arg, DType):
+            dtype = arg
+        elif isinstance(arg, (str, Device)):
+            Device(arg)
+        elif not isinstance(arg, bool) and arg is not None:
+            dtype = dtypes.as_dtype(arg)
+    result = input if dtype is None else cast(input, dtype)
+    if copy and result is input:
+        return clone(result, memory_format=memory_format)
+    if memory_format is None or memory_format is preserve_format:
+        return result
+    if result.is_contiguous(memory_format):
+        return result
+    return clone(result, memory_format=memory_format)
+
+
+def type_as(input: Tensor, other: Tensor) -> Tensor:
+    """Return `input` with the dtype of `other`."""
+    return to(input, check_tensor("type_as", other).dtype)

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""What `nn.functional` offers, by kind."""
