@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Write the types of `Tensor`'s methods: `_tensor/interface.py`.
 
-Methods are attached to `Tensor` at run time (`autocalc/_methods`), where type checkers
-and editors do not see them.  This program reads their sources and writes a class of
-their signatures, generic in the tensor, so that it imports nothing above it.
+Methods are declared beside the operators and attached to `Tensor` at run time, where
+type checkers and editors do not see them.  This program asks for the signature of each
+and writes a class of them, generic in the tensor, so that it imports nothing above it.
 
 ``python tools/tensor_interface.py`` (``make interface``) writes the file; with
 ``--check`` it fails where the file is stale.
@@ -12,13 +12,16 @@ their signatures, generic in the tensor, so that it imports nothing above it.
 from __future__ import annotations
 
 import ast
+import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+
+from autocalc._methods import members
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "autocalc-core" / "src" / "autocalc"
-TARGET = PACKAGE / "_tensor" / "interface.py"
+TARGET = ROOT / "autocalc-core" / "src" / "autocalc" / "_tensor" / "interface.py"
 
 HEADER = '''# SPDX-License-Identifier: MIT
 """The types of the methods that `_methods` attaches to `Tensor`.
@@ -30,15 +33,14 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator
-from autocalc._tensor.memory_format import contiguous_format
+from autocalc._tensor.memory_format import contiguous_format, preserve_format
 
 TensorT = TypeVar("TensorT")
-Ints: TypeAlias = int | Sequence[int]
 
 
 class TensorInterface(Generic[TensorT]):
@@ -48,85 +50,86 @@ class TensorInterface(Generic[TensorT]):
     __hash__ = object.__hash__
 '''
 
+#: Names of types that the file can use as they are; a type of another name is `Any`.
+KNOWN = {"Any", "DType", "Device", "Generator", "Sequence", "None"}
 
-#: What a class that has methods of these names cannot call by them.
-HIDDEN = {"bool", "float", "int"}
+#: Names that stand for a type of their own.
+ALIASES = {
+    "Tensor": "TensorT",
+    "Operand": "TensorT | builtins.float",
+    "Dims": "builtins.int | Sequence[builtins.int] | None",
+    "Parts": "tuple[TensorT, ...]",
+}
 
-
-class ToVariable(ast.NodeTransformer):
-    """Replace `Tensor` by the type variable, hidden names by those of `builtins`."""
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        """Replace the name."""
-        if node.id in HIDDEN:
-            return ast.Attribute(ast.Name("builtins", node.ctx), node.id, node.ctx)
-        return ast.Name("TensorT", node.ctx) if node.id == "Tensor" else node
-
-
-def classes() -> dict[str, dict[str, ast.stmt]]:
-    """Return each class of the methods: member name -> definition."""
-    found: dict[str, dict[str, ast.stmt]] = {}
-    for path in sorted((PACKAGE / "_methods").glob("*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef):
-                found[node.name] = dict(members(node))
-    return found
+#: Types of which methods have the names, too.
+BUILTINS = {"bool", "float", "int", "str", "tuple", "list", "dict", "object"}
 
 
-def members(cls: ast.ClassDef) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield the members of a class by name."""
-    for node in cls.body:
-        if isinstance(node, ast.FunctionDef):
-            yield node.name, node
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            yield node.targets[0].id, node
+def type_of(annotation: Any) -> str:
+    """Return an annotation in the names of the file."""
+    if annotation is inspect.Parameter.empty:
+        return "Any"
+    tree = ast.parse(str(annotation), mode="eval")
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Name):
+            continue
+        if node.id in ALIASES:
+            node.id = ALIASES[node.id]
+        elif node.id in BUILTINS:
+            node.id = f"builtins.{node.id}"
+        elif node.id not in KNOWN:
+            return "Any"
+    return ast.unparse(tree)
 
 
-def signature(node: ast.FunctionDef, name: str) -> str:
-    """Return a method without its body, its first line of documentation beside it."""
-    plain = ToVariable().visit(node)
-    plain.args.args[0].annotation = None
-    decorators = "".join(f"    @{ast.unparse(d)}\n" for d in plain.decorator_list)
-    head = f"    def {name}({ast.unparse(plain.args)}) -> {ast.unparse(plain.returns)}:"
+def default_of(value: Any) -> str:
+    """Return a default as the file can say it."""
+    return (
+        str(value).removeprefix("autocalc.") if "format" in str(value) else repr(value)
+    )
+
+
+def operands(name: str, function: Callable[..., Any]) -> Iterator[str]:
+    """Yield the operands of an operator of Python, which gets nothing else."""
+    kind = "object" if name in {"__eq__", "__ne__"} else "Any"
+    for p in list(inspect.signature(function).parameters.values())[1:]:
+        if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty:
+            yield f"{p.name}: {kind}"
+
+
+def parameters(function: Callable[..., Any]) -> Iterator[str]:
+    """Yield the parameters behind the tensor, as they are written."""
+    starred = False
+    for p in list(inspect.signature(function).parameters.values())[1:]:
+        if p.kind is p.KEYWORD_ONLY and not starred:
+            starred = True
+            yield "*"
+        starred |= p.kind is p.VAR_POSITIONAL
+        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        default = "" if p.default is p.empty else f" = {default_of(p.default)}"
+        yield f"{stars}{p.name}: {type_of(p.annotation)}{default}"
+
+
+def member(name: str, value: Any) -> str:
+    """Return the lines of one member."""
+    if not callable(value) and not isinstance(value, property):
+        return f"    {name}: builtins.{type(value).__name__}\n"
+    function = value.fget if isinstance(value, property) else value
+    decorator = "    @property\n" if isinstance(value, property) else ""
+    dunder = name.startswith("__") and name not in {"__array__", "__setitem__"}
+    behind = operands(name, function) if dunder else parameters(function)
+    given = ", ".join(["self", *behind])
+    returned = type_of(inspect.signature(function).return_annotation)
     note = "  # type: ignore[override]  # element by element"
-    head += note if name in {"__eq__", "__ne__"} else ""
-    doc = (ast.get_docstring(node) or "").split("\n", maxsplit=1)[0]
+    note = note if name in {"__eq__", "__ne__"} else ""
+    doc = (inspect.getdoc(function) or "").split("\n", maxsplit=1)[0]
     body = f'        """{doc}"""\n        ...\n' if doc else "        ...\n"
-    return f"{decorators}{head}\n{body}"
-
-
-def resolve(
-    value: ast.expr, own: dict[str, ast.stmt], every: dict[str, dict[str, ast.stmt]]
-) -> ast.stmt | None:
-    """Return the definition that an alias names."""
-    if isinstance(value, ast.Name):
-        return own.get(value.id)
-    if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
-        return every.get(value.value.id, {}).get(value.attr)
-    return None
-
-
-def lines() -> Iterator[str]:
-    """Yield the members of all classes."""
-    every = classes()
-    for own in every.values():
-        for name, node in own.items():
-            if name in {"__slots__", "__hash__"}:
-                continue
-            if isinstance(node, ast.FunctionDef):
-                yield signature(node, name)
-                continue
-            assert isinstance(node, ast.Assign)
-            method = resolve(node.value, own, every)
-            if isinstance(method, ast.FunctionDef):
-                yield signature(method, name)
-            elif isinstance(node.value, ast.Constant):
-                yield f"    {name}: builtins.{type(node.value.value).__name__}\n"
+    return f"{decorator}    def {name}({given}) -> {returned}:{note}\n{body}"
 
 
 def text() -> str:
     """Return the file."""
-    return HEADER + "\n" + "\n".join(lines())
+    return HEADER + "\n" + "\n".join(member(*one) for one in sorted(members().items()))
 
 
 def main() -> None:

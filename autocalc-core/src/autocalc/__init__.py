@@ -298,9 +298,6 @@ from autocalc._ops.statistics import bincount, histc, nanquantile, quantile
 from autocalc._ops.trigonometric import (
     acos,
     acosh,
-    arccosh,
-    arcsinh,
-    arctanh,
     asin,
     asinh,
     atan,
@@ -318,9 +315,12 @@ from autocalc._ops.trigonometric import (
     tanh,
 )
 from autocalc._ops.trigonometric import acos as arccos
+from autocalc._ops.trigonometric import acosh as arccosh
 from autocalc._ops.trigonometric import asin as arcsin
+from autocalc._ops.trigonometric import asinh as arcsinh
 from autocalc._ops.trigonometric import atan as arctan
 from autocalc._ops.trigonometric import atan2 as arctan2
+from autocalc._ops.trigonometric import atanh as arctanh
 from autocalc._ops.typed_tensors import (
     BoolTensor,
     ByteTensor,
@@ -344,7 +344,6 @@ from autocalc._ops.view import (
     expand,
     expand_as,
     flatten,
-    moveaxis,
     movedim,
     permute,
     ravel,
@@ -352,13 +351,14 @@ from autocalc._ops.view import (
     reshape_as,
     squeeze,
     swapaxes,
-    swapdims,
     t,
     transpose,
     unflatten,
     unsqueeze,
     view_as,
 )
+from autocalc._ops.view import movedim as moveaxis
+from autocalc._ops.view import transpose as swapdims
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device as device
 from autocalc._tensor.dtypes import (

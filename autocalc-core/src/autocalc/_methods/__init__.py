@@ -1,74 +1,47 @@
 # SPDX-License-Identifier: MIT
-"""The methods of `Tensor` that compute, attached when all operators exist.
+"""The methods of `Tensor`, attached when all operators exist.
 
-Imports operators and `autograd`.  `_tensor/interface.py` has their types; it is made by
-``make interface``.
+Imports operators and `autograd`.  Most methods are operators themselves, declared by
+them (`_ops/_method.py`); the classes here have those that are no functions.
+`_tensor/interface.py` has the types of all; ``make interface`` writes it.
 """
 
 from __future__ import annotations
 
-from autocalc._methods import (
-    aliases,
-    arithmetic,
-    arranging,
-    creation,
-    elementwise_methods,
-    gradients,
-    ordering,
-    pointwise,
-    pointwise_writes,
-    products,
-    properties,
-    reductions,
-    scatter,
-    shape_writes,
-    shapes,
-    special,
-    writes,
-)
-from autocalc._ops import arithmetic as arithmetic_ops
-from autocalc._ops import matmul
+from typing import Any
+
+from autocalc._methods import conversions, creation, gradients, properties
+from autocalc._ops import _inplace_indices, _inplace_shapes
+from autocalc._ops._inplace import in_place
+from autocalc._ops._method import IN_PLACE, METHODS
 from autocalc._tensor import Tensor
 
-#: Classes whose members become methods of `Tensor`.
+#: Modules that declare methods and that no public function needs.
+DECLARING = (_inplace_indices, _inplace_shapes)
+
+#: Classes whose members become members of `Tensor`.
 CLASSES = (
-    arithmetic.Arithmetic,
-    elementwise_methods.Elementwise,
-    pointwise.Pointwise,
-    ordering.Ordering,
-    products.Products,
-    reductions.Reductions,
-    shapes.Shapes,
-    writes.Writes,
-    pointwise_writes.PointwiseWrites,
-    scatter.Placing,
-    arranging.Arranging,
+    conversions.Conversions,
     creation.Creation,
     gradients.Gradients,
-    shape_writes.ShapeWrites,
-    special.LessCommon,
-    properties.Answers,
-    aliases.Aliases,
+    properties.Properties,
 )
-
-#: What ``a * b`` calls: the operator itself, for a method in between would cost as much
-#: as the bookkeeping of a small operator.
-OPERATORS = {
-    "__add__": arithmetic_ops.add_op,
-    "__sub__": arithmetic_ops.sub_op,
-    "__mul__": arithmetic_ops.mul,
-    "__truediv__": arithmetic_ops.div_op,
-    "__pow__": arithmetic_ops.pow_op,
-    "__neg__": arithmetic_ops.neg,
-    "__matmul__": matmul.matmul,
-}
 
 #: Members that every class has for itself.
 _OWN = {"__slots__", "__module__", "__doc__", "__qualname__", "__dict__", "__weakref__"}
 
 
+def members() -> dict[str, Any]:
+    """Return the members that `Tensor` gets, by name."""
+    plain = {k: v for cls in CLASSES for k, v in vars(cls).items() if k not in _OWN}
+    made: dict[Any, Any] = {}
+    for name, function in IN_PLACE.items():
+        made[function] = made.get(function) or in_place(name, function)
+    written = {name: made[function] for name, function in IN_PLACE.items()}
+    return plain | METHODS | written
+
+
 def attach() -> None:
-    """Make the members of `CLASSES`, and `OPERATORS`, members of `Tensor`."""
-    members = {k: v for cls in CLASSES for k, v in vars(cls).items() if k not in _OWN}
-    for name, member in (members | OPERATORS).items():
+    """Make the methods members of `Tensor`."""
+    for name, member in members().items():
         setattr(Tensor, name, member)

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Methods that make new tensors of this one's dtype, and draw in place."""
+"""Methods that make new tensors of this one's dtype, and its array."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops import _inplace as inplace
 from autocalc._ops import creation
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
-from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError
 
 
 class Creation:
-    """New tensors of the same dtype, and random numbers."""
+    """New tensors of the same dtype."""
 
     __slots__ = ()
 
@@ -31,9 +29,6 @@ class Creation:
             )
             raise ArgumentError(message)
         return creation.array_from(data[0] if data else (), kind)
-
-    def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
-        return creation.to_numpy(self.numpy(), dtype, copy)
 
     def new_zeros(
         self: Tensor,
@@ -118,40 +113,5 @@ class Creation:
             data, dtype=kind, device=device, requires_grad=requires_grad
         )
 
-    def bernoulli(
-        self: Tensor, p: float | None = None, *, generator: Generator | None = None
-    ) -> Tensor:
-        """Return 1 with the probability that x holds, else 0."""
-        return creation.bernoulli(self, p, generator=generator)
-
-    def bernoulli_(
-        self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
-    ) -> Tensor:
-        """Draw 1 with probability `p`, else 0, in place; return x."""
-        return inplace.bernoulli_(self, p, generator)
-
-    def random_(
-        self: Tensor,
-        low: int = 0,
-        high: int | None = None,
-        *,
-        generator: Generator | None = None,
-    ) -> Tensor:
-        """Draw integers from low to high - 1, in place; return x."""
-        return inplace.random_(self, low, high, generator)
-
-    def exponential_(
-        self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None
-    ) -> Tensor:
-        """Draw from an exponential distribution, in place; return x."""
-        return inplace.exponential_(self, lambd, generator)
-
-    def multinomial(
-        self: Tensor,
-        num_samples: int,
-        replacement: bool = False,
-        *,
-        generator: Generator | None = None,
-    ) -> Tensor:
-        """Return indices drawn with probabilities in proportion to x."""
-        return creation.multinomial(self, num_samples, replacement, generator=generator)
+    def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+        return creation.to_numpy(self.numpy(), dtype, copy)

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Methods that say what a tensor is, and where it lives: always on the CPU."""
+"""What a tensor is, where it lives (always on the CPU), and its transposes."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from autocalc._ops import _view_tracker as view_tracker
-from autocalc._ops import inspection, view
-from autocalc._ops import typed_tensors as typed
+from autocalc._ops import view
 from autocalc._tensor import Tensor
-from autocalc._tensor.device import Device
-from autocalc.errors import ArgumentError
 
 
-class Answers:
-    """Kind and place; PyTorch's programs ask before they act."""
+class Properties:
+    """Kind, place and transposes; PyTorch's programs ask before they act."""
 
     __slots__ = ()
 
@@ -61,10 +56,6 @@ class Answers:
         """Return False: tensors made under `inference_mode` are like all others."""
         return False
 
-    def is_same_size(self: Tensor, other: Tensor) -> bool:
-        """Return whether the shapes are equal."""
-        return inspection.is_same_size(self, other)
-
     def get_device(self: Tensor) -> int:
         """Return -1, the number of the CPU."""
         return -1
@@ -82,52 +73,15 @@ class Answers:
         """Return x itself."""
         return self
 
-    def cuda(
-        self: Tensor,
-        device: int | str | Device | None = None,
-        non_blocking: bool = False,
-    ) -> Tensor:
-        """Raise: there is no CUDA device.
+    @property
+    def T(self: Tensor) -> Tensor:
+        """The dimensions in reverse order: a view."""
+        return view.permute(self, tuple(reversed(range(self.ndim))))
 
-        Raises
-        ------
-        ArgumentError
-            Always.
-        """
-        message = (
-            "cuda: there is no CUDA device; AutoCalc runs on 'cpu'. Ask "
-            "ac.cuda.is_available() first, or leave .cuda() out."
-        )
-        raise ArgumentError(message)
-
-    def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-        """Return x in another dtype, or, without one, the name of its own.
-
-        Takes a dtype, ``ac.FloatTensor`` and its like, or their names.
-
-        Examples
-        --------
-        >>> import autocalc as ac
-        >>> ac.ones(1).type()
-        'autocalc.FloatTensor'
-        >>> ac.ones(1).type(ac.LongTensor)
-        tensor([1])
-        """
-        if dtype is None:
-            return typed.name_of(self.dtype)
-        return self.to(typed.dtype_named(dtype))
-
-    def byte(self: Tensor) -> Tensor:
-        """Return x as uint8."""
-        return self.to(typed.ByteTensor.dtype)
-
-    def char(self: Tensor) -> Tensor:
-        """Return x as int8."""
-        return self.to(typed.CharTensor.dtype)
-
-    def short(self: Tensor) -> Tensor:
-        """Return x as int16."""
-        return self.to(typed.ShortTensor.dtype)
+    @property
+    def mT(self: Tensor) -> Tensor:
+        """The last two dimensions exchanged: a view."""
+        return view.transpose(self, -2, -1)
 
     @property
     def H(self: Tensor) -> Tensor:
@@ -138,3 +92,6 @@ class Answers:
     def mH(self: Tensor) -> Tensor:
         """The last two dimensions exchanged, the numbers being real: a view."""
         return view.transpose(self, -2, -1)
+
+    def __pos__(self: Tensor) -> Tensor:
+        return self

@@ -23,6 +23,7 @@ __all__ = [
     "integers",
     "min_of",
     "numbers_only",
+    "sizes_given",
 ]
 
 Dims: TypeAlias = int | Sequence[int] | None
@@ -85,3 +86,11 @@ def numbers_only(where: str, value: Any) -> Any:
         message = f"{where}: needs a number, not {type(value).__name__}."
         raise DTypeError(message)
     return value
+
+
+def sizes_given(sizes: tuple[Any, ...], named: Any = None) -> Any:
+    """Return the sizes of ``x.view(2, 3)``, ``x.view((2, 3))`` or ``dims=(2, 3)``."""
+    if named is not None:
+        return named
+    alone = len(sizes) == 1 and isinstance(sizes[0], (tuple, list))
+    return sizes[0] if alone else sizes

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import arithmetic, view
-from autocalc._ops._coerce import cast
+from autocalc._ops._coerce import cast, not_a_tensor
 from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
@@ -24,7 +24,11 @@ Picks = list[tuple[int, Tensor]]
 
 def split_index(x: Tensor, index: Any) -> tuple[tuple[Any, ...], Picks]:
     """Return the basic index that makes a view, and the index tensors into that."""
-    sizes = x._array.shape
+    try:
+        sizes = x._array.shape
+    except AttributeError:
+        where = "index"
+        raise not_a_tensor(where, x) from None
     if index.__class__ is int and sizes and -sizes[0] <= index < sizes[0]:
         return (index, ...), []  # the most frequent one
     parts = index if isinstance(index, tuple) else (index,)

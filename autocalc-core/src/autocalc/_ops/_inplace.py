@@ -3,25 +3,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from inspect import Signature, signature
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._kernels.table import TABLE
 from autocalc._ops import arithmetic, clamping, exponential, view
 from autocalc._ops._arguments import as_int
-from autocalc._ops._coerce import as_operand
+from autocalc._ops._coerce import as_operand, check_tensor
+from autocalc._ops._method import method
 from autocalc._ops._op import OPERATORS
 from autocalc._ops._partial_writes import record_write
+from autocalc._ops._rule import Op
 from autocalc._ops._view_tracker import base_of, leave_base
 from autocalc._ops._writing import check_writable, fill_, write
 from autocalc._ops.distributions import bernoulli
 from autocalc._ops.filled import number
 from autocalc._ops.random_draws import integers_below, rand_like, random_into
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, DTypeError
 
 #: Functions that are one elementwise kernel, which may write over its input.
 _UNARY = frozenset(name for name, k in TABLE.items() if k.signature == "~ out ; a")
+#: Those of two operands.
+_BINARY = frozenset(n for n, k in TABLE.items() if k.signature == "~ out ; a b")
 
 
 def _binary(name: str, x: Tensor, other: Any) -> Tensor:
@@ -68,7 +75,7 @@ def _direct(x: Tensor, other: Any) -> Any:
 def _add_multiple(name: str, x: Tensor, other: Any, alpha: Any) -> Tensor:
     if alpha == 1:
         return _binary(name, x, other)
-    if isinstance(other, Tensor) and other.shape == x.shape:
+    if isinstance(other, Tensor) and other.shape == check_tensor(f"{name}_", x).shape:
         recorded = check_writable(f"{name}_", x, other)
         operand = None if recorded else _direct(x, other)
         if operand is not None and isinstance(alpha, (int, float)):
@@ -79,43 +86,84 @@ def _add_multiple(name: str, x: Tensor, other: Any, alpha: Any) -> Tensor:
     return _binary(name, x, arithmetic.mul(other, alpha))
 
 
-def add_(x: Tensor, other: Any, alpha: Any = 1) -> Tensor:
+@method("add_ __iadd__")
+def add_(x: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """Add alpha * other."""
     return _add_multiple("add", x, other, alpha)
 
 
-def sub_(x: Tensor, other: Any, alpha: Any = 1) -> Tensor:
+@method("sub_ subtract_ __isub__")
+def sub_(x: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """Subtract alpha * other."""
     return _add_multiple("sub", x, other, alpha)
 
 
-def mul_(x: Tensor, other: Any) -> Tensor:
-    """Multiply by `other`."""
-    return _binary("mul", x, other)
-
-
-def div_(x: Tensor, other: Any, rounding_mode: str | None = None) -> Tensor:
+@method("div_ divide_ true_divide_ __itruediv__")
+def div_(x: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """Divide by `other`."""
     if rounding_mode is not None:
-        return apply_("div", x, other, rounding_mode=rounding_mode)
+        return apply_(arithmetic.div, "div_", x, other, rounding_mode=rounding_mode)
     return _binary("div", x, other)
 
 
-def apply_(name: str, x: Tensor, *args: Any, **words: Any) -> Tensor:
-    """Let `x` take over the values of the function `name` of it."""
-    where = f"{name}_"
+def apply_(
+    function: Callable[..., Tensor], where: str, x: Tensor, *args: Any, **words: Any
+) -> Tensor:
+    """Let `x` take over the values of ``function(x, ...)``."""
     history = (a for a in args if isinstance(a, Tensor) and a._edge is not None)
     recorded = check_writable(where, x, next(history, None))
-    if not recorded and name in _UNARY and x.is_floating_point():
-        getattr(arrays, name)(x._array, into=x._array)
-        x._bump()
-        return x
     before = _snapshot(x) if recorded else x
     args = tuple([before if a is x else a for a in args])
-    result = getattr(Tensor, name)(before, *args, **words)
-    return write(where, x, result, recorded)
+    return write(where, x, function(before, *args, **words), recorded)
 
 
+def in_place(where: str, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Make the method `where`, which writes ``function(x, ...)`` into x."""
+    op: Op | None = getattr(function, "op", None)
+    call: Callable[..., Tensor]
+    if op is not None and op.name in _UNARY:
+        call = _unary_in_place(where, function, getattr(arrays, op.name))
+    elif op is not None and op.name in _BINARY and not op.reads_itself:
+        kernel = op.name
+
+        def call(self: Tensor, other: Any) -> Tensor:
+            return _binary(kernel, self, other)
+
+    else:
+
+        def call(self: Tensor, *args: Any, **words: Any) -> Tensor:
+            return apply_(function, where, self, *args, **words)
+
+        call.__signature__ = _without_out(function)  # type: ignore[attr-defined]  # what `inspect` reads
+
+    call.__name__ = call.__qualname__ = where
+    call.__doc__ = f"Write `{where[:-1]}` of x into x; return x."
+    return call
+
+
+def _unary_in_place(
+    where: str, function: Callable[..., Tensor], kernel: Callable[..., Any]
+) -> Callable[..., Tensor]:
+    def call(self: Tensor) -> Tensor:
+        recorded = check_writable(where, self)
+        if not recorded and self.is_floating_point():
+            kernel(self._array, into=self._array)
+            self._bump()
+            return self
+        before = _snapshot(self) if recorded else self
+        return write(where, self, function(before), recorded)
+
+    return call
+
+
+def _without_out(function: Callable[..., Any]) -> Signature:
+    """Return the signature of a function without `out`."""
+    given = signature(function)
+    parameters = [p for name, p in given.parameters.items() if name != "out"]
+    return given.replace(parameters=parameters)
+
+
+@method("clamp_ clip_")
 def clamp_(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Limit to min and max."""
     recorded = check_writable("clamp_", x)
@@ -123,25 +171,33 @@ def clamp_(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
     return write("clamp_", x, clamping.clamp(before, min, max), recorded)
 
 
+@method("zero_")
 def zero_(x: Tensor) -> Tensor:
     """Set every element to 0."""
     return fill_(x, 0)
 
 
+@method("detach_")
 def detach_(x: Tensor) -> Tensor:
     """Cut the history off."""
-    x._edge = None
+    check_tensor("detach_", x)._edge = None
     if base_of(x) is not x:
         leave_base(x)
     return x
 
 
-def uniform_(x: Tensor, low: Any, high: Any, generator: Any) -> Tensor:
+@method("uniform_")
+def uniform_(
+    x: Tensor, low: Any = 0.0, high: Any = 1.0, *, generator: Any = None
+) -> Tensor:
     """Draw every element evenly from [low, high)."""
     return _draw("uniform", x, low, high, generator)
 
 
-def normal_(x: Tensor, mean: Any, std: Any, generator: Any) -> Tensor:
+@method("normal_")
+def normal_(
+    x: Tensor, mean: Any = 0.0, std: Any = 1.0, *, generator: Any = None
+) -> Tensor:
     """Draw every element from a normal distribution."""
     return _draw("normal", x, mean, std, generator)
 
@@ -170,8 +226,12 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
     return x
 
 
-def bernoulli_(x: Tensor, p: Any, generator: Any) -> Tensor:
+@method("bernoulli_")
+def bernoulli_(
+    x: Tensor, p: Any = 0.5, *, generator: Generator | None = None
+) -> Tensor:
     """Draw 1 with probability `p`, else 0."""
+    check_tensor("bernoulli_", x)
     if isinstance(p, Tensor):
         drawn = bernoulli(view.expand(p.detach(), x.shape), generator=generator)
     else:
@@ -179,8 +239,16 @@ def bernoulli_(x: Tensor, p: Any, generator: Any) -> Tensor:
     return _drawn_into("bernoulli_", x, drawn)
 
 
-def random_(x: Tensor, low: int, high: int | None, generator: Any) -> Tensor:
+@method("random_")
+def random_(
+    x: Tensor,
+    low: int = 0,
+    high: int | None = None,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
     """Draw integers; by default up to what the dtype holds exactly."""
+    check_tensor("random_", x)
     low = as_int("random_", "low", low)
     if high is None and low != 0:
         low, high = 0, low
@@ -192,12 +260,15 @@ def random_(x: Tensor, low: int, high: int | None, generator: Any) -> Tensor:
     return _drawn_into("random_", x, make(drawn, None))
 
 
-def exponential_(x: Tensor, lambd: float, generator: Any) -> Tensor:
+@method("exponential_")
+def exponential_(
+    x: Tensor, lambd: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
     """Draw from the distribution of density lambd * exp(-lambd * x)."""
     if not number("exponential_", "lambd", lambd) > 0:
         message = f"exponential_: `lambd` is {lambd}; it must be positive."
         raise ArgumentError(message)
-    u = rand_like(x.detach(), generator=generator)
+    u = rand_like(check_tensor("exponential_", x).detach(), generator=generator)
     drawn = arithmetic.div(exponential.log(arithmetic.sub(1, u)), -lambd)
     return _drawn_into("exponential_", x, drawn)
 

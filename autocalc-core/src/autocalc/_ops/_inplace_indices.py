@@ -7,17 +7,19 @@ What lies otherwise (strides, a history) becomes the result of the function.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops import masking, scattering
+from autocalc._ops import arithmetic, masking, scattering
 from autocalc._ops._arguments import axis_of
 from autocalc._ops._coerce import Number
 from autocalc._ops._index import fitting, part_of, sole_pick, split_index
 from autocalc._ops._inplace import apply_
+from autocalc._ops._method import method
 from autocalc._ops._view_tracker import base_of
-from autocalc._ops._writing import check_writable, copy_, fill_, write
+from autocalc._ops._writing import check_writable, copy_into, fill_, write
 from autocalc._ops.creation import tensor
 from autocalc._ops.scattering import put_picked, write_picked
 from autocalc._tensor import Tensor
@@ -45,18 +47,41 @@ def _alone(x: Tensor, *others: Any) -> bool:
     )
 
 
-def by_index_(name: str, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """Write or add `source` at `index` along `dim`."""
+def _by_index(
+    function: Callable[..., Tensor],
+    x: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+) -> Tensor:
+    name = function.__name__
     recorded = check_writable(f"{name}_", x, source)
     if recorded or not _alone(x, index, source):
-        return apply_(name, x, dim, index, source)
+        return apply_(function, f"{name}_", x, dim, index, source)
     scattering.by_index(name, _writer(name), x, dim, index, source)
     x._bump()
     return x
 
 
-def along_(name: str, x: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:
-    """Write or add `src` where `index` says along `dim`."""
+@method("index_add_")
+def index_add_(
+    x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
+) -> Tensor:
+    """Add alpha * source at `index` along `dim`, in place; return x."""
+    scaled = source if alpha == 1 else arithmetic.mul(source, alpha)
+    return _by_index(scattering.index_add, x, dim, index, scaled)
+
+
+@method("index_copy_")
+def index_copy_(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """Write `source` at `index` along `dim`, in place; return x."""
+    return _by_index(scattering.index_copy, x, dim, index, source)
+
+
+def _along(
+    function: Callable[..., Tensor], x: Tensor, dim: int, index: Tensor, src: Any
+) -> Tensor:
+    name = function.__name__
     recorded = check_writable(f"{name}_", x, src)
     fits = not recorded and _alone(x, index, src)
     if fits and index.ndim == x.ndim and index.numel():
@@ -66,25 +91,50 @@ def along_(name: str, x: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:
             scattering.along(name, _writer(name), x, dim, index, src)
             x._bump()
             return x
-    return apply_(name, x, dim, index, src)
+    return apply_(function, f"{name}_", x, dim, index, src)
 
 
+@method("scatter_")
+def scatter_(
+    x: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
+) -> Tensor:
+    """Write `src`, or the number `value`, where `index` says, in place; return x."""
+    given = value if src is None else src
+    if reduce is None:
+        return _along(scattering.scatter, x, dim, index, given)
+    return apply_(scattering.scatter, "scatter_", x, dim, index, given, reduce=reduce)
+
+
+@method("scatter_add_")
+def scatter_add_(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """Add `src` where `index` says along `dim`, in place; return x."""
+    return _along(scattering.scatter_add, x, dim, index, src)
+
+
+@method("masked_fill_")
 def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Write a number where `mask` holds."""
     recorded = check_writable("masked_fill_", x, value)
     if recorded or not isinstance(mask, Tensor):
-        return apply_("masked_fill", x, mask, value)
+        return apply_(masking.masked_fill, "masked_fill_", x, mask, value)
     holds = masking.checked_mask("masked_fill", mask)._array
     number = scattering.checked_number("masked_fill", x, value)._array
     a = x._array
     fits = broadcast_shapes("masked_fill", x.shape, holds.shape) == x.shape
     if not fits or arrays.may_overlap(a, holds) or arrays.may_overlap(a, number):
-        return apply_("masked_fill", x, mask, value)
+        return apply_(masking.masked_fill, "masked_fill_", x, mask, value)
     arrays.where(holds, number, a, into=a)
     x._bump()
     return x
 
 
+@method("__setitem__")
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """Write `value` into the part of `x` that an index names."""
     where = "index assignment"
@@ -103,7 +153,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     elif not isinstance(value, Tensor):
         fill_(part, value)
     elif not _same_memory(part, value):
-        copy_(part, fitting(where, value, part.shape), where)
+        copy_into(part, fitting(where, value, part.shape), where)
 
 
 def _same_memory(x: Tensor, y: Tensor) -> bool:

@@ -7,19 +7,24 @@ others see it too, a tensor that nobody holds takes over as the base of all of t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
+from autocalc._ops import view
+from autocalc._ops._coerce import check_tensor
+from autocalc._ops._method import method
 from autocalc._ops._view_tracker import ViewTracker, base_of
 from autocalc._tensor import Tensor, make
 from autocalc.errors import GradError
 
 
-def view_(name: str, x: Tensor, *args: Any) -> Tensor:
-    """Let `x` become what the function `name`, which makes views, gives of it."""
+def _view_in_place(function: Callable[..., Tensor], x: Tensor, *args: Any) -> Tensor:
+    """Let `x` become the view that ``function(x, ...)`` is."""
+    name = function.__name__
     where = f"{name}_"
-    if x._edge.__class__ is Leaf and current().grad:
+    if check_tensor(where, x)._edge.__class__ is Leaf and current().grad:
         message = (
             f"{where}: a leaf of shape {x.shape} that requires a gradient cannot be "
             f"changed in place while gradients are recorded. Do it under ac.no_grad(), "
@@ -27,12 +32,12 @@ def view_(name: str, x: Tensor, *args: Any) -> Tensor:
         )
         raise GradError(message)
     if x._edge.__class__ is Leaf:
-        turned = getattr(Tensor, name)(x.detach(), *args)
+        turned = function(x.detach(), *args)
         x._array, x._edge.shape = turned._array, turned.shape
         return x
     if base_of(x) is x and (x._edge is not None or x._view is not None):
         _hand_over(x)
-    seen: Tensor = getattr(Tensor, name)(x, *args)
+    seen = function(x, *args)
     if seen is x:
         return x
     alone = base_of(seen) is x
@@ -52,3 +57,27 @@ def _hand_over(x: Tensor) -> None:
             view._view = base, view._view[1]
     x._view = base, None
     family.add(x)
+
+
+@method("squeeze_")
+def squeeze_(x: Tensor, dim: Any = None) -> Tensor:
+    """Take dimensions of size 1 away, in place; return x."""
+    return _view_in_place(view.squeeze, x, dim)
+
+
+@method("unsqueeze_")
+def unsqueeze_(x: Tensor, dim: int) -> Tensor:
+    """Insert a dimension of size 1, in place; return x."""
+    return _view_in_place(view.unsqueeze, x, dim)
+
+
+@method("transpose_ swapaxes_ swapdims_")
+def transpose_(x: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Exchange two dimensions, in place; return x."""
+    return _view_in_place(view.transpose, x, dim0, dim1)
+
+
+@method("t_")
+def t_(x: Tensor) -> Tensor:
+    """Transpose a matrix, in place; return x."""
+    return _view_in_place(view.t, x)

@@ -24,6 +24,7 @@ from autocalc._graph._node import Node, Output, Version
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._kernels.table import TABLE
 from autocalc._ops._coerce import coerce_pair, not_a_tensor, promote_pair, to_float
+from autocalc._ops._method import method
 from autocalc._ops._out import copy_to_out
 from autocalc._ops._rule import Op, Rule, Saves
 from autocalc._ops._view_tracker import register_view
@@ -97,12 +98,19 @@ def operator(
 
 
 def unary(
-    name: str, doc: str, saves: str = "", *, floats: bool = True, main: bool = True
+    name: str,
+    doc: str,
+    saves: str = "",
+    *,
+    floats: bool = True,
+    main: bool = True,
+    **names: str,
 ) -> Unary:
     """Make an elementwise operator of one input; integers become floats.
 
     `doc` says what one element becomes: "Return `doc`, element by element."  A kernel
     has one operator that recorded rules call; one that is not `main` is another.
+    `names` are those of the methods, see `method`.
     """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]
@@ -148,17 +156,18 @@ def unary(
         return make(y, Node(op, (edge,), (), (), (shape,), dtype, ()))
 
     doc = f"Return {doc}, element by element."
-    return cast("Unary", operator(call, op, doc, main=main))
+    made = operator(call, op, doc, main=main)
+    return cast("Unary", method(**names)(made))
 
 
 # One frame: each more would cost 4 % of ``a * b``.
 def binary(  # noqa: C901
-    name: str, doc: str, saves: str = "", *, floats: bool = False
+    name: str, doc: str, saves: str = "", *, floats: bool = False, **names: str
 ) -> Binary:
     """Make an elementwise operator of two inputs, broadcast and promoted.
 
     `doc` says what one pair of elements becomes: "Return `doc`, element by element;
-    shapes broadcast."
+    shapes broadcast."  `names` are those of the methods, see `method`.
     """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]
@@ -222,7 +231,7 @@ def binary(  # noqa: C901
         return result
 
     doc = f"Return {doc}, element by element; shapes broadcast."
-    return cast("Binary", operator(call, op, doc))
+    return cast("Binary", method(**names)(operator(call, op, doc)))
 
 
 def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator:

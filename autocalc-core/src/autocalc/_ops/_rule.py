@@ -41,6 +41,14 @@ class Op:
             self.kept = tuple(i for i, out in outputs if not out.optional) or (0,)
         self.n_outputs = len(self.kept)
 
+    @property
+    def reads_itself(self) -> bool:
+        """Whether the gradient of the first input needs that input's value."""
+        if self.saves is None:
+            return False
+        first = self.saves.first_input
+        return any(place == first and 0 in users for place, users in self.saves.places)
+
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
 

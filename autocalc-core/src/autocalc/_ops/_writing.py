@@ -11,7 +11,8 @@ from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
 from autocalc._ops import _partial_writes, view
 from autocalc._ops._arguments import check_tensor, numbers_only
-from autocalc._ops._coerce import as_operand
+from autocalc._ops._coerce import as_operand, not_a_tensor
+from autocalc._ops._method import method
 from autocalc._ops._view_tracker import base_of, follow, steps
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
@@ -19,7 +20,10 @@ from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
     """Return whether the write must be recorded; raise if it may not happen."""
-    a = x._array
+    try:
+        a = x._array
+    except AttributeError:
+        raise not_a_tensor(where, x) from None
     if 0 in a.strides and _repeats(a):
         message = (
             f"{where}: the tensor of shape {x.shape} is expanded: several of its "
@@ -90,7 +94,7 @@ def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
     return x
 
 
-def copy_(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
+def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
     """Take over the values of `src`, broadcast and converted."""
     recorded = check_writable(where, x, src)
     if not isinstance(src, Tensor):
@@ -110,11 +114,18 @@ def copy_(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
     return x
 
 
+@method("copy_")
+def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Take over the values of `src`, broadcast and converted, in place; return x."""
+    return copy_into(x, src)
+
+
+@method("fill_")
 def fill_(x: Tensor, value: Any) -> Tensor:
     """Set every element to `value`."""
     recorded = check_writable("fill_", x)
     if isinstance(value, Tensor):
-        return copy_(x, value)
+        return copy_into(x, value)
     number = constant(numbers_only("fill_", value), x._array.dtype)
     if x._array.flags.c_contiguous:
         arrays.fill(number, into=x._array)

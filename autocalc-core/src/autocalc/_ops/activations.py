@@ -14,7 +14,9 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ShapeError
 
-sigmoid = unary("sigmoid", "1 / (1 + e^-x)", saves="out")
+sigmoid = unary(
+    "sigmoid", "1 / (1 + e^-x)", saves="out", methods="sigmoid", inplace="sigmoid_"
+)
 
 
 @sigmoid.vjp

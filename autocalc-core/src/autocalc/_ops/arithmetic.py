@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 from autocalc._ops import rounding
 from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import cast, coerce
+from autocalc._ops._method import method
 from autocalc._ops._op import Binary, Unary, binary, unary
 from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DTypeError
 
-add_op = binary("add", "x + y")
+add_op = binary("add", "x + y", methods="__add__ __radd__")
 
 
 @add_op.vjp
@@ -24,6 +25,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
+@method("add")
 def add(
     input: Operand, other: Operand, *, alpha: float = 1, out: Tensor | None = None
 ) -> Tensor:
@@ -34,7 +36,7 @@ def add(
     return result if out is None else copy_to_out("add", result, out)
 
 
-sub_op = binary("sub", "x - y")
+sub_op = binary("sub", "x - y", methods="__sub__", reflected="__rsub__")
 
 
 @sub_op.vjp
@@ -45,6 +47,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
+@method("sub subtract")
 def sub(
     input: Operand, other: Operand, *, alpha: float = 1, out: Tensor | None = None
 ) -> Tensor:
@@ -61,7 +64,13 @@ def rsub(input: Tensor, other: Operand, *, alpha: float = 1) -> Tensor:
     return sub_op(other, scaled)
 
 
-mul = binary("mul", "x * y", saves="a:b b:a")
+mul = binary(
+    "mul",
+    "x * y",
+    saves="a:b b:a",
+    methods="mul multiply __mul__ __rmul__",
+    inplace="mul_ multiply_ __imul__",
+)
 
 
 @mul.vjp
@@ -73,7 +82,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
-div_op = binary("div", "x / y", saves="a:b b", floats=True)
+div_op = binary(
+    "div",
+    "x / y",
+    saves="a:b b",
+    floats=True,
+    methods="true_divide __truediv__",
+    reflected="__rtruediv__ __rdiv__",
+)
 
 
 @div_op.vjp
@@ -86,6 +102,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.sum_to(over_b, n.shapes[0]) if n.needs(0) else None, db
 
 
+@method("div divide")
 def div(
     input: Operand,
     other: Operand,
@@ -123,7 +140,13 @@ def _trunc_divide(a: Tensor, b: Tensor) -> Tensor:
     return floor_divide(sub_op(a, fmod(a, b)), b)
 
 
-pow_op = binary("pow", "x to the power y", saves="out:b a b")
+pow_op = binary(
+    "pow",
+    "x to the power y",
+    saves="out:b a b",
+    methods="__pow__",
+    reflected="__rpow__",
+)
 
 
 @pow_op.vjp
@@ -144,12 +167,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return da, db
 
 
+@method("pow", inplace="pow_ __ipow__")
 def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return x to the power y, element by element; shapes broadcast."""
     result: Tensor = pow_op(input, exponent)
     return result if out is None else copy_to_out("pow", result, out)
 
 
+@method("float_power", inplace="float_power_")
 def float_power(
     input: Operand, exponent: Operand, *, out: Tensor | None = None
 ) -> Tensor:
@@ -159,7 +184,9 @@ def float_power(
     return apply_out("float_power", result, out)
 
 
-neg = unary("neg", "-x", floats=False)
+neg = unary(
+    "neg", "-x", floats=False, methods="neg negative __neg__", inplace="neg_ negative_"
+)
 
 
 @neg.vjp
@@ -167,6 +194,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.neg(g)
 
 
+@method("positive")
 def positive(input: Tensor) -> Tensor:
     """Return `input` itself; of booleans, an error."""
     if check_tensor("positive", input).dtype is dtypes.bool_:
@@ -175,7 +203,14 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
-abs = unary("abs", "the absolute value", saves="a", floats=False)
+abs = unary(
+    "abs",
+    "the absolute value",
+    saves="a",
+    floats=False,
+    methods="abs absolute __abs__",
+    inplace="abs_ absolute_",
+)
 
 
 @abs.vjp
@@ -203,9 +238,18 @@ def flat(operator: OperatorT) -> OperatorT:
     return operator
 
 
-sign = flat(unary("sign", "1, 0 or -1 as x is positive, 0 or negative", floats=False))
+sign = flat(
+    unary(
+        "sign",
+        "1, 0 or -1 as x is positive, 0 or negative",
+        floats=False,
+        methods="sign sgn",
+        inplace="sign_ sgn_",
+    )
+)
 
 
+@method("square", inplace="square_")
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return x * x, element by element."""
     x = check_tensor("square", input)
@@ -213,6 +257,7 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return result if out is None else copy_to_out("square", result, out)
 
 
+@method("reciprocal", inplace="reciprocal_")
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return 1 / x, element by element."""
     result = div_op(1, check_tensor("reciprocal", input))
@@ -235,17 +280,28 @@ def _leftover(name: str, doc: str, mode: str) -> Binary:
     return operator
 
 
-floor_divide = flat(binary("floor_divide", "floor(x / y)"))
-
-
-fmod = _leftover("fmod", "x - y trunc(x / y), which has the sign of x", "trunc")
-
-
-remainder = _leftover(
-    "remainder", "x - y floor(x / y), which has the sign of y", "floor"
+floor_divide = flat(
+    binary(
+        "floor_divide",
+        "floor(x / y)",
+        methods="floor_divide __floordiv__",
+        inplace="floor_divide_ __ifloordiv__",
+        reflected="__rfloordiv__",
+    )
 )
 
 
+fmod = method("fmod", inplace="fmod_")(
+    _leftover("fmod", "x - y trunc(x / y), which has the sign of x", "trunc")
+)
+
+
+remainder = method(
+    "remainder __mod__", inplace="remainder_ __imod__", reflected="__rmod__"
+)(_leftover("remainder", "x - y floor(x / y), which has the sign of y", "floor"))
+
+
+@method("lerp", inplace="lerp_")
 def lerp(
     input: Tensor, end: Tensor, weight: Operand, *, out: Tensor | None = None
 ) -> Tensor:
@@ -254,6 +310,7 @@ def lerp(
     return apply_out("lerp", add_op(input, mul(way, weight)), out)
 
 
+@method("addcmul", inplace="addcmul_")
 def addcmul(
     input: Tensor,
     tensor1: Tensor,
@@ -269,6 +326,7 @@ def addcmul(
     return apply_out("addcmul", add_op(input, product), out)
 
 
+@method("addcdiv", inplace="addcdiv_")
 def addcdiv(
     input: Tensor,
     tensor1: Tensor,

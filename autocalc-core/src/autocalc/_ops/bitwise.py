@@ -5,19 +5,53 @@ from __future__ import annotations
 
 from autocalc._ops._op import binary, unary
 
-bitwise_and = binary("bitwise_and", "the bits set in both")
+bitwise_and = binary(
+    "bitwise_and",
+    "the bits set in both",
+    methods="bitwise_and __and__",
+    inplace="bitwise_and_ __iand__",
+    reflected="__rand__",
+)
 
 
-bitwise_or = binary("bitwise_or", "the bits set in either")
+bitwise_or = binary(
+    "bitwise_or",
+    "the bits set in either",
+    methods="bitwise_or __or__",
+    inplace="bitwise_or_ __ior__",
+    reflected="__ror__",
+)
 
 
-bitwise_xor = binary("bitwise_xor", "the bits set in one")
+bitwise_xor = binary(
+    "bitwise_xor",
+    "the bits set in one",
+    methods="bitwise_xor __xor__",
+    inplace="bitwise_xor_ __ixor__",
+    reflected="__rxor__",
+)
 
 
-bitwise_left_shift = binary("bitwise_left_shift", "x * 2^y of integers")
+bitwise_left_shift = binary(
+    "bitwise_left_shift",
+    "x * 2^y of integers",
+    methods="bitwise_left_shift __lshift__",
+    reflected="__rlshift__",
+)
 
 
-bitwise_right_shift = binary("bitwise_right_shift", "floor(x / 2^y) of integers")
+bitwise_right_shift = binary(
+    "bitwise_right_shift",
+    "floor(x / 2^y) of integers",
+    methods="bitwise_right_shift __rshift__",
+    reflected="__rrshift__",
+)
 
 
-bitwise_not = unary("bitwise_not", "the other bits", floats=False)
+bitwise_not = unary(
+    "bitwise_not",
+    "the other bits",
+    floats=False,
+    methods="bitwise_not __invert__",
+    inplace="bitwise_not_",
+)

@@ -9,6 +9,7 @@ from typing import Any
 from autocalc._ops import arithmetic, comparison
 from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import coerce
+from autocalc._ops._method import method
 from autocalc._ops._op import Binary, binary, nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
@@ -37,18 +38,20 @@ def _extremum(name: str, doc: str) -> Binary:
     return operator
 
 
-maximum = _extremum("maximum", "the larger of x and y")
+maximum = method("maximum")(_extremum("maximum", "the larger of x and y"))
 
 
-minimum = _extremum("minimum", "the smaller of x and y")
+minimum = method("minimum")(_extremum("minimum", "the smaller of x and y"))
 
 
+@method("fmax")
 def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the larger of x and y; of a number and NaN, the number."""
     x, y = coerce("fmax", input, other)
     return apply_out("fmax", _beside_nan(maximum(x, y), x, y), out)
 
 
+@method("fmin")
 def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the smaller of x and y; of a number and NaN, the number."""
     x, y = coerce("fmin", input, other)
@@ -85,6 +88,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.sum_to(da, n.shapes[0]) if n.needs(0) else None, dlow, dhigh
 
 
+@method("clamp clip")
 def clamp(
     input: Tensor,
     min: Operand | None = None,
@@ -104,17 +108,20 @@ def clamp(
     return apply_out("clamp", clamp_op(x, low, high), out)
 
 
+@method("clamp_min", inplace="clamp_min_")
 def clamp_min(input: Tensor, min: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return max(input, min), element by element."""
     return apply_out("clamp_min", clamp_op(*coerce("clamp_min", input, min), None), out)
 
 
+@method("clamp_max", inplace="clamp_max_")
 def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return min(input, max), element by element."""
     x, high = coerce("clamp_max", input, max)
     return apply_out("clamp_max", clamp_op(x, None, high), out)
 
 
+@method("nan_to_num", inplace="nan_to_num_")
 def nan_to_num(
     input: Tensor,
     nan: float | None = 0.0,

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from autocalc._ops import arithmetic, bitwise
 from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import cast, coerce, to_float
+from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._tensor import Tensor, dtypes
@@ -36,24 +37,27 @@ def _comparison(op: str, symbol: str) -> Comparison:
     return call
 
 
-eq = _comparison("eq", "==")
+eq = method("eq", inplace="eq_")(_comparison("eq", "=="))
 
 
-ne = _comparison("ne", "!=")
+ne = method("ne not_equal", inplace="ne_ not_equal_")(_comparison("ne", "!="))
 
 
-lt = _comparison("lt", "<")
+lt = method("lt less __lt__", inplace="lt_ less_")(_comparison("lt", "<"))
 
 
-le = _comparison("le", "<=")
+le = method("le less_equal __le__", inplace="le_ less_equal_")(_comparison("le", "<="))
 
 
-gt = _comparison("gt", ">")
+gt = method("gt greater __gt__", inplace="gt_ greater_")(_comparison("gt", ">"))
 
 
-ge = _comparison("ge", ">=")
+ge = method("ge greater_equal __ge__", inplace="ge_ greater_equal_")(
+    _comparison("ge", ">=")
+)
 
 
+@method("isclose")
 def isclose(
     input: Tensor,
     other: Tensor,
@@ -75,11 +79,13 @@ def isclose(
     return bitwise.bitwise_or(close, near)
 
 
+@method("isnan")
 def isnan(input: Tensor) -> Tensor:
     """Return whether x is NaN, element by element."""
     return ne(check_tensor("isnan", input), input)
 
 
+@method("isinf")
 def isinf(input: Tensor) -> Tensor:
     """Return whether x is infinite, element by element."""
     if not check_tensor("isinf", input).is_floating_point():
@@ -87,6 +93,7 @@ def isinf(input: Tensor) -> Tensor:
     return eq(arithmetic.abs(input.detach()), math.inf)
 
 
+@method("isfinite")
 def isfinite(input: Tensor) -> Tensor:
     """Return whether x is neither infinite nor NaN, element by element."""
     if not check_tensor("isfinite", input).is_floating_point():
@@ -124,18 +131,21 @@ def float_inputs(where: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
     return (x, y) if x.is_floating_point() else (to_float(x), to_float(y))
 
 
+@method("isposinf")
 def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is infinity, element by element."""
     x = float_input("isposinf", input).detach()
     return apply_out("isposinf", eq(x, math.inf), out)
 
 
+@method("isneginf")
 def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is -infinity, element by element."""
     x = float_input("isneginf", input).detach()
     return apply_out("isneginf", eq(x, -math.inf), out)
 
 
+@method("signbit")
 def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is negative; -0.0 is, too."""
     x = check_tensor("signbit", input).detach()
@@ -149,6 +159,7 @@ def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return apply_out("signbit", negative, out)
 
 
+@method("copysign", inplace="copysign_")
 def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return the size of x with the sign of y."""
     x, y = float_inputs("copysign", input, other)
@@ -156,6 +167,7 @@ def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Ten
     return apply_out("copysign", choose(turned, arithmetic.neg(x), x), out)
 
 
+@method("heaviside", inplace="heaviside_")
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return 0 where x is negative, 1 where it is positive, `values` where it is 0."""
     x, at_zero = coerce("heaviside", check_tensor("heaviside", input), values)
@@ -171,3 +183,18 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
 def truth(x: Any) -> Tensor:
     """Return whether x is not zero."""
     return x if x.dtype is dtypes.bool_ else ne(x.detach(), 0)
+
+
+@method("__eq__")
+def _equals(self: Tensor, other: Any) -> Tensor:
+    return eq(self, other) if _is_operand(other) else NotImplemented
+
+
+@method("__ne__")
+def _differs(self: Tensor, other: Any) -> Tensor:
+    return ne(self, other) if _is_operand(other) else NotImplemented
+
+
+def _is_operand(other: object) -> bool:
+    """Return whether `other` can be compared; no tensor equals a stranger."""
+    return isinstance(other, (int, float, list)) or hasattr(other, "__array__")

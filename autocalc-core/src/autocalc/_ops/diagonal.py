@@ -11,6 +11,7 @@ from autocalc._graph._node import Node
 from autocalc._ops import arithmetic, comparison, logical, masking, reduction, view
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._coerce import cast
+from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
 from autocalc._ops._out import apply_out
 from autocalc._ops._rule import Op
@@ -78,6 +79,7 @@ def _two_axes(where: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
     return axes
 
 
+@method("diagonal")
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return the diagonal of two dimensions as the last dimension: a view.
 
@@ -101,6 +103,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     return diagonal_op(x, as_int("diagonal", "offset", offset), *axes)
 
 
+@method("diag_embed")
 def diag_embed(
     input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1
 ) -> Tensor:
@@ -116,6 +119,7 @@ def diag_embed(
     return diag_embed_op(x, shape, offset, rows, columns)
 
 
+@method("diag")
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return the matrix with a vector on its diagonal, or a matrix's diagonal."""
     x = check_tensor("diag", input)
@@ -131,6 +135,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     )
 
 
+@method("trace")
 def trace(input: Tensor) -> Tensor:
     """Return the sum of the diagonal of a matrix."""
     x = check_tensor("trace", input)
@@ -148,11 +153,13 @@ def _below(rows: int, columns: int, offset: int) -> Tensor:
     return comparison.le(right, limit)
 
 
+@method("tril", inplace="tril_")
 def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return `input` with zeros above a diagonal of its last two dimensions."""
     return apply_out("tril", _triangle("tril", input, diagonal), out)
 
 
+@method("triu", inplace="triu_")
 def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return `input` with zeros below a diagonal of its last two dimensions."""
     return apply_out("triu", _triangle("triu", input, diagonal), out)
@@ -210,6 +217,7 @@ def _triangle_indices(
     return cast(view.detach_from_base(view.clone_op(found)), dtypes.as_dtype(dtype))
 
 
+@method("diagflat")
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """Return a matrix with the elements of `input` on a diagonal, and 0 elsewhere."""
     return diag(view.reshape(check_tensor("diagflat", input), (-1,)), offset)

@@ -17,6 +17,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
+from autocalc._ops._method import method
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError
@@ -88,6 +89,7 @@ def normalize(
     return input / clamping.clamp(length(input, p, dim, True), min=eps)
 
 
+@method("dist")
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """Return the `p`-norm of the difference of two tensors."""
     difference = arithmetic.sub_op(

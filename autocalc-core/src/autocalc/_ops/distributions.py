@@ -9,6 +9,7 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._coerce import as_operand
+from autocalc._ops._method import method
 from autocalc._ops.filled import count_of, finished, float_or, like, number, shape_of
 from autocalc._ops.random_draws import drawn_floats, random_into
 from autocalc._tensor import Tensor, dtypes
@@ -41,6 +42,7 @@ def _check_probabilities(where: str, p: Any, high: float) -> None:
             raise ArgumentError(message)
 
 
+@method("bernoulli")
 def bernoulli(
     input: Tensor,
     p: float | None = None,
@@ -71,6 +73,7 @@ def bernoulli(
     return finished("bernoulli", arrays.cast(hit, input._array.dtype), out, False)
 
 
+@method("multinomial")
 def multinomial(
     input: Tensor,
     num_samples: int,

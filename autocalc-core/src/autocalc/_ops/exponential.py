@@ -8,12 +8,13 @@ from typing import Any
 
 from autocalc._ops import arithmetic, bitwise, clamping, comparison
 from autocalc._ops._arguments import Operand
+from autocalc._ops._method import method
 from autocalc._ops._op import unary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 
-exp = unary("exp", "e^x", saves="out")
+exp = unary("exp", "e^x", saves="out", methods="exp", inplace="exp_")
 
 
 @exp.vjp
@@ -21,7 +22,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, n.saved[0])
 
 
-exp2 = unary("exp2", "2^x", saves="out")
+exp2 = unary("exp2", "2^x", saves="out", methods="exp2", inplace="exp2_")
 
 
 @exp2.vjp
@@ -29,7 +30,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.mul(n.saved[0], k.constant(math.log(2), g)))
 
 
-expm1 = unary("expm1", "e^x - 1, precise near 0", saves="out")
+expm1 = unary(
+    "expm1", "e^x - 1, precise near 0", saves="out", methods="expm1", inplace="expm1_"
+)
 
 
 @expm1.vjp
@@ -37,7 +40,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.add(n.saved[0], k.constant(1, g)))
 
 
-log = unary("log", "the natural logarithm", saves="a")
+log = unary("log", "the natural logarithm", saves="a", methods="log", inplace="log_")
 
 
 @log.vjp
@@ -45,7 +48,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(g, n.saved[0])
 
 
-log2 = unary("log2", "the logarithm to base 2", saves="a")
+log2 = unary(
+    "log2", "the logarithm to base 2", saves="a", methods="log2", inplace="log2_"
+)
 
 
 @log2.vjp
@@ -53,7 +58,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(g, k.mul(n.saved[0], k.constant(math.log(2), g)))
 
 
-log10 = unary("log10", "the logarithm to base 10", saves="a")
+log10 = unary(
+    "log10", "the logarithm to base 10", saves="a", methods="log10", inplace="log10_"
+)
 
 
 @log10.vjp
@@ -61,7 +68,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(g, k.mul(n.saved[0], k.constant(math.log(10), g)))
 
 
-log1p = unary("log1p", "log(1 + x), precise near 0", saves="a")
+log1p = unary(
+    "log1p", "log(1 + x), precise near 0", saves="a", methods="log1p", inplace="log1p_"
+)
 
 
 @log1p.vjp
@@ -69,7 +78,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(g, k.add(n.saved[0], k.constant(1, g)))
 
 
-sqrt = unary("sqrt", "the square root", saves="out")
+sqrt = unary("sqrt", "the square root", saves="out", methods="sqrt", inplace="sqrt_")
 
 
 @sqrt.vjp
@@ -77,7 +86,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(k.mul(g, k.constant(0.5, g)), n.saved[0])
 
 
-rsqrt = unary("rsqrt", "1 / sqrt(x)", saves="out")
+rsqrt = unary("rsqrt", "1 / sqrt(x)", saves="out", methods="rsqrt", inplace="rsqrt_")
 
 
 @rsqrt.vjp
@@ -88,7 +97,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, slope)
 
 
-erf = unary("erf", "the error function", saves="a")
+erf = unary("erf", "the error function", saves="a", methods="erf", inplace="erf_")
 
 
 @erf.vjp
@@ -98,7 +107,13 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, slope)
 
 
-erfc = unary("erfc", "1 - erf(x), precise in the tail", saves="a")
+erfc = unary(
+    "erfc",
+    "1 - erf(x), precise in the tail",
+    saves="a",
+    methods="erfc",
+    inplace="erfc_",
+)
 
 
 @erfc.vjp
@@ -108,6 +123,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, slope)
 
 
+@method("logit", inplace="logit_")
 def logit(
     input: Tensor, eps: float | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -128,6 +144,7 @@ def logit(
     return apply_out("logit", log(odds), out)
 
 
+@method("xlogy", inplace="xlogy_")
 def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return x log(y), which is 0 where x is 0 (and NaN where y is)."""
     x, y = comparison.float_inputs("xlogy", input, other)
@@ -141,6 +158,7 @@ def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tenso
     return apply_out("xlogy", arithmetic.mul(x, log(safe)), out)
 
 
+@method("logaddexp")
 def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return log(e^x + e^y), the larger one taken out."""
     x, y = comparison.float_inputs("logaddexp", input, other)
@@ -161,6 +179,7 @@ def _log_of_two(x: Tensor, y: Tensor) -> Tensor:
     return comparison.choose(same, x, more)
 
 
+@method("logaddexp2")
 def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return log2(2^x + 2^y), the larger one taken out."""
     x, y = (

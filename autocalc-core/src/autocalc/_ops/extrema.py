@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from autocalc._ops import arithmetic, clamping, indexing, reduction, view
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._coerce import cast
+from autocalc._ops._method import method
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
@@ -60,6 +61,7 @@ def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
     return Extremum(values, indices)
 
 
+@method("max")
 def max(
     input: Tensor,
     dim: int | Tensor | None = None,
@@ -78,6 +80,7 @@ def max(
     return apply_out("max", _extremum("max", input, dim, keepdim), out)
 
 
+@method("min")
 def min(
     input: Tensor,
     dim: int | Tensor | None = None,
@@ -103,6 +106,7 @@ class MinMax(NamedTuple):
     max: Tensor
 
 
+@method("aminmax")
 def aminmax(
     input: Tensor,
     *,
@@ -116,6 +120,7 @@ def aminmax(
     )
 
 
+@method("amax")
 def amax(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -127,6 +132,7 @@ def amax(
     return apply_out("amax", max_op(input, axes, bool(keepdim)), out)
 
 
+@method("amin")
 def amin(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -153,6 +159,7 @@ def _no_elements(where: str, x: Tensor) -> ShapeError:
 argmax_op = nary("argmax", differentiable=False)
 
 
+@method("argmax")
 def argmax(
     input: Tensor,
     dim: int | None = None,
@@ -174,6 +181,7 @@ def argmax(
     )
 
 
+@method("argmin")
 def argmin(
     input: Tensor,
     dim: int | None = None,

@@ -10,6 +10,7 @@ from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import _index, view
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import cast
+from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
@@ -25,6 +26,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.scatter_add(zeros, index, g, *n.attributes), None
 
 
+@method("gather")
 def gather(
     input: Tensor,
     dim: int,
@@ -102,6 +104,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.index_add(zeros, index, g, *n.attributes), None
 
 
+@method("index_select")
 def index_select(
     input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
@@ -162,6 +165,7 @@ def read_picked(x: Tensor, picks: _index.Picks) -> Tensor:
     return view.detach_from_base(view.reshape_op(out, sizes))
 
 
+@method("__getitem__")
 def getitem(input: Tensor, index: Any) -> Tensor:
     """Return ``input[index]``.
 
@@ -195,6 +199,7 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     return read_picked(_index.part_of(input, basic), picks)
 
 
+@method("take")
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the elements at places of the flattened `input`, shaped as `index`."""
     x, places = check_tensor("take", input), as_positions("take", index)
@@ -209,6 +214,7 @@ def _int64() -> Any:
     return _dtypes.int64
 
 
+@method("take_along_dim")
 def take_along_dim(
     input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None
 ) -> Tensor:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._method import method
 from autocalc._tensor import Tensor
 
 
@@ -45,6 +46,7 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(check_tensor("is_nonzero", input))
 
 
+@method("is_same_size")
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have one shape."""
     a, b = check_tensor("is_same_size", input), check_tensor("is_same_size", other)

@@ -18,6 +18,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import coerce
+from autocalc._ops._method import method
 from autocalc._ops._op import multi, nary
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import eye, zeros
@@ -59,6 +60,7 @@ def inv(A: Tensor) -> Tensor:
     return inv_op(check_tensor("inv", A))
 
 
+@method("inverse")
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the inverse of each matrix; see `linalg.inv`."""
     return apply_out("inverse", inv(input), out)
@@ -129,6 +131,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(_matrix_rules.matrix(k, g), k.cofactor(*n.saved))
 
 
+@method("det")
 def det(A: Tensor) -> Tensor:
     """Return the determinant of each matrix of `A` [..., n, n].
 
@@ -175,17 +178,20 @@ class SlogdetResult(NamedTuple):
     logabsdet: Tensor
 
 
+@method("slogdet")
 def slogdet(A: Tensor) -> SlogdetResult:
     """Return the sign of the determinant and the log of its size: 0 and -inf at 0."""
     return SlogdetResult(*slogdet_op(check_tensor("slogdet", A)))
 
 
+@method("logdet")
 def logdet(input: Tensor) -> Tensor:
     """Return log(det) of each matrix: NaN where the determinant is negative."""
     sign, log = slogdet(input)
     return arithmetic.add_op(arithmetic.mul(exponential.log(sign), 0.0), log)
 
 
+@method("matrix_power")
 def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """Return A @ A @ ... of `n` factors; of the inverse where `n` is negative.
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from autocalc._ops import bitwise, comparison, reduction
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
 
 
+@method("logical_and", inplace="logical_and_")
 def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether both are non-zero, element by element."""
     a, b = check_tensor("logical_and", input), check_tensor("logical_and", other)
@@ -19,6 +21,7 @@ def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     )
 
 
+@method("logical_or", inplace="logical_or_")
 def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether either is non-zero, element by element."""
     a, b = check_tensor("logical_or", input), check_tensor("logical_or", other)
@@ -27,6 +30,7 @@ def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     )
 
 
+@method("logical_xor", inplace="logical_xor_")
 def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether exactly one is non-zero, element by element."""
     a, b = check_tensor("logical_xor", input), check_tensor("logical_xor", other)
@@ -37,6 +41,7 @@ def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     )
 
 
+@method("logical_not", inplace="logical_not_")
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is zero, element by element."""
     return apply_out(
@@ -44,6 +49,7 @@ def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     )
 
 
+@method("equal")
 def equal(input: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have the same shape and elements."""
     if check_tensor("equal", input).shape != check_tensor("equal", other).shape:
@@ -51,6 +57,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return bool(reduction.all(comparison.eq(input, other)))
 
 
+@method("allclose")
 def allclose(
     input: Tensor,
     other: Tensor,

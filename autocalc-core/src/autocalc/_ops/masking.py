@@ -9,11 +9,13 @@ from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import _index, comparison, indexing, joining, scattering, view
 from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import as_operand, coerce
+from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DTypeError, ShapeError
 
 
+@method("nonzero")
 def nonzero(
     input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
 ) -> Tensor | tuple[Tensor, ...]:
@@ -36,6 +38,7 @@ def nonzero(
     return apply_out("nonzero", joining.cat_op(upright, 1), out)
 
 
+@method("argwhere")
 def argwhere(input: Tensor) -> Tensor:
     """Return the positions of what is not zero, [n, ndim]: `nonzero`."""
     return nonzero(input)  # type: ignore[return-value]  # one tensor by default
@@ -76,6 +79,7 @@ def where(
     )
 
 
+@method("masked_select")
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the elements at which `mask` holds, as a 1-d tensor.
 
@@ -105,6 +109,7 @@ def checked_mask(where: str, mask: Any) -> Tensor:
     return mask  # type: ignore[no-any-return]  # checked
 
 
+@method("masked_fill")
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Return `input` with the number `value` where `mask` holds; shapes broadcast.
 
@@ -121,6 +126,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     )
 
 
+@method("masked_scatter", inplace="masked_scatter_")
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Return `input` with the elements of `source`, in order, where `mask` holds."""
     x, holds = (
@@ -141,3 +147,9 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     values = as_operand(view.slice_op(values, (slice(0, flat.numel()),)), x.dtype)
     out = scattering.index_copy_op(view.reshape_op(x, (-1,)), flat, values, 0)
     return view.detach_from_base(view.reshape_op(out, shape))
+
+
+@method("where")
+def _where_method(self: Tensor, condition: Tensor, other: Operand) -> Tensor:
+    """Return x where `condition` holds, else `other`."""
+    return where(condition, self, other)

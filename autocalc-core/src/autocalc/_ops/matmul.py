@@ -14,6 +14,7 @@ from autocalc._ops import reduction, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import coerce
+from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._rule import Saves
@@ -119,6 +120,7 @@ def transposed(k: Any, a: Any) -> Any:
     return k.permute(a, tuple(axes))
 
 
+@method("matmul __matmul__", reflected="__rmatmul__")
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the matrix product; leading dimensions are batches and broadcast.
 
@@ -165,6 +167,7 @@ def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
     return view.detach_from_base(out)
 
 
+@method("mm")
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the product of two matrices."""
     if (check_tensor("mm", input).ndim, check_tensor("mm", mat2).ndim) != (2, 2):
@@ -176,6 +179,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     return apply_out("mm", matmul(input, mat2), out)
 
 
+@method("bmm")
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the products of two batches of matrices, [B, M, K] and [B, K, N]."""
     both = check_tensor("bmm", input).ndim, check_tensor("bmm", mat2).ndim

@@ -7,23 +7,27 @@ from autocalc._kernels import rules
 from autocalc._ops import arithmetic, einsum, matmul, rearranging, reduction, view
 from autocalc._ops._arguments import Operand, axis_of, check_tensor
 from autocalc._ops._coerce import coerce
+from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
 from autocalc.errors import DimensionError, ShapeError
 
 
+@method("dot")
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the sum of x_i y_i of two vectors."""
     einsum._dims("dot", input=(input, 1), tensor=(tensor, 1))
     return apply_out("dot", matmul.matmul(input, tensor), out)
 
 
+@method("mv")
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the product of a matrix and a vector."""
     einsum._dims("mv", input=(input, 2), vec=(vec, 1))
     return apply_out("mv", matmul.matmul(input, vec), out)
 
 
+@method("outer ger")
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return x_i y_j of two vectors, as a matrix."""
     einsum._dims("outer", input=(input, 1), vec2=(vec2, 1))
@@ -31,6 +35,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     return apply_out("outer", arithmetic.mul(column, vec2), out)
 
 
+@method("inner")
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the sums of products over the last dimension of both."""
     if check_tensor("inner", input).ndim == 0 or check_tensor("inner", other).ndim == 0:
@@ -38,11 +43,13 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     return apply_out("inner", einsum.tensordot(input, other, ([-1], [-1])), out)
 
 
+@method("vdot")
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the sum of x_i y_i of two vectors; the numbers are real."""
     return apply_out("vdot", dot(input, other), out)
 
 
+@method("cross")
 def cross(
     input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -71,6 +78,7 @@ def cross(
     return apply_out("cross", arithmetic.sub_op(left, right), out)
 
 
+@method("kron")
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the Kronecker product: each element of x times all of y.
 
@@ -99,6 +107,7 @@ def _blend(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
     return arithmetic.add_op(base, scaled)
 
 
+@method("addmm", inplace="addmm_")
 def addmm(
     input: Tensor,
     mat1: Tensor,
@@ -116,6 +125,7 @@ def addmm(
     )
 
 
+@method("addmv", inplace="addmv_")
 def addmv(
     input: Tensor,
     mat: Tensor,
@@ -131,6 +141,7 @@ def addmv(
     )
 
 
+@method("addr", inplace="addr_")
 def addr(
     input: Tensor,
     vec1: Tensor,
@@ -146,6 +157,7 @@ def addr(
     )
 
 
+@method("baddbmm", inplace="baddbmm_")
 def baddbmm(
     input: Tensor,
     batch1: Tensor,
@@ -163,6 +175,7 @@ def baddbmm(
     )
 
 
+@method("addbmm", inplace="addbmm_")
 def addbmm(
     input: Tensor,
     batch1: Tensor,

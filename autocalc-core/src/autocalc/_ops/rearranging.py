@@ -17,11 +17,14 @@ from autocalc._ops._arguments import (
     axis_of,
     check_tensor,
     integers,
+    sizes_given,
 )
+from autocalc._ops._method import method
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
+@method("repeat")
 def repeat(input: Tensor, *repeats: Any) -> Tensor:
     """Return copies of `input` side by side: repeats[i] along dimension i.
 
@@ -58,6 +61,7 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     return repeat(x, (*(1,) * (x.ndim - len(times)), *times))
 
 
+@method("repeat_interleave")
 def repeat_interleave(
     input: Tensor,
     repeats: int | Tensor | None = None,
@@ -145,6 +149,7 @@ def _repetitions(counts: Tensor, size: int | None) -> Tensor:
     return make(arrays.cumsum(arrays.slice(steps, (slice(0, length),)), 0), None)
 
 
+@method("roll")
 def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
     """Return `input` shifted along dimensions; what leaves comes in at the other end.
 
@@ -194,16 +199,19 @@ def flip(input: Tensor, dims: Dims) -> Tensor:
     return x
 
 
+@method("fliplr")
 def fliplr(input: Tensor) -> Tensor:
     """Return `input` with the order along the second dimension reversed."""
     return flip(input, 1)
 
 
+@method("flipud")
 def flipud(input: Tensor) -> Tensor:
     """Return `input` with the order along the first dimension reversed."""
     return flip(input, 0)
 
 
+@method("rot90")
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """Return `input` turned `k` times by 90 degrees, from dims[0] towards dims[1].
 
@@ -308,3 +316,20 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     chosen = list(choose(range(x.shape[0]), r))
     flat = x.new_tensor([i for row in chosen for i in row], dtype=indexing_ops._int64())
     return view.reshape(indexing_ops.index_select(x, 0, flat), (len(chosen), r))
+
+
+@method("__reversed__")
+def _reversed(self: Tensor) -> Tensor:
+    return flip(self, 0) if self.ndim else self
+
+
+@method("tile")
+def _tile_method(self: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
+    """Return copies side by side, as often as `sizes` say."""
+    return tile(self, sizes_given(sizes, dims))
+
+
+@method("flip")
+def _flip_method(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
+    """Return a copy, the order along some dimensions reversed."""
+    return flip(self, sizes_given(axes, dims))

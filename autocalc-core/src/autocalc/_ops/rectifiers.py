@@ -20,7 +20,9 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError
 
-relu_op = unary("relu", "max(x, 0)", saves="out", floats=False)
+relu_op = unary(
+    "relu", "max(x, 0)", saves="out", floats=False, methods="relu", inplace="relu_"
+)
 
 
 @relu_op.vjp

@@ -11,6 +11,7 @@ from typing import Any
 from autocalc._ops import arithmetic, comparison, view
 from autocalc._ops._arguments import Dims, axes_of, check_tensor, integers
 from autocalc._ops._coerce import cast
+from autocalc._ops._method import method
 from autocalc._ops._op import nary, unary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
@@ -36,6 +37,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.expand(spread(k, g, shape, axes, keepdim), shape)
 
 
+@method("sum")
 def sum(
     input: Tensor,
     dim: Dims = None,
@@ -51,6 +53,7 @@ def sum(
     return result if out is None else apply_out("sum", result, out)
 
 
+@method("sum_to_size")
 def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     """Return `input` summed over the dimensions in which `size` broadcasts to it."""
     x = check_tensor("sum_to_size", input)
@@ -93,6 +96,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.expand(spread(k, share, shape, axes, keepdim), shape)
 
 
+@method("mean")
 def mean(
     input: Tensor,
     dim: Dims = None,
@@ -154,6 +158,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.sub(a, spread(k, mean_of, shape, axes, keepdim)))
 
 
+@method("var")
 def var(
     input: Tensor,
     dim: Dims = None,
@@ -174,6 +179,7 @@ def var(
     )
 
 
+@method("std")
 def std(
     input: Tensor,
     dim: Dims = None,
@@ -242,6 +248,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(spread(k, g, n.shapes[0], axes, keepdim), slope)
 
 
+@method("prod")
 def prod(
     input: Tensor,
     dim: int | None = None,
@@ -266,6 +273,7 @@ def prod(
     return apply_out("prod", prod_op(x, axes_of("prod", x, dim), bool(keepdim)), out)
 
 
+@method("all")
 def all(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -274,6 +282,7 @@ def all(
     return apply_out("all", comparison.eq(sum(zeros, dim, keepdim), 0), out)
 
 
+@method("any")
 def any(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
@@ -282,11 +291,13 @@ def any(
     return apply_out("any", comparison.ne(sum(ones, dim, keepdim), 0), out)
 
 
+@method("count_nonzero")
 def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
     """Return how many elements over `dim` are not zero, as int64."""
     return sum(comparison.truth(check_tensor("count_nonzero", input)), dim)
 
 
+@method("nansum")
 def nansum(
     input: Tensor,
     dim: Dims = None,
@@ -308,6 +319,7 @@ def nansum(
     )
 
 
+@method("nanmean")
 def nanmean(
     input: Tensor,
     dim: Dims = None,

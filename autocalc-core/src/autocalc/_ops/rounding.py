@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from autocalc._ops import view
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
@@ -40,18 +41,19 @@ def _round_mode(mode: str) -> Rounding:
     return call
 
 
-floor = _round_mode("floor")
+floor = method("floor", inplace="floor_")(_round_mode("floor"))
 
 
-ceil = _round_mode("ceil")
+ceil = method("ceil", inplace="ceil_")(_round_mode("ceil"))
 
 
-trunc = _round_mode("trunc")
+trunc = method("trunc fix", inplace="trunc_ fix_")(_round_mode("trunc"))
 
 
 _nearest = _round_mode("even")
 
 
+@method("round", inplace="round_")
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
     """Return `input` rounded to the nearest, ties to even, at a number of digits."""
     decimals = as_int("round", "decimals", decimals)
@@ -65,6 +67,7 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
     return apply_out("round", result, out)
 
 
+@method("frac", inplace="frac_")
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return x - trunc(x), element by element."""
     whole = trunc(input)

@@ -18,6 +18,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._coerce import cast, to_float
+from autocalc._ops._method import method
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import arange
@@ -35,6 +36,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.cumsum(g, axis, not reverse)
 
 
+@method("cumsum")
 def cumsum(
     input: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -102,6 +104,7 @@ def _cumprod_slope(k: Any, a: Any, g: Any, axis: int) -> Any:
     return k.permute(slope, tuple(back))
 
 
+@method("cumprod")
 def cumprod(
     input: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -130,6 +133,7 @@ def _scan(
 Scanned = tuple[Tensor, Tensor]
 
 
+@method("cummax")
 def cummax(input: Tensor, dim: int, *, out: Any = None) -> sorting.Ordered:
     """Return the (values, indices) of the largest up to each place along `dim`.
 
@@ -138,6 +142,7 @@ def cummax(input: Tensor, dim: int, *, out: Any = None) -> sorting.Ordered:
     return apply_out("cummax", _running("cummax", input, dim, comparison.ge), out)
 
 
+@method("cummin")
 def cummin(input: Tensor, dim: int, *, out: Any = None) -> sorting.Ordered:
     """Return the (values, indices) of the smallest up to each place along `dim`."""
     return apply_out("cummin", _running("cummin", input, dim, comparison.le), out)
@@ -172,6 +177,7 @@ def _running(where: str, input: Tensor, dim: int, keeps: Any) -> sorting.Ordered
     return sorting.Ordered(indexing.gather(x, axis, index), index)
 
 
+@method("logcumsumexp")
 def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
     """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, the larger one taken out."""
     x = check_tensor("logcumsumexp", input)
@@ -186,6 +192,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     return apply_out("logcumsumexp", view.clone(view.movedim(values, 0, axis)), out)
 
 
+@method("diff")
 def diff(
     input: Tensor,
     n: int = 1,

@@ -11,6 +11,7 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._ops import _index, _writing, arithmetic, comparison, indexing, view
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import as_operand, dtype_of
+from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes, make
@@ -155,6 +156,7 @@ def fill(input: Tensor, value: Any) -> Tensor:
     return _writing.fill_(view.clone_op(check_tensor("fill", input)), value)
 
 
+@method("index_put", inplace="index_put_")
 def index_put(
     input: Tensor,
     indices: Sequence[Tensor | None],
@@ -254,6 +256,7 @@ def by_index(
     return operator(x, places, src, axis)
 
 
+@method("index_add")
 def index_add(
     input: Tensor,
     dim: int,
@@ -275,6 +278,7 @@ def index_add(
     )
 
 
+@method("index_copy")
 def index_copy(
     input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
@@ -289,6 +293,7 @@ def index_copy(
     )
 
 
+@method("index_fill", inplace="index_fill_")
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """Return `input` with the number `value` at `index` along `dim`."""
     x = check_tensor("index_fill", input)
@@ -320,6 +325,7 @@ def checked_number(where: str, x: Tensor, value: Any) -> Tensor:
     return as_operand(value, x.dtype)
 
 
+@method("scatter")
 def scatter(
     input: Tensor,
     dim: int,
@@ -368,6 +374,7 @@ def scatter(
     return apply_out("scatter", along("scatter", operator, x, dim, index, what), out)
 
 
+@method("scatter_add")
 def scatter_add(
     input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
@@ -424,6 +431,7 @@ def along(
     return whole
 
 
+@method("put", inplace="put_")
 def put(
     input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False
 ) -> Tensor:

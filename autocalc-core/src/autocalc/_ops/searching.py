@@ -22,12 +22,14 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import Number, as_operand, cast, coerce
+from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, ShapeError
 
 
+@method("unique")
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -101,6 +103,7 @@ def _begins(ordered: Tensor) -> Tensor:
     return joining.cat_op((first, new), 0)
 
 
+@method("unique_consecutive")
 def unique_consecutive(
     input: Tensor,
     return_inverse: bool = False,

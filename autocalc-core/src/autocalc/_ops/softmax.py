@@ -8,6 +8,7 @@ from typing import Any
 from autocalc._ops import arithmetic, reduction, view
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._coerce import cast, to_float
+from autocalc._ops._method import method
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
@@ -22,6 +23,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.softmax_backward(g, n.saved[0], *n.attributes)
 
 
+@method("softmax")
 def softmax(
     input: Tensor,
     dim: int | None = None,
@@ -46,6 +48,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.log_softmax_backward(g, n.saved[0], *n.attributes)
 
 
+@method("log_softmax")
 def log_softmax(
     input: Tensor,
     dim: int | None = None,
@@ -96,6 +99,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(reduction.spread(k, g, shape, axes, keepdim), k.exp(k.sub(a, y)))
 
 
+@method("logsumexp")
 def logsumexp(
     input: Tensor, dim: Dims, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from autocalc._ops import arithmetic, comparison, indexing, reduction, view
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._coerce import as_operand, cast
+from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
@@ -23,6 +24,7 @@ class Ordered(NamedTuple):
     indices: Tensor
 
 
+@method("argsort")
 def argsort(
     input: Tensor,
     dim: int = -1,
@@ -44,6 +46,7 @@ def argsort(
     return apply_out("argsort", argsort_op(x.detach(), axis, bool(descending)), out)
 
 
+@method("sort")
 def sort(
     input: Tensor,
     dim: int = -1,
@@ -69,11 +72,13 @@ def sort(
     )
 
 
+@method("msort")
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return `input` sorted along its first dimension."""
     return apply_out("msort", sort(input, 0).values, out)
 
 
+@method("topk")
 def topk(
     input: Tensor,
     k: int,
@@ -110,6 +115,7 @@ def topk(
     )
 
 
+@method("kthvalue")
 def kthvalue(
     input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None
 ) -> Ordered:
@@ -133,6 +139,7 @@ def kthvalue(
     return apply_out("kthvalue", Ordered(*found), out)
 
 
+@method("median")
 def median(
     input: Tensor,
     dim: int | None = None,

@@ -9,6 +9,7 @@ from typing import Any
 
 from autocalc._ops import view
 from autocalc._ops._arguments import as_int, axis_of, check_tensor, integers
+from autocalc._ops._method import method
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
@@ -27,6 +28,7 @@ def _part(x: Tensor, axis: int, part: Any) -> Tensor:
     return view.slice_op(x, (*[slice(None)] * axis, part, ...))
 
 
+@method("select")
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """Return the slice number `index` along `dim`, without that dimension: a view."""
     x, axis = _with_dim("select", input, dim)
@@ -40,6 +42,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     return _part(x, axis, i)
 
 
+@method("narrow")
 def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     """Return `length` slices along `dim` from number `start` on: a view."""
     x, axis = _with_dim("narrow", input, dim)
@@ -55,6 +58,7 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     return _part(x, axis, slice(begin, begin + count))
 
 
+@method("split_with_sizes")
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> Parts:
     """Return views of the given sizes along `dim`, which must add up."""
     return _of_sizes("split_with_sizes", input, split_sizes, dim)
@@ -104,6 +108,7 @@ def split(
     return tuple(_part(x, axis, slice(i, min(i + size, n))) for i in starts)
 
 
+@method("chunk")
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
     """Return at most `chunks` views along `dim`, of one size but for the last."""
     x, axis = _with_dim("chunk", input, dim)
@@ -117,12 +122,14 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
     return split(x, -(-n // count), axis)
 
 
+@method("unbind")
 def unbind(input: Tensor, dim: int = 0) -> Parts:
     """Return a view of each slice along `dim`, without that dimension."""
     x, axis = _with_dim("unbind", input, dim)
     return tuple(_part(x, axis, i) for i in range(x.shape[axis]))
 
 
+@method("tensor_split")
 def tensor_split(
     input: Tensor, indices_or_sections: int | Sequence[int], dim: int = 0
 ) -> Parts:
@@ -166,17 +173,28 @@ def _split_evenly(
     return tensor_split(input, parts, axis)
 
 
+@method("hsplit")
 def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
     """Return views along the second dimension, or the only one; see `tensor_split`."""
     axis = 0 if check_tensor("hsplit", input).ndim == 1 else 1
     return _split_evenly("hsplit", input, indices_or_sections, axis, 1)
 
 
+@method("vsplit")
 def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
     """Return views along the first of two dimensions or more; see `tensor_split`."""
     return _split_evenly("vsplit", input, indices_or_sections, 0, 2)
 
 
+@method("dsplit")
 def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
     """Return views along the third dimension; see `tensor_split`."""
     return _split_evenly("dsplit", input, indices_or_sections, 2, 3)
+
+
+@method("split")
+def _split_method(
+    self: Tensor, split_size: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Return views along `dim`, of one size or of each size."""
+    return split(self, split_size, dim)

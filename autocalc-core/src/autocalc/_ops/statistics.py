@@ -22,6 +22,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._coerce import cast
+from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes
@@ -29,6 +30,7 @@ from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
+@method("quantile")
 def quantile(
     input: Tensor,
     q: Any,
@@ -62,6 +64,7 @@ def quantile(
     return apply_out("quantile", found, out)
 
 
+@method("nanquantile")
 def nanquantile(
     input: Tensor,
     q: Any,
@@ -170,6 +173,7 @@ def _at_rank(ordered: Tensor, rank: Tensor, between: str) -> Tensor:
     return comparison.where_op(lost, view.expand(nothing, found.shape), found)
 
 
+@method("bincount")
 def bincount(
     input: Tensor, weights: Tensor | None = None, minlength: int = 0
 ) -> Tensor:
@@ -215,6 +219,7 @@ def bincount(
     return scattering.index_add(zeros(size, dtype=amounts.dtype), 0, x, amounts)
 
 
+@method("histc")
 def histc(
     input: Tensor,
     bins: int = 100,

@@ -14,11 +14,12 @@ from autocalc._ops import (
     exponential,
     reduction,
 )
+from autocalc._ops._method import method
 from autocalc._ops._op import binary, unary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
 
-sin = unary("sin", "the sine", saves="a")
+sin = unary("sin", "the sine", saves="a", methods="sin", inplace="sin_")
 
 
 @sin.vjp
@@ -26,7 +27,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.cos(n.saved[0]))
 
 
-cos = unary("cos", "the cosine", saves="a")
+cos = unary("cos", "the cosine", saves="a", methods="cos", inplace="cos_")
 
 
 @cos.vjp
@@ -34,7 +35,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.neg(k.mul(g, k.sin(n.saved[0])))
 
 
-tan = unary("tan", "the tangent", saves="out")
+tan = unary("tan", "the tangent", saves="out", methods="tan", inplace="tan_")
 
 
 @tan.vjp
@@ -43,7 +44,13 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.add(k.mul(y, y), k.constant(1, g)))
 
 
-asin = unary("asin", "the angle whose sine is x", saves="a")
+asin = unary(
+    "asin",
+    "the angle whose sine is x",
+    saves="a",
+    methods="asin arcsin",
+    inplace="asin_ arcsin_",
+)
 
 
 @asin.vjp
@@ -51,7 +58,13 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, _rsqrt_of_one_minus_square(k, n.saved[0]))
 
 
-acos = unary("acos", "the angle whose cosine is x", saves="a")
+acos = unary(
+    "acos",
+    "the angle whose cosine is x",
+    saves="a",
+    methods="acos arccos",
+    inplace="acos_ arccos_",
+)
 
 
 @acos.vjp
@@ -64,7 +77,13 @@ def _rsqrt_of_one_minus_square(k: Any, a: Any) -> Any:
     return k.rsqrt(k.sub(k.constant(1, a), k.mul(a, a)))
 
 
-atan = unary("atan", "the angle whose tangent is x", saves="a")
+atan = unary(
+    "atan",
+    "the angle whose tangent is x",
+    saves="a",
+    methods="atan arctan",
+    inplace="atan_ arctan_",
+)
 
 
 @atan.vjp
@@ -78,6 +97,8 @@ atan2 = binary(
     "the angle of the point (y, x) = (`other`, `input`)",
     saves="a b",
     floats=True,
+    methods="atan2 arctan2",
+    inplace="atan2_ arctan2_",
 )
 
 
@@ -96,7 +117,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
-sinh = unary("sinh", "the hyperbolic sine", saves="a")
+sinh = unary("sinh", "the hyperbolic sine", saves="a", methods="sinh", inplace="sinh_")
 
 
 @sinh.vjp
@@ -104,7 +125,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.cosh(n.saved[0]))
 
 
-cosh = unary("cosh", "the hyperbolic cosine", saves="a")
+cosh = unary(
+    "cosh", "the hyperbolic cosine", saves="a", methods="cosh", inplace="cosh_"
+)
 
 
 @cosh.vjp
@@ -112,7 +135,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.sinh(n.saved[0]))
 
 
-tanh = unary("tanh", "the hyperbolic tangent", saves="out")
+tanh = unary(
+    "tanh", "the hyperbolic tangent", saves="out", methods="tanh", inplace="tanh_"
+)
 
 
 @tanh.vjp
@@ -124,6 +149,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 _LARGE = 1e9
 
 
+@method("asinh arcsinh", inplace="asinh_ arcsinh_")
 def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the number whose hyperbolic sine is x, element by element.
 
@@ -147,6 +173,7 @@ def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     )
 
 
+@method("acosh arccosh", inplace="acosh_ arccosh_")
 def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1."""
     x = comparison.float_input("acosh", input)
@@ -158,6 +185,7 @@ def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return apply_out("acosh", exponential.log1p(arithmetic.add_op(less, root)), out)
 
 
+@method("atanh arctanh", inplace="atanh_ arctanh_")
 def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1."""
     x = comparison.float_input("atanh", input)
@@ -167,9 +195,7 @@ def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return apply_out("atanh", arithmetic.mul(twice, 0.5), out)
 
 
-arcsinh, arccosh, arctanh = asinh, acosh, atanh
-
-
+@method("hypot", inplace="hypot_")
 def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return sqrt(x^2 + y^2), without overflow on the way."""
     x, y = comparison.float_inputs("hypot", input, other)
@@ -184,18 +210,21 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     )
 
 
+@method("deg2rad", inplace="deg2rad_")
 def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return angles given in degrees in radians."""
     x = comparison.float_input("deg2rad", input)
     return apply_out("deg2rad", arithmetic.mul(x, math.pi / 180), out)
 
 
+@method("rad2deg", inplace="rad2deg_")
 def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return angles given in radians in degrees."""
     x = comparison.float_input("rad2deg", input)
     return apply_out("rad2deg", arithmetic.mul(x, 180 / math.pi), out)
 
 
+@method("sinc", inplace="sinc_")
 def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return sin(pi x) / (pi x), which is 1 at 0."""
     x = comparison.float_input("sinc", input)

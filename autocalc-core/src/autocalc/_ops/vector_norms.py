@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from autocalc._ops import arithmetic, extrema, factorizations, reduction, view
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._coerce import cast
+from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, number
@@ -162,6 +163,7 @@ def linalg_norm(
     return vector_norm(A, ord, dim, keepdim, dtype=dtype)
 
 
+@method("norm")
 def norm(
     input: Tensor,
     p: float | str | None = "fro",

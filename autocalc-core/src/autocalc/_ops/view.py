@@ -20,8 +20,10 @@ from autocalc._ops._arguments import (
     full_shape,
     integers,
     min_of,
+    sizes_given,
 )
 from autocalc._ops._coerce import cast
+from autocalc._ops._method import method
 from autocalc._ops._op import nary, view_operator
 from autocalc._ops._rule import Op
 from autocalc._ops._view_tracker import is_alone, leave_base
@@ -31,6 +33,7 @@ from autocalc._tensor.dtypes import DType
 from autocalc._tensor.memory_format import (
     MemoryFormat,
     asks_channels_last,
+    contiguous_format,
     preserve_format,
 )
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
@@ -85,6 +88,7 @@ def view(input: Tensor, shape: Sequence[int]) -> Tensor:
     return reshape_view(input, sizes)
 
 
+@method("flatten")
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Return `input` with the dimensions start_dim to end_dim merged."""
     start = axis_of("flatten", start_dim, check_tensor("flatten", input).ndim)
@@ -102,11 +106,13 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return reshape_op(input, (*sizes[:start], merged, *sizes[end + 1 :]))
 
 
+@method("ravel")
 def ravel(input: Tensor) -> Tensor:
     """Return `input` with one dimension."""
     return flatten(check_tensor("ravel", input))
 
 
+@method("unflatten")
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Return `input` with one dimension in several of `sizes`; one may be -1: a view.
 
@@ -131,6 +137,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     return reshape_op(x, (*x.shape[:axis], *parts, *x.shape[axis + 1 :]))
 
 
+@method("squeeze")
 def squeeze(input: Tensor, dim: Dims = None) -> Tensor:
     """Return `input` without its dimensions of size 1, or without those in `dim`."""
     x = check_tensor("squeeze", input)
@@ -140,6 +147,7 @@ def squeeze(input: Tensor, dim: Dims = None) -> Tensor:
     return reshape_op(input, sizes)
 
 
+@method("unsqueeze")
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """Return `input` with a dimension of size 1 inserted before `dim`."""
     axis = axis_of("unsqueeze", dim, check_tensor("unsqueeze", input).ndim + 1)
@@ -176,6 +184,7 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     return permute_op(input, axes)
 
 
+@method("transpose swapdims")
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return `input` with two dimensions exchanged: a view."""
     if check_tensor("transpose", input).ndim == 0:
@@ -188,6 +197,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     return permute_op(input, tuple(axes))
 
 
+@method("t")
 def t(input: Tensor) -> Tensor:
     """Return the transpose of a matrix; vectors stay as they are."""
     if check_tensor("t", input).ndim > 2:
@@ -196,6 +206,7 @@ def t(input: Tensor) -> Tensor:
     return transpose(input, 0, 1) if input.ndim == 2 else input
 
 
+@method("movedim moveaxis")
 def movedim(
     input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> Tensor:
@@ -219,13 +230,10 @@ def movedim(
     return permute(x, order)
 
 
-moveaxis = movedim
-
-
-swapaxes = transpose
-
-
-swapdims = transpose
+@method("swapaxes")
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """Return `input` with two dimensions exchanged: a view, as `transpose` gives it."""
+    return transpose(input, axis0, axis1)
 
 
 @view_operator("expand")
@@ -261,6 +269,7 @@ def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
     return expand_op(input, sizes)
 
 
+@method("broadcast_to")
 def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     """Return `input` repeated to `size` without a copy, as `expand`."""
     return expand(check_tensor("broadcast_to", input), size)
@@ -283,6 +292,7 @@ def _given(where: str, tensors: Sequence[Any]) -> tuple[Tensor, ...]:
     return tuple(check_tensor(where, x) for x in tensors)
 
 
+@method("expand_as")
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` repeated to the shape of `other`, without a copy."""
     return expand(
@@ -290,11 +300,13 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
     )
 
 
+@method("view_as")
 def view_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` in the shape of `other`, sharing its memory."""
     return view(check_tensor("view_as", input), check_tensor("view_as", other).shape)
 
 
+@method("reshape_as")
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` in the shape of `other`."""
     return reshape(
@@ -386,6 +398,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return g
 
 
+@method("clone")
 def clone(
     input: Tensor, *, memory_format: MemoryFormat | None = preserve_format
 ) -> Tensor:
@@ -446,6 +459,7 @@ def detach_from_base(x: Tensor) -> Tensor:
     return x
 
 
+@method("to")
 def to(
     input: Tensor,
     *args: Any,
@@ -475,6 +489,38 @@ def to(
     return clone(result, memory_format=memory_format)
 
 
+@method("type_as")
 def type_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` with the dtype of `other`."""
-    return to(input, check_tensor("type_as", other).dtype)
+    dtype = check_tensor("type_as", other).dtype
+    return to(check_tensor("type_as", input), dtype)
+
+
+@method("reshape")
+def _reshape_method(self: Tensor, *sizes: Any) -> Tensor:
+    """Return x in another shape; one size may be -1."""
+    return reshape(self, sizes_given(sizes))
+
+
+@method("view")
+def _view_method(self: Tensor, *sizes: Any) -> Tensor:
+    """Return a view in another shape; an error where that needs a copy."""
+    return view(self, sizes_given(sizes))
+
+
+@method("permute")
+def _permute_method(self: Tensor, *sizes: Any) -> Tensor:
+    """Return a view with the dimensions in another order."""
+    return permute(self, sizes_given(sizes))
+
+
+@method("expand")
+def _expand_method(self: Tensor, *sizes: Any) -> Tensor:
+    """Return a view repeated to sizes; -1 keeps one."""
+    return expand(self, sizes_given(sizes))
+
+
+@method("contiguous")
+def _contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
+    """Return x itself where its memory lies so, else a copy that does."""
+    return to(self, memory_format=memory_format)

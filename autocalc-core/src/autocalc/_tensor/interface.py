@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator
-from autocalc._tensor.memory_format import contiguous_format
+from autocalc._tensor.memory_format import contiguous_format, preserve_format
 
 TensorT = TypeVar("TensorT")
-Ints: TypeAlias = int | Sequence[int]
 
 
 class TensorInterface(Generic[TensorT]):
@@ -25,660 +24,559 @@ class TensorInterface(Generic[TensorT]):
     __slots__ = ()
     __hash__ = object.__hash__
 
-    def arctanh(self) -> TensorT:
-        """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1."""
+    @property
+    def H(self) -> TensorT:
+        """The transpose of a matrix, its numbers being real: a view."""
         ...
 
-    def arctanh_(self) -> TensorT:
-        """Take `atanh` of every element, in place; return x."""
+    @property
+    def T(self) -> TensorT:
+        """The dimensions in reverse order: a view."""
         ...
 
-    def arccosh(self) -> TensorT:
-        """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1."""
-        ...
-
-    def arccosh_(self) -> TensorT:
-        """Take `acosh` of every element, in place; return x."""
-        ...
-
-    def arcsinh(self) -> TensorT:
-        """Return the number whose hyperbolic sine is x, element by element."""
-        ...
-
-    def arcsinh_(self) -> TensorT:
-        """Take `asinh` of every element, in place; return x."""
-        ...
-
-    def absolute(self) -> TensorT:
+    def __abs__(self) -> TensorT:
         """Return the absolute value, element by element."""
         ...
 
-    def absolute_(self) -> TensorT:
-        """Take `abs` of every element, in place; return x."""
+    def __add__(self, other: Any) -> TensorT:
+        """Return x + y, element by element; shapes broadcast."""
         ...
 
-    def arccos(self) -> TensorT:
-        """Return the angle whose cosine is x, element by element."""
-        ...
-
-    def arccos_(self) -> TensorT:
-        """Take `acos` of every element, in place; return x."""
-        ...
-
-    def arcsin(self) -> TensorT:
-        """Return the angle whose sine is x, element by element."""
-        ...
-
-    def arcsin_(self) -> TensorT:
-        """Take `asin` of every element, in place; return x."""
-        ...
-
-    def arctan(self) -> TensorT:
-        """Return the angle whose tangent is x, element by element."""
-        ...
-
-    def arctan2(self, other: Any) -> TensorT:
-        """Return the angle of the point (other, x), element by element."""
-        ...
-
-    def arctan2_(self, other: Any) -> TensorT:
-        """Take `atan2` of x and `other`, in place; return x."""
-        ...
-
-    def arctan_(self) -> TensorT:
-        """Take `atan` of every element, in place; return x."""
-        ...
-
-    def clip(self, min: Any = None, max: Any = None) -> TensorT:
-        """Return x limited to min and max."""
-        ...
-
-    def clip_(self, min: Any = None, max: Any = None) -> TensorT:
-        """Limit to min and max, in place; return x."""
-        ...
-
-    def divide(self, other: Any, *, rounding_mode: str | None = None) -> TensorT:
-        """Return x / other, element by element."""
-        ...
-
-    def divide_(self, other: Any, *, rounding_mode: Any = None) -> TensorT:
-        """Divide by `other`, in place; return x."""
-        ...
-
-    def fix(self) -> TensorT:
-        """Return x rounded to zero."""
-        ...
-
-    def fix_(self) -> TensorT:
-        """Take `trunc` of every element, in place; return x."""
-        ...
-
-    def ger(self, vec2: TensorT) -> TensorT:
-        """Return x_i y_j, as a matrix."""
-        ...
-
-    def greater(self, other: Any) -> TensorT:
-        """Return x > other, element by element."""
-        ...
-
-    def greater_(self, other: Any) -> TensorT:
-        """Take `gt` of x and `other`, in place; return x."""
-        ...
-
-    def greater_equal(self, other: Any) -> TensorT:
-        """Return x >= other, element by element."""
-        ...
-
-    def greater_equal_(self, other: Any) -> TensorT:
-        """Take `ge` of x and `other`, in place; return x."""
-        ...
-
-    def less(self, other: Any) -> TensorT:
-        """Return x < other, element by element."""
-        ...
-
-    def less_(self, other: Any) -> TensorT:
-        """Take `lt` of x and `other`, in place; return x."""
-        ...
-
-    def less_equal(self, other: Any) -> TensorT:
-        """Return x <= other, element by element."""
-        ...
-
-    def less_equal_(self, other: Any) -> TensorT:
-        """Take `le` of x and `other`, in place; return x."""
-        ...
-
-    def multiply(self, other: Any) -> TensorT:
-        """Return x * other, element by element."""
-        ...
-
-    def multiply_(self, other: Any) -> TensorT:
-        """Multiply by `other`, in place; return x."""
-        ...
-
-    def negative(self) -> TensorT:
-        """Return -x, element by element."""
-        ...
-
-    def negative_(self) -> TensorT:
-        """Take `neg` of every element, in place; return x."""
-        ...
-
-    def not_equal(self, other: Any) -> TensorT:
-        """Return x != other, element by element."""
-        ...
-
-    def not_equal_(self, other: Any) -> TensorT:
-        """Take `ne` of x and `other`, in place; return x."""
-        ...
-
-    def sgn(self) -> TensorT:
-        """Return 1, 0 or -1, element by element."""
-        ...
-
-    def sgn_(self) -> TensorT:
-        """Take `sign` of every element, in place; return x."""
-        ...
-
-    def subtract(self, other: Any, *, alpha: Any = 1) -> TensorT:
-        """Return x - other, element by element."""
-        ...
-
-    def subtract_(self, other: Any, *, alpha: Any = 1) -> TensorT:
-        """Subtract `other`, in place; return x."""
-        ...
-
-    def true_divide_(self, other: Any, *, rounding_mode: Any = None) -> TensorT:
-        """Divide by `other`, in place; return x."""
-        ...
-
-    def __add__(self, other: Any) -> TensorT: ...
-
-    def __radd__(self, other: Any) -> TensorT: ...
-
-    def __sub__(self, other: Any) -> TensorT: ...
-
-    def __rsub__(self, other: Any) -> TensorT: ...
-
-    def __mul__(self, other: Any) -> TensorT: ...
-
-    def __rmul__(self, other: Any) -> TensorT: ...
-
-    def __truediv__(self, other: Any) -> TensorT: ...
-
-    def __rtruediv__(self, other: Any) -> TensorT: ...
-
-    def __rdiv__(self, other: Any) -> TensorT: ...
-
-    def __pow__(self, other: Any) -> TensorT: ...
-
-    def __rpow__(self, other: Any) -> TensorT: ...
-
-    def __floordiv__(self, other: Any) -> TensorT: ...
-
-    def __rfloordiv__(self, other: Any) -> TensorT: ...
-
-    def __mod__(self, other: Any) -> TensorT: ...
-
-    def __rmod__(self, other: Any) -> TensorT: ...
-
-    def __and__(self, other: Any) -> TensorT: ...
-
-    def __rand__(self, other: Any) -> TensorT: ...
-
-    def __or__(self, other: Any) -> TensorT: ...
-
-    def __ror__(self, other: Any) -> TensorT: ...
-
-    def __xor__(self, other: Any) -> TensorT: ...
-
-    def __rxor__(self, other: Any) -> TensorT: ...
-
-    def __lshift__(self, other: Any) -> TensorT: ...
-
-    def __rlshift__(self, other: Any) -> TensorT: ...
-
-    def __rshift__(self, other: Any) -> TensorT: ...
-
-    def __rrshift__(self, other: Any) -> TensorT: ...
-
-    def __invert__(self) -> TensorT: ...
-
-    def __rmatmul__(self, other: Any) -> TensorT: ...
-
-    def __neg__(self) -> TensorT: ...
-
-    def __pos__(self) -> TensorT: ...
-
-    def __abs__(self) -> TensorT: ...
-
-    def __matmul__(self, other: Any) -> TensorT: ...
-
-    def __eq__(self, other: object) -> TensorT:  # type: ignore[override]  # element by element
-        ...
-
-    def __ne__(self, other: object) -> TensorT:  # type: ignore[override]  # element by element
-        ...
-
-    def __lt__(self, other: Any) -> TensorT: ...
-
-    def __le__(self, other: Any) -> TensorT: ...
-
-    def __gt__(self, other: Any) -> TensorT: ...
-
-    def __ge__(self, other: Any) -> TensorT: ...
-
-    def __getitem__(self, index: Any) -> TensorT: ...
-
-    def __setitem__(self, index: Any, value: Any) -> None: ...
-
-    def __iadd__(self, other: Any) -> TensorT: ...
-
-    def __isub__(self, other: Any) -> TensorT: ...
-
-    def __imul__(self, other: Any) -> TensorT: ...
-
-    def __itruediv__(self, other: Any) -> TensorT: ...
-
-    def __ipow__(self, other: Any) -> TensorT: ...
-
-    def __ifloordiv__(self, other: Any) -> TensorT: ...
-
-    def __imod__(self, other: Any) -> TensorT: ...
-
-    def __iand__(self, other: Any) -> TensorT: ...
-
-    def __ior__(self, other: Any) -> TensorT: ...
-
-    def __ixor__(self, other: Any) -> TensorT: ...
-
-    def __reversed__(self) -> TensorT: ...
-
-    def select(self, dim: builtins.int, index: builtins.int) -> TensorT:
-        """Return slice number `index` along `dim`: a view."""
-        ...
-
-    def narrow(
-        self, dim: builtins.int, start: builtins.int | TensorT, length: builtins.int
-    ) -> TensorT:
-        """Return `length` slices along `dim` from `start` on: a view."""
-        ...
-
-    def split(self, split_size: Ints, dim: builtins.int = 0) -> tuple[TensorT, ...]:
-        """Return views of one size, or of each size, along `dim`."""
-        ...
-
-    def split_with_sizes(
-        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
-    ) -> tuple[TensorT, ...]:
-        """Return views of the given sizes along `dim`."""
-        ...
-
-    def tensor_split(
-        self, indices_or_sections: Ints, dim: builtins.int = 0
-    ) -> tuple[TensorT, ...]:
-        """Return that many views along `dim`, or views cut before each index."""
-        ...
-
-    def hsplit(self, indices_or_sections: Ints) -> tuple[TensorT, ...]:
-        """Return views along the second dimension, or the only one."""
-        ...
-
-    def vsplit(self, indices_or_sections: Ints) -> tuple[TensorT, ...]:
-        """Return views along the first dimension."""
-        ...
-
-    def dsplit(self, indices_or_sections: Ints) -> tuple[TensorT, ...]:
-        """Return views along the third dimension."""
-        ...
-
-    def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[TensorT, ...]:
-        """Return at most `chunks` views along `dim`."""
-        ...
-
-    def unbind(self, dim: builtins.int = 0) -> tuple[TensorT, ...]:
-        """Return a view of each slice along `dim`."""
-        ...
-
-    def diagonal(
-        self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
-    ) -> TensorT:
-        """Return the diagonal of two dimensions as the last one: a view."""
-        ...
-
-    def diag(self, diagonal: builtins.int = 0) -> TensorT:
-        """Return the matrix of a diagonal, or the diagonal of a matrix."""
-        ...
-
-    def diag_embed(
-        self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
-    ) -> TensorT:
-        """Return zeros with the last dimension of x on a diagonal."""
-        ...
-
-    def trace(self) -> TensorT:
-        """Return the sum of the diagonal of a matrix."""
-        ...
-
-    def tril(self, diagonal: builtins.int = 0) -> TensorT:
-        """Return x with zeros above a diagonal."""
-        ...
-
-    def triu(self, diagonal: builtins.int = 0) -> TensorT:
-        """Return x with zeros below a diagonal."""
-        ...
-
-    def tril_(self, diagonal: builtins.int = 0) -> TensorT:
-        """Write zeros above a diagonal, in place; return x."""
-        ...
-
-    def triu_(self, diagonal: builtins.int = 0) -> TensorT:
-        """Write zeros below a diagonal, in place; return x."""
-        ...
-
-    def movedim(self, source: Ints, destination: Ints) -> TensorT:
-        """Return x with dimensions moved: a view."""
-        ...
-
-    def moveaxis(self, source: Ints, destination: Ints) -> TensorT:
-        """Return x with dimensions moved: a view."""
-        ...
-
-    def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> TensorT:
-        """Return x with two dimensions exchanged: a view."""
-        ...
-
-    def swapdims(self, axis0: builtins.int, axis1: builtins.int) -> TensorT:
-        """Return x with two dimensions exchanged: a view."""
-        ...
-
-    def broadcast_to(self, size: Sequence[builtins.int]) -> TensorT:
-        """Return x repeated to `size`, without a copy."""
-        ...
-
-    def expand_as(self, other: TensorT) -> TensorT:
-        """Return x repeated to the shape of `other`, without a copy."""
-        ...
-
-    def view_as(self, other: TensorT) -> TensorT:
-        """Return x in the shape of `other`, sharing its memory."""
-        ...
-
-    def reshape_as(self, other: TensorT) -> TensorT:
-        """Return x in the shape of `other`."""
-        ...
-
-    def ravel(self) -> TensorT:
-        """Return x with one dimension."""
-        ...
-
-    def unflatten(self, dim: builtins.int, sizes: Sequence[builtins.int]) -> TensorT:
-        """Return x with one dimension in several."""
-        ...
-
-    def sum_to_size(self, *size: Any) -> TensorT:
-        """Return x summed over the dimensions in which `size` broadcasts to it."""
-        ...
-
-    def repeat(self, *repeats: Any) -> TensorT:
-        """Return copies of x side by side."""
-        ...
-
-    def tile(self, *sizes: Any, dims: Any = None) -> TensorT:
-        """Return copies of x side by side; missing repeats are 1."""
-        ...
-
-    def repeat_interleave(
-        self,
-        repeats: builtins.int | TensorT | None = None,
-        dim: builtins.int | None = None,
-        *,
-        output_size: builtins.int | None = None,
-    ) -> TensorT:
-        """Return each element repeated, one behind the other."""
-        ...
-
-    def roll(self, shifts: Any, dims: Any = None) -> TensorT:
-        """Return x shifted along dimensions, round the end."""
-        ...
-
-    def flip(self, *axes: Any, dims: Any = None) -> TensorT:
-        """Return x with the order along dimensions reversed."""
-        ...
-
-    def fliplr(self) -> TensorT:
-        """Return x with the order along the second dimension reversed."""
-        ...
-
-    def flipud(self) -> TensorT:
-        """Return x with the order along the first dimension reversed."""
-        ...
-
-    def _array_of(self, data: tuple[Any, ...], dtype: DType | None) -> Any:
-        """Return the array of ``Tensor(*data)``: of data, or of undefined values."""
+    def __and__(self, other: Any) -> TensorT:
+        """Return the bits set in both, element by element; shapes broadcast."""
         ...
 
     def __array__(
         self, dtype: Any = None, copy: builtins.bool | None = None
     ) -> Any: ...
 
-    def new_zeros(
-        self,
-        *sizes: Any,
-        size: Any = None,
-        dtype: DType | None = None,
-        device: str | Device | None = None,
-        requires_grad: builtins.bool = False,
-    ) -> TensorT:
-        """Return zeros of the dtype of x."""
+    def __eq__(self, other: object) -> TensorT:  # type: ignore[override]  # element by element
         ...
 
-    def new_ones(
-        self,
-        *sizes: Any,
-        size: Any = None,
-        dtype: DType | None = None,
-        device: str | Device | None = None,
-        requires_grad: builtins.bool = False,
-    ) -> TensorT:
-        """Return ones of the dtype of x."""
+    def __floordiv__(self, other: Any) -> TensorT:
+        """Return floor(x / y), element by element; shapes broadcast."""
         ...
 
-    def new_empty(
-        self,
-        *sizes: Any,
-        size: Any = None,
-        dtype: DType | None = None,
-        device: str | Device | None = None,
-        requires_grad: builtins.bool = False,
-    ) -> TensorT:
-        """Return a tensor of the dtype of x, its values undefined."""
+    def __ge__(self, other: Any) -> TensorT:
+        """Return whether x >= y, element by element; shapes broadcast."""
         ...
 
-    def new_full(
-        self,
-        size: Any,
-        fill_value: Any,
-        *,
-        dtype: DType | None = None,
-        device: str | Device | None = None,
-        requires_grad: builtins.bool = False,
-    ) -> TensorT:
-        """Return a tensor of the dtype of x, filled with one number."""
+    def __getitem__(self, index: Any) -> TensorT:
+        """Return ``input[index]``."""
         ...
 
-    def new_tensor(
-        self,
-        data: Any,
-        *,
-        dtype: DType | None = None,
-        device: str | Device | None = None,
-        requires_grad: builtins.bool = False,
-    ) -> TensorT:
-        """Return a copy of numbers, lists or an array, of the dtype of x."""
+    def __gt__(self, other: Any) -> TensorT:
+        """Return whether x > y, element by element; shapes broadcast."""
         ...
 
-    def bernoulli(
-        self, p: builtins.float | None = None, *, generator: Generator | None = None
-    ) -> TensorT:
-        """Return 1 with the probability that x holds, else 0."""
+    def __iadd__(self, other: Any) -> TensorT:
+        """Add alpha * other."""
         ...
 
-    def bernoulli_(
-        self, p: Any = 0.5, *, generator: Generator | None = None
-    ) -> TensorT:
-        """Draw 1 with probability `p`, else 0, in place; return x."""
+    def __iand__(self, other: Any) -> TensorT:
+        """Write `bitwise_and` of x into x; return x."""
         ...
 
-    def random_(
-        self,
-        low: builtins.int = 0,
-        high: builtins.int | None = None,
-        *,
-        generator: Generator | None = None,
-    ) -> TensorT:
-        """Draw integers from low to high - 1, in place; return x."""
+    def __ifloordiv__(self, other: Any) -> TensorT:
+        """Write `floor_divide` of x into x; return x."""
         ...
 
-    def exponential_(
-        self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
-    ) -> TensorT:
-        """Draw from an exponential distribution, in place; return x."""
+    def __imod__(self, other: Any) -> TensorT:
+        """Write `remainder` of x into x; return x."""
         ...
 
-    def multinomial(
-        self,
-        num_samples: builtins.int,
-        replacement: builtins.bool = False,
-        *,
-        generator: Generator | None = None,
-    ) -> TensorT:
-        """Return indices drawn with probabilities in proportion to x."""
+    def __imul__(self, other: Any) -> TensorT:
+        """Write `mul` of x into x; return x."""
         ...
 
-    def exp(self) -> TensorT:
-        """Return e^x, element by element."""
+    def __invert__(self) -> TensorT:
+        """Return the other bits, element by element."""
         ...
 
-    def log(self) -> TensorT:
-        """Return the natural logarithm, element by element."""
+    def __ior__(self, other: Any) -> TensorT:
+        """Write `bitwise_or` of x into x; return x."""
         ...
 
-    def sqrt(self) -> TensorT:
-        """Return the square root, element by element."""
+    def __ipow__(self, exponent: Any) -> TensorT:
+        """Write `pow` of x into x; return x."""
         ...
 
-    def rsqrt(self) -> TensorT:
-        """Return 1 / sqrt(x), element by element."""
+    def __isub__(self, other: Any) -> TensorT:
+        """Subtract alpha * other."""
         ...
 
-    def sin(self) -> TensorT:
-        """Return the sine, element by element."""
+    def __itruediv__(self, other: Any) -> TensorT:
+        """Divide by `other`."""
         ...
 
-    def cos(self) -> TensorT:
-        """Return the cosine, element by element."""
+    def __ixor__(self, other: Any) -> TensorT:
+        """Write `bitwise_xor` of x into x; return x."""
         ...
 
-    def tanh(self) -> TensorT:
-        """Return the hyperbolic tangent, element by element."""
+    def __le__(self, other: Any) -> TensorT:
+        """Return whether x <= y, element by element; shapes broadcast."""
         ...
 
-    def sigmoid(self) -> TensorT:
-        """Return 1 / (1 + e^-x), element by element."""
+    def __lshift__(self, other: Any) -> TensorT:
+        """Return x * 2^y of integers, element by element; shapes broadcast."""
         ...
 
-    def relu(self) -> TensorT:
-        """Return max(x, 0), element by element."""
+    def __lt__(self, other: Any) -> TensorT:
+        """Return whether x < y, element by element; shapes broadcast."""
         ...
 
-    def erf(self) -> TensorT:
-        """Return the error function, element by element."""
+    def __matmul__(self, other: Any) -> TensorT:
+        """Return the matrix product; leading dimensions are batches and broadcast."""
         ...
 
-    def abs(self) -> TensorT:
-        """Return the absolute value, element by element."""
+    def __mod__(self, other: Any) -> TensorT:
+        """Return x - y floor(x / y), which has the sign of y, element by element; shapes broadcast."""
         ...
 
-    def neg(self) -> TensorT:
+    def __mul__(self, other: Any) -> TensorT:
+        """Return x * y, element by element; shapes broadcast."""
+        ...
+
+    def __ne__(self, other: object) -> TensorT:  # type: ignore[override]  # element by element
+        ...
+
+    def __neg__(self) -> TensorT:
         """Return -x, element by element."""
         ...
 
-    def add(self, other: Any, *, alpha: Any = 1) -> TensorT:
-        """Return x + other, element by element."""
+    def __or__(self, other: Any) -> TensorT:
+        """Return the bits set in either, element by element; shapes broadcast."""
         ...
 
-    def sub(self, other: Any, *, alpha: Any = 1) -> TensorT:
-        """Return x - other, element by element."""
+    def __pos__(self) -> TensorT: ...
+
+    def __pow__(self, other: Any) -> TensorT:
+        """Return x to the power y, element by element; shapes broadcast."""
         ...
 
-    def mul(self, other: Any) -> TensorT:
-        """Return x * other, element by element."""
+    def __radd__(self, other: Any) -> TensorT:
+        """Return x + y, element by element; shapes broadcast."""
         ...
 
-    def div(self, other: Any, *, rounding_mode: str | None = None) -> TensorT:
-        """Return x / other, element by element."""
+    def __rand__(self, other: Any) -> Any: ...
+
+    def __rdiv__(self, other: Any) -> Any: ...
+
+    def __reversed__(self) -> TensorT: ...
+
+    def __rfloordiv__(self, other: Any) -> Any: ...
+
+    def __rlshift__(self, other: Any) -> Any: ...
+
+    def __rmatmul__(self, other: Any) -> Any: ...
+
+    def __rmod__(self, other: Any) -> Any: ...
+
+    def __rmul__(self, other: Any) -> TensorT:
+        """Return x * y, element by element; shapes broadcast."""
         ...
 
-    def pow(self, exponent: Any) -> TensorT:
-        """Return x to the power `exponent`, element by element."""
+    def __ror__(self, other: Any) -> Any: ...
+
+    def __rpow__(self, other: Any) -> Any: ...
+
+    def __rrshift__(self, other: Any) -> Any: ...
+
+    def __rshift__(self, other: Any) -> TensorT:
+        """Return floor(x / 2^y) of integers, element by element; shapes broadcast."""
         ...
 
-    def maximum(self, other: Any) -> TensorT:
-        """Return the larger of x and other, element by element."""
+    def __rsub__(self, other: Any) -> Any: ...
+
+    def __rtruediv__(self, other: Any) -> Any: ...
+
+    def __rxor__(self, other: Any) -> Any: ...
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Write `value` into the part of `x` that an index names."""
         ...
 
-    def minimum(self, other: Any) -> TensorT:
-        """Return the smaller of x and other, element by element."""
+    def __sub__(self, other: Any) -> TensorT:
+        """Return x - y, element by element; shapes broadcast."""
         ...
 
-    def eq(self, other: Any) -> TensorT:
-        """Return x == other, element by element."""
+    def __truediv__(self, other: Any) -> TensorT:
+        """Return x / y, element by element; shapes broadcast."""
         ...
 
-    def ne(self, other: Any) -> TensorT:
-        """Return x != other, element by element."""
+    def __xor__(self, other: Any) -> TensorT:
+        """Return the bits set in one, element by element; shapes broadcast."""
         ...
 
-    def lt(self, other: Any) -> TensorT:
-        """Return x < other, element by element."""
+    def _array_of(self, data: builtins.tuple[Any, ...], dtype: DType | None) -> Any:
+        """Return the array of ``Tensor(*data)``: of data, or of undefined values."""
         ...
 
-    def le(self, other: Any) -> TensorT:
-        """Return x <= other, element by element."""
+    def abs(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the absolute value, element by element."""
         ...
 
-    def gt(self, other: Any) -> TensorT:
-        """Return x > other, element by element."""
+    def abs_(self) -> TensorT:
+        """Write `abs` of x into x; return x."""
         ...
 
-    def ge(self, other: Any) -> TensorT:
-        """Return x >= other, element by element."""
+    def absolute(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the absolute value, element by element."""
         ...
 
-    def floor(self) -> TensorT:
-        """Return x rounded down."""
+    def absolute_(self) -> TensorT:
+        """Write `abs` of x into x; return x."""
         ...
 
-    def ceil(self) -> TensorT:
-        """Return x rounded up."""
+    def acos(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the angle whose cosine is x, element by element."""
         ...
 
-    def round(self, *, decimals: builtins.int = 0) -> TensorT:
-        """Return x rounded to the nearest, ties to even."""
+    def acos_(self) -> TensorT:
+        """Write `acos` of x into x; return x."""
         ...
 
-    def trunc(self) -> TensorT:
-        """Return x rounded to zero."""
+    def acosh(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1."""
         ...
 
-    def clamp(self, min: Any = None, max: Any = None) -> TensorT:
-        """Return x limited to min and max."""
+    def acosh_(self) -> TensorT:
+        """Write `acosh` of x into x; return x."""
         ...
 
-    def where(self, condition: TensorT, other: Any) -> TensorT:
-        """Return x where `condition` holds, else `other`."""
+    def add(
+        self,
+        other: TensorT | builtins.float,
+        *,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return input + alpha * other."""
+        ...
+
+    def add_(self, other: Any, *, alpha: Any = 1) -> TensorT:
+        """Add alpha * other."""
+        ...
+
+    def addbmm(
+        self,
+        batch1: TensorT,
+        batch2: TensorT,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return beta * input + alpha * the sum of all batch1[i] @ batch2[i]."""
+        ...
+
+    def addbmm_(
+        self,
+        batch1: TensorT,
+        batch2: TensorT,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TensorT:
+        """Write `addbmm` of x into x; return x."""
+        ...
+
+    def addcdiv(
+        self,
+        tensor1: TensorT,
+        tensor2: TensorT,
+        *,
+        value: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return input + value * tensor1 / tensor2."""
+        ...
+
+    def addcdiv_(
+        self, tensor1: TensorT, tensor2: TensorT, *, value: builtins.float = 1
+    ) -> TensorT:
+        """Write `addcdiv` of x into x; return x."""
+        ...
+
+    def addcmul(
+        self,
+        tensor1: TensorT,
+        tensor2: TensorT,
+        *,
+        value: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return input + value * tensor1 * tensor2."""
+        ...
+
+    def addcmul_(
+        self, tensor1: TensorT, tensor2: TensorT, *, value: builtins.float = 1
+    ) -> TensorT:
+        """Write `addcmul` of x into x; return x."""
+        ...
+
+    def addmm(
+        self,
+        mat1: TensorT,
+        mat2: TensorT,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return beta * input + alpha * (mat1 @ mat2)."""
+        ...
+
+    def addmm_(
+        self,
+        mat1: TensorT,
+        mat2: TensorT,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TensorT:
+        """Write `addmm` of x into x; return x."""
+        ...
+
+    def addmv(
+        self,
+        mat: TensorT,
+        vec: TensorT,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return beta * input + alpha * (mat @ vec)."""
+        ...
+
+    def addmv_(
+        self,
+        mat: TensorT,
+        vec: TensorT,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TensorT:
+        """Write `addmv` of x into x; return x."""
+        ...
+
+    def addr(
+        self,
+        vec1: TensorT,
+        vec2: TensorT,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return beta * input + alpha * outer(vec1, vec2)."""
+        ...
+
+    def addr_(
+        self,
+        vec1: TensorT,
+        vec2: TensorT,
+        *,
+        beta: builtins.float = 1,
+        alpha: builtins.float = 1,
+    ) -> TensorT:
+        """Write `addr` of x into x; return x."""
+        ...
+
+    def all(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return whether all elements over `dim` are non-zero."""
+        ...
+
+    def allclose(
+        self,
+        other: TensorT,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> builtins.bool:
+        """Return whether |input - other| <= atol + rtol |other| everywhere."""
+        ...
+
+    def amax(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return the largest elements over `dim`; equal ones share the gradient."""
+        ...
+
+    def amin(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return the smallest elements over `dim`; equal ones share the gradient."""
+        ...
+
+    def aminmax(
+        self,
+        *,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        out: builtins.tuple[TensorT, TensorT] | None = None,
+    ) -> Any:
+        """Return the smallest and the largest elements over `dim`, as (min, max)."""
+        ...
+
+    def any(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return whether any element over `dim` is non-zero."""
+        ...
+
+    def arccos(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the angle whose cosine is x, element by element."""
+        ...
+
+    def arccos_(self) -> TensorT:
+        """Write `acos` of x into x; return x."""
+        ...
+
+    def arccosh(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1."""
+        ...
+
+    def arccosh_(self) -> TensorT:
+        """Write `acosh` of x into x; return x."""
+        ...
+
+    def arcsin(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the angle whose sine is x, element by element."""
+        ...
+
+    def arcsin_(self) -> TensorT:
+        """Write `asin` of x into x; return x."""
+        ...
+
+    def arcsinh(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the number whose hyperbolic sine is x, element by element."""
+        ...
+
+    def arcsinh_(self) -> TensorT:
+        """Write `asinh` of x into x; return x."""
+        ...
+
+    def arctan(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the angle whose tangent is x, element by element."""
+        ...
+
+    def arctan2(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return the angle of the point (y, x) = (`other`, `input`), element by element; shapes broadcast."""
+        ...
+
+    def arctan2_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `atan2` of x into x; return x."""
+        ...
+
+    def arctan_(self) -> TensorT:
+        """Write `atan` of x into x; return x."""
+        ...
+
+    def arctanh(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1."""
+        ...
+
+    def arctanh_(self) -> TensorT:
+        """Write `atanh` of x into x; return x."""
+        ...
+
+    def argmax(
+        self,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return the index of the (first) largest element, of all or along `dim`."""
+        ...
+
+    def argmin(
+        self,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return the index of the (first) smallest element, of all or along `dim`."""
+        ...
+
+    def argsort(
+        self,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+        *,
+        stable: builtins.bool = False,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return the indices that sort `input` along `dim`; always stable."""
+        ...
+
+    def argwhere(self) -> TensorT:
+        """Return the positions of what is not zero, [n, ndim]: `nonzero`."""
+        ...
+
+    def asin(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the angle whose sine is x, element by element."""
+        ...
+
+    def asin_(self) -> TensorT:
+        """Write `asin` of x into x; return x."""
+        ...
+
+    def asinh(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the number whose hyperbolic sine is x, element by element."""
+        ...
+
+    def asinh_(self) -> TensorT:
+        """Write `asinh` of x into x; return x."""
+        ...
+
+    def atan(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the angle whose tangent is x, element by element."""
+        ...
+
+    def atan2(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return the angle of the point (y, x) = (`other`, `input`), element by element; shapes broadcast."""
+        ...
+
+    def atan2_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `atan2` of x into x; return x."""
+        ...
+
+    def atan_(self) -> TensorT:
+        """Write `atan` of x into x; return x."""
+        ...
+
+    def atanh(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1."""
+        ...
+
+    def atanh_(self) -> TensorT:
+        """Write `atanh` of x into x; return x."""
         ...
 
     def backward(
@@ -691,658 +589,6 @@ class TensorInterface(Generic[TensorT]):
         """Add d(self)/d(leaf) to the `grad` of every leaf that requires one."""
         ...
 
-    def prod(
-        self,
-        dim: Any = None,
-        keepdim: builtins.bool = False,
-        *,
-        dtype: DType | None = None,
-    ) -> TensorT:
-        """Return the product over `dim`."""
-        ...
-
-    def cumsum(self, dim: builtins.int, *, dtype: DType | None = None) -> TensorT:
-        """Return the running sums along `dim`."""
-        ...
-
-    def cumprod(self, dim: builtins.int, *, dtype: DType | None = None) -> TensorT:
-        """Return the running products along `dim`."""
-        ...
-
-    def aminmax(
-        self, *, dim: builtins.int | None = None, keepdim: builtins.bool = False
-    ) -> Any:
-        """Return the smallest and the largest elements."""
-        ...
-
-    def count_nonzero(self, dim: Any = None) -> TensorT:
-        """Return how many elements are not zero."""
-        ...
-
-    def nansum(
-        self,
-        dim: Any = None,
-        keepdim: builtins.bool = False,
-        *,
-        dtype: DType | None = None,
-    ) -> TensorT:
-        """Return the sum over `dim`, NaN counted as 0."""
-        ...
-
-    def nanmean(
-        self,
-        dim: Any = None,
-        keepdim: builtins.bool = False,
-        *,
-        dtype: DType | None = None,
-    ) -> TensorT:
-        """Return the mean over `dim` of what is not NaN."""
-        ...
-
-    def argsort(
-        self,
-        dim: builtins.int = -1,
-        descending: builtins.bool = False,
-        *,
-        stable: builtins.bool = False,
-    ) -> TensorT:
-        """Return the indices that sort along `dim`."""
-        ...
-
-    def sort(
-        self,
-        dim: builtins.int = -1,
-        descending: builtins.bool = False,
-        *,
-        stable: builtins.bool = False,
-    ) -> Any:
-        """Return (values, indices) in order along `dim`."""
-        ...
-
-    def msort(self) -> TensorT:
-        """Return x sorted along its first dimension."""
-        ...
-
-    def topk(
-        self,
-        k: builtins.int,
-        dim: builtins.int = -1,
-        largest: builtins.bool = True,
-        sorted: builtins.bool = True,
-    ) -> Any:
-        """Return the (values, indices) of the k largest."""
-        ...
-
-    def median(
-        self, dim: builtins.int | None = None, keepdim: builtins.bool = False
-    ) -> Any:
-        """Return the median; with `dim`, (values, indices)."""
-        ...
-
-    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
-        """Return the positions of what is not zero."""
-        ...
-
-    def masked_select(self, mask: TensorT) -> TensorT:
-        """Return the elements at which `mask` holds."""
-        ...
-
-    def unique(
-        self,
-        sorted: builtins.bool = True,
-        return_inverse: builtins.bool = False,
-        return_counts: builtins.bool = False,
-        dim: builtins.int | None = None,
-    ) -> Any:
-        """Return the distinct elements, in order."""
-        ...
-
-    def exp2(self) -> TensorT:
-        """Return 2^x, element by element."""
-        ...
-
-    def expm1(self) -> TensorT:
-        """Return e^x - 1, element by element."""
-        ...
-
-    def log2(self) -> TensorT:
-        """Return the logarithm to base 2, element by element."""
-        ...
-
-    def log10(self) -> TensorT:
-        """Return the logarithm to base 10, element by element."""
-        ...
-
-    def log1p(self) -> TensorT:
-        """Return log(1 + x), element by element."""
-        ...
-
-    def tan(self) -> TensorT:
-        """Return the tangent, element by element."""
-        ...
-
-    def asin(self) -> TensorT:
-        """Return the angle whose sine is x, element by element."""
-        ...
-
-    def acos(self) -> TensorT:
-        """Return the angle whose cosine is x, element by element."""
-        ...
-
-    def atan(self) -> TensorT:
-        """Return the angle whose tangent is x, element by element."""
-        ...
-
-    def sinh(self) -> TensorT:
-        """Return the hyperbolic sine, element by element."""
-        ...
-
-    def cosh(self) -> TensorT:
-        """Return the hyperbolic cosine, element by element."""
-        ...
-
-    def erfc(self) -> TensorT:
-        """Return 1 - erf(x), element by element."""
-        ...
-
-    def sign(self) -> TensorT:
-        """Return 1, 0 or -1, element by element."""
-        ...
-
-    def square(self) -> TensorT:
-        """Return x * x, element by element."""
-        ...
-
-    def reciprocal(self) -> TensorT:
-        """Return 1 / x, element by element."""
-        ...
-
-    def frac(self) -> TensorT:
-        """Return x - trunc(x), element by element."""
-        ...
-
-    def isnan(self) -> TensorT:
-        """Return whether x is NaN, element by element."""
-        ...
-
-    def isinf(self) -> TensorT:
-        """Return whether x is infinite, element by element."""
-        ...
-
-    def isfinite(self) -> TensorT:
-        """Return whether x is finite, element by element."""
-        ...
-
-    def logical_not(self) -> TensorT:
-        """Return whether x is zero, element by element."""
-        ...
-
-    def bitwise_not(self) -> TensorT:
-        """Return the other bits, element by element."""
-        ...
-
-    def positive(self) -> TensorT:
-        """Return x itself, element by element."""
-        ...
-
-    def atan2(self, other: Any) -> TensorT:
-        """Return the angle of the point (other, x), element by element."""
-        ...
-
-    def floor_divide(self, other: Any) -> TensorT:
-        """Return floor(x / other), element by element."""
-        ...
-
-    def remainder(self, other: Any) -> TensorT:
-        """Return x less whole multiples of other; the sign is that of other."""
-        ...
-
-    def fmod(self, other: Any) -> TensorT:
-        """Return x less whole multiples of other; the sign is that of x."""
-        ...
-
-    def true_divide(self, other: Any) -> TensorT:
-        """Return x / other, element by element."""
-        ...
-
-    def logical_and(self, other: Any) -> TensorT:
-        """Return whether both are non-zero, element by element."""
-        ...
-
-    def logical_or(self, other: Any) -> TensorT:
-        """Return whether either is non-zero, element by element."""
-        ...
-
-    def logical_xor(self, other: Any) -> TensorT:
-        """Return whether one is non-zero, element by element."""
-        ...
-
-    def bitwise_and(self, other: Any) -> TensorT:
-        """Return the bits set in both, element by element."""
-        ...
-
-    def bitwise_or(self, other: Any) -> TensorT:
-        """Return the bits set in either, element by element."""
-        ...
-
-    def bitwise_xor(self, other: Any) -> TensorT:
-        """Return the bits set in one, element by element."""
-        ...
-
-    def bitwise_left_shift(self, other: Any) -> TensorT:
-        """Return x * 2^other, element by element."""
-        ...
-
-    def bitwise_right_shift(self, other: Any) -> TensorT:
-        """Return floor(x / 2^other), element by element."""
-        ...
-
-    def lerp(self, end: TensorT, weight: Any) -> TensorT:
-        """Return x + weight * (end - x)."""
-        ...
-
-    def addcmul(
-        self, tensor1: TensorT, tensor2: TensorT, *, value: builtins.float = 1
-    ) -> TensorT:
-        """Return x + value * tensor1 * tensor2."""
-        ...
-
-    def addcdiv(
-        self, tensor1: TensorT, tensor2: TensorT, *, value: builtins.float = 1
-    ) -> TensorT:
-        """Return x + value * tensor1 / tensor2."""
-        ...
-
-    def clamp_min(self, min: Any) -> TensorT:
-        """Return max(x, min)."""
-        ...
-
-    def clamp_max(self, max: Any) -> TensorT:
-        """Return min(x, max)."""
-        ...
-
-    def nan_to_num(
-        self,
-        nan: builtins.float | None = 0.0,
-        posinf: builtins.float | None = None,
-        neginf: builtins.float | None = None,
-    ) -> TensorT:
-        """Return x with NaN and infinities replaced."""
-        ...
-
-    def isclose(
-        self,
-        other: TensorT,
-        rtol: builtins.float = 1e-05,
-        atol: builtins.float = 1e-08,
-        equal_nan: builtins.bool = False,
-    ) -> TensorT:
-        """Return whether x and other agree, element by element."""
-        ...
-
-    def allclose(
-        self,
-        other: TensorT,
-        rtol: builtins.float = 1e-05,
-        atol: builtins.float = 1e-08,
-        equal_nan: builtins.bool = False,
-    ) -> builtins.bool:
-        """Return whether x and other agree everywhere."""
-        ...
-
-    def equal(self, other: TensorT) -> builtins.bool:
-        """Return whether shapes and elements are the same."""
-        ...
-
-    def abs_(self) -> TensorT:
-        """Take `abs` of every element, in place; return x."""
-        ...
-
-    def neg_(self) -> TensorT:
-        """Take `neg` of every element, in place; return x."""
-        ...
-
-    def exp_(self) -> TensorT:
-        """Take `exp` of every element, in place; return x."""
-        ...
-
-    def exp2_(self) -> TensorT:
-        """Take `exp2` of every element, in place; return x."""
-        ...
-
-    def expm1_(self) -> TensorT:
-        """Take `expm1` of every element, in place; return x."""
-        ...
-
-    def log_(self) -> TensorT:
-        """Take `log` of every element, in place; return x."""
-        ...
-
-    def log2_(self) -> TensorT:
-        """Take `log2` of every element, in place; return x."""
-        ...
-
-    def log10_(self) -> TensorT:
-        """Take `log10` of every element, in place; return x."""
-        ...
-
-    def log1p_(self) -> TensorT:
-        """Take `log1p` of every element, in place; return x."""
-        ...
-
-    def sqrt_(self) -> TensorT:
-        """Take `sqrt` of every element, in place; return x."""
-        ...
-
-    def rsqrt_(self) -> TensorT:
-        """Take `rsqrt` of every element, in place; return x."""
-        ...
-
-    def sin_(self) -> TensorT:
-        """Take `sin` of every element, in place; return x."""
-        ...
-
-    def cos_(self) -> TensorT:
-        """Take `cos` of every element, in place; return x."""
-        ...
-
-    def tan_(self) -> TensorT:
-        """Take `tan` of every element, in place; return x."""
-        ...
-
-    def asin_(self) -> TensorT:
-        """Take `asin` of every element, in place; return x."""
-        ...
-
-    def acos_(self) -> TensorT:
-        """Take `acos` of every element, in place; return x."""
-        ...
-
-    def atan_(self) -> TensorT:
-        """Take `atan` of every element, in place; return x."""
-        ...
-
-    def sinh_(self) -> TensorT:
-        """Take `sinh` of every element, in place; return x."""
-        ...
-
-    def cosh_(self) -> TensorT:
-        """Take `cosh` of every element, in place; return x."""
-        ...
-
-    def tanh_(self) -> TensorT:
-        """Take `tanh` of every element, in place; return x."""
-        ...
-
-    def sigmoid_(self) -> TensorT:
-        """Take `sigmoid` of every element, in place; return x."""
-        ...
-
-    def relu_(self) -> TensorT:
-        """Take `relu` of every element, in place; return x."""
-        ...
-
-    def erf_(self) -> TensorT:
-        """Take `erf` of every element, in place; return x."""
-        ...
-
-    def erfc_(self) -> TensorT:
-        """Take `erfc` of every element, in place; return x."""
-        ...
-
-    def sign_(self) -> TensorT:
-        """Take `sign` of every element, in place; return x."""
-        ...
-
-    def square_(self) -> TensorT:
-        """Take `square` of every element, in place; return x."""
-        ...
-
-    def reciprocal_(self) -> TensorT:
-        """Take `reciprocal` of every element, in place; return x."""
-        ...
-
-    def frac_(self) -> TensorT:
-        """Take `frac` of every element, in place; return x."""
-        ...
-
-    def floor_(self) -> TensorT:
-        """Take `floor` of every element, in place; return x."""
-        ...
-
-    def ceil_(self) -> TensorT:
-        """Take `ceil` of every element, in place; return x."""
-        ...
-
-    def round_(self, *, decimals: builtins.int = 0) -> TensorT:
-        """Take `round` of every element, in place; return x."""
-        ...
-
-    def trunc_(self) -> TensorT:
-        """Take `trunc` of every element, in place; return x."""
-        ...
-
-    def logical_not_(self) -> TensorT:
-        """Take `logical_not` of every element, in place; return x."""
-        ...
-
-    def bitwise_not_(self) -> TensorT:
-        """Take `bitwise_not` of every element, in place; return x."""
-        ...
-
-    def pow_(self, exponent: Any) -> TensorT:
-        """Raise x to the power `exponent`, in place; return x."""
-        ...
-
-    def floor_divide_(self, other: Any) -> TensorT:
-        """Take `floor_divide` of x and `other`, in place; return x."""
-        ...
-
-    def remainder_(self, other: Any) -> TensorT:
-        """Take `remainder` of x and `other`, in place; return x."""
-        ...
-
-    def fmod_(self, other: Any) -> TensorT:
-        """Take `fmod` of x and `other`, in place; return x."""
-        ...
-
-    def atan2_(self, other: Any) -> TensorT:
-        """Take `atan2` of x and `other`, in place; return x."""
-        ...
-
-    def eq_(self, other: Any) -> TensorT:
-        """Take `eq` of x and `other`, in place; return x."""
-        ...
-
-    def ne_(self, other: Any) -> TensorT:
-        """Take `ne` of x and `other`, in place; return x."""
-        ...
-
-    def lt_(self, other: Any) -> TensorT:
-        """Take `lt` of x and `other`, in place; return x."""
-        ...
-
-    def le_(self, other: Any) -> TensorT:
-        """Take `le` of x and `other`, in place; return x."""
-        ...
-
-    def gt_(self, other: Any) -> TensorT:
-        """Take `gt` of x and `other`, in place; return x."""
-        ...
-
-    def ge_(self, other: Any) -> TensorT:
-        """Take `ge` of x and `other`, in place; return x."""
-        ...
-
-    def logical_and_(self, other: Any) -> TensorT:
-        """Take `logical_and` of x and `other`, in place; return x."""
-        ...
-
-    def logical_or_(self, other: Any) -> TensorT:
-        """Take `logical_or` of x and `other`, in place; return x."""
-        ...
-
-    def logical_xor_(self, other: Any) -> TensorT:
-        """Take `logical_xor` of x and `other`, in place; return x."""
-        ...
-
-    def bitwise_and_(self, other: Any) -> TensorT:
-        """Take `bitwise_and` of x and `other`, in place; return x."""
-        ...
-
-    def bitwise_or_(self, other: Any) -> TensorT:
-        """Take `bitwise_or` of x and `other`, in place; return x."""
-        ...
-
-    def bitwise_xor_(self, other: Any) -> TensorT:
-        """Take `bitwise_xor` of x and `other`, in place; return x."""
-        ...
-
-    def lerp_(self, end: TensorT, weight: Any) -> TensorT:
-        """Go part of the way to `end`, in place; return x."""
-        ...
-
-    def addcmul_(
-        self, tensor1: TensorT, tensor2: TensorT, *, value: builtins.float = 1
-    ) -> TensorT:
-        """Add value * tensor1 * tensor2, in place; return x."""
-        ...
-
-    def addcdiv_(
-        self, tensor1: TensorT, tensor2: TensorT, *, value: builtins.float = 1
-    ) -> TensorT:
-        """Add value * tensor1 / tensor2, in place; return x."""
-        ...
-
-    def clamp_min_(self, min: Any) -> TensorT:
-        """Raise every element to `min` at least, in place; return x."""
-        ...
-
-    def clamp_max_(self, max: Any) -> TensorT:
-        """Lower every element to `max` at most, in place; return x."""
-        ...
-
-    def nan_to_num_(
-        self,
-        nan: builtins.float | None = 0.0,
-        posinf: builtins.float | None = None,
-        neginf: builtins.float | None = None,
-    ) -> TensorT:
-        """Replace NaN and infinities, in place; return x."""
-        ...
-
-    def norm(
-        self,
-        p: Any = "fro",
-        dim: Any = None,
-        keepdim: builtins.bool = False,
-        dtype: Any = None,
-    ) -> TensorT:
-        """Return (sum abs(x_i)^p)^(1 / p) over `dim`."""
-        ...
-
-    def det(self) -> TensorT:
-        """Return the determinant of each matrix."""
-        ...
-
-    def slogdet(self) -> tuple[TensorT, TensorT]:
-        """Return the sign of each determinant and the log of its size."""
-        ...
-
-    def logdet(self) -> TensorT:
-        """Return log(det) of each matrix: NaN where it is negative."""
-        ...
-
-    def inverse(self) -> TensorT:
-        """Return the inverse of each matrix."""
-        ...
-
-    def matrix_power(self, n: builtins.int) -> TensorT:
-        """Return the product of `n` times the same matrix."""
-        ...
-
-    def dot(self, tensor: TensorT) -> TensorT:
-        """Return the sum of x_i y_i."""
-        ...
-
-    def mv(self, vec: TensorT) -> TensorT:
-        """Return the product of a matrix and a vector."""
-        ...
-
-    def outer(self, vec2: TensorT) -> TensorT:
-        """Return x_i y_j, as a matrix."""
-        ...
-
-    def inner(self, other: TensorT) -> TensorT:
-        """Return the sums of products over the last dimension."""
-        ...
-
-    def addmm(
-        self,
-        mat1: TensorT,
-        mat2: TensorT,
-        *,
-        beta: builtins.float = 1,
-        alpha: builtins.float = 1,
-    ) -> TensorT:
-        """Return beta * x + alpha * mat1 @ mat2."""
-        ...
-
-    def addmm_(
-        self,
-        mat1: TensorT,
-        mat2: TensorT,
-        *,
-        beta: builtins.float = 1,
-        alpha: builtins.float = 1,
-    ) -> TensorT:
-        """Become beta * x + alpha * mat1 @ mat2; return x."""
-        ...
-
-    def addmv(
-        self,
-        mat: TensorT,
-        vec: TensorT,
-        *,
-        beta: builtins.float = 1,
-        alpha: builtins.float = 1,
-    ) -> TensorT:
-        """Return beta * x + alpha * mat @ vec."""
-        ...
-
-    def addmv_(
-        self,
-        mat: TensorT,
-        vec: TensorT,
-        *,
-        beta: builtins.float = 1,
-        alpha: builtins.float = 1,
-    ) -> TensorT:
-        """Become beta * x + alpha * mat @ vec; return x."""
-        ...
-
-    def addr(
-        self,
-        vec1: TensorT,
-        vec2: TensorT,
-        *,
-        beta: builtins.float = 1,
-        alpha: builtins.float = 1,
-    ) -> TensorT:
-        """Return beta * x + alpha * outer(vec1, vec2)."""
-        ...
-
-    def addr_(
-        self,
-        vec1: TensorT,
-        vec2: TensorT,
-        *,
-        beta: builtins.float = 1,
-        alpha: builtins.float = 1,
-    ) -> TensorT:
-        """Become beta * x + alpha * outer(vec1, vec2); return x."""
-        ...
-
     def baddbmm(
         self,
         batch1: TensorT,
@@ -1350,8 +596,9 @@ class TensorInterface(Generic[TensorT]):
         *,
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
+        out: TensorT | None = None,
     ) -> TensorT:
-        """Return beta * x + alpha * batch1 @ batch2."""
+        """Return beta * input + alpha * (batch1 @ batch2), matrix by matrix."""
         ...
 
     def baddbmm_(
@@ -1362,261 +609,599 @@ class TensorInterface(Generic[TensorT]):
         beta: builtins.float = 1,
         alpha: builtins.float = 1,
     ) -> TensorT:
-        """Become beta * x + alpha * batch1 @ batch2; return x."""
+        """Write `baddbmm` of x into x; return x."""
         ...
 
-    def addbmm(
+    def bernoulli(
         self,
-        batch1: TensorT,
-        batch2: TensorT,
+        p: builtins.float | None = None,
         *,
-        beta: builtins.float = 1,
-        alpha: builtins.float = 1,
+        generator: Generator | None = None,
+        out: TensorT | None = None,
     ) -> TensorT:
-        """Return beta * x + alpha * the sum of batch1[i] @ batch2[i]."""
+        """Return 1 with the probability that `input` holds, else 0, in its dtype."""
         ...
 
-    def addbmm_(
-        self,
-        batch1: TensorT,
-        batch2: TensorT,
-        *,
-        beta: builtins.float = 1,
-        alpha: builtins.float = 1,
+    def bernoulli_(
+        self, p: Any = 0.5, *, generator: Generator | None = None
     ) -> TensorT:
-        """Become beta * x + alpha * the sum of batch1[i] @ batch2[i]; return x."""
+        """Draw 1 with probability `p`, else 0."""
         ...
 
-    is_cpu: builtins.bool
-
-    is_cuda: builtins.bool
-
-    is_mps: builtins.bool
-
-    is_xpu: builtins.bool
-
-    is_meta: builtins.bool
-
-    is_sparse: builtins.bool
-
-    is_quantized: builtins.bool
-
-    is_nested: builtins.bool
-
-    def ndimension(self) -> builtins.int:
-        """Return the number of dimensions."""
-        ...
-
-    def nelement(self) -> builtins.int:
-        """Return the number of elements."""
-        ...
-
-    def is_signed(self) -> builtins.bool:
-        """Return whether the dtype has negative values."""
-        ...
-
-    def is_complex(self) -> builtins.bool:
-        """Return False: there are no complex dtypes."""
-        ...
-
-    def is_nonzero(self) -> builtins.bool:
-        """Return whether the one element is not 0."""
-        ...
-
-    def is_pinned(self) -> builtins.bool:
-        """Return False: memory is pinned for copies to devices."""
-        ...
-
-    def is_shared(self) -> builtins.bool:
-        """Return False: processes share memory through data loaders alone."""
-        ...
-
-    def is_inference(self) -> builtins.bool:
-        """Return False: tensors made under `inference_mode` are like all others."""
-        ...
-
-    def is_same_size(self, other: TensorT) -> builtins.bool:
-        """Return whether the shapes are equal."""
-        ...
-
-    def get_device(self) -> builtins.int:
-        """Return -1, the number of the CPU."""
-        ...
-
-    def storage_offset(self) -> builtins.int:
-        """Return how many elements of the base lie before the first one."""
-        ...
-
-    def pin_memory(self) -> TensorT:
-        """Return x itself: no device copies from it."""
-        ...
-
-    def share_memory_(self) -> TensorT:
-        """Return x itself."""
-        ...
-
-    def cuda(
-        self,
-        device: builtins.int | str | Device | None = None,
-        non_blocking: builtins.bool = False,
+    def bincount(
+        self, weights: TensorT | None = None, minlength: builtins.int = 0
     ) -> TensorT:
-        """Raise: there is no CUDA device."""
+        """Return how often each integer from 0 on occurs, or the sum of its weights."""
         ...
 
-    def type(self, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
-        """Return x in another dtype, or, without one, the name of its own."""
+    def bitwise_and(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return the bits set in both, element by element; shapes broadcast."""
+        ...
+
+    def bitwise_and_(self, other: Any) -> TensorT:
+        """Write `bitwise_and` of x into x; return x."""
+        ...
+
+    def bitwise_left_shift(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return x * 2^y of integers, element by element; shapes broadcast."""
+        ...
+
+    def bitwise_not(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the other bits, element by element."""
+        ...
+
+    def bitwise_not_(self) -> TensorT:
+        """Write `bitwise_not` of x into x; return x."""
+        ...
+
+    def bitwise_or(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return the bits set in either, element by element; shapes broadcast."""
+        ...
+
+    def bitwise_or_(self, other: Any) -> TensorT:
+        """Write `bitwise_or` of x into x; return x."""
+        ...
+
+    def bitwise_right_shift(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return floor(x / 2^y) of integers, element by element; shapes broadcast."""
+        ...
+
+    def bitwise_xor(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return the bits set in one, element by element; shapes broadcast."""
+        ...
+
+    def bitwise_xor_(self, other: Any) -> TensorT:
+        """Write `bitwise_xor` of x into x; return x."""
+        ...
+
+    def bmm(self, mat2: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the products of two batches of matrices, [B, M, K] and [B, K, N]."""
+        ...
+
+    def bool(self) -> TensorT:
+        """Return x as booleans."""
+        ...
+
+    def broadcast_to(self, size: Sequence[builtins.int]) -> TensorT:
+        """Return `input` repeated to `size` without a copy, as `expand`."""
         ...
 
     def byte(self) -> TensorT:
         """Return x as uint8."""
         ...
 
+    def ceil(self, *, out: TensorT | None = None) -> TensorT:
+        """Return `input` rounded (ceil), element by element."""
+        ...
+
+    def ceil_(self) -> TensorT:
+        """Write `ceil` of x into x; return x."""
+        ...
+
     def char(self) -> TensorT:
         """Return x as int8."""
         ...
 
-    def short(self) -> TensorT:
-        """Return x as int16."""
+    def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[TensorT, ...]:
+        """Return at most `chunks` views along `dim`, of one size but for the last."""
         ...
 
-    @property
-    def H(self) -> TensorT:
-        """The transpose of a matrix, its numbers being real: a view."""
-        ...
-
-    @property
-    def mH(self) -> TensorT:
-        """The last two dimensions exchanged, the numbers being real: a view."""
-        ...
-
-    def sum(
+    def clamp(
         self,
-        dim: Any = None,
-        keepdim: builtins.bool = False,
+        min: TensorT | builtins.float | None = None,
+        max: TensorT | builtins.float | None = None,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return min(max(input, min), max), element by element; NaN stays NaN."""
+        ...
+
+    def clamp_(self, min: Any = None, max: Any = None) -> TensorT:
+        """Limit to min and max."""
+        ...
+
+    def clamp_max(
+        self, max: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return min(input, max), element by element."""
+        ...
+
+    def clamp_max_(self, max: TensorT | builtins.float) -> TensorT:
+        """Write `clamp_max` of x into x; return x."""
+        ...
+
+    def clamp_min(
+        self, min: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return max(input, min), element by element."""
+        ...
+
+    def clamp_min_(self, min: TensorT | builtins.float) -> TensorT:
+        """Write `clamp_min` of x into x; return x."""
+        ...
+
+    def clip(
+        self,
+        min: TensorT | builtins.float | None = None,
+        max: TensorT | builtins.float | None = None,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return min(max(input, min), max), element by element; NaN stays NaN."""
+        ...
+
+    def clip_(self, min: Any = None, max: Any = None) -> TensorT:
+        """Limit to min and max."""
+        ...
+
+    def clone(self, *, memory_format: Any = preserve_format) -> TensorT:
+        """Return a copy with the same history, in the same layout if none is named."""
+        ...
+
+    def contiguous(self, memory_format: Any = contiguous_format) -> TensorT:
+        """Return x itself where its memory lies so, else a copy that does."""
+        ...
+
+    def copy_(self, src: Any, non_blocking: builtins.bool = False) -> TensorT:
+        """Take over the values of `src`, broadcast and converted, in place; return x."""
+        ...
+
+    def copysign(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return the size of x with the sign of y."""
+        ...
+
+    def copysign_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `copysign` of x into x; return x."""
+        ...
+
+    def cos(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the cosine, element by element."""
+        ...
+
+    def cos_(self) -> TensorT:
+        """Write `cos` of x into x; return x."""
+        ...
+
+    def cosh(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the hyperbolic cosine, element by element."""
+        ...
+
+    def cosh_(self) -> TensorT:
+        """Write `cosh` of x into x; return x."""
+        ...
+
+    def count_nonzero(
+        self, dim: builtins.int | Sequence[builtins.int] | None = None
+    ) -> TensorT:
+        """Return how many elements over `dim` are not zero, as int64."""
+        ...
+
+    def cpu(self, memory_format: Any = None) -> TensorT:
+        """Return x itself: it lives on the CPU."""
+        ...
+
+    def cross(
+        self,
+        other: TensorT,
+        dim: builtins.int | None = None,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return the vector products of 3-vectors along `dim`."""
+        ...
+
+    def cuda(
+        self,
+        device: builtins.int | builtins.str | Device | None = None,
+        non_blocking: builtins.bool = False,
+    ) -> TensorT:
+        """Raise: there is no CUDA device."""
+        ...
+
+    def cummax(self, dim: builtins.int, *, out: Any = None) -> Any:
+        """Return the (values, indices) of the largest up to each place along `dim`."""
+        ...
+
+    def cummin(self, dim: builtins.int, *, out: Any = None) -> Any:
+        """Return the (values, indices) of the smallest up to each place along `dim`."""
+        ...
+
+    def cumprod(
+        self,
+        dim: builtins.int,
         *,
         dtype: DType | None = None,
+        out: TensorT | None = None,
     ) -> TensorT:
-        """Return the sum over `dim`."""
+        """Return y_i = x_1 * ... * x_i along `dim`; of integers in int64."""
         ...
 
-    def mean(
+    def cumsum(
         self,
-        dim: Any = None,
-        keepdim: builtins.bool = False,
+        dim: builtins.int,
         *,
         dtype: DType | None = None,
+        out: TensorT | None = None,
     ) -> TensorT:
-        """Return the mean over `dim`."""
+        """Return y_i = x_1 + ... + x_i along `dim`; of integers in int64."""
         ...
 
-    def var(
+    def deg2rad(self, *, out: TensorT | None = None) -> TensorT:
+        """Return angles given in degrees in radians."""
+        ...
+
+    def deg2rad_(self) -> TensorT:
+        """Write `deg2rad` of x into x; return x."""
+        ...
+
+    def det(self) -> TensorT:
+        """Return the determinant of each matrix of `A` [..., n, n]."""
+        ...
+
+    def detach_(self) -> TensorT:
+        """Cut the history off."""
+        ...
+
+    def diag(
+        self, diagonal: builtins.int = 0, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return the matrix with a vector on its diagonal, or a matrix's diagonal."""
+        ...
+
+    def diag_embed(
+        self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
+    ) -> TensorT:
+        """Return zeros with the last dimension of `input` on the diagonal of two others."""
+        ...
+
+    def diagflat(self, offset: builtins.int = 0) -> TensorT:
+        """Return a matrix with the elements of `input` on a diagonal, and 0 elsewhere."""
+        ...
+
+    def diagonal(
+        self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+    ) -> TensorT:
+        """Return the diagonal of two dimensions as the last dimension: a view."""
+        ...
+
+    def diff(
         self,
-        dim: Any = None,
-        unbiased: builtins.bool | None = None,
-        keepdim: builtins.bool = False,
+        n: builtins.int = 1,
+        dim: builtins.int = -1,
+        prepend: TensorT | None = None,
+        append: TensorT | None = None,
         *,
-        correction: builtins.float | None = None,
+        out: TensorT | None = None,
     ) -> TensorT:
-        """Return the variance over `dim`."""
+        """Return x_{i+1} - x_i along `dim`, `n` times."""
         ...
 
-    def std(
+    def dist(self, other: TensorT, p: builtins.float = 2) -> TensorT:
+        """Return the `p`-norm of the difference of two tensors."""
+        ...
+
+    def div(
         self,
-        dim: Any = None,
-        unbiased: builtins.bool | None = None,
-        keepdim: builtins.bool = False,
+        other: TensorT | builtins.float,
         *,
-        correction: builtins.float | None = None,
+        rounding_mode: builtins.str | None = None,
+        out: TensorT | None = None,
     ) -> TensorT:
-        """Return the standard deviation over `dim`."""
+        """Return input / other; "floor" or "trunc" rounds down or towards zero."""
         ...
 
-    def max(self, dim: Any = None, keepdim: builtins.bool = False) -> Any:
-        """Return the largest element; with `dim`, (values, indices)."""
+    def div_(self, other: Any, *, rounding_mode: builtins.str | None = None) -> TensorT:
+        """Divide by `other`."""
         ...
 
-    def min(self, dim: Any = None, keepdim: builtins.bool = False) -> Any:
-        """Return the smallest element; with `dim`, (values, indices)."""
-        ...
-
-    def amax(self, dim: Any = None, keepdim: builtins.bool = False) -> TensorT:
-        """Return the largest elements over `dim`."""
-        ...
-
-    def amin(self, dim: Any = None, keepdim: builtins.bool = False) -> TensorT:
-        """Return the smallest elements over `dim`."""
-        ...
-
-    def argmax(
-        self, dim: builtins.int | None = None, keepdim: builtins.bool = False
+    def divide(
+        self,
+        other: TensorT | builtins.float,
+        *,
+        rounding_mode: builtins.str | None = None,
+        out: TensorT | None = None,
     ) -> TensorT:
-        """Return the index of the largest element."""
+        """Return input / other; "floor" or "trunc" rounds down or towards zero."""
         ...
 
-    def argmin(
-        self, dim: builtins.int | None = None, keepdim: builtins.bool = False
+    def divide_(
+        self, other: Any, *, rounding_mode: builtins.str | None = None
     ) -> TensorT:
-        """Return the index of the smallest element."""
+        """Divide by `other`."""
         ...
 
-    def all(self, dim: Any = None, keepdim: builtins.bool = False) -> TensorT:
-        """Return whether all elements are true."""
+    def dot(self, tensor: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the sum of x_i y_i of two vectors."""
         ...
 
-    def any(self, dim: Any = None, keepdim: builtins.bool = False) -> TensorT:
-        """Return whether any element is true."""
+    def double(self) -> TensorT:
+        """Return x as float64."""
         ...
 
-    def logsumexp(self, dim: Any, keepdim: builtins.bool = False) -> TensorT:
-        """Return log(sum(exp(x))) over `dim`."""
+    def dsplit(
+        self, indices_or_sections: builtins.int | Sequence[builtins.int]
+    ) -> tuple[TensorT, ...]:
+        """Return views along the third dimension; see `tensor_split`."""
         ...
 
-    def softmax(self, dim: builtins.int, dtype: DType | None = None) -> TensorT:
-        """Return exp(x_i) / sum(exp(x)) along `dim`."""
+    def eq(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return whether x == y, element by element; shapes broadcast."""
         ...
 
-    def log_softmax(self, dim: builtins.int, dtype: DType | None = None) -> TensorT:
-        """Return log(softmax(x)) along `dim`."""
+    def eq_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `eq` of x into x; return x."""
         ...
 
-    def matmul(self, other: TensorT) -> TensorT:
-        """Return the matrix product."""
+    def equal(self, other: TensorT) -> builtins.bool:
+        """Return whether two tensors have the same shape and elements."""
         ...
 
-    def mm(self, mat2: TensorT) -> TensorT:
-        """Return the product of two matrices."""
+    def erf(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the error function, element by element."""
         ...
 
-    def bmm(self, mat2: TensorT) -> TensorT:
-        """Return the products of two batches of matrices."""
+    def erf_(self) -> TensorT:
+        """Write `erf` of x into x; return x."""
+        ...
+
+    def erfc(self, *, out: TensorT | None = None) -> TensorT:
+        """Return 1 - erf(x), precise in the tail, element by element."""
+        ...
+
+    def erfc_(self) -> TensorT:
+        """Write `erfc` of x into x; return x."""
+        ...
+
+    def exp(self, *, out: TensorT | None = None) -> TensorT:
+        """Return e^x, element by element."""
+        ...
+
+    def exp2(self, *, out: TensorT | None = None) -> TensorT:
+        """Return 2^x, element by element."""
+        ...
+
+    def exp2_(self) -> TensorT:
+        """Write `exp2` of x into x; return x."""
+        ...
+
+    def exp_(self) -> TensorT:
+        """Write `exp` of x into x; return x."""
+        ...
+
+    def expand(self, *sizes: Any) -> TensorT:
+        """Return a view repeated to sizes; -1 keeps one."""
+        ...
+
+    def expand_as(self, other: TensorT) -> TensorT:
+        """Return `input` repeated to the shape of `other`, without a copy."""
+        ...
+
+    def expm1(self, *, out: TensorT | None = None) -> TensorT:
+        """Return e^x - 1, precise near 0, element by element."""
+        ...
+
+    def expm1_(self) -> TensorT:
+        """Write `expm1` of x into x; return x."""
+        ...
+
+    def exponential_(
+        self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
+    ) -> TensorT:
+        """Draw from the distribution of density lambd * exp(-lambd * x)."""
+        ...
+
+    def fill_(self, value: Any) -> TensorT:
+        """Set every element to `value`."""
+        ...
+
+    def fix(self, *, out: TensorT | None = None) -> TensorT:
+        """Return `input` rounded (trunc), element by element."""
+        ...
+
+    def fix_(self) -> TensorT:
+        """Write `trunc` of x into x; return x."""
+        ...
+
+    def flatten(
+        self, start_dim: builtins.int = 0, end_dim: builtins.int = -1
+    ) -> TensorT:
+        """Return `input` with the dimensions start_dim to end_dim merged."""
+        ...
+
+    def flip(self, *axes: Any, dims: Any = None) -> TensorT:
+        """Return a copy, the order along some dimensions reversed."""
+        ...
+
+    def fliplr(self) -> TensorT:
+        """Return `input` with the order along the second dimension reversed."""
+        ...
+
+    def flipud(self) -> TensorT:
+        """Return `input` with the order along the first dimension reversed."""
+        ...
+
+    def float(self) -> TensorT:
+        """Return x as float32."""
+        ...
+
+    def float_power(
+        self, exponent: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return x to the power y, in float64."""
+        ...
+
+    def float_power_(self, exponent: TensorT | builtins.float) -> TensorT:
+        """Write `float_power` of x into x; return x."""
+        ...
+
+    def floor(self, *, out: TensorT | None = None) -> TensorT:
+        """Return `input` rounded (floor), element by element."""
+        ...
+
+    def floor_(self) -> TensorT:
+        """Write `floor` of x into x; return x."""
+        ...
+
+    def floor_divide(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return floor(x / y), element by element; shapes broadcast."""
+        ...
+
+    def floor_divide_(self, other: Any) -> TensorT:
+        """Write `floor_divide` of x into x; return x."""
+        ...
+
+    def fmax(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the larger of x and y; of a number and NaN, the number."""
+        ...
+
+    def fmin(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the smaller of x and y; of a number and NaN, the number."""
+        ...
+
+    def fmod(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return x - y trunc(x / y), which has the sign of x, element by element; shapes broadcast."""
+        ...
+
+    def fmod_(self, other: Any) -> TensorT:
+        """Write `fmod` of x into x; return x."""
+        ...
+
+    def frac(self, *, out: TensorT | None = None) -> TensorT:
+        """Return x - trunc(x), element by element."""
+        ...
+
+    def frac_(self) -> TensorT:
+        """Write `frac` of x into x; return x."""
         ...
 
     def gather(
-        self, dim: builtins.int, index: TensorT, *, sparse_grad: builtins.bool = False
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        *,
+        sparse_grad: builtins.bool = False,
+        out: TensorT | None = None,
     ) -> TensorT:
-        """Return the elements that `index` names along `dim`."""
+        """Return the elements of `input` that `index` names along `dim`."""
         ...
 
-    def index_select(self, dim: builtins.int, index: TensorT) -> TensorT:
-        """Return the slices that `index` names along `dim`."""
+    def ge(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return whether x >= y, element by element; shapes broadcast."""
         ...
 
-    def take_along_dim(
-        self, indices: TensorT, dim: builtins.int | None = None
-    ) -> TensorT:
-        """Return the elements that `indices` names along `dim`, broadcast."""
+    def ge_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `ge` of x into x; return x."""
         ...
 
-    def index_put(
-        self, indices: Sequence[Any], values: TensorT, accumulate: builtins.bool = False
-    ) -> TensorT:
-        """Return x with `values` written at, or added to, index tensors."""
+    def ger(self, vec2: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return x_i y_j of two vectors, as a matrix."""
         ...
 
-    def index_put_(
-        self, indices: Sequence[Any], values: TensorT, accumulate: builtins.bool = False
+    def get_device(self) -> builtins.int:
+        """Return -1, the number of the CPU."""
+        ...
+
+    def greater(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Write `values` at index tensors, or add them, in place; return x."""
+        """Return whether x > y, element by element; shapes broadcast."""
+        ...
+
+    def greater_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `gt` of x into x; return x."""
+        ...
+
+    def greater_equal(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return whether x >= y, element by element; shapes broadcast."""
+        ...
+
+    def greater_equal_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `ge` of x into x; return x."""
+        ...
+
+    def gt(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return whether x > y, element by element; shapes broadcast."""
+        ...
+
+    def gt_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `gt` of x into x; return x."""
+        ...
+
+    def heaviside(self, values: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return 0 where x is negative, 1 where it is positive, `values` where it is 0."""
+        ...
+
+    def heaviside_(self, values: TensorT) -> TensorT:
+        """Write `heaviside` of x into x; return x."""
+        ...
+
+    def histc(
+        self,
+        bins: builtins.int = 100,
+        min: builtins.float = 0,
+        max: builtins.float = 0,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return how many elements fall into each of `bins` equal parts of [min, max]."""
+        ...
+
+    def hsplit(
+        self, indices_or_sections: builtins.int | Sequence[builtins.int]
+    ) -> tuple[TensorT, ...]:
+        """Return views along the second dimension, or the only one; see `tensor_split`."""
+        ...
+
+    def hypot(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return sqrt(x^2 + y^2), without overflow on the way."""
+        ...
+
+    def hypot_(self, other: TensorT) -> TensorT:
+        """Write `hypot` of x into x; return x."""
         ...
 
     def index_add(
@@ -1626,8 +1211,9 @@ class TensorInterface(Generic[TensorT]):
         source: TensorT,
         *,
         alpha: builtins.float = 1,
+        out: TensorT | None = None,
     ) -> TensorT:
-        """Return x with alpha * source added at `index` along `dim`."""
+        """Return `input` with alpha * source[i] added at index[i] along `dim`."""
         ...
 
     def index_add_(
@@ -1641,8 +1227,15 @@ class TensorInterface(Generic[TensorT]):
         """Add alpha * source at `index` along `dim`, in place; return x."""
         ...
 
-    def index_copy(self, dim: builtins.int, index: TensorT, source: TensorT) -> TensorT:
-        """Return x with `source` written at `index` along `dim`."""
+    def index_copy(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        source: TensorT,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return `input` with source[i] written at index[i] along `dim`."""
         ...
 
     def index_copy_(
@@ -1652,130 +1245,309 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def index_fill(self, dim: builtins.int, index: TensorT, value: Any) -> TensorT:
-        """Return x with a number at `index` along `dim`."""
+        """Return `input` with the number `value` at `index` along `dim`."""
         ...
 
     def index_fill_(self, dim: builtins.int, index: TensorT, value: Any) -> TensorT:
-        """Write a number at `index` along `dim`, in place; return x."""
+        """Write `index_fill` of x into x; return x."""
         ...
 
-    def masked_fill(self, mask: TensorT, value: Any) -> TensorT:
-        """Return x with a number where `mask` holds."""
-        ...
-
-    def masked_fill_(self, mask: TensorT, value: Any) -> TensorT:
-        """Write a number where `mask` holds, in place; return x."""
-        ...
-
-    def masked_scatter(self, mask: TensorT, source: TensorT) -> TensorT:
-        """Return x with the elements of `source`, in order, where `mask` holds."""
-        ...
-
-    def masked_scatter_(self, mask: TensorT, source: TensorT) -> TensorT:
-        """Write the elements of `source` where `mask` holds, in place; return x."""
-        ...
-
-    def scatter(
+    def index_put(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        src: Any = None,
-        *,
-        value: Any = None,
-        reduce: str | None = None,
+        indices: Sequence[TensorT | None],
+        values: TensorT,
+        accumulate: builtins.bool = False,
     ) -> TensorT:
-        """Return x with `src` written where `index` says along `dim`."""
+        """Return `input` with ``input[indices] = values``, or added with `accumulate`."""
         ...
 
-    def scatter_(
+    def index_put_(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        src: Any = None,
+        indices: Sequence[TensorT | None],
+        values: TensorT,
+        accumulate: builtins.bool = False,
+    ) -> TensorT:
+        """Write `index_put` of x into x; return x."""
+        ...
+
+    def index_select(
+        self, dim: builtins.int, index: TensorT, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return the slices of `input` along `dim` that the 1-d `index` names."""
+        ...
+
+    def inner(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the sums of products over the last dimension of both."""
+        ...
+
+    def int(self) -> TensorT:
+        """Return x as int32."""
+        ...
+
+    def inverse(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the inverse of each matrix; see `linalg.inv`."""
+        ...
+
+    def is_complex(self) -> builtins.bool:
+        """Return False: there are no complex dtypes."""
+        ...
+
+    is_cpu: builtins.bool
+
+    is_cuda: builtins.bool
+
+    def is_inference(self) -> builtins.bool:
+        """Return False: tensors made under `inference_mode` are like all others."""
+        ...
+
+    is_meta: builtins.bool
+
+    is_mps: builtins.bool
+
+    is_nested: builtins.bool
+
+    def is_nonzero(self) -> builtins.bool:
+        """Return whether the one element is not 0."""
+        ...
+
+    def is_pinned(self) -> builtins.bool:
+        """Return False: memory is pinned for copies to devices."""
+        ...
+
+    is_quantized: builtins.bool
+
+    def is_same_size(self, other: TensorT) -> builtins.bool:
+        """Return whether two tensors have one shape."""
+        ...
+
+    def is_shared(self) -> builtins.bool:
+        """Return False: processes share memory through data loaders alone."""
+        ...
+
+    def is_signed(self) -> builtins.bool:
+        """Return whether the dtype has negative values."""
+        ...
+
+    is_sparse: builtins.bool
+
+    is_xpu: builtins.bool
+
+    def isclose(
+        self,
+        other: TensorT,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> TensorT:
+        """Return whether abs(input - other) <= atol + rtol abs(other), for each element."""
+        ...
+
+    def isfinite(self) -> TensorT:
+        """Return whether x is neither infinite nor NaN, element by element."""
+        ...
+
+    def isinf(self) -> TensorT:
+        """Return whether x is infinite, element by element."""
+        ...
+
+    def isnan(self) -> TensorT:
+        """Return whether x is NaN, element by element."""
+        ...
+
+    def isneginf(self, *, out: TensorT | None = None) -> TensorT:
+        """Return whether x is -infinity, element by element."""
+        ...
+
+    def isposinf(self, *, out: TensorT | None = None) -> TensorT:
+        """Return whether x is infinity, element by element."""
+        ...
+
+    def kron(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the Kronecker product: each element of x times all of y."""
+        ...
+
+    def kthvalue(
+        self,
+        k: builtins.int,
+        dim: builtins.int = -1,
+        keepdim: builtins.bool = False,
         *,
-        value: Any = None,
-        reduce: str | None = None,
+        out: Any = None,
+    ) -> Any:
+        """Return the (values, indices) of the `k`-th smallest along `dim`, from 1 on."""
+        ...
+
+    def le(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Write `src` where `index` says along `dim`, in place; return x."""
+        """Return whether x <= y, element by element; shapes broadcast."""
         ...
 
-    def scatter_add(self, dim: builtins.int, index: TensorT, src: TensorT) -> TensorT:
-        """Return x with `src` added where `index` says along `dim`."""
+    def le_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `le` of x into x; return x."""
         ...
 
-    def scatter_add_(self, dim: builtins.int, index: TensorT, src: TensorT) -> TensorT:
-        """Add `src` where `index` says along `dim`, in place; return x."""
-        ...
-
-    def squeeze_(self, dim: Any = None) -> TensorT:
-        """Take dimensions of size 1 away, in place; return x."""
-        ...
-
-    def unsqueeze_(self, dim: builtins.int) -> TensorT:
-        """Insert a dimension of size 1, in place; return x."""
-        ...
-
-    def transpose_(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
-        """Exchange two dimensions, in place; return x."""
-        ...
-
-    def swapaxes_(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
-        """Exchange two dimensions, in place; return x."""
-        ...
-
-    def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
-        """Exchange two dimensions, in place; return x."""
-        ...
-
-    def t_(self) -> TensorT:
-        """Transpose a matrix, in place; return x."""
-        ...
-
-    def flatten(
-        self, start_dim: builtins.int = 0, end_dim: builtins.int = -1
+    def lerp(
+        self,
+        end: TensorT,
+        weight: TensorT | builtins.float,
+        *,
+        out: TensorT | None = None,
     ) -> TensorT:
-        """Return x with dimensions merged."""
+        """Return input + weight * (end - input): on the way from `input` to `end`."""
         ...
 
-    def squeeze(self, dim: Any = None) -> TensorT:
-        """Return x without dimensions of size 1."""
+    def lerp_(self, end: TensorT, weight: TensorT | builtins.float) -> TensorT:
+        """Write `lerp` of x into x; return x."""
         ...
 
-    def unsqueeze(self, dim: builtins.int) -> TensorT:
-        """Return x with a dimension of size 1 inserted."""
+    def less(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return whether x < y, element by element; shapes broadcast."""
         ...
 
-    def transpose(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
-        """Return x with two dimensions exchanged: a view."""
+    def less_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `lt` of x into x; return x."""
         ...
 
-    def t(self) -> TensorT:
-        """Return the transpose of a matrix."""
+    def less_equal(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return whether x <= y, element by element; shapes broadcast."""
         ...
 
-    def clone(self, *, memory_format: Any = None) -> TensorT:
-        """Return a copy with the same history, in the same layout if none is named."""
+    def less_equal_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `le` of x into x; return x."""
         ...
 
-    def reshape(self, *sizes: Any) -> TensorT:
-        """Return x in another shape; one size may be -1."""
+    def log(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the natural logarithm, element by element."""
         ...
 
-    def view(self, *sizes: Any) -> TensorT:
-        """Return x in another shape, sharing its memory."""
+    def log10(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the logarithm to base 10, element by element."""
         ...
 
-    def permute(self, *sizes: Any) -> TensorT:
-        """Return x with its dimensions in another order: a view."""
+    def log10_(self) -> TensorT:
+        """Write `log10` of x into x; return x."""
         ...
 
-    def expand(self, *sizes: Any) -> TensorT:
-        """Return x repeated to a larger shape, without a copy."""
+    def log1p(self, *, out: TensorT | None = None) -> TensorT:
+        """Return log(1 + x), precise near 0, element by element."""
+        ...
+
+    def log1p_(self) -> TensorT:
+        """Write `log1p` of x into x; return x."""
+        ...
+
+    def log2(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the logarithm to base 2, element by element."""
+        ...
+
+    def log2_(self) -> TensorT:
+        """Write `log2` of x into x; return x."""
+        ...
+
+    def log_(self) -> TensorT:
+        """Write `log` of x into x; return x."""
+        ...
+
+    def log_softmax(
+        self,
+        dim: builtins.int | None = None,
+        dtype: DType | None = None,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return x_i - log(sum_j exp(x_j)) along `dim`, which must be given."""
+        ...
+
+    def logaddexp(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return log(e^x + e^y), the larger one taken out."""
+        ...
+
+    def logaddexp2(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return log2(2^x + 2^y), the larger one taken out."""
+        ...
+
+    def logcumsumexp(self, dim: builtins.int, *, out: TensorT | None = None) -> TensorT:
+        """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, the larger one taken out."""
+        ...
+
+    def logdet(self) -> TensorT:
+        """Return log(det) of each matrix: NaN where the determinant is negative."""
+        ...
+
+    def logical_and(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return whether both are non-zero, element by element."""
+        ...
+
+    def logical_and_(self, other: TensorT) -> TensorT:
+        """Write `logical_and` of x into x; return x."""
+        ...
+
+    def logical_not(self, *, out: TensorT | None = None) -> TensorT:
+        """Return whether x is zero, element by element."""
+        ...
+
+    def logical_not_(self) -> TensorT:
+        """Write `logical_not` of x into x; return x."""
+        ...
+
+    def logical_or(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return whether either is non-zero, element by element."""
+        ...
+
+    def logical_or_(self, other: TensorT) -> TensorT:
+        """Write `logical_or` of x into x; return x."""
+        ...
+
+    def logical_xor(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return whether exactly one is non-zero, element by element."""
+        ...
+
+    def logical_xor_(self, other: TensorT) -> TensorT:
+        """Write `logical_xor` of x into x; return x."""
+        ...
+
+    def logit(
+        self, eps: builtins.float | None = None, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return log(x / (1 - x)), what sigmoid turns back; x is limited to [eps, 1 - eps]."""
+        ...
+
+    def logit_(self, eps: builtins.float | None = None) -> TensorT:
+        """Write `logit` of x into x; return x."""
+        ...
+
+    def logsumexp(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return log(sum(exp(input))) over `dim`, shifted by the maximum."""
+        ...
+
+    def long(self) -> TensorT:
+        """Return x as int64."""
+        ...
+
+    def lt(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return whether x < y, element by element; shapes broadcast."""
+        ...
+
+    def lt_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `lt` of x into x; return x."""
         ...
 
     @property
-    def T(self) -> TensorT:
-        """The dimensions in reverse order: a view."""
+    def mH(self) -> TensorT:
+        """The last two dimensions exchanged, the numbers being real: a view."""
         ...
 
     @property
@@ -1783,189 +1555,175 @@ class TensorInterface(Generic[TensorT]):
         """The last two dimensions exchanged: a view."""
         ...
 
-    def contiguous(self, memory_format: Any = contiguous_format) -> TensorT:
-        """Return x itself if its elements lie in this order, row-major, else a copy."""
+    def masked_fill(self, mask: TensorT, value: Any) -> TensorT:
+        """Return `input` with the number `value` where `mask` holds; shapes broadcast."""
         ...
 
-    def to(
+    def masked_fill_(self, mask: TensorT, value: Any) -> TensorT:
+        """Write a number where `mask` holds."""
+        ...
+
+    def masked_scatter(self, mask: TensorT, source: TensorT) -> TensorT:
+        """Return `input` with the elements of `source`, in order, where `mask` holds."""
+        ...
+
+    def masked_scatter_(self, mask: TensorT, source: TensorT) -> TensorT:
+        """Write `masked_scatter` of x into x; return x."""
+        ...
+
+    def masked_select(self, mask: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the elements at which `mask` holds, as a 1-d tensor."""
+        ...
+
+    def matmul(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the matrix product; leading dimensions are batches and broadcast."""
+        ...
+
+    def matrix_power(self, n: builtins.int, *, out: TensorT | None = None) -> TensorT:
+        """Return A @ A @ ... of `n` factors; of the inverse where `n` is negative."""
+        ...
+
+    def max(
         self,
-        *args: Any,
-        dtype: DType | None = None,
-        copy: builtins.bool = False,
-        device: str | Device | None = None,
-        non_blocking: builtins.bool = False,
-        memory_format: Any = None,
+        dim: builtins.int | TensorT | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | builtins.tuple[TensorT, TensorT] | None = None,
+    ) -> Any:
+        """Return the largest element; with `dim`, (values, indices) along it."""
+        ...
+
+    def maximum(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return x with another dtype or on another device, itself if nothing changes."""
+        """Return the larger of x and y, element by element; shapes broadcast."""
         ...
 
-    def cpu(self, memory_format: Any = None) -> TensorT:
-        """Return x itself: it lives on the CPU."""
-        ...
-
-    def type_as(self, other: TensorT) -> TensorT:
-        """Return x with the dtype of `other`."""
-        ...
-
-    def float(self) -> TensorT:
-        """Return x as float32."""
-        ...
-
-    def double(self) -> TensorT:
-        """Return x as float64."""
-        ...
-
-    def int(self) -> TensorT:
-        """Return x as int32."""
-        ...
-
-    def long(self) -> TensorT:
-        """Return x as int64."""
-        ...
-
-    def bool(self) -> TensorT:
-        """Return x as booleans."""
-        ...
-
-    def asinh(self) -> TensorT:
-        """Return the number whose hyperbolic sine is x, element by element."""
-        ...
-
-    def asinh_(self) -> TensorT:
-        """Take `asinh` of every element, in place; return x."""
-        ...
-
-    def acosh(self) -> TensorT:
-        """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1."""
-        ...
-
-    def acosh_(self) -> TensorT:
-        """Take `acosh` of every element, in place; return x."""
-        ...
-
-    def atanh(self) -> TensorT:
-        """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1."""
-        ...
-
-    def atanh_(self) -> TensorT:
-        """Take `atanh` of every element, in place; return x."""
-        ...
-
-    def logit(self, eps: builtins.float | None = None) -> TensorT:
-        """Return what `ac.logit` makes of x."""
-        ...
-
-    def logit_(self, eps: builtins.float | None = None) -> TensorT:
-        """Take `logit` of every element, in place; return x."""
-        ...
-
-    def xlogy(self, other: Any) -> TensorT:
-        """Return x log(y), which is 0 where x is 0 (and NaN where y is)."""
-        ...
-
-    def xlogy_(self, other: Any) -> TensorT:
-        """Take `xlogy` of every element, in place; return x."""
-        ...
-
-    def logaddexp(self, other: TensorT) -> TensorT:
-        """Return log(e^x + e^y), the larger one taken out."""
-        ...
-
-    def logaddexp2(self, other: TensorT) -> TensorT:
-        """Return log2(2^x + 2^y), the larger one taken out."""
-        ...
-
-    def hypot(self, other: TensorT) -> TensorT:
-        """Return sqrt(x^2 + y^2), without overflow on the way."""
-        ...
-
-    def hypot_(self, other: TensorT) -> TensorT:
-        """Take `hypot` of every element, in place; return x."""
-        ...
-
-    def fmax(self, other: TensorT) -> TensorT:
-        """Return the larger of x and y; of a number and NaN, the number."""
-        ...
-
-    def fmin(self, other: TensorT) -> TensorT:
-        """Return the smaller of x and y; of a number and NaN, the number."""
-        ...
-
-    def float_power(self, exponent: Any) -> TensorT:
-        """Return x to the power y, in float64."""
-        ...
-
-    def float_power_(self, exponent: Any) -> TensorT:
-        """Take `float_power` of every element, in place; return x."""
-        ...
-
-    def signbit(self) -> TensorT:
-        """Return whether x is negative; -0.0 is, too."""
-        ...
-
-    def copysign(self, other: Any) -> TensorT:
-        """Return the size of x with the sign of y."""
-        ...
-
-    def copysign_(self, other: Any) -> TensorT:
-        """Take `copysign` of every element, in place; return x."""
-        ...
-
-    def heaviside(self, values: TensorT) -> TensorT:
-        """Return what `ac.heaviside` makes of x."""
-        ...
-
-    def heaviside_(self, values: TensorT) -> TensorT:
-        """Take `heaviside` of every element, in place; return x."""
-        ...
-
-    def isposinf(self) -> TensorT:
-        """Return whether x is infinity, element by element."""
-        ...
-
-    def isneginf(self) -> TensorT:
-        """Return whether x is -infinity, element by element."""
-        ...
-
-    def deg2rad(self) -> TensorT:
-        """Return angles given in degrees in radians."""
-        ...
-
-    def deg2rad_(self) -> TensorT:
-        """Take `deg2rad` of every element, in place; return x."""
-        ...
-
-    def rad2deg(self) -> TensorT:
-        """Return angles given in radians in degrees."""
-        ...
-
-    def rad2deg_(self) -> TensorT:
-        """Take `rad2deg` of every element, in place; return x."""
-        ...
-
-    def sinc(self) -> TensorT:
-        """Return sin(pi x) / (pi x), which is 1 at 0."""
-        ...
-
-    def sinc_(self) -> TensorT:
-        """Take `sinc` of every element, in place; return x."""
-        ...
-
-    def kthvalue(
-        self, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
-    ) -> tuple[TensorT, TensorT]:
-        """Return what `ac.kthvalue` makes of x."""
-        ...
-
-    def quantile(
+    def mean(
         self,
-        q: Any,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: DType | None = None,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return the mean over `dim` (all dimensions by default)."""
+        ...
+
+    def median(
+        self,
         dim: builtins.int | None = None,
         keepdim: builtins.bool = False,
         *,
-        interpolation: str = "linear",
+        out: TensorT | builtins.tuple[TensorT, TensorT] | None = None,
+    ) -> Any:
+        """Return the median, the lower of two; with `dim`, (values, indices) along it."""
+        ...
+
+    def min(
+        self,
+        dim: builtins.int | TensorT | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | builtins.tuple[TensorT, TensorT] | None = None,
+    ) -> Any:
+        """Return the smallest element; with `dim`, (values, indices) along it."""
+        ...
+
+    def minimum(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return what a share `q` of the elements along `dim` lies below."""
+        """Return the smaller of x and y, element by element; shapes broadcast."""
+        ...
+
+    def mm(self, mat2: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the product of two matrices."""
+        ...
+
+    def moveaxis(
+        self,
+        source: builtins.int | Sequence[builtins.int],
+        destination: builtins.int | Sequence[builtins.int],
+    ) -> TensorT:
+        """Return `input` with dimensions moved, the others in their order: a view."""
+        ...
+
+    def movedim(
+        self,
+        source: builtins.int | Sequence[builtins.int],
+        destination: builtins.int | Sequence[builtins.int],
+    ) -> TensorT:
+        """Return `input` with dimensions moved, the others in their order: a view."""
+        ...
+
+    def msort(self, *, out: TensorT | None = None) -> TensorT:
+        """Return `input` sorted along its first dimension."""
+        ...
+
+    def mul(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return x * y, element by element; shapes broadcast."""
+        ...
+
+    def mul_(self, other: Any) -> TensorT:
+        """Write `mul` of x into x; return x."""
+        ...
+
+    def multinomial(
+        self,
+        num_samples: builtins.int,
+        replacement: builtins.bool = False,
+        *,
+        generator: Generator | None = None,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return indices drawn with probabilities in proportion to `input`."""
+        ...
+
+    def multiply(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return x * y, element by element; shapes broadcast."""
+        ...
+
+    def multiply_(self, other: Any) -> TensorT:
+        """Write `mul` of x into x; return x."""
+        ...
+
+    def mv(self, vec: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the product of a matrix and a vector."""
+        ...
+
+    def nan_to_num(
+        self,
+        nan: builtins.float | None = 0.0,
+        posinf: builtins.float | None = None,
+        neginf: builtins.float | None = None,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return x with NaN, infinity and -infinity replaced."""
+        ...
+
+    def nan_to_num_(
+        self,
+        nan: builtins.float | None = 0.0,
+        posinf: builtins.float | None = None,
+        neginf: builtins.float | None = None,
+    ) -> TensorT:
+        """Write `nan_to_num` of x into x; return x."""
+        ...
+
+    def nanmean(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: DType | None = None,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return the mean over `dim` of what is not NaN."""
         ...
 
     def nanquantile(
@@ -1974,84 +1732,188 @@ class TensorInterface(Generic[TensorT]):
         dim: builtins.int | None = None,
         keepdim: builtins.bool = False,
         *,
-        interpolation: str = "linear",
+        interpolation: builtins.str = "linear",
+        out: TensorT | None = None,
     ) -> TensorT:
         """Return the `quantile` of what is not NaN."""
         ...
 
-    def cummax(self, dim: builtins.int) -> tuple[TensorT, TensorT]:
-        """Return the (values, indices) of the largest up to each place along `dim`."""
-        ...
-
-    def cummin(self, dim: builtins.int) -> tuple[TensorT, TensorT]:
-        """Return the (values, indices) of the smallest up to each place along `dim`."""
-        ...
-
-    def logcumsumexp(self, dim: builtins.int) -> TensorT:
-        """Return what `ac.logcumsumexp` makes of x."""
-        ...
-
-    def diff(
+    def nansum(
         self,
-        n: builtins.int = 1,
-        dim: builtins.int = -1,
-        prepend: TensorT | None = None,
-        append: TensorT | None = None,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: DType | None = None,
+        out: TensorT | None = None,
     ) -> TensorT:
-        """Return x_{i+1} - x_i along `dim`, `n` times."""
+        """Return the sum over `dim` with NaN counted as 0."""
         ...
 
-    def dist(self, other: TensorT, p: builtins.float = 2) -> TensorT:
-        """Return the `p`-norm of the difference of two tensors."""
-        ...
-
-    def argwhere(self) -> TensorT:
-        """Return the positions of what is not zero, [n, ndim]: `nonzero`."""
-        ...
-
-    def bincount(
-        self, weights: TensorT | None = None, minlength: builtins.int = 0
+    def narrow(
+        self, dim: builtins.int, start: builtins.int | TensorT, length: builtins.int
     ) -> TensorT:
-        """Return how often each integer from 0 on occurs, or the sum of its weights."""
+        """Return `length` slices along `dim` from number `start` on: a view."""
         ...
 
-    def histc(
-        self, bins: builtins.int = 100, min: builtins.float = 0, max: builtins.float = 0
+    def ndimension(self) -> builtins.int:
+        """Return the number of dimensions."""
+        ...
+
+    def ne(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
-        """Return what `ac.histc` makes of x."""
+        """Return whether x != y, element by element; shapes broadcast."""
         ...
 
-    def unique_consecutive(
+    def ne_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `ne` of x into x; return x."""
+        ...
+
+    def neg(self, *, out: TensorT | None = None) -> TensorT:
+        """Return -x, element by element."""
+        ...
+
+    def neg_(self) -> TensorT:
+        """Write `neg` of x into x; return x."""
+        ...
+
+    def negative(self, *, out: TensorT | None = None) -> TensorT:
+        """Return -x, element by element."""
+        ...
+
+    def negative_(self) -> TensorT:
+        """Write `neg` of x into x; return x."""
+        ...
+
+    def nelement(self) -> builtins.int:
+        """Return the number of elements."""
+        ...
+
+    def new_empty(
         self,
-        return_inverse: builtins.bool = False,
-        return_counts: builtins.bool = False,
+        *sizes: Any,
+        size: Any = None,
+        dtype: DType | None = None,
+        device: builtins.str | Device | None = None,
+        requires_grad: builtins.bool = False,
+    ) -> TensorT:
+        """Return a tensor of the dtype of x, its values undefined."""
+        ...
+
+    def new_full(
+        self,
+        size: Any,
+        fill_value: Any,
+        *,
+        dtype: DType | None = None,
+        device: builtins.str | Device | None = None,
+        requires_grad: builtins.bool = False,
+    ) -> TensorT:
+        """Return a tensor of the dtype of x, filled with one number."""
+        ...
+
+    def new_ones(
+        self,
+        *sizes: Any,
+        size: Any = None,
+        dtype: DType | None = None,
+        device: builtins.str | Device | None = None,
+        requires_grad: builtins.bool = False,
+    ) -> TensorT:
+        """Return ones of the dtype of x."""
+        ...
+
+    def new_tensor(
+        self,
+        data: Any,
+        *,
+        dtype: DType | None = None,
+        device: builtins.str | Device | None = None,
+        requires_grad: builtins.bool = False,
+    ) -> TensorT:
+        """Return a copy of numbers, lists or an array, of the dtype of x."""
+        ...
+
+    def new_zeros(
+        self,
+        *sizes: Any,
+        size: Any = None,
+        dtype: DType | None = None,
+        device: builtins.str | Device | None = None,
+        requires_grad: builtins.bool = False,
+    ) -> TensorT:
+        """Return zeros of the dtype of x."""
+        ...
+
+    def nonzero(
+        self, *, as_tuple: builtins.bool = False, out: TensorT | None = None
+    ) -> TensorT | builtins.tuple[TensorT, ...]:
+        """Return the positions of what is not zero, [n, ndim], in row-major order."""
+        ...
+
+    def norm(
+        self,
+        p: builtins.float | builtins.str | None = "fro",
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        dtype: DType | None = None,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return (sum abs(x_i)^p)^(1 / p) over `dim`; "fro" is 2."""
+        ...
+
+    def normal_(
+        self, mean: Any = 0.0, std: Any = 1.0, *, generator: Any = None
+    ) -> TensorT:
+        """Draw every element from a normal distribution."""
+        ...
+
+    def not_equal(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return whether x != y, element by element; shapes broadcast."""
+        ...
+
+    def not_equal_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `ne` of x into x; return x."""
+        ...
+
+    def outer(self, vec2: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return x_i y_j of two vectors, as a matrix."""
+        ...
+
+    def permute(self, *sizes: Any) -> TensorT:
+        """Return a view with the dimensions in another order."""
+        ...
+
+    def pin_memory(self) -> TensorT:
+        """Return x itself: no device copies from it."""
+        ...
+
+    def positive(self) -> TensorT:
+        """Return `input` itself; of booleans, an error."""
+        ...
+
+    def pow(
+        self, exponent: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return x to the power y, element by element; shapes broadcast."""
+        ...
+
+    def pow_(self, exponent: TensorT | builtins.float) -> TensorT:
+        """Write `pow` of x into x; return x."""
+        ...
+
+    def prod(
+        self,
         dim: builtins.int | None = None,
-    ) -> TensorT | tuple[TensorT, ...]:
-        """Return the elements without those that repeat the one before."""
-        ...
-
-    def vdot(self, other: TensorT) -> TensorT:
-        """Return the sum of x_i y_i of two vectors; the numbers are real."""
-        ...
-
-    def cross(self, other: TensorT, dim: builtins.int | None = None) -> TensorT:
-        """Return the vector products of 3-vectors along `dim`."""
-        ...
-
-    def kron(self, other: TensorT) -> TensorT:
-        """Return the Kronecker product: each element of x times all of y."""
-        ...
-
-    def diagflat(self, offset: builtins.int = 0) -> TensorT:
-        """Return what `ac.diagflat` makes of x."""
-        ...
-
-    def rot90(self, k: builtins.int = 1, dims: Any = (0, 1)) -> TensorT:
-        """Return what `ac.rot90` makes of x."""
-        ...
-
-    def take(self, index: TensorT) -> TensorT:
-        """Return the elements at places of the flattened `input`, shaped as `index`."""
+        keepdim: builtins.bool = False,
+        *,
+        dtype: DType | None = None,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return the product over `dim` (all dimensions by default)."""
         ...
 
     def put(
@@ -2063,53 +1925,584 @@ class TensorInterface(Generic[TensorT]):
     def put_(
         self, index: TensorT, source: TensorT, accumulate: builtins.bool = False
     ) -> TensorT:
-        """Take `put` of every element, in place; return x."""
+        """Write `put` of x into x; return x."""
         ...
 
-    def add_(self, other: Any, *, alpha: Any = 1) -> TensorT:
-        """Add `other`, in place; return x."""
+    def quantile(
+        self,
+        q: Any,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        interpolation: builtins.str = "linear",
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return what a share `q` of the elements along `dim` lies below."""
+        ...
+
+    def rad2deg(self, *, out: TensorT | None = None) -> TensorT:
+        """Return angles given in radians in degrees."""
+        ...
+
+    def rad2deg_(self) -> TensorT:
+        """Write `rad2deg` of x into x; return x."""
+        ...
+
+    def random_(
+        self,
+        low: builtins.int = 0,
+        high: builtins.int | None = None,
+        *,
+        generator: Generator | None = None,
+    ) -> TensorT:
+        """Draw integers; by default up to what the dtype holds exactly."""
+        ...
+
+    def ravel(self) -> TensorT:
+        """Return `input` with one dimension."""
+        ...
+
+    def reciprocal(self, *, out: TensorT | None = None) -> TensorT:
+        """Return 1 / x, element by element."""
+        ...
+
+    def reciprocal_(self) -> TensorT:
+        """Write `reciprocal` of x into x; return x."""
+        ...
+
+    def relu(self, *, out: TensorT | None = None) -> TensorT:
+        """Return max(x, 0), element by element."""
+        ...
+
+    def relu_(self) -> TensorT:
+        """Write `relu` of x into x; return x."""
+        ...
+
+    def remainder(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return x - y floor(x / y), which has the sign of y, element by element; shapes broadcast."""
+        ...
+
+    def remainder_(self, other: Any) -> TensorT:
+        """Write `remainder` of x into x; return x."""
+        ...
+
+    def repeat(self, *repeats: Any) -> TensorT:
+        """Return copies of `input` side by side: repeats[i] along dimension i."""
+        ...
+
+    def repeat_interleave(
+        self,
+        repeats: builtins.int | TensorT | None = None,
+        dim: builtins.int | None = None,
+        *,
+        output_size: builtins.int | None = None,
+    ) -> TensorT:
+        """Return each element repeated, one behind the other."""
+        ...
+
+    def reshape(self, *sizes: Any) -> TensorT:
+        """Return x in another shape; one size may be -1."""
+        ...
+
+    def reshape_as(self, other: TensorT) -> TensorT:
+        """Return `input` in the shape of `other`."""
+        ...
+
+    def roll(
+        self,
+        shifts: builtins.int | Sequence[builtins.int] | None,
+        dims: builtins.int | Sequence[builtins.int] | None = None,
+    ) -> TensorT:
+        """Return `input` shifted along dimensions; what leaves comes in at the other end."""
+        ...
+
+    def rot90(
+        self, k: builtins.int = 1, dims: Sequence[builtins.int] = (0, 1)
+    ) -> TensorT:
+        """Return `input` turned `k` times by 90 degrees, from dims[0] towards dims[1]."""
+        ...
+
+    def round(
+        self, *, decimals: builtins.int = 0, out: TensorT | None = None
+    ) -> TensorT:
+        """Return `input` rounded to the nearest, ties to even, at a number of digits."""
+        ...
+
+    def round_(self, *, decimals: builtins.int = 0) -> TensorT:
+        """Write `round` of x into x; return x."""
+        ...
+
+    def rsqrt(self, *, out: TensorT | None = None) -> TensorT:
+        """Return 1 / sqrt(x), element by element."""
+        ...
+
+    def rsqrt_(self) -> TensorT:
+        """Write `rsqrt` of x into x; return x."""
+        ...
+
+    def scatter(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        src: Any = None,
+        *,
+        value: Any = None,
+        reduce: builtins.str | None = None,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return `input` with `src` written where `index` says along `dim`."""
+        ...
+
+    def scatter_(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        src: Any = None,
+        *,
+        value: Any = None,
+        reduce: builtins.str | None = None,
+    ) -> TensorT:
+        """Write `src`, or the number `value`, where `index` says, in place; return x."""
+        ...
+
+    def scatter_add(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        src: TensorT,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return `input` with `src` added where `index` says along `dim`."""
+        ...
+
+    def scatter_add_(self, dim: builtins.int, index: TensorT, src: TensorT) -> TensorT:
+        """Add `src` where `index` says along `dim`, in place; return x."""
+        ...
+
+    def select(self, dim: builtins.int, index: builtins.int) -> TensorT:
+        """Return the slice number `index` along `dim`, without that dimension: a view."""
+        ...
+
+    def sgn(self, *, out: TensorT | None = None) -> TensorT:
+        """Return 1, 0 or -1 as x is positive, 0 or negative, element by element."""
+        ...
+
+    def sgn_(self) -> TensorT:
+        """Write `sign` of x into x; return x."""
+        ...
+
+    def share_memory_(self) -> TensorT:
+        """Return x itself."""
+        ...
+
+    def short(self) -> TensorT:
+        """Return x as int16."""
+        ...
+
+    def sigmoid(self, *, out: TensorT | None = None) -> TensorT:
+        """Return 1 / (1 + e^-x), element by element."""
+        ...
+
+    def sigmoid_(self) -> TensorT:
+        """Write `sigmoid` of x into x; return x."""
+        ...
+
+    def sign(self, *, out: TensorT | None = None) -> TensorT:
+        """Return 1, 0 or -1 as x is positive, 0 or negative, element by element."""
+        ...
+
+    def sign_(self) -> TensorT:
+        """Write `sign` of x into x; return x."""
+        ...
+
+    def signbit(self, *, out: TensorT | None = None) -> TensorT:
+        """Return whether x is negative; -0.0 is, too."""
+        ...
+
+    def sin(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the sine, element by element."""
+        ...
+
+    def sin_(self) -> TensorT:
+        """Write `sin` of x into x; return x."""
+        ...
+
+    def sinc(self, *, out: TensorT | None = None) -> TensorT:
+        """Return sin(pi x) / (pi x), which is 1 at 0."""
+        ...
+
+    def sinc_(self) -> TensorT:
+        """Write `sinc` of x into x; return x."""
+        ...
+
+    def sinh(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the hyperbolic sine, element by element."""
+        ...
+
+    def sinh_(self) -> TensorT:
+        """Write `sinh` of x into x; return x."""
+        ...
+
+    def slogdet(self) -> Any:
+        """Return the sign of the determinant and the log of its size: 0 and -inf at 0."""
+        ...
+
+    def softmax(
+        self,
+        dim: builtins.int | None = None,
+        dtype: DType | None = None,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return exp(x_i) / sum_j exp(x_j) along `dim`, which must be given."""
+        ...
+
+    def sort(
+        self,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+        *,
+        stable: builtins.bool = False,
+        out: builtins.tuple[TensorT, TensorT] | None = None,
+    ) -> Any:
+        """Return (values, indices) in rising order along `dim`; always stable."""
+        ...
+
+    def split(
+        self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
+    ) -> builtins.tuple[TensorT, ...]:
+        """Return views along `dim`, of one size or of each size."""
+        ...
+
+    def split_with_sizes(
+        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[TensorT, ...]:
+        """Return views of the given sizes along `dim`, which must add up."""
+        ...
+
+    def sqrt(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the square root, element by element."""
+        ...
+
+    def sqrt_(self) -> TensorT:
+        """Write `sqrt` of x into x; return x."""
+        ...
+
+    def square(self, *, out: TensorT | None = None) -> TensorT:
+        """Return x * x, element by element."""
+        ...
+
+    def square_(self) -> TensorT:
+        """Write `square` of x into x; return x."""
+        ...
+
+    def squeeze(
+        self, dim: builtins.int | Sequence[builtins.int] | None = None
+    ) -> TensorT:
+        """Return `input` without its dimensions of size 1, or without those in `dim`."""
+        ...
+
+    def squeeze_(self, dim: Any = None) -> TensorT:
+        """Take dimensions of size 1 away, in place; return x."""
+        ...
+
+    def std(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        unbiased: builtins.bool | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        correction: builtins.float | None = None,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return the square root of `var`."""
+        ...
+
+    def storage_offset(self) -> builtins.int:
+        """Return how many elements of the base lie before the first one."""
+        ...
+
+    def sub(
+        self,
+        other: TensorT | builtins.float,
+        *,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return input - alpha * other."""
         ...
 
     def sub_(self, other: Any, *, alpha: Any = 1) -> TensorT:
-        """Subtract `other`, in place; return x."""
+        """Subtract alpha * other."""
         ...
 
-    def mul_(self, other: Any) -> TensorT:
-        """Multiply by `other`, in place; return x."""
+    def subtract(
+        self,
+        other: TensorT | builtins.float,
+        *,
+        alpha: builtins.float = 1,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return input - alpha * other."""
         ...
 
-    def div_(self, other: Any, *, rounding_mode: Any = None) -> TensorT:
-        """Divide by `other`, in place; return x."""
+    def subtract_(self, other: Any, *, alpha: Any = 1) -> TensorT:
+        """Subtract alpha * other."""
         ...
 
-    def copy_(self, src: Any, non_blocking: Any = False) -> TensorT:
-        """Take over the values of `src`, in place; return x."""
+    def sum(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: DType | None = None,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return the sum over `dim` (all dimensions by default)."""
         ...
 
-    def fill_(self, value: Any) -> TensorT:
-        """Set every element to `value`, in place; return x."""
+    def sum_to_size(self, *size: Any) -> TensorT:
+        """Return `input` summed over the dimensions in which `size` broadcasts to it."""
         ...
 
-    def zero_(self) -> TensorT:
-        """Set every element to 0, in place; return x."""
+    def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> TensorT:
+        """Return `input` with two dimensions exchanged: a view, as `transpose` gives it."""
         ...
 
-    def clamp_(self, min: Any = None, max: Any = None) -> TensorT:
-        """Limit to min and max, in place; return x."""
+    def swapaxes_(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
+        """Exchange two dimensions, in place; return x."""
+        ...
+
+    def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
+        """Return `input` with two dimensions exchanged: a view."""
+        ...
+
+    def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
+        """Exchange two dimensions, in place; return x."""
+        ...
+
+    def t(self) -> TensorT:
+        """Return the transpose of a matrix; vectors stay as they are."""
+        ...
+
+    def t_(self) -> TensorT:
+        """Transpose a matrix, in place; return x."""
+        ...
+
+    def take(self, index: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the elements at places of the flattened `input`, shaped as `index`."""
+        ...
+
+    def take_along_dim(
+        self,
+        indices: TensorT,
+        dim: builtins.int | None = None,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return the elements that `indices` names along `dim`; other sizes broadcast."""
+        ...
+
+    def tan(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the tangent, element by element."""
+        ...
+
+    def tan_(self) -> TensorT:
+        """Write `tan` of x into x; return x."""
+        ...
+
+    def tanh(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the hyperbolic tangent, element by element."""
+        ...
+
+    def tanh_(self) -> TensorT:
+        """Write `tanh` of x into x; return x."""
+        ...
+
+    def tensor_split(
+        self,
+        indices_or_sections: builtins.int | Sequence[builtins.int],
+        dim: builtins.int = 0,
+    ) -> tuple[TensorT, ...]:
+        """Return that many views along `dim`, or views cut before each index."""
+        ...
+
+    def tile(self, *sizes: Any, dims: Any = None) -> TensorT:
+        """Return copies side by side, as often as `sizes` say."""
+        ...
+
+    def to(
+        self,
+        *args: Any,
+        dtype: DType | None = None,
+        copy: builtins.bool = False,
+        device: builtins.str | Device | None = None,
+        non_blocking: builtins.bool = False,
+        memory_format: Any = None,
+    ) -> TensorT:
+        """Return `input` with another dtype, on another device, or in another layout."""
+        ...
+
+    def topk(
+        self,
+        k: builtins.int,
+        dim: builtins.int = -1,
+        largest: builtins.bool = True,
+        sorted: builtins.bool = True,
+        *,
+        out: builtins.tuple[TensorT, TensorT] | None = None,
+    ) -> Any:
+        """Return the (values, indices) of the `k` largest or smallest, in order."""
+        ...
+
+    def trace(self) -> TensorT:
+        """Return the sum of the diagonal of a matrix."""
+        ...
+
+    def transpose(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
+        """Return `input` with two dimensions exchanged: a view."""
+        ...
+
+    def transpose_(self, dim0: builtins.int, dim1: builtins.int) -> TensorT:
+        """Exchange two dimensions, in place; return x."""
+        ...
+
+    def tril(
+        self, diagonal: builtins.int = 0, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return `input` with zeros above a diagonal of its last two dimensions."""
+        ...
+
+    def tril_(self, diagonal: builtins.int = 0) -> TensorT:
+        """Write `tril` of x into x; return x."""
+        ...
+
+    def triu(
+        self, diagonal: builtins.int = 0, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return `input` with zeros below a diagonal of its last two dimensions."""
+        ...
+
+    def triu_(self, diagonal: builtins.int = 0) -> TensorT:
+        """Write `triu` of x into x; return x."""
+        ...
+
+    def true_divide(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return x / y, element by element; shapes broadcast."""
+        ...
+
+    def true_divide_(
+        self, other: Any, *, rounding_mode: builtins.str | None = None
+    ) -> TensorT:
+        """Divide by `other`."""
+        ...
+
+    def trunc(self, *, out: TensorT | None = None) -> TensorT:
+        """Return `input` rounded (trunc), element by element."""
+        ...
+
+    def trunc_(self) -> TensorT:
+        """Write `trunc` of x into x; return x."""
+        ...
+
+    def type(self, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
+        """Return x in another dtype, or, without one, the name of its own."""
+        ...
+
+    def type_as(self, other: TensorT) -> TensorT:
+        """Return `input` with the dtype of `other`."""
+        ...
+
+    def unbind(self, dim: builtins.int = 0) -> tuple[TensorT, ...]:
+        """Return a view of each slice along `dim`, without that dimension."""
+        ...
+
+    def unflatten(self, dim: builtins.int, sizes: Sequence[builtins.int]) -> TensorT:
+        """Return `input` with one dimension in several of `sizes`; one may be -1: a view."""
         ...
 
     def uniform_(
         self, low: Any = 0.0, high: Any = 1.0, *, generator: Any = None
     ) -> TensorT:
-        """Draw every element evenly from [low, high), in place; return x."""
+        """Draw every element evenly from [low, high)."""
         ...
 
-    def normal_(
-        self, mean: Any = 0.0, std: Any = 1.0, *, generator: Any = None
+    def unique(
+        self,
+        sorted: builtins.bool = True,
+        return_inverse: builtins.bool = False,
+        return_counts: builtins.bool = False,
+        dim: builtins.int | None = None,
+    ) -> TensorT | builtins.tuple[TensorT, ...]:
+        """Return the distinct elements, in rising order."""
+        ...
+
+    def unique_consecutive(
+        self,
+        return_inverse: builtins.bool = False,
+        return_counts: builtins.bool = False,
+        dim: builtins.int | None = None,
+    ) -> TensorT | builtins.tuple[TensorT, ...]:
+        """Return the elements without those that repeat the one before."""
+        ...
+
+    def unsqueeze(self, dim: builtins.int) -> TensorT:
+        """Return `input` with a dimension of size 1 inserted before `dim`."""
+        ...
+
+    def unsqueeze_(self, dim: builtins.int) -> TensorT:
+        """Insert a dimension of size 1, in place; return x."""
+        ...
+
+    def var(
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        unbiased: builtins.bool | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        correction: builtins.float | None = None,
+        out: TensorT | None = None,
     ) -> TensorT:
-        """Draw every element from a normal distribution, in place; return x."""
+        """Return sum((x - mean)^2) / (n - correction) over `dim`; correction is 1."""
         ...
 
-    def detach_(self) -> TensorT:
-        """Cut the history off, in place; return x."""
+    def vdot(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the sum of x_i y_i of two vectors; the numbers are real."""
+        ...
+
+    def view(self, *sizes: Any) -> TensorT:
+        """Return a view in another shape; an error where that needs a copy."""
+        ...
+
+    def view_as(self, other: TensorT) -> TensorT:
+        """Return `input` in the shape of `other`, sharing its memory."""
+        ...
+
+    def vsplit(
+        self, indices_or_sections: builtins.int | Sequence[builtins.int]
+    ) -> tuple[TensorT, ...]:
+        """Return views along the first of two dimensions or more; see `tensor_split`."""
+        ...
+
+    def where(self, condition: TensorT, other: TensorT | builtins.float) -> TensorT:
+        """Return x where `condition` holds, else `other`."""
+        ...
+
+    def xlogy(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return x log(y), which is 0 where x is 0 (and NaN where y is)."""
+        ...
+
+    def xlogy_(self, other: TensorT | builtins.float) -> TensorT:
+        """Write `xlogy` of x into x; return x."""
+        ...
+
+    def zero_(self) -> TensorT:
+        """Set every element to 0."""
         ...

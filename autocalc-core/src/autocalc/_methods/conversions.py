@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Methods that convert a tensor to another dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops import typed_tensors as typed
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import Device
+from autocalc.errors import ArgumentError
+
+
+class Conversions:
+    """Other dtypes and devices."""
+
+    __slots__ = ()
+
+    def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+        """Return x itself: it lives on the CPU."""
+        return self
+
+    def cuda(
+        self: Tensor,
+        device: int | str | Device | None = None,
+        non_blocking: bool = False,
+    ) -> Tensor:
+        """Raise: there is no CUDA device.
+
+        Raises
+        ------
+        ArgumentError
+            Always.
+        """
+        message = (
+            "cuda: there is no CUDA device; AutoCalc runs on 'cpu'. Ask "
+            "ac.cuda.is_available() first, or leave .cuda() out."
+        )
+        raise ArgumentError(message)
+
+    def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """Return x in another dtype, or, without one, the name of its own.
+
+        Takes a dtype, ``ac.FloatTensor`` and its like, or their names.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> ac.ones(1).type()
+        'autocalc.FloatTensor'
+        >>> ac.ones(1).type(ac.LongTensor)
+        tensor([1])
+        """
+        if dtype is None:
+            return typed.name_of(self.dtype)
+        return self.to(typed.dtype_named(dtype))
+
+    def float(self: Tensor) -> Tensor:
+        """Return x as float32."""
+        return self.to(dtypes.float32)
+
+    def double(self: Tensor) -> Tensor:
+        """Return x as float64."""
+        return self.to(dtypes.float64)
+
+    def int(self: Tensor) -> Tensor:
+        """Return x as int32."""
+        return self.to(dtypes.int32)
+
+    def long(self: Tensor) -> Tensor:
+        """Return x as int64."""
+        return self.to(dtypes.int64)
+
+    def short(self: Tensor) -> Tensor:
+        """Return x as int16."""
+        return self.to(typed.ShortTensor.dtype)
+
+    def char(self: Tensor) -> Tensor:
+        """Return x as int8."""
+        return self.to(typed.CharTensor.dtype)
+
+    def byte(self: Tensor) -> Tensor:
+        """Return x as uint8."""
+        return self.to(typed.ByteTensor.dtype)
+
+    def bool(self: Tensor) -> Tensor:
+        """Return x as booleans."""
+        return self.to(dtypes.bool_)

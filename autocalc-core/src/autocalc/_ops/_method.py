@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""The methods of `Tensor`, declared beside the operators that they are.
+
+::
+
+    @method("clamp_min", inplace="clamp_min_")
+    def clamp_min(input: Tensor, min: Operand) -> Tensor: ...
+
+A method is the function itself, and so costs no frame of its own; the tensor is its
+first argument.  `autocalc._methods` attaches all of them once every operator exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+#: Name of a method -> function of the tensor and the arguments.
+METHODS: dict[str, Callable[..., Any]] = {}
+
+#: Name of a method that writes in place -> the function whose result it writes.
+IN_PLACE: dict[str, Callable[..., Any]] = {}
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+
+def method(
+    methods: str = "", *, inplace: str = "", reflected: str = ""
+) -> Callable[[FunctionT], FunctionT]:
+    """Make a function the method of these names; return the function itself.
+
+    Parameters
+    ----------
+    methods
+        Methods of `Tensor` that are the function.
+    inplace
+        Methods that write the function's result into the tensor.
+    reflected
+        Operators of Python that call it with both operands exchanged.
+
+    Raises
+    ------
+    ValueError
+        If a name is taken.
+    """
+
+    def declare(function: FunctionT) -> FunctionT:
+        _register(METHODS, methods, function)
+        _register(IN_PLACE, inplace, function)
+        _register(METHODS, reflected, _exchanged(function) if reflected else function)
+        return function
+
+    return declare
+
+
+def _register(table: dict[str, Any], names: str, function: Callable[..., Any]) -> None:
+    for name in names.split():
+        if name in METHODS or name in IN_PLACE:
+            message = f"Tensor.{name} is declared twice; give one of them another name."
+            raise ValueError(message)
+        table[name] = function
+
+
+def _exchanged(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(self: Any, other: Any) -> Any:
+        return function(other, self)
+
+    return call
