@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "product_pack.hpp"
-#include "transpose.hpp"
+#include "common/transpose.hpp"
+#include "gemm/pack.hpp"
 
 using namespace autocalc::simd::AC_ISA;
 

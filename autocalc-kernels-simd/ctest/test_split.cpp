@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pool.hpp"
-#include "split_product.hpp"
+#include "split_gemm.hpp"
 
 using namespace autocalc::simd::AC_ISA;
 
@@ -48,7 +48,7 @@ float element(int64_t step, int64_t other, bool left) {
 
 bool multiplies_exactly(const Shape& s) {
     Guarded a(s.m * s.k), b(s.k * s.n), c(s.m * s.n);
-    Product<float> p = {};
+    Gemm<float> p = {};
     p.m = s.m;
     p.n = s.n;
     p.k = s.k;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "streamed.hpp"
+#include "common/streamed.hpp"
 
 using namespace autocalc::simd::AC_ISA;
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "vector_math.hpp"
+#include "elementwise/vector_math.hpp"
 
 using namespace autocalc::simd::AC_ISA;
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Derives the coefficients of csrc/generic/vector_math.hpp and prints them.
+"""Derives the coefficients of csrc/generic/elementwise/vector_math.hpp and prints them.
 
 Every polynomial is the weighted minimax fit of a Remez exchange in 60 digits. The
 coefficients are then rounded to the target format one by one, the most important

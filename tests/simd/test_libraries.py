@@ -19,7 +19,7 @@ CHECK = PACKAGE / "tools" / "exports.py"
 #: What the libraries were linked from, where they were built in this checkout.
 MADE = "build/*/CMakeFiles/autocalc_*.dir/csrc"
 OBJECTS = sorted(
-    [*PACKAGE.glob(f"{MADE}/generic/*.o"), *PACKAGE.glob(f"{MADE}/isa/*/*.o")]
+    [*PACKAGE.glob(f"{MADE}/generic/*/*.o"), *PACKAGE.glob(f"{MADE}/isa/*/*.o")]
 )
 #: Those with a library.
 ISAS = ("amx", "avx512", "avx2", "sse2", "neon")

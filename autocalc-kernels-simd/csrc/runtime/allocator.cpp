@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "allocator.hpp"
 
+#include <pthread.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <mutex>
 #include <new>
-
-#if !defined(_WIN32)
-#include <pthread.h>
-#include <unistd.h>
-#endif
 
 #include "region.hpp"
 
@@ -65,13 +63,11 @@ Header* header_of(const void* block) {
 }
 
 std::uint64_t default_limit() {
-#if !defined(_WIN32)
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page = sysconf(_SC_PAGESIZE);
     if (pages > 0 && page > 0) {
         return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) / 4;
     }
-#endif
     return std::uint64_t{1} << 30;
 }
 
@@ -189,11 +185,9 @@ class Cache {
 Cache& cache() {
     static Cache* const instance = [] {
         auto* made = new Cache;
-#if !defined(_WIN32)
         // A fork takes the lock first, so that the child does not inherit it locked.
         pthread_atfork([] { cache().lock(); }, [] { cache().unlock(); },
                        [] { cache().unlock(); });
-#endif
         return made;
     }();
     return *instance;

@@ -17,7 +17,7 @@ int this_thread() { return static_cast<int>(syscall(SYS_gettid)); }
 
 // With more processors than a cpu_set_t holds (1024) these calls fail and the worker
 // stays where it is.
-void Distance::part(int workers_thread, int processor) {
+void AffinityGuard::part(int workers_thread, int processor) {
     cpu_set_t now;
     if (sched_getaffinity(workers_thread, sizeof now, &now) != 0) return;
     if (!CPU_EQUAL(&now, &chosen_)) given_ = now;
@@ -32,7 +32,7 @@ void Distance::part(int workers_thread, int processor) {
 
 int this_processor() { return -1; }
 int this_thread() { return -1; }
-void Distance::part(int, int) {}
+void AffinityGuard::part(int, int) {}
 
 #endif
 

@@ -20,7 +20,7 @@ int this_thread();
 
 // Keeps one worker off its caller's processor, free to run on every other one that it
 // was given.
-class Distance {
+class AffinityGuard {
   public:
     // Called by the caller, when it finds the worker on its own processor.
     void part(int workers_thread, int processor);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "pool.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -13,10 +15,6 @@
 #include <thread>
 #include <utility>
 #include <vector>
-
-#if !defined(_WIN32)
-#include <pthread.h>
-#endif
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -49,7 +47,7 @@ void pause_briefly() {
 // a sleeper. A sequentially consistent store would do, and is the same instruction on
 // x86; but QEMU 7.2 lets the load after an Arm `stlr` overtake it, and 5 of 12 runs of
 // the tests then hung.
-class Doorbell {
+class Waiter {
   public:
     template <class Ready>
     void wait(bool spins, Ready ready) {
@@ -122,10 +120,10 @@ struct alignas(cache_line) Worker {
     // time holds nobody up.
     std::atomic<bool> offered{false};
     Run run;
-    Doorbell bell;
+    Waiter waiter;
     std::atomic<int> thread{-1};
     std::atomic<int> processor{-1};  // where it waits for its next run
-    Distance distance;               // the caller's
+    AffinityGuard distance;          // the caller's
 
     bool ready() {
         processor.store(this_processor(), std::memory_order_relaxed);
@@ -156,13 +154,13 @@ class Pool {
     void take_pieces(int part, int most);
     void do_piece(int part, int piece);
     bool has_joined(int part);
-    void hire(int workers);
+    void acquire(int workers);
     void begin(Worker& worker);
     void publish();
     void withdraw();
     void await();
     [[nodiscard]] bool spins() const {
-        return !crowded_.load(std::memory_order_relaxed);
+        return !oversubscribed_.load(std::memory_order_relaxed);
     }
 
     std::mutex submitting_;
@@ -170,11 +168,11 @@ class Pool {
     int hired_ = 0;  // of the workers, those that the last job wanted
     Job job_;
     // More threads than processors: spinning would harm.
-    std::atomic<bool> crowded_{false};
+    std::atomic<bool> oversubscribed_{false};
     // Workers that have joined the job, or still may.
     alignas(cache_line) std::atomic<int> pending_{0};
     Run own_run_;  // the caller's
-    Doorbell done_;
+    Waiter done_;
     std::atomic<bool> failed_{false};
     std::exception_ptr failure_;
 };
@@ -183,7 +181,7 @@ bool Pool::try_run(std::int64_t count, ac_task_fn task, void* arg, int threads) 
     const std::unique_lock<std::mutex> lock(submitting_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
     const int runs = static_cast<int>(std::min<std::int64_t>(threads, count));
-    hire(runs - 1);
+    acquire(runs - 1);
     job_ = Job{task, arg, count, runs};
     publish();
     {
@@ -200,7 +198,7 @@ bool Pool::try_run(std::int64_t count, ac_task_fn task, void* arg, int threads) 
     return true;
 }
 
-void Pool::hire(int workers) {
+void Pool::acquire(int workers) {
     if (workers == hired_) return;
     hired_ = workers;
     while (static_cast<int>(workers_.size()) < workers) {
@@ -211,8 +209,8 @@ void Pool::hire(int workers) {
     }
     // Asks the system, which costs as much as a small job.
     const unsigned processors = std::thread::hardware_concurrency();
-    crowded_.store(static_cast<unsigned>(workers) >= processors,
-                   std::memory_order_relaxed);
+    oversubscribed_.store(static_cast<unsigned>(workers) >= processors,
+                          std::memory_order_relaxed);
 }
 
 // A worker for which the system has no thread left never begins, and the caller takes
@@ -241,7 +239,7 @@ void Pool::publish() {
         if (processor >= 0 && worker.processor.load() == processor)
             worker.distance.part(worker.thread.load(), processor);
         worker.offered.exchange(true);
-        worker.bell.wake();
+        worker.waiter.wake();
     }
 }
 
@@ -292,15 +290,13 @@ void Pool::do_piece(int part, int piece) {
 }
 
 void Pool::work(Worker& worker) {
-#if !defined(_WIN32)
     sigset_t all;  // signals belong to the program's own threads
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
-#endif
     running_tasks = true;
     worker.thread.store(this_thread());
     for (;;) {
-        worker.bell.wait(spins(), [&] { return worker.ready(); });
+        worker.waiter.wait(spins(), [&] { return worker.ready(); });
         if (!worker.take()) continue;
         take_part(worker.part);
         if (pending_.fetch_sub(1) == 1) done_.wake();
@@ -318,9 +314,7 @@ void forget_pool() {
     running_tasks = false;
 }
 
-#if !defined(_WIN32)
 const int registered = pthread_atfork(nullptr, nullptr, forget_pool);
-#endif
 
 // Without a lock, which a fork could leave to its child locked for ever.
 Pool& pool() {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "region.hpp"
 
-#include <algorithm>
-#include <new>
-
-#if !defined(_WIN32)
 #include <sys/mman.h>
 #include <unistd.h>
-#endif
+
+#include <algorithm>
+#include <new>
 
 namespace autocalc::runtime {
 namespace {
@@ -21,7 +19,6 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-#if !defined(_WIN32)
 // Nobody has as much as four times the memory there is.
 std::size_t most_bytes() {
     const long pages = sysconf(_SC_PHYS_PAGES);
@@ -54,13 +51,6 @@ void give_back(char* begin, const char* end) {
     const std::uintptr_t stop = reinterpret_cast<std::uintptr_t>(end) / unit * unit;
     if (first < stop) madvise(begin + (first - from), stop - first, MADV_DONTNEED);
 }
-#else
-// There every large block is the system's own.
-std::size_t most_bytes() { return 0; }
-char* reserve_addresses(std::size_t) { return nullptr; }
-bool make_usable(char*, std::size_t) { return false; }
-void give_back(char*, const char*) {}
-#endif
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 // rest.
 #pragma once
 
-#include "product_run.hpp"
+#include "gemm/run.hpp"
 #include "split_tile.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -19,7 +19,7 @@ AC_INLINE float* sum_at(float* sums, int64_t i, int64_t half) {
 
 // The sums of the block at (row, column), again by multiply-adds: a number that is
 // infinite, or too large for a bfloat16, has left NaN where none may be.
-AC_NOINLINE void multiply_exactly(const Product<float>& p, int64_t row, int64_t column,
+AC_NOINLINE void multiply_exactly(const Gemm<float>& p, int64_t row, int64_t column,
                                   float* sums) {
     const int64_t rows = smaller(strip_width, p.m - row);
     const int64_t columns = smaller(strip_width, p.n - column);
@@ -51,7 +51,7 @@ AC_INLINE bool all_finite(const float* sums) {
 }
 
 // Brings the lines of c nearer, to be written.
-AC_INLINE void ask_for_block(const Product<float>& p, int64_t row, int64_t column) {
+AC_INLINE void ask_for_block(const Gemm<float>& p, int64_t row, int64_t column) {
     const int64_t rows = smaller(strip_width, p.m - row);
     const int64_t columns = smaller(strip_width, p.n - column);
     for (int64_t i = 0; i < rows; ++i) {
@@ -62,7 +62,7 @@ AC_INLINE void ask_for_block(const Product<float>& p, int64_t row, int64_t colum
 }
 
 // c = act(alpha * sums + beta * c + bias) for the block at (row, column).
-AC_NOINLINE void finish_any(const Product<float>& p, int64_t row, int64_t column,
+AC_NOINLINE void finish_any(const Gemm<float>& p, int64_t row, int64_t column,
                             float* sums) {
     if (!all_finite(sums)) multiply_exactly(p, row, column, sums);
     const int64_t rows = smaller(strip_width, p.m - row);
@@ -87,7 +87,7 @@ AC_NOINLINE void finish_any(const Product<float>& p, int64_t row, int64_t column
 // The same for most blocks, in a fifth of the instructions: a whole one that is not
 // added to, with no activation but ReLU. False if a sum is not finite.
 template <bool relu>
-AC_NOINLINE bool finish_whole(const Product<float>& p, int64_t row, int64_t column,
+AC_NOINLINE bool finish_whole(const Gemm<float>& p, int64_t row, int64_t column,
                               const float* sums) {
     const vec<float> alpha = set1<float>(p.alpha);
     vec<float> bias[2] = {zero<float>(), zero<float>()};
@@ -113,7 +113,7 @@ AC_NOINLINE bool finish_whole(const Product<float>& p, int64_t row, int64_t colu
     return is_zero(poison);
 }
 
-AC_NOINLINE void finish_block(const Product<float>& p, int64_t row, int64_t column,
+AC_NOINLINE void finish_block(const Gemm<float>& p, int64_t row, int64_t column,
                               float* sums) {
     const bool whole = p.m - row >= strip_width && p.n - column >= strip_width;
     if (whole && p.beta == 0 && p.pre == nullptr && p.activation <= Activation::relu) {

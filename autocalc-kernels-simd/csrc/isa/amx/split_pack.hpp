@@ -21,7 +21,7 @@
 
 #include <immintrin.h>
 
-#include "tile.hpp"
+#include "microkernel.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -162,10 +162,10 @@ AC_NOINLINE void pack_strips(const SplitOperand& operand, int64_t strip0,
                              int64_t strip1, int64_t chunk0, int64_t chunks,
                              int32_t* out, int64_t step) {
     const int64_t strips = strip1 - strip0;
-    const bool along_k = operand.step_k == 1;
+    const bool row_major = operand.step_k == 1;
     for (int64_t n = 0; n < strips * chunks; ++n) {
-        const int64_t i = along_k ? n / chunks : n % strips;
-        const int64_t j = along_k ? n % chunks : n / strips;
+        const int64_t i = row_major ? n / chunks : n % strips;
+        const int64_t j = row_major ? n % chunks : n / strips;
         pack_chunk(operand, strip0 + i, (chunk0 + j) * chunk_steps,
                    out + i * step + j * chunk_pairs);
     }

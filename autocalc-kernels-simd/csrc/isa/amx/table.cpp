@@ -2,8 +2,8 @@
 //
 // The one exported function of AMX's library: the matrix products in float32 that are
 // worth splitting.
-#include "families.hpp"
-#include "operands.hpp"
+#include "common/families.hpp"
+#include "common/operands.hpp"
 #include "split.hpp"
 
 namespace autocalc::simd::AC_ISA {

@@ -5,7 +5,7 @@
 
 #include <immintrin.h>
 
-#include "base.hpp"
+#include "common/base.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <emmintrin.h>
 
-#include "base.hpp"
+#include "common/base.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {

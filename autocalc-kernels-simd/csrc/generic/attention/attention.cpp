@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+//
+// attention: the scores of a block of queries and a block of keys stand in L1 or L2,
+// never all of them in memory; maxima and sums of a row follow from block to block
+// (online softmax).
+//
+// A block's scores are kept transposed, keys down and queries across. So keys need no
+// transpose, a maximum over keys is one of registers, without a step across lanes, and
+// the scores are at once the left operand of the product with the values.
+#include "attention/forward.hpp"
+#include "common/families.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+template <class T>
+void take_head(ForwardWorkspace<T>& w, const QueryBlock& at) {
+    const Forward<T>& job = *w.job;
+    const Dims& d = job.dims;
+    const int64_t head = at.b * d.groups + at.group;
+    if (!w.whole || w.head == head) return;
+    w.head = head;
+    const RowsAt<T> v = rows_of(job.v, at.b, 0, at.group, d.keys, d.values, w.room);
+    pack_as_rows(v.data, v.step, d.keys, d.values, w.packed_v);
+    if (d.features == 0) return;
+    const RowsAt<T> k = rows_of(job.k, at.b, 0, at.group, d.keys, d.features, w.room);
+    const Panels<T> one_panel(d.features, w.key_width / vec<T>::lanes);
+    pack_rows<T>(d.keys, one_panel, 0, k.data, k.step, w.keys);
+}
+
+// scores = scale * keys @ queries^T. Tiles of keys begin at the first register of
+// queries that sees one of them.
+template <class T>
+void score_block(const ForwardWorkspace<T>& w, const QueryBlock& at, int64_t k0,
+                 int64_t n) {
+    const Forward<T>& job = *w.job;
+    const int64_t depth = job.dims.features;
+    const RowsAt<T> keys = w.whole
+                               ? RowsAt<T>{w.keys + k0 * w.key_width, w.key_width}
+                               : rows_of(job.k, at.b, k0, at.group, n, depth, w.room);
+    const PackedGemm<T> product = {n,
+                                   w.width,
+                                   depth,
+                                   {keys.data, keys.step, 1},
+                                   {w.packed_q, depth, 0},
+                                   {w.scores, w.step},
+                                   job.scale,
+                                   T(0)};
+    multiply_packed(product, [&](int64_t first, int64_t) AC_INLINE_LAMBDA {
+        const int64_t query = job.filter.first_query(k0 + first) - at.q0;
+        const int64_t n0 = larger<int64_t>(query, 0) / vec<T>::lanes * vec<T>::lanes;
+        return Part{0, depth, n0, w.width};
+    });
+}
+
+// Calls f(scores, added) for the block's registers: what `row` writes for each query,
+// turned as the scores are.
+template <class T, class Row, class F>
+AC_INLINE void with_rows(const ForwardWorkspace<T>& w, const QueryBlock& at, int64_t n,
+                         Row&& row, F&& f) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    for (int64_t i = 0; i < at.queries; ++i) row(i, w.lines + i * key_block);
+    pack_columns<T>(n, at.queries, w.width, w.lines, key_block, w.turned);
+    for (int64_t i = 0; i < n; ++i) {
+        T* scores = w.scores + i * w.step;
+        const T* turned = w.turned + i * w.width;
+        for (int64_t j = 0; j < w.width; j += lanes)
+            store(scores + j, f(load(scores + j), load(turned + j)));
+    }
+}
+
+template <class T>
+AC_NOINLINE void mask_block(const ForwardWorkspace<T>& w, const QueryBlock& at,
+                            int64_t k0, int64_t n) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const Filter& filter = w.job->filter;
+    if (filter.mask_step[2] != 0) {
+        return with_rows(
+            w, at, n,
+            [&](int64_t i, T* line) {
+                mask_row(filter, {at.b, at.h, at.q0 + i, k0, n}, line);
+            },
+            [](vec<T> s, vec<T> added) { return masked(s, added); });
+    }
+    mask_row(filter, {at.b, at.h, 0, k0, n}, w.lines);  // the same for all queries
+    for (int64_t i = 0; i < n; ++i) {
+        const vec<T> added = set1<T>(w.lines[i]);
+        T* scores = w.scores + i * w.step;
+        for (int64_t j = 0; j < w.width; j += lanes)
+            store(scores + j, masked(load(scores + j), added));
+    }
+}
+
+template <class T>
+AC_NOINLINE void drop_block(const ForwardWorkspace<T>& w, const QueryBlock& at,
+                            int64_t k0, int64_t n) {
+    const Forward<T>& job = *w.job;
+    with_rows(
+        w, at, n,
+        [&](int64_t i, T* line) {
+            dropout_row(job.filter, job.dims, {at.b, at.h, at.q0 + i, k0, n}, line);
+        },
+        [](vec<T> weight, vec<T> factor) { return weight * factor; });
+}
+
+// Exponentials of a register of queries, `whole` keys that all of them see and then up
+// to `part` that some see; zeros for the others of n keys.
+template <class T>
+struct Column {
+    T* scores;
+    int64_t step;
+    int64_t whole, part, n;
+    int64_t first_hidden;  // lanes of key `whole` that do not see it
+    [[nodiscard]] AC_INLINE mask<T> seen(int64_t i) const {
+        const int64_t hidden = first_hidden + i - whole;
+        return ~first<T>(smaller<int64_t>(hidden, vec<T>::lanes));
+    }
+};
+
+constexpr int chains = 4;  // a maximum takes four cycles, and so does a sum
+
+template <class T>
+AC_INLINE vec<T> top_of(const Column<T>& c) {
+    const vec<T> lowest = set1<T>(-limits<T>::infinity);
+    vec<T> top[chains] = {lowest, lowest, lowest, lowest};
+    int64_t i = 0;
+    for (; i + chains <= c.whole; i += chains) {
+#pragma GCC unroll 4
+        for (int j = 0; j < chains; ++j)
+            top[j] = max(top[j], load(c.scores + (i + j) * c.step));
+    }
+    for (; i < c.whole; ++i) top[0] = max(top[0], load(c.scores + i * c.step));
+    for (; i < c.part; ++i) {
+        const vec<T> s = load(c.scores + i * c.step);
+        top[1] = max(top[1], select(c.seen(i), s, lowest));
+    }
+    return max(max(top[0], top[1]), max(top[2], top[3]));
+}
+
+template <class T>
+AC_INLINE vec<T> exponentials(const Column<T>& c, vec<T> top) {
+    vec<T> sum[chains] = {zero<T>(), zero<T>(), zero<T>(), zero<T>()};
+    const auto at = [&](int64_t i) AC_INLINE_LAMBDA {
+        return exp_negative(load(c.scores + i * c.step) - top);
+    };
+    int64_t i = 0;
+    for (; i + chains <= c.whole; i += chains) {
+#pragma GCC unroll 4
+        for (int j = 0; j < chains; ++j) {
+            const vec<T> e = at(i + j);
+            store(c.scores + (i + j) * c.step, e);
+            sum[j] = sum[j] + e;
+        }
+    }
+    for (; i < c.part; ++i) {
+        const vec<T> e = i < c.whole ? at(i) : keep(c.seen(i), at(i));
+        store(c.scores + i * c.step, e);
+        sum[0] = sum[0] + e;
+    }
+    for (; i < c.n; ++i) store(c.scores + i * c.step, zero<T>());
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+// Scores become weights, still to be divided by the row's total.
+template <class T>
+AC_NOINLINE void weigh_block(const ForwardWorkspace<T>& w, const QueryBlock& at,
+                             int64_t k0, int64_t n) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const Filter& filter = w.job->filter;
+    const vec<T> lowest = set1<T>(-limits<T>::infinity);
+    for (int64_t j = 0; j < w.width; j += lanes) {
+        const int64_t q = at.q0 + j;
+        const int64_t whole = larger<int64_t>(filter.visible(q) - k0, 0);
+        const int64_t part = larger<int64_t>(filter.visible(q + lanes - 1) - k0, 0);
+        const Column<T> column = {
+            w.scores + j,     w.step, smaller(whole, n),
+            smaller(part, n), n,      filter.first_query(k0 + whole) - q};
+        const vec<T> before = load(w.row_max + j);
+        const vec<T> top = max(before, top_of(column));
+        // A row that sees nothing yet: its exponentials are those of -inf.
+        const vec<T> base = select(eq(top, lowest), zero<T>(), top);
+        const vec<T> fade = exp_negative(before - base);
+        const vec<T> sum = exponentials(column, base);
+        store(w.row_max + j, top);
+        store(w.rescale + j, fade);
+        store(w.row_sum + j, fma(load(w.row_sum + j), fade, sum));
+    }
+}
+
+// sums = fade * sums + weights^T @ values
+template <class T>
+void add_values(const ForwardWorkspace<T>& w, const QueryBlock& at, int64_t k0,
+                int64_t n, bool is_first) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const Forward<T>& job = *w.job;
+    if (!w.whole) {
+        const RowsAt<T> values =
+            rows_of(job.v, at.b, k0, at.group, n, job.dims.values, w.room);
+        pack_as_rows(values.data, values.step, n, job.dims.values, w.packed_v);
+    }
+    for (int64_t i = 0; !is_first && i < at.queries; ++i) {
+        const vec<T> fade = set1<T>(w.rescale[i]);
+        T* sums = w.sums + i * w.value_width;
+        for (int64_t j = 0; j < w.value_width; j += lanes)
+            store(sums + j, load(sums + j) * fade);
+    }
+    const PackedRows<T> values = {w.packed_v, w.whole ? job.dims.keys : n,
+                                  w.whole ? k0 : 0};
+    const PackedGemm<T> product = {
+        at.queries, w.value_width,           n,    {w.scores, 1, w.step},
+        values,     {w.sums, w.value_width}, T(1), is_first ? T(0) : T(1)};
+    multiply_packed(product, [&](int64_t, int64_t end) AC_INLINE_LAMBDA {
+        const int64_t seen = job.filter.visible(at.q0 + end - 1) - k0;
+        return Part{0, smaller(seen, n), 0, w.value_width};
+    });
+}
+
+template <class T>
+void write_block(const ForwardWorkspace<T>& w, const QueryBlock& at) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const Forward<T>& job = *w.job;
+    for (int64_t j = 0; j < w.width; j += lanes) {
+        const vec<T> total = load(w.row_sum + j);
+        const mask<T> nothing = eq(total, zero<T>());
+        store(w.row_max + j, load(w.row_max + j) + log(total));
+        store(w.rescale + j, select(nothing, zero<T>(), set1<T>(1) / total));
+    }
+    for (int64_t i = 0; i < at.queries; ++i) {
+        const vec<T> share = set1<T>(w.rescale[i]);
+        const T* sums = w.sums + i * w.value_width;
+        T* out = job.out.at(at.b, at.q0 + i, at.h);
+        for (int64_t j = 0; j < job.dims.values; j += lanes) {
+            store_last(out + j, load(sums + j) * share,
+                       smaller(lanes, job.dims.values - j));
+        }
+        if (job.lse != nullptr) {
+            const ac_array& lse = *job.lse;
+            *reinterpret_cast<T*>(data<char>(&lse) + at.b * lse.strides[0] +
+                                  at.h * lse.strides[1] +
+                                  (at.q0 + i) * lse.strides[2]) = w.row_max[i];
+        }
+    }
+}
+
+template <class T>
+void attend(ForwardWorkspace<T>& w, const QueryBlock& at) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const Forward<T>& job = *w.job;
+    const Dims& dims = job.dims;
+    w.width = round_up(at.queries, lanes);
+    w.step = score_step<T>(w.width);
+    take_head(w, at);
+    const RowsAt<T> queries =
+        rows_of(job.q, at.b, at.q0, at.h, at.queries, dims.features, w.room);
+    pack_as_columns(queries.data, queries.step, dims.features, at.queries, w.packed_q);
+    for (int64_t j = 0; j < w.width; j += lanes) {
+        store(w.row_max + j, set1<T>(-limits<T>::infinity));
+        store(w.row_sum + j, zero<T>());
+    }
+    const int64_t seen = job.filter.visible(at.q0 + at.queries - 1);
+    const int64_t blocks = ceil_div(seen, key_block);
+    const Cuts keys(seen, larger<int64_t>(blocks, 1));
+    for (int64_t i = 0; i < blocks; ++i) {
+        const int64_t k0 = keys.at(i), n = keys.size(i);
+        score_block(w, at, k0, n);
+        if (job.filter.mask != nullptr) mask_block(w, at, k0, n);
+        weigh_block(w, at, k0, n);
+        if (job.filter.drops) drop_block(w, at, k0, n);
+        add_values(w, at, k0, n, i == 0);
+    }
+    if (blocks == 0) {
+        memset(w.sums, 0, static_cast<size_t>(bytes_of<T>(at.queries * w.value_width)));
+    }
+    write_block(w, at);
+}
+
+template <class T>
+bool attention_typed(const ac_call* call, ac_context* context, const Dims& dims) {
+    const Forward<T> job(call, dims);
+    const int64_t blocks = job.blocks.count;
+    int failed = 0;
+    parallel(
+        context, dims.batch * dims.heads * blocks, dims.work() >= serial_work,
+        [&](int64_t begin, int64_t end) {
+            ForwardWorkspace<T> w;
+            Arena<T> arena;
+            w.lay_out(job, arena);
+            arena.memory = static_cast<T*>(context->scratch(
+                context, scratch_slot, static_cast<size_t>(bytes_of<T>(arena.used))));
+            if (arena.memory == nullptr) {
+                __atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
+                return;
+            }
+            arena.used = 0;
+            w.lay_out(job, arena);
+            for (int64_t t = begin; t < end; ++t) {
+                const int64_t head = t / blocks;
+                const int64_t block = balanced(t % blocks, blocks);
+                const int64_t h = head % dims.heads;
+                attend(w, {head / dims.heads, h, h / dims.heads_of_group(),
+                           job.blocks.begin(block), job.blocks.size(block)});
+            }
+        });
+    return failed == 0;
+}
+
+void attention_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array* q = operand(call, q_at);
+    if (!rows_written_whole(operand(call, out_at))) return unsupported(status);
+    done(status);
+    const Dims dims = dims_of(q, operand(call, k_at), operand(call, v_at));
+    if (dims.batch * dims.heads * dims.queries == 0) return;
+    const bool whole = q->dtype == AC_FLOAT32
+                           ? attention_typed<float>(call, context, dims)
+                           : attention_typed<double>(call, context, dims);
+    if (!whole) no_memory(status);
+}
+
+double attention_work(const ac_call* call) {
+    const Dims dims =
+        dims_of(operand(call, q_at), operand(call, k_at), operand(call, v_at));
+    return 2 * dims.work() * ns_per_flop;
+}
+
+const ac_kernel_entry entries[] = {
+    {"attention",
+     "out lse? ; q k v mask? seed? offset? ; "
+     "scale:float causal:none,upper_left,lower_right p:float",
+     attention_kernel, nullptr, attention_work, 0, float_dtypes, nullptr},
+};
+
+}  // namespace
+AC_DEFINE_FAMILY(attention, entries);
+}  // namespace autocalc::simd::AC_ISA

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: MIT
+//
+// attention_backward: weights are computed again, block by block, from the logarithm of
+// each row's sum that the forward kernel kept.
+//
+// A task is a head of keys and values with a range of keys. It owns those rows of dk
+// and dv; of dq it owns a whole copy if there is more than one range, and the copies
+// are added in order, so that no sum depends on which thread came first. Here scores
+// have queries down and keys across: keys and values are packed once for all queries.
+#include "attention/backward.hpp"
+#include "common/families.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+template <class T>
+void take_keys(const BackwardWorkspace<T>& w, const Pair& at) {
+    const Backward<T>& job = *w.job;
+    const Dims& d = job.dims;
+    const RowsAt<T> v =
+        rows_of(job.v, at.b, at.k0, at.group, at.keys, d.values, w.room);
+    pack_as_columns(v.data, v.step, d.values, at.keys, w.values_across);
+    const RowsAt<T> k =
+        rows_of(job.k, at.b, at.k0, at.group, at.keys, d.features, w.room);
+    pack_as_columns(k.data, k.step, d.features, at.keys, w.keys_across);
+    if (job.dq.data != nullptr)
+        pack_as_rows(k.data, k.step, at.keys, d.features, w.keys);
+}
+
+// All queries of a head, and the gradients of its results, packed once for all blocks
+// of keys.
+template <class T>
+void take_queries(const BackwardWorkspace<T>& w, const Pair& at) {
+    const Backward<T>& job = *w.job;
+    const Dims& d = job.dims;
+    const RowsAt<T> q = rows_of(job.q, at.b, 0, at.h, d.queries, d.features, w.room);
+    pack_as_rows(q.data, q.step, d.queries, d.features, w.queries);
+    const RowsAt<T> g = rows_of(job.g, at.b, 0, at.h, d.queries, d.values, w.room);
+    pack_as_rows(g.data, g.step, d.queries, d.values, w.g);
+}
+
+// A block of rows of a head as a left operand: from what was packed, if that has whole
+// rows, else from memory.
+template <class T>
+AC_INLINE RowsAt<T> left_rows(const Heads<T>& x, const T* packed, const Pair& at,
+                              int64_t width, T* room) {
+    if (!packed_together<T>(width))
+        return rows_of(x, at.b, at.q0, at.h, at.queries, width, room);
+    const int64_t step = round_up(width, vec<T>::lanes);
+    return {packed + at.q0 * step, step};
+}
+
+// scores = scale * queries @ keys^T and dscores = g @ values^T, in each tile of queries
+// for the keys that the last of them sees.
+template <class T>
+void score_pair(const BackwardWorkspace<T>& w, const Pair& at) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const Backward<T>& job = *w.job;
+    const Dims& d = job.dims;
+    const RowsAt<T> q = left_rows(job.q, w.queries, at, d.features, w.room);
+    const RowsAt<T> g = left_rows(job.g, w.g, at, d.values, w.room_g);
+    const int64_t columns = round_up(at.keys, lanes);
+    const auto seen = [&](int64_t depth, int64_t end) AC_INLINE_LAMBDA {
+        const int64_t keys = job.filter.visible(at.q0 + end - 1) - at.k0;
+        return Part{0, depth, 0,
+                    smaller(round_up(larger<int64_t>(keys, 0), lanes), columns)};
+    };
+    const PackedGemm<T> scores = {at.queries,
+                                  columns,
+                                  d.features,
+                                  {q.data, q.step, 1},
+                                  {w.keys_across, d.features, 0},
+                                  {w.scores, w.step},
+                                  job.scale,
+                                  T(0)};
+    multiply_packed(scores, [&](int64_t, int64_t end)
+                                AC_INLINE_LAMBDA { return seen(d.features, end); });
+    if (job.dq.data == nullptr && job.dk.data == nullptr) return;
+    const PackedGemm<T> dscores = {at.queries,
+                                   columns,
+                                   d.values,
+                                   {g.data, g.step, 1},
+                                   {w.values_across, d.values, 0},
+                                   {w.dscores, w.step},
+                                   T(1),
+                                   T(0)};
+    multiply_packed(dscores, [&](int64_t, int64_t end)
+                                 AC_INLINE_LAMBDA { return seen(d.values, end); });
+}
+
+// One query's scores become weights, and the dscores of weights those of scores. Zeros
+// stand where the query does not see a key.
+template <class T, bool filtered>
+AC_INLINE void turn_row(const Filter& filter, const Dims& dims, const KeyRun& run,
+                        int64_t seen, T top, T delta, T* line, T* scores, T* dscores) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const vec<T> row_max = set1<T>(top), toward = set1<T>(delta);
+    if (filtered && filter.mask != nullptr) {
+        mask_row(filter, run, line);
+        for (int64_t j = 0; j < seen; j += lanes)
+            store(scores + j, masked(load(scores + j), load(line + j)));
+    }
+    if (filtered && filter.drops) dropout_row(filter, dims, run, line);
+    for (int64_t j = 0; j < seen; j += lanes) {
+        vec<T> weight = exp_negative(load(scores + j) - row_max);
+        vec<T> slope = load(dscores + j);
+        if (j + lanes > seen) {
+            weight = keep(first<T>(seen - j), weight);
+            slope = keep(first<T>(seen - j), slope);
+        }
+        if (filtered && filter.drops) {
+            const vec<T> factor = load(line + j);
+            store(scores + j, weight * factor);
+            slope = slope * factor;
+        } else {
+            store(scores + j, weight);
+        }
+        store(dscores + j, weight * (slope - toward));
+    }
+    for (int64_t j = round_up(seen, lanes); j < run.n; j += lanes) {
+        store(scores + j, zero<T>());
+        store(dscores + j, zero<T>());
+    }
+}
+
+template <class T>
+AC_NOINLINE void turn_pair(const BackwardWorkspace<T>& w, const Pair& at) {
+    const Backward<T>& job = *w.job;
+    const Filter& filter = job.filter;
+    const ac_array& lse = *job.lse;
+    const bool filtered = filter.mask != nullptr || filter.drops;
+    const T* delta =
+        job.delta + (at.b * job.dims.heads + at.h) * job.dims.queries + at.q0;
+    for (int64_t i = 0; i < at.queries; ++i) {
+        const int64_t q = at.q0 + i;
+        T top = *reinterpret_cast<const T*>(data<char>(&lse) + at.b * lse.strides[0] +
+                                            at.h * lse.strides[1] + q * lse.strides[2]);
+        // Of a row that sees nothing all weights are to be zero.
+        if (top == -limits<T>::infinity) top = limits<T>::infinity;
+        const int64_t seen = larger<int64_t>(filter.visible(q) - at.k0, 0);
+        const KeyRun run = {at.b, at.h, q, at.k0, at.keys};
+        T* scores = w.scores + i * w.step;
+        T* dscores = w.dscores + i * w.step;
+        if (filtered) {
+            turn_row<T, true>(filter, job.dims, run, smaller(seen, at.keys), top,
+                              delta[i], w.line, scores, dscores);
+        } else {
+            turn_row<T, false>(filter, job.dims, run, smaller(seen, at.keys), top,
+                               delta[i], w.line, scores, dscores);
+        }
+    }
+}
+
+template <class T>
+void add_gradients(const BackwardWorkspace<T>& w, const Pair& at) {
+    const Backward<T>& job = *w.job;
+    const Dims& d = job.dims;
+    // Rows are keys: of the queries, those from the first that sees one of them.
+    const auto queries = [&](int64_t width) AC_INLINE_LAMBDA {
+        return [=, &job, &at](int64_t first, int64_t) AC_INLINE_LAMBDA {
+            const int64_t q = job.filter.first_query(at.k0 + first) - at.q0;
+            return Part{smaller(larger<int64_t>(q, 0), at.queries), at.queries, 0,
+                        width};
+        };
+    };
+    const T beta = at.first_queries ? T(0) : T(1);
+    if (job.dv.data != nullptr) {
+        const PackedRows<T> g = {w.g, d.queries, at.q0};
+        const PackedGemm<T> product = {
+            at.keys, w.value_width,         at.queries, {w.scores, 1, w.step},
+            g,       {w.dv, w.value_width}, T(1),       beta};
+        multiply_packed(product, queries(w.value_width));
+    }
+    if (job.dk.data != nullptr) {
+        const PackedRows<T> q = {w.queries, d.queries, at.q0};
+        const PackedGemm<T> product = {
+            at.keys, w.feature_width,         at.queries, {w.dscores, 1, w.step},
+            q,       {w.dk, w.feature_width}, job.scale,  beta};
+        multiply_packed(product, queries(w.feature_width));
+    }
+    if (job.dq.data != nullptr) {
+        const PackedRows<T> keys = {w.keys, at.keys, 0};
+        const Written<T> dq = {w.dq + at.q0 * w.feature_width, w.feature_width};
+        const PackedGemm<T> product = {at.queries, w.feature_width,
+                                       at.keys,    {w.dscores, w.step, 1},
+                                       keys,       dq,
+                                       job.scale,  at.first_keys ? T(0) : T(1)};
+        multiply_packed(product, [&](int64_t, int64_t end) AC_INLINE_LAMBDA {
+            const int64_t seen = job.filter.visible(at.q0 + end - 1) - at.k0;
+            return Part{0, smaller(seen, at.keys), 0, w.feature_width};
+        });
+    }
+}
+
+template <class T>
+void clear_rows(T* rows, int64_t count, int64_t width) {
+    memset(rows, 0, static_cast<size_t>(bytes_of<T>(count * width)));
+}
+
+// Rows s to s + count of a head of x, from sums with rows of whole registers.
+template <class T>
+void write_rows(const Heads<T>& x, int64_t b, int64_t s, int64_t h, int64_t count,
+                int64_t width, const T* sums, bool add) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const int64_t step = round_up(width, lanes);
+    for (int64_t i = 0; x.data != nullptr && i < count; ++i) {
+        T* to = x.at(b, s + i, h);
+        const T* from = sums + i * step;
+        for (int64_t j = 0; j < width; j += lanes) {
+            const int64_t n = smaller(lanes, width - j);
+            const vec<T> sum = load(from + j);
+            store_last(to + j, add ? load_last(to + j, n) + sum : sum, n);
+        }
+    }
+}
+
+// A block of keys with all queries of one of its heads.
+template <class T>
+void run_keys(const BackwardWorkspace<T>& w, Pair at, bool is_first_head) {
+    const Backward<T>& job = *w.job;
+    const Dims& d = job.dims;
+    const int64_t first_query = smaller(job.filter.first_query(at.k0), d.queries);
+    take_keys(w, at);
+    at.first_queries = true;
+    for (int64_t block = 0; block < job.queries.count; ++block) {
+        at.q0 = job.queries.begin(block);
+        at.queries = job.queries.size(block);
+        if (at.q0 + at.queries <= first_query) {  // these see none of the keys
+            if (at.first_keys)
+                clear_rows(w.dq + at.q0 * w.feature_width, at.queries, w.feature_width);
+            continue;
+        }
+        score_pair(w, at);
+        turn_pair(w, at);
+        add_gradients(w, at);
+        at.first_queries = false;
+    }
+    if (at.first_queries) {
+        clear_rows(w.dk, at.keys, w.feature_width);
+        clear_rows(w.dv, at.keys, w.value_width);
+    }
+    const bool add = !is_first_head;
+    write_rows(job.dk, at.b, at.k0, at.group, at.keys, d.features, w.dk, add);
+    write_rows(job.dv, at.b, at.k0, at.group, at.keys, d.values, w.dv, add);
+}
+
+template <class T>
+void run_range(const BackwardWorkspace<T>& w, int64_t head, int64_t range) {
+    const Backward<T>& job = *w.job;
+    const Dims& d = job.dims;
+    const Shares shares(job.keys.count, job.ranges);
+    const int64_t served = d.heads_of_group();
+    Pair at = {};
+    at.b = head / d.groups;
+    at.group = head % d.groups;
+    for (int64_t i = 0; i < served; ++i) {
+        at.h = at.group * served + i;
+        take_queries(w, at);
+        for (int64_t block = shares.at(range); block < shares.at(range + 1); ++block) {
+            at.k0 = job.keys.begin(block);
+            at.keys = job.keys.size(block);
+            at.first_keys = block == shares.at(range);
+            run_keys(w, at, i == 0);
+        }
+        write_rows(job.dq_of(range), at.b, 0, at.h, d.queries, d.features, w.dq, false);
+    }
+}
+
+// ---- before and after
+
+// sum(g * out) of every query.
+template <class T>
+void find_towards(const Backward<T>& job, ac_context* context, T* delta) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const Dims& d = job.dims;
+    parallel(
+        context, d.batch * d.queries, d.work() >= serial_work,
+        [&](int64_t begin, int64_t end) {
+            for (int64_t t = begin; t < end; ++t) {
+                const int64_t b = t / d.queries, s = t % d.queries;
+                for (int64_t h = 0; h < d.heads; ++h) {
+                    const T* g = job.g.at(b, s, h);
+                    const T* out = job.out.at(b, s, h);
+                    vec<T> sum = zero<T>();
+                    T rest = 0;
+                    if (job.g.column == 1 && job.out.column == 1) {
+                        for (int64_t j = 0; j < d.values; j += lanes) {
+                            const int64_t n = smaller(lanes, d.values - j);
+                            sum = fma(load_last(g + j, n), load_last(out + j, n), sum);
+                        }
+                    } else {
+                        for (int64_t j = 0; j < d.values; ++j)
+                            rest += g[j * job.g.column] * out[j * job.out.column];
+                    }
+                    delta[(b * d.heads + h) * d.queries + s] = reduce_add(sum) + rest;
+                }
+            }
+        });
+}
+
+// dq += the copies, in order.
+template <class T>
+void add_copies(const Backward<T>& job, ac_context* context) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const Dims& d = job.dims;
+    parallel(context, d.batch * d.queries, true, [&](int64_t begin, int64_t end) {
+        for (int64_t range = 1; range < job.ranges; ++range) {
+            const Heads<T> copy = job.dq_of(range);
+            for (int64_t t = begin * d.heads; t < end * d.heads; ++t) {
+                const int64_t row = t / d.heads, h = t % d.heads;
+                const int64_t b = row / d.queries, s = row % d.queries;
+                const T* from = copy.at(b, s, h);
+                T* to = job.dq.at(b, s, h);
+                for (int64_t j = 0; j < d.features; j += lanes) {
+                    const int64_t n = smaller(lanes, d.features - j);
+                    store_last(to + j, load_last(to + j, n) + load_last(from + j, n),
+                               n);
+                }
+            }
+        }
+    });
+}
+
+template <class T>
+bool backward_typed(const ac_call* call, ac_context* context, const Dims& d) {
+    Backward<T> job(call, d);
+    T* delta = scratch_of<T>(context, slot_towards, d.batch * d.heads * d.queries);
+    if (delta == nullptr) return false;
+    find_towards(job, context, delta);
+    job.delta = delta;
+    const bool copied = job.ranges > 1 && job.dq.data != nullptr;
+    if (copied) {
+        job.copies = scratch_of<T>(
+            context, slot_copies,
+            (job.ranges - 1) * d.batch * d.queries * d.heads * d.features);
+        if (job.copies == nullptr) return false;
+    }
+    int failed = 0;
+    parallel(context, d.batch * d.groups * job.ranges, d.work() >= serial_work,
+             [&](int64_t begin, int64_t end) {
+                 BackwardWorkspace<T> w;
+                 Arena<T> arena;
+                 w.lay_out(job, arena);
+                 arena.memory = scratch_of<T>(context, slot_workspace, arena.used);
+                 if (arena.memory == nullptr) {
+                     __atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
+                     return;
+                 }
+                 arena.used = 0;
+                 w.lay_out(job, arena);
+                 for (int64_t t = begin; t < end; ++t)
+                     run_range(w, t / job.ranges, balanced(t % job.ranges, job.ranges));
+             });
+    if (failed == 0 && copied) add_copies(job, context);
+    return failed == 0;
+}
+
+void attention_backward_kernel(const ac_call* call, ac_context* context,
+                               ac_status* status) {
+    const ac_array* g = operand(call, g_at);
+    for (int i = dq_at; i <= dv_at; ++i) {
+        if (!rows_written_whole(operand(call, i))) return unsupported(status);
+    }
+    done(status);
+    const Dims d =
+        dims_of(operand(call, q_at), operand(call, k_at), operand(call, v_at));
+    const bool single = g->dtype == AC_FLOAT32;
+    if (d.batch * d.heads * d.queries * d.keys == 0) {
+        for (int i = dq_at; i <= dv_at; ++i)
+            single ? clear_heads<float>(operand(call, i))
+                   : clear_heads<double>(operand(call, i));
+        return;
+    }
+    const bool whole = single ? backward_typed<float>(call, context, d)
+                              : backward_typed<double>(call, context, d);
+    if (!whole) no_memory(status);
+}
+
+double attention_backward_work(const ac_call* call) {
+    const Dims d =
+        dims_of(operand(call, q_at), operand(call, k_at), operand(call, v_at));
+    return 5 * d.work() * ns_per_flop;
+}
+
+const ac_kernel_entry entries[] = {
+    {"attention_backward",
+     "dq? dk? dv? ; g q k v out lse mask? seed? offset? ; "
+     "scale:float causal:none,upper_left,lower_right p:float",
+     attention_backward_kernel, nullptr, attention_backward_work, 0, float_dtypes,
+     nullptr},
+};
+
+}  // namespace
+AC_DEFINE_FAMILY(attention_backward, entries);
+}  // namespace autocalc::simd::AC_ISA

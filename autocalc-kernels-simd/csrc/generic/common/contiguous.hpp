@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//
+// Operands as contiguous arrays: one that is not goes through scratch. For kernels
+// whose operands are contiguous in practice; or `in_place`, where a kernel has found
+// that they all are channels-last.
+#pragma once
+
+#include "elementwise/loops.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+// Whether an [N, C, ...] lies in memory like a contiguous [N, ..., C].
+AC_INLINE bool is_channels_last(const ac_array& a) {
+    int64_t expected = size_of(a.dtype);
+    bool last = a.ndim > 2;
+    const auto follow = [&](int d) {
+        last = last && (a.shape[d] == 1 || a.strides[d] == expected);
+        expected *= a.shape[d];
+    };
+    if (last) follow(1);
+    for (int d = a.ndim - 1; d > 1; --d) follow(d);
+    if (last) follow(0);
+    return last;
+}
+// Whether all arrays that are present are channels-last, and not contiguous as well.
+template <int count>
+AC_INLINE bool lie_last(const ac_array* const (&arrays)[count]) {
+    bool contiguous = true;
+    for (const ac_array* array : arrays) {
+        if (array == nullptr) continue;
+        if (!is_channels_last(*array)) return false;
+        contiguous = contiguous && is_contiguous(*array);
+    }
+    return !contiguous;
+}
+
+// The elements of `from` to those of `to`, of the same shape.
+template <class T>
+void copy_whole(const ac_array& to, const ac_array& from) {
+    const ac_array* arrays[] = {&to, &from};
+    Nest nest;
+    make_nest(nest, arrays, 2);
+    if (nest.total == 0) return;
+    const RunKernel copy = [](void* const* run, int64_t n, const void*) {
+        memcpy(run[0], run[1], static_cast<size_t>(n) * sizeof(T));
+    };
+    run_nest(nest, 0, nest.total, copy, nullptr);
+}
+
+// `array`'s shape over contiguous `memory`.
+template <class T>
+AC_INLINE ac_array contiguous_like(const ac_array& array, T* memory) {
+    ac_array result = array;
+    result.data = memory;
+    int64_t stride = item_size<T>;
+    for (int d = array.ndim - 1; d >= 0; --d) {
+        result.strides[d] = stride;
+        stride *= array.shape[d];
+    }
+    return result;
+}
+
+template <class T>
+bool whole_memory(ac_context* context, int slot, const ac_array& array, T*& memory) {
+    const auto bytes = static_cast<size_t>(element_count(array) + 1) * sizeof(T);
+    memory = static_cast<T*>(context->scratch(context, slot, bytes));
+    return memory != nullptr;
+}
+
+// An input's elements; null where it is absent. Answers false if memory is exhausted.
+template <class T>
+bool whole_input(ac_context* context, int slot, const ac_array* array,
+                 const T*& elements, bool in_place = false) {
+    elements = nullptr;
+    if (array == nullptr) return true;
+    elements = data<T>(array);
+    if (in_place || is_contiguous(*array)) return true;
+    T* memory;
+    if (!whole_memory(context, slot, *array, memory)) return false;
+    copy_whole<T>(contiguous_like(*array, memory), *array);
+    elements = memory;
+    return true;
+}
+
+// Where an output is made, until `put_whole`; null where it is absent.
+template <class T>
+bool whole_output(ac_context* context, int slot, const ac_array* array, T*& elements,
+                  bool in_place = false) {
+    elements = nullptr;
+    if (array == nullptr) return true;
+    elements = data<T>(array);
+    return in_place || is_contiguous(*array) ||
+           whole_memory(context, slot, *array, elements);
+}
+template <class T>
+void put_whole(const ac_array* array, T* elements) {
+    if (array == nullptr || elements == data<T>(array)) return;
+    copy_whole<T>(*array, contiguous_like(*array, elements));
+}
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA

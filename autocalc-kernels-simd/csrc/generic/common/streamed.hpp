@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// Elementwise results that the last cache does not hold: made a few KiB at a time in L1
+// and written past the caches, so that memory is not read before it is overwritten.
+#pragma once
+
+#include "elementwise/loops.hpp"
+#include "tuning.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+constexpr int64_t streamed_bytes = 4096;  // at a time
+
+// From how many bytes on results are streamed: never, where that is slow.
+inline int64_t streamed_from() {
+    static int64_t known = 0;
+    int64_t bytes = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (bytes == 0) {
+        bytes = streaming_bytes();
+        if (bytes == 0) bytes = INT64_MAX;
+        __atomic_store_n(&known, bytes, __ATOMIC_RELAXED);
+    }
+    return bytes;
+}
+
+// Where all operands lie alike, none of them is the result itself, and the result is
+// larger than the last cache.
+inline bool is_streamed(const Nest& nest) {
+    if (nest.dims != 1 || nest.total * nest.item[0] < streamed_from()) return false;
+    if (reinterpret_cast<uintptr_t>(nest.data[0]) % line_bytes != 0) return false;
+    for (int k = 0; k < nest.operands; ++k)
+        if (!nest.dense[k] || (k > 0 && nest.data[k] == nest.data[0])) return false;
+    return true;
+}
+
+// `begin` is a multiple of a line's elements.
+inline void run_streamed(const Nest& nest, int64_t begin, int64_t end, RunKernel kernel,
+                         const void* parameters) {
+    alignas(line_bytes) char room[streamed_bytes];
+    const int64_t item = nest.item[0], step = streamed_bytes / item;
+    for (int64_t at = begin; at < end; at += step) {
+        const int64_t n = smaller(step, end - at);
+        void* run[max_operands] = {room};
+        for (int k = 1; k < nest.operands; ++k)
+            run[k] = nest.data[k] + at * nest.item[k];
+        kernel(run, n, parameters);
+        const int64_t bytes = n * item, lines = bytes / line_bytes * line_bytes;
+        char* to = nest.data[0] + at * item;
+        stream_lines(to, room, lines);
+        memcpy(to + lines, room + lines, static_cast<size_t>(bytes - lines));
+    }
+    finish_streams();
+}
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA

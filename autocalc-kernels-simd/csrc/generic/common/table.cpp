@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// The one exported function of an instruction set's library: its kernel tables.
+#include "common/families.hpp"
+
+#define AC_PASTE2(a, b) a##b
+#define AC_PASTE(a, b) AC_PASTE2(a, b)
+#define AC_QUOTE2(a) #a
+#define AC_QUOTE(a) AC_QUOTE2(a)
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+constexpr int64_t max_entries = 256;
+ac_kernel_entry all_entries[max_entries];
+constexpr int64_t max_winograd = 8;
+ac_kernel_entry winograd_entries[max_winograd];
+
+ac_kernel_table winograd = {sizeof(ac_kernel_table),
+                            AC_KERNEL_API_VERSION,
+                            "winograd-" AC_QUOTE(AC_ISA),
+                            winograd_entries,
+                            0,
+                            nullptr};
+ac_kernel_table table = {sizeof(ac_kernel_table),
+                         AC_KERNEL_API_VERSION,
+                         "simd-" AC_QUOTE(AC_ISA),
+                         all_entries,
+                         0,
+                         &winograd};
+
+#define AC_LIST_FAMILY(name) &name##_family,
+const Family* const families[] = {AC_FOR_EACH_FAMILY(AC_LIST_FAMILY) nullptr};
+const Family* const winograd_families[] = {
+    AC_FOR_EACH_WINOGRAD_FAMILY(AC_LIST_FAMILY) nullptr};
+#undef AC_LIST_FAMILY
+
+// Runs once: a caller holds the interpreter lock, and a second run writes the same
+// bytes.
+int64_t collect(const Family* const* f, ac_kernel_entry* entries, int64_t most) {
+    int64_t count = 0;
+    for (; *f != nullptr; ++f) {
+        for (int64_t i = 0; i < (*f)->count && count < most; ++i) {
+            entries[count++] = (*f)->entries[i];
+        }
+    }
+    return count;
+}
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA
+
+extern "C" __attribute__((visibility("default"))) const ac_kernel_table* AC_PASTE(
+    autocalc_kernels_, AC_ISA)(void) {
+    using namespace autocalc::simd::AC_ISA;
+    table.count = collect(families, all_entries, max_entries);
+    winograd.count = collect(winograd_families, winograd_entries, max_winograd);
+    return &table;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// Blocks of a matrix whose rows and columns change places, through registers: a cache
+// line is read once and written once, also where rows lie a multiple of 4 KiB apart and
+// fight for the same few places of the cache.
+#pragma once
+
+#include "microkernel.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+// out[r][c] = in[c][r], up to one square of registers; rows of `in` run along r.
+template <class T>
+AC_INLINE void transpose_registers(T* out, int64_t out_row, const T* in, int64_t in_row,
+                                   int64_t rows, int64_t columns) {
+    constexpr int lanes = vec<T>::lanes;
+    vec<T> r[lanes];
+    if (rows == lanes && columns == lanes) {
+#pragma GCC unroll 16
+        for (int c = 0; c < lanes; ++c) r[c] = load(in + c * in_row);
+        transpose(r);
+#pragma GCC unroll 16
+        for (int i = 0; i < lanes; ++i) store(out + i * out_row, r[i]);
+        return;
+    }
+#pragma GCC unroll 16
+    for (int c = 0; c < lanes; ++c) {
+        r[c] = c < columns ? load_first(in + c * in_row, rows) : zero<T>();
+    }
+    transpose(r);
+#pragma GCC unroll 16
+    for (int i = 0; i < lanes; ++i) {
+        if (i < rows) store_first(out + i * out_row, r[i], columns);
+    }
+}
+
+// The same for blocks of any size; strides in bytes.
+template <class T>
+AC_NOINLINE void transpose_block(char* out, int64_t out_row, const char* in,
+                                 int64_t in_row, int64_t rows, int64_t columns) {
+    if constexpr (sizeof(T) < 4) {
+        for (int64_t r = 0; r < rows; ++r) {
+            T* to = reinterpret_cast<T*>(out + r * out_row);
+            const char* from = in + r * item_size<T>;
+            for (int64_t c = 0; c < columns; ++c) {
+                to[c] = *reinterpret_cast<const T*>(from + c * in_row);
+            }
+        }
+    } else {
+        constexpr int64_t lanes = vec<T>::lanes;
+        constexpr int64_t size = sizeof(T);
+        for (int64_t r = 0; r < rows; r += lanes) {
+            for (int64_t c = 0; c < columns; c += lanes) {
+                transpose_registers(
+                    reinterpret_cast<T*>(out + r * out_row) + c, out_row / size,
+                    reinterpret_cast<const T*>(in + c * in_row) + r, in_row / size,
+                    smaller(lanes, rows - r), smaller(lanes, columns - c));
+            }
+        }
+    }
+}
+
+// Bits are moved, so the type matters by its size alone. Strides must be multiples of
+// it.
+inline void transpose_items(char* out, int64_t out_row, const char* in, int64_t in_row,
+                            int64_t rows, int64_t columns, int64_t item) {
+    switch (item) {
+        case 1:
+            return transpose_block<uint8_t>(out, out_row, in, in_row, rows, columns);
+        case 2:
+            return transpose_block<uint16_t>(out, out_row, in, in_row, rows, columns);
+        case 4:
+            return transpose_block<float>(out, out_row, in, in_row, rows, columns);
+        default:
+            return transpose_block<double>(out, out_row, in, in_row, rows, columns);
+    }
+}
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//
+// A call of conv or conv_dx: both go from images to images over the same windows.
+#pragma once
+
+#include "conv/windows.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+template <class T>
+struct ConvCall {
+    Windows windows;
+    bool turned;  // from the windows' results back to the images
+    bool accumulate;
+    Images<const T> from, weight;
+    Images<T> to;
+    const ac_array* bias;  // or null
+    ac_context* context;   // null where a call is only described
+
+    // Channels of a group, on either side.
+    [[nodiscard]] AC_INLINE int64_t ins() const {
+        return turned ? windows.outs : windows.ins;
+    }
+    [[nodiscard]] AC_INLINE int64_t outs() const {
+        return turned ? windows.ins : windows.outs;
+    }
+    // From one of those channels to the next in the weights.
+    [[nodiscard]] AC_INLINE int64_t in_step() const {
+        return turned ? weight.image : weight.channel;
+    }
+    [[nodiscard]] AC_INLINE int64_t out_step() const {
+        return turned ? weight.channel : weight.image;
+    }
+};
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+//
+// conv and conv_dx: which of several algorithms a call takes.
+#include "common/families.hpp"
+#include "conv/algorithms.hpp"
+#include "conv/nhwc_depthwise.hpp"
+#include "conv/nhwc_passes.hpp"
+#include "conv/planes.hpp"
+#include "conv/pointwise.hpp"
+#include "conv/strided.hpp"
+#include "conv/strided_dx.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+// ---- the algorithms
+
+// Whether a product for each image does it.
+template <class T>
+bool by_product(const ConvCall<T>& call) {
+    const Windows& w = call.windows;
+    return is_pointwise(w) && call.to.column == 1 &&
+           (call.bias == nullptr || !call.accumulate) &&
+           pixels_in_line(call.from, w.y, w.x.in) &&
+           pixels_in_line(call.to, w.y, w.x.in);
+}
+
+template <class T>
+Algorithm choose_algorithm(const ConvCall<T>& call) {
+    const Windows& w = call.windows;
+    if (is_nhwc_depthwise(w, call.from, call.to)) return Algorithm::nhwc_depthwise;
+    if (are_last(call)) {
+        Gemm<T> p;
+        return pixel_product(call, p) ? Algorithm::pointwise : Algorithm::nhwc;
+    }
+    if (by_product(call)) return Algorithm::image_by_image;
+    const bool strided = call.turned ? is_strided_dx(w) : is_strided<T>(w);
+    return strided ? Algorithm::strided : Algorithm::planes;
+}
+
+// A bias for each row, which products do not have, is written first.
+template <class T>
+bool multiply_onto_bias(Gemm<T>& p, const ac_array* bias, ac_context* context) {
+    const int64_t rows = p.batch[0] * p.m, step = stride_of<T>(bias, 0);
+    parallel(context, rows, rows * p.n > serial_work, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+            T* c = p.c + row / p.m * p.c_step[0] + row % p.m * p.c_row;
+            fill_run(c, p.n, data<T>(bias)[row % p.m * step]);
+        }
+    });
+    p.beta = 1;
+    return multiply(p, context);
+}
+
+template <class T>
+bool multiply_images(const ConvCall<T>& call) {
+    Gemm<T> p =
+        image_product(call.windows, call.outs(), call.ins(), call.from, call.to);
+    p.a = call.weight.data;
+    p.a_row = call.out_step();
+    p.a_col = call.in_step();
+    p.beta = call.accumulate ? T(1) : T(0);
+    return call.bias == nullptr ? multiply(p, call.context)
+                                : multiply_onto_bias(p, call.bias, call.context);
+}
+
+template <class Job, class T>
+Job strided_job(const ConvCall<T>& call) {
+    Job job = {};
+    job.windows = call.windows;
+    job.from = call.from;
+    job.weight = call.weight;
+    job.to = call.to;
+    job.context = call.context;
+    return job;
+}
+template <class T>
+bool step_windows(const ConvCall<T>& call) {
+    if (!call.turned) {
+        auto job = strided_job<StridedJob<T>>(call);
+        return run_strided(job, call.bias);
+    }
+    auto job = strided_job<StridedDxJob<T>>(call);
+    job.accumulate = call.accumulate;
+    return run_strided_dx(job, call.bias);
+}
+
+// False if there is no memory.
+template <class T>
+bool convolve(const ConvCall<T>& c) {
+    switch (choose_algorithm(c)) {
+        case Algorithm::nhwc_depthwise:
+            return nhwc_depthwise(c);
+        case Algorithm::pointwise:
+            return multiply_pixels(c);
+        case Algorithm::nhwc:
+            return c.turned ? nhwc_conv_dx(c) : nhwc_conv(c);
+        case Algorithm::image_by_image:
+            return multiply_images(c);
+        case Algorithm::strided:
+            return step_windows(c);
+        default:  // Algorithm::planes
+            break;
+    }
+    return c.turned ? dx_in_planes(c) : conv_in_planes(c);
+}
+
+// ---- the kernels
+
+enum { conv_out, conv_x, conv_weight, conv_bias };
+
+template <class T>
+ConvCall<T> conv_call(const ac_call* call, const ac_array* out, ac_context* context) {
+    const ac_array *x = operand(call, conv_x), *weight = operand(call, conv_weight);
+    return {windows_of(call, 0, x, out, weight->shape + 2, weight->shape[1]),
+            false,
+            false,
+            images_of<const T>(x),
+            images_of<const T>(weight),
+            images_of<T>(out),
+            operand(call, conv_bias),
+            context};
+}
+
+enum { dx_out, dx_g, dx_weight, dx_bias };
+enum { dx_sizes, dx_stride, dx_padding, dx_dilation, dx_groups, dx_accumulate };
+
+template <class T>
+ConvCall<T> dx_call(const ac_call* call, const ac_array* out, ac_context* context) {
+    const ac_array *g = operand(call, dx_g), *weight = operand(call, dx_weight);
+    return {windows_of(call, dx_stride, out, g, weight->shape + 2, weight->shape[1]),
+            true,
+            (int_attribute(call, dx_accumulate) & 1) != 0,
+            images_of<const T>(g),
+            images_of<const T>(weight),
+            images_of<T>(out),
+            operand(call, dx_bias),
+            context};
+}
+
+const char* conv_supports(const ac_call* call) { return dims_supported(call, conv_x); }
+const char* dx_supports(const ac_call* call) { return dims_supported(call, dx_g); }
+
+void conv(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array* out = operand(call, conv_out);
+    if (element_count(*out) == 0) return;
+    const bool ok = out->dtype == AC_FLOAT32
+                        ? convolve(conv_call<float>(call, out, context))
+                        : convolve(conv_call<double>(call, out, context));
+    if (!ok) no_memory(status);
+}
+
+void conv_dx(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array* out = operand(call, dx_out);
+    if (element_count(*out) == 0) return;
+    const bool ok = out->dtype == AC_FLOAT32
+                        ? convolve(dx_call<float>(call, out, context))
+                        : convolve(dx_call<double>(call, out, context));
+    if (!ok) no_memory(status);
+}
+
+const char* conv_describe(const ac_call* call) {
+    const ac_array out = laid_out(operand(call, conv_out));
+    return describe(out.dtype == AC_FLOAT32
+                        ? choose_algorithm(conv_call<float>(call, &out, nullptr))
+                        : choose_algorithm(conv_call<double>(call, &out, nullptr)));
+}
+
+const char* dx_describe(const ac_call* call) {
+    const ac_array out = laid_out(operand(call, dx_out));
+    return describe(out.dtype == AC_FLOAT32
+                        ? choose_algorithm(dx_call<float>(call, &out, nullptr))
+                        : choose_algorithm(dx_call<double>(call, &out, nullptr)));
+}
+
+double work_of(const ac_array* results, const ac_array* weight) {
+    double taps = 1;
+    for (int d = 1; d < weight->ndim; ++d)
+        taps *= static_cast<double>(weight->shape[d]);
+    return 2.0 * static_cast<double>(element_count(*results)) * taps * ns_per_flop;
+}
+double conv_work(const ac_call* call) {
+    return work_of(operand(call, conv_out), operand(call, conv_weight));
+}
+double dx_work(const ac_call* call) {
+    return work_of(operand(call, dx_g), operand(call, dx_weight));
+}
+
+const ac_kernel_entry entries[] = {
+    {"conv", "out ; x weight bias? ; stride:ints padding:ints dilation:ints groups:int",
+     conv, conv_supports, conv_work, 0, float_dtypes, conv_describe},
+    {"conv_dx",
+     "dx ; g weight bias? ; sizes:ints stride:ints padding:ints dilation:ints "
+     "groups:int accumulate:int",
+     conv_dx, dx_supports, dx_work, 0, float_dtypes, dx_describe},
+};
+
+}  // namespace
+
+AC_DEFINE_FAMILY(conv, entries);
+
+}  // namespace autocalc::simd::AC_ISA

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: MIT
+//
+// conv and conv_dx by Winograd's transforms, for 3 x 3 windows at stride 1. The input
+// gradient is the same convolution, of g, with the taps turned round and the channels
+// exchanged.
+//
+// A task transforms its tiles to V[place][tile][channel], multiplies each of the 36 (or
+// 16) places with the transformed weights U[place][channel][output channel], a panel of
+// output channels at a time, and transforms the products back while they are in L2.
+#include "common/families.hpp"
+#include "conv/winograd_plan.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+enum { slot_data = 0, slot_products = 1, slot_pixels = 2, slot_weights = 3 };
+
+// Where w[lane][channel][row][column] lies, for the convolution that is run.
+struct WinoTaps {
+    const float* data;
+    int64_t group, lane, channel, row, column;
+    bool flipped;
+};
+
+struct WinoJob {
+    Axis y, x;
+    int64_t groups, ins, outs;  // channels of a group
+    Images<const float> from;
+    Images<float> to;
+    WinoTaps taps;
+    int64_t places;
+    Segments segments;
+    int64_t data_row, data_step;  // of V
+    int64_t vectors;              // of a panel, at most
+    float* weights;               // U: [group][panel][place][ins][panel's width]
+    float* start;                 // the bias, [group][whole registers]
+    bool accumulate;
+    ac_context* context;
+    int failed;
+
+    [[nodiscard]] AC_INLINE int64_t wide() const {
+        return round_up(outs, vec<float>::lanes);
+    }
+    [[nodiscard]] AC_INLINE int64_t group_weights() const {
+        return places * ins * wide();
+    }
+};
+
+// ---- weights
+
+// Taps of `n` output channels for one channel, as [3 x 3][lanes].
+void gather_taps(const WinoTaps& t, const float* from, int64_t n, float* to) {
+    constexpr int lanes = vec<float>::lanes;
+    if (t.column == 1 && t.row == wino_kernel) {
+        constexpr int64_t all = wino_kernel * wino_kernel;
+        for (int64_t k = 0; k < all; k += lanes) {
+            pack_square(smaller<int64_t>(lanes, all - k), n, from + k, t.lane,
+                        to + k * lanes, lanes);
+        }
+        return;
+    }
+    for (int64_t y = 0; y < wino_kernel; ++y) {
+        for (int64_t x = 0; x < wino_kernel; ++x, to += lanes) {
+            const float* tap = from + y * t.row + x * t.column;
+            for (int64_t i = 0; i < lanes; ++i) to[i] = i < n ? tap[i * t.lane] : 0.0F;
+        }
+    }
+}
+
+// Channels `begin` to `end`, counted through the groups.
+template <int out>
+void transform_weights(const WinoJob& job, int64_t begin, int64_t end) {
+    constexpr int lanes = vec<float>::lanes;
+    alignas(64) float taps[wino_kernel * wino_kernel * lanes];
+    const Panels<float> panels(job.outs, job.vectors);
+    const auto tap = [&](int y, int x) AC_INLINE_LAMBDA {
+        const int k = y * 3 + x;
+        return load(taps + (job.taps.flipped ? 8 - k : k) * lanes);
+    };
+    for (int64_t t = begin; t < end; ++t) {
+        const int64_t group = t / job.ins, c = t % job.ins;
+        const float* from =
+            job.taps.data + group * job.taps.group + c * job.taps.channel;
+        float* to = job.weights + group * job.group_weights();
+        for (int64_t p = 0; p < panels.count; ++p) {
+            const Panel panel = panels.at(p);
+            float* u = to + job.places * job.ins * panel.begin + c * panel.width;
+            for (int64_t o = 0; o < panel.width; o += lanes) {
+                const int64_t first = panel.begin + o;
+                gather_taps(job.taps, from + first * job.taps.lane,
+                            smaller<int64_t>(lanes, job.outs - first), taps);
+                transform<typename Wino<out>::Taps>(
+                    tap, Places<Wino<out>::in>{u + o, job.ins * panel.width});
+            }
+        }
+    }
+}
+
+// ---- a task
+
+struct WinoTask {
+    int64_t group, first, last;  // segments
+    int64_t tiles;
+    float *data, *products, *pixels;
+};
+
+template <int out>
+void read_data(const WinoJob& job, const WinoTask& task) {
+    Images<const float> from = job.from;
+    from.data += task.group * job.ins * from.channel;
+    read_tiles<typename Wino<out>::Data>(
+        job.segments, task.first, task.last, from, elements_of<out>(job.y, job.x),
+        job.ins, task.pixels, task.data, job.data_row, job.data_step);
+}
+
+// M[place][tile][panel] = V[place][tile][channel] U[place][channel][panel]
+void multiply_places(const WinoJob& job, const WinoTask& task, const Panel& panel,
+                     const float* weights, int64_t step) {
+    const int64_t vectors = panel.width / vec<float>::lanes;
+    const int64_t blocks = ceil_div(task.tiles, tile_rows[vectors]);
+    const Cuts cuts(task.tiles, blocks);
+    Tile<float> tile = {};
+    tile.k = job.ins;
+    tile.a_row = job.data_row;
+    tile.a_col = 1;
+    tile.b_row = panel.width;
+    tile.c_row = panel.width;
+    tile.columns = panel.width;
+    tile.alpha = 1;
+    for (int64_t place = 0; place < job.places; ++place) {
+        tile.b = weights + place * job.ins * panel.width;
+        for (int64_t i = 0; i < blocks; ++i) {
+            tile.a = task.data + place * job.data_step + cuts.at(i) * job.data_row;
+            tile.c = task.products + place * step + cuts.at(i) * panel.width;
+            multiply_tile(tile, vectors, Order::row_major, cuts.size(i));
+        }
+    }
+}
+
+// Where a tile's results go in an image with channels side by side: what lies inside of
+// it, and `count` channels.
+struct Results {
+    float* at;
+    int64_t row, column, rows, columns, count;
+    vec<float> start;
+    bool add;
+    AC_INLINE void operator()(int y, int x, vec<float> v) const {
+        if (y >= rows || x >= columns) return;
+        float* place = at + y * row + x * column;
+        v = v + start;
+        if (count == vec<float>::lanes) {
+            store(place, add ? v + load(place) : v);
+        } else {
+            store_first(place, add ? v + load_first(place, count) : v, count);
+        }
+    }
+};
+
+template <int out>
+void write_last(const WinoJob& job, const WinoTask& task, const Panel& panel,
+                int64_t step) {
+    constexpr int lanes = vec<float>::lanes;
+    using Line = typename Wino<out>::Results;
+    const Images<float>& to = job.to;
+    const float* starts = job.start + task.group * job.wide() + panel.begin;
+    const float* tile = task.products;
+    for (int64_t i = task.first; i < task.last; ++i) {
+        const Segment s = job.segments.at(i);
+        float* image =
+            to.data + s.image * to.image + task.group * job.outs + panel.begin;
+        for (int64_t y = out * s.y; y < out * (s.y + s.rows); y += out) {
+            for (int64_t x = out * s.x; x < out * (s.x + s.columns); x += out) {
+                Results results = {image + y * to.row + x * to.column,
+                                   to.row,
+                                   to.column,
+                                   smaller<int64_t>(out, job.y.out - y),
+                                   smaller<int64_t>(out, job.x.out - x),
+                                   lanes,
+                                   {},
+                                   job.accumulate};
+                for (int64_t o = 0; o < panel.width; o += lanes) {
+                    results.start = load(starts + o);
+                    results.count = smaller<int64_t>(lanes, job.outs - panel.begin - o);
+                    transform<Line>(Registers{tile + o, Wino<out>::in * step, step},
+                                    results);
+                    results.at += lanes;
+                }
+                tile += panel.width;
+            }
+        }
+    }
+}
+
+template <int out>
+void write_tiles(const WinoJob& job, const WinoTask& task, const Panel& panel,
+                 int64_t step) {
+    constexpr int lanes = vec<float>::lanes;
+    if (job.to.channel == 1) return write_last<out>(job, task, panel, step);
+    const auto tiling = results_of<out>(job.y, job.x);
+    const float* from = task.products;
+    for (int64_t i = task.first; i < task.last; ++i) {
+        const Segment s = job.segments.at(i);
+        const Pixels<float> pixels = tiling.pixels(s, task.pixels);
+        for (int64_t o = 0; o < panel.width; o += lanes) {
+            const int64_t channel = panel.begin + o;
+            const vec<float> start =
+                load(job.start + task.group * job.wide() + channel);
+            const float* tile = from + o;
+            for (int64_t y = 0; y < s.rows; ++y) {
+                float* line = pixels.data + out * y * pixels.line();
+                for (int64_t x = 0; x < s.columns; ++x, tile += panel.width) {
+                    float* to = line + out * lanes * x;
+                    transform<typename Wino<out>::Results>(
+                        Registers{tile, Wino<out>::in * step, step},
+                        [&](int r, int c, vec<float> v) AC_INLINE_LAMBDA {
+                            store(to + r * pixels.line() + c * lanes, v + start);
+                        });
+                }
+            }
+            Images<float> image = job.to;
+            image.data += s.image * image.image +
+                          (task.group * job.outs + channel) * image.channel;
+            scatter_pixels(image, smaller<int64_t>(lanes, job.outs - channel), pixels,
+                           job.accumulate);
+        }
+        from += s.tiles() * panel.width;
+    }
+}
+
+template <int out>
+void run_wino_tasks(void* arg, int64_t begin, int64_t end) {
+    WinoJob& job = *static_cast<WinoJob*>(arg);
+    const Segments& segments = job.segments;
+    const Panels<float> panels(job.outs, job.vectors);
+    const int64_t width = panels.at(0).width;
+    const int64_t pixels =
+        tile_scratch(elements_of<out>(job.y, job.x), segments, job.ins);
+    const int64_t most = segments.most_tiles();
+    WinoTask task;
+    task.data = scratch_of<float>(job.context, slot_data, job.places * job.data_step);
+    task.products = scratch_of<float>(job.context, slot_products,
+                                      job.places * wino_step(most, width));
+    task.pixels = scratch_of<float>(job.context, slot_pixels, pixels);
+    if (task.data == nullptr || task.products == nullptr || task.pixels == nullptr) {
+        __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    const Cuts cuts = segments.of_task();
+    for (int64_t t = begin; t < end; ++t) {
+        task.group = t % job.groups;
+        task.first = cuts.at(t / job.groups);
+        task.last = cuts.at(t / job.groups + 1);
+        task.tiles = 0;
+        for (int64_t i = task.first; i < task.last; ++i)
+            task.tiles += segments.at(i).tiles();
+        read_data<out>(job, task);
+        const float* weights = job.weights + task.group * job.group_weights();
+        for (int64_t p = 0; p < panels.count; ++p) {
+            const Panel panel = panels.at(p);
+            const int64_t step = wino_step(most, panel.width);
+            multiply_places(job, task, panel,
+                            weights + job.places * job.ins * panel.begin, step);
+            write_tiles<out>(job, task, panel, step);
+        }
+    }
+}
+
+// ---- a call
+
+// A panel's products are a quarter of L2, together with half of L2 for the tiles.
+int64_t panel_vectors(int64_t places, int64_t tiles, int64_t outs) {
+    constexpr int64_t lanes = vec<float>::lanes;
+    const int64_t fitting = l2_bytes() / 4 / bytes_of<float>(places * tiles * lanes);
+    return larger<int64_t>(1, smaller<int64_t>(smaller<int64_t>(tile_vectors, fitting),
+                                               ceil_div(outs, lanes)));
+}
+
+template <int out>
+bool run_winograd(WinoJob& job, const ac_array* bias) {
+    job.places = Wino<out>::places;
+    job.data_row = wino_row(job.ins);
+    job.segments = segments_of(job.segments.batch, job.y.out, job.x.out, out,
+                               tiles_for(job.data_row, job.places));
+    const int64_t most = job.segments.most_tiles();
+    job.data_step = wino_step(most, job.data_row);
+    job.vectors = panel_vectors(job.places, most, job.outs);
+    const int64_t all = job.groups * job.group_weights();
+    job.weights =
+        scratch_of<float>(job.context, slot_weights, all + job.groups * job.wide());
+    if (job.weights == nullptr) return false;
+    job.start = job.weights + all;
+    copy_bias(bias, job.groups, job.outs, job.wide(), job.start);
+    const int64_t tasks = job.segments.tasks * job.groups;
+    const int64_t work =
+        job.segments.count() * job.groups * most * job.ins * job.wide();
+    parallel(
+        job.context, job.groups * job.ins, all > serial_work,
+        [&](int64_t begin, int64_t end) { transform_weights<out>(job, begin, end); });
+    return run_job(job, run_wino_tasks<out>, tasks, work >= serial_work / 8);
+}
+
+WinoJob wino_job(const ac_array* from, const ac_array* to, ac_context* context) {
+    WinoJob job = {};
+    job.from = images_of<const float>(from);
+    job.to = images_of<float>(to);
+    job.segments.batch = from->shape[0];
+    job.context = context;
+    return job;
+}
+
+// Results of a tile of one image's convolution, as `cheapest` has them.
+int tile_of(int64_t ins, int64_t outs, const Axis& y, const Axis& x) {
+    constexpr int64_t lanes = vec<float>::lanes;
+    const double steps = wino_steps(ins, outs);
+    const int64_t registers = ceil_div(ins, lanes) + ceil_div(outs, lanes);
+    const int64_t fours = wino_tiles<4>(1, y, x), twos = wino_tiles<2>(1, y, x);
+    return cheapest(wino_cost<4>(fours, steps, fours * registers),
+                    wino_cost<2>(twos, steps, twos * registers),
+                    plain_cost(y.out * x.out, steps));
+}
+
+void run_tiles(WinoJob& job, const ac_array* bias, ac_status* status) {
+    const bool two = tile_of(job.ins, job.outs, job.y, job.x) == 2;
+    if (!(two ? run_winograd<2>(job, bias) : run_winograd<4>(job, bias)))
+        no_memory(status);
+}
+
+enum { conv_out, conv_x, conv_weight, conv_bias };
+
+Windows conv_windows(const ac_call* call) {
+    const ac_array* weight = operand(call, conv_weight);
+    return windows_of(call, 0, operand(call, conv_x), operand(call, conv_out),
+                      weight->shape + 2, weight->shape[1]);
+}
+
+void wino_conv(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array* x = operand(call, conv_x);
+    const ac_array* weight = operand(call, conv_weight);
+    const ac_array* out = operand(call, conv_out);
+    if (element_count(*out) == 0) return;
+    const Windows w = conv_windows(call);
+    WinoJob job = wino_job(x, out, context);
+    job.y = w.y;
+    job.x = w.x;
+    job.groups = w.groups;
+    job.ins = w.ins;
+    job.outs = w.outs;
+    const Images<const float> taps = images_of<const float>(weight);
+    job.taps = {taps.data, w.outs * taps.image, taps.image, taps.channel,
+                taps.row,  taps.column,         false};
+    run_tiles(job, operand(call, conv_bias), status);
+}
+
+enum { dx_out, dx_g, dx_weight, dx_bias };
+enum { dx_sizes, dx_stride, dx_padding, dx_dilation, dx_groups, dx_accumulate };
+
+// The windows of g along a dimension.
+AC_INLINE Axis turned(const Axis& axis) {
+    return {axis.out, axis.in, wino_kernel, 1, wino_kernel - 1 - axis.padding, 1};
+}
+
+Windows dx_windows(const ac_call* call) {
+    const ac_array* weight = operand(call, dx_weight);
+    return windows_of(call, dx_stride, operand(call, dx_out), operand(call, dx_g),
+                      weight->shape + 2, weight->shape[1]);
+}
+
+void wino_dx(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array* g = operand(call, dx_g);
+    const ac_array* weight = operand(call, dx_weight);
+    const ac_array* out = operand(call, dx_out);
+    if (element_count(*out) == 0) return;
+    const Windows w = dx_windows(call);
+    WinoJob job = wino_job(g, out, context);
+    job.y = turned(w.y);
+    job.x = turned(w.x);
+    job.groups = w.groups;
+    job.ins = w.outs;
+    job.outs = w.ins;
+    job.accumulate = (int_attribute(call, dx_accumulate) & 1) != 0;
+    const Images<const float> taps = images_of<const float>(weight);
+    job.taps = {taps.data, w.outs * taps.image, taps.channel, taps.image,
+                taps.row,  taps.column,         true};
+    run_tiles(job, operand(call, dx_bias), status);
+}
+
+// ---- which convolutions
+
+int conv_tile(const Windows& w) { return tile_of(w.ins, w.outs, w.y, w.x); }
+const char* conv_supports(const ac_call* call) {
+    if (operand(call, conv_x)->ndim != 4) return "convolutions of two dimensions only";
+    const Windows w = conv_windows(call);
+    const char* reason = wino_refuses(w);
+    return reason != nullptr ? reason : wino_answer(conv_tile(w));
+}
+const char* conv_describe(const ac_call* call) {
+    return wino_words(conv_tile(conv_windows(call)));
+}
+
+int dx_tile(const Windows& w) {
+    return tile_of(w.outs, w.ins, turned(w.y), turned(w.x));
+}
+const char* dx_supports(const ac_call* call) {
+    if (operand(call, dx_g)->ndim != 4) return "convolutions of two dimensions only";
+    const Windows w = dx_windows(call);
+    const char* reason = wino_refuses(w);
+    if (reason != nullptr) return reason;
+    if (w.y.padding >= wino_kernel || w.x.padding >= wino_kernel)
+        return "the padding is wider than the windows";
+    return wino_answer(dx_tile(w));
+}
+const char* dx_describe(const ac_call* call) {
+    return wino_words(dx_tile(dx_windows(call)));
+}
+
+double work_of(const ac_array* results, const ac_array* weight) {
+    return 2.0 * static_cast<double>(element_count(*results) * weight->shape[1]) *
+           static_cast<double>(wino_kernel * wino_kernel) * ns_per_flop;
+}
+double conv_work(const ac_call* call) {
+    return work_of(operand(call, conv_out), operand(call, conv_weight));
+}
+double dx_work(const ac_call* call) {
+    return work_of(operand(call, dx_g), operand(call, dx_weight));
+}
+
+const ac_kernel_entry entries[] = {
+    {"conv", "out ; x weight bias? ; stride:ints padding:ints dilation:ints groups:int",
+     wino_conv, conv_supports, conv_work, 0, 1u << AC_FLOAT32, conv_describe},
+    {"conv_dx",
+     "dx ; g weight bias? ; sizes:ints stride:ints padding:ints dilation:ints "
+     "groups:int accumulate:int",
+     wino_dx, dx_supports, dx_work, 0, 1u << AC_FLOAT32, dx_describe},
+};
+
+}  // namespace
+
+AC_DEFINE_FAMILY(winograd, entries);
+
+}  // namespace autocalc::simd::AC_ISA

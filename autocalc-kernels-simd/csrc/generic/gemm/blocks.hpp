@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+//
+// The loops around the microkernels. For every block of k, a task packs its block of b,
+// sized for L2, and takes the rows of a through it, a tile at a time: those rows stay
+// in L1 while b streams out of L2.
+#pragma once
+
+#include "common/call.hpp"
+#include "gemm/pack.hpp"
+#include "gemm/plan.hpp"
+#include "gemm/register_tile.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+enum ScratchSlot { slot_b = 0, slot_a = 1, slot_shared = 6 };
+
+template <class T>
+struct Job {
+    const Gemm<T>* product;
+    Plan plan;
+    ac_context* context;
+    const T* shared_b;  // all of b, packed beforehand, or null
+    int failed;
+    uint64_t number;  // no other product's
+};
+
+uint64_t next_number() {
+    static uint64_t last = 0;
+    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
+// What a thread has packed of b, where, and for which product: the next run of the same
+// product's tasks finds it there. Asking for that scratch memory again would replace
+// it.
+struct PackedCache {
+    uint64_t number;
+    void* packed;
+    const void* from;
+    int64_t columns;
+};
+thread_local PackedCache kept = {0, nullptr, nullptr, 0};
+
+// What one thread needs for its run of tasks.
+template <class T>
+struct Workspace {
+    const Job<T>* job;
+    T* packed_b;
+    T* packed_a;  // or the tiles of c that wait for their transpose
+    const T* packed_from;
+    int64_t packed_columns;
+};
+
+template <class T>
+Matrices<T> matrices_at(const Gemm<T>& p, int64_t index) {
+    Matrices<T> at = {p.a, p.b, p.c, p.pre};
+    for (int d = p.batch_dims - 1; d >= 0; --d) {
+        // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): AC_MAX_DIMS at most
+        const int64_t i = index % p.batch[d];
+        index /= p.batch[d];
+        at.a += i * p.a_step[d];
+        at.b += i * p.b_step[d];
+        at.c += i * p.c_step[d];
+        if (at.pre != nullptr) at.pre += i * p.pre_step[d];
+    }
+    return at;
+}
+
+// ---- panels of b
+
+template <class T>
+bool is_packed(const Workspace<T>& workspace, const T* b, const Panels<T>& panels) {
+    return workspace.packed_from == b && workspace.packed_columns == panels.columns;
+}
+
+template <class T>
+void keep_packed(Workspace<T>& workspace, const T* b, const Panels<T>& panels) {
+    workspace.packed_from = b;
+    workspace.packed_columns = panels.columns;
+}
+
+// The direct path packs only the last panel, if that does not fill its registers.
+template <class T>
+void pack_block(Workspace<T>& workspace, const T* b, int64_t k,
+                const Panels<T>& panels) {
+    const Gemm<T>& p = *workspace.job->product;
+    const Plan& plan = workspace.job->plan;
+    if (is_packed(workspace, b, panels)) return;
+    if (plan.strategy == Strategy::direct) {
+        const Panel last = panels.at(panels.count - 1);
+        if (last.columns < last.width)
+            pack_rows(k, panels, panels.count - 1, b, p.b_row, workspace.packed_b);
+    } else if (p.b_col == 1) {
+        pack_rows<T>(k, panels, 0, b, p.b_row, workspace.packed_b);
+    } else {
+        for (int64_t i = 0; i < panels.count; ++i) {
+            pack_panel(k, panels.at(i), b, p.b_row, p.b_col, workspace.packed_b);
+        }
+    }
+    keep_packed(workspace, b, panels);
+}
+
+// The tile of a row of them that belongs to a panel.
+template <class T>
+AC_INLINE void begin_at(Tile<T>& tile, const Tile<T>& row, const Panel& panel) {
+    tile.columns = panel.columns;
+    tile.c = row.c + panel.begin;
+    if (row.pre != nullptr) tile.pre = row.pre + panel.begin;
+    if (row.bias != nullptr) tile.bias = row.bias + panel.begin;
+}
+
+// One row of tiles through all panels of the block. tile.c, .pre and .bias begin at the
+// block's first column.
+template <class T>
+void run_row(const Job<T>& job, Tile<T> tile, int64_t rows, const T* b, const T* packed,
+             const Panels<T>& panels) {
+    const Gemm<T>& p = *job.product;
+    const Tile<T> row = tile;
+    const Order a_order = row.a_col == 1 ? Order::row_major : Order::column_major;
+    for (int64_t i = 0; i < panels.count; ++i) {
+        const Panel panel = panels.at(i);
+        const bool direct =
+            job.plan.strategy == Strategy::direct && panel.columns == panel.width;
+        begin_at(tile, row, panel);
+        tile.b = direct ? b + panel.begin : packed + panel.begin * tile.k;
+        tile.b_row = direct ? p.b_row : panel.width;
+        tile.b_ahead = direct ? job.plan.b_ahead : 0;
+        tile.next_a = i == 0 ? row.next_a : nullptr;
+        tile_function<T>(panel.width / vec<T>::lanes, a_order, rows)(tile);
+    }
+}
+
+// ---- rows of a
+
+// A block's rows as tiles that differ by at most one row.
+struct RowTiles {
+    int64_t begin, tiles;
+    Cuts cuts;
+    AC_INLINE RowTiles(int64_t m0, int64_t m1, int64_t most)
+        : begin(m0), tiles(ceil_div(m1 - m0, most)), cuts(m1 - m0, tiles) {}
+    [[nodiscard]] AC_INLINE int64_t start(int64_t tile) const {
+        return begin + cuts.at(tile);
+    }
+};
+
+// Packs the groups of rows that begin with tile `first`.
+template <class T>
+void pack_some_groups(const Workspace<T>& workspace, const T* a, int64_t k,
+                      const RowTiles& rows, int64_t first) {
+    const Plan& plan = workspace.job->plan;
+    int64_t starts[groups_at_once + 1];
+    int64_t groups = 0;
+    starts[0] = rows.start(first);
+    for (int64_t tile = first; tile < rows.tiles && groups < groups_at_once;
+         tile += plan.group) {
+        starts[++groups] = rows.start(smaller(rows.tiles, tile + plan.group));
+    }
+    pack_groups(starts, groups, plan.group_width, k, a, workspace.job->product->a_col,
+                workspace.packed_a);
+}
+
+// Whether a tile asks for the rows of the next one. With AVX2 rows whole pages apart
+// had better come when they are needed: 512 x 256 x 1024 and 1024 cubed run 1.04 times
+// as fast without (a quiet Zen 3; wide tiles were not measured).
+template <class T>
+bool asks_for_rows(const Gemm<T>& p) {
+    return p.a_col == 1 && (wide_tiles || bytes_of<T>(p.a_row) % page_bytes != 0);
+}
+
+// Points the tile to its rows of a, packing them first if need be. Called for the tiles
+// in order.
+template <class T>
+void take_rows(const Workspace<T>& workspace, const T* a, int64_t k,
+               const RowTiles& rows, int64_t i, Tile<T>& tile) {
+    const Gemm<T>& p = *workspace.job->product;
+    const Plan& plan = workspace.job->plan;
+    tile.next_a = nullptr;
+    tile.a = a + rows.start(i) * p.a_row;
+    tile.a_row = p.a_row;
+    tile.a_col = p.a_col;
+    if (plan.pack_a == PackA::none) {
+        if (i + 1 < rows.tiles && asks_for_rows(p))
+            tile.next_a = a + rows.start(i + 1) * p.a_row;
+        return;
+    }
+    tile.a_row = 1;
+    if (plan.pack_a == PackA::tile) {
+        tile.a_col = rows.start(i + 1) - rows.start(i);
+        pack_tile_any(tile.a_col, k, tile.a, p.a_row, p.a_col, workspace.packed_a);
+        tile.a = workspace.packed_a;
+        return;
+    }
+    const int64_t together = plan.group * groups_at_once;
+    if (i % together == 0) pack_some_groups(workspace, a, k, rows, i);
+    const int64_t group = i % together / plan.group;
+    tile.a_col = plan.group_width;
+    // open_workspace made room wherever rows are packed.
+    // NOLINTNEXTLINE(clang-analyzer-core.NullPointerArithm)
+    tile.a = workspace.packed_a + group * group_size<T>(plan.group_width, k) +
+             rows.start(i) - rows.start(i / plan.group * plan.group);
+}
+
+// ---- blocks of c
+
+// Of few rows packing b is a third of the work, and most of that is waiting for memory.
+// Their first row of tiles packs b on its way, and its multiply-adds fill the time: 32
+// rows by 4096 x 1024 run 1.30 times as fast, by 1024 x 4096 1.34, by 2304 x 768 1.02;
+// 64 rows and more run as before (Zen 4, two threads).
+constexpr int64_t most_packing_tiles = 8;
+
+template <class T>
+bool packs_on_its_way(const Workspace<T>& workspace, const T* b, const RowTiles& rows,
+                      const Panels<T>& panels) {
+    const Gemm<T>& p = *workspace.job->product;
+    return workspace.job->plan.strategy == Strategy::packed &&
+           workspace.packed_b != nullptr && p.a_col == 1 && p.b_col == 1 &&
+           rows_aligned(b, p.b_row) &&
+           panels.columns % (tile_vectors * vec<T>::lanes) == 0 &&
+           rows.tiles <= most_packing_tiles &&
+           rows.start(1) - rows.start(0) >= tile_rows[tile_vectors] - 1 &&
+           !is_packed(workspace, b, panels);
+}
+
+template <class T>
+void run_packing_row(Workspace<T>& workspace, Tile<T> tile, int64_t rows, const T* b,
+                     const Panels<T>& panels) {
+    const Tile<T> row = tile;
+    tile.b_row = workspace.job->product->b_row;
+    tile.b_ahead = packing_steps_ahead * tile.b_row;
+    for (int64_t i = 0; i < panels.count; ++i) {
+        const Panel panel = panels.at(i);
+        begin_at(tile, row, panel);
+        tile.b = b + panel.begin;
+        tile.packed = workspace.packed_b + panel.begin * tile.k;
+        packing_tile_function<T>(rows)(tile);
+    }
+    keep_packed(workspace, b, panels);
+}
+
+template <class T>
+void run_block(Workspace<T>& workspace, const Matrices<T>& at, const Block& block) {
+    const Job<T>& job = *workspace.job;
+    const Gemm<T>& p = *job.product;
+    const Plan& plan = job.plan;
+    const int64_t columns = block.n1 - block.n0;
+    const RowTiles rows(block.m0, block.m1, plan.tile_m);
+    const Panels<T> panels(columns, plan.panel);
+    const Cuts depths(p.k, plan.k_blocks);
+    for (int64_t kb = 0; kb < plan.k_blocks; ++kb) {
+        const bool last = kb + 1 == plan.k_blocks;
+        const int64_t k0 = depths.at(kb);
+        const int64_t k = depths.size(kb);
+        const T* b = at.b + k0 * p.b_row + block.n0 * p.b_col;
+        const bool packing = packs_on_its_way(workspace, b, rows, panels);
+        if (!packing) pack_block(workspace, b, k, panels);
+        Tile<T> tile = {};
+        tile.k = k;
+        tile.c_row = p.c_row;
+        tile.pre_row = p.pre_row;
+        tile.alpha = p.alpha;
+        tile.beta = kb == 0 ? p.beta : T(1);
+        tile.relu = last && p.activation == Activation::relu;
+        if (last && p.bias != nullptr) tile.bias = p.bias + block.n0;
+        for (int64_t i = 0; i < rows.tiles; ++i) {
+            const int64_t start = rows.start(i);
+            const int64_t height = rows.start(i + 1) - start;
+            take_rows(workspace, at.a + k0 * p.a_col, k, rows, i, tile);
+            tile.c = at.c + start * p.c_row + block.n0;
+            if (last && at.pre != nullptr)
+                tile.pre = at.pre + start * p.pre_row + block.n0;
+            if (packing && i == 0) {
+                run_packing_row(workspace, tile, height, b, panels);
+            } else {
+                run_row(job, tile, height, b, workspace.packed_b, panels);
+            }
+            if (last && p.activation > Activation::relu) {
+                activate(p.activation, height, columns, tile.c, p.c_row);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+//
+// The matrix product that gemm, linear and linear_backward share:
+//
+//     c = act(alpha * a @ b + bias + beta * c),   a: [m, k]   b: [k, n]   c: [m, n]
+//
+// for every index of the batch dims. Strides count elements; c and pre are contiguous
+// along n.
+#pragma once
+
+#include "autocalc_kernel.h"
+#include "common/base.hpp"
+
+namespace autocalc::simd::AC_ISA {
+
+enum class Activation {
+    none,
+    relu,
+    gelu,
+    gelu_tanh
+};  // in the order of the signature's words
+
+template <class T>
+struct Gemm {
+    int64_t m, n, k;
+    const T* a;
+    int64_t a_row, a_col;
+    const T* b;
+    int64_t b_row, b_col;
+    T* c;
+    int64_t c_row;
+    const T* bias;  // n elements, or null
+    T* pre;         // the value before the activation, or null
+    int64_t pre_row;
+    T alpha, beta;  // c is not read if beta is 0
+    Activation activation;
+    int batch_dims;
+    int64_t batch[AC_MAX_DIMS];
+    int64_t a_step[AC_MAX_DIMS], b_step[AC_MAX_DIMS], c_step[AC_MAX_DIMS];
+    int64_t pre_step[AC_MAX_DIMS];
+};
+
+// False if there is no memory for packing.
+bool multiply(const Gemm<float>& product, ac_context* context);
+bool multiply(const Gemm<double>& product, ac_context* context);
+
+// ---- one tile of a product, for kernels with loops of their own
+
+// How the rows of a tile lie in memory: each runs along k (a_col is 1), or the elements
+// of a step are neighbours (a_row is 1).
+enum class Order { row_major, column_major };
+
+template <class T>
+struct Tile {
+    int64_t k;
+    const T* a;
+    int64_t a_row, a_col;
+    // Rows of several runs of k elements: how far it is from the end of one to the
+    // beginning of the next. None: one run.
+    int64_t runs;
+    const int64_t* gaps;
+    const T* next_a;  // rows to bring nearer meanwhile, like these, or null
+    const T* b;       // rows of `vectors` full registers
+    int64_t b_row;
+    int64_t b_ahead;  // how far ahead of b to ask for memory, or 0
+    T* packed;        // where a packing tile puts b
+    T* c;
+    int64_t c_row;
+    int64_t columns;  // of c; only the last register may be partly used
+    const T* bias;
+    T* pre;
+    int64_t pre_row;
+    T alpha, beta;
+    bool relu;
+};
+
+// `rows` rows of at most tile_rows[vectors].
+void multiply_tile(const Tile<float>& tile, int64_t vectors, Order a_order,
+                   int64_t rows);
+void multiply_tile(const Tile<double>& tile, int64_t vectors, Order a_order,
+                   int64_t rows);
+
+}  // namespace autocalc::simd::AC_ISA

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+//
+// Products of blocks that lie in the cache, on the microkernels of the matrix product:
+// b is packed, and every tile of rows says which part of the product it needs.
+#pragma once
+
+#include "gemm/pack.hpp"
+#include "gemm/plan.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+// Rows of b as panels: b[depth][columns], at packed_size elements.
+template <class T>
+AC_INLINE int64_t packed_size(int64_t depth, int64_t columns) {
+    return depth * round_up(columns, vec<T>::lanes);
+}
+
+// Packs rows that lie `step` elements apart.
+template <class T>
+AC_INLINE void pack_as_rows(const T* rows, int64_t step, int64_t depth, int64_t columns,
+                            T* out) {
+    if (columns == 0) return;
+    pack_rows<T>(depth, Panels<T>(columns, tile_vectors), 0, rows, step, out);
+}
+
+// Whether packed rows lie one after another whole, so that they can be a left operand.
+template <class T>
+AC_INLINE bool packed_together(int64_t columns) {
+    return columns > 0 && columns <= tile_vectors * vec<T>::lanes;
+}
+
+// Packs the transpose: row i of memory becomes column i.
+template <class T>
+AC_INLINE void pack_as_columns(const T* rows, int64_t step, int64_t depth,
+                               int64_t columns, T* out) {
+    if (columns == 0) return;
+    const Panels<T> panels(columns, tile_vectors);
+    for (int64_t i = 0; i < panels.count; ++i) {
+        pack_panel<T>(depth, panels.at(i), rows, 1, step, out);
+    }
+}
+
+// A matrix in memory: element (i, j) at data[i * row + j * column].
+template <class T>
+struct Strided {
+    const T* data;
+    int64_t row, column;
+};
+// One whose rows are contiguous.
+template <class T>
+struct Written {
+    T* data;
+    int64_t row;
+};
+
+// Rows of b that were packed, from row `first` on of `depth`.
+template <class T>
+struct PackedRows {
+    const T* data;
+    int64_t depth, first;
+};
+
+// c = alpha * a @ b + beta * c; a runs along its rows or its columns.
+template <class T>
+struct PackedGemm {
+    int64_t m, n, k;
+    Strided<T> a;
+    PackedRows<T> b;
+    Written<T> c;
+    T alpha, beta;
+};
+
+// What a tile of rows needs: steps k0 to k1, and columns n0 to n1, n0 on a register's
+// boundary. Other columns of c are left alone.
+struct Part {
+    int64_t k0, k1, n0, n1;
+};
+
+// part(r0, r1) answers the Part of rows r0 to r1.
+template <class T, class Parts>
+AC_INLINE void multiply_packed(const PackedGemm<T>& p, Parts&& part_of) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    if (p.m == 0 || p.n == 0) return;
+    const Panels<T> panels(p.n, tile_vectors);
+    int64_t most = tile_rows[panels.at(0).width / lanes];
+    if (p.a.column == 1 && bytes_of<T>(p.a.row) % bad_stride_bytes == 0)
+        most = smaller(most, bad_stride_rows);
+    const int64_t tiles = ceil_div(p.m, most);
+    const Cuts rows(p.m, tiles);
+    const Order a_order = p.a.column == 1 ? Order::row_major : Order::column_major;
+    for (int64_t i = 0; i < tiles; ++i) {
+        const int64_t first = rows.at(i), height = rows.size(i);
+        const Part part = part_of(first, first + height);
+        Tile<T> tile = {};
+        tile.k = larger<int64_t>(part.k1 - part.k0, 0);
+        tile.a = p.a.data + first * p.a.row + part.k0 * p.a.column;
+        tile.a_row = p.a.row;
+        tile.a_col = p.a.column;
+        if (p.a.column == 1 && i + 1 < tiles) tile.next_a = tile.a + height * p.a.row;
+        tile.c_row = p.c.row;
+        tile.alpha = p.alpha;
+        tile.beta = p.beta;
+        for (int64_t j = 0; j < panels.count; ++j) {
+            const Panel panel = panels.at(j);
+            const int64_t begin = larger(panel.begin, part.n0);
+            const int64_t end = smaller(panel.begin + panel.columns, part.n1);
+            if (begin >= end) continue;
+            tile.columns = end - begin;
+            tile.b = p.b.data + panel.begin * p.b.depth +
+                     (p.b.first + part.k0) * panel.width + begin - panel.begin;
+            tile.b_row = panel.width;
+            tile.c = p.c.data + first * p.c.row + begin;
+            multiply_tile(tile, ceil_div(tile.columns, lanes), a_order, height);
+            tile.next_a = nullptr;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+//
+// Reading and adding at indices: gather, index_select, embedding; scatter_add,
+// index_add, embedding_backward.
+#include "common/families.hpp"
+#include "elementwise/elementwise.hpp"
+#include "indexing/indexed.hpp"
+#include "indexing/indices.hpp"
+#include "vec.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+// ---- reading
+//
+// out[p] = from[p + index[p] * step] for every position p of the output, where `from`
+// and `index` repeat (stride 0) along what they do not have.
+template <class T>
+AC_INLINE void read_row(char* out, int64_t out_stride, const char* index,
+                        int64_t index_stride, const char* from, int64_t from_stride,
+                        int64_t step, int64_t n) {
+    if (index_stride == 0) {
+        from += *reinterpret_cast<const int64_t*>(index) * step;
+        if (from_stride == item_size<T> && out_stride == item_size<T>) {
+            memcpy(out, from, static_cast<size_t>(n) * sizeof(T));
+            return;
+        }
+        for (int64_t i = 0; i < n; ++i) {
+            *reinterpret_cast<T*>(out + i * out_stride) =
+                *reinterpret_cast<const T*>(from + i * from_stride);
+        }
+        return;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        const int64_t at = *reinterpret_cast<const int64_t*>(index + i * index_stride);
+        *reinterpret_cast<T*>(out + i * out_stride) =
+            *reinterpret_cast<const T*>(from + i * from_stride + at * step);
+    }
+}
+
+template <class T>
+void read_range(const Nest& nest, int64_t step, int64_t begin, int64_t end) {
+    const int inner = nest.dims - 1;
+    const int64_t* stride[3] = {nest.stride[0], nest.stride[1], nest.stride[2]};
+    Position at;
+    start_at(nest, begin, at);
+    for (int64_t left = end - begin; left > 0;) {
+        const int64_t n = smaller(left, nest.size[inner] - at.column);
+        read_row<T>(at.row[0] + at.column * stride[0][inner], stride[0][inner],
+                    at.row[1] + at.column * stride[1][inner], stride[1][inner],
+                    at.row[2] + at.column * stride[2][inner], stride[2][inner], step,
+                    n);
+        left -= n;
+        next_row(nest, at);
+    }
+}
+
+void read_indexed(ac_context* context, const ac_array& out, const ac_array& index,
+                  const ac_array& from, int64_t step) {
+    const ac_array* arrays[3] = {&out, &index, &from};
+    Nest nest;
+    make_nest(nest, arrays, 3);
+    parallel_range(context, nest.total, 4096, nest.total >= 16384,
+                   [&](int64_t begin, int64_t end) {
+                       switch (nest.item[0]) {
+                           case 1:
+                               return read_range<uint8_t>(nest, step, begin, end);
+                           case 2:
+                               return read_range<uint16_t>(nest, step, begin, end);
+                           case 4:
+                               return read_range<uint32_t>(nest, step, begin, end);
+                           default:
+                               return read_range<uint64_t>(nest, step, begin, end);
+                       }
+                   });
+}
+
+void gather_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
+    const ac_array& index = *operand(call, 2);
+    const int64_t axis = int_attribute(call, 0);
+    done(status);
+    if (out.ndim == 0) {  // one element, whose index is 0
+        if (indices_fit(&index, 1, 2, status)) read_indexed(context, out, index, a, 0);
+        return;
+    }
+    if (!indices_fit(&index, a.shape[axis], 2, status)) return;
+    read_indexed(context, out, index, without_axis(a, out, axis), a.strides[axis]);
+}
+
+void index_select_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
+    const ac_array& index = *operand(call, 2);
+    const int64_t axis = int_attribute(call, 0);
+    done(status);
+    if (!indices_fit(&index, a.shape[axis], 2, status)) return;
+    read_indexed(context, out, along_axis(index, out, axis), without_axis(a, out, axis),
+                 a.strides[axis]);
+}
+
+void embedding_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array &out = *operand(call, 0), &weight = *operand(call, 1);
+    const ac_array& indices = *operand(call, 2);
+    done(status);
+    if (!indices_fit(&indices, weight.shape[0], 2, status)) return;
+    const int last = out.ndim - 1;
+    ac_array index = out, from = out;
+    index.data = indices.data;
+    index.dtype = indices.dtype;
+    from.data = weight.data;
+    for (int d = 0; d < last; ++d) {
+        index.strides[d] = indices.strides[d];
+        from.strides[d] = 0;
+    }
+    index.strides[last] = 0;
+    from.strides[last] = weight.strides[1];
+    read_indexed(context, out, index, from, weight.strides[0]);
+}
+
+// ---- adding
+template <class T>
+AC_INLINE T plus(T a, T b) {
+    if constexpr (T(0.5) != T(0)) {
+        return a + b;
+    } else {
+        return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    }
+}
+
+template <class T>
+struct Add {
+    using Item = T;
+    AC_INLINE static void one(T* out, const T* src) { *out = plus(*out, *src); }
+    AC_INLINE static void run(T* out, const T* src, int64_t n) {
+        if constexpr (T(0.5) != T(0)) {
+            constexpr int64_t lanes = vec<T>::lanes;
+            int64_t i = 0;
+            for (; i + lanes <= n; i += lanes)
+                store(out + i, load(out + i) + load(src + i));
+            if (i < n) {
+                const int64_t rest = n - i;
+                store_first(out + i,
+                            load_first(out + i, rest) + load_first(src + i, rest),
+                            rest);
+            }
+        } else {
+#pragma GCC ivdep
+            for (int64_t i = 0; i < n; ++i) out[i] = plus(out[i], src[i]);
+        }
+    }
+};
+
+void add_indexed(ac_context* context, ac_status* status, const ColumnPlan& plan,
+                 int dtype) {
+    done(status);
+    switch (dtype) {
+        case AC_FLOAT32:
+            return write_indexed<Add<float>>(context, plan);
+        case AC_FLOAT64:
+            return write_indexed<Add<double>>(context, plan);
+        case AC_INT8:
+            return write_indexed<Add<int8_t>>(context, plan);
+        case AC_INT16:
+            return write_indexed<Add<int16_t>>(context, plan);
+        case AC_INT32:
+            return write_indexed<Add<int32_t>>(context, plan);
+        case AC_INT64:
+            return write_indexed<Add<int64_t>>(context, plan);
+        case AC_UINT8:
+            return write_indexed<Add<uint8_t>>(context, plan);
+        default:
+            return unsupported(status);
+    }
+}
+
+void scatter_add_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
+    const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
+    const int64_t axis = int_attribute(call, 0);
+    done(status);
+    if (!indices_fit(&index, a.ndim ? a.shape[axis] : 1, 2, status)) return;
+    copy_all(context, out, a);
+    ColumnPlan plan;
+    plan_columns(plan, out, index, src, axis);
+    add_indexed(context, status, plan, out.dtype);
+}
+
+void index_add_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array &out = *operand(call, 0), &a = *operand(call, 1);
+    const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
+    const int64_t axis = int_attribute(call, 0);
+    done(status);
+    if (!indices_fit(&index, a.shape[axis], 2, status)) return;
+    copy_all(context, out, a);
+    ColumnPlan plan;
+    plan_columns(plan, out, along_axis(index, src, axis), src, axis);
+    add_indexed(context, status, plan, out.dtype);
+}
+
+void zero_run(void* const* operands, int64_t n, const void* item) {
+    memset(operands[0], 0, static_cast<size_t>(n * *static_cast<const int64_t*>(item)));
+}
+
+// Indices of any shape count as a line. Their strides may not allow that: then they are
+// copied first.
+void embedding_backward_kernel(const ac_call* call, ac_context* context,
+                               ac_status* status) {
+    const ac_array &dweight = *operand(call, 0), &g = *operand(call, 1);
+    const ac_array& indices = *operand(call, 2);
+    done(status);
+    if (!indices_fit(&indices, dweight.shape[0], 2, status)) return;
+    const int64_t count = element_count(indices), width = dweight.shape[1];
+    const int64_t item = size_of(dweight.dtype);
+
+    const ac_array* out = &dweight;
+    elementwise(context, &out, 1, zero_run, &item, Cost::cheap);
+    ac_array positions = indices, rows = g;
+    if (!is_contiguous(indices)) {
+        void* copy = context->scratch(context, 1, static_cast<size_t>(count) * 8 + 8);
+        if (copy == nullptr) return no_memory(status);
+        IndexWalk walk(&indices);
+        for (int64_t i = 0; i < count; ++i, walk.next()) {
+            static_cast<int64_t*>(copy)[i] = walk.value();
+        }
+        positions.data = copy;
+    }
+    if (!is_contiguous(g)) {
+        const size_t bytes = static_cast<size_t>(count * width * item) + 8;
+        void* copy = context->scratch(context, 2, bytes);
+        if (copy == nullptr) return no_memory(status);
+        rows.data = copy;
+        int64_t stride = item;
+        for (int d = g.ndim - 1; d >= 0; --d) {
+            rows.strides[d] = stride;
+            stride *= g.shape[d];
+        }
+        copy_all(context, rows, g);
+    }
+    positions.ndim = 1;
+    positions.shape[0] = count;
+    positions.strides[0] = 8;
+    rows.ndim = 2;
+    rows.shape[0] = count;
+    rows.shape[1] = width;
+    rows.strides[0] = width * item;
+    rows.strides[1] = item;
+    ColumnPlan plan;
+    plan_columns(plan, dweight, along_axis(positions, rows, 0), rows, 0);
+    plan.skipped = int_attribute(call, 0);
+    add_indexed(context, status, plan, dweight.dtype);
+}
+
+const ac_kernel_entry entries[] = {
+    {"gather", "out ; a index ; axis:int", gather_kernel, nullptr, nullptr, 0.6,
+     all_dtypes, nullptr},
+    {"index_select", "out ; a index ; axis:int", index_select_kernel, nullptr, nullptr,
+     0.3, all_dtypes, nullptr},
+    {"embedding", "out ; weight indices", embedding_kernel, nullptr, nullptr, 0.2,
+     float_dtypes, nullptr},
+    {"scatter_add", "out ; a index src ; axis:int", scatter_add_kernel, nullptr,
+     nullptr, 1.0, number_dtypes, nullptr},
+    {"index_add", "out ; a index src ; axis:int", index_add_kernel, nullptr, nullptr,
+     0.4, number_dtypes, nullptr},
+    {"embedding_backward", "dweight ; g indices ; padding_idx:int",
+     embedding_backward_kernel, nullptr, nullptr, 0.3, float_dtypes, nullptr},
+};
+
+}  // namespace
+AC_DEFINE_FAMILY(gather, entries);
+}  // namespace autocalc::simd::AC_ISA

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+//
+// Writing at indices along an axis: out[.., index[.., j, ..], ..] takes src[.., j, ..]
+// for j in order. Threads share out what lies beside the axis, never the axis itself,
+// so that sums keep their order and the last one stays where a place is named twice.
+#pragma once
+
+#include "elementwise/elementwise.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+// `a` over the shape of `like`, standing still along `axis`.
+AC_INLINE ac_array without_axis(const ac_array& a, const ac_array& like, int64_t axis) {
+    ac_array result = a;
+    for (int d = 0; d < like.ndim; ++d) result.shape[d] = like.shape[d];
+    result.strides[axis] = 0;
+    return result;
+}
+
+// A vector of indices over the shape of `like`, moving along `axis` alone.
+AC_INLINE ac_array along_axis(const ac_array& index, const ac_array& like,
+                              int64_t axis) {
+    ac_array result = like;
+    result.data = index.data;
+    result.dtype = index.dtype;
+    for (int d = 0; d < like.ndim; ++d) result.strides[d] = 0;
+    result.strides[axis] = index.strides[0];
+    return result;
+}
+
+// Takes dimension `axis` away and answers its stride.
+AC_INLINE int64_t drop_axis(ac_array& a, int64_t axis) {
+    const int64_t stride = a.strides[axis];
+    for (int64_t d = axis + 1; d < a.ndim; ++d) {
+        a.shape[d - 1] = a.shape[d];
+        a.strides[d - 1] = a.strides[d];
+    }
+    --a.ndim;
+    return stride;
+}
+
+// A column is a position beside the axis; a task is a run of them which lie in a row.
+struct ColumnPlan {
+    Nest columns;   // out, index, src without the axis
+    int64_t count;  // elements of the axis of index and src
+    int64_t out_step, index_step, src_step;
+    int64_t skipped;  // an index that is left out, or -1
+};
+
+constexpr int64_t columns_of_task = 128;
+
+inline void plan_columns(ColumnPlan& plan, ac_array out, ac_array index, ac_array src,
+                         int64_t axis) {
+    if (out.ndim == 0) {  // one element is a line of one
+        ac_array* const all[3] = {&out, &index, &src};
+        for (ac_array* x : all) {
+            x->ndim = 1;
+            x->shape[0] = 1;
+            x->strides[0] = 0;
+        }
+    }
+    plan.count = src.shape[axis];
+    plan.out_step = drop_axis(out, axis);
+    plan.index_step = drop_axis(index, axis);
+    plan.src_step = drop_axis(src, axis);
+    plan.skipped = -1;
+    const ac_array* arrays[3] = {&out, &index, &src};
+    make_nest(plan.columns, arrays, 3);
+}
+
+// out = a, both of the same shape and dtype.
+inline void copy_all(ac_context* context, const ac_array& out, const ac_array& a) {
+    if (out.data == a.data) return;
+    const ac_array* arrays[2] = {&out, &a};
+    const int64_t item = size_of(out.dtype);
+    const RunKernel move = [](void* const* operands, int64_t n, const void* size) {
+        memcpy(operands[0], operands[1],
+               static_cast<size_t>(n * *static_cast<const int64_t*>(size)));
+    };
+    elementwise(context, arrays, 2, move, &item, Cost::cheap);
+}
+
+AC_INLINE int64_t index_at(const char* index) {
+    return *reinterpret_cast<const int64_t*>(index);
+}
+
+// One column: `j` runs along the axis.
+template <class Op>
+AC_INLINE void write_column(const ColumnPlan& plan, const char* index, const char* src,
+                            char* out) {
+    using T = typename Op::Item;
+    for (int64_t j = 0; j < plan.count; ++j) {
+        const int64_t at = index_at(index + j * plan.index_step);
+        if (at == plan.skipped) continue;
+        Op::one(reinterpret_cast<T*>(out + at * plan.out_step),
+                reinterpret_cast<const T*>(src + j * plan.src_step));
+    }
+}
+
+// n columns that have one index: rows of them, where they lie side by side.
+template <class Op>
+AC_INLINE void write_rows(const ColumnPlan& plan, const char* index, const char* src,
+                          char* out, int64_t n, int64_t out_stride,
+                          int64_t src_stride) {
+    using T = typename Op::Item;
+    const bool runs = out_stride == item_size<T> && src_stride == out_stride;
+    for (int64_t j = 0; j < plan.count; ++j) {
+        const int64_t at = index_at(index + j * plan.index_step);
+        if (at == plan.skipped) continue;
+        char* to = out + at * plan.out_step;
+        const char* from = src + j * plan.src_step;
+        if (runs) {
+            Op::run(reinterpret_cast<T*>(to), reinterpret_cast<const T*>(from), n);
+            continue;
+        }
+        for (int64_t i = 0; i < n; ++i) {
+            Op::one(reinterpret_cast<T*>(to + i * out_stride),
+                    reinterpret_cast<const T*>(from + i * src_stride));
+        }
+    }
+}
+
+template <class Op>
+void write_columns(const ColumnPlan& plan, const char* index, const char* src,
+                   char* out, int64_t n) {
+    using T = typename Op::Item;
+    const Nest& nest = plan.columns;
+    const int inner = nest.dims - 1;
+    const int64_t out_stride = nest.stride[0][inner];
+    const int64_t index_stride = nest.stride[1][inner];
+    const int64_t src_stride = nest.stride[2][inner];
+    if (n == 1) return write_column<Op>(plan, index, src, out);
+    if (index_stride == 0) {
+        return write_rows<Op>(plan, index, src, out, n, out_stride, src_stride);
+    }
+    // The inner loop is the one along which indices lie side by side.
+    if (plan.index_step < index_stride) {
+        for (int64_t i = 0; i < n; ++i) {
+            write_column<Op>(plan, index + i * index_stride, src + i * src_stride,
+                             out + i * out_stride);
+        }
+        return;
+    }
+    for (int64_t j = 0; j < plan.count; ++j) {
+        const char* indices = index + j * plan.index_step;
+        const char* values = src + j * plan.src_step;
+        for (int64_t i = 0; i < n; ++i) {
+            const int64_t at = index_at(indices + i * index_stride);
+            Op::one(reinterpret_cast<T*>(out + i * out_stride + at * plan.out_step),
+                    reinterpret_cast<const T*>(values + i * src_stride));
+        }
+    }
+}
+
+// Op has Item, one(out, src) for an element and run(out, src, n) for a row.
+template <class Op>
+void write_indexed(ac_context* context, const ColumnPlan& plan) {
+    const Nest& nest = plan.columns;
+    if (nest.total == 0 || plan.count == 0) return;
+    const int inner = nest.dims - 1;
+    const int64_t chunks = ceil_div(nest.size[inner], columns_of_task);
+    const int64_t tasks = nest.total / nest.size[inner] * chunks;
+    parallel(context, tasks, nest.total * plan.count >= 16384,
+             [&](int64_t begin, int64_t end) {
+                 for (int64_t task = begin; task < end; ++task) {
+                     const int64_t column = task % chunks * columns_of_task;
+                     const int64_t n =
+                         smaller(columns_of_task, nest.size[inner] - column);
+                     Position at;
+                     start_at(nest, task / chunks * nest.size[inner], at);
+                     write_columns<Op>(plan, at.row[1] + column * nest.stride[1][inner],
+                                       at.row[2] + column * nest.stride[2][inner],
+                                       at.row[0] + column * nest.stride[0][inner], n);
+                 }
+             });
+}
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+//
+// batch_norm in training, alone or with an addition and ReLU behind it. Of each chunk
+// of a channel its mean c, and about it the sums r of x - c (what rounding c has left)
+// and q of (x - c)^2, which lose nothing however far from zero the channel lies. All
+// chunks together, in double precision (Chan, Golub, LeVeque: Algorithms for computing
+// the sample variance, 1983):
+//
+//     mean = sum(n c + r) / N    var = sum(q + 2 (c - mean) r + n (c - mean)^2) / N
+#include "common/families.hpp"
+#include "norm/channels.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+enum { slot_x = 0, slot_out = 1, slot_sums = 2, slot_scales = 3, slot_other = 4 };
+
+enum class After { nothing, relu, add_relu };
+
+template <class T>
+struct Forward {
+    const T *x, *other;
+    T* out;
+    T* sums;    // [chunk][c, r, q][channel]
+    T* scales;  // [mean, scale, bias][channel]
+    PerChannel<T> weight, bias;
+    const ac_array *mean, *var;
+    double eps;
+};
+
+template <class T, bool bundle>
+void measure(const Chunk<T, bundle>& chunk, const T* x, T* centers, T* rests,
+             T* squares) {
+    Sums<T> of_rest[most_channels], of_square[most_channels];
+    clear(of_rest, chunk.channels);
+    clear(of_square, chunk.channels);
+    chunk.planes([&](int64_t c, auto from) {
+        Sums<T> sums = chunk.resume(of_rest[c], from);
+        chunk.along(from, [&](auto turn, int64_t i, auto some) {
+            vec<T>& sum = sums.part[decltype(turn)::value];
+            sum = sum + some.get(x + i);
+            chunk.template ask<0>(x + i);
+        });
+        chunk.add(of_rest[c], sums, from);
+    });
+    const vec<T> count = set1<T>(T(chunk.values()));
+    for (int64_t c = 0; c < chunk.channels; ++c) {
+        put_numbers(chunk, centers, c, chunk.join(of_rest[c]) / count);
+    }
+    clear(of_rest, chunk.channels);
+    chunk.planes([&](int64_t c, auto from) {
+        const vec<T> center = numbers_of(chunk, centers, c);
+        Sums<T> rest = chunk.resume(of_rest[c], from),
+                square = chunk.resume(of_square[c], from);
+        chunk.along(from, [&](auto turn, int64_t i, auto some) {
+            constexpr int k = decltype(turn)::value;
+            const vec<T> d = some.only(some.get(x + i) - center);
+            rest.part[k] = rest.part[k] + d;
+            square.part[k] = fma(d, d, square.part[k]);
+        });
+        chunk.add(of_rest[c], rest, from);
+        chunk.add(of_square[c], square, from);
+    });
+    for (int64_t c = 0; c < chunk.channels; ++c) {
+        put_numbers(chunk, rests, c, chunk.join(of_rest[c]));
+        put_numbers(chunk, squares, c, chunk.join(of_square[c]));
+    }
+}
+
+// Mean and variance of channel `c`.
+template <class T, bool bundle>
+void combine(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t c,
+             double& mean, double& var) {
+    const int64_t channels = cut.x.channels;
+    const auto values = static_cast<double>(cut.x.values());
+    LongSum sum, square;
+    for (int64_t k = 0; k < cut.chunks; ++k) {
+        const T* at = job.sums + 3 * k * channels + c;
+        const double center = at[0], rest = at[channels];
+        sum.add(center * static_cast<double>(cut.values(k)));
+        if (rest == rest) sum.add(rest);  // an infinite center leaves NaN
+    }
+    mean = sum.total() / values;
+    for (int64_t k = 0; k < cut.chunks; ++k) {
+        const T* at = job.sums + 3 * k * channels + c;
+        const double far = at[0] - mean;
+        square.add(at[2 * channels]);
+        square.add(far * (2 * at[channels] + far * static_cast<double>(cut.values(k))));
+    }
+    var = square.total() / values;
+}
+
+template <class T, bool bundle>
+void finish_forward(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t begin,
+                    int64_t end) {
+    const int64_t channels = cut.x.channels;
+    for (int64_t c = begin; c < end; ++c) {
+        double mean, var;
+        combine(job, cut, c, mean, var);
+        put_channel<T>(job.mean, c, mean, false);
+        put_channel<T>(job.var, c, var, false);
+        job.scales[c] = static_cast<T>(mean);
+        job.scales[channels + c] =
+            static_cast<T>(inverse_deviation(var, job.eps) * job.weight[c]);
+        job.scales[2 * channels + c] = job.bias[c];
+    }
+}
+
+// `of` are the chunk's mean, scale and bias, `channels` apart.
+template <class T, bool bundle, After after>
+void write(const Forward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
+           int64_t channels) {
+    chunk.planes([&](int64_t c, auto from) {
+        const vec<T> mean = numbers_of(chunk, of, c);
+        const vec<T> scale = numbers_of(chunk, of + channels, c);
+        const vec<T> bias = numbers_of(chunk, of + 2 * channels, c);
+        chunk.along(from, [&](auto, int64_t i, auto some) {
+            vec<T> y = fma(some.get(job.x + i) - mean, scale, bias);
+            if constexpr (after == After::add_relu) y = y + some.get(job.other + i);
+            if constexpr (after != After::nothing) y = max(zero<T>(), y);  // NaN stays
+            chunk.template ask<1>(job.out + i);
+            some.put(job.out + i, y);
+        });
+    });
+}
+
+template <class T, bool bundle>
+void forward(ac_context* context, const Forward<T>& job, const Channels& x,
+             After after) {
+    const Cutting<T, bundle> cut(x, context->num_threads);
+    const int64_t channels = x.channels;
+    const auto first = [&](int64_t unit, int64_t k) {
+        T* sums = job.sums + 3 * k * channels + cut.channel(unit);
+        measure(cut.chunk(unit, k), job.x, sums, sums + channels, sums + 2 * channels);
+    };
+    const auto finish = [&](int64_t begin, int64_t end) {
+        finish_forward(job, cut, begin, end);
+    };
+    const auto second = [&](int64_t unit, int64_t k) {
+        const Chunk<T, bundle> chunk = cut.chunk(unit, k);
+        const T* of = job.scales + cut.channel(unit);
+        if (after == After::nothing) {
+            write<T, bundle, After::nothing>(job, chunk, of, channels);
+        } else if (after == After::relu) {
+            write<T, bundle, After::relu>(job, chunk, of, channels);
+        } else {
+            write<T, bundle, After::add_relu>(job, chunk, of, channels);
+        }
+    };
+    two_looks(context, cut, first, finish, second);
+}
+
+template <class T>
+void batch_norm_floats(const ac_call* call, ac_context* context, ac_status* status,
+                       bool relu) {
+    const ac_array *out = operand(call, 0), *x = operand(call, 3);
+    const ac_array* other = relu ? operand(call, 6) : nullptr;
+    const bool last = lie_last({out, x, other});
+    const Channels channels(*x, last);
+    Forward<T> job = {nullptr,
+                      nullptr,
+                      nullptr,
+                      nullptr,
+                      nullptr,
+                      {operand(call, 4), T(1)},
+                      {operand(call, 5), T(0)},
+                      operand(call, 1),
+                      operand(call, 2),
+                      float_attribute(call, 0)};
+    job.sums =
+        channel_scratch<T>(context, slot_sums, channels, 3 * most_chunks<T>(channels));
+    job.scales = channel_scratch<T>(context, slot_scales, channels, 3);
+    if (job.sums == nullptr || job.scales == nullptr ||
+        !whole_input(context, slot_x, x, job.x, last) ||
+        !whole_input(context, slot_other, other, job.other, last) ||
+        !whole_output(context, slot_out, out, job.out, last)) {
+        return no_memory(status);
+    }
+    done(status);
+    After after = relu ? After::relu : After::nothing;
+    if (other != nullptr) after = After::add_relu;
+    if (channels.bundled()) {
+        forward<T, true>(context, job, channels, after);
+    } else {
+        forward<T, false>(context, job, channels, after);
+    }
+    put_whole(out, job.out);
+}
+
+template <bool relu>
+void batch_norm(const ac_call* call, ac_context* context, ac_status* status) {
+    if (operand(call, 0)->dtype == AC_FLOAT32) {
+        batch_norm_floats<float>(call, context, status, relu);
+    } else {
+        batch_norm_floats<double>(call, context, status, relu);
+    }
+}
+
+const ac_kernel_entry entries[] = {
+    {"batch_norm", "out mean var ; x weight? bias? ; eps:float", batch_norm<false>,
+     nullptr, nullptr, 0.5, float_dtypes, nullptr},
+    {"batch_norm_relu", "out mean var ; x weight? bias? other? ; eps:float",
+     batch_norm<true>, nullptr, nullptr, 0.6, float_dtypes, nullptr},
+};
+
+}  // namespace
+AC_DEFINE_FAMILY(batch_norm, entries);
+}  // namespace autocalc::simd::AC_ISA

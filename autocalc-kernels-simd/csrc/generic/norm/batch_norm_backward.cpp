@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+//
+// batch_norm_backward and batch_norm_relu_backward, in which g passes where the result
+// was not 0. The first look at a channel sums g and g (x - mean), the second,
+// if dx is wanted, writes dx = s (g - sum(g) / N - (x - mean) rstd dweight / N) with
+// s = weight rstd.
+#include "common/families.hpp"
+#include "norm/channels.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+enum {
+    slot_sums = 0,
+    slot_scales = 1,
+    slot_g = 2,
+    slot_x = 3,
+    slot_y = 4,
+    slot_dx = 5,
+    slot_dother = 6
+};
+
+template <class T>
+struct Backward {
+    const T *g, *x, *y;  // y is null without ReLU
+    T *dx, *dother;      // null where not wanted; dother is what passes of g
+    T* sums;             // [chunk][g, g (x - mean)][channel]
+    T* scales;           // [mean, of g, of x - mean, of 1][channel]
+    PerChannel<T> mean, var, weight;
+    const ac_array *dweight, *dbias;
+    int64_t accumulate;
+    double eps;
+};
+
+template <class T, bool masked, class Lanes>
+AC_INLINE vec<T> passed(const Backward<T>& job, int64_t i, const Lanes& some) {
+    const vec<T> g = some.get(job.g + i);
+    if constexpr (!masked) return g;
+    return keep(~le(some.get(job.y + i), zero<T>()), g);
+}
+
+template <bool masked, class T, bool bundle>
+void look(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* means,
+          T* sums, T* products) {
+    Sums<T> of_g[most_channels], of_gemm[most_channels];
+    clear(of_g, chunk.channels);
+    clear(of_gemm, chunk.channels);
+    chunk.planes([&](int64_t c, auto from) {
+        const vec<T> mean = numbers_of(chunk, means, c);
+        Sums<T> sum = chunk.resume(of_g[c], from),
+                product = chunk.resume(of_gemm[c], from);
+        chunk.along(from, [&](auto turn, int64_t i, auto some) {
+            constexpr int t = decltype(turn)::value;
+            const vec<T> g = passed<T, masked>(job, i, some);
+            if (masked && job.dother != nullptr) some.put(job.dother + i, g);
+            const vec<T> far = some.only(some.get(job.x + i) - mean);
+            chunk.template ask<0>(job.g + i);
+            chunk.template ask<0>(job.x + i);
+            if constexpr (masked) chunk.template ask<0>(job.y + i);
+            sum.part[t] = sum.part[t] + g;
+            product.part[t] = fma(g, far, product.part[t]);
+        });
+        chunk.add(of_g[c], sum, from);
+        chunk.add(of_gemm[c], product, from);
+    });
+    for (int64_t c = 0; c < chunk.channels; ++c) {
+        put_numbers(chunk, sums, c, chunk.join(of_g[c]));
+        put_numbers(chunk, products, c, chunk.join(of_gemm[c]));
+    }
+}
+
+template <class T, bool bundle>
+void finish_backward(const Backward<T>& job, const Cutting<T, bundle>& cut,
+                     int64_t begin, int64_t end) {
+    const int64_t channels = cut.x.channels;
+    const auto values = static_cast<double>(cut.x.values());
+    for (int64_t c = begin; c < end; ++c) {
+        LongSum sum, product;
+        for (int64_t k = 0; k < cut.chunks; ++k) {
+            const T* at = job.sums + 2 * k * channels + c;
+            sum.add(at[0]);
+            product.add(at[channels]);
+        }
+        const double rstd = inverse_deviation(job.var[c], job.eps);
+        const double dweight = product.total() * rstd, scale = job.weight[c] * rstd;
+        put_channel<T>(job.dweight, c, dweight, (job.accumulate & 2) != 0);
+        put_channel<T>(job.dbias, c, sum.total(), (job.accumulate & 4) != 0);
+        T* of = job.scales + c;
+        of[channels] = static_cast<T>(scale);
+        of[2 * channels] = static_cast<T>(-scale * rstd * dweight / values);
+        of[3 * channels] = static_cast<T>(-scale * sum.total() / values);
+    }
+}
+
+// `of` are the chunk's mean, and what g, x - mean and 1 are multiplied by.
+template <bool masked, class T, bool bundle>
+void distribute(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
+                int64_t channels) {
+    chunk.planes([&](int64_t c, auto from) {
+        const vec<T> mean = numbers_of(chunk, of, c);
+        const vec<T> of_g = numbers_of(chunk, of + channels, c);
+        const vec<T> of_x = numbers_of(chunk, of + 2 * channels, c);
+        const vec<T> of_1 = numbers_of(chunk, of + 3 * channels, c);
+        chunk.along(from, [&](auto, int64_t i, auto some) {
+            chunk.template ask<1>(job.dx + i);
+            const vec<T> rest = fma(some.get(job.x + i) - mean, of_x, of_1);
+            some.put(job.dx + i, fma(passed<T, masked>(job, i, some), of_g, rest));
+        });
+    });
+}
+
+template <class T, bool bundle>
+void backward(ac_context* context, const Backward<T>& job, const Channels& x) {
+    const Cutting<T, bundle> cut(x, context->num_threads);
+    const int64_t channels = x.channels;
+    for (int64_t c = 0; c < channels; ++c) job.scales[c] = job.mean[c];
+    // Where what passes is an output too, the second look reads that.
+    Backward<T> again = job;
+    if (job.dother != nullptr) again.g = job.dother;
+    const auto first = [&](int64_t unit, int64_t k) {
+        const Chunk<T, bundle> chunk = cut.chunk(unit, k);
+        const T* means = job.scales + cut.channel(unit);
+        T* sums = job.sums + 2 * k * channels + cut.channel(unit);
+        if (job.y == nullptr) {
+            look<false>(job, chunk, means, sums, sums + channels);
+        } else {
+            look<true>(job, chunk, means, sums, sums + channels);
+        }
+    };
+    const auto finish = [&](int64_t begin, int64_t end) {
+        finish_backward(job, cut, begin, end);
+    };
+    const auto second = [&](int64_t unit, int64_t k) {
+        if (job.dx == nullptr) return;
+        const T* of = job.scales + cut.channel(unit);
+        if (job.y == nullptr || job.dother != nullptr) {
+            distribute<false>(again, cut.chunk(unit, k), of, channels);
+        } else {
+            distribute<true>(job, cut.chunk(unit, k), of, channels);
+        }
+    };
+    two_looks(context, cut, first, finish, second);
+}
+
+template <class T>
+void backward_floats(const ac_call* call, ac_context* context, ac_status* status,
+                     bool relu) {
+    const int inputs = relu ? 4 : 3, statistics = inputs + (relu ? 3 : 2);
+    const ac_array *dx = operand(call, 0), *dother = relu ? operand(call, 3) : nullptr;
+    const ac_array *g = operand(call, inputs), *x = operand(call, inputs + 1);
+    const ac_array* y = relu ? operand(call, inputs + 2) : nullptr;
+    const bool last = lie_last({g, x, y, dx, dother});
+    const Channels channels(*x, last);
+    Backward<T> job = {nullptr,
+                       nullptr,
+                       nullptr,
+                       nullptr,
+                       nullptr,
+                       nullptr,
+                       nullptr,
+                       {operand(call, statistics), T(0)},
+                       {operand(call, statistics + 1), T(0)},
+                       {operand(call, statistics + 2), T(1)},
+                       operand(call, 1),
+                       operand(call, 2),
+                       int_attribute(call, 1),
+                       float_attribute(call, 0)};
+    job.sums =
+        channel_scratch<T>(context, slot_sums, channels, 2 * most_chunks<T>(channels));
+    job.scales = channel_scratch<T>(context, slot_scales, channels, 4);
+    if (job.sums == nullptr || job.scales == nullptr ||
+        !whole_input(context, slot_g, g, job.g, last) ||
+        !whole_input(context, slot_x, x, job.x, last) ||
+        !whole_input(context, slot_y, y, job.y, last) ||
+        !whole_output(context, slot_dx, dx, job.dx, last) ||
+        !whole_output(context, slot_dother, dother, job.dother, last)) {
+        return no_memory(status);
+    }
+    done(status);
+    if (channels.bundled()) {
+        backward<T, true>(context, job, channels);
+    } else {
+        backward<T, false>(context, job, channels);
+    }
+    put_whole(dx, job.dx);
+    put_whole(dother, job.dother);
+}
+
+template <bool relu>
+void batch_norm_backward(const ac_call* call, ac_context* context, ac_status* status) {
+    if (operand(call, relu ? 5 : 4)->dtype == AC_FLOAT32) {
+        backward_floats<float>(call, context, status, relu);
+    } else {
+        backward_floats<double>(call, context, status, relu);
+    }
+}
+
+const ac_kernel_entry entries[] = {
+    {"batch_norm_backward",
+     "dx? dweight? dbias? ; g x mean var weight? ; eps:float accumulate:int",
+     batch_norm_backward<false>, nullptr, nullptr, 0.8, float_dtypes, nullptr},
+    {"batch_norm_relu_backward",
+     "dx? dweight? dbias? dother? ; g x out mean var weight? ; eps:float "
+     "accumulate:int",
+     batch_norm_backward<true>, nullptr, nullptr, 1.0, float_dtypes, nullptr},
+};
+
+}  // namespace
+AC_DEFINE_FAMILY(batch_norm_backward, entries);
+}  // namespace autocalc::simd::AC_ISA

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+//
+// Backward kernels of rms_norm and layer_norm. With h the normalised row, gw = g
+// weight:
+//
+//     dx = rstd (gw - mean(gw) - h mean(gw h))     (rms_norm: without mean(gw))
+//     dweight = sum of g h over the rows, dbias = sum of g
+//
+// One pass over a row makes both means and adds to dweight and dbias, the second, which
+// finds it in the L1 cache, writes dx. Rows are cut into tiles by the shape alone; each
+// tile adds into columns of its own, and tiles are combined in pairs.
+#include "common/families.hpp"
+#include "norm/rows.hpp"
+#include "reduce/axis.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+enum class Norm { rms, layer };
+
+template <class T>
+struct Gradients {
+    const T* weight;  // contiguous, or null
+    int64_t width;
+    bool want_dx;
+    T *dweight, *dbias;  // a tile's columns, or null
+};
+
+// Row operands: wide dx (g stands for it where it is not wanted), g, x; narrow mean,
+// rstd.
+template <class T, Norm norm, bool has_weight>
+AC_INLINE void row_backward(const Gradients<T>& s, const Row<T>& row) {
+    constexpr bool is_layer = norm == Norm::layer;
+    const T *g = row.wide[1], *x = row.wide[2];
+    const Line<T, false> line = {s.width, vec<T>::lanes, vec<T>::lanes};
+    const vec<T> rstd = set1<T>(*row.narrow[1]);
+    const vec<T> middle = set1<T>(is_layer ? *row.narrow[0] : T(0));
+    const auto normal = [&](int64_t i, auto part) {
+        const vec<T> v = part.get(x + i);
+        return (is_layer ? v - middle : v) * rstd;
+    };
+    const auto weighted = [&](int64_t i, auto part) {
+        const vec<T> v = part.get(g + i);
+        return has_weight ? v * part.get(s.weight + i) : v;
+    };
+    Cascade<T, SumOp> sums, products;
+    vec<T> sum = zero<T>(), product = zero<T>();
+    int64_t in_group = 0;
+    line.each([&](int64_t i, auto part) {
+        const vec<T> h = normal(i, part), gw = weighted(i, part);
+        sum = sum + gw;  // what is beyond the row reads 0 in g
+        product = product + part.only(gw * h, zero<T>());
+        if (s.dweight != nullptr) {
+            part.put(s.dweight + i, fma(part.get(g + i), h, part.get(s.dweight + i)));
+        }
+        if (s.dbias != nullptr) {
+            part.put(s.dbias + i, part.get(s.dbias + i) + part.get(g + i));
+        }
+        if (++in_group == 8) {
+            sums.push(sum);
+            products.push(product);
+            sum = product = zero<T>();
+            in_group = 0;
+        }
+    });
+    if (!s.want_dx) return;
+    sums.push(sum);
+    products.push(product);
+    const vec<T> along = set1<T>(SumOp::across(products.total()) / T(s.width));
+    const vec<T> level =
+        set1<T>(is_layer ? SumOp::across(sums.total()) / T(s.width) : T(0));
+    line.each([&](int64_t i, auto part) {
+        const vec<T> gw = weighted(i, part);
+        const vec<T> rest = is_layer ? gw - level : gw;
+        part.put(row.wide[0] + i, rstd * fnma(normal(i, part), along, rest));
+    });
+}
+
+// Outputs' operands: dx, dweight, dbias (null where absent); `mask` says which of the
+// last two are added into.
+template <class T>
+struct Columns {
+    const ac_array* out;
+    bool accumulate;
+    T* partial;  // [tiles][width]
+};
+
+template <class T>
+bool make_columns(ac_context* context, int slot, const ac_array* out, bool accumulate,
+                  int64_t elements, Columns<T>& columns) {
+    columns = {out, accumulate, nullptr};
+    if (out == nullptr) return true;
+    columns.partial = static_cast<T*>(
+        context->scratch(context, slot, static_cast<size_t>(elements + 1) * sizeof(T)));
+    return columns.partial != nullptr;
+}
+
+template <class T>
+void finish_columns(const Columns<T>& columns, int64_t tiles, int64_t width) {
+    if (columns.out == nullptr) return;
+    T* sums = columns.partial;
+    combine_tiles<T, SumOp>(sums, tiles, width);
+    const int64_t stride = columns.out->strides[0];
+    for (int64_t i = 0; i < width; ++i) {
+        T* to = reinterpret_cast<T*>(data<char>(columns.out) + i * stride);
+        const T value = tiles > 0 ? sums[i] : T(0);
+        *to = columns.accumulate ? *to + value : value;
+    }
+}
+
+// Rows of a tile: the additions into a column are at most 256, and for rows of some
+// length 32, so that the columns are a sixteenth of the arrays they are made of.
+AC_INLINE int64_t rows_of_tile(int64_t width) {
+    const int64_t short_rows = ceil_div(4096, larger<int64_t>(width, 1));
+    return larger<int64_t>(32, smaller<int64_t>(256, short_rows));
+}
+
+template <class T, Norm norm>
+void norm_backward(const ac_call* call, ac_context* context, ac_status* status) {
+    constexpr bool is_layer = norm == Norm::layer;
+    constexpr int outputs = is_layer ? 3 : 2;
+    const ac_array *dx = operand(call, 0), *g = operand(call, outputs);
+    const ac_array* x = operand(call, outputs + 1);
+    const ac_array* mean = is_layer ? operand(call, outputs + 2) : nullptr;
+    const ac_array* rstd = operand(call, outputs + (is_layer ? 3 : 2));
+    const ac_array* weight = operand(call, outputs + (is_layer ? 4 : 3));
+    const int64_t accumulate = int_attribute(call, 0);
+    done(status);
+    const RowArrays arrays = {
+        {dx != nullptr ? dx : g, g, x}, 3, dx != nullptr ? 1 : 0, {mean, rstd}, 2};
+    const RowWalk<T> walk(arrays);
+    const int64_t rows = walk.width == 0 ? 0 : walk.nest.total, width = walk.width;
+    const int64_t height = rows_of_tile(width), tiles = ceil_div(rows, height);
+    const int64_t elements = tiles * width;
+    const T* weights = nullptr;
+    Columns<T> dweight, dbias;
+    if (!contiguous_vector<T>(context, 0, weight, weights) ||
+        !make_columns(context, 1, operand(call, 1), (accumulate & 2) != 0, elements,
+                      dweight) ||
+        !make_columns(context, 3, is_layer ? operand(call, 2) : nullptr,
+                      (accumulate & 4) != 0, elements, dbias)) {
+        return no_memory(status);
+    }
+    bool failed = false;
+    parallel(context, tiles, rows * width >= 16384, [&](int64_t begin, int64_t end) {
+        for (int64_t t = begin; t < end; ++t) {
+            Gradients<T> s = {weights, width, dx != nullptr, nullptr, nullptr};
+            const size_t bytes = static_cast<size_t>(width) * sizeof(T);
+            if (dweight.partial != nullptr) {
+                s.dweight = dweight.partial + t * width;
+                memset(s.dweight, 0, bytes);
+            }
+            if (dbias.partial != nullptr) {
+                s.dbias = dbias.partial + t * width;
+                memset(s.dbias, 0, bytes);
+            }
+            const bool whole =
+                walk.each(context, 2, t * height, smaller((t + 1) * height, rows),
+                          [&](const Row<T>& row) {
+                              if (s.weight != nullptr) {
+                                  row_backward<T, norm, true>(s, row);
+                              } else {
+                                  row_backward<T, norm, false>(s, row);
+                              }
+                          });
+            if (!whole) __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
+        }
+    });
+    if (failed) return no_memory(status);
+    finish_columns(dweight, tiles, width);
+    finish_columns(dbias, tiles, width);
+}
+
+template <Norm norm>
+void norm_backward_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    if (operand(call, norm == Norm::layer ? 3 : 2)->dtype == AC_FLOAT32) {
+        norm_backward<float, norm>(call, context, status);
+    } else {
+        norm_backward<double, norm>(call, context, status);
+    }
+}
+
+const ac_kernel_entry entries[] = {
+    {"layer_norm_backward",
+     "dx? dweight? dbias? ; g x mean rstd weight? ; accumulate:int",
+     norm_backward_kernel<Norm::layer>, nullptr, nullptr, 0.6, float_dtypes, nullptr},
+    {"rms_norm_backward", "dx? dweight? ; g x rstd weight? ; accumulate:int",
+     norm_backward_kernel<Norm::rms>, nullptr, nullptr, 0.5, float_dtypes, nullptr},
+};
+
+}  // namespace
+AC_DEFINE_FAMILY(row_norms_backward, entries);
+}  // namespace autocalc::simd::AC_ISA

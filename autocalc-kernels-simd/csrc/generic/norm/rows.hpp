@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//
+// Work over the last axis, one row after another: normalisations. A row stays in the L1
+// cache between the passes over it.
+#pragma once
+
+#include "reduce/reduce.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+// Arrays [..., width], the first `written` of them outputs, and arrays with one element
+// for each row (null where absent), with or without a last axis of 1.
+struct RowArrays {
+    const ac_array* wide[3];
+    int wides, written;
+    const ac_array* narrow[2];
+    int narrows;
+};
+
+// Where one row's arrays begin; wide ones are contiguous.
+template <class T>
+struct Row {
+    T* wide[3];
+    T* narrow[2];
+};
+
+// A contiguous [width] operand, copied into scratch if it is not; null if it is absent.
+template <class T>
+bool contiguous_vector(ac_context* context, int slot, const ac_array* array,
+                       const T*& vector) {
+    vector = nullptr;
+    if (array == nullptr) return true;
+    vector = data<T>(array);
+    if (is_contiguous(*array)) return true;
+    const int64_t n = array->shape[0];
+    T* copy = static_cast<T*>(
+        context->scratch(context, slot, static_cast<size_t>(n) * sizeof(T)));
+    if (copy == nullptr) return false;
+    gather(reinterpret_cast<char*>(copy), data<char>(array), item_size<T>,
+           array->strides[0], n);
+    vector = copy;
+    return true;
+}
+
+template <class T>
+struct RowWalk {
+    Nest nest;  // over the rows: wide arrays without their last axis, then narrow ones
+    int64_t width;
+    int wides, written, narrows;
+    int64_t stride[3];  // of the wide arrays' last axis, in bytes
+    bool has_narrow[2];
+    bool contiguous;
+
+    explicit RowWalk(const RowArrays& rows)
+        : wides(rows.wides), written(rows.written), narrows(rows.narrows) {
+        const ac_array& first = *rows.wide[0];
+        const int last = first.ndim - 1;
+        width = first.shape[last];
+        contiguous = true;
+        ac_array heads[max_operands];
+        const ac_array* arrays[max_operands];
+        for (int k = 0; k < wides; ++k) {
+            heads[k] = *rows.wide[k];
+            heads[k].ndim = last;
+            stride[k] = rows.wide[k]->strides[last];
+            contiguous = contiguous && (stride[k] == item_size<T> || width == 1);
+        }
+        for (int k = 0; k < narrows; ++k) {
+            has_narrow[k] = rows.narrow[k] != nullptr;
+            heads[wides + k] = has_narrow[k] ? *rows.narrow[k] : first;
+            heads[wides + k].ndim = last;
+        }
+        for (int k = 0; k < wides + narrows; ++k) arrays[k] = &heads[k];
+        make_nest(nest, arrays, wides + narrows);
+    }
+
+    // f(row) for rows `begin` to `end`. Answers false if memory is exhausted.
+    template <class F>
+    bool each(ac_context* context, int slot, int64_t begin, int64_t end, F&& f) const {
+        T* buffer = nullptr;
+        if (!contiguous) {
+            const size_t bytes = static_cast<size_t>(wides * width) * sizeof(T);
+            buffer = static_cast<T*>(context->scratch(context, slot, bytes));
+            if (buffer == nullptr) return false;
+        }
+        const int inner = nest.dims - 1;
+        Position at;
+        start_at(nest, begin, at);
+        for (int64_t i = begin; i < end; ++i) {
+            const auto place = [&](int k) {
+                return at.row[k] + at.column * nest.stride[k][inner];
+            };
+            Row<T> row = {};
+            for (int k = 0; k < wides; ++k) {
+                row.wide[k] = reinterpret_cast<T*>(place(k));
+                if (contiguous) continue;
+                row.wide[k] = buffer + k * width;
+                if (k < written) continue;
+                gather(reinterpret_cast<char*>(row.wide[k]), place(k), item_size<T>,
+                       stride[k], width);
+            }
+            for (int k = 0; k < narrows; ++k) {
+                if (has_narrow[k])
+                    row.narrow[k] = reinterpret_cast<T*>(place(wides + k));
+            }
+            f(row);
+            for (int k = 0; !contiguous && k < written; ++k) {
+                scatter(place(k), reinterpret_cast<const char*>(row.wide[k]),
+                        item_size<T>, stride[k], width);
+            }
+            if (++at.column == nest.size[inner]) next_row(nest, at);
+        }
+        return true;
+    }
+};
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA
