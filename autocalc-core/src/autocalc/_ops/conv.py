@@ -171,8 +171,8 @@ def conv_transpose1d(
     >>> ac.nn.functional.conv_transpose1d(x, weight, stride=2)
     tensor([[[1., 1., 5., 2., 6.]]])
     """
-    lie = stride, padding, output_padding, dilation
-    return _conv_transpose("conv_transpose1d", 1, input, weight, bias, lie, groups)
+    geometry = stride, padding, output_padding, dilation
+    return _conv_transpose("conv_transpose1d", 1, input, weight, bias, geometry, groups)
 
 
 def conv_transpose2d(
@@ -227,8 +227,8 @@ def conv_transpose2d(
               [2., 4., 2.],
               [1., 2., 1.]]]])
     """
-    lie = stride, padding, output_padding, dilation
-    return _conv_transpose("conv_transpose2d", 2, input, weight, bias, lie, groups)
+    geometry = stride, padding, output_padding, dilation
+    return _conv_transpose("conv_transpose2d", 2, input, weight, bias, geometry, groups)
 
 
 def _conv(
@@ -301,12 +301,12 @@ def _conv_transpose(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    lie: tuple[Any, Any, Any, Any],
+    geometry: tuple[Any, Any, Any, Any],
     groups: int,
 ) -> Tensor:
     x, had_batch = _spatial.batched(where, input, dims)
     _check_weight(where, x, weight, bias, dims)
-    stride, padding, output_padding, dilation = lie
+    stride, padding, output_padding, dilation = geometry
     steps = _spatial.sizes_of(where, "stride", stride, dims)
     ends = _spatial.sizes_of(where, "padding", padding, dims, 0)
     extra = _spatial.sizes_of(where, "output_padding", output_padding, dims, 0)
