@@ -157,3 +157,15 @@ def test_a_decomposition_equals_its_reference(name, subject, primitives):
     assert primitives.calls
     assert set(primitives.calls) <= PRIMITIVES
     assert spec.lead in primitives.calls
+
+
+@pytest.mark.parametrize("spec", TABLE.values(), ids=list(TABLE))
+def test_the_rule_takes_every_benchmark_case(spec):
+    found = list(spec.benchmarks())
+    assert found
+    assert len({case.label for case in found}) == len(found)
+    for case in found:
+        metas = map(meta_of, case.operands(np.random.default_rng(0)))
+        free = {} if case.shape is None else {"shape": case.shape}
+        free |= {"dtype": spec.dtypes[0]} if free else {}
+        assert spec.rule(*metas, *case.attributes, **free)

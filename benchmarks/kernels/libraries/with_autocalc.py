@@ -47,8 +47,6 @@ def bind(row: Row, operands: list[Any]) -> Run:
     function = PUBLIC.get(row.kernel)
     if function is None:
         kernel = getattr(arrays, row.kernel)
-        if row.want:
-            kernel = partial(kernel, want=row.want)
-        return partial(kernel, *operands, *row.attributes)
+        return partial(kernel, *operands, *row.attributes, **row.keywords)
     tensors = [None if x is None else ac.from_numpy(x) for x in operands]
     return partial(function, *tensors, *row.attributes)

@@ -25,11 +25,24 @@ class Row(NamedTuple):
     make: Operands  # the inputs
     attributes: tuple[Any, ...] = ()
     want: int = 0  # which optional outputs, bit by bit
+    shape: tuple[int, ...] | None = None  # of the result, where inputs do not say it
 
     @property
     def name(self) -> str:
         """What identifies the row."""
         return f"{self.kernel} {self.operands}"
+
+    @property
+    def free(self) -> dict[str, Any]:
+        """What a call says of its result, where the inputs say nothing."""
+        if self.shape is None:
+            return {}
+        return {"shape": self.shape, "dtype": TABLE[self.kernel].dtypes[0]}
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The arguments of the call that go by name."""
+        return {**({"want": self.want} if self.want else {}), **self.free}
 
     @property
     def by_products(self) -> bool:
@@ -39,7 +52,7 @@ class Row(NamedTuple):
     def work(self, operands: Sequence[Any]) -> float:
         """Return the floating-point operations of the call, or the bytes it moves."""
         metas = map(meta_of, operands)
-        total = TABLE[self.kernel].work(*metas, *self.attributes)
+        total = TABLE[self.kernel].work(*metas, *self.attributes, **self.free)
         return float(total.flops if self.by_products else total.bytes)
 
 

@@ -29,6 +29,8 @@ class Case(NamedTuple):
     attributes: tuple[Any, ...] = ()
     #: The optional outputs that are computed, bit by bit.
     want: int = 0
+    #: Of the result, where the inputs do not say it (`KernelSpec.free`).
+    shape: tuple[int, ...] | None = None
 
 
 def floats(*shape: int) -> Operands:
@@ -61,9 +63,34 @@ def bools(*shape: int) -> Operands:
     return lambda rng: (rng.random(shape) < 0.5,)
 
 
+def alternating(n: int) -> Operands:
+    """Make one bool operand, every second element true."""
+    return lambda rng: (np.arange(n) % 2 == 0,)
+
+
 def absent(rng: np.random.Generator) -> tuple[None]:
     """Leave an optional operand out."""
     return (None,)
+
+
+def nothing(rng: np.random.Generator) -> tuple[list[Any]]:
+    """Make one empty list of arrays."""
+    return ([],)
+
+
+def number(value: float) -> Operands:
+    """Make one 0-d float32 operand."""
+    return lambda rng: (np.asarray(value, np.float32),)
+
+
+def definite(count: int, n: int) -> Operands:
+    """Make one float32 operand of symmetric, positive definite matrices."""
+
+    def make(rng: np.random.Generator) -> tuple[Any, ...]:
+        a = rng.standard_normal((count, n, n), np.float32)
+        return (a @ a.transpose(0, 2, 1) + np.float32(n) * np.eye(n, dtype=a.dtype),)
+
+    return make
 
 
 def counter(rng: np.random.Generator) -> tuple[Any, ...]:
@@ -74,6 +101,11 @@ def counter(rng: np.random.Generator) -> tuple[Any, ...]:
 def join(*parts: Operands) -> Operands:
     """Make operands one after the other."""
     return lambda rng: tuple(one for part in parts for one in part(rng))
+
+
+def listed(*parts: Operands) -> Operands:
+    """Make operands as one list of arrays."""
+    return lambda rng: (list(join(*parts)(rng)),)
 
 
 def parameters(copies: int, *scalars: Any) -> Operands:

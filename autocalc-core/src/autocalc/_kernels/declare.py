@@ -22,9 +22,8 @@
     @cumsum.benchmarks
     def _(): ...
 
-Each part but `exception` and `benchmarks` is required, and so is the `decomposition`
-of a composite.  The
-kernel table imports every module of every family and makes a `KernelSpec` of each
+Each part but `exception` is required, and so is the `decomposition` of a composite.
+The kernel table imports every module of every family and makes a `KernelSpec` of each
 declaration: a kernel with a missing part fails there, by name.
 """
 
@@ -177,7 +176,7 @@ class Declaration:
         return self._spec
 
     def _check_complete(self) -> None:
-        required = ["rule", "reference", "budget", "samples", "work"]
+        required = ["rule", "reference", "budget", "samples", "work", "benchmarks"]
         if self._parts["kind"] == "composite":
             required.append("decomposition")
         missing = [part for part in required if part not in self._parts]

@@ -38,14 +38,14 @@ class Call:
             getattr(arrays, row.kernel),
             *self.operands,
             *row.attributes,
-            **({"want": row.want} if row.want else {}),
+            **row.keywords,
         )
 
     @property
     def key(self) -> DispatchKey:
         """What the dispatcher sees of the call."""
         call = KernelCall(self.spec)
-        return call.key(*self.operands, *self.row.attributes, want=self.row.want)
+        return call.key(*self.operands, *self.row.attributes, **self.row.keywords)
 
     def sets(self) -> list[str]:
         """Return the sets that take the call, by rank."""

@@ -38,6 +38,7 @@ from autocalc._kernels.attention._scores import (
 )
 from autocalc._kernels.attention.attention import attention_reference
 from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.random._streams import dropout_mask, keep_scale
@@ -243,3 +244,11 @@ def _backward_work(g: Meta, q: Meta, k: Meta, v: Meta, *rest: Any) -> Work:
 
 
 attention_backward.work(_backward_work)
+attention_backward.benchmarks(
+    Case(
+        "8x128x4x32, causal",
+        join(*[floats(8, 128, 4, 32)] * 5, floats(8, 4, 128), *[absent] * 3),
+        (32**-0.5, "upper_left", 0.0),
+        0b111,
+    )
+)

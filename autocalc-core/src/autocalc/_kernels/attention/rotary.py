@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.rules import expect_ndim, expect_shape, float_dtype
@@ -104,3 +105,6 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 rotary.work(flops_per_element=3)
+rotary.benchmarks(
+    Case("8x512x8x64", join(floats(8, 512, 8, 64), *[floats(512, 32)] * 2), (False,))
+)

@@ -9,6 +9,7 @@ from typing import Any
 
 from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import EXACT, Inputs, magnitude, ulp
+from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.pooling._windows import expect_planes
 from autocalc._kernels.precision import narrow, wide
@@ -97,6 +98,9 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 unfold.work(flops_per_element=0)
+unfold.benchmarks(
+    Case("8x64x56x56, 3x3", floats(8, 64, 56, 56), ((3, 3), (1, 1), (1, 1), (1, 1)))
+)
 
 
 fold = composite(
@@ -187,3 +191,10 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 fold.work(flops_per_element=1)
+fold.benchmarks(
+    Case(
+        "8x64x56x56, 3x3",
+        floats(8, 64 * 9, 56 * 56),
+        ((56, 56), (3, 3), (1, 1), (1, 1), (1, 1)),
+    )
+)

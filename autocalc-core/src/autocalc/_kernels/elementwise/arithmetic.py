@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import EXACT, Inputs, magnitude, ulp, ulps
-from autocalc._kernels.cases import Case, floats, join, positive, sized, transposed
+from autocalc._kernels.cases import (
+    Case,
+    floats,
+    join,
+    number,
+    positive,
+    sized,
+    transposed,
+)
 from autocalc._kernels.declare import elementwise, primitive
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.rules import DTYPES, NUMBERS, float_dtype, same_shape
@@ -257,3 +265,4 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 axpy.work(flops_per_element=2)
+axpy.benchmarks(Case("1 Mi", join(floats(1 << 20), number(0.5), floats(1 << 20))))

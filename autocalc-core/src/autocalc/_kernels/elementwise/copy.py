@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import EXACT
-from autocalc._kernels.cases import Case, transposed
+from autocalc._kernels.cases import Case, number, transposed
 from autocalc._kernels.declare import elementwise, primitive
 from autocalc._kernels.rules import DTYPES, expect_shape, same_dtype
 from autocalc._kernels.samples import LARGE, SHAPES, TAILS, Make
@@ -65,3 +65,4 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 fill.work(flops_per_element=0)
+fill.benchmarks(Case("1 Mi", number(0.5), shape=(1 << 20,)))

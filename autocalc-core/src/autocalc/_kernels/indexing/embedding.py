@@ -132,3 +132,11 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 embedding_backward.work(flops_per_element=1)
+embedding_backward.benchmarks(
+    Case(
+        "8192 of 1000x256",
+        join(floats(8192, 256), indices(1000, 8192)),
+        (-1,),
+        shape=(1000, 256),
+    )
+)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import EXACT
+from autocalc._kernels.cases import Case, alternating, indices, listed
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.rules import BOOL, INT64, expect_ndim, one_of, same_shape
 from autocalc._kernels.samples import LARGE, TAILS, Make
@@ -67,6 +68,13 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 positions.work(flops_per_element=4)
+positions.benchmarks(
+    Case(
+        "64 Ki pairs in 1024x1024",
+        listed(*[indices(1024, 1 << 16)] * 2),
+        ((1024, 1024),),
+    )
+)
 
 
 true_places = standalone(
@@ -111,3 +119,4 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 true_places.work(flops_per_element=1)
+true_places.benchmarks(Case("1 Mi", alternating(1 << 20), shape=(1 << 19,)))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.cases import Case, definite
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import (
     BACKWARD,
@@ -79,3 +80,4 @@ def positive_samples(make: Make) -> Iterator[Sample]:
 
 
 cholesky.work(cubic(1 / 3))
+cholesky.benchmarks(Case("16x64x64", definite(16, 64)))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import (
     BACKWARD,
@@ -53,6 +54,7 @@ det.samples(square_samples)
 
 
 det.work(cubic_work(2 / 3))
+det.benchmarks(Case("16x64x64", floats(16, 64, 64)))
 
 
 slogdet = standalone(
@@ -81,6 +83,7 @@ slogdet.samples(square_samples)
 
 
 slogdet.work(cubic_work(2 / 3))
+slogdet.benchmarks(Case("16x64x64", floats(16, 64, 64)))
 
 
 cofactor = standalone(
@@ -133,3 +136,4 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 cofactor.work(cubic_work(20))
+cofactor.benchmarks(Case("16x64x64", floats(16, 64, 64)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._kernels.cases import Case, definite
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import (
     cubic,
@@ -45,3 +46,4 @@ eigh.samples(positive_samples)
 
 
 eigh.work(cubic(9))
+eigh.benchmarks(Case("16x64x64", definite(16, 64)))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import (
     BACKWARD,
@@ -58,3 +59,4 @@ def square_samples(make: Make) -> Iterator[Sample]:
 
 
 inv.work(cubic_work(2))
+inv.benchmarks(Case("16x64x64", floats(16, 64, 64), ()))

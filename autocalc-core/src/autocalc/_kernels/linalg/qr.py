@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import any_matrices, cubic, double, matrices
 from autocalc._kernels.linalg.cholesky import conditioned
@@ -46,3 +47,4 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 qr.work(cubic(4 / 3))
+qr.benchmarks(Case("16x64x64", floats(16, 64, 64), ("reduced",)))

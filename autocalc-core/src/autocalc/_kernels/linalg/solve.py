@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import (
     SQUARE,
@@ -66,3 +67,6 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 solve.work(cubic_work(2 / 3))
+solve.benchmarks(
+    Case("16x64x64, 8 columns", join(floats(16, 64, 64), floats(16, 64, 8)))
+)

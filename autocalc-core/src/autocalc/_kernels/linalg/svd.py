@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.linalg._matrices import (
     any_matrices,
@@ -61,3 +62,4 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 svd.work(cubic(20))
+svd.benchmarks(Case("16x64x64", floats(16, 64, 64), (False,)))

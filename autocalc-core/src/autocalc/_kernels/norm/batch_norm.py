@@ -21,6 +21,7 @@ import numpy as np
 
 from autocalc._kernels.accumulate import plus, plus_in
 from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
+from autocalc._kernels.cases import Case, floats, join, positive
 from autocalc._kernels.declare import composite
 from autocalc._kernels.norm._channels import (
     EPS,
@@ -120,6 +121,9 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 batch_norm.work(flops_per_element=8)
+batch_norm.benchmarks(
+    Case("32x64x56x56", join(floats(32, 64, 56, 56), *[floats(64)] * 2), (1e-5,), 0b111)
+)
 
 
 batch_norm_backward = composite(
@@ -242,3 +246,11 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 batch_norm_backward.work(flops_per_element=12)
+batch_norm_backward.benchmarks(
+    Case(
+        "32x64x56x56",
+        join(*[floats(32, 64, 56, 56)] * 2, floats(64), positive(64), floats(64)),
+        (1e-5,),
+        0b111,
+    )
+)

@@ -21,6 +21,7 @@ from autocalc._kernels.activations.relu import (
     relu_backward_reference,
 )
 from autocalc._kernels.budgets import Inputs, magnitude
+from autocalc._kernels.cases import Case, absent, floats, join, positive
 from autocalc._kernels.declare import composite
 from autocalc._kernels.norm._channels import (
     EPS,
@@ -118,6 +119,14 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 batch_norm_relu.work(flops_per_element=10)
+batch_norm_relu.benchmarks(
+    Case(
+        "32x64x56x56",
+        join(floats(32, 64, 56, 56), *[floats(64)] * 2, absent),
+        (1e-5,),
+        0b111,
+    )
+)
 
 
 batch_norm_relu_backward = composite(
@@ -213,3 +222,11 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 batch_norm_relu_backward.work(flops_per_element=13)
+batch_norm_relu_backward.benchmarks(
+    Case(
+        "32x64x56x56",
+        join(*[floats(32, 64, 56, 56)] * 3, floats(64), positive(64), floats(64)),
+        (1e-5,),
+        0b111,
+    )
+)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import Inputs, magnitude
+from autocalc._kernels.cases import Case, parameters, parameters_label, step_scalars
 from autocalc._kernels.declare import composite
 from autocalc._kernels.optim._parameters import (
     Arrays,
@@ -138,3 +139,8 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 adadelta.work(flops_per_element=17)
+adadelta.benchmarks(
+    Case(
+        parameters_label(), parameters(4, *step_scalars()[:1]), (0.9, 1e-6, 0.0, False)
+    )
+)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import Inputs, magnitude
+from autocalc._kernels.cases import Case, parameters, parameters_label, step_scalars
 from autocalc._kernels.declare import composite
 from autocalc._kernels.optim._parameters import (
     GROUP,
@@ -139,3 +140,6 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 adagrad.work(flops_per_element=9)
+adagrad.benchmarks(
+    Case(parameters_label(), parameters(3, *step_scalars()), (0.0, 1e-10, 0.0, False))
+)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autocalc._kernels.budgets import Inputs
+from autocalc._kernels.cases import Case, parameters, parameters_label, step_scalars
 from autocalc._kernels.declare import composite
 from autocalc._kernels.optim._parameters import (
     Arrays,
@@ -158,3 +159,10 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 amsgrad.work(flops_per_element=17)
+amsgrad.benchmarks(
+    Case(
+        parameters_label(),
+        parameters(5, *step_scalars()),
+        (0.9, 0.999, 1e-8, 0.01, True, False),
+    )
+)

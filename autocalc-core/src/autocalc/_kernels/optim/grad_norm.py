@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import ROUNDING, Inputs, log2, magnitude, ulp
-from autocalc._kernels.cases import Case, parameters, parameters_label
+from autocalc._kernels.cases import Case, join, number, parameters, parameters_label
 from autocalc._kernels.declare import composite
 from autocalc._kernels.optim._parameters import parameter_group
 from autocalc._kernels.precision import narrow, wide
@@ -147,3 +147,4 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 scale.work(flops_per_element=1)
+scale.benchmarks(Case(parameters_label(), join(parameters(1), number(0.5))))

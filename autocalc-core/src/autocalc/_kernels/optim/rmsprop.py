@@ -9,6 +9,14 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.cases import (
+    Case,
+    join,
+    nothing,
+    parameters,
+    parameters_label,
+    step_scalars,
+)
 from autocalc._kernels.declare import composite
 from autocalc._kernels.optim._parameters import (
     GROUP,
@@ -224,3 +232,10 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 rmsprop.work(flops_per_element=12)
+rmsprop.benchmarks(
+    Case(
+        parameters_label(),
+        join(parameters(2), nothing, nothing, parameters(1, *step_scalars()[:1])),
+        (0.99, 1e-8, 0.0, 0.0, False, False),
+    )
+)

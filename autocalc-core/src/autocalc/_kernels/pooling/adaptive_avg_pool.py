@@ -13,6 +13,7 @@ from typing import Any
 
 from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.pooling._windows import ADAPTIVE, adaptive_label, rule, spans
 from autocalc._kernels.precision import narrow, wide
@@ -92,6 +93,9 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 adaptive_avg_pool.work(flops_per_element=1)
+adaptive_avg_pool.benchmarks(
+    Case("32x512x7x7 to 1x1", floats(32, 512, 7, 7), ((1, 1),))
+)
 
 
 adaptive_avg_pool_backward = composite(
@@ -160,3 +164,6 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 adaptive_avg_pool_backward.work(flops_per_element=1)
+adaptive_avg_pool_backward.benchmarks(
+    Case("32x512x7x7 to 1x1", floats(32, 512, 1, 1), ((7, 7),))
+)

@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any
 
 from autocalc._kernels.budgets import EXACT
+from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.pooling._windows import (
     ADAPTIVE,
@@ -97,3 +98,6 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 adaptive_max_pool.work(flops_per_element=1)
+adaptive_max_pool.benchmarks(
+    Case("32x512x7x7 to 1x1", floats(32, 512, 7, 7), ((1, 1),))
+)

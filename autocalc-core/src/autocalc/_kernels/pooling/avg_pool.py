@@ -15,6 +15,7 @@ import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.pooling._windows import (
     CALLS,
@@ -186,6 +187,13 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 avg_pool.work(flops_per_element=1)
+avg_pool.benchmarks(
+    Case(
+        "32x64x56x56, 2x2",
+        floats(32, 64, 56, 56),
+        ((2, 2), (2, 2), (0, 0), False, True, 0),
+    )
+)
 
 
 avg_pool_backward = composite(
@@ -275,3 +283,10 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 avg_pool_backward.work(flops_per_element=1)
+avg_pool_backward.benchmarks(
+    Case(
+        "32x64x56x56, 2x2",
+        floats(32, 64, 28, 28),
+        ((56, 56), (2, 2), (2, 2), (0, 0), False, True, 0),
+    )
+)

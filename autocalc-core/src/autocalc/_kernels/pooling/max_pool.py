@@ -15,6 +15,7 @@ import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import EXACT, Inputs, magnitude
+from autocalc._kernels.cases import Case, floats, indices, join
 from autocalc._kernels.declare import composite
 from autocalc._kernels.indexing._places import checked
 from autocalc._kernels.pooling._windows import (
@@ -117,6 +118,14 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 max_pool.work(flops_per_element=1)
+max_pool.benchmarks(
+    Case(
+        "32x64x112x112, 3x3 by 2",
+        floats(32, 64, 112, 112),
+        ((3, 3), (2, 2), (1, 1), (1, 1), False),
+        0b11,
+    )
+)
 
 
 max_pool_backward = composite(
@@ -182,3 +191,10 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 max_pool_backward.work(flops_per_element=1)
+max_pool_backward.benchmarks(
+    Case(
+        "32x64x112x112, 3x3 by 2",
+        join(floats(32, 64, 56, 56), indices(112 * 112, 32, 64, 56, 56)),
+        ((112, 112),),
+    )
+)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.cases import Case, counter
 from autocalc._kernels.declare import composite
 from autocalc._kernels.random._streams import (
     BITS,
@@ -95,3 +96,4 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 normal.work(flops_per_element=60)
+normal.benchmarks(Case("1 Mi", counter, (0.0, 1.0), shape=(1 << 20,)))

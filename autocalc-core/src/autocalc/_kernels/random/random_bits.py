@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autocalc._kernels.budgets import EXACT
+from autocalc._kernels.cases import Case, counter
 from autocalc._kernels.declare import primitive
 from autocalc._kernels.random._streams import (
     integers,
@@ -64,3 +65,4 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 random_bits.work(flops_per_element=10)
+random_bits.benchmarks(Case("1 Mi", counter, (16,), shape=(1 << 20,)))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autocalc._kernels.budgets import Inputs
+from autocalc._kernels.cases import Case, counter
 from autocalc._kernels.declare import composite
 from autocalc._kernels.random._streams import (
     distribution,
@@ -82,3 +83,4 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 uniform.work(flops_per_element=12)
+uniform.benchmarks(Case("1 Mi", counter, (0.0, 1.0), shape=(1 << 20,)))

@@ -24,7 +24,7 @@ import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import Inputs
-from autocalc._kernels.cases import Case, floats, join
+from autocalc._kernels.cases import Case, floats, join, uniform
 from autocalc._kernels.declare import composite
 from autocalc._kernels.elementwise.arithmetic import sub_in_primitives
 from autocalc._kernels.precision import narrow, sigmoid_of, wide
@@ -411,3 +411,19 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 gru_backward.work(backward_work(_backward_rule, 3, 30.0))
+gru_backward.benchmarks(
+    Case(
+        "28 steps of 128x28 to 128",
+        join(
+            floats(28, 128, 128),
+            floats(28, 128, 28),
+            floats(384, 28),
+            floats(384, 128),
+            floats(28, 128, 128),
+            uniform(28, 128, 512),
+            floats(128, 128),
+        ),
+        (False,),
+        0b111111,
+    )
+)

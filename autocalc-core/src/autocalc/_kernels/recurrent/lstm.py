@@ -25,7 +25,7 @@ import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import Inputs, Tolerance
-from autocalc._kernels.cases import Case, floats, join
+from autocalc._kernels.cases import Case, absent, floats, join, uniform
 from autocalc._kernels.declare import composite
 from autocalc._kernels.elementwise.arithmetic import sub_in_primitives
 from autocalc._kernels.matmul._bounds import SPLIT, lost_in_parts
@@ -474,6 +474,24 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 lstm_backward.work(backward_work(_backward_rule, 4, 40.0, x=2))
+lstm_backward.benchmarks(
+    Case(
+        "28 steps of 128x28 to 128",
+        join(
+            floats(28, 128, 128),
+            absent,
+            floats(28, 128, 28),
+            floats(512, 28),
+            floats(512, 128),
+            floats(28, 128, 128),
+            uniform(28, 128, 512),
+            floats(28, 128, 128),
+            *[floats(128, 128)] * 2,
+        ),
+        (False,),
+        0b111111,
+    )
+)
 
 
 lstm_backward_split = Budget(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import Inputs, ulp
+from autocalc._kernels.cases import Case, floats, join, uniform
 from autocalc._kernels.declare import composite
 from autocalc._kernels.elementwise.arithmetic import sub_in_primitives
 from autocalc._kernels.precision import narrow, wide
@@ -151,6 +152,19 @@ def rnn_samples(make: Make) -> Iterator[Sample]:
 
 
 rnn.work(work(_rule, 1, 15.0))
+rnn.benchmarks(
+    Case(
+        "28 steps of 128x28 to 128",
+        join(
+            floats(28, 128, 28),
+            floats(128, 28),
+            floats(128, 128),
+            *[floats(128)] * 2,
+            floats(128, 128),
+        ),
+        ("tanh", False),
+    )
+)
 
 
 rnn_backward = composite(
@@ -292,3 +306,18 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 rnn_backward.work(backward_work(_backward_rule, 1, 5.0))
+rnn_backward.benchmarks(
+    Case(
+        "28 steps of 128x28 to 128",
+        join(
+            floats(28, 128, 128),
+            floats(28, 128, 28),
+            floats(128, 28),
+            floats(128, 128),
+            uniform(28, 128, 128),
+            floats(128, 128),
+        ),
+        ("tanh", False),
+        0b11111,
+    )
+)

@@ -20,6 +20,7 @@ import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
+from autocalc._kernels.cases import Case, floats
 from autocalc._kernels.declare import composite
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.rules import FLOAT32, FLOAT64, INT64, check_axis, float_dtype
@@ -213,6 +214,11 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 resample.work(flops_per_element=3)
+resample.benchmarks(
+    Case(
+        "8x64x56x56 to 112 rows", floats(8, 64, 56, 56), (2, 112, 0.5, "linear", False)
+    )
+)
 
 
 resample_backward = composite(
@@ -298,3 +304,8 @@ def _(make: Make) -> Iterator[Sample]:
 
 
 resample_backward.work(flops_per_element=3)
+resample_backward.benchmarks(
+    Case(
+        "8x64x56x56 to 112 rows", floats(8, 64, 112, 56), (2, 56, 0.5, "linear", False)
+    )
+)
