@@ -20,7 +20,7 @@ from autocalc._ops import (
     matmul,
     rotary,
     scattering,
-    view,
+    slicing,
 )
 from autocalc._ops._op import OPERATORS
 from autocalc._ops.activations import gelu_backward, silu_backward, softplus_backward
@@ -298,7 +298,10 @@ CASES = {
         lambda: (leaf(2, 3), leaf(2, 3, seed=1)),
     ),
     "diagonal": (lambda x: x.diagonal(-1, 2, 0), lambda: (leaf(3, 2, 3),)),
-    "placed": (lambda x: view.placed(x, (3, 3), (slice(1, 3), 0)), lambda: (leaf(2),)),
+    "placed": (
+        lambda x: slicing.placed(x, (3, 3), (slice(1, 3), 0)),
+        lambda: (leaf(2),),
+    ),
     "dropout": (
         lambda x: dropout.dropout_op(x, ac.tensor(3), ac.tensor(0), 0.4)[0],
         lambda: (leaf(2, 3),),

@@ -54,6 +54,16 @@ from autocalc._ops.bitwise import (
     bitwise_right_shift,
     bitwise_xor,
 )
+from autocalc._ops.broadcasting import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_shapes,
+    broadcast_tensors,
+    broadcast_to,
+    expand,
+    expand_as,
+)
 from autocalc._ops.clamping import (
     clamp,
     clamp_max,
@@ -87,6 +97,7 @@ from autocalc._ops.comparison import gt as greater
 from autocalc._ops.comparison import le as less_equal
 from autocalc._ops.comparison import lt as less
 from autocalc._ops.comparison import ne as not_equal
+from autocalc._ops.conversion import detach
 from autocalc._ops.creation import (
     as_tensor,
     from_dlpack,
@@ -333,16 +344,7 @@ from autocalc._ops.typed_tensors import (
 )
 from autocalc._ops.vector_norms import norm
 from autocalc._ops.view import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    broadcast_shapes,
-    broadcast_tensors,
-    broadcast_to,
     clone,
-    detach,
-    expand,
-    expand_as,
     flatten,
     movedim,
     permute,

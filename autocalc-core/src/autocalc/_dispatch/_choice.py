@@ -118,14 +118,35 @@ def count() -> Iterator[Counter[tuple[str, str]]]:
 
 
 def use_deterministic_algorithms(mode: bool) -> None:
-    """Refuse kernels that do not promise the same bits in each run."""
+    """Refuse kernels that do not promise the same bits in each run.
+
+    Parameters
+    ----------
+    mode
+        Whether to refuse them.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.use_deterministic_algorithms(True)
+    >>> ac.are_deterministic_algorithms_enabled()
+    True
+    >>> ac.use_deterministic_algorithms(False)
+    """
     for selection in (PROCESS, current().selection):
         selection.deterministic = bool(mode)
         selection.forget()
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """Return whether only kernels that promise the same bits may run."""
+    """Return whether only kernels that promise the same bits may run.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.are_deterministic_algorithms_enabled()
+    False
+    """
     mode = current().selection.deterministic
     return _config.settings().deterministic if mode is None else mode
 

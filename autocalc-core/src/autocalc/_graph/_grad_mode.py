@@ -14,7 +14,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def is_grad_enabled() -> bool:
-    """Return whether operators record in the running context."""
+    """Return whether operators record in the running context.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.no_grad():
+    ...     ac.is_grad_enabled()
+    False
+    """
     return current().grad
 
 

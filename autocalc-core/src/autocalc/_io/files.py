@@ -86,6 +86,15 @@ def load(path: str | os.PathLike[str]) -> Any:
     CheckpointError
         If the file is missing, cut short, not safetensors, or holds dtypes that
         AutoCalc does not have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import autocalc as ac
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ac.save({"w": ac.tensor([1.0, 2.0])}, f"{folder}/model.safetensors")
+    ...     ac.load(f"{folder}/model.safetensors")
+    {'w': tensor([1., 2.])}
     """
     from pathlib import Path
 

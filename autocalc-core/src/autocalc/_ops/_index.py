@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops import arithmetic, view
+from autocalc._ops import arithmetic, slicing, view
 from autocalc._ops._coerce import cast, not_a_tensor
 from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, dtypes, make
@@ -166,10 +166,10 @@ def _check_range(x: Tensor, index: list[Any]) -> None:
 def part_of(x: Tensor, basic: tuple[Any, ...]) -> Tensor:
     """Return the view that a basic index makes, or `x` itself where that is all."""
     if basic[0].__class__ is int:
-        return view.slice_op(x, basic)
+        return slicing.slice_op(x, basic)
     for part in basic:
         if part is not Ellipsis and part != slice(None, None, 1):
-            return view.slice_op(x, basic)
+            return slicing.slice_op(x, basic)
     return x
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._kernels.table import TABLE
-from autocalc._ops import arithmetic, clamping, exponential, view
+from autocalc._ops import arithmetic, broadcasting, clamping, exponential
 from autocalc._ops._arguments import as_int
 from autocalc._ops._coerce import as_operand, check_tensor
 from autocalc._ops._method import method
@@ -233,7 +233,7 @@ def bernoulli_(
     """Draw 1 with probability `p`, else 0."""
     check_tensor("bernoulli_", x)
     if isinstance(p, Tensor):
-        drawn = bernoulli(view.expand(p.detach(), x.shape), generator=generator)
+        drawn = bernoulli(broadcasting.expand(p.detach(), x.shape), generator=generator)
     else:
         drawn = bernoulli(x.detach(), p, generator=generator)
     return _drawn_into("bernoulli_", x, drawn)

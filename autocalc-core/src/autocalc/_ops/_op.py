@@ -104,6 +104,7 @@ def unary(
     *,
     floats: bool = True,
     main: bool = True,
+    example: tuple[str, ...] = (),
     **names: str,
 ) -> Unary:
     """Make an elementwise operator of one input; integers become floats.
@@ -156,13 +157,47 @@ def unary(
         return make(y, Node(op, (edge,), (), (), (shape,), dtype, ()))
 
     doc = f"Return {doc}, element by element."
+    doc = documented(name, doc, ("input",), example)
     made = operator(call, op, doc, main=main)
     return cast("Unary", method(**names)(made))
 
 
+_OPERANDS = {
+    "input": "x, a tensor of any shape.",
+    "other": "y, a tensor or a number.",
+    "out": "A tensor that takes the result, converted to its dtype.",
+}
+
+
+def documented(
+    name: str, doc: str, operands: tuple[str, ...], example: tuple[str, ...]
+) -> str:
+    """Return the docstring of an elementwise function.
+
+    `example` has the elements of each operand and those of the result.
+    """
+    lines = [doc, "", "Parameters", "----------"]
+    for operand in (*operands, "out"):
+        lines += [operand, f"    {_OPERANDS[operand]}"]
+    wrong = "`input` is no tensor" if len(operands) == 1 else "there is no tensor"
+    lines += ["", "Raises", "------", "DTypeError", f"    If {wrong}."]
+    if example:
+        public = {"div": "true_divide"}.get(name, name)
+        given = ", ".join(f"ac.tensor({elements})" for elements in example[:-1])
+        lines += ["", "Examples", "--------", ">>> import autocalc as ac"]
+        lines += [f">>> ac.{public}({given})", f"tensor({example[-1]})"]
+    return "\n".join(lines)
+
+
 # One frame: each more would cost 4 % of ``a * b``.
 def binary(  # noqa: C901
-    name: str, doc: str, saves: str = "", *, floats: bool = False, **names: str
+    name: str,
+    doc: str,
+    saves: str = "",
+    *,
+    floats: bool = False,
+    example: tuple[str, ...] = (),
+    **names: str,
 ) -> Binary:
     """Make an elementwise operator of two inputs, broadcast and promoted.
 
@@ -231,6 +266,7 @@ def binary(  # noqa: C901
         return result
 
     doc = f"Return {doc}, element by element; shapes broadcast."
+    doc = documented(name, doc, ("input", "other"), example)
     return cast("Binary", method(**names)(operator(call, op, doc)))
 
 

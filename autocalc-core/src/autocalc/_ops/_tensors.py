@@ -13,7 +13,7 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._kernels.spec import DType, KernelSpec, Shape
 from autocalc._kernels.table import TABLE
-from autocalc._ops import arithmetic, joining, view
+from autocalc._ops import arithmetic, broadcasting, joining, slicing, view
 from autocalc._ops._cast import astype
 from autocalc._ops._op import OPERATORS
 from autocalc._tensor import Tensor, dtypes, make
@@ -94,7 +94,7 @@ class Tensors:
 
     def add_into_slice(self, total: Tensor, index: Any, part: Tensor) -> Tensor:
         """Return `total` with `part` added at ``[index]``."""
-        return arithmetic.add_op(total, view.placed(part, total.shape, index))
+        return arithmetic.add_op(total, slicing.placed(part, total.shape, index))
 
     @staticmethod
     def reshape(a: Tensor, shape: Shape) -> Tensor:
@@ -109,12 +109,12 @@ class Tensors:
     @staticmethod
     def expand(a: Tensor, shape: Shape) -> Tensor:
         """Return `a` repeated to `shape`."""
-        return view.expand_op(a, shape)
+        return broadcasting.expand_op(a, shape)
 
     @staticmethod
     def slice(a: Tensor, index: Any) -> Tensor:
         """Return the view ``a[index]``."""
-        return view.slice_op(a, index)
+        return slicing.slice_op(a, index)
 
     @staticmethod
     def cat(parts: Sequence[Tensor], axis: int) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
-from autocalc._ops import _partial_writes, view
+from autocalc._ops import _partial_writes, broadcasting, view
 from autocalc._ops._arguments import check_tensor, numbers_only
 from autocalc._ops._coerce import as_operand, not_a_tensor
 from autocalc._ops._method import method
@@ -100,7 +100,7 @@ def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
     if not isinstance(src, Tensor):
         return fill_(x, src)
     if recorded:
-        source = src if src.shape == x.shape else view.expand(src, x.shape)
+        source = src if src.shape == x.shape else broadcasting.expand(src, x.shape)
         converted = as_operand(source, x.dtype)
         shared = arrays.may_overlap(converted._array, x._array)
         if shared or base_of(x) is x:  # a whole tensor leads to a node of its own
@@ -108,7 +108,7 @@ def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
         return write(where, x, converted, recorded)
     a, b = x._array, src._array
     if a.shape != b.shape:
-        b = view.expand(src.detach(), x.shape)._array
+        b = broadcasting.expand(src.detach(), x.shape)._array
     arrays.copy(arrays.copy(b) if arrays.may_overlap(a, b) else b, into=a)
     x._cell().count += 1
     return x

@@ -15,7 +15,12 @@ from autocalc._tensor.checks import number
 from autocalc.errors import ShapeError
 
 sigmoid = unary(
-    "sigmoid", "1 / (1 + e^-x)", saves="out", methods="sigmoid", inplace="sigmoid_"
+    "sigmoid",
+    "1 / (1 + e^-x)",
+    saves="out",
+    methods="sigmoid",
+    inplace="sigmoid_",
+    example=("[0.0, 2.0]", "[0.5   , 0.8808]"),
 )
 
 
@@ -40,6 +45,19 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return input * sigmoid(input); with `inplace`, in the memory of `input`.
 
     Also called swish.  Elfwing, Uchibe, Doya: Sigmoid-weighted linear units (2017).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.silu(ac.tensor([0.0, 1.0]))
+    tensor([0.    , 0.7311])
     """
     return _writing.maybe_into(input, silu_op, inplace, "silu_")
 
@@ -198,6 +216,19 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return input * tanh(log(1 + exp(input))).
 
     Misra: Mish, a self regularized non-monotonic activation function (BMVC 2020).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.mish(ac.tensor([0.0, 1.0]))
+    tensor([0.    , 0.8651])
     """
     check_float("mish", input)
     return _writing.maybe_into(input, _mish, inplace, "mish_")
@@ -213,19 +244,55 @@ def _log_of_one_and_exp(x: Tensor) -> Tensor:
 
 
 def logsigmoid(input: Tensor) -> Tensor:
-    """Return log(1 / (1 + exp(-input)))."""
+    """Return log(1 / (1 + exp(-input))).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.logsigmoid(ac.tensor([0.0, 1.0]))
+    tensor([-0.6931, -0.3133])
+    """
     check_float("logsigmoid", input)
     return arithmetic.neg(_log_of_one_and_exp(arithmetic.neg(input)))
 
 
 def softsign(input: Tensor) -> Tensor:
-    """Return input / (1 + abs(input))."""
+    """Return input / (1 + abs(input)).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.softsign(ac.tensor([-1.0, 1.0]))
+    tensor([-0.5,  0.5])
+    """
     check_float("softsign", input)
     return arithmetic.div_op(input, arithmetic.add_op(arithmetic.abs(input), 1.0))
 
 
 def tanhshrink(input: Tensor) -> Tensor:
-    """Return input - tanh(input)."""
+    """Return input - tanh(input).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.tanhshrink(ac.tensor([0.0, 1.0]))
+    tensor([0.    , 0.2384])
+    """
     check_float("tanhshrink", input)
     return arithmetic.sub_op(input, trigonometric.tanh(input))
 
@@ -235,6 +302,13 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
     Dauphin, Fan, Auli, Grangier: Language modeling with gated convolutional networks
     (ICML 2017).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
 
     Raises
     ------

@@ -29,7 +29,25 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def add(
     input: Operand, other: Operand, *, alpha: float = 1, out: Tensor | None = None
 ) -> Tensor:
-    """Return input + alpha * other."""
+    """Return input + alpha * other.
+
+    Parameters
+    ----------
+    input
+        The first operand, a tensor or a number.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    alpha
+        A factor of `other`.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.add(ac.tensor([1.0, 2.0]), ac.tensor([10.0, 20.0]), alpha=2)
+    tensor([21., 42.])
+    """
     if alpha != 1:
         other = mul(other, alpha)
     result = add_op(input, other)
@@ -51,7 +69,25 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def sub(
     input: Operand, other: Operand, *, alpha: float = 1, out: Tensor | None = None
 ) -> Tensor:
-    """Return input - alpha * other."""
+    """Return input - alpha * other.
+
+    Parameters
+    ----------
+    input
+        The first operand, a tensor or a number.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    alpha
+        A factor of `other`.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.sub(ac.tensor([1.0, 2.0]), 1)
+    tensor([0., 1.])
+    """
     if alpha != 1:
         other = mul(other, alpha)
     result = sub_op(input, other)
@@ -59,7 +95,23 @@ def sub(
 
 
 def rsub(input: Tensor, other: Operand, *, alpha: float = 1) -> Tensor:
-    """Return other - alpha * input."""
+    """Return other - alpha * input.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    alpha
+        A factor of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.rsub(ac.tensor([1.0, 2.0]), 10)
+    tensor([9., 8.])
+    """
     scaled = input if alpha == 1 else mul(input, alpha)
     return sub_op(other, scaled)
 
@@ -70,6 +122,7 @@ mul = binary(
     saves="a:b b:a",
     methods="mul multiply __mul__ __rmul__",
     inplace="mul_ multiply_ __imul__",
+    example=("[1.0, 2.0]", "[3.0, 4.0]", "[3., 8.]"),
 )
 
 
@@ -89,6 +142,7 @@ div_op = binary(
     floats=True,
     methods="true_divide __truediv__",
     reflected="__rtruediv__ __rdiv__",
+    example=("[1.0, 2.0]", "[4.0, 8.0]", "[0.25, 0.25]"),
 )
 
 
@@ -112,12 +166,31 @@ def div(
 ) -> Tensor:
     """Return input / other; "floor" or "trunc" rounds down or towards zero.
 
+    Parameters
+    ----------
+    input
+        The dividend, a tensor or a number.
+    other
+        The divisor, a tensor or a number; shapes broadcast.
+    rounding_mode
+        None for the quotient itself, "floor" to round down, "trunc" towards zero.
+    out
+        A tensor that takes the result, converted to its dtype.
+
     Raises
     ------
     ArgumentError
         If `rounding_mode` is none of these.
     KernelDataError
         If integers are divided by zero with rounding.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.div(ac.tensor([7.0, -7.0]), 2)
+    tensor([ 3.5, -3.5])
+    >>> ac.div(ac.tensor([7.0, -7.0]), 2, rounding_mode="floor")
+    tensor([ 3., -4.])
     """
     if rounding_mode is None:
         result = div_op(input, other)
@@ -169,7 +242,23 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("pow", inplace="pow_ __ipow__")
 def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Return x to the power y, element by element; shapes broadcast."""
+    """Return x to the power y, element by element; shapes broadcast.
+
+    Parameters
+    ----------
+    input
+        The base, a tensor or a number.
+    exponent
+        The exponent, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.pow(ac.tensor([1.0, 2.0, 3.0]), 2)
+    tensor([1., 4., 9.])
+    """
     result: Tensor = pow_op(input, exponent)
     return result if out is None else copy_to_out("pow", result, out)
 
@@ -178,14 +267,35 @@ def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tens
 def float_power(
     input: Operand, exponent: Operand, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return x to the power y, in float64."""
+    """Return x to the power y, in float64.
+
+    Parameters
+    ----------
+    input
+        The base, a tensor or a number.
+    exponent
+        The exponent, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.float_power(ac.tensor([1, 2, 3]), 2)
+    tensor([1., 4., 9.], dtype=autocalc.float64)
+    """
     x, y = coerce("float_power", input, exponent)
     result = pow_op(cast(x, dtypes.float64), cast(y, dtypes.float64))
     return apply_out("float_power", result, out)
 
 
 neg = unary(
-    "neg", "-x", floats=False, methods="neg negative __neg__", inplace="neg_ negative_"
+    "neg",
+    "-x",
+    floats=False,
+    methods="neg negative __neg__",
+    inplace="neg_ negative_",
+    example=("[-1.0, 2.0]", "[ 1., -2.]"),
 )
 
 
@@ -196,7 +306,24 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("positive")
 def positive(input: Tensor) -> Tensor:
-    """Return `input` itself; of booleans, an error."""
+    """Return `input` itself; of booleans, an error.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Raises
+    ------
+    DTypeError
+        If the tensor is boolean.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.positive(ac.tensor([1.0, -1.0]))
+    tensor([ 1., -1.])
+    """
     if check_tensor("positive", input).dtype is dtypes.bool_:
         message = "positive: a tensor of bool has no sign; convert it with .long()."
         raise DTypeError(message)
@@ -210,6 +337,7 @@ abs = unary(
     floats=False,
     methods="abs absolute __abs__",
     inplace="abs_ absolute_",
+    example=("[-1.0, 2.0]", "[1., 2.]"),
 )
 
 
@@ -245,13 +373,28 @@ sign = flat(
         floats=False,
         methods="sign sgn",
         inplace="sign_ sgn_",
+        example=("[-3.0, 0.0, 2.0]", "[-1.,  0.,  1.]"),
     )
 )
 
 
 @method("square", inplace="square_")
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return x * x, element by element."""
+    """Return x * x, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.square(ac.tensor([1.0, -3.0]))
+    tensor([1., 9.])
+    """
     x = check_tensor("square", input)
     result = mul(x, x)
     return result if out is None else copy_to_out("square", result, out)
@@ -259,14 +402,28 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("reciprocal", inplace="reciprocal_")
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return 1 / x, element by element."""
+    """Return 1 / x, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.reciprocal(ac.tensor([2.0, 4.0]))
+    tensor([0.5 , 0.25])
+    """
     result = div_op(1, check_tensor("reciprocal", input))
     return result if out is None else copy_to_out("reciprocal", result, out)
 
 
-def _leftover(name: str, doc: str, mode: str) -> Binary:
+def _leftover(name: str, doc: str, mode: str, **more: Any) -> Binary:
     """Make a - b * round(a / b): the quotient is constant between its jumps."""
-    operator = binary(name, doc, saves="a:b b:b")
+    operator = binary(name, doc, saves="a:b b:b", **more)
 
     @operator.vjp
     def _(k: Any, n: Any, g: Any) -> Any:
@@ -287,25 +444,56 @@ floor_divide = flat(
         methods="floor_divide __floordiv__",
         inplace="floor_divide_ __ifloordiv__",
         reflected="__rfloordiv__",
+        example=("[7.0, -7.0]", "[2.0, 2.0]", "[ 3., -4.]"),
     )
 )
 
 
 fmod = method("fmod", inplace="fmod_")(
-    _leftover("fmod", "x - y trunc(x / y), which has the sign of x", "trunc")
+    _leftover(
+        "fmod",
+        "x - y trunc(x / y), which has the sign of x",
+        "trunc",
+        example=("[7.0, -7.0]", "[4.0, 4.0]", "[ 3., -3.]"),
+    )
 )
 
 
 remainder = method(
     "remainder __mod__", inplace="remainder_ __imod__", reflected="__rmod__"
-)(_leftover("remainder", "x - y floor(x / y), which has the sign of y", "floor"))
+)(
+    _leftover(
+        "remainder",
+        "x - y floor(x / y), which has the sign of y",
+        "floor",
+        example=("[7.0, -7.0]", "[4.0, 4.0]", "[3., 1.]"),
+    )
+)
 
 
 @method("lerp", inplace="lerp_")
 def lerp(
     input: Tensor, end: Tensor, weight: Operand, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return input + weight * (end - input): on the way from `input` to `end`."""
+    """Return input + weight * (end - input): on the way from `input` to `end`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    end
+        Where weight 1 leads.
+    weight
+        The share of the way, a number or a tensor; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.lerp(ac.tensor([0.0, 10.0]), ac.tensor([1.0, 20.0]), 0.5)
+    tensor([ 0.5, 15. ])
+    """
     way = sub_op(check_tensor("lerp", end), check_tensor("lerp", input))
     return apply_out("lerp", add_op(input, mul(way, weight)), out)
 
@@ -319,7 +507,27 @@ def addcmul(
     value: float = 1,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return input + value * tensor1 * tensor2."""
+    """Return input + value * tensor1 * tensor2.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    tensor1
+        The first factor.
+    tensor2
+        The second factor.
+    value
+        A factor of the product.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.addcmul(ac.tensor([1.0, 1.0]), ac.tensor([2.0, 3.0]), ac.tensor([4.0, 5.0]))
+    tensor([ 9., 16.])
+    """
     product = mul(tensor1, tensor2)
     if value != 1:
         product = mul(product, value)
@@ -335,7 +543,27 @@ def addcdiv(
     value: float = 1,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return input + value * tensor1 / tensor2."""
+    """Return input + value * tensor1 / tensor2.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    tensor1
+        The dividend.
+    tensor2
+        The divisor.
+    value
+        A factor of the quotient.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.addcdiv(ac.tensor([1.0, 1.0]), ac.tensor([2.0, 3.0]), ac.tensor([4.0, 6.0]))
+    tensor([1.5, 1.5])
+    """
     quotient = div_op(tensor1, tensor2)
     if value != 1:
         quotient = mul(quotient, value)

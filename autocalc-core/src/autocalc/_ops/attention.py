@@ -14,7 +14,7 @@ from autocalc._graph._node import Node
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._kernels.spec import Array
 from autocalc._kernels.table import TABLE
-from autocalc._ops import view
+from autocalc._ops import broadcasting, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._op import nary
 from autocalc._ops._rule import Op
@@ -255,7 +255,7 @@ def _broadcast(
         lead = broadcast_shapes(_NAME, *leads)
     except ShapeError:
         return q, k, v
-    q, k, v = (view.expand_op(x, lead + x.shape[-kept:]) for x in (q, k, v))
+    q, k, v = (broadcasting.expand_op(x, lead + x.shape[-kept:]) for x in (q, k, v))
     return q, k, v
 
 
@@ -302,6 +302,6 @@ def _as_scores(mask: Tensor, shape: tuple[int, ...], keys: int) -> Tensor:
         raise ShapeError(message)
     if len(scores) > 4:  # leading dimensions become one
         full = (*scores[:-3], *full[-3:])
-        mask = view.expand_op(mask, full)
+        mask = broadcasting.expand_op(mask, full)
         return view.reshape_op(mask, (math.prod(full[:-3]), *full[-3:]))
     return view.reshape_op(mask, (1,) * (4 - len(full)) + full)

@@ -8,7 +8,14 @@ from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.norm._channels import over
-from autocalc._ops import arithmetic, exponential, layer_norm, rectifiers, view
+from autocalc._ops import (
+    arithmetic,
+    broadcasting,
+    exponential,
+    layer_norm,
+    rectifiers,
+    view,
+)
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import multi
@@ -439,4 +446,4 @@ def _repeated(a: Tensor | None, times: int) -> Tensor | None:
     if a is None or times == 1:
         return a
     (n,) = a.shape
-    return view.reshape_op(view.expand_op(a, (times, n)), (times * n,))
+    return view.reshape_op(broadcasting.expand_op(a, (times, n)), (times * n,))

@@ -11,6 +11,7 @@ bitwise_and = binary(
     methods="bitwise_and __and__",
     inplace="bitwise_and_ __iand__",
     reflected="__rand__",
+    example=("[6, 5]", "[3, 4]", "[2, 4]"),
 )
 
 
@@ -20,6 +21,7 @@ bitwise_or = binary(
     methods="bitwise_or __or__",
     inplace="bitwise_or_ __ior__",
     reflected="__ror__",
+    example=("[6, 5]", "[3, 4]", "[7, 5]"),
 )
 
 
@@ -29,6 +31,7 @@ bitwise_xor = binary(
     methods="bitwise_xor __xor__",
     inplace="bitwise_xor_ __ixor__",
     reflected="__rxor__",
+    example=("[6, 5]", "[3, 4]", "[5, 1]"),
 )
 
 
@@ -37,6 +40,7 @@ bitwise_left_shift = binary(
     "x * 2^y of integers",
     methods="bitwise_left_shift __lshift__",
     reflected="__rlshift__",
+    example=("[1, 2]", "[3, 1]", "[8, 4]"),
 )
 
 
@@ -45,6 +49,7 @@ bitwise_right_shift = binary(
     "floor(x / 2^y) of integers",
     methods="bitwise_right_shift __rshift__",
     reflected="__rrshift__",
+    example=("[8, 5]", "[3, 1]", "[1, 2]"),
 )
 
 
@@ -54,4 +59,5 @@ bitwise_not = unary(
     floats=False,
     methods="bitwise_not __invert__",
     inplace="bitwise_not_",
+    example=("[0, 5]", "[-1, -6]"),
 )

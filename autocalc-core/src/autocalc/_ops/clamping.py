@@ -16,9 +16,9 @@ from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError
 
 
-def _extremum(name: str, doc: str) -> Binary:
+def _extremum(name: str, doc: str, **more: Any) -> Binary:
     """Make maximum or minimum; where both are equal each gets half of g."""
-    operator = binary(name, doc, saves="a b")
+    operator = binary(name, doc, saves="a b", **more)
     loses = "lt" if name == "maximum" else "gt"
 
     @operator.vjp
@@ -38,22 +38,66 @@ def _extremum(name: str, doc: str) -> Binary:
     return operator
 
 
-maximum = method("maximum")(_extremum("maximum", "the larger of x and y"))
+maximum = method("maximum")(
+    _extremum(
+        "maximum",
+        "the larger of x and y",
+        example=("[1.0, 5.0]", "[3.0, 4.0]", "[3., 5.]"),
+    )
+)
 
 
-minimum = method("minimum")(_extremum("minimum", "the smaller of x and y"))
+minimum = method("minimum")(
+    _extremum(
+        "minimum",
+        "the smaller of x and y",
+        example=("[1.0, 5.0]", "[3.0, 4.0]", "[1., 4.]"),
+    )
+)
 
 
 @method("fmax")
 def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the larger of x and y; of a number and NaN, the number."""
+    """Return the larger of x and y; of a number and NaN, the number.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.fmax(ac.tensor([1.0, ac.nan]), ac.tensor([0.0, 2.0]))
+    tensor([1., 2.])
+    """
     x, y = coerce("fmax", input, other)
     return apply_out("fmax", _beside_nan(maximum(x, y), x, y), out)
 
 
 @method("fmin")
 def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the smaller of x and y; of a number and NaN, the number."""
+    """Return the smaller of x and y; of a number and NaN, the number.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.fmin(ac.tensor([1.0, ac.nan]), ac.tensor([0.0, 2.0]))
+    tensor([0., 2.])
+    """
     x, y = coerce("fmin", input, other)
     return apply_out("fmin", _beside_nan(minimum(x, y), x, y), out)
 
@@ -96,7 +140,30 @@ def clamp(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return min(max(input, min), max), element by element; NaN stays NaN."""
+    """Return min(max(input, min), max), element by element; NaN stays NaN.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    min
+        The lower limit, a number or a tensor; None for none.
+    max
+        The upper limit, a number or a tensor; None for none.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If neither limit is given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.clamp(ac.tensor([-2.0, 0.5, 3.0]), 0.0, 1.0)
+    tensor([0. , 0.5, 1. ])
+    """
     if min is None and max is None:
         message = "clamp: give `min` or `max`, or both."
         raise ArgumentError(message)
@@ -110,13 +177,45 @@ def clamp(
 
 @method("clamp_min", inplace="clamp_min_")
 def clamp_min(input: Tensor, min: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Return max(input, min), element by element."""
+    """Return max(input, min), element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    min
+        The lower limit, a number or a tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.clamp_min(ac.tensor([-2.0, 0.5]), 0.0)
+    tensor([0. , 0.5])
+    """
     return apply_out("clamp_min", clamp_op(*coerce("clamp_min", input, min), None), out)
 
 
 @method("clamp_max", inplace="clamp_max_")
 def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Return min(input, max), element by element."""
+    """Return min(input, max), element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    max
+        The upper limit, a number or a tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.clamp_max(ac.tensor([0.5, 3.0]), 1.0)
+    tensor([0.5, 1. ])
+    """
     x, high = coerce("clamp_max", input, max)
     return apply_out("clamp_max", clamp_op(x, None, high), out)
 
@@ -133,6 +232,25 @@ def nan_to_num(
     """Return x with NaN, infinity and -infinity replaced.
 
     By default by 0, the largest and the smallest finite number of the dtype.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    nan
+        What NaN becomes.
+    posinf
+        What infinity becomes; None for the largest number of the dtype.
+    neginf
+        What minus infinity becomes; None for the smallest.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nan_to_num(ac.tensor([1.0, ac.nan]))
+    tensor([1., 0.])
     """
     x = check_tensor("nan_to_num", input)
     if not x.is_floating_point():

@@ -161,6 +161,12 @@ def cross_entropy(
     ------
     KernelDataError
         If a label is outside 0 to C - 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.cross_entropy(ac.tensor([[2.0, 0.0]]), ac.tensor([0]))
+    tensor(0.1269)
     """
     check_tensor("cross_entropy", input)
     if (
@@ -419,6 +425,13 @@ def kl_div(
         ``"sum"`` or ``"none"``.
     log_target
         As above.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> q = ac.tensor([0.5, 0.5])
+    >>> ac.nn.functional.kl_div(ac.log(ac.tensor([0.25, 0.75])), q, reduction="sum")
+    tensor(0.1438)
     """
     where = "kl_div"
     check_float(where, input, target)

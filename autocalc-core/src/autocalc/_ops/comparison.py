@@ -10,7 +10,7 @@ from autocalc._ops import arithmetic, bitwise
 from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import cast, coerce, to_float
 from autocalc._ops._method import method
-from autocalc._ops._op import nary
+from autocalc._ops._op import documented, nary
 from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._tensor import Tensor, dtypes
 
@@ -27,33 +27,44 @@ class Comparison(Protocol):
 compare_op = nary("compare", differentiable=False)
 
 
-def _comparison(op: str, symbol: str) -> Comparison:
+def _comparison(op: str, symbol: str, example: tuple[str, ...]) -> Comparison:
     def call(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
         result = compare_op(*coerce(op, input, other), op)
         return result if out is None else copy_to_out(op, result, out)
 
     call.__name__ = call.__qualname__ = op
-    call.__doc__ = f"Return whether x {symbol} y, element by element; shapes broadcast."
+    doc = f"Return whether x {symbol} y, element by element; shapes broadcast."
+    call.__doc__ = documented(op, doc, ("input", "other"), example)
     return call
 
 
-eq = method("eq", inplace="eq_")(_comparison("eq", "=="))
+eq = method("eq", inplace="eq_")(
+    _comparison("eq", "==", example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True, False]"))
+)
 
 
-ne = method("ne not_equal", inplace="ne_ not_equal_")(_comparison("ne", "!="))
+ne = method("ne not_equal", inplace="ne_ not_equal_")(
+    _comparison("ne", "!=", example=("[1.0, 2.0]", "[1.0, 3.0]", "[False,  True]"))
+)
 
 
-lt = method("lt less __lt__", inplace="lt_ less_")(_comparison("lt", "<"))
+lt = method("lt less __lt__", inplace="lt_ less_")(
+    _comparison("lt", "<", example=("[1.0, 2.0]", "[1.0, 3.0]", "[False,  True]"))
+)
 
 
-le = method("le less_equal __le__", inplace="le_ less_equal_")(_comparison("le", "<="))
+le = method("le less_equal __le__", inplace="le_ less_equal_")(
+    _comparison("le", "<=", example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True,  True]"))
+)
 
 
-gt = method("gt greater __gt__", inplace="gt_ greater_")(_comparison("gt", ">"))
+gt = method("gt greater __gt__", inplace="gt_ greater_")(
+    _comparison("gt", ">", example=("[1.0, 2.0]", "[1.0, 3.0]", "[False, False]"))
+)
 
 
 ge = method("ge greater_equal __ge__", inplace="ge_ greater_equal_")(
-    _comparison("ge", ">=")
+    _comparison("ge", ">=", example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True, False]"))
 )
 
 
@@ -65,7 +76,27 @@ def isclose(
     atol: float = 1e-8,
     equal_nan: bool = False,
 ) -> Tensor:
-    """Return whether abs(input - other) <= atol + rtol abs(other), for each element."""
+    """Return whether abs(input - other) <= atol + rtol abs(other), for each element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The tensor to compare with.
+    rtol
+        The tolerance relative to `other`.
+    atol
+        The absolute tolerance.
+    equal_nan
+        Whether two NaN are close.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.isclose(ac.tensor([1.0, 2.0]), ac.tensor([1.0, 2.1]))
+    tensor([ True, False])
+    """
     a, b = check_tensor("isclose", input), check_tensor("isclose", other)
     close = eq(a, b)
     if equal_nan:
@@ -81,13 +112,37 @@ def isclose(
 
 @method("isnan")
 def isnan(input: Tensor) -> Tensor:
-    """Return whether x is NaN, element by element."""
+    """Return whether x is NaN, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.isnan(ac.tensor([1.0, ac.nan]))
+    tensor([False,  True])
+    """
     return ne(check_tensor("isnan", input), input)
 
 
 @method("isinf")
 def isinf(input: Tensor) -> Tensor:
-    """Return whether x is infinite, element by element."""
+    """Return whether x is infinite, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.isinf(ac.tensor([1.0, -ac.inf]))
+    tensor([False,  True])
+    """
     if not check_tensor("isinf", input).is_floating_point():
         return ne(input, input)
     return eq(arithmetic.abs(input.detach()), math.inf)
@@ -95,7 +150,19 @@ def isinf(input: Tensor) -> Tensor:
 
 @method("isfinite")
 def isfinite(input: Tensor) -> Tensor:
-    """Return whether x is neither infinite nor NaN, element by element."""
+    """Return whether x is neither infinite nor NaN, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.isfinite(ac.tensor([1.0, ac.inf, ac.nan]))
+    tensor([ True, False, False])
+    """
     if not check_tensor("isfinite", input).is_floating_point():
         return eq(input, input)
     return lt(arithmetic.abs(input.detach()), math.inf)
@@ -133,21 +200,63 @@ def float_inputs(where: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 @method("isposinf")
 def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return whether x is infinity, element by element."""
+    """Return whether x is infinity, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.isposinf(ac.tensor([ac.inf, -ac.inf]))
+    tensor([ True, False])
+    """
     x = float_input("isposinf", input).detach()
     return apply_out("isposinf", eq(x, math.inf), out)
 
 
 @method("isneginf")
 def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return whether x is -infinity, element by element."""
+    """Return whether x is -infinity, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.isneginf(ac.tensor([ac.inf, -ac.inf]))
+    tensor([False,  True])
+    """
     x = float_input("isneginf", input).detach()
     return apply_out("isneginf", eq(x, -math.inf), out)
 
 
 @method("signbit")
 def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return whether x is negative; -0.0 is, too."""
+    """Return whether x is negative; -0.0 is, too.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.signbit(ac.tensor([1.0, -0.0]))
+    tensor([False,  True])
+    """
     x = check_tensor("signbit", input).detach()
     if not x.is_floating_point():
         result = truth(x) if x.dtype is dtypes.bool_ else lt(x, 0)
@@ -161,7 +270,23 @@ def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("copysign", inplace="copysign_")
 def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Return the size of x with the sign of y."""
+    """Return the size of x with the sign of y.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.copysign(ac.tensor([1.0, 2.0]), ac.tensor([-1.0, 1.0]))
+    tensor([-1.,  2.])
+    """
     x, y = float_inputs("copysign", input, other)
     turned = bitwise.bitwise_xor(signbit(x), signbit(y))
     return apply_out("copysign", choose(turned, arithmetic.neg(x), x), out)
@@ -169,7 +294,23 @@ def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Ten
 
 @method("heaviside", inplace="heaviside_")
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return 0 where x is negative, 1 where it is positive, `values` where it is 0."""
+    """Return 0 where x is negative, 1 where it is positive, `values` where it is 0.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    values
+        What the result is at 0; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.heaviside(ac.tensor([-1.0, 0.0, 2.0]), ac.tensor([0.5]))
+    tensor([0. , 0.5, 1. ])
+    """
     x, at_zero = coerce("heaviside", check_tensor("heaviside", input), values)
     step = cast(gt(x.detach(), 0), x.dtype)
     step = where_op(isnan(x.detach()), x.detach(), step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autocalc._ops import _spatial, view
+from autocalc._ops import _spatial, slicing
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
 from autocalc._tensor import Tensor
@@ -79,6 +79,23 @@ def conv1d(
 
     As in `conv2d`, with one dimension of positions: `input` is (N, C, L) or (C, L),
     `weight` (O, C / groups, K).
+
+    Parameters
+    ----------
+    input
+        (N, C, L) or (C, L).
+    weight
+        (O, C / groups, K).
+    bias
+        (O,).
+    stride
+        The step between windows.
+    padding
+        Zeros at both ends; also "valid" or "same".
+    dilation
+        The step within a window.
+    groups
+        Into how many groups channels fall.
 
     Examples
     --------
@@ -163,6 +180,25 @@ def conv_transpose1d(
     dilation: Sizes = 1,
 ) -> Tensor:
     """Return the transposed convolution of signals; see `conv_transpose2d`.
+
+    Parameters
+    ----------
+    input
+        (N, C, L) or (C, L).
+    weight
+        (C, O / groups, K).
+    bias
+        (O,).
+    stride
+        The step between windows.
+    padding
+        What is cut off at both ends.
+    output_padding
+        What is added at the end.
+    groups
+        Into how many groups channels fall.
+    dilation
+        The step within a window.
 
     Examples
     --------
@@ -292,7 +328,7 @@ def _longer(x: Tensor, more: tuple[int, ...]) -> Tensor:
     sizes = x.shape[-len(more) :]
     shape = tuple(n + m for n, m in zip(sizes, more, strict=True))
     place = tuple(slice(0, n) for n in sizes)
-    return view.placed(x, (*x.shape[: -len(more)], *shape), (..., *place))
+    return slicing.placed(x, (*x.shape[: -len(more)], *shape), (..., *place))
 
 
 def _conv_transpose(

@@ -158,6 +158,8 @@ def tensor(
         The dtype to have instead.
     requires_grad
         Whether `backward` shall give this leaf a gradient.
+    device
+        "cpu", or None for it: the only device.
 
     Raises
     ------
@@ -181,7 +183,23 @@ def tensor(
 def as_tensor(
     data: Any, dtype: DType | None = None, device: str | Device | None = None
 ) -> Tensor:
-    """Return `data` as a tensor, sharing memory where that is possible."""
+    """Return `data` as a tensor, sharing memory where that is possible.
+
+    Parameters
+    ----------
+    data
+        A tensor, an array, numbers or lists of them.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.as_tensor([1.0, 2.0])
+    tensor([1., 2.])
+    """
     Device(device or "cpu")
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
@@ -198,13 +216,36 @@ def scalar_tensor(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor without dimensions, by default of the default float dtype."""
+    """Return a tensor without dimensions, by default of the default float dtype.
+
+    Parameters
+    ----------
+    s
+        The number.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.scalar_tensor(3.0)
+    tensor(3.)
+    """
     return full((), s, dtype=dtypes.as_dtype(dtype or dtypes.get_default_dtype()),
                 device=device, requires_grad=requires_grad)  # fmt: skip
 
 
 def from_numpy(array: Any) -> Tensor:
     """Return a tensor on the memory of a NumPy array.
+
+    Parameters
+    ----------
+    array
+        The array; its memory is shared.
 
     Raises
     ------
@@ -255,6 +296,16 @@ def _obstacle(array: Any) -> str:
 
 def from_dlpack(source: Any) -> Tensor:
     """Return a tensor on the memory of any object with ``__dlpack__``.
+
+    Parameters
+    ----------
+    source
+        An object with `__dlpack__`.
+
+    Raises
+    ------
+    ArgumentError
+        If `source` has no `__dlpack__`, or lives on another device.
 
     Examples
     --------

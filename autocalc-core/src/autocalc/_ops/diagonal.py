@@ -107,7 +107,31 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 def diag_embed(
     input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1
 ) -> Tensor:
-    """Return zeros with the last dimension of `input` on the diagonal of two others."""
+    """Return zeros with the last dimension of `input` on the diagonal of two others.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    offset
+        The diagonal: 0 is the main one, positive ones lie above it.
+    dim1
+        The dimension of the rows.
+    dim2
+        The dimension of the columns.
+
+    Raises
+    ------
+    DimensionError
+        If both dimensions are the same.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.diag_embed(ac.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
     x = check_tensor("diag_embed", input)
     if x.ndim == 0:
         message = "diag_embed: a tensor without dimensions has no diagonal to set."
@@ -121,7 +145,29 @@ def diag_embed(
 
 @method("diag")
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """Return the matrix with a vector on its diagonal, or a matrix's diagonal."""
+    """Return the matrix with a vector on its diagonal, or a matrix's diagonal.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    diagonal
+        The diagonal: 0 is the main one, positive ones lie above it.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ShapeError
+        If `input` is neither a vector nor a matrix.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.diag(ac.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
     x = check_tensor("diag", input)
     if x.ndim == 1:
         return apply_out("diag", diag_embed(x, diagonal), out)
@@ -137,7 +183,24 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
 @method("trace")
 def trace(input: Tensor) -> Tensor:
-    """Return the sum of the diagonal of a matrix."""
+    """Return the sum of the diagonal of a matrix.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Raises
+    ------
+    ShapeError
+        If `input` is no matrix.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.trace(ac.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor(5.)
+    """
     x = check_tensor("trace", input)
     if x.ndim != 2:
         message = f"trace: `input` has shape {x.shape}; it must be a matrix."
@@ -155,13 +218,47 @@ def _below(rows: int, columns: int, offset: int) -> Tensor:
 
 @method("tril", inplace="tril_")
 def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """Return `input` with zeros above a diagonal of its last two dimensions."""
+    """Return `input` with zeros above a diagonal of its last two dimensions.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    diagonal
+        The diagonal: 0 is the main one, positive ones lie above it.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tril(ac.ones(2, 2))
+    tensor([[1., 0.],
+            [1., 1.]])
+    """
     return apply_out("tril", _triangle("tril", input, diagonal), out)
 
 
 @method("triu", inplace="triu_")
 def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """Return `input` with zeros below a diagonal of its last two dimensions."""
+    """Return `input` with zeros below a diagonal of its last two dimensions.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    diagonal
+        The diagonal: 0 is the main one, positive ones lie above it.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.triu(ac.ones(2, 2))
+    tensor([[1., 1.],
+            [0., 1.]])
+    """
     return apply_out("triu", _triangle("triu", input, diagonal), out)
 
 
@@ -186,7 +283,28 @@ def tril_indices(
     dtype: DType = dtypes.int64,
     device: str | Device = "cpu",
 ) -> Tensor:
-    """Return the indices, [2, n], of a matrix on and below a diagonal, by rows."""
+    """Return the indices, [2, n], of a matrix on and below a diagonal, by rows.
+
+    Parameters
+    ----------
+    row
+        Rows.
+    col
+        Columns.
+    offset
+        The diagonal: 0 is the main one, positive ones lie above it.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tril_indices(2, 2)
+    tensor([[0, 1, 1],
+            [0, 0, 1]])
+    """
     Device(device)
     return _triangle_indices("tril_indices", row, col, offset, dtype, lower=True)
 
@@ -199,7 +317,28 @@ def triu_indices(
     dtype: DType = dtypes.int64,
     device: str | Device = "cpu",
 ) -> Tensor:
-    """Return the indices, [2, n], of a matrix on and above a diagonal, by rows."""
+    """Return the indices, [2, n], of a matrix on and above a diagonal, by rows.
+
+    Parameters
+    ----------
+    row
+        Rows.
+    col
+        Columns.
+    offset
+        The diagonal: 0 is the main one, positive ones lie above it.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.triu_indices(2, 2)
+    tensor([[0, 0, 1],
+            [0, 1, 1]])
+    """
     Device(device)
     return _triangle_indices("triu_indices", row, col, offset, dtype, lower=False)
 
@@ -219,5 +358,20 @@ def _triangle_indices(
 
 @method("diagflat")
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
-    """Return a matrix with the elements of `input` on a diagonal, and 0 elsewhere."""
+    """Return a matrix with the elements of `input` on a diagonal, and 0 elsewhere.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    offset
+        The diagonal: 0 is the main one, positive ones lie above it.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.diagflat(ac.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
     return diag(view.reshape(check_tensor("diagflat", input), (-1,)), offset)

@@ -8,6 +8,7 @@ import math
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import (
     arithmetic,
+    broadcasting,
     clamping,
     comparison,
     extrema,
@@ -46,6 +47,17 @@ def cosine_similarity(
 ) -> Tensor:
     """Return ``x1.x2 / (max(|x1|, eps) max(|x2|, eps))`` along `dim`.
 
+    Parameters
+    ----------
+    x1
+        The first vectors.
+    x2
+        The second ones; shapes broadcast.
+    dim
+        The dimension; a negative one counts from the end.
+    eps
+        The smallest product of lengths that is divided by.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -57,7 +69,7 @@ def cosine_similarity(
     shape = broadcast_shapes("cosine_similarity", x1.shape, x2.shape)
     a, b = (
         x / clamping.clamp(length(x, 2, dim, True), min=eps)
-        for x in (view.expand(x1, shape), view.expand(x2, shape))
+        for x in (broadcasting.expand(x1, shape), broadcasting.expand(x2, shape))
     )
     return reduction.sum(a * b, dim) if shape else a * b
 
@@ -69,7 +81,26 @@ def pairwise_distance(
     eps: float = 1e-6,
     keepdim: bool = False,
 ) -> Tensor:
-    """Return the p-norm of x1 - x2 + eps along the last dimension."""
+    """Return the p-norm of x1 - x2 + eps along the last dimension.
+
+    Parameters
+    ----------
+    x1, x2
+        Vectors, [..., D]; shapes broadcast.
+    p
+        The order of the norm.
+    eps
+        Added to each difference.
+    keepdim
+        Keep the last dimension, with size 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x1, x2 = ac.tensor([[0.0, 0.0]]), ac.tensor([[3.0, 4.0]])
+    >>> ac.nn.functional.pairwise_distance(x1, x2, eps=0.0)
+    tensor([5.])
+    """
     check_float("pairwise_distance", x1, x2)
     return length(x1 - x2 + eps, p, -1, keepdim)
 
@@ -78,6 +109,17 @@ def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
 ) -> Tensor:
     """Return ``input / max(|input|_p, eps)``, the norm taken along `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    p
+        The order of the norm.
+    dim
+        The dimension; a negative one counts from the end.
+    eps
+        The smallest norm that is divided by.
 
     Examples
     --------
@@ -91,7 +133,23 @@ def normalize(
 
 @method("dist")
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
-    """Return the `p`-norm of the difference of two tensors."""
+    """Return the `p`-norm of the difference of two tensors.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The tensor whose distance is taken; shapes broadcast.
+    p
+        The order of the norm.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.dist(ac.tensor([0.0, 0.0]), ac.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
     difference = arithmetic.sub_op(
         check_tensor("dist", input), check_tensor("dist", other)
     )
@@ -105,6 +163,24 @@ def cdist(
     compute_mode: str | None = None,
 ) -> Tensor:
     """Return the `p`-norm distances [..., P, R] of rows [..., P, M] and [..., R, M].
+
+    Parameters
+    ----------
+    x1
+        [..., P, D].
+    x2
+        [..., R, D].
+    p
+        The order of the norm.
+    compute_mode
+        Has no effect.
+
+    Raises
+    ------
+    ShapeError
+        If sizes do not fit.
+    ArgumentError
+        If `p` is negative.
 
     Examples
     --------

@@ -54,6 +54,17 @@ def bernoulli(
 
     With `p`, with that probability everywhere.
 
+    Parameters
+    ----------
+    input
+        The tensor.
+    p
+        The probability of 1; by default the elements of `input` are the probabilities.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    out
+        A tensor that takes the result, converted to its dtype.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -92,11 +103,20 @@ def multinomial(
         How many to draw from each row.
     replacement
         Whether an index can be drawn again.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Returns
     -------
     Tensor
         (num_samples,) or (N, num_samples), of int64.
+
+    Raises
+    ------
+    ShapeError
+        If `input` is neither (C,) nor (N, C), or C is 0.
 
     Examples
     --------
@@ -186,6 +206,18 @@ def normal(
     ----------
     mean, std
         Numbers, then `size` is needed; or tensors of floats, which broadcast.
+    size
+        The shape, where `mean` and `std` are numbers.
+    dtype
+        The dtype of the result, where they are numbers.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Raises
     ------

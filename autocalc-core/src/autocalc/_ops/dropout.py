@@ -107,6 +107,12 @@ def dropout2d(
     ------
     ShapeError
         If `input` has no channels.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.dropout2d(ac.ones(1, 2, 1, 1), p=0.0).shape
+    (1, 2, 1, 1)
     """
     check_probability("dropout2d", p)
     check_float("dropout2d", input)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autocalc._ops import matmul, reduction, view
+from autocalc._ops import broadcasting, matmul, reduction, slicing, view
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
@@ -23,6 +23,13 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     Each letter is a dimension; those that the right side leaves out are summed over.
     ``...`` stands for further dimensions, which broadcast.  Without ``->`` the result
     has the letters that occur once, in alphabetical order.
+
+    Parameters
+    ----------
+    equation
+        The labels of each operand, "->" and those of the result.
+    *operands
+        The tensors.
 
     Raises
     ------
@@ -121,7 +128,7 @@ def _distinct(x: Tensor, labels: list[Label]) -> tuple[Tensor, list[Label]]:
             order = [k for k in range(x.ndim) if k not in (i, j)]
             x = view.permute(x, (i, j, *order))
             flat = view.reshape(x, (n * n, *x.shape[2:]))
-            x = view.slice_op(flat, (slice(None, None, n + 1), ...))
+            x = slicing.slice_op(flat, (slice(None, None, n + 1), ...))
             labels = [label, *(labels[k] for k in order)]
     return x, labels
 
@@ -149,7 +156,7 @@ def _grown(
 ) -> tuple[Tensor, list[Label]]:
     """Repeat dimensions of size 1 to what their letter is elsewhere."""
     shape = [sizes[label] for label in labels]
-    return (x if list(x.shape) == shape else view.expand(x, shape)), labels
+    return (x if list(x.shape) == shape else broadcasting.expand(x, shape)), labels
 
 
 def _summed(
@@ -217,8 +224,12 @@ def tensordot(
 
     Parameters
     ----------
+    a, b
+        The tensors.
     dims
         The last `dims` of `a` with the first of `b`; or two lists that name them.
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Raises
     ------

@@ -10,7 +10,14 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
 from autocalc._graph._grad_mode import no_grad
 from autocalc._graph._node import Node
-from autocalc._ops import comparison, masking, scattering, vector_norms, view
+from autocalc._ops import (
+    broadcasting,
+    comparison,
+    masking,
+    scattering,
+    vector_norms,
+    view,
+)
 from autocalc._ops._arguments import as_int, check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import operator
@@ -194,6 +201,13 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     Tensor
         Of int64; of the shape of `tensor`, and num_classes behind it.
 
+    Raises
+    ------
+    DTypeError
+        If `tensor` does not hold integers.
+    ArgumentError
+        If `num_classes` is not positive.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -217,5 +231,5 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             raise ArgumentError(message)
         count = int(x.max()) + 1
     nothing = zeros((*x.shape, max(count, 1)), dtype=dtypes.int64)
-    index = view.expand(view.unsqueeze(x, -1), (*x.shape, 1))
+    index = broadcasting.expand(view.unsqueeze(x, -1), (*x.shape, 1))
     return scattering.scatter(nothing, -1, index, 1)

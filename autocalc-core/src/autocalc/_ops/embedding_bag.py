@@ -7,7 +7,16 @@ import math
 from itertools import pairwise
 from typing import NamedTuple
 
-from autocalc._ops import clamping, embedding, extrema, masking, scans, scattering, view
+from autocalc._ops import (
+    broadcasting,
+    clamping,
+    embedding,
+    extrema,
+    masking,
+    scans,
+    scattering,
+    view,
+)
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops.creation import tensor
@@ -111,7 +120,7 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> _Bags:
             )
             raise ArgumentError(message)
         count, length = input.shape
-        of = view.expand(view.unsqueeze(arange(count), 1), (count, length))
+        of = broadcasting.expand(view.unsqueeze(arange(count), 1), (count, length))
         return _Bags(view.reshape(of, (-1,)), count)
     if offsets is None:
         message = (

@@ -14,7 +14,14 @@ from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 
-exp = unary("exp", "e^x", saves="out", methods="exp", inplace="exp_")
+exp = unary(
+    "exp",
+    "e^x",
+    saves="out",
+    methods="exp",
+    inplace="exp_",
+    example=("[0.0, 1.0]", "[1.    , 2.7183]"),
+)
 
 
 @exp.vjp
@@ -22,7 +29,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, n.saved[0])
 
 
-exp2 = unary("exp2", "2^x", saves="out", methods="exp2", inplace="exp2_")
+exp2 = unary(
+    "exp2",
+    "2^x",
+    saves="out",
+    methods="exp2",
+    inplace="exp2_",
+    example=("[0.0, 3.0]", "[1., 8.]"),
+)
 
 
 @exp2.vjp
@@ -31,7 +45,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 expm1 = unary(
-    "expm1", "e^x - 1, precise near 0", saves="out", methods="expm1", inplace="expm1_"
+    "expm1",
+    "e^x - 1, precise near 0",
+    saves="out",
+    methods="expm1",
+    inplace="expm1_",
+    example=("[0.0, 1.0]", "[0.    , 1.7183]"),
 )
 
 
@@ -40,7 +59,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.add(n.saved[0], k.constant(1, g)))
 
 
-log = unary("log", "the natural logarithm", saves="a", methods="log", inplace="log_")
+log = unary(
+    "log",
+    "the natural logarithm",
+    saves="a",
+    methods="log",
+    inplace="log_",
+    example=("[1.0, 10.0]", "[0.    , 2.3026]"),
+)
 
 
 @log.vjp
@@ -49,7 +75,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 log2 = unary(
-    "log2", "the logarithm to base 2", saves="a", methods="log2", inplace="log2_"
+    "log2",
+    "the logarithm to base 2",
+    saves="a",
+    methods="log2",
+    inplace="log2_",
+    example=("[1.0, 8.0]", "[0., 3.]"),
 )
 
 
@@ -59,7 +90,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 log10 = unary(
-    "log10", "the logarithm to base 10", saves="a", methods="log10", inplace="log10_"
+    "log10",
+    "the logarithm to base 10",
+    saves="a",
+    methods="log10",
+    inplace="log10_",
+    example=("[1.0, 100.0]", "[0., 2.]"),
 )
 
 
@@ -69,7 +105,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 log1p = unary(
-    "log1p", "log(1 + x), precise near 0", saves="a", methods="log1p", inplace="log1p_"
+    "log1p",
+    "log(1 + x), precise near 0",
+    saves="a",
+    methods="log1p",
+    inplace="log1p_",
+    example=("[0.0, 1.0]", "[0.    , 0.6931]"),
 )
 
 
@@ -78,7 +119,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(g, k.add(n.saved[0], k.constant(1, g)))
 
 
-sqrt = unary("sqrt", "the square root", saves="out", methods="sqrt", inplace="sqrt_")
+sqrt = unary(
+    "sqrt",
+    "the square root",
+    saves="out",
+    methods="sqrt",
+    inplace="sqrt_",
+    example=("[4.0, 9.0]", "[2., 3.]"),
+)
 
 
 @sqrt.vjp
@@ -86,7 +134,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.div(k.mul(g, k.constant(0.5, g)), n.saved[0])
 
 
-rsqrt = unary("rsqrt", "1 / sqrt(x)", saves="out", methods="rsqrt", inplace="rsqrt_")
+rsqrt = unary(
+    "rsqrt",
+    "1 / sqrt(x)",
+    saves="out",
+    methods="rsqrt",
+    inplace="rsqrt_",
+    example=("[1.0, 4.0]", "[1. , 0.5]"),
+)
 
 
 @rsqrt.vjp
@@ -97,7 +152,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, slope)
 
 
-erf = unary("erf", "the error function", saves="a", methods="erf", inplace="erf_")
+erf = unary(
+    "erf",
+    "the error function",
+    saves="a",
+    methods="erf",
+    inplace="erf_",
+    example=("[0.0, 1.0]", "[0.    , 0.8427]"),
+)
 
 
 @erf.vjp
@@ -113,6 +175,7 @@ erfc = unary(
     saves="a",
     methods="erfc",
     inplace="erfc_",
+    example=("[0.0, 1.0]", "[1.    , 0.1573]"),
 )
 
 
@@ -128,6 +191,15 @@ def logit(
     input: Tensor, eps: float | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """Return log(x / (1 - x)), what sigmoid turns back; x is limited to [eps, 1 - eps].
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    eps
+        Limits the input to [eps, 1 - eps]; None for no limits.
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Examples
     --------
@@ -146,7 +218,23 @@ def logit(
 
 @method("xlogy", inplace="xlogy_")
 def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
-    """Return x log(y), which is 0 where x is 0 (and NaN where y is)."""
+    """Return x log(y), which is 0 where x is 0 (and NaN where y is).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.xlogy(ac.tensor([0.0, 2.0]), ac.tensor([0.0, 1.0]))
+    tensor([0., 0.])
+    """
     x, y = comparison.float_inputs("xlogy", input, other)
     # Where log(y) is finite the product is 0 by itself, and has its slope log(y).
     y_only = y.detach()
@@ -160,7 +248,23 @@ def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tenso
 
 @method("logaddexp")
 def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return log(e^x + e^y), the larger one taken out."""
+    """Return log(e^x + e^y), the larger one taken out.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logaddexp(ac.tensor([0.0]), ac.tensor([0.0]))
+    tensor([0.6931])
+    """
     x, y = comparison.float_inputs("logaddexp", input, other)
     return apply_out("logaddexp", _log_of_two(x, y), out)
 
@@ -181,7 +285,23 @@ def _log_of_two(x: Tensor, y: Tensor) -> Tensor:
 
 @method("logaddexp2")
 def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return log2(2^x + 2^y), the larger one taken out."""
+    """Return log2(2^x + 2^y), the larger one taken out.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logaddexp2(ac.tensor([0.0]), ac.tensor([0.0]))
+    tensor([1.])
+    """
     x, y = (
         arithmetic.mul(one, math.log(2.0))
         for one in comparison.float_inputs("logaddexp2", input, other)

@@ -72,6 +72,27 @@ def max(
     """Return the largest element; with `dim`, (values, indices) along it.
 
     With a second tensor in the place of `dim`, the elementwise `maximum`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; without it the one element of all. A tensor: the other operand of
+        `maximum` or `minimum`.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor, or with `dim` a pair of them, that takes the result.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.max(ac.tensor([1.0, 4.0, 3.0]))
+    tensor(4.)
+    >>> values, indices = ac.max(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    >>> values, indices
+    (tensor([4., 3.]), tensor([1, 0]))
     """
     if isinstance(dim, Tensor):
         return apply_out("max", clamping.maximum(input, dim), out)
@@ -91,6 +112,27 @@ def min(
     """Return the smallest element; with `dim`, (values, indices) along it.
 
     With a second tensor in the place of `dim`, the elementwise `minimum`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; without it the one element of all. A tensor: the other operand of
+        `maximum` or `minimum`.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor, or with `dim` a pair of them, that takes the result.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.min(ac.tensor([1.0, 4.0, 3.0]))
+    tensor(1.)
+    >>> values, indices = ac.min(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    >>> values, indices
+    (tensor([1., 2.]), tensor([0, 1]))
     """
     if isinstance(dim, Tensor):
         return apply_out("min", clamping.minimum(input, dim), out)
@@ -114,7 +156,26 @@ def aminmax(
     keepdim: bool = False,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> MinMax:
-    """Return the smallest and the largest elements over `dim`, as (min, max)."""
+    """Return the smallest and the largest elements over `dim`, as (min, max).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; by default all elements.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> smallest, largest = ac.aminmax(ac.tensor([1.0, 4.0, 3.0]))
+    >>> smallest.item(), largest.item()
+    (1.0, 4.0)
+    """
     return apply_out(
         "aminmax", MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim)), out
     )
@@ -124,7 +185,30 @@ def aminmax(
 def amax(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return the largest elements over `dim`; equal ones share the gradient."""
+    """Return the largest elements over `dim`; equal ones share the gradient.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ShapeError
+        If there is no element to reduce.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.amax(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    tensor([4., 3.])
+    """
     axes = axes_of("amax", check_tensor("amax", input), dim)
     if 0 in (input.shape[axis] for axis in axes):
         error = _no_elements("amax", input)
@@ -136,7 +220,30 @@ def amax(
 def amin(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return the smallest elements over `dim`; equal ones share the gradient."""
+    """Return the smallest elements over `dim`; equal ones share the gradient.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ShapeError
+        If there is no element to reduce.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.amin(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    tensor([1., 2.])
+    """
     axes = axes_of("amin", check_tensor("amin", input), dim)
     if 0 in (input.shape[axis] for axis in axes):
         error = _no_elements("amin", input)
@@ -167,7 +274,25 @@ def argmax(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the index of the (first) largest element, of all or along `dim`."""
+    """Return the index of the (first) largest element, of all or along `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; by default the tensor counts as one line.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.argmax(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    tensor([1, 0])
+    """
     x = _nonempty("argmax", input)
     if dim is None:
         flat = argmax_op(view.reshape_op(x, (-1,)), 0, False)
@@ -189,7 +314,25 @@ def argmin(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the index of the (first) smallest element, of all or along `dim`."""
+    """Return the index of the (first) smallest element, of all or along `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; by default the tensor counts as one line.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.argmin(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
+    tensor([0, 1])
+    """
     x = _nonempty("argmin", input)
     if not x.dtype.is_signed:
         x = cast(x, dtypes.int16)

@@ -38,6 +38,8 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 
     Parameters
     ----------
+    A
+        [..., n, n], symmetric and positive definite.
     upper
         Return L^T.
 
@@ -128,6 +130,13 @@ def qr(A: Tensor, mode: str = "reduced") -> QRResult:
     ------
     ArgumentError
         If `mode` is another word.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> q, r = ac.linalg.qr(ac.ones(3, 2))
+    >>> q.shape, r.shape
+    ((3, 2), (2, 2))
     """
     one_of("qr", "mode", mode, ("reduced", "complete", "r"))
     x = check_tensor("qr", A)
@@ -220,6 +229,13 @@ def svd(
     ------
     LinAlgError
         If a matrix holds NaN or infinity: says where.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> u, s, vh = ac.linalg.svd(ac.tensor([[3.0, 0.0], [0.0, 4.0]]))
+    >>> s
+    tensor([4., 3.])
     """
     if driver is not None:
         message = f"svd: `driver`={driver!r}; there is one, so it must be None."
@@ -228,7 +244,21 @@ def svd(
 
 
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
-    """Return the singular values of each matrix, descending; see `svd`."""
+    """Return the singular values of each matrix, descending; see `svd`.
+
+    Parameters
+    ----------
+    A
+        A matrix or a batch of them.
+    driver
+        Has no effect.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.svdvals(ac.tensor([[3.0, 0.0], [0.0, 4.0]]))
+    tensor([4., 3.])
+    """
     return svd(A, False, driver=driver).S
 
 
@@ -275,6 +305,8 @@ def eigh(A: Tensor, UPLO: str = "L") -> EighResult:
 
     Parameters
     ----------
+    A
+        [..., n, n], symmetric.
     UPLO
         Which triangle is read: "L" the lower, "U" the upper.
 
@@ -284,6 +316,13 @@ def eigh(A: Tensor, UPLO: str = "L") -> EighResult:
         If `UPLO` is another letter.
     LinAlgError
         If LAPACK does not find the values: names the first matrix.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> values, vectors = ac.linalg.eigh(ac.tensor([[2.0, 0.0], [0.0, 1.0]]))
+    >>> values
+    tensor([1., 2.])
     """
     one_of("eigh", "UPLO", UPLO, ("L", "U", "l", "u"))
     x = check_tensor("eigh", A)
@@ -291,5 +330,19 @@ def eigh(A: Tensor, UPLO: str = "L") -> EighResult:
 
 
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
-    """Return the eigenvalues of symmetric matrices, ascending; see `eigh`."""
+    """Return the eigenvalues of symmetric matrices, ascending; see `eigh`.
+
+    Parameters
+    ----------
+    A
+        A matrix or a batch of them.
+    UPLO
+        "L" or "U": the triangle that is read.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.eigvalsh(ac.tensor([[2.0, 0.0], [0.0, 1.0]]))
+    tensor([1., 2.])
+    """
     return eigh(A, UPLO).eigenvalues

@@ -92,6 +92,21 @@ def zeros(
 ) -> Tensor:
     """Return a tensor of zeros.
 
+    Parameters
+    ----------
+    *sizes
+        The sizes, one by one or as one sequence.
+    size
+        The sizes by name, instead of one by one.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -116,7 +131,30 @@ def ones(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor of ones."""
+    """Return a tensor of ones.
+
+    Parameters
+    ----------
+    *sizes
+        The sizes, one by one or as one sequence.
+    size
+        The sizes by name, instead of one by one.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.ones(2, 2)
+    tensor([[1., 1.],
+            [1., 1.]])
+    """
     Device(device or "cpu")
     shape = shape_of("ones", sizes, size)
     array = arrays.full(shape, 1, _dtype(dtype, out).numpy)
@@ -132,7 +170,29 @@ def full(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor filled with one number; its dtype is the number's by default."""
+    """Return a tensor filled with one number; its dtype is the number's by default.
+
+    Parameters
+    ----------
+    size
+        The sizes.
+    fill_value
+        The number everywhere.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.full((2,), 7.0)
+    tensor([7., 7.])
+    """
     Device(device or "cpu")
     value = number("full", "fill_value", fill_value)
     kind = dtypes.of_scalar(value)
@@ -151,7 +211,29 @@ def empty(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor whose values are undefined."""
+    """Return a tensor whose values are undefined.
+
+    Parameters
+    ----------
+    *sizes
+        The sizes, one by one or as one sequence.
+    size
+        The sizes by name, instead of one by one.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.empty(2, 3).shape
+    (2, 3)
+    """
     Device(device or "cpu")
     array = arrays.empty(shape_of("empty", sizes, size), _dtype(dtype, out).numpy)
     return finished("empty", array, out, requires_grad)
@@ -167,7 +249,25 @@ def zeros_like(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return zeros of the shape and dtype of `input`."""
+    """Return zeros of the shape and dtype of `input`.
+
+    Parameters
+    ----------
+    input
+        The tensor whose shape is taken, and its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.zeros_like(ac.tensor([1, 2]))
+    tensor([0, 0])
+    """
     kind = float_or(dtype, like("zeros_like", input).dtype)
     return zeros(input.shape, dtype=kind, device=device, requires_grad=requires_grad)
 
@@ -179,7 +279,25 @@ def ones_like(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return ones of the shape and dtype of `input`."""
+    """Return ones of the shape and dtype of `input`.
+
+    Parameters
+    ----------
+    input
+        The tensor whose shape is taken, and its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.ones_like(ac.tensor([1, 2]))
+    tensor([1, 1])
+    """
     kind = float_or(dtype, like("ones_like", input).dtype)
     return ones(input.shape, dtype=kind, device=device, requires_grad=requires_grad)
 
@@ -191,7 +309,25 @@ def empty_like(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor of the shape and dtype of `input`, its values undefined."""
+    """Return a tensor of the shape and dtype of `input`, its values undefined.
+
+    Parameters
+    ----------
+    input
+        The tensor whose shape is taken, and its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.empty_like(ac.ones(2, 3)).shape
+    (2, 3)
+    """
     kind = float_or(dtype, like("empty_like", input).dtype)
     return empty(input.shape, dtype=kind, device=device, requires_grad=requires_grad)
 
@@ -204,7 +340,27 @@ def full_like(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor of the shape and dtype of `input`, filled with one number."""
+    """Return a tensor of the shape and dtype of `input`, filled with one number.
+
+    Parameters
+    ----------
+    input
+        The tensor whose shape is taken, and its dtype.
+    fill_value
+        The number everywhere.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.full_like(ac.ones(2), 7.0)
+    tensor([7., 7.])
+    """
     return full(
         like("full_like", input).shape,
         fill_value,
@@ -228,6 +384,23 @@ def arange(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return start, start + step, ... before `end`; of integers, int64.
+
+    Parameters
+    ----------
+    start
+        The first number; 0 by default.
+    end
+        Where it stops, itself left out.
+    step
+        From one to the next.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
 
     Raises
     ------
@@ -303,7 +476,31 @@ def linspace(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return `steps` numbers, evenly spaced from `start` to `end`, both included."""
+    """Return `steps` numbers, evenly spaced from `start` to `end`, both included.
+
+    Parameters
+    ----------
+    start
+        The first number.
+    end
+        The last number.
+    steps
+        How many.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linspace(0.0, 1.0, 3)
+    tensor([0. , 0.5, 1. ])
+    """
     Device(device or "cpu")
     values = _as(_line("linspace", start, end, steps), _dtype(dtype, out))
     return finished("linspace", values, out, requires_grad)
@@ -321,6 +518,25 @@ def logspace(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return `steps` powers of `base`, the exponents evenly spaced.
+
+    Parameters
+    ----------
+    start
+        The exponent of the first number.
+    end
+        That of the last.
+    steps
+        How many.
+    base
+        What is raised.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
 
     Examples
     --------
@@ -345,7 +561,30 @@ def eye(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return the matrix [n, m] with ones on its diagonal."""
+    """Return the matrix [n, m] with ones on its diagonal.
+
+    Parameters
+    ----------
+    n
+        Rows.
+    m
+        Columns; as many by default.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     Device(device or "cpu")
     sizes = shape_of("eye", (n, n if m is None else m))
     values = arrays.full(sizes, 0, _dtype(dtype, out).numpy)

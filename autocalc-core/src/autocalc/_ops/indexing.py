@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops import _index, view
+from autocalc._ops import _index, broadcasting, slicing, view
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
@@ -47,6 +47,10 @@ def gather(
         Integers, in no dimension but `dim` larger than `input`.
     sparse_grad
         Accepted, without effect.
+    dim
+        The dimension; a negative one counts from the end.
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Returns
     -------
@@ -108,7 +112,26 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def index_select(
     input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return the slices of `input` along `dim` that the 1-d `index` names."""
+    """Return the slices of `input` along `dim` that the 1-d `index` names.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    index
+        Positions along `dim`, int64 or int32, [n].
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.index_select(ac.tensor([[1, 2], [3, 4]]), 1, ac.tensor([1]))
+    tensor([[2],
+            [4]])
+    """
     axis = axis_of("index_select", dim, check_tensor("index_select", input).ndim)
     places = as_positions("index_select", index)
     if places.ndim == 0:
@@ -151,7 +174,7 @@ def window(where: str, x: Tensor, sizes: tuple[int, ...], axis: int) -> Tensor:
     if all(n == m or i == axis for i, (n, m) in enumerate(pairs)):
         return x
     place = (slice(None) if i == axis else slice(0, n) for i, n in enumerate(sizes))
-    return view.slice_op(x, tuple(place))
+    return slicing.slice_op(x, tuple(place))
 
 
 def read_picked(x: Tensor, picks: _index.Picks) -> Tensor:
@@ -195,13 +218,29 @@ def getitem(input: Tensor, index: Any) -> Tensor:
         return read_picked(input, sole)
     basic, picks = _index.split_index(input, index)
     if not picks:
-        return view.slice_op(input, basic)
+        return slicing.slice_op(input, basic)
     return read_picked(_index.part_of(input, basic), picks)
 
 
 @method("take")
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the elements at places of the flattened `input`, shaped as `index`."""
+    """Return the elements at places of the flattened `input`, shaped as `index`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    index
+        Positions in the flattened tensor, int64.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.take(ac.tensor([[1, 2], [3, 4]]), ac.tensor([0, 3]))
+    tensor([1, 4])
+    """
     x, places = check_tensor("take", input), as_positions("take", index)
     flat = _index.wrapped(view.reshape(places, (-1,)), x.numel())
     found = index_select(view.reshape(x, (-1,)), 0, flat)
@@ -221,6 +260,29 @@ def take_along_dim(
     """Return the elements that `indices` names along `dim`; other sizes broadcast.
 
     Without `dim`, of the flattened input.  What `argsort` gives sorts so.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    indices
+        Positions along `dim`, int64; broadcast.
+    dim
+        The dimension; without it the flattened tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ShapeError
+        If both have not as many dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([[3, 1, 2]])
+    >>> ac.take_along_dim(x, x.argsort(1), 1)
+    tensor([[1, 2, 3]])
     """
     x, places = (
         check_tensor("take_along_dim", input),
@@ -241,5 +303,7 @@ def take_along_dim(
     ones = [1 if i == axis else n for i, n in enumerate(x.shape)]
     shape = broadcast_shapes("take_along_dim", tuple(ones), places.shape)
     sizes = [x.shape[axis] if i == axis else n for i, n in enumerate(shape)]
-    places = view.expand(_index.wrapped(places, x.shape[axis]), shape)
-    return apply_out("take_along_dim", gather(view.expand(x, sizes), axis, places), out)
+    places = broadcasting.expand(_index.wrapped(places, x.shape[axis]), shape)
+    return apply_out(
+        "take_along_dim", gather(broadcasting.expand(x, sizes), axis, places), out
+    )

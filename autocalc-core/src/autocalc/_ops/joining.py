@@ -10,7 +10,7 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
-from autocalc._ops import view
+from autocalc._ops import broadcasting, view
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import coerce
 from autocalc._ops._out import apply_out, copy_to_out
@@ -63,6 +63,28 @@ def cat(
     """Join tensors along an existing dimension; all other sizes must be equal.
 
     Tensors of shape (0,) are left out, as in PyTorch.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, a list or a tuple.
+    dim
+        The dimension along which they are joined.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no tensor.
+    ShapeError
+        If sizes differ in another dimension.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cat([ac.tensor([1, 2]), ac.tensor([3])])
+    tensor([1, 2, 3])
     """
     parts = coerce("cat", *listed("cat", tensors)) if tensors else ()
     if not parts:
@@ -88,7 +110,31 @@ def cat(
 def stack(
     tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None
 ) -> Tensor:
-    """Join tensors of one shape along a new dimension."""
+    """Join tensors of one shape along a new dimension.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, a list or a tuple.
+    dim
+        Where the new dimension stands.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no tensor.
+    ShapeError
+        If shapes differ.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.stack([ac.tensor([1, 2]), ac.tensor([3, 4])])
+    tensor([[1, 2],
+            [3, 4]])
+    """
     if not listed("stack", tensors):
         message = "stack: needs at least one tensor."
         raise ArgumentError(message)
@@ -104,32 +150,106 @@ def stack(
 
 
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Join tensors along the second dimension; vectors along the only one."""
-    many = [view.atleast_1d(x) for x in view._given("hstack", (tensors,))]
+    """Join tensors along the second dimension; vectors along the only one.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, a list or a tuple.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.hstack([ac.tensor([1, 2]), ac.tensor([3])])
+    tensor([1, 2, 3])
+    """
+    many = [
+        broadcasting.atleast_1d(x)
+        for x in broadcasting.tensors_given("hstack", (tensors,))
+    ]
     return apply_out("hstack", cat(many, 0 if many[0].ndim == 1 else 1), out)
 
 
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Join tensors along the first dimension; vectors are rows."""
+    """Join tensors along the first dimension; vectors are rows.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, a list or a tuple.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.vstack([ac.tensor([1, 2]), ac.tensor([3, 4])])
+    tensor([[1, 2],
+            [3, 4]])
+    """
     return apply_out(
         "vstack",
-        cat([view.atleast_2d(x) for x in view._given("vstack", (tensors,))], 0),
+        cat(
+            [
+                broadcasting.atleast_2d(x)
+                for x in broadcasting.tensors_given("vstack", (tensors,))
+            ],
+            0,
+        ),
         out,
     )
 
 
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Join tensors along the third dimension."""
+    """Join tensors along the third dimension.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, a list or a tuple.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.dstack([ac.tensor([1, 2]), ac.tensor([3, 4])])
+    tensor([[[1, 3],
+             [2, 4]]])
+    """
     return apply_out(
         "dstack",
-        cat([view.atleast_3d(x) for x in view._given("dstack", (tensors,))], 2),
+        cat(
+            [
+                broadcasting.atleast_3d(x)
+                for x in broadcasting.tensors_given("dstack", (tensors,))
+            ],
+            2,
+        ),
         out,
     )
 
 
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """Join tensors along the second dimension; vectors are columns."""
-    many = view._given("column_stack", (tensors,))
+    """Join tensors along the second dimension; vectors are columns.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, a list or a tuple.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.column_stack([ac.tensor([1, 2]), ac.tensor([3, 4])])
+    tensor([[1, 3],
+            [2, 4]])
+    """
+    many = broadcasting.tensors_given("column_stack", (tensors,))
     return apply_out(
         "column_stack",
         hstack([view.reshape_op(x, (x.numel(), 1)) if x.ndim < 2 else x for x in many]),
@@ -139,6 +259,16 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
 
 def block_diag(*tensors: Tensor) -> Tensor:
     """Return matrices along the diagonal of a matrix, with 0 elsewhere.
+
+    Parameters
+    ----------
+    *tensors
+        The tensors, a list or a tuple.
+
+    Raises
+    ------
+    ShapeError
+        If a tensor has more than two dimensions.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from autocalc._ops import (
     _matrix_rules,
     arithmetic,
+    broadcasting,
     comparison,
     exponential,
     matmul,
@@ -43,6 +44,11 @@ def inv(A: Tensor) -> Tensor:
 
     Solve a system with `solve`, which is quicker and more precise.
 
+    Parameters
+    ----------
+    A
+        [..., n, n].
+
     Raises
     ------
     LinAlgError
@@ -62,7 +68,22 @@ def inv(A: Tensor) -> Tensor:
 
 @method("inverse")
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the inverse of each matrix; see `linalg.inv`."""
+    """Return the inverse of each matrix; see `linalg.inv`.
+
+    Parameters
+    ----------
+    input
+        [..., n, n].
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.inverse(ac.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[0.5 , 0.  ],
+            [0.  , 0.25]])
+    """
     return apply_out("inverse", inv(input), out)
 
 
@@ -137,6 +158,11 @@ def det(A: Tensor) -> Tensor:
 
     It has a gradient where the matrix is singular, too; a second one it has not there.
 
+    Parameters
+    ----------
+    A
+        [..., n, n].
+
     Examples
     --------
     >>> import autocalc as ac
@@ -180,13 +206,38 @@ class SlogdetResult(NamedTuple):
 
 @method("slogdet")
 def slogdet(A: Tensor) -> SlogdetResult:
-    """Return the sign of the determinant and the log of its size: 0 and -inf at 0."""
+    """Return the sign of the determinant and the log of its size: 0 and -inf at 0.
+
+    Parameters
+    ----------
+    A
+        [..., n, n].
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> sign, logabs = ac.slogdet(ac.tensor([[2.0, 0.0], [0.0, 0.5]]))
+    >>> sign.item(), logabs.item()
+    (1.0, 0.0)
+    """
     return SlogdetResult(*slogdet_op(check_tensor("slogdet", A)))
 
 
 @method("logdet")
 def logdet(input: Tensor) -> Tensor:
-    """Return log(det) of each matrix: NaN where the determinant is negative."""
+    """Return log(det) of each matrix: NaN where the determinant is negative.
+
+    Parameters
+    ----------
+    input
+        [..., n, n].
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logdet(ac.tensor([[2.0, 0.0], [0.0, 0.5]]))
+    tensor(0.)
+    """
     sign, log = slogdet(input)
     return arithmetic.add_op(arithmetic.mul(exponential.log(sign), 0.0), log)
 
@@ -196,6 +247,15 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     """Return A @ A @ ... of `n` factors; of the inverse where `n` is negative.
 
     Takes about 2 log2(n) products.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    n
+        The exponent; a negative one takes the inverse.
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Raises
     ------
@@ -226,7 +286,7 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     if n < 0:
         return apply_out("matrix_power", matrix_power(inv(x), -n), out)
     if n == 0:  # chosen, so that it has a history as every other power
-        identity = view.expand(eye(x.shape[-1], dtype=x.dtype), x.shape)
+        identity = broadcasting.expand(eye(x.shape[-1], dtype=x.dtype), x.shape)
         return apply_out(
             "matrix_power", comparison.where_op(zeros(1, dtype=bool_), x, identity), out
         )
@@ -241,6 +301,11 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """Return the product of two or more matrices, in the order that costs least.
 
     The first and the last may be vectors: a row and a column, which then disappear.
+
+    Parameters
+    ----------
+    tensors
+        The tensors, a list or a tuple.
 
     Raises
     ------
@@ -272,7 +337,21 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
-    """Return the product of matrices, in the cheapest order."""
+    """Return the product of matrices, in the cheapest order.
+
+    Parameters
+    ----------
+    *matrices
+        The matrices, one by one.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.chain_matmul(ac.ones(1, 2), ac.ones(2, 3), ac.ones(3, 1))
+    tensor([[6.]])
+    """
     return apply_out("chain_matmul", multi_dot(list(matrices)), out)
 
 

@@ -12,7 +12,23 @@ from autocalc._tensor import Tensor
 
 @method("logical_and", inplace="logical_and_")
 def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return whether both are non-zero, element by element."""
+    """Return whether both are non-zero, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logical_and(ac.tensor([True, True]), ac.tensor([True, False]))
+    tensor([ True, False])
+    """
     a, b = check_tensor("logical_and", input), check_tensor("logical_and", other)
     return apply_out(
         "logical_and",
@@ -23,7 +39,23 @@ def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
 
 @method("logical_or", inplace="logical_or_")
 def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return whether either is non-zero, element by element."""
+    """Return whether either is non-zero, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logical_or(ac.tensor([False, True]), ac.tensor([False, False]))
+    tensor([False,  True])
+    """
     a, b = check_tensor("logical_or", input), check_tensor("logical_or", other)
     return apply_out(
         "logical_or", bitwise.bitwise_or(comparison.truth(a), comparison.truth(b)), out
@@ -32,7 +64,23 @@ def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
 
 @method("logical_xor", inplace="logical_xor_")
 def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return whether exactly one is non-zero, element by element."""
+    """Return whether exactly one is non-zero, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logical_xor(ac.tensor([True, True]), ac.tensor([True, False]))
+    tensor([False,  True])
+    """
     a, b = check_tensor("logical_xor", input), check_tensor("logical_xor", other)
     return apply_out(
         "logical_xor",
@@ -43,7 +91,21 @@ def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
 
 @method("logical_not", inplace="logical_not_")
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return whether x is zero, element by element."""
+    """Return whether x is zero, element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logical_not(ac.tensor([0, 3]))
+    tensor([ True, False])
+    """
     return apply_out(
         "logical_not", comparison.eq(check_tensor("logical_not", input), 0), out
     )
@@ -51,7 +113,21 @@ def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("equal")
 def equal(input: Tensor, other: Tensor) -> bool:
-    """Return whether two tensors have the same shape and elements."""
+    """Return whether two tensors have the same shape and elements.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The tensor to compare with.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.equal(ac.tensor([1, 2]), ac.tensor([1, 2]))
+    True
+    """
     if check_tensor("equal", input).shape != check_tensor("equal", other).shape:
         return False
     return bool(reduction.all(comparison.eq(input, other)))
@@ -65,5 +141,25 @@ def allclose(
     atol: float = 1e-8,
     equal_nan: bool = False,
 ) -> bool:
-    """Return whether |input - other| <= atol + rtol |other| everywhere."""
+    """Return whether |input - other| <= atol + rtol |other| everywhere.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The tensor to compare with.
+    rtol
+        The tolerance relative to `other`.
+    atol
+        The absolute tolerance.
+    equal_nan
+        Whether two NaN are close.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.allclose(ac.tensor([1.0]), ac.tensor([1.0 + 1e-7]))
+    True
+    """
     return bool(reduction.all(comparison.isclose(input, other, rtol, atol, equal_nan)))

@@ -6,7 +6,16 @@ from __future__ import annotations
 from typing import Any, overload
 
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops import _index, comparison, indexing, joining, scattering, view
+from autocalc._ops import (
+    _index,
+    broadcasting,
+    comparison,
+    indexing,
+    joining,
+    scattering,
+    slicing,
+    view,
+)
 from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import as_operand, coerce
 from autocalc._ops._method import method
@@ -22,6 +31,22 @@ def nonzero(
     """Return the positions of what is not zero, [n, ndim], in row-major order.
 
     With ``as_tuple=True``, one tensor for each dimension.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    as_tuple
+        One tensor for each dimension instead of one matrix.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nonzero(ac.tensor([0, 5, 7]))
+    tensor([[1],
+            [2]])
     """
     x = check_tensor("nonzero", input)
     flat = _index.true_positions(view.reshape_op(comparison.truth(x), (-1,)))
@@ -31,7 +56,7 @@ def nonzero(
     if not columns:
         return apply_out(
             "nonzero",
-            view.reshape_op(view.slice_op(flat, (slice(0, 0),)), (flat.shape[0], 0)),
+            view.reshape_op(slicing.slice_op(flat, (slice(0, 0),)), (flat.shape[0], 0)),
             out,
         )
     upright = tuple(view.reshape_op(c, (*c.shape, 1)) for c in columns)
@@ -40,7 +65,20 @@ def nonzero(
 
 @method("argwhere")
 def argwhere(input: Tensor) -> Tensor:
-    """Return the positions of what is not zero, [n, ndim]: `nonzero`."""
+    """Return the positions of what is not zero, [n, ndim]: `nonzero`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.argwhere(ac.tensor([0, 5, 7]))
+    tensor([[1],
+            [2]])
+    """
     return nonzero(input)  # type: ignore[return-value]  # one tensor by default
 
 
@@ -65,6 +103,28 @@ def where(
 
     Shapes broadcast; the dtypes of `input` and `other` are promoted.  With `condition`
     alone, where it is not zero: what ``nonzero(condition, as_tuple=True)`` returns.
+
+    Parameters
+    ----------
+    condition
+        Booleans; all three broadcast.
+    input
+        The values where it holds.
+    other
+        The values elsewhere.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If `condition` is not boolean.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.where(ac.tensor([True, False]), ac.tensor([1.0, 2.0]), 0.0)
+    tensor([1., 0.])
     """
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
@@ -84,6 +144,26 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     """Return the elements at which `mask` holds, as a 1-d tensor.
 
     Shapes broadcast.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    mask
+        Booleans; both broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If `mask` is not boolean.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.masked_select(ac.tensor([1, 2, 3]), ac.tensor([True, False, True]))
+    tensor([1, 3])
     """
     x, holds = check_tensor("masked_select", input), check_tensor("masked_select", mask)
     if holds.dtype is not dtypes.bool_:
@@ -93,8 +173,10 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
         )
         raise DTypeError(message)
     shape = broadcast_shapes("masked_select", x.shape, holds.shape)
-    flat = view.reshape_op(view.expand(x, shape), (-1,))
-    index = _index.true_positions(view.reshape_op(view.expand(holds, shape), (-1,)))
+    flat = view.reshape_op(broadcasting.expand(x, shape), (-1,))
+    index = _index.true_positions(
+        view.reshape_op(broadcasting.expand(holds, shape), (-1,))
+    )
     return apply_out("masked_select", indexing.index_select_op(flat, index, 0), out)
 
 
@@ -113,6 +195,15 @@ def checked_mask(where: str, mask: Any) -> Tensor:
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Return `input` with the number `value` where `mask` holds; shapes broadcast.
 
+    Parameters
+    ----------
+    input
+        The tensor.
+    mask
+        Booleans; broadcast to the shape of `input`.
+    value
+        A number, or a tensor of one.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -128,13 +219,35 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 @method("masked_scatter", inplace="masked_scatter_")
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """Return `input` with the elements of `source`, in order, where `mask` holds."""
+    """Return `input` with the elements of `source`, in order, where `mask` holds.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    mask
+        Booleans; broadcast to the shape of `input`.
+    source
+        Its elements fill the places of the mask in order.
+
+    Raises
+    ------
+    ShapeError
+        If `source` has fewer elements than the mask has places.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> mask = ac.tensor([True, False, True])
+    >>> ac.masked_scatter(ac.zeros(3), mask, ac.tensor([5.0, 6.0]))
+    tensor([5., 0., 6.])
+    """
     x, holds = (
         check_tensor("masked_scatter", input),
         checked_mask("masked_scatter", mask),
     )
     shape = broadcast_shapes("masked_scatter", x.shape, holds.shape)
-    x, holds = view.expand(x, shape), view.expand(holds, shape)
+    x, holds = broadcasting.expand(x, shape), broadcasting.expand(holds, shape)
 
     flat = _index.true_positions(view.reshape_op(holds, (-1,)))
     values = view.reshape_op(check_tensor("masked_scatter", source), (-1,))
@@ -144,7 +257,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
             f"{flat.numel()} places; it must have as many at least."
         )
         raise ShapeError(message)
-    values = as_operand(view.slice_op(values, (slice(0, flat.numel()),)), x.dtype)
+    values = as_operand(slicing.slice_op(values, (slice(0, flat.numel()),)), x.dtype)
     out = scattering.index_copy_op(view.reshape_op(x, (-1,)), flat, values, 0)
     return view.detach_from_base(view.reshape_op(out, shape))
 

@@ -126,10 +126,25 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 
     A 1-d operand counts as a row (left) or a column (right), which then disappears.
 
+    Parameters
+    ----------
+    input
+        [..., M, K], or a vector [K].
+    other
+        [..., K, N], or a vector [K]; batch dimensions broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
     Raises
     ------
     ShapeError
         If the inner dimensions differ or an operand is 0-d.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.matmul(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), ac.tensor([1.0, 1.0]))
+    tensor([3., 7.])
     """
     result = product(input, other)
     if result is None:
@@ -169,7 +184,28 @@ def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
 
 @method("mm")
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the product of two matrices."""
+    """Return the product of two matrices.
+
+    Parameters
+    ----------
+    input
+        [M, K].
+    mat2
+        [K, N].
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ShapeError
+        If an operand is no matrix, or inner sizes differ.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.mm(ac.tensor([[1.0, 2.0]]), ac.tensor([[3.0], [4.0]]))
+    tensor([[11.]])
+    """
     if (check_tensor("mm", input).ndim, check_tensor("mm", mat2).ndim) != (2, 2):
         message = (
             f"mm: shapes {input.shape} and {mat2.shape}: both operands must be "
@@ -181,7 +217,28 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("bmm")
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the products of two batches of matrices, [B, M, K] and [B, K, N]."""
+    """Return the products of two batches of matrices, [B, M, K] and [B, K, N].
+
+    Parameters
+    ----------
+    input
+        [B, M, K].
+    mat2
+        [B, K, N].
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ShapeError
+        If an operand is no batch of matrices, or sizes differ.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.bmm(ac.ones(2, 1, 3), ac.ones(2, 3, 1)).shape
+    (2, 1, 1)
+    """
     both = check_tensor("bmm", input).ndim, check_tensor("bmm", mat2).ndim
     if both != (3, 3) or input.shape[0] != mat2.shape[0]:
         message = (
@@ -204,12 +261,33 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Return x W^T + b for x [..., in], W [out, in], b [out].
+    """Return x W^T + b.
+
+    Parameters
+    ----------
+    input
+        x, [..., in], float32 or float64.
+    weight
+        W, [out, in].
+    bias
+        b, [out], or None.
+
+    Returns
+    -------
+    Tensor
+        [..., out].
 
     Raises
     ------
     ShapeError, DTypeError
         If the operands do not fit (the kernel's rule says how).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x, weight = ac.tensor([1.0, 2.0]), ac.tensor([[3.0, 4.0]])
+    >>> ac.nn.functional.linear(x, weight, ac.tensor([0.5]))
+    tensor([11.5])
     """
     return linear_op(input, weight, bias, "none")
 

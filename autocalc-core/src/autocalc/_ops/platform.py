@@ -24,16 +24,33 @@ __all__ = [
 def set_default_device(device: str | Device | None) -> None:
     """Check that `device` is the CPU, where all tensors are made.
 
+    Parameters
+    ----------
+    device
+        "cpu", or None for it: the only device.
+
     Raises
     ------
     ArgumentError
         For any other device.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.set_default_device("cpu")
     """
     Device(device or "cpu")
 
 
 def get_default_device() -> Device:
-    """Return the CPU."""
+    """Return the CPU.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.get_default_device()
+    device(type='cpu')
+    """
     return cpu
 
 
@@ -41,6 +58,16 @@ def set_default_tensor_type(t: Any) -> None:
     """Set the default dtype by ``ac.FloatTensor``, ``ac.DoubleTensor`` or their names.
 
     `set_default_dtype` is what it calls.
+
+    Parameters
+    ----------
+    t
+        A typed tensor or its name: `ac.FloatTensor`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.set_default_tensor_type(ac.FloatTensor)
     """
     dtypes.set_default_dtype(dtype_named(t))
 
@@ -48,10 +75,20 @@ def set_default_tensor_type(t: Any) -> None:
 def set_float32_matmul_precision(precision: str) -> None:
     """Accept "highest", "high" or "medium"; products are always in full precision.
 
+    Parameters
+    ----------
+    precision
+        "highest", "high" or "medium"; float32 is always exact.
+
     Raises
     ------
     ArgumentError
         If `precision` is none of these.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.set_float32_matmul_precision("highest")
     """
     if precision not in ("highest", "high", "medium"):
         message = (
@@ -62,14 +99,39 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """Return "highest"."""
+    """Return "highest".
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.get_float32_matmul_precision()
+    'highest'
+    """
     return "highest"
 
 
 def set_num_interop_threads(num: int) -> None:
-    """Do nothing: operators run one after the other."""
+    """Do nothing: operators run one after the other.
+
+    Parameters
+    ----------
+    num
+        Has no effect.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.set_num_interop_threads(1)
+    """
 
 
 def get_num_interop_threads() -> int:
-    """Return 1."""
+    """Return 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.get_num_interop_threads()
+    1
+    """
     return 1

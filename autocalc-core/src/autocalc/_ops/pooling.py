@@ -104,6 +104,23 @@ def max_pool1d(
 ) -> Any:
     """Return the largest element of each window of signals; see `max_pool2d`.
 
+    Parameters
+    ----------
+    input
+        (N, C, L) or (C, L).
+    kernel_size
+        The size of a window.
+    stride
+        From one window to the next; by default their size.
+    padding
+        Elements of -inf at both ends.
+    dilation
+        The step within a window.
+    ceil_mode
+        Whether a last window may reach beyond the end.
+    return_indices
+        Also return where the maxima are.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -174,6 +191,21 @@ def avg_pool1d(
 ) -> Tensor:
     """Return the mean of each window of signals; see `avg_pool2d`.
 
+    Parameters
+    ----------
+    input
+        (N, C, L) or (C, L).
+    kernel_size
+        The size of a window.
+    stride
+        From one window to the next; by default their size.
+    padding
+        Zeros at both ends.
+    ceil_mode
+        Whether a last window may reach beyond the end.
+    count_include_pad
+        Whether zeros of the padding count in the mean.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -238,6 +270,21 @@ def adaptive_max_pool1d(
     """Return the largest elements of signals, as many as asked for.
 
     As in `adaptive_max_pool2d`, with one dimension of positions.
+
+    Parameters
+    ----------
+    input
+        (N, C, L) or (C, L).
+    output_size
+        How many results.
+    return_indices
+        Also return where the maxima are.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.adaptive_max_pool1d(ac.tensor([[1.0, 3.0, 5.0, 7.0]]), 2)
+    tensor([[3., 7.]])
     """
     return _adaptive_max("adaptive_max_pool1d", 1, input, output_size, return_indices)
 
@@ -275,7 +322,21 @@ def adaptive_max_pool2d(
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
-    """Return so many means of signals; see `adaptive_avg_pool2d`."""
+    """Return so many means of signals; see `adaptive_avg_pool2d`.
+
+    Parameters
+    ----------
+    input
+        (N, C, L) or (C, L).
+    output_size
+        How many results.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.adaptive_avg_pool1d(ac.tensor([[1.0, 3.0, 5.0, 7.0]]), 2)
+    tensor([[2., 6.]])
+    """
     return _adaptive_avg("adaptive_avg_pool1d", 1, input, output_size)
 
 

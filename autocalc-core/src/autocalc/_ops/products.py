@@ -15,21 +15,70 @@ from autocalc.errors import DimensionError, ShapeError
 
 @method("dot")
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the sum of x_i y_i of two vectors."""
+    """Return the sum of x_i y_i of two vectors.
+
+    Parameters
+    ----------
+    input
+        A vector [n].
+    tensor
+        A vector [n].
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.dot(ac.tensor([1.0, 2.0]), ac.tensor([3.0, 4.0]))
+    tensor(11.)
+    """
     einsum._dims("dot", input=(input, 1), tensor=(tensor, 1))
     return apply_out("dot", matmul.matmul(input, tensor), out)
 
 
 @method("mv")
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the product of a matrix and a vector."""
+    """Return the product of a matrix and a vector.
+
+    Parameters
+    ----------
+    input
+        [M, K].
+    vec
+        [K].
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.mv(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), ac.tensor([1.0, 1.0]))
+    tensor([3., 7.])
+    """
     einsum._dims("mv", input=(input, 2), vec=(vec, 1))
     return apply_out("mv", matmul.matmul(input, vec), out)
 
 
 @method("outer ger")
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return x_i y_j of two vectors, as a matrix."""
+    """Return x_i y_j of two vectors, as a matrix.
+
+    Parameters
+    ----------
+    input
+        [M].
+    vec2
+        [N].
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.outer(ac.tensor([1.0, 2.0]), ac.tensor([3.0, 4.0]))
+    tensor([[3., 4.],
+            [6., 8.]])
+    """
     einsum._dims("outer", input=(input, 1), vec2=(vec2, 1))
     column = view.reshape(input, (*input.shape, 1))
     return apply_out("outer", arithmetic.mul(column, vec2), out)
@@ -37,7 +86,23 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("inner")
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the sums of products over the last dimension of both."""
+    """Return the sums of products over the last dimension of both.
+
+    Parameters
+    ----------
+    input
+        [..., K].
+    other
+        [..., K].
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.inner(ac.tensor([[1.0, 2.0]]), ac.tensor([[3.0, 4.0]]))
+    tensor([[11.]])
+    """
     if check_tensor("inner", input).ndim == 0 or check_tensor("inner", other).ndim == 0:
         return apply_out("inner", arithmetic.mul(input, other), out)
     return apply_out("inner", einsum.tensordot(input, other, ([-1], [-1])), out)
@@ -45,7 +110,23 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("vdot")
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the sum of x_i y_i of two vectors; the numbers are real."""
+    """Return the sum of x_i y_i of two vectors; the numbers are real.
+
+    Parameters
+    ----------
+    input
+        A vector [n].
+    other
+        A vector [n].
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.vdot(ac.tensor([1.0, 2.0]), ac.tensor([3.0, 4.0]))
+    tensor(11.)
+    """
     return apply_out("vdot", dot(input, other), out)
 
 
@@ -56,6 +137,30 @@ def cross(
     """Return the vector products of 3-vectors along `dim`.
 
     By default along the first dimension of size 3.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    dim
+        The dimension of size 3; by default the first such.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DimensionError
+        If no dimension has size 3.
+    ShapeError
+        If `dim` has another size than 3, or the dimensions of both differ in number.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cross(ac.tensor([1.0, 0.0, 0.0]), ac.tensor([0.0, 1.0, 0.0]))
+    tensor([0., 0., 1.])
     """
     a, b = coerce("cross", check_tensor("cross", input), check_tensor("cross", other))
     shape = rules.broadcast_shapes("cross", a.shape, b.shape)
@@ -81,6 +186,15 @@ def cross(
 @method("kron")
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the Kronecker product: each element of x times all of y.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Examples
     --------
@@ -117,7 +231,29 @@ def addmm(
     alpha: float = 1,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return beta * input + alpha * (mat1 @ mat2)."""
+    """Return beta * input + alpha * (mat1 @ mat2).
+
+    Parameters
+    ----------
+    input
+        Broadcast to [M, N].
+    mat1
+        [M, K].
+    mat2
+        [K, N].
+    beta
+        The factor of `input`.
+    alpha
+        The factor of the product.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.addmm(ac.ones(1), ac.tensor([[1.0, 2.0]]), ac.tensor([[3.0], [4.0]]))
+    tensor([[12.]])
+    """
     return apply_out(
         "addmm",
         _blend(check_tensor("addmm", input), matmul.mm(mat1, mat2), beta, alpha),
@@ -135,7 +271,29 @@ def addmv(
     alpha: float = 1,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return beta * input + alpha * (mat @ vec)."""
+    """Return beta * input + alpha * (mat @ vec).
+
+    Parameters
+    ----------
+    input
+        Broadcast to [M].
+    mat
+        [M, K].
+    vec
+        [K].
+    beta
+        The factor of `input`.
+    alpha
+        The factor of the product.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.addmv(ac.ones(1), ac.tensor([[1.0, 2.0]]), ac.tensor([3.0, 4.0]))
+    tensor([12.])
+    """
     return apply_out(
         "addmv", _blend(check_tensor("addmv", input), mv(mat, vec), beta, alpha), out
     )
@@ -151,7 +309,30 @@ def addr(
     alpha: float = 1,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return beta * input + alpha * outer(vec1, vec2)."""
+    """Return beta * input + alpha * outer(vec1, vec2).
+
+    Parameters
+    ----------
+    input
+        Broadcast to [M, N].
+    vec1
+        [M].
+    vec2
+        [N].
+    beta
+        The factor of `input`.
+    alpha
+        The factor of the product.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.addr(ac.ones(1), ac.tensor([1.0, 2.0]), ac.tensor([3.0, 4.0]))
+    tensor([[4., 5.],
+            [7., 9.]])
+    """
     return apply_out(
         "addr", _blend(check_tensor("addr", input), outer(vec1, vec2), beta, alpha), out
     )
@@ -167,7 +348,29 @@ def baddbmm(
     alpha: float = 1,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return beta * input + alpha * (batch1 @ batch2), matrix by matrix."""
+    """Return beta * input + alpha * (batch1 @ batch2), matrix by matrix.
+
+    Parameters
+    ----------
+    input
+        Broadcast to [B, M, N].
+    batch1
+        [B, M, K].
+    batch2
+        [B, K, N].
+    beta
+        The factor of `input`.
+    alpha
+        The factor of the products.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.baddbmm(ac.zeros(1), ac.ones(2, 1, 3), ac.ones(2, 3, 1)).shape
+    (2, 1, 1)
+    """
     return apply_out(
         "baddbmm",
         _blend(check_tensor("baddbmm", input), matmul.bmm(batch1, batch2), beta, alpha),
@@ -185,7 +388,29 @@ def addbmm(
     alpha: float = 1,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return beta * input + alpha * the sum of all batch1[i] @ batch2[i]."""
+    """Return beta * input + alpha * the sum of all batch1[i] @ batch2[i].
+
+    Parameters
+    ----------
+    input
+        Broadcast to [M, N].
+    batch1
+        [B, M, K].
+    batch2
+        [B, K, N].
+    beta
+        The factor of `input`.
+    alpha
+        The factor of the products.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.addbmm(ac.zeros(1), ac.ones(2, 1, 3), ac.ones(2, 3, 1))
+    tensor([[6.]])
+    """
     product = reduction.sum(matmul.bmm(batch1, batch2), 0)
     return apply_out(
         "addbmm", _blend(check_tensor("addbmm", input), product, beta, alpha), out

@@ -53,7 +53,31 @@ def rand(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return numbers drawn evenly from [0, 1)."""
+    """Return numbers drawn evenly from [0, 1).
+
+    Parameters
+    ----------
+    *sizes
+        The sizes, one by one or as one sequence.
+    size
+        The sizes by name, instead of one by one.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.rand(2, 3).shape
+    (2, 3)
+    """
     Device(device or "cpu")
     kind = float_or(dtype, None if out is None else like("out", out).dtype)
     shape = shape_of("rand", sizes, size)
@@ -70,7 +94,31 @@ def randn(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return numbers drawn from the normal distribution of mean 0 and deviation 1."""
+    """Return numbers drawn from the normal distribution of mean 0 and deviation 1.
+
+    Parameters
+    ----------
+    *sizes
+        The sizes, one by one or as one sequence.
+    size
+        The sizes by name, instead of one by one.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.randn(2, 3).shape
+    (2, 3)
+    """
     Device(device or "cpu")
     kind = float_or(dtype, None if out is None else like("out", out).dtype)
     shape = shape_of("randn", sizes, size)
@@ -86,7 +134,27 @@ def rand_like(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return numbers drawn from [0, 1), of the shape and dtype of `input`."""
+    """Return numbers drawn from [0, 1), of the shape and dtype of `input`.
+
+    Parameters
+    ----------
+    input
+        The tensor whose shape is taken, and its dtype.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.rand_like(ac.ones(2, 3)).shape
+    (2, 3)
+    """
     return rand(
         like("rand_like", input).shape,
         generator=generator,
@@ -104,7 +172,27 @@ def randn_like(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return normal numbers of the shape and dtype of `input`."""
+    """Return normal numbers of the shape and dtype of `input`.
+
+    Parameters
+    ----------
+    input
+        The tensor whose shape is taken, and its dtype.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.randn_like(ac.ones(2, 3)).shape
+    (2, 3)
+    """
     return randn(
         like("randn_like", input).shape,
         generator=generator,
@@ -162,6 +250,30 @@ def randint(
 ) -> Tensor:
     """Return integers drawn evenly from low to high - 1; or ``randint(high, size)``.
 
+    Parameters
+    ----------
+    low
+        The smallest integer; 0 by default.
+    high
+        One more than the largest.
+    size
+        The sizes, one by one or as one sequence.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Raises
+    ------
+    ArgumentError
+        If `size` is missing.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -197,6 +309,29 @@ def randint_like(
     """Return integers from low to high - 1, of the shape and dtype of `input`.
 
     Or ``randint_like(input, high)``, from 0.
+
+    Parameters
+    ----------
+    input
+        The tensor whose shape is taken, and its dtype.
+    low
+        The smallest integer.
+    high
+        One more than the largest.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.randint_like(ac.ones(2, 3), 10).shape
+    (2, 3)
     """
     first, last = (0, low) if high is None else (low, high)
     return randint(
@@ -219,7 +354,29 @@ def randperm(
     device: str | Device | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return the integers 0 to n - 1 in random order."""
+    """Return the integers 0 to n - 1 in random order.
+
+    Parameters
+    ----------
+    n
+        How many.
+    generator
+        Where random numbers come from; by default the one that `manual_seed` sets.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.randperm(3).sort()[0]
+    tensor([0, 1, 2])
+    """
     Device(device or "cpu")
     order = arrays.argsort(_words((count_of("randperm", n),), generator), 0)
     kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._ops import broadcasting, joining, reduction, slicing, view
 from autocalc._ops import indexing as indexing_ops
-from autocalc._ops import joining, reduction, view
 from autocalc._ops._arguments import (
     Dims,
     as_int,
@@ -30,6 +30,18 @@ def repeat(input: Tensor, *repeats: Any) -> Tensor:
 
     There may be more repeats than dimensions; new dimensions stand in front.
 
+    Parameters
+    ----------
+    input
+        The tensor.
+    *repeats
+        How often each dimension is repeated, one by one or as one sequence.
+
+    Raises
+    ------
+    ShapeError
+        If there are fewer repeats than dimensions.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -47,13 +59,27 @@ def repeat(input: Tensor, *repeats: Any) -> Tensor:
     sizes = (*(1,) * (len(times) - x.ndim), *x.shape)
     single = tuple(m for n in sizes for m in (1, n))
     many = tuple(m for pair in zip(times, sizes, strict=True) for m in pair)
-    spread = view.clone_op(view.expand_op(view.reshape_op(x, single), many))
+    spread = view.clone_op(broadcasting.expand_op(view.reshape_op(x, single), many))
     final = tuple(r * n for r, n in zip(times, sizes, strict=True))
     return view.detach_from_base(view.reshape_op(spread, final))
 
 
 def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
-    """Return copies of `input` side by side; missing repeats are 1."""
+    """Return copies of `input` side by side; missing repeats are 1.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dims
+        How often each dimension is repeated.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tile(ac.tensor([1, 2]), (2,))
+    tensor([1, 2, 1, 2])
+    """
     x, times = (
         check_tensor("tile", input),
         reduction.sizes_of("tile", integers("tile", "dims", dims)),
@@ -82,6 +108,11 @@ def repeat_interleave(
         Whose slices to repeat.
     output_size
         What `repeats` adds up to; checked.
+
+    Raises
+    ------
+    ShapeError
+        If `repeats` has not as many elements as `dim`.
 
     Examples
     --------
@@ -115,7 +146,9 @@ def repeat_interleave(
     reduction.sizes_of("repeat_interleave", (times,))
     sizes = x.shape
     apart = view.reshape_op(x, (*sizes[: axis + 1], 1, *sizes[axis + 1 :]))
-    spread = view.expand_op(apart, (*sizes[: axis + 1], times, *sizes[axis + 1 :]))
+    spread = broadcasting.expand_op(
+        apart, (*sizes[: axis + 1], times, *sizes[axis + 1 :])
+    )
     together = (*sizes[:axis], n * times, *sizes[axis + 1 :])
     return view.detach_from_base(view.reshape_op(view.clone_op(spread), together))
 
@@ -154,6 +187,26 @@ def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
     """Return `input` shifted along dimensions; what leaves comes in at the other end.
 
     Without `dims`, as if it had one dimension.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    shifts
+        How far, one or several.
+    dims
+        The dimensions; without them the tensor counts as one line.
+
+    Raises
+    ------
+    ArgumentError
+        If there are not as many `shifts` as `dims`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.roll(ac.tensor([1, 2, 3]), 1)
+    tensor([3, 1, 2])
     """
     x = check_tensor("roll", input)
     by = integers("roll", "shifts", shifts)
@@ -180,12 +233,26 @@ def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:
     if cut == 0:
         return view.clone_op(x)
     lead = (slice(None),) * axis
-    head = view.slice_op(x, (*lead, slice(cut, None)))
-    return joining.cat_op((head, view.slice_op(x, (*lead, slice(0, cut)))), axis)
+    head = slicing.slice_op(x, (*lead, slice(cut, None)))
+    return joining.cat_op((head, slicing.slice_op(x, (*lead, slice(0, cut)))), axis)
 
 
 def flip(input: Tensor, dims: Dims) -> Tensor:
-    """Return `input` with the order along `dims` reversed: a copy."""
+    """Return `input` with the order along `dims` reversed: a copy.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dims
+        The dimensions whose order is reversed.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.flip(ac.tensor([1, 2, 3]), (0,))
+    tensor([3, 2, 1])
+    """
     x = check_tensor("flip", input)
     dims = integers("flip", "dims", dims)
     axes = axes_of("flip", x, dims) if dims else ()
@@ -201,19 +268,59 @@ def flip(input: Tensor, dims: Dims) -> Tensor:
 
 @method("fliplr")
 def fliplr(input: Tensor) -> Tensor:
-    """Return `input` with the order along the second dimension reversed."""
+    """Return `input` with the order along the second dimension reversed.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.fliplr(ac.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 1],
+            [4, 3]])
+    """
     return flip(input, 1)
 
 
 @method("flipud")
 def flipud(input: Tensor) -> Tensor:
-    """Return `input` with the order along the first dimension reversed."""
+    """Return `input` with the order along the first dimension reversed.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.flipud(ac.tensor([[1, 2], [3, 4]]))
+    tensor([[3, 4],
+            [1, 2]])
+    """
     return flip(input, 0)
 
 
 @method("rot90")
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """Return `input` turned `k` times by 90 degrees, from dims[0] towards dims[1].
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    k
+        How many quarter turns.
+    dims
+        The plane, two dimensions.
+
+    Raises
+    ------
+    DimensionError
+        If `dims` is not two different dimensions.
 
     Examples
     --------
@@ -243,6 +350,20 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
 
     With ``indexing="xy"`` the first two dimensions change places.
 
+    Parameters
+    ----------
+    *tensors
+        Vectors, one by one.
+    indexing
+        "ij": the first vector along the rows; "xy": along the columns.
+
+    Raises
+    ------
+    ArgumentError
+        If `indexing` is neither.
+    ShapeError
+        If a tensor is no vector, or dtypes differ.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -251,7 +372,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     tensor([[0, 1, 2],
             [0, 1, 2]])
     """
-    many = view._given("meshgrid", tensors)
+    many = broadcasting.tensors_given("meshgrid", tensors)
     if indexing not in ("ij", "xy"):
         message = f"meshgrid: `indexing`={indexing!r}; it must be 'ij' or 'xy'."
         raise ArgumentError(message)
@@ -266,12 +387,22 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     grids = []
     for i, x in enumerate(many):
         line = [x.numel() if place == i else 1 for place in order]
-        grids.append(view.expand(view.reshape_op(x, tuple(line)), sizes))
+        grids.append(broadcasting.expand(view.reshape_op(x, tuple(line)), sizes))
     return tuple(grids)
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return all choices of one element of each vector, as rows.
+
+    Parameters
+    ----------
+    *tensors
+        The tensors, a list or a tuple.
+
+    Raises
+    ------
+    ShapeError
+        If a tensor is no vector.
 
     Examples
     --------
@@ -292,6 +423,20 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Return all choices of `r` elements of a vector, as rows.
+
+    Parameters
+    ----------
+    input
+        A vector [n].
+    r
+        How many elements each has.
+    with_replacement
+        Whether an element may come again.
+
+    Raises
+    ------
+    ShapeError
+        If `input` is no vector.
 
     Examples
     --------

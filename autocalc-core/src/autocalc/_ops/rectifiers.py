@@ -21,7 +21,13 @@ from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError
 
 relu_op = unary(
-    "relu", "max(x, 0)", saves="out", floats=False, methods="relu", inplace="relu_"
+    "relu",
+    "max(x, 0)",
+    saves="out",
+    floats=False,
+    methods="relu",
+    inplace="relu_",
+    example=("[-1.0, 2.0]", "[0., 2.]"),
 )
 
 
@@ -31,13 +37,40 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return max(input, 0); with `inplace`, in the memory of `input`."""
+    """Return max(input, 0); with `inplace`, in the memory of `input`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.relu(ac.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
     result = relu_op(input)
     return _writing.into(input, result, "relu_") if inplace else result
 
 
 def relu_(input: Tensor) -> Tensor:
-    """Set the negative elements of `input` to 0, in place; return it."""
+    """Set the negative elements of `input` to 0, in place; return it.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([-1.0, 2.0])
+    >>> ac.nn.functional.relu_(x) is x, x
+    (True, tensor([0., 2.]))
+    """
     return relu(input, inplace=True)
 
 
@@ -50,7 +83,30 @@ def _between(x: Tensor, low: float, high: float) -> Tensor:
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
-    """Return `input` limited to `min_val` to `max_val`."""
+    """Return `input` limited to `min_val` to `max_val`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    min_val
+        The lower limit.
+    max_val
+        The upper limit.
+    inplace
+        Write the result into the memory of `input`.
+
+    Raises
+    ------
+    ArgumentError
+        If `min_val` is above `max_val`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.hardtanh(ac.tensor([-2.0, 0.5]))
+    tensor([-1. ,  0.5])
+    """
     check_float("hardtanh", input)
     min_val = number("hardtanh", "min_val", min_val)
     max_val = number("hardtanh", "max_val", max_val)
@@ -65,7 +121,21 @@ def hardtanh(
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return min(max(input, 0), 6)."""
+    """Return min(max(input, 0), 6).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.relu6(ac.tensor([-1.0, 8.0]))
+    tensor([0., 6.])
+    """
     check_float("relu6", input)
     return _writing.maybe_into(
         input, lambda x: _between(x, 0.0, 6.0), inplace, "relu6_"
@@ -73,7 +143,21 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return min(max(input + 3, 0), 6) / 6, a sigmoid made of lines."""
+    """Return min(max(input + 3, 0), 6) / 6, a sigmoid made of lines.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.hardsigmoid(ac.tensor([-3.0, 0.0, 3.0]))
+    tensor([0. , 0.5, 1. ])
+    """
     check_float("hardsigmoid", input)
     return _writing.maybe_into(input, _hardsigmoid, inplace, "hardsigmoid_")
 
@@ -86,6 +170,19 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return input * hardsigmoid(input).
 
     Howard and others: Searching for MobileNetV3 (ICCV 2019).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.hardswish(ac.tensor([-3.0, 0.0, 3.0]))
+    tensor([-0.,  0.,  3.])
     """
     check_float("hardswish", input)
     return _writing.maybe_into(
@@ -99,6 +196,21 @@ def leaky_relu(
     """Return input where it is above 0, else negative_slope * input.
 
     Maas, Hannun, Ng: Rectifier nonlinearities improve acoustic models (2013).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    negative_slope
+        The slope below 0.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.leaky_relu(ac.tensor([-1.0, 2.0]), 0.1)
+    tensor([-0.1,  2. ])
     """
     check_float("leaky_relu", input)
     return _writing.maybe_into(
@@ -126,6 +238,12 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     ------
     ShapeError
         If there are neither one nor C slopes.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.prelu(ac.tensor([-1.0, 2.0]), ac.tensor([0.1]))
+    tensor([-0.1,  2. ])
     """
     check_float("prelu", input)
     check_tensor("prelu", weight)
@@ -147,6 +265,21 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return input where it is above 0, else alpha * (exp(input) - 1).
 
     Clevert, Unterthiner, Hochreiter: Exponential linear units (ICLR 2016).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    alpha
+        The factor below 0.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.elu(ac.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.    ])
     """
     check_float("elu", input)
     alpha = number("elu", "alpha", alpha)
@@ -157,6 +290,26 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return input where it is above 0, else alpha * (exp(input / alpha) - 1).
 
     Barron: Continuously differentiable exponential linear units (2017).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    alpha
+        The scale below 0.
+    inplace
+        Write the result into the memory of `input`.
+
+    Raises
+    ------
+    ArgumentError
+        If `alpha` is 0.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.celu(ac.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.    ])
     """
     check_float("celu", input)
     alpha = number("celu", "alpha", alpha)
@@ -180,6 +333,19 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
     Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing neural networks (NeurIPS
     2017).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.selu(ac.tensor([-1.0, 2.0]))
+    tensor([-1.1113,  2.1014])
     """
     check_float("selu", input)
     return _writing.maybe_into(

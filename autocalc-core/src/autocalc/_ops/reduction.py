@@ -46,7 +46,27 @@ def sum(
     dtype: DType | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the sum over `dim` (all dimensions by default)."""
+    """Return the sum over `dim` (all dimensions by default).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which `input` is taken, and of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.sum(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=1)
+    tensor([3., 7.])
+    """
     x = check_tensor("sum", input)
     x = x if dtype is None else cast(x, dtype)
     result = sum_op(x, axes_of("sum", x, dim), bool(keepdim))
@@ -55,7 +75,26 @@ def sum(
 
 @method("sum_to_size")
 def sum_to_size(input: Tensor, *size: Any) -> Tensor:
-    """Return `input` summed over the dimensions in which `size` broadcasts to it."""
+    """Return `input` summed over the dimensions in which `size` broadcasts to it.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    *size
+        The sizes, one by one or as one sequence; each is 1 or that of `input`.
+
+    Raises
+    ------
+    ShapeError
+        If `size` does not broadcast to the shape of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.sum_to_size(ac.ones(2, 3), 1, 3)
+    tensor([[2., 2., 2.]])
+    """
     x = check_tensor("sum_to_size", input)
     sizes = sizes_of("sum_to_size", size)
     lead = x.ndim - len(sizes)
@@ -105,7 +144,32 @@ def mean(
     dtype: DType | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the mean over `dim` (all dimensions by default)."""
+    """Return the mean over `dim` (all dimensions by default).
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which `input` is taken, and of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If `input` holds integers and no `dtype` is given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.mean(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)
+    tensor([2., 3.])
+    """
     x = check_tensor("mean", input)
     x = x if dtype is None else cast(x, dtype)
     if not x.is_floating_point():
@@ -168,7 +232,29 @@ def var(
     correction: float | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return sum((x - mean)^2) / (n - correction) over `dim`; correction is 1."""
+    """Return sum((x - mean)^2) / (n - correction) over `dim`; correction is 1.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    unbiased
+        Divide by n - 1 instead of n.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    correction
+        What is taken from n in the divisor; `unbiased` is 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.var(ac.tensor([1.0, 2.0, 3.0]))
+    tensor(1.)
+    """
     if isinstance(dim, bool):  # var(x, unbiased)
         dim, unbiased = None, dim
     if correction is None:
@@ -189,7 +275,29 @@ def std(
     correction: float | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the square root of `var`."""
+    """Return the square root of `var`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    unbiased
+        Divide by n - 1 instead of n.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    correction
+        What is taken from n in the divisor; `unbiased` is 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.std(ac.tensor([1.0, 2.0, 3.0]))
+    tensor(1.)
+    """
     value = var(input, dim, unbiased, keepdim, correction=correction)
     return apply_out("std", sqrt_zero_grad(value), out)
 
@@ -202,7 +310,27 @@ def var_mean(
     *,
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the variance and the mean over `dim`."""
+    """Return the variance and the mean over `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    unbiased
+        Divide by n - 1 instead of n.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    correction
+        What is taken from n in the divisor; `unbiased` is 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.var_mean(ac.tensor([1.0, 2.0, 3.0]))
+    (tensor(1.), tensor(2.))
+    """
     spread = var(input, dim, unbiased, keepdim, correction=correction)
     return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
 
@@ -215,7 +343,27 @@ def std_mean(
     *,
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the standard deviation and the mean over `dim`."""
+    """Return the standard deviation and the mean over `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    unbiased
+        Divide by n - 1 instead of n.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    correction
+        What is taken from n in the divisor; `unbiased` is 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.std_mean(ac.tensor([1.0, 2.0, 3.0]))
+    (tensor(1.), tensor(2.))
+    """
     spread = std(input, dim, unbiased, keepdim, correction=correction)
     return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
 
@@ -262,6 +410,19 @@ def prod(
     Of integers and booleans it is taken in int64.  The gradient is right where
     elements are 0, too.
 
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which `input` is taken, and of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -277,7 +438,25 @@ def prod(
 def all(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return whether all elements over `dim` are non-zero."""
+    """Return whether all elements over `dim` are non-zero.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.all(ac.tensor([[True, False], [True, True]]), dim=1)
+    tensor([False,  True])
+    """
     zeros = cast(comparison.eq(input, 0), dtypes.int64)
     return apply_out("all", comparison.eq(sum(zeros, dim, keepdim), 0), out)
 
@@ -286,14 +465,46 @@ def all(
 def any(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return whether any element over `dim` is non-zero."""
+    """Return whether any element over `dim` is non-zero.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.any(ac.tensor([[True, False], [False, False]]), dim=1)
+    tensor([ True, False])
+    """
     ones = cast(comparison.ne(input, 0), dtypes.int64)
     return apply_out("any", comparison.ne(sum(ones, dim, keepdim), 0), out)
 
 
 @method("count_nonzero")
 def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
-    """Return how many elements over `dim` are not zero, as int64."""
+    """Return how many elements over `dim` are not zero, as int64.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.count_nonzero(ac.tensor([0, 1, 2, 0]))
+    tensor(2)
+    """
     return sum(comparison.truth(check_tensor("count_nonzero", input)), dim)
 
 
@@ -306,7 +517,27 @@ def nansum(
     dtype: DType | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the sum over `dim` with NaN counted as 0."""
+    """Return the sum over `dim` with NaN counted as 0.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which `input` is taken, and of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nansum(ac.tensor([1.0, ac.nan, 2.0]))
+    tensor(3.)
+    """
     x = check_tensor("nansum", input)
     x = x if dtype is None else cast(x, dtype)
     if not x.is_floating_point():
@@ -328,7 +559,27 @@ def nanmean(
     dtype: DType | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the mean over `dim` of what is not NaN."""
+    """Return the mean over `dim` of what is not NaN.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which `input` is taken, and of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nanmean(ac.tensor([1.0, ac.nan, 2.0]))
+    tensor(1.5)
+    """
     x = check_tensor("nanmean", input)
     x = x if dtype is None else cast(x, dtype)
     kept = comparison.eq(x.detach(), x.detach())

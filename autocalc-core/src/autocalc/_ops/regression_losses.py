@@ -24,6 +24,21 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tenso
     """Return (input - target)^2, averaged, summed, or (``"none"``) as it is.
 
     Shapes that differ are broadcast with a warning.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    target
+        What `input` should be, of its shape.
+    reduction
+        "mean", "sum" or "none", which gives every element its own loss.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.mse_loss(ac.tensor([1.0, 3.0]), ac.tensor([0.0, 3.0]))
+    tensor(0.5)
     """
     check_reduction("mse_loss", reduction)
     _loss_reduction.broadcast_with_warning("mse_loss", input, target)
@@ -41,6 +56,21 @@ def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor
     """Return abs(input - target), averaged, summed, or (``"none"``) as it is.
 
     Shapes that differ are broadcast with a warning.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    target
+        What `input` should be, of its shape.
+    reduction
+        "mean", "sum" or "none", which gives every element its own loss.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.l1_loss(ac.tensor([1.0, 3.0]), ac.tensor([0.0, 3.0]))
+    tensor(0.5)
     """
     _loss_reduction.broadcast_with_warning("l1_loss", input, target)
     return _loss_reduction.reduced(
@@ -55,10 +85,27 @@ def smooth_l1_loss(
 
     Girshick: Fast R-CNN (ICCV 2015).  Shapes that differ are broadcast with a warning.
 
+    Parameters
+    ----------
+    input
+        The tensor.
+    target
+        What `input` should be, of its shape.
+    reduction
+        "mean", "sum" or "none", which gives every element its own loss.
+    beta
+        Where the square goes over into the line.
+
     Raises
     ------
     ArgumentError
         If `beta` is below 0.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.smooth_l1_loss(ac.tensor([1.0, 5.0]), ac.tensor([0.0, 3.0]))
+    tensor(1.)
     """
     where = "smooth_l1_loss"
     _loss_reduction.broadcast_with_warning(where, input, target)
@@ -82,10 +129,27 @@ def huber_loss(
     d = abs(input - target).  Huber: Robust estimation of a location parameter (1964).
     Shapes that differ are broadcast with a warning.
 
+    Parameters
+    ----------
+    input
+        The tensor.
+    target
+        What `input` should be, of its shape.
+    reduction
+        "mean", "sum" or "none", which gives every element its own loss.
+    delta
+        Where the square goes over into the line.
+
     Raises
     ------
     ArgumentError
         If `delta` is not above 0.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.huber_loss(ac.tensor([1.0, 5.0]), ac.tensor([0.0, 3.0]))
+    tensor(1.)
     """
     where = "huber_loss"
     _loss_reduction.broadcast_with_warning(where, input, target)
@@ -118,6 +182,18 @@ def cosine_embedding_loss(
         Angles beyond this cosine count for nothing.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes are not (N, D), (N, D), (N,) or (D,), (D,), ().
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> a, b = ac.tensor([[1.0, 0.0]]), ac.tensor([[0.0, 1.0]])
+    >>> ac.nn.functional.cosine_embedding_loss(a, b, ac.tensor([1]))
+    tensor(1.)
     """
     where = "cosine_embedding_loss"
     check_float(where, input1, input2)
@@ -172,6 +248,18 @@ def triplet_margin_loss(
         negative).
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises
+    ------
+    ArgumentError
+        If `margin` is not positive.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> a, p, n = ac.tensor([[0.0]]), ac.tensor([[1.0]]), ac.tensor([[1.5]])
+    >>> ac.nn.functional.triplet_margin_loss(a, p, n)
+    tensor(0.5)
     """
     where = "triplet_margin_loss"
     check_reduction(where, reduction)

@@ -13,12 +13,26 @@ __all__ = ["get_rng_state", "initial_seed", "seed", "set_rng_state"]
 
 
 def seed() -> int:
-    """Seed the default generator from the system's entropy; return the seed."""
+    """Seed the default generator from the system's entropy; return the seed.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.seed() == ac.initial_seed()
+    True
+    """
     return default_generator.seed()
 
 
 def initial_seed() -> int:
-    """Return the seed of the default generator."""
+    """Return the seed of the default generator.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.manual_seed(3).initial_seed(), ac.initial_seed()
+    (3, 3)
+    """
     return default_generator.initial_seed()
 
 
@@ -39,7 +53,26 @@ def get_rng_state() -> Tensor:
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Put the default generator into a state that `get_rng_state` gave."""
+    """Put the default generator into a state that `get_rng_state` gave.
+
+    Parameters
+    ----------
+    new_state
+        What `get_rng_state` returned.
+
+    Raises
+    ------
+    DTypeError
+        If `new_state` is no tensor.
+    ArgumentError
+        If it is not what `get_rng_state` returns.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> state = ac.get_rng_state()
+    >>> ac.set_rng_state(state)
+    """
     where = "set_rng_state"
     if not isinstance(new_state, Tensor):
         raise not_a_tensor(where, new_state)

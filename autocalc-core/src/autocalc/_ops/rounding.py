@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from autocalc._ops import view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._method import method
-from autocalc._ops._op import nary
+from autocalc._ops._op import documented, nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int
@@ -29,7 +29,7 @@ class Rounding(Protocol):
         """Return a new tensor, or `out` with the result in it."""
 
 
-def _round_mode(mode: str) -> Rounding:
+def _round_mode(mode: str, example: tuple[str, ...] = ()) -> Rounding:
     """Make floor, ceil, trunc or round; integers pass unchanged."""
 
     def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -37,17 +37,25 @@ def _round_mode(mode: str) -> Rounding:
             return apply_out(mode, view.clone(input), out)
         return apply_out(mode, round_op(input, mode), out)
 
-    call.__doc__ = f"Return `input` rounded ({mode}), element by element."
+    call.__name__ = call.__qualname__ = mode
+    doc = f"Return x rounded ({mode}), element by element."
+    call.__doc__ = documented(mode, doc, ("input",), example)
     return call
 
 
-floor = method("floor", inplace="floor_")(_round_mode("floor"))
+floor = method("floor", inplace="floor_")(
+    _round_mode("floor", example=("[1.5, -1.5]", "[ 1., -2.]"))
+)
 
 
-ceil = method("ceil", inplace="ceil_")(_round_mode("ceil"))
+ceil = method("ceil", inplace="ceil_")(
+    _round_mode("ceil", example=("[1.5, -1.5]", "[ 2., -1.]"))
+)
 
 
-trunc = method("trunc fix", inplace="trunc_ fix_")(_round_mode("trunc"))
+trunc = method("trunc fix", inplace="trunc_ fix_")(
+    _round_mode("trunc", example=("[1.5, -1.5]", "[ 1., -1.]"))
+)
 
 
 _nearest = _round_mode("even")
@@ -55,7 +63,23 @@ _nearest = _round_mode("even")
 
 @method("round", inplace="round_")
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
-    """Return `input` rounded to the nearest, ties to even, at a number of digits."""
+    """Return `input` rounded to the nearest, ties to even, at a number of digits.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    decimals
+        Digits behind the point; negative ones round to tens and so on.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.round(ac.tensor([0.5, 1.5, -1.2]))
+    tensor([ 0.,  2., -1.])
+    """
     decimals = as_int("round", "decimals", decimals)
     if decimals == 0 or not check_tensor("round", input).is_floating_point():
         return apply_out("round", _nearest(input), out)
@@ -69,6 +93,20 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
 
 @method("frac", inplace="frac_")
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return x - trunc(x), element by element."""
+    """Return x - trunc(x), element by element.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.frac(ac.tensor([1.5, -1.25]))
+    tensor([ 0.5 , -0.25])
+    """
     whole = trunc(input)
     return apply_out("frac", input - whole, out)

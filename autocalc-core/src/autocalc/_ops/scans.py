@@ -8,6 +8,7 @@ from typing import Any
 from autocalc._ops import (
     arithmetic,
     bitwise,
+    broadcasting,
     comparison,
     exponential,
     indexing,
@@ -41,6 +42,17 @@ def cumsum(
     input: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None
 ) -> Tensor:
     """Return y_i = x_1 + ... + x_i along `dim`; of integers in int64.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    dtype
+        The dtype in which `input` is taken, and of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Examples
     --------
@@ -108,7 +120,25 @@ def _cumprod_slope(k: Any, a: Any, g: Any, axis: int) -> Any:
 def cumprod(
     input: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """Return y_i = x_1 * ... * x_i along `dim`; of integers in int64."""
+    """Return y_i = x_1 * ... * x_i along `dim`; of integers in int64.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    dtype
+        The dtype in which `input` is taken, and of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cumprod(ac.tensor([1.0, 2.0, 3.0]), dim=0)
+    tensor([1., 2., 6.])
+    """
     return apply_out(
         "cumprod", _scan("cumprod", cumprod_op, input, dim, dtype, ()), out
     )
@@ -138,13 +168,46 @@ def cummax(input: Tensor, dim: int, *, out: Any = None) -> sorting.Ordered:
     """Return the (values, indices) of the largest up to each place along `dim`.
 
     Of equal ones the last; NaN counts as largest.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    out
+        Two tensors that take values and indices.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> values, indices = ac.cummax(ac.tensor([1.0, 3.0, 2.0]), dim=0)
+    >>> values, indices
+    (tensor([1., 3., 3.]), tensor([0, 1, 1]))
     """
     return apply_out("cummax", _running("cummax", input, dim, comparison.ge), out)
 
 
 @method("cummin")
 def cummin(input: Tensor, dim: int, *, out: Any = None) -> sorting.Ordered:
-    """Return the (values, indices) of the smallest up to each place along `dim`."""
+    """Return the (values, indices) of the smallest up to each place along `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    out
+        Two tensors that take values and indices.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> values, indices = ac.cummin(ac.tensor([2.0, 1.0, 3.0]), dim=0)
+    >>> values, indices
+    (tensor([2., 1., 1.]), tensor([0, 1, 1]))
+    """
     return apply_out("cummin", _running("cummin", input, dim, comparison.le), out)
 
 
@@ -157,7 +220,7 @@ def _running(where: str, input: Tensor, dim: int, keeps: Any) -> sorting.Ordered
     n = x.shape[axis]
     line = (1,) * axis, (1,) * (x.ndim - axis - 1)
     index = view.clone(
-        view.expand(view.reshape(arange(n), (*line[0], n, *line[1])), x.shape)
+        broadcasting.expand(view.reshape(arange(n), (*line[0], n, *line[1])), x.shape)
     )
     values, step = view.movedim(x.detach(), axis, 0), 1
     index = view.movedim(index, axis, 0)
@@ -179,7 +242,23 @@ def _running(where: str, input: Tensor, dim: int, keeps: Any) -> sorting.Ordered
 
 @method("logcumsumexp")
 def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
-    """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, the larger one taken out."""
+    """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, the larger one taken out.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logcumsumexp(ac.tensor([0.0, 0.0]), dim=0)
+    tensor([0.    , 0.6931])
+    """
     x = check_tensor("logcumsumexp", input)
     x = x if x.is_floating_point() else to_float(x)
     axis = axis_of("logcumsumexp", dim, x.ndim)
@@ -203,6 +282,28 @@ def diff(
     out: Tensor | None = None,
 ) -> Tensor:
     """Return x_{i+1} - x_i along `dim`, `n` times.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    n
+        How often differences are taken.
+    dim
+        The dimension; a negative one counts from the end.
+    prepend
+        What is put in front.
+    append
+        What is put behind.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ShapeError
+        If `input` has no dimension.
+    ArgumentError
+        If `n` is negative.
 
     Examples
     --------
@@ -237,6 +338,30 @@ def trapezoid(
     """Return the integral of `y` along `dim` by the trapezoidal rule.
 
     Over the places `x`, or over places `dx` (by default 1) apart.
+
+    Parameters
+    ----------
+    y
+        The values.
+    x
+        Where they are; by default `dx` apart.
+    dx
+        The distance of two values.
+    dim
+        The dimension; a negative one counts from the end.
+
+    Raises
+    ------
+    ArgumentError
+        If both `x` and `dx` are given.
+    ShapeError
+        If `y` has no dimension.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.trapezoid(ac.tensor([0.0, 1.0, 2.0]))
+    tensor(2.)
     """
     values = check_tensor("trapezoid", y)
     if x is not None and dx is not None:

@@ -8,7 +8,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._ops import _index, _writing, arithmetic, comparison, indexing, view
+from autocalc._ops import (
+    _index,
+    _writing,
+    arithmetic,
+    broadcasting,
+    comparison,
+    indexing,
+    slicing,
+    view,
+)
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import as_operand, dtype_of
 from autocalc._ops._method import method
@@ -102,8 +111,8 @@ def put_picked(
     axes, positions, shape = _index.picked(x, picks)
     rows, lead, order = _index.merged(x, axes)
     before, after = rows.shape[:lead], rows.shape[lead + 1 :]
-    values = view.expand(_index.fitting(where, values, (*before, *shape, *after)),
-                    (*before, *shape, *after))  # fmt: skip
+    picked = (*before, *shape, *after)
+    values = broadcasting.expand(_index.fitting(where, values, picked), picked)
     source = view.reshape_op(values, (*before, math.prod(shape), *after))
     write = index_add_op if accumulate else index_copy_op
     out = write(rows, positions, source, lead)
@@ -152,7 +161,21 @@ def write_picked(where: str, x: Tensor, picks: _index.Picks, values: Any) -> boo
 
 
 def fill(input: Tensor, value: Any) -> Tensor:
-    """Return a tensor of the shape and dtype of `input`, filled with `value`."""
+    """Return a tensor of the shape and dtype of `input`, filled with `value`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    value
+        A number, or a tensor of one.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.fill(ac.zeros(2), 3.0)
+    tensor([3., 3.])
+    """
     return _writing.fill_(view.clone_op(check_tensor("fill", input)), value)
 
 
@@ -175,6 +198,11 @@ def index_put(
         What to write; it broadcasts to the shape of ``input[indices]``.
     accumulate
         Add, in order, in place of writing.
+
+    Raises
+    ------
+    DTypeError
+        If `indices` is no tuple of tensors and None.
 
     Examples
     --------
@@ -269,6 +297,27 @@ def index_add(
     """Return `input` with alpha * source[i] added at index[i] along `dim`.
 
     In the order of `index`, which may name a place more than once.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    index
+        Positions along `dim`, int64.
+    source
+        The slices, in the order of `index`.
+    alpha
+        A factor of `source`.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.index_add(ac.zeros(3), 0, ac.tensor([0, 0]), ac.tensor([1.0, 2.0]))
+    tensor([3., 0., 0.])
     """
     scaled = source if alpha == 1 else arithmetic.mul(source, alpha)
     return apply_out(
@@ -285,6 +334,25 @@ def index_copy(
     """Return `input` with source[i] written at index[i] along `dim`.
 
     The last one stays where `index` names a place more than once.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    index
+        Positions along `dim`, int64.
+    source
+        The slices, in the order of `index`.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.index_copy(ac.zeros(3), 0, ac.tensor([2]), ac.tensor([5.0]))
+    tensor([0., 0., 5.])
     """
     return apply_out(
         "index_copy",
@@ -295,7 +363,25 @@ def index_copy(
 
 @method("index_fill", inplace="index_fill_")
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """Return `input` with the number `value` at `index` along `dim`."""
+    """Return `input` with the number `value` at `index` along `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    index
+        Positions along `dim`, int64.
+    value
+        A number, or a tensor of one.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.index_fill(ac.zeros(3), 0, ac.tensor([1]), 7.0)
+    tensor([0., 7., 0.])
+    """
     x = check_tensor("index_fill", input)
     axis = axis_of("index_fill", dim, x.ndim)
     places = indexing.as_positions("index_fill", index)
@@ -303,7 +389,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     n = places.numel()
     number = checked_number("index_fill", x, value)
     sizes = (*x.shape[:axis], n, *x.shape[axis + 1 :]) if x.ndim else (n,)
-    source = view.expand(number, sizes)
+    source = broadcasting.expand(number, sizes)
     return by_index("index_fill", index_copy_op, input, dim, places, source)
 
 
@@ -351,6 +437,15 @@ def scatter(
         A tensor, or a number.
     reduce
         ``"add"`` adds in place of writing, as `scatter_add`.
+    dim
+        The dimension; a negative one counts from the end.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If `reduce` is not "add".
 
     Examples
     --------
@@ -369,7 +464,9 @@ def scatter(
         raise ArgumentError(message)
     if not isinstance(what, Tensor):
         number = checked_number("scatter", x, what)
-        what = view.expand(number, indexing.as_positions("scatter", index).shape)
+        what = broadcasting.expand(
+            number, indexing.as_positions("scatter", index).shape
+        )
     operator = scatter_op if reduce is None else scatter_add_op
     return apply_out("scatter", along("scatter", operator, x, dim, index, what), out)
 
@@ -381,6 +478,25 @@ def scatter_add(
     """Return `input` with `src` added where `index` says along `dim`.
 
     ``out[index[i][j]][j] += src[i][j]`` for dim 0, in order.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    index
+        Positions along `dim`, int64.
+    src
+        The values; as many as `index` at least.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.scatter_add(ac.zeros(3), 0, ac.tensor([0, 0]), ac.tensor([1.0, 2.0]))
+    tensor([3., 0., 0.])
     """
     x, what = check_tensor("scatter_add", input), check_tensor("scatter_add", src)
     return apply_out(
@@ -422,7 +538,7 @@ def along(
         )
         raise ShapeError(message)
     if src.shape != places.shape:
-        src = view.slice_op(src, tuple(slice(0, n) for n in places.shape))
+        src = slicing.slice_op(src, tuple(slice(0, n) for n in places.shape))
     out = operator(part, places, src, axis)
     if part is x:
         return out
@@ -435,7 +551,30 @@ def along(
 def put(
     input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """Return `input` with `source` at, or added to, places of it flattened."""
+    """Return `input` with `source` at, or added to, places of it flattened.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    index
+        Positions in the flattened tensor, int64.
+    source
+        The values.
+    accumulate
+        Add instead of overwrite.
+
+    Raises
+    ------
+    ArgumentError
+        If `source` has not as many elements as `index`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.put(ac.zeros(3), ac.tensor([2]), ac.tensor([5.0]))
+    tensor([0., 0., 5.])
+    """
     x, places = check_tensor("put", input), indexing.as_positions("put", index)
     values = as_operand(check_tensor("put", source), x.dtype)
     if values.numel() != places.numel():

@@ -17,6 +17,7 @@ from autocalc._ops import (
     reduction,
     scans,
     scattering,
+    slicing,
     sorting,
     view,
 )
@@ -42,6 +43,25 @@ def unique(
     With `return_inverse` also where each element is among them, with `return_counts`
     how often each occurs.  With `dim`, the distinct slices along it, ordered by their
     first elements, then by their second, and so on.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    sorted
+        Has no effect: they are sorted.
+    return_inverse
+        Also return where each element is among the unique ones.
+    return_counts
+        Also return how often each is.
+    dim
+        Compare whole slices along it; elements by default.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.unique(ac.tensor([3, 1, 3]))
+    tensor([1, 3])
     """
     x = check_tensor("unique", input).detach()
     if dim is None:
@@ -70,8 +90,8 @@ def unique(
         results.append(inverse)
     if return_counts:
         end = make(as_operand(order.shape[0], dtypes.int64)._array.reshape(1), None)
-        stops = joining.cat_op((view.slice_op(firsts, (slice(1, None),)), end), 0)
-        stops = view.slice_op(stops, (slice(0, firsts.shape[0]),))
+        stops = joining.cat_op((slicing.slice_op(firsts, (slice(1, None),)), end), 0)
+        stops = slicing.slice_op(stops, (slice(0, firsts.shape[0]),))
         results.append(arithmetic.sub_op(stops, firsts))
     return results[0] if len(results) == 1 else tuple(results)
 
@@ -82,7 +102,7 @@ def _order_of_rows(rows: Tensor) -> Tensor:
     like = arrays.empty((), dtypes.int64.numpy)
     order = make(arrays.arange(n, like), None)
     for column in reversed(range(columns)):
-        values = view.slice_op(rows, (slice(None), column))
+        values = slicing.slice_op(rows, (slice(None), column))
         again = sorting.argsort(indexing.index_select_op(values, order, 0))
         order = indexing.index_select_op(order, again, 0)
     return order
@@ -95,8 +115,8 @@ def _begins(ordered: Tensor) -> Tensor:
         return make(arrays.empty((0,), dtypes.bool_.numpy), None)
     first = make(arrays.full((1,), True, dtypes.bool_.numpy), None)
     new = comparison.ne(
-        view.slice_op(ordered, (slice(1, None),)),
-        view.slice_op(ordered, (slice(0, n - 1),)),
+        slicing.slice_op(ordered, (slice(1, None),)),
+        slicing.slice_op(ordered, (slice(0, n - 1),)),
     )
     if new.ndim > 1:
         new = reduction.any(new, 1)
@@ -111,6 +131,17 @@ def unique_consecutive(
     dim: int | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
     """Return the elements without those that repeat the one before.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    return_inverse
+        Also return where each element is in the result.
+    return_counts
+        Also return how long each run is.
+    dim
+        Compare whole slices along it; elements by default.
 
     Examples
     --------
@@ -147,6 +178,17 @@ def isin(
     invert: bool = False,
 ) -> Tensor:
     """Return whether each element is among `test_elements`, or, inverted, is not.
+
+    Parameters
+    ----------
+    elements
+        What is looked for.
+    test_elements
+        Where it is looked for.
+    assume_unique
+        Has no effect.
+    invert
+        Whether elements are not there, instead.
 
     Examples
     --------
@@ -193,6 +235,15 @@ def searchsorted(
         int32 in place of int64.
     sorter
         What `argsort` gives for a sequence that is not sorted.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If `side` and `right` contradict each other.
+    ShapeError
+        If the sequence is no vector and other dimensions than the last differ.
 
     Examples
     --------
@@ -252,6 +303,24 @@ def bucketize(
     """Return between which of the rising `boundaries` each value lies.
 
     ``boundaries[i - 1] < x <= boundaries[i]``, or, with `right`, ``<=`` and ``<``.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    boundaries
+        The limits of the buckets, rising, [n].
+    out_int32
+        Has no effect: indices are int64.
+    right
+        Whether a bucket holds its left limit instead of its right one.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ShapeError
+        If `boundaries` is no vector.
 
     Examples
     --------

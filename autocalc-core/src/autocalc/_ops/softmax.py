@@ -31,7 +31,25 @@ def softmax(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return exp(x_i) / sum_j exp(x_j) along `dim`, which must be given."""
+    """Return exp(x_i) / sum_j exp(x_j) along `dim`, which must be given.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension of the classes.
+    dtype
+        The dtype in which `input` is taken.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.softmax(ac.tensor([0.0, 0.0]), dim=0)
+    tensor([0.5, 0.5])
+    """
     x = check_tensor("softmax", input)
     x = x if dtype is None else cast(x, dtype)
     axis = axis_of("softmax", _class_dim("softmax", dim, x), x.ndim)
@@ -56,7 +74,25 @@ def log_softmax(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return x_i - log(sum_j exp(x_j)) along `dim`, which must be given."""
+    """Return x_i - log(sum_j exp(x_j)) along `dim`, which must be given.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension of the classes.
+    dtype
+        The dtype in which `input` is taken.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.log_softmax(ac.tensor([0.0, 0.0]), dim=0)
+    tensor([-0.6931, -0.6931])
+    """
     x = check_tensor("log_softmax", input)
     x = x if dtype is None else cast(x, dtype)
     axis = axis_of("log_softmax", _class_dim("log_softmax", dim, x), x.ndim)
@@ -70,7 +106,23 @@ def log_softmax(
 def softmin(
     input: Tensor, dim: int | None = None, *, dtype: DType | None = None
 ) -> Tensor:
-    """Return softmax(-input) along `dim`, which must be given."""
+    """Return softmax(-input) along `dim`, which must be given.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension of the classes.
+    dtype
+        The dtype in which `input` is taken.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.softmin(ac.tensor([1.0, 1.0]), dim=0)
+    tensor([0.5, 0.5])
+    """
     x = check_tensor("softmin", input)
     x = x if dtype is None else cast(x, dtype)
     return softmax(arithmetic.neg(x), _class_dim("softmin", dim, x))
@@ -103,7 +155,25 @@ def _(k: Any, n: Any, g: Any) -> Any:
 def logsumexp(
     input: Tensor, dim: Dims, keepdim: bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return log(sum(exp(input))) over `dim`, shifted by the maximum."""
+    """Return log(sum(exp(input))) over `dim`, shifted by the maximum.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logsumexp(ac.tensor([0.0, 0.0]), dim=0)
+    tensor(0.6931)
+    """
     x = check_tensor("logsumexp", input)
     x = x if x.is_floating_point() else to_float(x)
     return apply_out(

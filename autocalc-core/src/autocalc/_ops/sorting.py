@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autocalc._ops import arithmetic, comparison, indexing, reduction, view
+from autocalc._ops import arithmetic, comparison, indexing, reduction, slicing, view
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._coerce import as_operand, cast
 from autocalc._ops._method import method
@@ -36,6 +36,25 @@ def argsort(
     """Return the indices that sort `input` along `dim`; always stable.
 
     NaN counts as the largest.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension that is sorted.
+    descending
+        From the largest to the smallest.
+    stable
+        Has no effect: equal elements always keep their order.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.argsort(ac.tensor([3.0, 1.0, 2.0]))
+    tensor([1, 2, 0])
     """
     x = check_tensor("argsort", input)
     axis = axis_of("argsort", dim, x.ndim)
@@ -57,6 +76,19 @@ def sort(
 ) -> Ordered:
     """Return (values, indices) in rising order along `dim`; always stable.
 
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    descending
+        From the largest to the smallest.
+    stable
+        Has no effect: equal elements always keep their order.
+    out
+        Two tensors that take values and indices.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -74,7 +106,21 @@ def sort(
 
 @method("msort")
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return `input` sorted along its first dimension."""
+    """Return `input` sorted along its first dimension.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.msort(ac.tensor([3.0, 1.0, 2.0]))
+    tensor([1., 2., 3.])
+    """
     return apply_out("msort", sort(input, 0).values, out)
 
 
@@ -90,10 +136,32 @@ def topk(
 ) -> Ordered:
     """Return the (values, indices) of the `k` largest or smallest, in order.
 
+    Parameters
+    ----------
+    input
+        The tensor.
+    k
+        How many.
+    dim
+        The dimension; a negative one counts from the end.
+    largest
+        The largest instead of the smallest ones.
+    sorted
+        Has no effect: they are sorted.
+    out
+        Two tensors that take values and indices.
+
     Raises
     ------
     ArgumentError
         If there are fewer than `k` elements along `dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> values, indices = ac.topk(ac.tensor([3.0, 1.0, 2.0]), 2)
+    >>> values, indices
+    (tensor([3., 2.]), tensor([0, 2]))
     """
     x = check_tensor("topk", input)
     axis = axis_of("topk", dim, x.ndim)
@@ -109,7 +177,7 @@ def topk(
         return apply_out("topk", Ordered(view.clone(x), argsort(x)), out)
     order = argsort(x, axis, largest)
     first = (*[slice(None)] * axis, slice(0, k), ...)
-    indices = view.clone_op(view.slice_op(order, first))
+    indices = view.clone_op(slicing.slice_op(order, first))
     return apply_out(
         "topk", Ordered(indexing.gather_op(x, indices, axis), indices), out
     )
@@ -119,7 +187,33 @@ def topk(
 def kthvalue(
     input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None
 ) -> Ordered:
-    """Return the (values, indices) of the `k`-th smallest along `dim`, from 1 on."""
+    """Return the (values, indices) of the `k`-th smallest along `dim`, from 1 on.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    k
+        Which one, 1 for the smallest.
+    dim
+        The dimension; a negative one counts from the end.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If `k` is no position of the dimension.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> value, index = ac.kthvalue(ac.tensor([3.0, 1.0, 2.0]), 2)
+    >>> value.item(), index.item()
+    (2.0, 2)
+    """
     x = check_tensor("kthvalue", input)
     axis = axis_of("kthvalue", dim, x.ndim)
     size = x.shape[axis] if x.ndim else 1
@@ -150,6 +244,28 @@ def median(
     """Return the median, the lower of two; with `dim`, (values, indices) along it.
 
     NaN if an element is NaN.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; without it all elements.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ShapeError
+        If there is no element.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.median(ac.tensor([3.0, 1.0, 2.0]))
+    tensor(2.)
     """
     x = check_tensor("median", input)
     if x.numel() == 0:

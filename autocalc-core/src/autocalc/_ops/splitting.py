@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from autocalc._ops import view
+from autocalc._ops import slicing
 from autocalc._ops._arguments import as_int, axis_of, check_tensor, integers
 from autocalc._ops._method import method
 from autocalc._tensor import Tensor
@@ -25,12 +25,33 @@ def _with_dim(where: str, input: Tensor, dim: int) -> tuple[Tensor, int]:
 
 
 def _part(x: Tensor, axis: int, part: Any) -> Tensor:
-    return view.slice_op(x, (*[slice(None)] * axis, part, ...))
+    return slicing.slice_op(x, (*[slice(None)] * axis, part, ...))
 
 
 @method("select")
 def select(input: Tensor, dim: int, index: int) -> Tensor:
-    """Return the slice number `index` along `dim`, without that dimension: a view."""
+    """Return the slice number `index` along `dim`, without that dimension: a view.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    index
+        The index.
+
+    Raises
+    ------
+    DimensionError
+        If `index` is out of range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.select(ac.tensor([[1, 2], [3, 4]]), 0, 1)
+    tensor([3, 4])
+    """
     x, axis = _with_dim("select", input, dim)
     i, n = as_int("select", "index", index), x.shape[axis]
     if not -n <= i < n:
@@ -44,7 +65,30 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
 
 @method("narrow")
 def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
-    """Return `length` slices along `dim` from number `start` on: a view."""
+    """Return `length` slices along `dim` from number `start` on: a view.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    start
+        The first index.
+    length
+        How many.
+
+    Raises
+    ------
+    DimensionError
+        If the range reaches beyond the dimension.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.narrow(ac.arange(5), 0, 1, 3)
+    tensor([1, 2, 3])
+    """
     x, axis = _with_dim("narrow", input, dim)
     first, count = as_int("narrow", "start", start), as_int("narrow", "length", length)
     n = x.shape[axis]
@@ -60,7 +104,23 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
 
 @method("split_with_sizes")
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> Parts:
-    """Return views of the given sizes along `dim`, which must add up."""
+    """Return views of the given sizes along `dim`, which must add up.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    split_sizes
+        The sizes of the parts.
+    dim
+        The dimension; a negative one counts from the end.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.split_with_sizes(ac.arange(3), [1, 2])
+    (tensor([0]), tensor([1, 2]))
+    """
     return _of_sizes("split_with_sizes", input, split_sizes, dim)
 
 
@@ -86,6 +146,20 @@ def split(
 ) -> Parts:
     """Return views along `dim` of one size, the last may be smaller; or of each size.
 
+    Parameters
+    ----------
+    tensor
+        The tensor.
+    split_size_or_sections
+        The size of each part, or their sizes.
+    dim
+        The dimension; a negative one counts from the end.
+
+    Raises
+    ------
+    ArgumentError
+        If the size is not positive.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -110,7 +184,28 @@ def split(
 
 @method("chunk")
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
-    """Return at most `chunks` views along `dim`, of one size but for the last."""
+    """Return at most `chunks` views along `dim`, of one size but for the last.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    chunks
+        How many parts at most.
+    dim
+        The dimension; a negative one counts from the end.
+
+    Raises
+    ------
+    ArgumentError
+        If `chunks` is below 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.chunk(ac.arange(5), 2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
+    """
     x, axis = _with_dim("chunk", input, dim)
     count = as_int("chunk", "chunks", chunks)
     if count < 1:
@@ -124,7 +219,21 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
 
 @method("unbind")
 def unbind(input: Tensor, dim: int = 0) -> Parts:
-    """Return a view of each slice along `dim`, without that dimension."""
+    """Return a view of each slice along `dim`, without that dimension.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.unbind(ac.tensor([[1, 2], [3, 4]]))
+    (tensor([1, 2]), tensor([3, 4]))
+    """
     x, axis = _with_dim("unbind", input, dim)
     return tuple(_part(x, axis, i) for i in range(x.shape[axis]))
 
@@ -136,6 +245,26 @@ def tensor_split(
     """Return that many views along `dim`, or views cut before each index.
 
     The first n % sections parts are larger by one.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    indices_or_sections
+        How many parts, or where the parts begin.
+    dim
+        The dimension; a negative one counts from the end.
+
+    Raises
+    ------
+    ArgumentError
+        If there are fewer than 1 sections.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.tensor_split(ac.arange(5), 2)
+    (tensor([0, 1, 2]), tensor([3, 4]))
     """
     x, axis = _with_dim("tensor_split", input, dim)
     n = x.shape[axis]
@@ -175,20 +304,62 @@ def _split_evenly(
 
 @method("hsplit")
 def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
-    """Return views along the second dimension, or the only one; see `tensor_split`."""
+    """Return views along the second dimension, or the only one; see `tensor_split`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    indices_or_sections
+        How many parts, or where the parts begin.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.hsplit(ac.arange(4), 2)
+    (tensor([0, 1]), tensor([2, 3]))
+    """
     axis = 0 if check_tensor("hsplit", input).ndim == 1 else 1
     return _split_evenly("hsplit", input, indices_or_sections, axis, 1)
 
 
 @method("vsplit")
 def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
-    """Return views along the first of two dimensions or more; see `tensor_split`."""
+    """Return views along the first of two dimensions or more; see `tensor_split`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    indices_or_sections
+        How many parts, or where the parts begin.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.vsplit(ac.tensor([[1, 2], [3, 4]]), 2)
+    (tensor([[1, 2]]), tensor([[3, 4]]))
+    """
     return _split_evenly("vsplit", input, indices_or_sections, 0, 2)
 
 
 @method("dsplit")
 def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
-    """Return views along the third dimension; see `tensor_split`."""
+    """Return views along the third dimension; see `tensor_split`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    indices_or_sections
+        How many parts, or where the parts begin.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> [part.shape for part in ac.dsplit(ac.ones(1, 2, 4), 2)]
+    [(1, 2, 2), (1, 2, 2)]
+    """
     return _split_evenly("dsplit", input, indices_or_sections, 2, 3)
 
 

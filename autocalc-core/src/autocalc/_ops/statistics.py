@@ -9,6 +9,7 @@ from typing import Any
 from autocalc._ops import (
     arithmetic,
     bitwise,
+    broadcasting,
     clamping,
     comparison,
     extrema,
@@ -53,6 +54,10 @@ def quantile(
     interpolation
         Between the two nearest elements: ``"linear"``, ``"lower"``, ``"higher"``,
         ``"midpoint"`` or ``"nearest"``.
+    keepdim
+        Keep the reduced dimension, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Examples
     --------
@@ -74,7 +79,29 @@ def nanquantile(
     interpolation: str = "linear",
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return the `quantile` of what is not NaN."""
+    """Return the `quantile` of what is not NaN.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    q
+        The share, a number or a tensor in 0 to 1.
+    dim
+        The dimension; a negative one counts from the end.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    interpolation
+        Between two elements: "linear", "lower", "higher", "midpoint" or "nearest".
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nanquantile(ac.tensor([1.0, ac.nan, 3.0]), 0.5)
+    tensor(2.)
+    """
     found = _quantile("nanquantile", input, q, dim, keepdim, interpolation)
     return apply_out("nanquantile", found, out)
 
@@ -170,7 +197,7 @@ def _at_rank(ordered: Tensor, rank: Tensor, between: str) -> Tensor:
         endless = bitwise.bitwise_and(same, comparison.isinf(under))
         found = comparison.where_op(endless, under, found)
     nothing = found.detach().new_full((), math.nan)
-    return comparison.where_op(lost, view.expand(nothing, found.shape), found)
+    return comparison.where_op(lost, broadcasting.expand(nothing, found.shape), found)
 
 
 @method("bincount")
@@ -187,6 +214,13 @@ def bincount(
         Of the same shape.
     minlength
         How many counts there are at least.
+
+    Raises
+    ------
+    ShapeError
+        If `input` is no vector of integers, or `weights` has another shape.
+    ArgumentError
+        If an element is negative.
 
     Examples
     --------
@@ -231,6 +265,26 @@ def histc(
     """Return how many elements fall into each of `bins` equal parts of [min, max].
 
     Where both are 0, from the smallest element to the largest.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    bins
+        How many.
+    min
+        The lower end; with `max` equal, the smallest element.
+    max
+        The upper end.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If `input` holds integers.
+    ArgumentError
+        If `bins` is below 1, or the ends are not finite or do not rise.
 
     Examples
     --------

@@ -19,7 +19,14 @@ from autocalc._ops._op import binary, unary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
 
-sin = unary("sin", "the sine", saves="a", methods="sin", inplace="sin_")
+sin = unary(
+    "sin",
+    "the sine",
+    saves="a",
+    methods="sin",
+    inplace="sin_",
+    example=("[0.0, 1.0]", "[0.    , 0.8415]"),
+)
 
 
 @sin.vjp
@@ -27,7 +34,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.mul(g, k.cos(n.saved[0]))
 
 
-cos = unary("cos", "the cosine", saves="a", methods="cos", inplace="cos_")
+cos = unary(
+    "cos",
+    "the cosine",
+    saves="a",
+    methods="cos",
+    inplace="cos_",
+    example=("[0.0, 1.0]", "[1.    , 0.5403]"),
+)
 
 
 @cos.vjp
@@ -35,7 +49,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.neg(k.mul(g, k.sin(n.saved[0])))
 
 
-tan = unary("tan", "the tangent", saves="out", methods="tan", inplace="tan_")
+tan = unary(
+    "tan",
+    "the tangent",
+    saves="out",
+    methods="tan",
+    inplace="tan_",
+    example=("[0.0, 1.0]", "[0.    , 1.5574]"),
+)
 
 
 @tan.vjp
@@ -50,6 +71,7 @@ asin = unary(
     saves="a",
     methods="asin arcsin",
     inplace="asin_ arcsin_",
+    example=("[0.0, 1.0]", "[0.    , 1.5708]"),
 )
 
 
@@ -64,6 +86,7 @@ acos = unary(
     saves="a",
     methods="acos arccos",
     inplace="acos_ arccos_",
+    example=("[0.0, 1.0]", "[1.5708, 0.    ]"),
 )
 
 
@@ -83,6 +106,7 @@ atan = unary(
     saves="a",
     methods="atan arctan",
     inplace="atan_ arctan_",
+    example=("[0.0, 1.0]", "[0.    , 0.7854]"),
 )
 
 
@@ -99,6 +123,7 @@ atan2 = binary(
     floats=True,
     methods="atan2 arctan2",
     inplace="atan2_ arctan2_",
+    example=("[0.0, 1.0]", "[1.0, 0.0]", "[0.    , 1.5708]"),
 )
 
 
@@ -117,7 +142,14 @@ def _(k: Any, n: Any, g: Any) -> Any:
     )
 
 
-sinh = unary("sinh", "the hyperbolic sine", saves="a", methods="sinh", inplace="sinh_")
+sinh = unary(
+    "sinh",
+    "the hyperbolic sine",
+    saves="a",
+    methods="sinh",
+    inplace="sinh_",
+    example=("[0.0, 1.0]", "[0.    , 1.1752]"),
+)
 
 
 @sinh.vjp
@@ -126,7 +158,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 cosh = unary(
-    "cosh", "the hyperbolic cosine", saves="a", methods="cosh", inplace="cosh_"
+    "cosh",
+    "the hyperbolic cosine",
+    saves="a",
+    methods="cosh",
+    inplace="cosh_",
+    example=("[0.0, 1.0]", "[1.    , 1.5431]"),
 )
 
 
@@ -136,7 +173,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 tanh = unary(
-    "tanh", "the hyperbolic tangent", saves="out", methods="tanh", inplace="tanh_"
+    "tanh",
+    "the hyperbolic tangent",
+    saves="out",
+    methods="tanh",
+    inplace="tanh_",
+    example=("[0.0, 1.0]", "[0.    , 0.7616]"),
 )
 
 
@@ -154,6 +196,19 @@ def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the number whose hyperbolic sine is x, element by element.
 
     It is log(x + sqrt(1 + x^2)) of the size of x, with what cancels left out.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.asinh(ac.tensor([0.0, 1.0]))
+    tensor([0.    , 0.8814])
     """
     x = comparison.float_input("asinh", input)
     below = comparison.lt(x.detach(), 0)
@@ -175,7 +230,21 @@ def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("acosh arccosh", inplace="acosh_ arccosh_")
 def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1."""
+    """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.acosh(ac.tensor([1.0, 2.0]))
+    tensor([0.   , 1.317])
+    """
     x = comparison.float_input("acosh", input)
     less = arithmetic.sub_op(x, 1)
     root = arithmetic.mul(
@@ -187,7 +256,21 @@ def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("atanh arctanh", inplace="atanh_ arctanh_")
 def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1."""
+    """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.atanh(ac.tensor([0.0, 0.5]))
+    tensor([0.    , 0.5493])
+    """
     x = comparison.float_input("atanh", input)
     twice = arithmetic.sub_op(
         exponential.log1p(x), exponential.log1p(arithmetic.neg(x))
@@ -197,7 +280,23 @@ def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("hypot", inplace="hypot_")
 def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return sqrt(x^2 + y^2), without overflow on the way."""
+    """Return sqrt(x^2 + y^2), without overflow on the way.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The second operand, a tensor or a number; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.hypot(ac.tensor([3.0]), ac.tensor([4.0]))
+    tensor([5.])
+    """
     x, y = comparison.float_inputs("hypot", input, other)
     sizes = arithmetic.abs(x.detach()), arithmetic.abs(y.detach())
     scale = clamping.maximum(*sizes)
@@ -212,21 +311,63 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("deg2rad", inplace="deg2rad_")
 def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return angles given in degrees in radians."""
+    """Return angles given in degrees in radians.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.deg2rad(ac.tensor([180.0]))
+    tensor([3.1416])
+    """
     x = comparison.float_input("deg2rad", input)
     return apply_out("deg2rad", arithmetic.mul(x, math.pi / 180), out)
 
 
 @method("rad2deg", inplace="rad2deg_")
 def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return angles given in radians in degrees."""
+    """Return angles given in radians in degrees.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.rad2deg(ac.tensor([ac.pi]))
+    tensor([180.])
+    """
     x = comparison.float_input("rad2deg", input)
     return apply_out("rad2deg", arithmetic.mul(x, 180 / math.pi), out)
 
 
 @method("sinc", inplace="sinc_")
 def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return sin(pi x) / (pi x), which is 1 at 0."""
+    """Return sin(pi x) / (pi x), which is 1 at 0.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.sinc(ac.tensor([0.0, 0.5]))
+    tensor([1.    , 0.6366])
+    """
     x = comparison.float_input("sinc", input)
     zero = comparison.eq(x.detach(), 0)
     angle = arithmetic.mul(comparison.choose(zero, 1.0, x), math.pi)

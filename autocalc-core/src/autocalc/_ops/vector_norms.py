@@ -30,6 +30,19 @@ def vector_norm(
     The largest abs(x_i) for ``inf``, the smallest for ``-inf``, the number of elements
     that are not 0 for 0.  The gradient at x = 0 is 0.
 
+    Parameters
+    ----------
+    x
+        The tensor.
+    ord
+        The order of the norm: a number, inf, "fro" or "nuc".
+    dim
+        The dimensions; by default the last two for matrices, all for vectors.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which the tensor is taken.
+
     Raises
     ------
     DTypeError
@@ -86,12 +99,31 @@ def matrix_norm(
     singular value; -inf, -1 and -2: the smallest of these.  "nuc": the sum of the
     singular values.
 
+    Parameters
+    ----------
+    A
+        The tensor.
+    ord
+        The order of the norm: a number, inf, "fro" or "nuc".
+    dim
+        The dimensions; by default the last two for matrices, all for vectors.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which the tensor is taken.
+
     Raises
     ------
     ArgumentError
         If `ord` is none of these.
     ShapeError
         If `A` has fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.matrix_norm(ac.ones(2, 2))
+    tensor(2.)
     """
     A = _floats("matrix_norm", A, dtype)
     dim = integers("matrix_norm", "dim", dim)
@@ -143,7 +175,32 @@ def linalg_norm(
     *,
     dtype: DType | None = None,
 ) -> Tensor:
-    """Return a norm of vectors or, with `ord` and two dimensions, of matrices."""
+    """Return a norm of vectors or, with `ord` and two dimensions, of matrices.
+
+    Parameters
+    ----------
+    A
+        The tensor.
+    ord
+        The order of the norm: a number, inf, "fro" or "nuc".
+    dim
+        The dimensions; by default the last two for matrices, all for vectors.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which the tensor is taken.
+
+    Raises
+    ------
+    ArgumentError
+        If `ord` and the dimensions do not fit each other.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linalg.norm(ac.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
     A = check_tensor("norm", A)
     given = (dim,) if isinstance(dim, int) else dim
     if ord is None:
@@ -175,10 +232,31 @@ def norm(
 ) -> Tensor:
     """Return (sum abs(x_i)^p)^(1 / p) over `dim`; "fro" is 2.
 
+    Parameters
+    ----------
+    input
+        The tensor.
+    p
+        The order of the norm.
+    dim
+        The dimension; a negative one counts from the end.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+
     Raises
     ------
     ArgumentError
         If `p` is another word.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.norm(ac.tensor([3.0, 4.0]))
+    tensor(5.)
     """
     if isinstance(p, str) and p not in ("fro", "inf", "-inf"):
         message = f"norm: `p`={p!r} is not available; use 'fro' or a number."

@@ -9,9 +9,6 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays, reshaped_view
 from autocalc._dispatch._layout import PIXELS, PLANES, is_channels_last
-from autocalc._dispatch._state import current
-from autocalc._graph._node import Node, Partial
-from autocalc._kernels import rules
 from autocalc._ops._arguments import (
     Dims,
     axes_of,
@@ -19,24 +16,18 @@ from autocalc._ops._arguments import (
     check_tensor,
     full_shape,
     integers,
-    min_of,
     sizes_given,
 )
-from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._op import nary, view_operator
-from autocalc._ops._rule import Op
 from autocalc._ops._view_tracker import is_alone, leave_base
-from autocalc._tensor import Tensor, dtypes, make
-from autocalc._tensor.device import Device
-from autocalc._tensor.dtypes import DType
+from autocalc._tensor import Tensor
 from autocalc._tensor.memory_format import (
     MemoryFormat,
     asks_channels_last,
-    contiguous_format,
     preserve_format,
 )
-from autocalc.errors import ArgumentError, DimensionError, ShapeError
+from autocalc.errors import DimensionError, ShapeError
 
 
 @view_operator("reshape")
@@ -59,7 +50,22 @@ def reshape_op(x: Tensor, shape: Any) -> Tensor:
 
 
 def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
-    """Return `input` in another shape; one size may be -1."""
+    """Return `input` in another shape; one size may be -1.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    shape
+        The sizes; one may be -1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.reshape(ac.arange(6), (2, -1))
+    tensor([[0, 1, 2],
+            [3, 4, 5]])
+    """
     return reshape_op(
         check_tensor("reshape", input), full_shape("reshape", input, shape)
     )
@@ -90,7 +96,28 @@ def view(input: Tensor, shape: Sequence[int]) -> Tensor:
 
 @method("flatten")
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Return `input` with the dimensions start_dim to end_dim merged."""
+    """Return `input` with the dimensions start_dim to end_dim merged.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    start_dim
+        The first dimension that is merged.
+    end_dim
+        The last one.
+
+    Raises
+    ------
+    DimensionError
+        If `start_dim` lies behind `end_dim`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.flatten(ac.ones(2, 3, 4), 1).shape
+    (2, 12)
+    """
     start = axis_of("flatten", start_dim, check_tensor("flatten", input).ndim)
     end = axis_of("flatten", end_dim, input.ndim)
     if start > end:
@@ -108,13 +135,39 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @method("ravel")
 def ravel(input: Tensor) -> Tensor:
-    """Return `input` with one dimension."""
+    """Return `input` with one dimension.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.ravel(ac.tensor([[1, 2], [3, 4]]))
+    tensor([1, 2, 3, 4])
+    """
     return flatten(check_tensor("ravel", input))
 
 
 @method("unflatten")
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Return `input` with one dimension in several of `sizes`; one may be -1: a view.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; a negative one counts from the end.
+    sizes
+        The sizes, one by one or as one sequence.
+
+    Raises
+    ------
+    ShapeError
+        If the sizes do not multiply to that of `dim`.
 
     Examples
     --------
@@ -139,7 +192,21 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 @method("squeeze")
 def squeeze(input: Tensor, dim: Dims = None) -> Tensor:
-    """Return `input` without its dimensions of size 1, or without those in `dim`."""
+    """Return `input` without its dimensions of size 1, or without those in `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions to take away where their size is 1; all by default.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.squeeze(ac.ones(1, 3, 1)).shape
+    (3,)
+    """
     x = check_tensor("squeeze", input)
     none = isinstance(dim, (list, tuple)) and len(dim) == 0
     axes = () if none else axes_of("squeeze", x, dim)
@@ -149,7 +216,21 @@ def squeeze(input: Tensor, dim: Dims = None) -> Tensor:
 
 @method("unsqueeze")
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
-    """Return `input` with a dimension of size 1 inserted before `dim`."""
+    """Return `input` with a dimension of size 1 inserted before `dim`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        Where the new dimension stands.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.unsqueeze(ac.ones(3), 0).shape
+    (1, 3)
+    """
     axis = axis_of("unsqueeze", dim, check_tensor("unsqueeze", input).ndim + 1)
     sizes = input.shape
     return reshape_op(input, (*sizes[:axis], 1, *sizes[axis:]))
@@ -169,7 +250,26 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
-    """Return `input` with its dimensions in the order `dims`: a view."""
+    """Return `input` with its dimensions in the order `dims`: a view.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dims
+        The order of the dimensions.
+
+    Raises
+    ------
+    DimensionError
+        If `dims` does not name each dimension once.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.permute(ac.ones(2, 3, 4), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
     ndim = check_tensor("permute", input).ndim
     order = integers("permute", "dims", dims)
     axes, each = order, list(range(ndim))
@@ -186,7 +286,24 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 @method("transpose swapdims")
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Return `input` with two dimensions exchanged: a view."""
+    """Return `input` with two dimensions exchanged: a view.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim0
+        A dimension.
+    dim1
+        The one that it changes places with.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.transpose(ac.tensor([[1, 2], [3, 4]]), 0, 1)
+    tensor([[1, 3],
+            [2, 4]])
+    """
     if check_tensor("transpose", input).ndim == 0:
         axis_of("transpose", dim0, 0), axis_of("transpose", dim1, 0)
         return input
@@ -199,7 +316,25 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 @method("t")
 def t(input: Tensor) -> Tensor:
-    """Return the transpose of a matrix; vectors stay as they are."""
+    """Return the transpose of a matrix; vectors stay as they are.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Raises
+    ------
+    ShapeError
+        If the tensor has more than two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.t(ac.tensor([[1, 2], [3, 4]]))
+    tensor([[1, 3],
+            [2, 4]])
+    """
     if check_tensor("t", input).ndim > 2:
         message = f"t: takes matrices, not shape {input.shape}; use transpose()."
         raise ShapeError(message)
@@ -210,7 +345,28 @@ def t(input: Tensor) -> Tensor:
 def movedim(
     input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> Tensor:
-    """Return `input` with dimensions moved, the others in their order: a view."""
+    """Return `input` with dimensions moved, the others in their order: a view.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    source
+        Where dimensions stand, one or several.
+    destination
+        Where they go.
+
+    Raises
+    ------
+    DimensionError
+        If there are not as many destinations as sources, or one is named twice.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.movedim(ac.ones(2, 3, 4), 0, 2).shape
+    (3, 4, 2)
+    """
     x = check_tensor("movedim", input)
     origin, goal = (
         [axis_of("movedim", d, x.ndim) for d in integers("movedim", name, v)]
@@ -232,162 +388,68 @@ def movedim(
 
 @method("swapaxes")
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """Return `input` with two dimensions exchanged: a view, as `transpose` gives it."""
+    """Return `input` with two dimensions exchanged: a view, as `transpose` gives it.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    axis0
+        A dimension.
+    axis1
+        The one that it changes places with.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.swapaxes(ac.ones(2, 3), 0, 1).shape
+    (3, 2)
+    """
     return transpose(input, axis0, axis1)
-
-
-@view_operator("expand")
-def expand_op(a: Any, shape: Any) -> Any:
-    """Return the elements repeated to a larger shape, without a copy."""
-    return arrays.expand(a, shape)
-
-
-@expand_op.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    return k.sum_to(g, n.shapes[0])
-
-
-def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
-    """Return `input` repeated to `shape` without a copy; -1 keeps a size."""
-    shape = integers("expand", "shape", shape)
-    lead = len(shape) - check_tensor("expand", input).ndim
-    sizes = tuple(
-        [
-            input.shape[i - lead] if n == -1 and i >= lead else n
-            for i, n in enumerate(shape)
-        ]
-    )
-    fits = lead >= 0 and all(
-        old in (1, new) for old, new in zip(input.shape, sizes[lead:], strict=True)
-    )
-    if not fits or min_of(sizes) < 0:
-        message = (
-            f"expand: a tensor of shape {input.shape} cannot be expanded to "
-            f"{tuple(shape)}: only dimensions of size 1 grow, new ones stand in front."
-        )
-        raise ShapeError(message)
-    return expand_op(input, sizes)
-
-
-@method("broadcast_to")
-def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
-    """Return `input` repeated to `size` without a copy, as `expand`."""
-    return expand(check_tensor("broadcast_to", input), size)
-
-
-def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
-    """Return views of all tensors in the shape that they broadcast to."""
-    many = _given("broadcast_tensors", tensors)
-    shape = rules.broadcast_shapes("broadcast_tensors", *(x.shape for x in many))
-    return tuple(expand(x, shape) for x in many)
-
-
-def _given(where: str, tensors: Sequence[Any]) -> tuple[Tensor, ...]:
-    """Return tensors given one by one or as one sequence."""
-    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
-        tensors = tensors[0]
-    if not tensors:
-        message = f"{where}: needs at least one tensor."
-        raise ArgumentError(message)
-    return tuple(check_tensor(where, x) for x in tensors)
-
-
-@method("expand_as")
-def expand_as(input: Tensor, other: Tensor) -> Tensor:
-    """Return `input` repeated to the shape of `other`, without a copy."""
-    return expand(
-        check_tensor("expand_as", input), check_tensor("expand_as", other).shape
-    )
 
 
 @method("view_as")
 def view_as(input: Tensor, other: Tensor) -> Tensor:
-    """Return `input` in the shape of `other`, sharing its memory."""
+    """Return `input` in the shape of `other`, sharing its memory.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The tensor whose shape is taken.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.arange(4).view_as(ac.ones(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
     return view(check_tensor("view_as", input), check_tensor("view_as", other).shape)
 
 
 @method("reshape_as")
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
-    """Return `input` in the shape of `other`."""
-    return reshape(
-        check_tensor("reshape_as", input), check_tensor("reshape_as", other).shape
-    )
+    """Return `input` in the shape of `other`.
 
-
-def atleast_1d(*tensors: Any) -> Any:
-    """Return tensors with one dimension at least."""
-    return _at_least("atleast_1d", tensors, lambda x: (1,) * (1 - x.ndim), None)
-
-
-def atleast_2d(*tensors: Any) -> Any:
-    """Return tensors with two dimensions at least; vectors become rows."""
-    return _at_least("atleast_2d", tensors, lambda x: (1,) * (2 - x.ndim), None)
-
-
-def atleast_3d(*tensors: Any) -> Any:
-    """Return tensors with three dimensions at least; matrices get one behind."""
-    return _at_least(
-        "atleast_3d",
-        tensors,
-        lambda x: (1,) * min(2 - x.ndim, 1) if x.ndim < 2 else (),
-        3,
-    )
-
-
-def _at_least(where: str, tensors: Any, front: Any, ndim: int | None) -> Any:
-    many = _given(where, tensors)
-    results = []
-    for x in many:
-        sizes = (*front(x), *x.shape)
-        sizes = (*sizes, *(1,) * ((ndim or 0) - len(sizes)))
-        results.append(x if sizes == x.shape else reshape_op(x, sizes))
-    single = len(tensors) == 1 and isinstance(tensors[0], Tensor)
-    return results[0] if single else tuple(results)
-
-
-def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
-    """Return the shape that tensors of these shapes have together.
+    Parameters
+    ----------
+    input
+        The tensor.
+    other
+        The tensor whose shape is taken.
 
     Examples
     --------
     >>> import autocalc as ac
-    >>> ac.broadcast_shapes((2, 1), (3,), 1)
-    (2, 3)
+    >>> ac.arange(4).reshape_as(ac.ones(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
     """
-    sizes = [integers("broadcast_shapes", "shapes", shape) for shape in shapes]
-    return rules.broadcast_shapes("broadcast_shapes", *sizes) if sizes else ()
-
-
-@view_operator("slice")
-def slice_op(a: Any, index: Any) -> Any:
-    """Return ``a[index]`` for integers, slices, None and Ellipsis."""
-    return arrays.slice(a, index)
-
-
-@slice_op.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    return Partial(n.attributes[0], g)
-
-
-_placed = Op("placed")
-
-
-def placed(x: Tensor, shape: Any, index: Any) -> Tensor:
-    """Return zeros of `shape` with `x` at ``[index]``: the adjoint of `slice`."""
-    a = x._array
-    out = arrays.zeros(shape, a.dtype)
-    arrays.copy(a, into=arrays.slice(out, index))
-    edge = x._edge if current().grad else None
-    if edge is not None:
-        edge = Node(_placed, (edge,), (), (), (a.shape,), a.dtype, (index,))
-    return make(out, edge)
-
-
-def _placed_rule(k: Any, n: Any, g: Any) -> Any:
-    return k.slice(g, n.attributes[0])
-
-
-_placed.rule = _placed_rule
+    return reshape(
+        check_tensor("reshape_as", input), check_tensor("reshape_as", other).shape
+    )
 
 
 clone_op = nary("copy")
@@ -403,6 +465,13 @@ def clone(
     input: Tensor, *, memory_format: MemoryFormat | None = preserve_format
 ) -> Tensor:
     """Return a copy with the same history, in the same layout if none is named.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    memory_format
+        The layout in memory.
 
     Raises
     ------
@@ -432,11 +501,6 @@ def clone(
     return clone_op(input)
 
 
-def detach(input: Tensor) -> Tensor:
-    """Return a tensor on the same storage that has no history."""
-    return check_tensor("detach", input).detach()
-
-
 def channels_last(x: Tensor) -> Tensor:
     """Return a copy of `x` [N, C, H, W] that lies channels-last."""
     return detach_from_base(permute_op(clone_op(permute_op(x, PIXELS)), PLANES))
@@ -459,43 +523,6 @@ def detach_from_base(x: Tensor) -> Tensor:
     return x
 
 
-@method("to")
-def to(
-    input: Tensor,
-    *args: Any,
-    dtype: DType | None = None,
-    copy: bool = False,
-    device: str | Device | None = None,
-    non_blocking: bool = False,  # has no effect on a CPU
-    memory_format: MemoryFormat | None = None,
-) -> Tensor:
-    """Return `input` with another dtype, on another device, or in another layout."""
-    for arg in (*args, device):
-        if isinstance(arg, Tensor):
-            dtype = arg.dtype
-        elif isinstance(arg, DType):
-            dtype = arg
-        elif isinstance(arg, (str, Device)):
-            Device(arg)
-        elif not isinstance(arg, bool) and arg is not None:
-            dtype = dtypes.as_dtype(arg)
-    result = input if dtype is None else cast(input, dtype)
-    if copy and result is input:
-        return clone(result, memory_format=memory_format)
-    if memory_format is None or memory_format is preserve_format:
-        return result
-    if result.is_contiguous(memory_format):
-        return result
-    return clone(result, memory_format=memory_format)
-
-
-@method("type_as")
-def type_as(input: Tensor, other: Tensor) -> Tensor:
-    """Return `input` with the dtype of `other`."""
-    dtype = check_tensor("type_as", other).dtype
-    return to(check_tensor("type_as", input), dtype)
-
-
 @method("reshape")
 def _reshape_method(self: Tensor, *sizes: Any) -> Tensor:
     """Return x in another shape; one size may be -1."""
@@ -512,15 +539,3 @@ def _view_method(self: Tensor, *sizes: Any) -> Tensor:
 def _permute_method(self: Tensor, *sizes: Any) -> Tensor:
     """Return a view with the dimensions in another order."""
     return permute(self, sizes_given(sizes))
-
-
-@method("expand")
-def _expand_method(self: Tensor, *sizes: Any) -> Tensor:
-    """Return a view repeated to sizes; -1 keeps one."""
-    return expand(self, sizes_given(sizes))
-
-
-@method("contiguous")
-def _contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
-    """Return x itself where its memory lies so, else a copy that does."""
-    return to(self, memory_format=memory_format)

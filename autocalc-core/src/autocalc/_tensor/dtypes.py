@@ -115,10 +115,23 @@ def get_default_dtype() -> DType:
 def set_default_dtype(dtype: DType) -> None:
     """Set the dtype that Python floats become: float32 or float64.
 
+    Parameters
+    ----------
+    dtype
+        The floating-point dtype.
+
     Raises
     ------
     DTypeError
         If `dtype` is not a floating-point dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.set_default_dtype(ac.float64)
+    >>> ac.tensor(1.5).dtype
+    autocalc.float64
+    >>> ac.set_default_dtype(ac.float32)
     """
     global _default
     dtype = as_dtype(dtype)
@@ -142,6 +155,11 @@ def of_scalar(value: object) -> DType:
 
 def promote(a: DType, b: DType) -> DType:
     """Return the smallest dtype that holds both (`torch.promote_types`).
+
+    Parameters
+    ----------
+    a, b
+        Two dtypes.
 
     Examples
     --------

@@ -164,6 +164,16 @@ def drawing_from(make: Callable[[], Generator]) -> Iterator[None]:
 def manual_seed(seed: int) -> Generator:
     """Seed the default generator; return it.
 
+    Parameters
+    ----------
+    seed
+        An integer of 64 bits, signed or not.
+
+    Raises
+    ------
+    ArgumentError
+        If `seed` is no such integer.
+
     Examples
     --------
     >>> import autocalc as ac

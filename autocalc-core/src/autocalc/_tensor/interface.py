@@ -701,7 +701,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def ceil(self, *, out: TensorT | None = None) -> TensorT:
-        """Return `input` rounded (ceil), element by element."""
+        """Return x rounded (ceil), element by element."""
         ...
 
     def ceil_(self) -> TensorT:
@@ -1029,7 +1029,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def fix(self, *, out: TensorT | None = None) -> TensorT:
-        """Return `input` rounded (trunc), element by element."""
+        """Return x rounded (trunc), element by element."""
         ...
 
     def fix_(self) -> TensorT:
@@ -1069,7 +1069,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def floor(self, *, out: TensorT | None = None) -> TensorT:
-        """Return `input` rounded (floor), element by element."""
+        """Return x rounded (floor), element by element."""
         ...
 
     def floor_(self) -> TensorT:
@@ -2403,7 +2403,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def trunc(self, *, out: TensorT | None = None) -> TensorT:
-        """Return `input` rounded (trunc), element by element."""
+        """Return x rounded (trunc), element by element."""
         ...
 
     def trunc_(self) -> TensorT:

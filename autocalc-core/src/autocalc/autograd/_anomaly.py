@@ -25,12 +25,27 @@ mode = _Mode()
 
 
 def is_anomaly_enabled() -> bool:
-    """Return whether anomaly mode is on."""
+    """Return whether anomaly mode is on.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.is_anomaly_enabled()
+    False
+    """
     return mode.enabled
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Return whether anomaly mode, where it is on, looks for NaN."""
+    """Return whether anomaly mode, where it is on, looks for NaN.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.autograd.set_detect_anomaly(True, check_nan=False):
+    ...     ac.is_anomaly_check_nan_enabled()
+    False
+    """
     return mode.check_nan
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from autocalc._ops import joining, logical, matmul, reduction, view
+from autocalc._ops import broadcasting, joining, logical, matmul, reduction, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_flag, check_probability, check_sizes
 from autocalc._ops.filled import empty, zeros
@@ -290,8 +290,8 @@ class MultiheadAttention(Module):
         """Split into heads; add the keys and values that are asked for."""
         if self.bias_k is not None and self.bias_v is not None:
             shape = (k.shape[0], 1, self.embed_dim)
-            k = joining.cat([k, view.expand(self.bias_k, shape)], 1)
-            v = joining.cat([v, view.expand(self.bias_v, shape)], 1)
+            k = joining.cat([k, broadcasting.expand(self.bias_k, shape)], 1)
+            v = joining.cat([v, broadcasting.expand(self.bias_v, shape)], 1)
             mask = _multihead.with_one_more_key(mask)
         heads = [_multihead.split(x, self.num_heads) for x in (q, k, v)]
         if self.add_zero_attn:

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""Another dtype, device or layout; a tensor cut off from its history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._ops import view
+from autocalc._ops._arguments import (
+    check_tensor,
+)
+from autocalc._ops._coerce import cast
+from autocalc._ops._method import method
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc._tensor.memory_format import (
+    MemoryFormat,
+    contiguous_format,
+    preserve_format,
+)
+
+
+def detach(input: Tensor) -> Tensor:
+    """Return a tensor on the same storage that has no history.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.ones(2, requires_grad=True)
+    >>> (x * 2).detach().requires_grad
+    False
+    """
+    return check_tensor("detach", input).detach()
+
+
+@method("to")
+def to(
+    input: Tensor,
+    *args: Any,
+    dtype: DType | None = None,
+    copy: bool = False,
+    device: str | Device | None = None,
+    non_blocking: bool = False,  # has no effect on a CPU
+    memory_format: MemoryFormat | None = None,
+) -> Tensor:
+    """Return `input` with another dtype, on another device, or in another layout."""
+    for arg in (*args, device):
+        if isinstance(arg, Tensor):
+            dtype = arg.dtype
+        elif isinstance(arg, DType):
+            dtype = arg
+        elif isinstance(arg, (str, Device)):
+            Device(arg)
+        elif not isinstance(arg, bool) and arg is not None:
+            dtype = dtypes.as_dtype(arg)
+    result = input if dtype is None else cast(input, dtype)
+    if copy and result is input:
+        return view.clone(result, memory_format=memory_format)
+    if memory_format is None or memory_format is preserve_format:
+        return result
+    if result.is_contiguous(memory_format):
+        return result
+    return view.clone(result, memory_format=memory_format)
+
+
+@method("type_as")
+def type_as(input: Tensor, other: Tensor) -> Tensor:
+    """Return `input` with the dtype of `other`."""
+    dtype = check_tensor("type_as", other).dtype
+    return to(check_tensor("type_as", input), dtype)
+
+
+@method("contiguous")
+def _contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
+    """Return x itself where its memory lies so, else a copy that does."""
+    return to(self, memory_format=memory_format)

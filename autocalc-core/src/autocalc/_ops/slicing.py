@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Slices, and tensors placed into zeros: each is the gradient of the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._state import current
+from autocalc._graph._node import Node, Partial
+from autocalc._ops._op import view_operator
+from autocalc._ops._rule import Op
+from autocalc._tensor import Tensor, make
+
+
+@view_operator("slice")
+def slice_op(a: Any, index: Any) -> Any:
+    """Return ``a[index]`` for integers, slices, None and Ellipsis."""
+    return arrays.slice(a, index)
+
+
+@slice_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return Partial(n.attributes[0], g)
+
+
+_placed = Op("placed")
+
+
+def placed(x: Tensor, shape: Any, index: Any) -> Tensor:
+    """Return zeros of `shape` with `x` at ``[index]``: the adjoint of `slice`."""
+    a = x._array
+    out = arrays.zeros(shape, a.dtype)
+    arrays.copy(a, into=arrays.slice(out, index))
+    edge = x._edge if current().grad else None
+    if edge is not None:
+        edge = Node(_placed, (edge,), (), (), (a.shape,), a.dtype, (index,))
+    return make(out, edge)
+
+
+def _placed_rule(k: Any, n: Any, g: Any) -> Any:
+    return k.slice(g, n.attributes[0])
+
+
+_placed.rule = _placed_rule

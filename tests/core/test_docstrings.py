@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Every public function says its parameters, what it raises, and shows an example."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+
+import pytest
+
+import autocalc as ac
+from autocalc._ops._op import OPERATORS
+from autocalc.nn import functional
+
+pytestmark = pytest.mark.core
+
+
+def functions():
+    found = {}
+    for module in (ac, functional, ac.linalg):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isfunction(value):
+                found.setdefault(value, f"{module.__name__}.{name}")
+    return {name: function for function, name in found.items()}
+
+
+FUNCTIONS = functions()
+ELEMENTWISE = {
+    function: name
+    for name, function in FUNCTIONS.items()
+    if function in OPERATORS.values()
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_sections(name):
+    function = FUNCTIONS[name]
+    doc = inspect.getdoc(function) or ""
+    assert "\n>>> " in doc
+    if inspect.signature(function).parameters:
+        assert "\nParameters\n----------\n" in doc
+    if "raise " in inspect.getsource(function):
+        assert "\nRaises\n------\n" in doc
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_parameter_is_named(name):
+    function = FUNCTIONS[name]
+    doc = inspect.getdoc(function) or ""
+    section = doc.partition("\nParameters\n----------\n")[2].partition("\n\n")[0]
+    lines = [line for line in section.split("\n") if not line.startswith(" ")]
+    named = {
+        word.strip(" *")
+        for line in lines
+        for word in line.partition(" : ")[0].split(",")
+    }
+    assert set(inspect.signature(function).parameters) <= named
+
+
+@pytest.mark.parametrize("function", ELEMENTWISE, ids=ELEMENTWISE.values())
+def test_the_examples_of_elementwise_functions(function):
+    """Made by a factory, they are not found where other examples are."""
+    name = ELEMENTWISE[function]
+    test = doctest.DocTestParser().get_doctest(function.__doc__, {}, name, None, 0)
+    assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0
