@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from autocalc._ops import view
@@ -69,14 +69,15 @@ def layer_norm(
     tensor([[-1.,  1.],
             [-1.,  1.]])
     """
-    if eps.__class__ is float and _fit(normalized_shape, input, weight, bias):
+    sizes = _last_sizes("layer_norm", input, normalized_shape)
+    _check_parameter("layer_norm", "weight", weight, sizes)
+    _check_parameter("layer_norm", "bias", bias, sizes)
+    if eps.__class__ is not float:
+        eps = number("layer_norm", "eps", eps)
+    if len(sizes) == 1:
         return layer_norm_op(input, weight, bias, eps)
-    sizes = _last_sizes("layer_norm", input, normalized_shape, weight, bias)
-
-    def run(x: Tensor, *parameters: Tensor | None) -> Tensor:
-        return layer_norm_op(x, *parameters, float(eps))
-
-    return _over_last(run, sizes, input, weight, bias)
+    x, weight, bias = _merged(sizes, input, weight, bias)
+    return _unmerged(layer_norm_op(x, weight, bias, eps), input)
 
 
 rms_norm_op = nary("rms_norm", saves="rstd x weight:x")
@@ -124,69 +125,50 @@ def rms_norm(
     >>> ac.nn.functional.rms_norm(ac.tensor([1.0, 7.0]), (2,), eps=0.0)
     tensor([0.2, 1.4])
     """
-    sizes = _last_sizes("rms_norm", input, normalized_shape, weight)
+    sizes = _last_sizes("rms_norm", input, normalized_shape)
+    _check_parameter("rms_norm", "weight", weight, sizes)
     if eps is None:
         eps = 2.0**-23 if input._array.dtype.itemsize == 4 else 2.0**-52
-    gap = number("rms_norm", "eps", eps)
-
-    def run(x: Tensor, *parameters: Tensor | None) -> Tensor:
-        return rms_norm_op(x, *parameters, gap)
-
-    return _over_last(run, sizes, input, weight)
-
-
-def _fit(sizes: Any, input: Any, *parameters: Any) -> bool:
-    """Return whether all is as it mostly is: one last dimension, and what has it.
-
-    Of the rest, `_last_sizes` says what is wrong with it; it takes 8 us longer.
-    """
-    if not isinstance(sizes, tuple) or len(sizes) != 1:
-        return False
-    if not isinstance(input, Tensor):
-        return False
-    if input._array.shape[-1:] != sizes:
-        return False
-    for one in parameters:
-        if one is not None and (
-            not isinstance(one, Tensor) or one._array.shape != sizes
-        ):
-            return False
-    return True
+    elif eps.__class__ is not float:
+        eps = number("rms_norm", "eps", eps)
+    if len(sizes) == 1:
+        return rms_norm_op(input, weight, eps)
+    x, weight = _merged(sizes, input, weight)
+    return _unmerged(rms_norm_op(x, weight, eps), input)
 
 
-def _last_sizes(
-    where: str, input: Tensor, normalized_shape: Sizes, *parameters: Tensor | None
-) -> tuple[int, ...]:
-    """Return the sizes to normalise over; raise unless all operands have them."""
-    given = normalized_shape
-    sizes = integers(where, "normalized_shape", given)
-    shape = check_tensor(where, input).shape
+def _last_sizes(where: str, input: Tensor, normalized_shape: Sizes) -> tuple[int, ...]:
+    """Return the sizes to normalise over; raise unless `input` ends with them."""
+    sizes = integers(where, "normalized_shape", normalized_shape)
+    shape = check_tensor(where, input)._array.shape
     if not sizes or shape[-len(sizes) :] != sizes:
         message = (
             f"{where}: `input` has shape {shape}, `normalized_shape` is {sizes}; the "
             f"last dimensions of `input` must be these, at least one."
         )
         raise ShapeError(message)
-    for name, parameter in zip(("weight", "bias"), parameters, strict=False):
-        if parameter is not None and check_tensor(where, parameter).shape != sizes:
-            message = (
-                f"{where}: `{name}` has shape {parameter.shape}; it must be that of "
-                f"`normalized_shape`, {sizes}."
-            )
-            raise ShapeError(message)
     return sizes
 
 
-def _over_last(
-    run: Callable[..., Tensor],
-    sizes: tuple[int, ...],
-    input: Tensor,
-    *parameters: Tensor | None,
-) -> Tensor:
-    """Run a kernel over one last dimension, several being merged to one."""
-    if len(sizes) == 1:
-        return run(input, *parameters)
+def _check_parameter(
+    where: str, name: str, parameter: Tensor | None, sizes: tuple[int, ...]
+) -> None:
+    if parameter is None or check_tensor(where, parameter)._array.shape == sizes:
+        return
+    message = (
+        f"{where}: `{name}` has shape {parameter.shape}; it must be that of "
+        f"`normalized_shape`, {sizes}."
+    )
+    raise ShapeError(message)
+
+
+def _merged(sizes: tuple[int, ...], input: Tensor, *parameters: Tensor | None) -> Any:
+    """Return the operands with the last dimensions merged to one."""
     n = math.prod(sizes)
     rows = view.reshape_op(input, (*input.shape[: -len(sizes)], n))
-    flat = [None if p is None else view.reshape_op(p, (n,)) for p in parameters]
-    return view.detach_from_base(view.reshape_op(run(rows, *flat), input.shape))
+    return rows, *[None if p is None else view.reshape_op(p, (n,)) for p in parameters]
+
+
+def _unmerged(out: Tensor, input: Tensor) -> Tensor:
+    """Return a result in the shape of `input`."""
+    return view.detach_from_base(view.reshape_op(out, input.shape))

@@ -29,7 +29,7 @@ def gelu_tanh_formula(xp: Any, x: Array) -> Array:
 
 
 def half_of(k: Any, x: Array, erf_term: Array) -> Array:
-    """Return x / 2 * (1 + bell)."""
+    """Return x / 2 * (1 + erf_term)."""
     half, one = k.constant(0.5, x), k.constant(1, x)
     return k.mul(k.mul(x, half), k.add(erf_term, one))
 
