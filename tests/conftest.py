@@ -8,6 +8,9 @@ import re
 
 import pytest
 
+import autocalc as ac
+from autocalc._dispatch._state import PROCESS
+
 _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
 
 
@@ -22,3 +25,16 @@ def pytest_collection_modifyitems(items):
         if _ADDRESS.search(item.nodeid):
             message = f"{item.nodeid}: an address is in the name; give `ids`."
             raise pytest.UsageError(message)
+
+
+@pytest.fixture(autouse=True)
+def fresh_start():
+    """Seed the generator; afterwards put back what the process can choose."""
+    ac.manual_seed(0)
+    before = PROCESS._choices, PROCESS.only, PROCESS.deterministic
+    yield
+    after = PROCESS._choices, PROCESS.only, PROCESS.deterministic
+    if after != before:
+        PROCESS._choices, PROCESS.only, PROCESS.deterministic = before
+        PROCESS.forget()
+    assert ac.is_grad_enabled(), "the test left gradients switched off"

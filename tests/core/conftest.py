@@ -13,21 +13,7 @@ import pytest
 import autocalc as ac
 from autocalc import _config
 from autocalc._dispatch import _plugins
-from autocalc._dispatch._state import PROCESS
 from autocalc.plugin import hookimpl
-
-
-@pytest.fixture(autouse=True)
-def fresh_start():
-    """Seed the generator; afterwards put back what the process can choose."""
-    ac.manual_seed(0)
-    before = PROCESS._choices, PROCESS.only, PROCESS.deterministic
-    yield
-    after = PROCESS._choices, PROCESS.only, PROCESS.deterministic
-    if after != before:
-        PROCESS._choices, PROCESS.only, PROCESS.deterministic = before
-        PROCESS.forget()
-    assert ac.is_grad_enabled(), "the test left gradients switched off"
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <new>
 
-#include "region.hpp"
+#include "arena.hpp"
 
 namespace autocalc::runtime {
 namespace {
@@ -18,9 +18,9 @@ namespace {
 constexpr std::size_t alignment = 64;
 // Up to here freed blocks lie in lists, and what was freed last, which caches may still
 // hold, is used first: a step of a transformer took 1.2 times as long when its arrays
-// of 2 MiB were cut from the region each time.
+// of 2 MiB were cut from the arena each time.
 constexpr std::size_t largest_listed = std::size_t{2} << 20;
-// From here on their memory comes from the region, for its huge pages.
+// From here on their memory comes from the arena, for its huge pages.
 constexpr std::size_t least_cut = std::size_t{256} << 10;
 constexpr std::size_t smallest = 1024;
 // Four sizes between two powers of two: at most a quarter of a block is unused.
@@ -30,8 +30,8 @@ constexpr int bucket_count = octaves * steps_per_octave;
 
 // Stands in the 64 bytes before the memory that a caller sees.
 struct alignas(alignment) Header {
-    int bucket;  // or of_region
-    bool cut;    // its memory is a block of the region
+    int bucket;  // or of_arena
+    bool cut;    // its memory is a block of the arena
     Header* next;
 };
 static_assert(sizeof(Header) == alignment, "the header keeps the alignment");
@@ -92,7 +92,7 @@ class Cache {
         --stats_.blocks;
         stats_.in_use -= capacity(block);
         Header* header = header_of(block);
-        if (header->bucket == of_region) {
+        if (header->bucket == of_arena) {
             region_.give(block);
         } else {
             Header*& head = free_[static_cast<std::size_t>(header->bucket)];
@@ -175,10 +175,10 @@ class Cache {
     std::uint64_t limit_ = default_limit();
     std::uint64_t listed_ = 0;  // bytes of free blocks in lists
     std::array<Header*, bucket_count> free_{};
-    Region region_;
+    Arena region_;
     // Of listed blocks, apart: one that stays, as a gradient, would part its
     // neighbours.
-    Region under_;
+    Arena under_;
 };
 
 // Never destroyed: arrays may outlive every static object.
@@ -219,7 +219,7 @@ class ThreadScratch {
 
 std::size_t capacity(const void* block) {
     const int bucket = header_of(block)->bucket;
-    return bucket == of_region ? Region::capacity(block) : bucket_size(bucket);
+    return bucket == of_arena ? Arena::capacity(block) : bucket_size(bucket);
 }
 
 void* allocate(std::size_t bytes) {

@@ -18,7 +18,11 @@ constexpr int dot_rows = 3;
 constexpr int dot_columns = 4;
 
 // Elements, then pairs interleave, which transposes the 4 x 4 squares; then halves
-// move.
+// move. Shuffles within 128-bit halves, marked |, take one cycle, the one across them
+// three, so that it comes once. With a b c d for rows 0 to 3, and for rows 4 to 7:
+//     t    a0 b0 a1 b1 | a4 b4 a5 b5    and    a2 b2 a3 b3 | a6 b6 a7 b7
+//     u    a0 b0 c0 d0 | a4 b4 c4 d4    to     a3 b3 c3 d3 | a7 b7 c7 d7
+//     r    the same half of both fours of rows: column j, and column 4 + j
 AC_INLINE void transpose(f32 (&r)[8]) {
     __m256 t[8];
     __m256 u[8];
@@ -41,6 +45,7 @@ AC_INLINE void transpose(f32 (&r)[8]) {
     }
 }
 
+// Of rows p q r s:    a    p0 q0 | p2 q2    b    p1 q1 | p3 q3    c, d the same of r s
 AC_INLINE void transpose(f64 (&r)[4]) {
     const __m256d a = _mm256_unpacklo_pd(r[0].v, r[1].v);
     const __m256d b = _mm256_unpackhi_pd(r[0].v, r[1].v);

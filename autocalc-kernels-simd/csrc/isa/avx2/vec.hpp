@@ -168,10 +168,11 @@ AC_INLINE void store_first(int64_t* p, i64 a, int64_t n) {
 // Elements 0, 2, 4 ... of a and of b behind it.
 AC_INLINE f64 even(f64 a, f64 b) {
     const __m256d pairs = _mm256_unpacklo_pd(a.v, b.v);  // a0 b0 a2 b2
-    return {_mm256_permute4x64_pd(pairs, 0xd8)};
+    return {_mm256_permute4x64_pd(pairs, 0xd8)};         // a0 a2 b0 b2
 }
 AC_INLINE f32 even(f32 a, f32 b) {
     const __m256 pairs = _mm256_shuffle_ps(a.v, b.v, 0x88);  // a0 a2 b0 b2 a4 a6 b4 b6
+    // a0 a2 a4 a6 b0 b2 b4 b6: the pairs 0 2 1 3
     return {_mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(pairs), 0xd8))};
 }
 
@@ -179,6 +180,7 @@ AC_INLINE f32 even(f32 a, f32 b) {
 AC_INLINE void store_pairs(int64_t* out, i64 a, i64 b) {
     const __m256i even = _mm256_unpacklo_epi64(a.v, b.v);  // a0 b0 a2 b2
     const __m256i odd = _mm256_unpackhi_epi64(a.v, b.v);   // a1 b1 a3 b3
+    // a0 b0 a1 b1, then a2 b2 a3 b3
     _mm256_storeu_si256(as256(out), _mm256_permute2x128_si256(even, odd, 0x20));
     _mm256_storeu_si256(as256(out + 4), _mm256_permute2x128_si256(even, odd, 0x31));
 }
@@ -390,6 +392,7 @@ constexpr bool has_scale = false;
 constexpr bool has_exponent = false;
 
 // ---- reductions: halves, quarters, neighbours
+//     0 1 2 3 | 4 5 6 7  ->  04 15 26 37  ->  0426 1537  ->  the sum, in lane 0
 AC_INLINE float reduce_add(f32 a) {
     __m128 x = _mm_add_ps(_mm256_castps256_ps128(a.v), _mm256_extractf128_ps(a.v, 1));
     x = _mm_add_ps(x, _mm_movehl_ps(x, x));

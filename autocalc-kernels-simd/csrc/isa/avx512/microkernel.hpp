@@ -70,6 +70,9 @@ constexpr int dot_columns = 5;
 
 // The sums of one register and of four, by the same tree: equal columns of b give equal
 // results. Four become one step by step, in 8 shuffles instead of 16, or of 12.
+//
+// Of one, in each quarter of four lanes:    0 1 2 3  ->  02 13 20 31  ->  the quarter's
+// sum in every lane; then the upper half is added to the lower, and quarter 1 to 0.
 AC_INLINE void store_sum(float* to, f32 x) {
     __m512 a = _mm512_add_ps(x.v, _mm512_permute_ps(x.v, 0x4e));
     a = _mm512_add_ps(a, _mm512_permute_ps(a, 0xb1));
@@ -84,6 +87,10 @@ AC_INLINE void store_sum(double* to, f64 x) {
     *to = _mm256_cvtsd_f64(
         _mm256_add_pd(_mm512_castpd512_pd256(b), _mm512_extractf64x4_pd(b, 1)));
 }
+// Of four registers p q r s, in each quarter:
+//     a           p02 q02 p13 q13      b    r02 s02 r13 s13
+//     quarters    p q r s, the sums of the quarter
+// and the quarters are added as above.
 AC_INLINE void store_sums(float* to, const f32* x) {
     const __m512 a = _mm512_add_ps(_mm512_unpacklo_ps(x[0].v, x[1].v),
                                    _mm512_unpackhi_ps(x[0].v, x[1].v));
@@ -99,6 +106,10 @@ AC_INLINE void store_sums(float* to, const f32* x) {
         to, _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1)));
 }
 
+// The same with two lanes to a quarter:
+//     a    p q of quarters 0 | 1 | 2 | 3      b    r s
+//     c    p q of 0 + 1 | p q of 2 + 3 | r s of 0 + 1 | r s of 2 + 3
+//     d    p q r s, the sums
 AC_INLINE void store_sums(double* to, const f64* x) {
     const __m512d a = _mm512_add_pd(_mm512_unpacklo_pd(x[0].v, x[1].v),
                                     _mm512_unpackhi_pd(x[0].v, x[1].v));
@@ -114,7 +125,9 @@ AC_INLINE void store_sums(double* to, const f64* x) {
 
 // In four steps: pairs of rows are interleaved by elements, then by pairs of elements,
 // which transposes the 4 x 4 squares; then 128-bit quarters move to their places in two
-// steps.
+// steps. In quarter q, of four rows a b c d:
+//     t    a b of columns 4q, 4q + 1    and    of columns 4q + 2, 4q + 3
+//     u    a b c d of column 4q + j, for j = 0 .. 3
 AC_INLINE void transpose(f32 (&r)[16]) {
     __m512 t[16];
     __m512 u[16];

@@ -21,6 +21,7 @@ AC_INLINE void transpose(f32 (&r)[4]) {
     _MM_TRANSPOSE4_PS(r[0].v, r[1].v, r[2].v, r[3].v);
 }
 
+// Of rows a b:    a0 b0    and    a1 b1
 AC_INLINE void transpose(f64 (&r)[2]) {
     const __m128d low = _mm_unpacklo_pd(r[0].v, r[1].v);
     r[1].v = _mm_unpackhi_pd(r[0].v, r[1].v);

@@ -202,7 +202,9 @@ AC_INLINE void store_first(int64_t* p, i64 a, int64_t n) {
 }
 
 // Elements 0, 2, 4 ... of a and of b behind it.
-AC_INLINE f32 even(f32 a, f32 b) { return {_mm_shuffle_ps(a.v, b.v, 0x88)}; }
+AC_INLINE f32 even(f32 a, f32 b) {
+    return {_mm_shuffle_ps(a.v, b.v, 0x88)};  // a0 a2 b0 b2
+}
 AC_INLINE f64 even(f64 a, f64 b) { return {_mm_unpacklo_pd(a.v, b.v)}; }
 
 // out[2i] = a[i], out[2i + 1] = b[i]
@@ -223,7 +225,9 @@ AC_INLINE i64 operator-(i64 a, i64 b) { return {_mm_sub_epi64(a.v, b.v)}; }
 AC_INLINE f32 operator*(f32 a, f32 b) { return {_mm_mul_ps(a.v, b.v)}; }
 AC_INLINE f64 operator*(f64 a, f64 b) { return {_mm_mul_pd(a.v, b.v)}; }
 // Even and odd lanes as 64-bit products, of which the low halves are put together
-// again.
+// again; SSE2 has no product of 32-bit lanes.
+//     even    lo0 hi0 lo2 hi2  ->  lo0 lo2      odd    lo1 hi1 lo3 hi3  ->  lo1 lo3
+//     interleaved    lo0 lo1 lo2 lo3
 AC_INLINE i32 operator*(i32 a, i32 b) {
     const __m128i even = _mm_mul_epu32(a.v, b.v);
     const __m128i odd = _mm_mul_epu32(_mm_srli_epi64(a.v, 32), _mm_srli_epi64(b.v, 32));
@@ -262,12 +266,14 @@ AC_COMPARE(ge, cmpge)
 AC_COMPARE(unordered, cmpunord)
 #undef AC_COMPARE
 AC_INLINE m32 eq(i32 a, i32 b) { return {_mm_cmpeq_epi32(a.v, b.v)}; }
+// Equal where both halves are: each half meets the other one of its lane.
 AC_INLINE m64 eq(i64 a, i64 b) {
     const __m128i halves = _mm_cmpeq_epi32(a.v, b.v);
     return {_mm_and_si128(halves, _mm_shuffle_epi32(halves, _MM_SHUFFLE(2, 3, 0, 1)))};
 }
 AC_INLINE m32 gt(i32 a, i32 b) { return {_mm_cmpgt_epi32(a.v, b.v)}; }
-// The high halves decide; if they are equal, the borrow of b - a does.
+// The high halves decide; if they are equal, the borrow of b - a does. The sign of the
+// high half is then spread over its lane: 1 1 3 3.
 AC_INLINE m64 gt(i64 a, i64 b) {
     const __m128i equal =
         _mm_and_si128(_mm_cmpeq_epi32(a.v, b.v), _mm_sub_epi64(b.v, a.v));
@@ -431,6 +437,7 @@ constexpr bool has_scale = false;
 constexpr bool has_exponent = false;
 
 // ---- reductions: halves, then neighbours
+//     0 1 2 3  ->  02 13 . .  ->  the sum, in lane 0
 AC_INLINE float reduce_add(f32 a) {
     const __m128 x = _mm_add_ps(a.v, _mm_movehl_ps(a.v, a.v));
     return _mm_cvtss_f32(_mm_add_ss(x, _mm_shuffle_ps(x, x, 1)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "region.hpp"
+#include "arena.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -54,27 +54,27 @@ void give_back(char* begin, const char* end) {
 
 }  // namespace
 
-Region::Block* Region::block_of(const void* memory) {
+Arena::Block* Arena::block_of(const void* memory) {
     return static_cast<Block*>(const_cast<void*>(memory)) - 1;
 }
 
-Region::Block* Region::after(Block* block) {
+Arena::Block* Arena::after(Block* block) {
     if (block->last) return nullptr;
     return reinterpret_cast<Block*>(reinterpret_cast<char*>(block) + block->size);
 }
 
 // The block before, null for the first.
-Region::Block* Region::ahead(Block* block) {
+Arena::Block* Arena::ahead(Block* block) {
     if (block->before == 0) return nullptr;
     return reinterpret_cast<Block*>(reinterpret_cast<char*>(block) - block->before);
 }
 
-std::size_t Region::capacity(const void* block) {
+std::size_t Arena::capacity(const void* block) {
     return block_of(block)->size - sizeof(Block);
 }
 
 // Begins a new range, of `bytes` at least.
-bool Region::reserve(std::size_t bytes) {
+bool Arena::reserve(std::size_t bytes) {
     const std::size_t most = most_bytes();
     if (bytes > most) return false;
     bytes = std::max(round_up(bytes, huge_page), first_range);
@@ -88,7 +88,7 @@ bool Region::reserve(std::size_t bytes) {
     return true;
 }
 
-void Region::link(Block* block) {
+void Arena::link(Block* block) {
     block->free = true;
     block->previous = nullptr;
     block->next = free_;
@@ -97,7 +97,7 @@ void Region::link(Block* block) {
     kept_ += block->kept;
 }
 
-void Region::unlink(Block* block) {
+void Arena::unlink(Block* block) {
     if (block->previous != nullptr) block->previous->next = block->next;
     if (block->next != nullptr) block->next->previous = block->previous;
     if (free_ == block) free_ = block->next;
@@ -106,13 +106,13 @@ void Region::unlink(Block* block) {
 }
 
 // Tells the block behind, too.
-void Region::resize(Block* block, std::size_t size) {
+void Arena::resize(Block* block, std::size_t size) {
     block->size = size;
     if (Block* behind = after(block)) behind->before = size;
 }
 
 // Joins the block behind, which is in no list, to `block`.
-void Region::absorb_next(Block* block) {
+void Arena::absorb_next(Block* block) {
     const Block* behind = after(block);
     block->kept += behind->kept;
     block->last = behind->last;
@@ -121,12 +121,12 @@ void Region::absorb_next(Block* block) {
 }
 
 // Leaves `size` bytes to a block that is in no list, and frees the others.
-void Region::cut(Block* block, std::size_t size) {
+void Arena::cut(Block* block, std::size_t size) {
     const std::size_t rest = block->size - size;
     if (rest < page) return;
     const std::size_t kept = std::min(block->kept, rest);
     auto* behind = new (reinterpret_cast<char*>(block) + size)
-        Block{of_region, true, block->last, rest, size, kept, nullptr, nullptr};
+        Block{of_arena, true, block->last, rest, size, kept, nullptr, nullptr};
     if (block == last_) last_ = behind;
     resize(behind, rest);
     block->last = false;
@@ -137,7 +137,7 @@ void Region::cut(Block* block, std::size_t size) {
 
 // A block of `size` bytes at the top, in no list; a free one that lies there becomes
 // part of it.
-Region::Block* Region::grow(std::size_t size) {
+Arena::Block* Arena::grow(std::size_t size) {
     Block* block = last_ != nullptr && last_->free ? last_ : nullptr;
     std::size_t more = round_up(size - (block == nullptr ? 0 : block->size), huge_page);
     if (more > static_cast<std::size_t>(end_ - top_)) {
@@ -150,7 +150,7 @@ Region::Block* Region::grow(std::size_t size) {
         const std::size_t before = last_ == nullptr ? 0 : last_->size;
         if (last_ != nullptr) last_->last = false;
         last_ = block =
-            new (top_) Block{of_region, false, true, more, before, 0, nullptr, nullptr};
+            new (top_) Block{of_arena, false, true, more, before, 0, nullptr, nullptr};
     } else {
         unlink(block);
         block->size += more;
@@ -159,7 +159,7 @@ Region::Block* Region::grow(std::size_t size) {
     return block;
 }
 
-void* Region::take(std::size_t bytes, bool& reused) {
+void* Arena::take(std::size_t bytes, bool& reused) {
     const std::size_t size = round_up(bytes + sizeof(Block), page);
     Block* best = nullptr;
     for (Block* block = free_; block != nullptr; block = block->next) {
@@ -179,7 +179,7 @@ void* Region::take(std::size_t bytes, bool& reused) {
     return best + 1;
 }
 
-void Region::give(void* memory) {
+void Arena::give(void* memory) {
     Block* block = block_of(memory);
     block->kept = block->size;
     if (Block* behind = after(block); behind != nullptr && behind->free) {
@@ -194,7 +194,7 @@ void Region::give(void* memory) {
     link(block);
 }
 
-std::uint64_t Region::trim(std::uint64_t keep) {
+std::uint64_t Arena::trim(std::uint64_t keep) {
     std::uint64_t bytes = 0;
     for (Block* block = free_; block != nullptr && kept_ > keep; block = block->next) {
         give_back(reinterpret_cast<char*>(block + 1),

@@ -6,75 +6,75 @@
 #include <random>
 #include <vector>
 
-#include "region.hpp"
+#include "arena.hpp"
 
-using autocalc::runtime::Region;
+using autocalc::runtime::Arena;
 
 namespace {
 
 constexpr std::size_t mega = std::size_t{1} << 20;
 bool reused = false;
 
-char* take(Region& region, std::size_t bytes) {
-    return static_cast<char*>(region.take(bytes, reused));
+char* take(Arena& arena, std::size_t bytes) {
+    return static_cast<char*>(arena.take(bytes, reused));
 }
 
 }  // namespace
 
-TEST_CASE("a region's blocks are aligned and hold what was asked for") {
-    Region region;
+TEST_CASE("an arena's blocks are aligned and hold what was asked for") {
+    Arena arena;
     for (const std::size_t bytes : {mega, mega + 1, 12 * mega + 77, std::size_t{1}}) {
-        char* block = take(region, bytes);
+        char* block = take(arena, bytes);
         REQUIRE(block != nullptr);
         CHECK(reinterpret_cast<std::uintptr_t>(block) % 64 == 0);
-        CHECK(Region::capacity(block) >= bytes);
-        CHECK(Region::capacity(block) <= bytes + 2 * 4096);
+        CHECK(Arena::capacity(block) >= bytes);
+        CHECK(Arena::capacity(block) <= bytes + 2 * 4096);
         std::memset(block, 1, bytes);
     }
 }
 
 TEST_CASE("freed neighbours become one block") {
-    Region region;
-    char* first = take(region, 2 * mega);
-    char* second = take(region, 2 * mega);
-    char* third = take(region, 2 * mega);
-    char* last = take(region, 2 * mega);
-    region.give(first);
-    region.give(third);
-    region.give(second);  // joins both sides
-    char* whole = take(region, 6 * mega);
+    Arena arena;
+    char* first = take(arena, 2 * mega);
+    char* second = take(arena, 2 * mega);
+    char* third = take(arena, 2 * mega);
+    char* last = take(arena, 2 * mega);
+    arena.give(first);
+    arena.give(third);
+    arena.give(second);  // joins both sides
+    char* whole = take(arena, 6 * mega);
     CHECK(whole == first);
     CHECK(reused);
-    region.give(whole);
-    region.give(last);
+    arena.give(whole);
+    arena.give(last);
 }
 
 TEST_CASE("a block is cut from the smallest that fits") {
-    Region region;
-    char* large = take(region, 8 * mega);
-    char* wall = take(region, mega);
-    char* small = take(region, 3 * mega);
-    char* end = take(region, mega);
-    region.give(large);
-    region.give(small);
-    CHECK(take(region, 2 * mega) == small);
-    CHECK(take(region, 4 * mega) == large);
-    CHECK(take(region, 2 * mega) > large);  // what was left of the large one
-    CHECK(take(region, 2 * mega) > end);
+    Arena arena;
+    char* large = take(arena, 8 * mega);
+    char* wall = take(arena, mega);
+    char* small = take(arena, 3 * mega);
+    char* end = take(arena, mega);
+    arena.give(large);
+    arena.give(small);
+    CHECK(take(arena, 2 * mega) == small);
+    CHECK(take(arena, 4 * mega) == large);
+    CHECK(take(arena, 2 * mega) > large);  // what was left of the large one
+    CHECK(take(arena, 2 * mega) > end);
     CHECK(wall != nullptr);
 }
 
 TEST_CASE("trimmed blocks are counted as new memory, and read as zeros") {
-    Region region;
-    char* block = take(region, 4 * mega);
+    Arena arena;
+    char* block = take(arena, 4 * mega);
     CHECK(!reused);
     std::memset(block, 7, 4 * mega);
-    region.give(block);
-    CHECK(region.kept() >= 4 * mega);
-    CHECK(region.trim(0) >= 4 * mega);
-    CHECK(region.kept() == 0);
-    CHECK(region.trim(0) == 0);
-    char* again = take(region, 4 * mega);
+    arena.give(block);
+    CHECK(arena.kept() >= 4 * mega);
+    CHECK(arena.trim(0) >= 4 * mega);
+    CHECK(arena.kept() == 0);
+    CHECK(arena.trim(0) == 0);
+    char* again = take(arena, 4 * mega);
     CHECK(again == block);
     CHECK(!reused);
 #if defined(__linux__)
@@ -83,23 +83,23 @@ TEST_CASE("trimmed blocks are counted as new memory, and read as zeros") {
 }
 
 TEST_CASE("more than there are addresses is refused") {
-    Region region;
-    CHECK(take(region, std::size_t{1} << 46) == nullptr);
-    CHECK(take(region, mega) != nullptr);
+    Arena arena;
+    CHECK(take(arena, std::size_t{1} << 46) == nullptr);
+    CHECK(take(arena, mega) != nullptr);
 }
 
 TEST_CASE("where a range is full another one follows") {
-    Region region;
+    Arena arena;
     std::vector<char*> blocks;
     for (int i = 0; i < 7; ++i) {  // 400 MiB each, in ranges of 1 and 2 GiB
-        blocks.push_back(take(region, 400 * mega));
+        blocks.push_back(take(arena, 400 * mega));
         REQUIRE(blocks.back() != nullptr);
         blocks.back()[0] = blocks.back()[400 * mega - 1] = 1;
     }
-    for (char* block : blocks) region.give(block);
-    CHECK(region.kept() >= 2800 * mega);
-    CHECK(region.trim(0) >= 2800 * mega);
-    CHECK(take(region, 800 * mega) != nullptr);
+    for (char* block : blocks) arena.give(block);
+    CHECK(arena.kept() >= 2800 * mega);
+    CHECK(arena.trim(0) >= 2800 * mega);
+    CHECK(take(arena, 800 * mega) != nullptr);
 }
 
 TEST_CASE("thousands of blocks, taken and given, keep what is theirs") {
@@ -108,18 +108,18 @@ TEST_CASE("thousands of blocks, taken and given, keep what is theirs") {
         std::size_t bytes;
         unsigned char mark;
     };
-    Region region;
+    Arena arena;
     std::mt19937 random(3);
     std::vector<Held> held;
     std::uint64_t in_use = 0, most = 0;
     for (int i = 0; i < 20000; ++i) {
         if (held.size() < 5 || (held.size() < 40 && random() % 2 == 0)) {
             const std::size_t bytes = 1 + random() % (300 * 1024);
-            const Held one = {take(region, bytes), bytes,
+            const Held one = {take(arena, bytes), bytes,
                               static_cast<unsigned char>(random() % 256)};
             REQUIRE(one.block != nullptr);
             one.block[0] = one.block[bytes - 1] = static_cast<char>(one.mark);
-            in_use += Region::capacity(one.block) + 64;
+            in_use += Arena::capacity(one.block) + 64;
             held.push_back(one);
         } else {
             const std::size_t which = random() % held.size();
@@ -128,13 +128,13 @@ TEST_CASE("thousands of blocks, taken and given, keep what is theirs") {
             held.pop_back();
             REQUIRE(static_cast<unsigned char>(one.block[0]) == one.mark);
             REQUIRE(static_cast<unsigned char>(one.block[one.bytes - 1]) == one.mark);
-            in_use -= Region::capacity(one.block) + 64;
-            region.give(one.block);
-            if (i % 97 == 0) region.trim(region.kept() / 2);
+            in_use -= Arena::capacity(one.block) + 64;
+            arena.give(one.block);
+            if (i % 97 == 0) arena.trim(arena.kept() / 2);
         }
         most = most > in_use ? most : in_use;
-        CHECK(region.kept() <= 2 * most);
+        CHECK(arena.kept() <= 2 * most);
     }
-    for (const Held& one : held) region.give(one.block);
-    CHECK(take(region, most) != nullptr);  // all of it is one block again
+    for (const Held& one : held) arena.give(one.block);
+    CHECK(take(arena, most) != nullptr);  // all of it is one block again
 }

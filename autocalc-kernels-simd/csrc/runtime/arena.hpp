@@ -15,10 +15,10 @@
 namespace autocalc::runtime {
 
 // The number that begins the 64 bytes before a block's memory, whoever made it: a
-// region's blocks have this one, others the number of their list.
-constexpr int of_region = -1;
+// arena's blocks have this one, others the number of their list.
+constexpr int of_arena = -1;
 
-class Region {
+class Arena {
   public:
     // Null if no memory is left, or if no addresses can be reserved. `reused` says
     // whether the memory was used before.
@@ -36,7 +36,7 @@ class Region {
     // Stands in the 64 bytes before a block's memory; a block ends where the next
     // begins.
     struct alignas(64) Block {
-        int list;  // of_region
+        int list;  // of_arena
         bool free;
         bool last;           // of its range
         std::size_t size;    // with this header
