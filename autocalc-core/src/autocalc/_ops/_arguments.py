@@ -24,6 +24,7 @@ __all__ = [
     "min_of",
     "numbers_only",
     "sizes_given",
+    "sizes_of",
 ]
 
 Dims: TypeAlias = int | Sequence[int] | None
@@ -94,3 +95,12 @@ def sizes_given(sizes: tuple[Any, ...], named: Any = None) -> Any:
         return named
     alone = len(sizes) == 1 and isinstance(sizes[0], (tuple, list))
     return sizes[0] if alone else sizes
+
+
+def sizes_of(where: str, size: tuple[Any, ...]) -> tuple[int, ...]:
+    """Return sizes given one by one or as one sequence; none is negative."""
+    sizes = integers(where, "size", tuple(sizes_given(size)))
+    if min_of(sizes) < 0:
+        message = f"{where}: {sizes} holds a negative number."
+        raise ShapeError(message)
+    return sizes

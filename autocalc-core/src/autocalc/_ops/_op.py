@@ -47,26 +47,34 @@ class Operator(Protocol):
         """Run it on tensors and attributes, in the kernel's order."""
 
 
-class Unary(Protocol):
-    """An elementwise operator of one tensor."""
-
-    op: Op
-    vjp: Callable[[Rule], Rule]
+class OfOne(Protocol):
+    """An elementwise function of one tensor."""
 
     def __call__(self, input: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Return a new tensor, or `out` with the result in it."""
 
 
-class Binary(Protocol):
-    """An elementwise operator of two tensors, one of which may be a number."""
+class Unary(OfOne, Protocol):
+    """An elementwise operator of one tensor."""
 
     op: Op
     vjp: Callable[[Rule], Rule]
+
+
+class OfTwo(Protocol):
+    """An elementwise function of two tensors, one of which may be a number."""
 
     def __call__(
         self, input: Operand, other: Operand, *, out: Tensor | None = None
     ) -> Tensor:
         """Return a new tensor, or `out` with the result in it."""
+
+
+class Binary(OfTwo, Protocol):
+    """An elementwise operator of two tensors, one of which may be a number."""
+
+    op: Op
+    vjp: Callable[[Rule], Rule]
 
 
 class MultiOperator(Protocol):
@@ -157,7 +165,8 @@ def unary(
         return make(y, Node(op, (edge,), (), (), (shape,), dtype, ()))
 
     doc = f"Return {doc}, element by element."
-    doc = documented(name, doc, ("input",), example)
+    public = names.get("methods", name).split()[0]
+    doc = documented(public, doc, ("input",), example)
     made = operator(call, op, doc, main=main)
     return cast("Unary", method(**names)(made))
 
@@ -182,10 +191,9 @@ def documented(
     wrong = "`input` is no tensor" if len(operands) == 1 else "there is no tensor"
     lines += ["", "Raises", "------", "DTypeError", f"    If {wrong}."]
     if example:
-        public = {"div": "true_divide"}.get(name, name)
         given = ", ".join(f"ac.tensor({elements})" for elements in example[:-1])
         lines += ["", "Examples", "--------", ">>> import autocalc as ac"]
-        lines += [f">>> ac.{public}({given})", f"tensor({example[-1]})"]
+        lines += [f">>> ac.{name}({given})", f"tensor({example[-1]})"]
     return "\n".join(lines)
 
 
@@ -266,7 +274,8 @@ def binary(  # noqa: C901
         return result
 
     doc = f"Return {doc}, element by element; shapes broadcast."
-    doc = documented(name, doc, ("input", "other"), example)
+    public = names.get("methods", name).split()[0]
+    doc = documented(public, doc, ("input", "other"), example)
     return cast("Binary", method(**names)(operator(call, op, doc)))
 
 

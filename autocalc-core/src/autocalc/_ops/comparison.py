@@ -4,30 +4,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any
 
 from autocalc._ops import arithmetic, bitwise
 from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import cast, coerce, to_float
 from autocalc._ops._method import method
-from autocalc._ops._op import documented, nary
+from autocalc._ops._op import OfTwo, documented, nary
 from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._tensor import Tensor, dtypes
-
-
-class Comparison(Protocol):
-    """A comparison of two tensors, one of which may be a number."""
-
-    def __call__(
-        self, input: Operand, other: Operand, *, out: Tensor | None = None
-    ) -> Tensor:
-        """Return booleans, or `out` with the result in it."""
-
 
 compare_op = nary("compare", differentiable=False)
 
 
-def _comparison(op: str, symbol: str, example: tuple[str, ...]) -> Comparison:
+def _comparison(op: str, symbol: str, example: tuple[str, ...]) -> OfTwo:
     def call(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
         result = compare_op(*coerce(op, input, other), op)
         return result if out is None else copy_to_out(op, result, out)

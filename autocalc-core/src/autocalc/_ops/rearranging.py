@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._ops import broadcasting, joining, reduction, slicing, view
+from autocalc._ops import broadcasting, joining, slicing, view
 from autocalc._ops import indexing as indexing_ops
 from autocalc._ops._arguments import (
     Dims,
@@ -18,6 +18,7 @@ from autocalc._ops._arguments import (
     check_tensor,
     integers,
     sizes_given,
+    sizes_of,
 )
 from autocalc._ops._method import method
 from autocalc._tensor import Tensor, dtypes, make
@@ -49,7 +50,7 @@ def repeat(input: Tensor, *repeats: Any) -> Tensor:
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    x, times = check_tensor("repeat", input), reduction.sizes_of("repeat", repeats)
+    x, times = check_tensor("repeat", input), sizes_of("repeat", repeats)
     if len(times) < x.ndim:
         message = (
             f"repeat: {len(times)} repeats {times} for a tensor of shape {x.shape}; "
@@ -82,7 +83,7 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     """
     x, times = (
         check_tensor("tile", input),
-        reduction.sizes_of("tile", integers("tile", "dims", dims)),
+        sizes_of("tile", integers("tile", "dims", dims)),
     )
     return repeat(x, (*(1,) * (x.ndim - len(times)), *times))
 
@@ -143,7 +144,7 @@ def repeat_interleave(
         "repeats",
         repeats.item() if isinstance(repeats, Tensor) else repeats,
     )
-    reduction.sizes_of("repeat_interleave", (times,))
+    sizes_of("repeat_interleave", (times,))
     sizes = x.shape
     apart = view.reshape_op(x, (*sizes[: axis + 1], 1, *sizes[axis + 1 :]))
     spread = broadcasting.expand_op(

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from autocalc._ops import arithmetic, comparison, view
-from autocalc._ops._arguments import Dims, axes_of, check_tensor, integers
+from autocalc._ops._arguments import Dims, axes_of, check_tensor, sizes_of
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._op import nary, unary
@@ -111,17 +110,6 @@ def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     if not axes:
         return x
     return view.detach_from_base(view.reshape_op(sum_op(x, axes, True), sizes))
-
-
-def sizes_of(where: str, size: Sequence[Any]) -> tuple[int, ...]:
-    """Return sizes given one by one or as one sequence; none is negative."""
-    if len(size) == 1 and isinstance(size[0], (list, tuple)):
-        size = size[0]
-    sizes = integers(where, "size", tuple(size))
-    if min(sizes, default=0) < 0:
-        message = f"{where}: {sizes} holds a negative number."
-        raise ShapeError(message)
-    return sizes
 
 
 mean_op = nary("mean")

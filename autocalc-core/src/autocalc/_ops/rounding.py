@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, Protocol
+from typing import Any
 
 from autocalc._ops import view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._method import method
-from autocalc._ops._op import documented, nary
+from autocalc._ops._op import OfOne, documented, nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int
@@ -22,14 +22,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.zeros(n.shapes[0], k.dtype(g))
 
 
-class Rounding(Protocol):
-    """Floor, ceil, trunc or round."""
-
-    def __call__(self, input: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """Return a new tensor, or `out` with the result in it."""
-
-
-def _round_mode(mode: str, example: tuple[str, ...] = ()) -> Rounding:
+def _round_mode(mode: str, example: tuple[str, ...] = ()) -> OfOne:
     """Make floor, ceil, trunc or round; integers pass unchanged."""
 
     def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
