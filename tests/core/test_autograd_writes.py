@@ -63,6 +63,30 @@ def test_a_write_with_a_rule_that_saves_what_is_overwritten():
     assert x.grad.tolist() == [12.0, 0.0]
 
 
+@pytest.mark.parametrize("write", [ac.Tensor.clamp_, ac.Tensor.clip_])
+def test_limits_get_a_gradient_though_what_is_limited_has_none(write):
+    low, high = leaf(0.0, 0.0), leaf(1.0, 1.0)
+    y = write(ac.tensor([-1.0, 2.0]), min=low, max=high)
+    y.sum().backward()
+    assert low.grad.tolist() == [1.0, 0.0]
+    assert high.grad.tolist() == [0.0, 1.0]
+    y = ac.ones(2).clip_(low, high)
+    assert y.requires_grad
+
+
+def test_operands_by_name_are_seen():
+    w = leaf(2.0, 3.0)
+    y = ac.ones(2)
+    y.addcmul_(tensor1=w, tensor2=w)
+    y.sum().backward()
+    assert w.grad.tolist() == [4.0, 6.0]
+    x = leaf(2.0, 3.0)
+    y = x * 1
+    y.addcmul_(tensor1=y, tensor2=y)
+    y.sum().backward()
+    assert x.grad.tolist() == [5.0, 7.0]
+
+
 def test_copies_carry_their_history():
     w = leaf(1.0, 2.0)
     y = ac.zeros(2)

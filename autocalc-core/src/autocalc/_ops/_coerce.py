@@ -91,6 +91,12 @@ def cast(x: Tensor, dtype: DType) -> Tensor:
     return x if x._array.dtype is dtype.numpy else astype(x, dtype)
 
 
+def check_and_cast(where: str, x: Any, dtype: DType | None) -> Tensor:
+    """Return the tensor `x` in the dtype that the user asked for, or in its own."""
+    check_tensor(where, x)
+    return x if dtype is None else cast(x, dtype)
+
+
 def to_float(x: Tensor) -> Tensor:
     """Return an integer or boolean tensor in the default floating-point dtype."""
     return cast(x, dtypes.get_default_dtype())

@@ -9,7 +9,7 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._kernels.table import TABLE
-from autocalc._ops import arithmetic, broadcasting, clamping, exponential
+from autocalc._ops import arithmetic, broadcasting, exponential
 from autocalc._ops._arguments import as_int
 from autocalc._ops._coerce import as_operand, check_tensor
 from autocalc._ops._method import method
@@ -110,10 +110,12 @@ def apply_(
     function: Callable[..., Tensor], where: str, x: Tensor, *args: Any, **words: Any
 ) -> Tensor:
     """Let `x` take over the values of ``function(x, ...)``."""
-    history = (a for a in args if isinstance(a, Tensor) and a._edge is not None)
+    given = (*args, *words.values())
+    history = (a for a in given if isinstance(a, Tensor) and a._edge is not None)
     recorded = check_writable(where, x, next(history, None))
     before = _snapshot(x) if recorded else x
     args = tuple([before if a is x else a for a in args])
+    words = {name: before if a is x else a for name, a in words.items()}
     return write(where, x, function(before, *args, **words), recorded)
 
 
@@ -161,14 +163,6 @@ def _without_out(function: Callable[..., Any]) -> Signature:
     given = signature(function)
     parameters = [p for name, p in given.parameters.items() if name != "out"]
     return given.replace(parameters=parameters)
-
-
-@method("clamp_ clip_")
-def clamp_(x: Tensor, min: Any = None, max: Any = None) -> Tensor:
-    """Limit to min and max."""
-    recorded = check_writable("clamp_", x)
-    before = _snapshot(x) if recorded else x
-    return write("clamp_", x, clamping.clamp(before, min, max), recorded)
 
 
 @method("zero_")

@@ -132,7 +132,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.sum_to(da, n.shapes[0]) if n.needs(0) else None, dlow, dhigh
 
 
-@method("clamp clip")
+@method("clamp clip", inplace="clamp_ clip_")
 def clamp(
     input: Tensor,
     min: Operand | None = None,

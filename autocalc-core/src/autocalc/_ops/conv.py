@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from autocalc._kernels.conv._checks import check_conv, check_conv_transpose
 from autocalc._ops import _spatial, slicing
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
@@ -36,10 +37,10 @@ conv_dx = nary("conv_dx", saves="g:weight weight:g")
 @conv_dx.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     given, weight = n.saved
-    lie, kernel = n.attributes[1:], n.shapes[1][2:]
+    geometry, kernel = n.attributes[1:], n.shapes[1][2:]
     return (
-        k.conv(g, weight, None, *lie) if n.needs(0) else None,
-        k.conv_dweight(given, g, kernel, *lie)[0] if n.needs(1) else None,
+        k.conv(g, weight, None, *geometry) if n.needs(0) else None,
+        k.conv_dweight(given, g, kernel, *geometry)[0] if n.needs(1) else None,
         over_channels(k, g) if n.needs(2) else None,
     )
 
@@ -51,10 +52,10 @@ conv_dweight = nary("conv_dweight", saves="g:x x:g")
 @conv_dweight.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     given, x = n.saved
-    lie, sizes = n.attributes[1:], n.shapes[1][2:]
+    geometry, sizes = n.attributes[1:], n.shapes[1][2:]
     return (
-        k.conv(x, g, None, *lie) if n.needs(0) else None,
-        k.conv_dx(given, g, None, sizes, *lie) if n.needs(1) else None,
+        k.conv(x, g, None, *geometry) if n.needs(0) else None,
+        k.conv_dx(given, g, None, sizes, *geometry) if n.needs(1) else None,
     )
 
 
@@ -279,11 +280,11 @@ def _conv(
     groups: int,
 ) -> Tensor:
     x, had_batch = _spatial.batched(where, input, dims)
-    _check_weight(where, x, weight, bias, dims)
+    _check_weight(where, x, weight, bias)
+    check_conv(where, x.shape, weight.shape, _shape(bias), groups, "input")
     steps = _spatial.sizes_of(where, "stride", stride, dims)
     gaps = _spatial.sizes_of(where, "dilation", dilation, dims)
     ends = _paddings(where, padding, weight.shape[2:], steps, gaps)
-    _check_channels(where, x, weight, bias, groups)
     if ends.more:
         x = _longer(x, ends.more)
     out = conv_op(x, weight, bias, steps, ends.both, gaps, groups)
@@ -341,7 +342,8 @@ def _conv_transpose(
     groups: int,
 ) -> Tensor:
     x, had_batch = _spatial.batched(where, input, dims)
-    _check_weight(where, x, weight, bias, dims)
+    _check_weight(where, x, weight, bias)
+    check_conv_transpose(where, x.shape, weight.shape, _shape(bias), groups, "input")
     stride, padding, output_padding, dilation = geometry
     steps = _spatial.sizes_of(where, "stride", stride, dims)
     ends = _spatial.sizes_of(where, "padding", padding, dims, 0)
@@ -353,7 +355,6 @@ def _conv_transpose(
             f"or `dilation` {gaps}."
         )
         raise ArgumentError(message)
-    _check_transposed_channels(where, x, weight, bias, groups)
     each = zip(x.shape[2:], weight.shape[2:], steps, ends, extra, gaps, strict=True)
     sizes = tuple(
         (n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, e, d in each
@@ -371,60 +372,12 @@ def _conv_transpose(
     return _spatial.unbatched(out, had_batch)
 
 
-def _check_weight(
-    where: str, x: Tensor, weight: Tensor, bias: Tensor | None, dims: int
-) -> None:
+def _shape(bias: Tensor | None) -> tuple[int, ...] | None:
+    return None if bias is None else bias.shape
+
+
+def _check_weight(where: str, x: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     check_float(where, x, weight, *(() if bias is None else (bias,)))
-    if weight.ndim != dims + 2 or 0 in weight.shape:
-        message = (
-            f"{where}: `weight` has shape {weight.shape}; it must have {dims + 2} "
-            f"dimensions, none of them empty."
-        )
-        raise ShapeError(message)
-
-
-def _check_channels(
-    where: str, x: Tensor, weight: Tensor, bias: Tensor | None, groups: int
-) -> None:
-    _check_groups(where, groups, weight.shape[0])
-    if x.shape[1] != weight.shape[1] * groups:
-        message = (
-            f"{where}: `input` has {x.shape[1]} channels, `weight` {weight.shape} with "
-            f"groups={groups} takes {weight.shape[1] * groups}."
-        )
-        raise ShapeError(message)
-    _check_bias(where, bias, weight.shape[0])
-
-
-def _check_transposed_channels(
-    where: str, x: Tensor, weight: Tensor, bias: Tensor | None, groups: int
-) -> None:
-    _check_groups(where, groups, weight.shape[0])
-    if x.shape[1] != weight.shape[0]:
-        message = (
-            f"{where}: `input` has {x.shape[1]} channels, `weight` {weight.shape} "
-            f"takes {weight.shape[0]}."
-        )
-        raise ShapeError(message)
-    _check_bias(where, bias, weight.shape[1] * groups)
-
-
-def _check_groups(where: str, groups: Any, channels: int) -> None:
-    if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
-        message = f"{where}: `groups` is {groups!r}; it must be an integer, 1 or more."
-        raise ArgumentError(message)
-    if channels % groups:
-        message = (
-            f"{where}: {channels} channels of `weight` do not fall into groups="
-            f"{groups}; it must divide them."
-        )
-        raise ShapeError(message)
-
-
-def _check_bias(where: str, bias: Tensor | None, channels: int) -> None:
-    if bias is not None and bias.shape != (channels,):
-        message = (
-            f"{where}: `bias` has shape {bias.shape}; it must be ({channels},), a "
-            f"number for each channel of the output."
-        )
+    if 0 in weight.shape:
+        message = f"{where}: `weight` has shape {weight.shape}; it must not be empty."
         raise ShapeError(message)

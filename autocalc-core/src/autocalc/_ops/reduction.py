@@ -9,7 +9,7 @@ from typing import Any
 
 from autocalc._ops import arithmetic, comparison, view
 from autocalc._ops._arguments import Dims, axes_of, check_tensor, sizes_of
-from autocalc._ops._coerce import cast
+from autocalc._ops._coerce import cast, check_and_cast
 from autocalc._ops._method import method
 from autocalc._ops._op import nary, unary
 from autocalc._ops._out import apply_out
@@ -66,8 +66,7 @@ def sum(
     >>> ac.sum(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=1)
     tensor([3., 7.])
     """
-    x = check_tensor("sum", input)
-    x = x if dtype is None else cast(x, dtype)
+    x = check_and_cast("sum", input, dtype)
     result = sum_op(x, axes_of("sum", x, dim), bool(keepdim))
     return result if out is None else apply_out("sum", result, out)
 
@@ -158,8 +157,7 @@ def mean(
     >>> ac.mean(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)
     tensor([2., 3.])
     """
-    x = check_tensor("mean", input)
-    x = x if dtype is None else cast(x, dtype)
+    x = check_and_cast("mean", input, dtype)
     if not x.is_floating_point():
         message = (
             f"mean: takes float32 or float64, not {x.dtype.name}; pass "
@@ -417,8 +415,7 @@ def prod(
     >>> ac.prod(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), 1)
     tensor([ 2., 12.])
     """
-    x = check_tensor("prod", input)
-    x = x if dtype is None else cast(x, dtype)
+    x = check_and_cast("prod", input, dtype)
     return apply_out("prod", prod_op(x, axes_of("prod", x, dim), bool(keepdim)), out)
 
 
@@ -526,8 +523,7 @@ def nansum(
     >>> ac.nansum(ac.tensor([1.0, ac.nan, 2.0]))
     tensor(3.)
     """
-    x = check_tensor("nansum", input)
-    x = x if dtype is None else cast(x, dtype)
+    x = check_and_cast("nansum", input, dtype)
     if not x.is_floating_point():
         return apply_out("nansum", sum(x, dim, keepdim), out)
     zero = arithmetic.mul(cast(comparison.isnan(x.detach()), x.dtype), 0)
@@ -568,8 +564,7 @@ def nanmean(
     >>> ac.nanmean(ac.tensor([1.0, ac.nan, 2.0]))
     tensor(1.5)
     """
-    x = check_tensor("nanmean", input)
-    x = x if dtype is None else cast(x, dtype)
+    x = check_and_cast("nanmean", input, dtype)
     kept = comparison.eq(x.detach(), x.detach())
     total = nansum(x, dim, keepdim)
     return apply_out(

@@ -18,7 +18,7 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
-from autocalc._ops._coerce import cast, to_float
+from autocalc._ops._coerce import cast, check_and_cast, to_float
 from autocalc._ops._method import method
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
@@ -152,8 +152,7 @@ def _scan(
     dtype: DType | None,
     attributes: tuple[bool, ...],
 ) -> Tensor:
-    x = check_tensor(name, input)
-    x = x if dtype is None else cast(x, dtype)
+    x = check_and_cast(name, input, dtype)
     axis = axis_of(name, dim, x.ndim)
     if x.ndim == 0:
         return view.clone(x) if x.is_floating_point() else cast(x, dtypes.int64)

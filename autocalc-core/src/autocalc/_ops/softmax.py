@@ -7,7 +7,7 @@ from typing import Any
 
 from autocalc._ops import arithmetic, reduction, view
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
-from autocalc._ops._coerce import cast, to_float
+from autocalc._ops._coerce import check_and_cast, to_float
 from autocalc._ops._method import method
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
@@ -50,8 +50,7 @@ def softmax(
     >>> ac.softmax(ac.tensor([0.0, 0.0]), dim=0)
     tensor([0.5, 0.5])
     """
-    x = check_tensor("softmax", input)
-    x = x if dtype is None else cast(x, dtype)
+    x = check_and_cast("softmax", input, dtype)
     axis = axis_of("softmax", _class_dim("softmax", dim, x), x.ndim)
     return apply_out(
         "softmax", softmax_op(x, axis) if x.ndim else _of_0d(softmax_op, x), out
@@ -93,8 +92,7 @@ def log_softmax(
     >>> ac.log_softmax(ac.tensor([0.0, 0.0]), dim=0)
     tensor([-0.6931, -0.6931])
     """
-    x = check_tensor("log_softmax", input)
-    x = x if dtype is None else cast(x, dtype)
+    x = check_and_cast("log_softmax", input, dtype)
     axis = axis_of("log_softmax", _class_dim("log_softmax", dim, x), x.ndim)
     return apply_out(
         "log_softmax",
@@ -123,8 +121,7 @@ def softmin(
     >>> ac.nn.functional.softmin(ac.tensor([1.0, 1.0]), dim=0)
     tensor([0.5, 0.5])
     """
-    x = check_tensor("softmin", input)
-    x = x if dtype is None else cast(x, dtype)
+    x = check_and_cast("softmin", input, dtype)
     return softmax(arithmetic.neg(x), _class_dim("softmin", dim, x))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from autocalc._ops import arithmetic, extrema, factorizations, reduction, view
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
-from autocalc._ops._coerce import cast
+from autocalc._ops._coerce import check_and_cast
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
@@ -74,8 +74,7 @@ def vector_norm(
 
 
 def _floats(where: str, x: Tensor, dtype: DType | None) -> Tensor:
-    x = check_tensor(where, x)
-    x = x if dtype is None else cast(x, dtype)
+    x = check_and_cast(where, x, dtype)
     if not x.is_floating_point():
         message = (
             f"{where}: takes float32 or float64, not {x.dtype.name}; call .float() "

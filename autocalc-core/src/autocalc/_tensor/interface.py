@@ -726,8 +726,12 @@ class TensorInterface(Generic[TensorT]):
         """Return min(max(input, min), max), element by element; NaN stays NaN."""
         ...
 
-    def clamp_(self, min: Any = None, max: Any = None) -> TensorT:
-        """Limit to min and max."""
+    def clamp_(
+        self,
+        min: TensorT | builtins.float | None = None,
+        max: TensorT | builtins.float | None = None,
+    ) -> TensorT:
+        """Write `clamp` of x into x; return x."""
         ...
 
     def clamp_max(
@@ -760,8 +764,12 @@ class TensorInterface(Generic[TensorT]):
         """Return min(max(input, min), max), element by element; NaN stays NaN."""
         ...
 
-    def clip_(self, min: Any = None, max: Any = None) -> TensorT:
-        """Limit to min and max."""
+    def clip_(
+        self,
+        min: TensorT | builtins.float | None = None,
+        max: TensorT | builtins.float | None = None,
+    ) -> TensorT:
+        """Write `clamp` of x into x; return x."""
         ...
 
     def clone(self, *, memory_format: Any = preserve_format) -> TensorT:

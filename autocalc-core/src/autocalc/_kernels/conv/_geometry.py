@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks, columns, budgets and samples that convolutions share."""
+"""Columns, budgets and samples that convolutions share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 from autocalc._kernels.spec import Array, Meta, Shape, Work
 from autocalc._kernels.windows import Ints, Windows
 from autocalc._kernels.work import nbytes
-from autocalc.errors import ShapeError
 
 
 class Winograd(NamedTuple):
@@ -168,7 +167,7 @@ def by_channel(bias: Array, like: Array) -> Array:
 
 
 class Call(NamedTuple):
-    """A convolution: shapes of x and weight, and how windows geometry."""
+    """A convolution: shapes of x and weight, and the windows' geometry."""
 
     x: Shape
     weight: Shape
@@ -253,24 +252,6 @@ def checked_windows(
     windows = Windows(kernel, stride, padding, dilation)
     windows.check(where, dims)
     return windows
-
-
-def expect_dims(where: str, name: str, meta: Meta) -> None:
-    if len(meta.shape) < 3:
-        message = (
-            f"{where}: `{name}` has shape {meta.shape}; it must be (N, C, ...) with "
-            f"one dimension behind them or more."
-        )
-        raise ShapeError(message)
-
-
-def expect_groups(where: str, outs: int, groups: int) -> None:
-    if groups < 1 or outs % groups:
-        message = (
-            f"{where}: {outs} channels do not fall into {groups} groups; `groups` "
-            f"must divide the channels on both sides."
-        )
-        raise ShapeError(message)
 
 
 def work(rule: Callable[..., Any], pairs: Callable[..., float]) -> Callable[..., Work]:

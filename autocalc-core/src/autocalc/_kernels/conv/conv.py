@@ -21,6 +21,7 @@ from typing import Any
 from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
 from autocalc._kernels.cases import Case, absent, floats, join
+from autocalc._kernels.conv._checks import check_conv
 from autocalc._kernels.conv._geometry import (
     CALLS,
     GEOMETRY,
@@ -28,8 +29,6 @@ from autocalc._kernels.conv._geometry import (
     WINOGRAD,
     by_channel,
     checked_windows,
-    expect_dims,
-    expect_groups,
     grouped,
     grouped_in,
     one_nan,
@@ -40,7 +39,7 @@ from autocalc._kernels.conv._geometry import (
     work,
 )
 from autocalc._kernels.declare import composite
-from autocalc._kernels.rules import expect_ndim, expect_shape, float_dtype
+from autocalc._kernels.rules import float_dtype
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
 from autocalc._kernels.windows import Ints, Windows, columns, columns_in
@@ -68,12 +67,9 @@ def _conv_rule(
     groups: int,
 ) -> Meta:
     dtype = float_dtype("conv", x, weight, bias)
-    expect_dims("conv", "x", x)
-    expect_ndim("conv", "weight", weight, len(x.shape))
-    outs, ins, *kernel = weight.shape
-    expect_groups("conv", outs, groups)
-    expect_shape("conv", "x", x, (x.shape[0], ins * groups, *x.shape[2:]))
-    expect_shape("conv", "bias", bias, (outs,))
+    b = None if bias is None else bias.shape
+    check_conv("conv", x.shape, weight.shape, b, groups, "x")
+    outs, _, *kernel = weight.shape
     dims = len(kernel)
     windows = checked_windows("conv", tuple(kernel), stride, padding, dilation, dims)
     return Meta((x.shape[0], outs, *windows.counts("conv", x.shape[2:])), dtype)

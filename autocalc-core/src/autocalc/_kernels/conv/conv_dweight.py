@@ -24,6 +24,7 @@ from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.accumulate import plus, plus_in
 from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join
+from autocalc._kernels.conv._checks import check_groups, check_input
 from autocalc._kernels.conv._geometry import (
     CALLS,
     FOUR,
@@ -34,8 +35,6 @@ from autocalc._kernels.conv._geometry import (
     Winograd,
     both,
     checked_windows,
-    expect_dims,
-    expect_groups,
     grouped,
     grouped_in,
     winograd_tiles,
@@ -72,12 +71,12 @@ def _dweight_rule(
 ) -> tuple[Meta, Meta]:
     name = "conv_dweight"
     dtype = float_dtype(name, g, x)
-    expect_dims(name, "x", x)
+    check_input(name, x.shape, "x")
     expect_ndim(name, "g", g, len(x.shape))
     batch, channels, *sizes = x.shape
     outs = g.shape[1]
-    expect_groups(name, outs, groups)
-    expect_groups(name, channels, groups)
+    check_groups(name, groups, outs)
+    check_groups(name, groups, channels)
     windows = checked_windows(name, kernel, stride, padding, dilation, len(sizes))
     counts = windows.counts(name, tuple(sizes))
     expect_shape(name, "g", g, (batch, outs, *counts))

@@ -24,6 +24,7 @@ from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.accumulate import plus, plus_in
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
 from autocalc._kernels.cases import Case, absent, floats, join
+from autocalc._kernels.conv._checks import check_conv_transpose
 from autocalc._kernels.conv._geometry import (
     CALLS,
     GEOMETRY,
@@ -31,8 +32,6 @@ from autocalc._kernels.conv._geometry import (
     WINOGRAD,
     by_channel,
     checked_windows,
-    expect_dims,
-    expect_groups,
     grouped,
     grouped_in,
     one_nan,
@@ -74,16 +73,14 @@ def _dx_rule(
 ) -> Meta:
     name = "conv_dx"
     dtype = float_dtype(name, g, weight, bias)
-    expect_dims(name, "g", g)
-    expect_ndim(name, "weight", weight, len(g.shape))
+    b = None if bias is None else bias.shape
+    check_conv_transpose(name, g.shape, weight.shape, b, groups, "g")
     outs, ins, *kernel = weight.shape
-    expect_groups(name, outs, groups)
     dims = len(kernel)
     expect_ndim(name, "sizes", Meta((1,) * len(sizes), dtype), dims)
     windows = checked_windows(name, tuple(kernel), stride, padding, dilation, dims)
     counts = windows.counts(name, sizes)
     expect_shape(name, "g", g, (g.shape[0], outs, *counts))
-    expect_shape(name, "bias", bias, (ins * groups,))
     return Meta((g.shape[0], ins * groups, *sizes), dtype)
 
 

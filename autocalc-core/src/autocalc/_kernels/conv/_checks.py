@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""What shapes fit each other in a convolution: for the rules and for users' calls.
+
+The caller gives the names of the operator and of its input, as whoever reads the error
+knows them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._kernels.spec import Shape
+from autocalc.errors import ArgumentError, ShapeError
+
+
+def check_conv(
+    where: str, x: Shape, weight: Shape, bias: Shape | None, groups: Any, name: str
+) -> None:
+    """Check x [N, C, ...], weight [O, C / groups, ...] and bias [O]."""
+    _check_weight(where, x, weight, name)
+    check_groups(where, groups, weight[0])
+    _check_channels(where, x, weight, groups, weight[1] * groups, name)
+    _check_bias(where, bias, weight[0])
+
+
+def check_conv_transpose(
+    where: str, x: Shape, weight: Shape, bias: Shape | None, groups: Any, name: str
+) -> None:
+    """Check x [N, C, ...], weight [C, O / groups, ...] and bias [O]."""
+    _check_weight(where, x, weight, name)
+    check_groups(where, groups, weight[0])
+    _check_channels(where, x, weight, groups, weight[0], name)
+    _check_bias(where, bias, weight[1] * groups)
+
+
+def check_input(where: str, x: Shape, name: str) -> None:
+    """Raise unless `x` has channels and at least one dimension behind them."""
+    if len(x) < 3:
+        message = (
+            f"{where}: `{name}` has shape {x}; it must be (N, C, ...) with one "
+            f"dimension behind them or more."
+        )
+        raise ShapeError(message)
+
+
+def check_groups(where: str, groups: Any, channels: int) -> None:
+    """Raise unless `groups` is an integer that divides the channels."""
+    if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
+        message = f"{where}: `groups` is {groups!r}; it must be an integer, 1 or more."
+        raise ArgumentError(message)
+    if channels % groups:
+        message = (
+            f"{where}: {channels} channels of `weight` do not fall into groups="
+            f"{groups}; it must divide them."
+        )
+        raise ShapeError(message)
+
+
+def _check_weight(where: str, x: Shape, weight: Shape, name: str) -> None:
+    check_input(where, x, name)
+    if len(weight) != len(x):
+        message = (
+            f"{where}: `weight` has shape {weight}; it must have {len(x)} dimensions."
+        )
+        raise ShapeError(message)
+
+
+def _check_channels(
+    where: str, x: Shape, weight: Shape, groups: int, channels: int, name: str
+) -> None:
+    if x[1] != channels:
+        message = (
+            f"{where}: `{name}` has {x[1]} channels, `weight` {weight} with "
+            f"groups={groups} takes {channels}."
+        )
+        raise ShapeError(message)
+
+
+def _check_bias(where: str, bias: Shape | None, channels: int) -> None:
+    if bias is not None and bias != (channels,):
+        message = (
+            f"{where}: `bias` has shape {bias}; it must be ({channels},), a number for "
+            f"each channel of the output."
+        )
+        raise ShapeError(message)
