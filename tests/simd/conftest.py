@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 _core = pytest.importorskip("autocalc_kernels_simd._core")
+_plugin = pytest.importorskip("autocalc_kernels_simd._plugin")
 
-ISAS = [isa for isa in ("avx512", "avx2", "sse2", "neon") if _core.cpu_runs(isa)]
+#: Those with a complete table that this CPU runs, the best first.
+ISAS = [isa.name for isa in _plugin._ISAS if _core.cpu_runs(isa.name)]
 
 
 @pytest.fixture(scope="session", params=ISAS)

@@ -22,7 +22,7 @@ OBJECTS = sorted(
     [*PACKAGE.glob(f"{MADE}/generic/*/*.o"), *PACKAGE.glob(f"{MADE}/isa/*/*.o")]
 )
 #: Those with a library.
-ISAS = ("amx", "avx512", "avx2", "sse2", "neon")
+ISAS = ("amx", *(isa.name for isa in _plugin._ISAS))
 COMPILER = shutil.which("c++")
 
 needs_nm = pytest.mark.skipif(

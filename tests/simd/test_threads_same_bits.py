@@ -10,13 +10,11 @@ from autocalc._kernels.table import TABLE
 
 _core = pytest.importorskip("autocalc_kernels_simd._core")
 
+_plugin = pytest.importorskip("autocalc_kernels_simd._plugin")
+
 NAMES = sorted(
     set().union(
-        *(
-            _core.load(i)
-            for i in ("avx512", "avx2", "sse2", "neon")
-            if _core.cpu_runs(i)
-        )
+        *(_core.load(isa.name) for isa in _plugin._ISAS if _core.cpu_runs(isa.name))
     )
 )
 

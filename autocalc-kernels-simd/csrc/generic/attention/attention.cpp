@@ -278,8 +278,7 @@ template <class T>
 bool attention_typed(const ac_call* call, ac_context* context, const Dims& dims) {
     const Forward<T> job(call, dims);
     const int64_t blocks = job.blocks.count;
-    int failed = 0;
-    parallel(
+    return try_parallel(
         context, dims.batch * dims.heads * blocks, dims.work() >= serial_work,
         [&](int64_t begin, int64_t end) {
             ForwardWorkspace<T> w;
@@ -287,10 +286,7 @@ bool attention_typed(const ac_call* call, ac_context* context, const Dims& dims)
             w.lay_out(job, arena);
             arena.memory = static_cast<T*>(context->scratch(
                 context, scratch_slot, static_cast<size_t>(bytes_of<T>(arena.used))));
-            if (arena.memory == nullptr) {
-                __atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
-                return;
-            }
+            if (arena.memory == nullptr) return false;
             arena.used = 0;
             w.lay_out(job, arena);
             for (int64_t t = begin; t < end; ++t) {
@@ -300,8 +296,8 @@ bool attention_typed(const ac_call* call, ac_context* context, const Dims& dims)
                 attend(w, {head / dims.heads, h, h / dims.heads_of_group(),
                            job.blocks.begin(block), job.blocks.size(block)});
             }
+            return true;
         });
-    return failed == 0;
 }
 
 void attention_kernel(const ac_call* call, ac_context* context, ac_status* status) {

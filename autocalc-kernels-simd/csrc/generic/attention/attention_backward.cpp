@@ -335,24 +335,22 @@ bool backward_typed(const ac_call* call, ac_context* context, const Dims& d) {
             (job.ranges - 1) * d.batch * d.queries * d.heads * d.features);
         if (job.copies == nullptr) return false;
     }
-    int failed = 0;
-    parallel(context, d.batch * d.groups * job.ranges, d.work() >= serial_work,
-             [&](int64_t begin, int64_t end) {
-                 BackwardWorkspace<T> w;
-                 Arena<T> arena;
-                 w.lay_out(job, arena);
-                 arena.memory = scratch_of<T>(context, slot_workspace, arena.used);
-                 if (arena.memory == nullptr) {
-                     __atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
-                     return;
-                 }
-                 arena.used = 0;
-                 w.lay_out(job, arena);
-                 for (int64_t t = begin; t < end; ++t)
-                     run_range(w, t / job.ranges, balanced(t % job.ranges, job.ranges));
-             });
-    if (failed == 0 && copied) add_copies(job, context);
-    return failed == 0;
+    const bool finished = try_parallel(
+        context, d.batch * d.groups * job.ranges, d.work() >= serial_work,
+        [&](int64_t begin, int64_t end) {
+            BackwardWorkspace<T> w;
+            Arena<T> arena;
+            w.lay_out(job, arena);
+            arena.memory = scratch_of<T>(context, slot_workspace, arena.used);
+            if (arena.memory == nullptr) return false;
+            arena.used = 0;
+            w.lay_out(job, arena);
+            for (int64_t t = begin; t < end; ++t)
+                run_range(w, t / job.ranges, balanced(t % job.ranges, job.ranges));
+            return true;
+        });
+    if (finished && copied) add_copies(job, context);
+    return finished;
 }
 
 void attention_backward_kernel(const ac_call* call, ac_context* context,

@@ -120,16 +120,25 @@ AC_INLINE void parallel_range(ac_context* context, int64_t count, int64_t tile,
              });
 }
 
-// The tasks of a job, run(&job, begin, end), on several threads if that is
-// `worthwhile`; false if one has failed.
-template <class Job>
-AC_INLINE bool run_job(Job& job, ac_task_fn run, int64_t tasks, bool worthwhile) {
-    if (!worthwhile || tasks < 2) {
-        run(&job, 0, tasks);
-    } else {
-        job.context->parallel_for(job.context, tasks, run, &job);
-    }
-    return job.failed == 0;
+// `parallel` where f answers whether it could do its tasks; false if one could not,
+// which a thread cannot whose scratch memory is not to be had.
+template <class F>
+AC_INLINE bool try_parallel(ac_context* context, int64_t tasks, bool worthwhile,
+                            F&& f) {
+    int failed = 0;
+    parallel(context, tasks, worthwhile, [&](int64_t begin, int64_t end) {
+        if (!f(begin, end)) __atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
+    });
+    return failed == 0;
+}
+
+template <class F>
+AC_INLINE bool try_parallel_range(ac_context* context, int64_t count, int64_t tile,
+                                  bool worthwhile, F&& f) {
+    return try_parallel(context, ceil_div(count, tile), worthwhile,
+                        [&](int64_t begin, int64_t end) {
+                            return f(begin * tile, smaller(end * tile, count));
+                        });
 }
 
 }  // namespace

@@ -39,7 +39,6 @@ struct WeightJob {
     T* sums;                // [parts][groups][taps of all channels][row]
     const int64_t* distances;
     ac_context* context;
-    int failed;
 };
 
 // ---- g
@@ -136,8 +135,7 @@ void add_dots(const WeightJob<T>& job, int64_t lines, int64_t taps, const T* pla
 }
 
 template <class T>
-void run_weight_tasks(void* arg, int64_t begin, int64_t end) {
-    WeightJob<T>& job = *static_cast<WeightJob<T>*>(arg);
+bool run_weight_tasks(WeightJob<T>& job, int64_t begin, int64_t end) {
     const Windows& w = job.windows;
     const int64_t slack = vec<T>::lanes;
     const Cuts channels(w.ins, job.blocks);
@@ -145,10 +143,7 @@ void run_weight_tasks(void* arg, int64_t begin, int64_t end) {
     T* planes = scratch_of<T>(job.context, slot_planes,
                               channels.size(0) * job.planes.channel() + slack);
     T* g = scratch_of<T>(job.context, slot_g, job.band * w.x.out * job.row);
-    if (planes == nullptr || g == nullptr) {
-        __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
-        return;
-    }
+    if (planes == nullptr || g == nullptr) return false;
     for (int64_t t = begin; t < end; ++t) {
         const int64_t block = t % job.blocks;
         const int64_t group = t / job.blocks % w.groups;
@@ -181,6 +176,7 @@ void run_weight_tasks(void* arg, int64_t begin, int64_t end) {
             }
         }
     }
+    return true;
 }
 
 // ---- the result
@@ -250,7 +246,11 @@ bool sum_weights(WeightJob<T>& job, const Images<T>& to, bool accumulate) {
     job.distances = distances;
     const int64_t tasks = job.parts * w.groups * job.blocks;
     const int64_t work = w.batch * w.y.out * w.x.out * count;
-    if (!run_job(job, run_weight_tasks<T>, tasks, work >= serial_work)) return false;
+    if (!try_parallel(job.context, tasks, work >= serial_work,
+                      [&](int64_t begin, int64_t end) {
+                          return run_weight_tasks<T>(job, begin, end);
+                      }))
+        return false;
     parallel(job.context, w.groups * w.ins, job.parts * count > serial_work,
              [&](int64_t begin, int64_t end) {
                  add_parts(job, to, accumulate, begin, end);

@@ -52,7 +52,6 @@ struct NhwcJob {
     T* start;        // the bias, [group][whole registers], or null
     bool accumulate;
     ac_context* context;
-    int failed;
 
     [[nodiscard]] AC_INLINE int64_t wide() const {
         return round_up(outs, vec<T>::lanes);
@@ -201,21 +200,18 @@ void run_last_task(const NhwcJob<T>& job, int64_t image, int64_t group, int64_t 
 }
 
 template <class T>
-void run_last_tasks(void* arg, int64_t begin, int64_t end) {
-    NhwcJob<T>& job = *static_cast<NhwcJob<T>*>(arg);
+bool run_last_tasks(NhwcJob<T>& job, int64_t begin, int64_t end) {
     const int64_t groups = job.windows.groups;
     T* scratch = nullptr;
     if (!job.band.direct) {
         scratch = scratch_of<T>(job.context, last_band, job.band.size(job.lines));
-        if (scratch == nullptr) {
-            __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
-            return;
-        }
+        if (scratch == nullptr) return false;
     }
     for (int64_t t = begin; t < end; ++t) {
         run_last_task(job, t / job.bands / groups, t / job.bands % groups,
                       t % job.bands, scratch);
     }
+    return true;
 }
 
 // ---- how a job is cut
@@ -272,7 +268,9 @@ bool run_last(NhwcJob<T>& job, const ac_array* bias) {
     cut_last(job);
     const int64_t tasks = w.batch * w.groups * job.bands;
     const int64_t work = w.batch * w.y.out * w.x.out * all;
-    return run_job(job, run_last_tasks<T>, tasks, work >= serial_work);
+    return try_parallel(
+        job.context, tasks, work >= serial_work,
+        [&](int64_t begin, int64_t end) { return run_last_tasks<T>(job, begin, end); });
 }
 
 }  // namespace

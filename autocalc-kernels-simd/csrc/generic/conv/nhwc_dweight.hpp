@@ -65,7 +65,6 @@ struct NhwcWeights {
     T* sums;             // [parts][groups][tap][channel][row]
     bool accumulate;
     ac_context* context;
-    int failed;
 
     [[nodiscard]] AC_INLINE int64_t taps() const {
         return windows.taps() * windows.ins;
@@ -176,17 +175,13 @@ Ahead<T> next_unit(const NhwcWeights<T>& job, int64_t unit) {
 }
 
 template <class T>
-void run_last_weight_tasks(void* arg, int64_t begin, int64_t end) {
-    NhwcWeights<T>& job = *static_cast<NhwcWeights<T>*>(arg);
+bool run_last_weight_tasks(NhwcWeights<T>& job, int64_t begin, int64_t end) {
     const Windows& w = job.windows;
     const int64_t whole = job.band.direct ? 0 : job.band.size(job.lines);
     const int64_t g_size = job.copies_g ? job.lines * w.x.out * job.row : 0;
     T* x = scratch_of<T>(job.context, last_x, job.together * whole + 1);
     T* g = scratch_of<T>(job.context, last_g, job.together * g_size + 1);
-    if (x == nullptr || g == nullptr) {
-        __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
-        return;
-    }
+    if (x == nullptr || g == nullptr) return false;
     const Cuts units(job.units, job.parts);
     for (int64_t t = begin; t < end; ++t) {
         const int64_t block = t % job.blocks, group = t / job.blocks % w.groups;
@@ -203,6 +198,7 @@ void run_last_weight_tasks(void* arg, int64_t begin, int64_t end) {
                      u % job.bands, block, x, g, ahead, sums);
         }
     }
+    return true;
 }
 
 // ---- the result
@@ -315,7 +311,10 @@ bool sum_nhwc_dweight(NhwcWeights<T>& job) {
     }
     const int64_t tasks = job.parts * w.groups * job.blocks;
     const int64_t work = w.batch * w.y.out * w.x.out * count;
-    if (!run_job(job, run_last_weight_tasks<T>, tasks, work >= serial_work))
+    if (!try_parallel(job.context, tasks, work >= serial_work,
+                      [&](int64_t begin, int64_t end) {
+                          return run_last_weight_tasks<T>(job, begin, end);
+                      }))
         return false;
     const int64_t turn = w.taps() == 1 ? vec<T>::lanes : 1;
     parallel_range(

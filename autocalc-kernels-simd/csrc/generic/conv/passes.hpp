@@ -49,7 +49,6 @@ struct ConvJob {
     const T* start;  // of every output channel: the bias
     bool accumulate;
     ac_context* context;
-    int failed;
 };
 
 // ---- results
@@ -202,15 +201,11 @@ void run_pass(const ConvJob<T>& job, const Pass<T>& pass, const Task& task,
 }
 
 template <class T>
-void run_conv_tasks(void* arg, int64_t begin, int64_t end) {
-    ConvJob<T>& job = *static_cast<ConvJob<T>*>(arg);
+bool run_conv_tasks(ConvJob<T>& job, int64_t begin, int64_t end) {
     const int64_t slack = 2 * tile_vectors * vec<T>::lanes;
     T* planes =
         scratch_of<T>(job.context, slot_planes, job.ins * job.planes.channel() + slack);
-    if (planes == nullptr) {
-        __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
-        return;
-    }
+    if (planes == nullptr) return false;
     for (int64_t t = begin; t < end; ++t) {
         Task task;
         task.band = t % job.bands;
@@ -225,6 +220,7 @@ void run_conv_tasks(void* arg, int64_t begin, int64_t end) {
         for (int64_t p = 0; p < job.pass_count; ++p)
             run_pass(job, job.passes[p], task, planes);
     }
+    return true;
 }
 
 // Rows and columns of taps if a channel reads one, at stride 1, or 0.
@@ -286,7 +282,9 @@ bool run_conv(ConvJob<T>& job, int64_t taps) {
         job.windows.batch * job.windows.groups * job.blocks * job.bands;
     const int64_t work = job.windows.batch * job.windows.groups * job.outs * taps *
                          job.rows * job.planes.width;
-    return run_job(job, run_conv_tasks<T>, tasks, work >= serial_work);
+    return try_parallel(
+        job.context, tasks, work >= serial_work,
+        [&](int64_t begin, int64_t end) { return run_conv_tasks<T>(job, begin, end); });
 }
 
 }  // namespace

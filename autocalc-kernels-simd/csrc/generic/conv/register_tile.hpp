@@ -4,6 +4,7 @@
 // what they read lies at distances from a list, since no matrix of patches is written.
 #pragma once
 
+#include "common/by_size.hpp"
 #include "gemm/register_tile.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -149,51 +150,48 @@ AC_NOINLINE void run_dot_lines(const DotLines<T>& t) {
 
 // ---- the functions by their sizes
 
-template <class T, int vectors, int... rows>
-struct TapList {
-    static constexpr void (*taps[])(const TapTile<T>&) = {
-        nullptr, run_taps<T, rows, vectors>...};
-    static constexpr void (*weights[])(const WeightTile<T>&) = {
-        nullptr, run_weights<T, rows, vectors>...};
-};
-template <class T, int vectors, int left, int... rows>
-struct MakeTapList : MakeTapList<T, vectors, left - 1, left, rows...> {};
-template <class T, int vectors, int... rows>
-struct MakeTapList<T, vectors, 0, rows...> {
-    using type = TapList<T, vectors, rows...>;
+// By their rows.
+template <class T, int vectors>
+struct TapsOf {
+    using Function = void (*)(const TapTile<T>&);
+    template <int rows>
+    static constexpr Function at = run_taps<T, rows, vectors>;
 };
 template <class T, int vectors>
-using Taps = typename MakeTapList<T, vectors, rows_for(vectors)>::type;
-
+struct WeightsOf {
+    using Function = void (*)(const WeightTile<T>&);
+    template <int rows>
+    static constexpr Function at = run_weights<T, rows, vectors>;
+};
 template <class T>
-AC_INLINE void multiply_taps(int64_t vectors, int64_t rows, const TapTile<T>& tile) {
-    if (vectors == 1) return Taps<T, 1>::taps[rows](tile);
-    if (vectors == 2) return Taps<T, 2>::taps[rows](tile);
+struct DotLinesOf {
+    using Function = void (*)(const DotLines<T>&);
+    template <int rows>
+    static constexpr Function at = run_dot_lines<T, rows>;
+};
+
+// By their registers, too.
+template <template <class, int> class Of, class T, class Tile>
+AC_INLINE void run_tile_of(int64_t vectors, int64_t rows, const Tile& tile) {
+    if (vectors == 1) return function_of<Of<T, 1>, rows_for(1)>(rows)(tile);
+    if (vectors == 2) return function_of<Of<T, 2>, rows_for(2)>(rows)(tile);
     if constexpr (tile_vectors == 4) {
-        if (vectors == 3) return Taps<T, 3>::taps[rows](tile);
-        Taps<T, 4>::taps[rows](tile);
+        if (vectors == 3) return function_of<Of<T, 3>, rows_for(3)>(rows)(tile);
+        function_of<Of<T, 4>, rows_for(4)>(rows)(tile);
     }
 }
-
+template <class T>
+AC_INLINE void multiply_taps(int64_t vectors, int64_t rows, const TapTile<T>& tile) {
+    run_tile_of<TapsOf, T>(vectors, rows, tile);
+}
 template <class T>
 AC_INLINE void multiply_weights(int64_t vectors, int64_t rows,
                                 const WeightTile<T>& tile) {
-    if (vectors == 1) return Taps<T, 1>::weights[rows](tile);
-    if (vectors == 2) return Taps<T, 2>::weights[rows](tile);
-    if constexpr (tile_vectors == 4) {
-        if (vectors == 3) return Taps<T, 3>::weights[rows](tile);
-        Taps<T, 4>::weights[rows](tile);
-    }
+    run_tile_of<WeightsOf, T>(vectors, rows, tile);
 }
-
-template <class T, int... rows>
-struct DotLineList {
-    static constexpr void (*functions[])(const DotLines<T>&) = {
-        nullptr, run_dot_lines<T, rows>...};
-};
 template <class T>
 AC_INLINE void multiply_dot_lines(int64_t rows, const DotLines<T>& lines) {
-    DotLineList<T, 1, 2, 3, 4, 5, 6, 7, 8>::functions[rows](lines);
+    function_of<DotLinesOf<T>, static_cast<int>(conv_rows)>(rows)(lines);
 }
 
 }  // namespace

@@ -30,7 +30,6 @@ struct StridedJob {
     T* weights;           // [group][panel][tap][ins][panel's width]
     T* start;             // the bias, [group][whole registers]
     ac_context* context;
-    int failed;
 
     [[nodiscard]] AC_INLINE int64_t wide() const {
         return round_up(windows.outs, vec<T>::lanes);
@@ -191,22 +190,19 @@ void run_strided_task(const StridedJob<T>& job, int64_t image, int64_t group,
 }
 
 template <class T>
-void run_strided_tasks(void* arg, int64_t begin, int64_t end) {
-    StridedJob<T>& job = *static_cast<StridedJob<T>*>(arg);
+bool run_strided_tasks(StridedJob<T>& job, int64_t begin, int64_t end) {
     const Windows& w = job.windows;
     T* pixels =
         scratch_of<T>(job.context, strided_pixels,
                       job.reads(w.y, job.band) * job.reads(w.x, w.x.out) * job.pitch);
     T* results = scratch_of<T>(job.context, strided_results,
                                job.band * w.x.out * tile_vectors * vec<T>::lanes);
-    if (pixels == nullptr || results == nullptr) {
-        __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
-        return;
-    }
+    if (pixels == nullptr || results == nullptr) return false;
     for (int64_t t = begin; t < end; ++t) {
         const int64_t band = t % job.bands, group = t / job.bands % w.groups;
         run_strided_task(job, t / job.bands / w.groups, group, band, pixels, results);
     }
+    return true;
 }
 
 // Bands whose pixels and results take half of L2, unless one row takes more.
@@ -238,7 +234,10 @@ bool run_strided(StridedJob<T>& job, const ac_array* bias) {
              [&](int64_t begin, int64_t end) { pack_strided(job, begin, end); });
     const int64_t tasks = w.batch * w.groups * job.bands;
     const int64_t work = w.batch * w.y.out * w.x.out * all;
-    return run_job(job, run_strided_tasks<T>, tasks, work >= serial_work);
+    return try_parallel(job.context, tasks, work >= serial_work,
+                        [&](int64_t begin, int64_t end) {
+                            return run_strided_tasks<T>(job, begin, end);
+                        });
 }
 
 }  // namespace

@@ -29,7 +29,6 @@ struct StridedDxJob {
     T* start;    // the bias, [group][whole registers]
     bool accumulate;
     ac_context* context;
-    int failed;
 
     [[nodiscard]] AC_INLINE int64_t wide() const {
         return round_up(windows.ins, vec<T>::lanes);
@@ -249,23 +248,20 @@ AC_INLINE int64_t strided_dx_results(const StridedDxJob<T>& job) {
 }
 
 template <class T>
-void run_strided_dx_tasks(void* arg, int64_t begin, int64_t end) {
-    StridedDxJob<T>& job = *static_cast<StridedDxJob<T>*>(arg);
+bool run_strided_dx_tasks(StridedDxJob<T>& job, int64_t begin, int64_t end) {
     const Windows& w = job.windows;
     const int64_t wide = job.end_x - job.first_x + w.x.last_shift();
     T* pixels = scratch_of<T>(job.context, strided_pixels,
                               (job.band + w.y.last_shift()) * wide * job.pitch);
     T* results =
         scratch_of<T>(job.context, strided_results, job.band * strided_dx_results(job));
-    if (pixels == nullptr || results == nullptr) {
-        __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
-        return;
-    }
+    if (pixels == nullptr || results == nullptr) return false;
     for (int64_t t = begin; t < end; ++t) {
         const int64_t band = t % job.bands, group = t / job.bands % w.groups;
         run_strided_dx_task(job, t / job.bands / w.groups, group, band, pixels,
                             results);
     }
+    return true;
 }
 
 // Bands whose pixels and results take half of L2, unless one row takes more.
@@ -302,7 +298,10 @@ bool run_strided_dx(StridedDxJob<T>& job, const ac_array* bias) {
              [&](int64_t begin, int64_t end) { pack_strided_dx(job, begin, end); });
     const int64_t tasks = w.batch * w.groups * job.bands;
     const int64_t work = w.batch * w.y.out * w.x.out * all;
-    return run_job(job, run_strided_dx_tasks<T>, tasks, work >= serial_work);
+    return try_parallel(job.context, tasks, work >= serial_work,
+                        [&](int64_t begin, int64_t end) {
+                            return run_strided_dx_tasks<T>(job, begin, end);
+                        });
 }
 
 }  // namespace

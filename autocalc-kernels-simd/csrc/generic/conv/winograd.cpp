@@ -36,7 +36,6 @@ struct WinoJob {
     float* start;                 // the bias, [group][whole registers]
     bool accumulate;
     ac_context* context;
-    int failed;
 
     [[nodiscard]] AC_INLINE int64_t wide() const {
         return round_up(outs, vec<float>::lanes);
@@ -228,8 +227,7 @@ void write_tiles(const WinoJob& job, const WinoTask& task, const Panel& panel,
 }
 
 template <int out>
-void run_wino_tasks(void* arg, int64_t begin, int64_t end) {
-    WinoJob& job = *static_cast<WinoJob*>(arg);
+bool run_wino_tasks(WinoJob& job, int64_t begin, int64_t end) {
     const Segments& segments = job.segments;
     const Panels<float> panels(job.outs, job.vectors);
     const int64_t width = panels.at(0).width;
@@ -241,10 +239,8 @@ void run_wino_tasks(void* arg, int64_t begin, int64_t end) {
     task.products = scratch_of<float>(job.context, slot_products,
                                       job.places * wino_step(most, width));
     task.pixels = scratch_of<float>(job.context, slot_pixels, pixels);
-    if (task.data == nullptr || task.products == nullptr || task.pixels == nullptr) {
-        __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
-        return;
-    }
+    if (task.data == nullptr || task.products == nullptr || task.pixels == nullptr)
+        return false;
     const Cuts cuts = segments.of_task();
     for (int64_t t = begin; t < end; ++t) {
         task.group = t % job.groups;
@@ -263,6 +259,7 @@ void run_wino_tasks(void* arg, int64_t begin, int64_t end) {
             write_tiles<out>(job, task, panel, step);
         }
     }
+    return true;
 }
 
 // ---- a call
@@ -296,7 +293,10 @@ bool run_winograd(WinoJob& job, const ac_array* bias) {
     parallel(
         job.context, job.groups * job.ins, all > serial_work,
         [&](int64_t begin, int64_t end) { transform_weights<out>(job, begin, end); });
-    return run_job(job, run_wino_tasks<out>, tasks, work >= serial_work / 8);
+    return try_parallel(job.context, tasks, work >= serial_work / 8,
+                        [&](int64_t begin, int64_t end) {
+                            return run_wino_tasks<out>(job, begin, end);
+                        });
 }
 
 WinoJob wino_job(const ac_array* from, const ac_array* to, ac_context* context) {

@@ -40,7 +40,6 @@ struct GradientJob {
     int64_t sum_step;                     // of M, [place][ins][whole registers]
     float* sums;                          // [part][group]
     ac_context* context;
-    int failed;
 
     [[nodiscard]] AC_INLINE int64_t wide() const {
         return round_up(windows.outs, vec<float>::lanes);
@@ -118,8 +117,7 @@ void multiply_batch(const GradientJob& job, const GradientTask& task, int64_t ti
 }
 
 template <int out>
-void run_gradient_tasks(void* arg, int64_t begin, int64_t end) {
-    GradientJob& job = *static_cast<GradientJob*>(arg);
+bool run_gradient_tasks(GradientJob& job, int64_t begin, int64_t end) {
     const Windows& w = job.windows;
     const Segments& segments = job.segments;
     const int64_t pixels =
@@ -129,10 +127,8 @@ void run_gradient_tasks(void* arg, int64_t begin, int64_t end) {
     task.gradients =
         scratch_of<float>(job.context, slot_gradients, job.places * job.gradient_step);
     task.pixels = scratch_of<float>(job.context, slot_pixels, pixels);
-    if (task.data == nullptr || task.gradients == nullptr || task.pixels == nullptr) {
-        __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
-        return;
-    }
+    if (task.data == nullptr || task.gradients == nullptr || task.pixels == nullptr)
+        return false;
     const Cuts channels(w.ins, job.blocks), batches(segments.tasks, job.parts);
     for (int64_t t = begin; t < end; ++t) {
         const int64_t block = t % job.blocks, part = t / job.blocks / w.groups;
@@ -148,6 +144,7 @@ void run_gradient_tasks(void* arg, int64_t begin, int64_t end) {
             multiply_batch(job, task, tiles, batch > first);
         }
     }
+    return true;
 }
 
 // ---- the result
@@ -215,7 +212,10 @@ bool sum_tiles(GradientJob& job, const Images<float>& to, bool accumulate) {
     if (job.sums == nullptr) return false;
     const int64_t tasks = job.parts * w.groups * job.blocks;
     const int64_t work = job.segments.count() * most * w.groups * w.ins * job.wide();
-    if (!run_job(job, run_gradient_tasks<out>, tasks, work >= serial_work / 8))
+    if (!try_parallel(job.context, tasks, work >= serial_work / 8,
+                      [&](int64_t begin, int64_t end) {
+                          return run_gradient_tasks<out>(job, begin, end);
+                      }))
         return false;
     parallel(job.context, w.groups * w.ins, sums > serial_work,
              [&](int64_t begin, int64_t end) {

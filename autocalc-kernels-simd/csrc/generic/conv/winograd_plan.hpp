@@ -228,13 +228,14 @@ AC_INLINE int64_t wino_tiles(int64_t batch, const Axis& y, const Axis& x) {
 // Of so many tiles, and `transforms` of a register of channels.
 template <int out>
 AC_INLINE double wino_cost(int64_t tiles, double steps, int64_t transforms) {
-    return steps * static_cast<double>(tiles * Wino<out>::places) / product_share +
-           wino_transform_cycles<out> * static_cast<double>(transforms);
+    return steps * static_cast<double>(tiles * Wino<out>::places) /
+               costs::product_share +
+           costs::winograd_transform<out> * static_cast<double>(transforms);
 }
 // Of the sum as it stands.
 AC_INLINE double plain_cost(int64_t results, double steps) {
     return steps * static_cast<double>(wino_kernel * wino_kernel * results) /
-           plain_share;
+           costs::plain_share;
 }
 
 // Results of a tile, 4 or 2 in each dimension, or 0 where neither is cheaper than the

@@ -21,8 +21,7 @@ struct Job {
     Plan plan;
     ac_context* context;
     const T* shared_b;  // all of b, packed beforehand, or null
-    int failed;
-    uint64_t number;  // no other product's
+    uint64_t number;    // no other product's
 };
 
 uint64_t next_number() {

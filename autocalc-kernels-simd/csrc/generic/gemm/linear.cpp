@@ -212,8 +212,7 @@ void sum_any(const T* g, int64_t rows, int64_t row, int64_t columns, int64_t col
 constexpr int64_t columns_per_task = 256;
 
 template <class T>
-void column_sum_tasks(void* arg, int64_t begin, int64_t end) {
-    const ColumnSums<T>& job = *static_cast<const ColumnSums<T>*>(arg);
+void column_sum_tasks(const ColumnSums<T>& job, int64_t begin, int64_t end) {
     const Rows<T>& g = *job.g;
     for (int64_t t = begin; t < end; ++t) {
         const int64_t i = t / job.column_tasks * chunk_rows;
@@ -236,13 +235,10 @@ bool bias_gradient(const Rows<T>& g, T* out, bool accumulate, ac_context* contex
     T* sums = static_cast<T*>(context->scratch(
         context, scratch_sums, static_cast<size_t>(chunks * g.columns) * sizeof(T)));
     if (sums == nullptr) return false;
-    ColumnSums<T> job = {&g, sums, ceil_div(g.columns, columns_per_task)};
+    const ColumnSums<T> job = {&g, sums, ceil_div(g.columns, columns_per_task)};
     const int64_t tasks = chunks * job.column_tasks;
-    if (g.rows * g.columns < 65536) {
-        column_sum_tasks<T>(&job, 0, tasks);
-    } else {
-        context->parallel_for(context, tasks, column_sum_tasks<T>, &job);
-    }
+    parallel(context, tasks, g.rows * g.columns >= 65536,
+             [&](int64_t begin, int64_t end) { column_sum_tasks(job, begin, end); });
     for (int64_t j = 0; j < g.columns; ++j) {
         T sum = sums[j];
         for (int64_t i = 1; i < chunks; ++i) sum += sums[i * g.columns + j];

@@ -3,6 +3,7 @@
 // The microkernels: a tile of c stays in registers while k runs through.
 #pragma once
 
+#include "common/by_size.hpp"
 #include "common/lanes.hpp"
 #include "elementwise/activation_math.hpp"
 #include "gemm/gemm.hpp"
@@ -237,25 +238,19 @@ AC_NOINLINE void run_any_tile(const Tile<T>& t) {
 template <class T>
 using TileFunction = void (*)(const Tile<T>&);
 
-// TileList<T, vectors, a_order, 1, 2, 3 ...>::functions[rows]
-template <class T, int vectors, Order a_order, int... rows>
-struct TileList {
-    static constexpr TileFunction<T> functions[] = {
-        nullptr, run_any_tile<T, rows, vectors, a_order>...};
-};
-template <class T, int vectors, Order a_order, int left, int... rows>
-struct MakeTileList : MakeTileList<T, vectors, a_order, left - 1, left, rows...> {};
-template <class T, int vectors, Order a_order, int... rows>
-struct MakeTileList<T, vectors, a_order, 0, rows...> {
-    using type = TileList<T, vectors, a_order, rows...>;
+// By their rows.
+template <class T, int vectors, Order a_order>
+struct TilesOf {
+    using Function = TileFunction<T>;
+    template <int rows>
+    static constexpr Function at = run_any_tile<T, rows, vectors, a_order>;
 };
 template <class T, int vectors>
 AC_INLINE TileFunction<T> tile_of(Order a_order, int64_t rows) {
     constexpr int most = tile_rows[vectors];
     return a_order == Order::row_major
-               ? MakeTileList<T, vectors, Order::row_major, most>::type::functions[rows]
-               : MakeTileList<T, vectors, Order::column_major,
-                              most>::type::functions[rows];
+               ? function_of<TilesOf<T, vectors, Order::row_major>, most>(rows)
+               : function_of<TilesOf<T, vectors, Order::column_major>, most>(rows);
 }
 
 // Tiles of most registers and almost as many rows as they can have, which pack b on
@@ -354,27 +349,26 @@ AC_NOINLINE void run_dots(const DotTile<T>& t) {
 template <class T>
 using DotFunction = void (*)(const DotTile<T>&);
 
-template <class T, int rows, int... columns>
-struct DotList {
-    static constexpr DotFunction<T> functions[] = {nullptr,
-                                                   run_dots<T, rows, columns>...};
+// By their columns.
+template <class T, int rows>
+struct DotsOf {
+    using Function = DotFunction<T>;
+    template <int columns>
+    static constexpr Function at = run_dots<T, rows, columns>;
 };
-template <class T, int rows, int left, int... columns>
-struct MakeDotList : MakeDotList<T, rows, left - 1, left, columns...> {};
-template <class T, int rows, int... columns>
-struct MakeDotList<T, rows, 0, columns...> {
-    using type = DotList<T, rows, columns...>;
-};
-
+template <class T, int rows>
+AC_INLINE DotFunction<T> dots_of(int64_t columns) {
+    return function_of<DotsOf<T, rows>, dot_columns>(columns);
+}
 template <class T>
 AC_INLINE DotFunction<T> dot_function(int64_t rows, int64_t columns) {
-    if (rows == 1) return MakeDotList<T, 1, dot_columns>::type::functions[columns];
-    if (rows == 2) return MakeDotList<T, 2, dot_columns>::type::functions[columns];
+    if (rows == 1) return dots_of<T, 1>(columns);
+    if (rows == 2) return dots_of<T, 2>(columns);
     if constexpr (dot_rows >= 3) {
-        if (rows == 3) return MakeDotList<T, 3, dot_columns>::type::functions[columns];
+        if (rows == 3) return dots_of<T, 3>(columns);
     }
     if constexpr (dot_rows >= 4) {
-        if (rows == 4) return MakeDotList<T, 4, dot_columns>::type::functions[columns];
+        if (rows == 4) return dots_of<T, 4>(columns);
     }
     return nullptr;
 }

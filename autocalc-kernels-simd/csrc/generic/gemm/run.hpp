@@ -54,15 +54,11 @@ bool open_workspace(const Job<T>& job, Workspace<T>& workspace) {
 // so that it packs the block of b once; where a tile ends does not change a sum. Those
 // of one row are one block too.
 template <class T>
-void run_tasks(void* arg, int64_t begin, int64_t end) {
-    Job<T>& job = *static_cast<Job<T>*>(arg);
+bool run_tasks(Job<T>& job, int64_t begin, int64_t end) {
     const Gemm<T>& p = *job.product;
     const Plan& plan = job.plan;
     Workspace<T> workspace;
-    if (!open_workspace(job, workspace)) {
-        __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
-        return;
-    }
+    if (!open_workspace(job, workspace)) return false;
     const Shares down(plan.m_units, plan.m_tasks);
     const Shares across(plan.n_units, plan.n_tasks);
     while (begin < end) {
@@ -89,6 +85,7 @@ void run_tasks(void* arg, int64_t begin, int64_t end) {
     }
     kept = {job.number, workspace.packed_b, workspace.packed_from,
             workspace.packed_columns};
+    return true;
 }
 
 // ---- b packed once for all threads: worth it where each of them would need all of it
@@ -102,8 +99,7 @@ struct SharedPacking {
 };
 
 template <class T>
-void pack_shared(void* arg, int64_t begin, int64_t end) {
-    const SharedPacking<T>& job = *static_cast<const SharedPacking<T>*>(arg);
+void pack_shared(const SharedPacking<T>& job, int64_t begin, int64_t end) {
     const Gemm<T>& p = *job.product;
     const Plan& plan = *job.plan;
     const Shares across(plan.n_units, plan.n_tasks);
@@ -135,8 +131,8 @@ bool share_b(Job<T>& job, int64_t tasks) {
                            job.plan.n_units * job.plan.n_unit * p.k);
     if (out == nullptr) return false;
     SharedPacking<T> packing = {&p, &job.plan, out, panels};
-    job.context->parallel_for(job.context, job.plan.n_tasks * panels, pack_shared<T>,
-                              &packing);
+    parallel(job.context, job.plan.n_tasks * panels, true,
+             [&](int64_t begin, int64_t end) { pack_shared(packing, begin, end); });
     job.shared_b = out;
     return true;
 }
@@ -181,15 +177,13 @@ bool multiply_typed(Gemm<T> p, ac_context* context) {
     for (int d = 0; d < p.batch_dims; ++d) elements *= p.batch[d];
     if (elements == 0) return true;
     const Plan plan = make_plan(p);
-    Job<T> job = {&p, plan, context, nullptr, 0, next_number()};
+    Job<T> job = {&p, plan, context, nullptr, next_number()};
     const int64_t tasks = plan.batch * plan.m_tasks * plan.n_tasks;
-    if (elements * p.k < serial_work || tasks == 1) {
-        run_tasks<T>(&job, 0, tasks);
-    } else {
-        if (!share_b(job, tasks)) return false;
-        context->parallel_for(context, tasks, run_tasks<T>, &job);
-    }
-    return job.failed == 0;
+    const bool worthwhile = elements * p.k >= serial_work && tasks > 1;
+    if (worthwhile && !share_b(job, tasks)) return false;
+    return try_parallel(context, tasks, worthwhile, [&](int64_t begin, int64_t end) {
+        return run_tasks(job, begin, end);
+    });
 }
 
 }  // namespace

@@ -141,32 +141,33 @@ void norm_backward(const ac_call* call, ac_context* context, ac_status* status) 
                       (accumulate & 4) != 0, elements, dbias)) {
         return no_memory(status);
     }
-    bool failed = false;
-    parallel(context, tiles, rows * width >= 16384, [&](int64_t begin, int64_t end) {
-        for (int64_t t = begin; t < end; ++t) {
-            Gradients<T> s = {weights, width, dx != nullptr, nullptr, nullptr};
-            const size_t bytes = static_cast<size_t>(width) * sizeof(T);
-            if (dweight.partial != nullptr) {
-                s.dweight = dweight.partial + t * width;
-                memset(s.dweight, 0, bytes);
+    const bool finished = try_parallel(
+        context, tiles, rows * width >= 16384, [&](int64_t begin, int64_t end) {
+            for (int64_t t = begin; t < end; ++t) {
+                Gradients<T> s = {weights, width, dx != nullptr, nullptr, nullptr};
+                const size_t bytes = static_cast<size_t>(width) * sizeof(T);
+                if (dweight.partial != nullptr) {
+                    s.dweight = dweight.partial + t * width;
+                    memset(s.dweight, 0, bytes);
+                }
+                if (dbias.partial != nullptr) {
+                    s.dbias = dbias.partial + t * width;
+                    memset(s.dbias, 0, bytes);
+                }
+                const bool whole =
+                    walk.each(context, 2, t * height, smaller((t + 1) * height, rows),
+                              [&](const Row<T>& row) {
+                                  if (s.weight != nullptr) {
+                                      row_backward<T, norm, true>(s, row);
+                                  } else {
+                                      row_backward<T, norm, false>(s, row);
+                                  }
+                              });
+                if (!whole) return false;
             }
-            if (dbias.partial != nullptr) {
-                s.dbias = dbias.partial + t * width;
-                memset(s.dbias, 0, bytes);
-            }
-            const bool whole =
-                walk.each(context, 2, t * height, smaller((t + 1) * height, rows),
-                          [&](const Row<T>& row) {
-                              if (s.weight != nullptr) {
-                                  row_backward<T, norm, true>(s, row);
-                              } else {
-                                  row_backward<T, norm, false>(s, row);
-                              }
-                          });
-            if (!whole) __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
-        }
-    });
-    if (failed) return no_memory(status);
+            return true;
+        });
+    if (!finished) return no_memory(status);
     finish_columns(dweight, tiles, width);
     finish_columns(dbias, tiles, width);
 }

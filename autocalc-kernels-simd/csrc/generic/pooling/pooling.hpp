@@ -79,18 +79,15 @@ AC_INLINE const char* pool_supports(const ac_call* call, int input) {
 template <class T, class F>
 void each_plane(ac_context* context, ac_status* status, int slot, int64_t planes,
                 int64_t plane_size, int64_t elements, F&& f) {
-    bool failed = false;
-    parallel(context, planes, planes * plane_size >= 16384,
-             [&](int64_t begin, int64_t end) {
-                 const auto bytes = static_cast<size_t>(elements + 1) * sizeof(T);
-                 T* scratch = static_cast<T*>(context->scratch(context, slot, bytes));
-                 if (scratch == nullptr) {
-                     __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
-                     return;
-                 }
-                 for (int64_t p = begin; p < end; ++p) f(p, scratch);
-             });
-    if (failed) no_memory(status);
+    const bool finished = try_parallel(
+        context, planes, planes * plane_size >= 16384, [&](int64_t begin, int64_t end) {
+            const auto bytes = static_cast<size_t>(elements + 1) * sizeof(T);
+            T* scratch = static_cast<T*>(context->scratch(context, slot, bytes));
+            if (scratch == nullptr) return false;
+            for (int64_t p = begin; p < end; ++p) f(p, scratch);
+            return true;
+        });
+    if (!finished) no_memory(status);
 }
 
 }  // namespace

@@ -109,20 +109,17 @@ AC_INLINE int64_t units_together(int64_t elements_of_row) {
 template <class T, class Workspace, class Job, class Run>
 bool for_units(const Job& job, const Units& units, int64_t together, bool worthwhile,
                ac_context* context, Run&& run) {
-    int failed = 0;
-    parallel(context, units.count, worthwhile, [&](int64_t begin, int64_t end) {
-        const Cuts parts(end - begin, ceil_div(end - begin, together));
-        const int64_t count = ceil_div(end - begin, together);
-        const int64_t rows = parts.size(0) * tile_rows[tile_vectors];
-        Workspace workspace(job, rows);
-        if (!take_memory<T>(workspace, context, slot_thread)) {
-            __atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
-            return;
-        }
-        for (int64_t i = 0; i < count; ++i)
-            run(workspace, begin + parts.at(i), begin + parts.at(i + 1));
-    });
-    return failed == 0;
+    return try_parallel(
+        context, units.count, worthwhile, [&](int64_t begin, int64_t end) {
+            const Cuts parts(end - begin, ceil_div(end - begin, together));
+            const int64_t count = ceil_div(end - begin, together);
+            const int64_t rows = parts.size(0) * tile_rows[tile_vectors];
+            Workspace workspace(job, rows);
+            if (!take_memory<T>(workspace, context, slot_thread)) return false;
+            for (int64_t i = 0; i < count; ++i)
+                run(workspace, begin + parts.at(i), begin + parts.at(i + 1));
+            return true;
+        });
 }
 
 // The product of a step. Packed weights that stay in L2 pass by tile after tile of the

@@ -137,44 +137,41 @@ void along_lines(ac_context* context, ac_status* status, const ac_array* const* 
         return;
     }
     const int64_t lines_of_task = ceil_div(2048, n);
-    bool failed = false;
-    parallel_range(context, nest.total, lines_of_task, worthwhile,
-                   [&](int64_t begin, int64_t end) {
-                       T* gathered = nullptr;
-                       if (!contiguous) {
-                           const size_t bytes = static_cast<size_t>(3 * n) * sizeof(T);
-                           gathered =
-                               static_cast<T*>(context->scratch(context, 3, bytes));
-                           if (gathered == nullptr) {
-                               __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
-                               return;
-                           }
-                       }
-                       Position at;
-                       start_at(nest, begin, at);
-                       const Line<T, false> line = {n, lanes, lanes};
-                       for (int64_t i = begin; i < end; ++i) {
-                           T* p[3] = {};
-                           char* from[3] = {};
-                           for (int k = 0; k < operands; ++k) {
-                               from[k] = at.row[k] + at.column * nest.stride[k][inner];
-                               p[k] = reinterpret_cast<T*>(from[k]);
-                               if (contiguous) continue;
-                               p[k] = gathered + k * n;
-                               if (k > 0) {
-                                   gather(reinterpret_cast<char*>(p[k]), from[k],
-                                          sizeof(T), stride[k], n);
-                               }
-                           }
-                           Kernel::run(line, p[0], p[1], p[2]);
-                           if (!contiguous) {
-                               scatter(from[0], reinterpret_cast<const char*>(p[0]),
-                                       sizeof(T), stride[0], n);
-                           }
-                           if (++at.column == nest.size[inner]) next_row(nest, at);
-                       }
-                   });
-    if (failed) no_memory(status);
+    const bool finished = try_parallel_range(
+        context, nest.total, lines_of_task, worthwhile,
+        [&](int64_t begin, int64_t end) {
+            T* gathered = nullptr;
+            if (!contiguous) {
+                const size_t bytes = static_cast<size_t>(3 * n) * sizeof(T);
+                gathered = static_cast<T*>(context->scratch(context, 3, bytes));
+                if (gathered == nullptr) return false;
+            }
+            Position at;
+            start_at(nest, begin, at);
+            const Line<T, false> line = {n, lanes, lanes};
+            for (int64_t i = begin; i < end; ++i) {
+                T* p[3] = {};
+                char* from[3] = {};
+                for (int k = 0; k < operands; ++k) {
+                    from[k] = at.row[k] + at.column * nest.stride[k][inner];
+                    p[k] = reinterpret_cast<T*>(from[k]);
+                    if (contiguous) continue;
+                    p[k] = gathered + k * n;
+                    if (k > 0) {
+                        gather(reinterpret_cast<char*>(p[k]), from[k], sizeof(T),
+                               stride[k], n);
+                    }
+                }
+                Kernel::run(line, p[0], p[1], p[2]);
+                if (!contiguous) {
+                    scatter(from[0], reinterpret_cast<const char*>(p[0]), sizeof(T),
+                            stride[0], n);
+                }
+                if (++at.column == nest.size[inner]) next_row(nest, at);
+            }
+            return true;
+        });
+    if (!finished) no_memory(status);
 }
 
 }  // namespace

@@ -195,25 +195,22 @@ void cross_entropy_floats(const ac_call* call, ac_context* context, ac_status* s
 
     // A task is some groups of rows, at least 2048 logits.
     const int64_t groups = ceil_div(2048, lanes * larger<int64_t>(c.classes, 1));
-    bool failed = false;
-    parallel_range(
+    const bool finished = try_parallel_range(
         context, c.rows, groups * lanes, c.rows * c.classes >= 4096,
         [&](int64_t begin, int64_t end) {
             T* buffer = static_cast<T*>(context->scratch(
                 context, 2, static_cast<size_t>(2 * c.classes + 1) * sizeof(T)));
-            if (buffer == nullptr) {
-                __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
-                return;
-            }
+            if (buffer == nullptr) return false;
             for (int64_t i = begin; i < end; i += lanes) {
                 c.group(i, smaller(i + lanes, end), buffer, buffer + c.classes);
             }
-            if (c.grad == nullptr) return;
+            if (c.grad == nullptr) return true;
             for (int64_t i = begin; i < end; ++i) {
                 if (c.label(i) == c.ignore_index) c.clear_row(i);
             }
+            return true;
         });
-    if (failed) return no_memory(status);
+    if (!finished) return no_memory(status);
     if (reduction == none) return store_results(c.losses, *loss);
 
     Nest rows;

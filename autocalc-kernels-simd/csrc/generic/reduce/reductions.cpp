@@ -324,26 +324,23 @@ void argmax_kernel(const ac_call* call, ac_context* context, ac_status* status) 
     const int64_t n = a->ndim ? a->shape[axis] : 1;
     const int64_t stride = a->ndim ? a->strides[axis] : plan.item;
     const bool gathers = a->dtype <= AC_FLOAT64 && stride != plan.item;
-    bool failed = false;
-    parallel_range(context, plan.outputs, ceil_div(4096, n), plan.outputs * n >= 16384,
-                   [&](int64_t begin, int64_t end) {
-                       alignas(64) char small[gathered_row * sizeof(double)];
-                       void* buffer = small;
-                       if (gathers && n > gathered_row) {
-                           buffer = context->scratch(
-                               context, 2, static_cast<size_t>(n * plan.item));
-                           if (buffer == nullptr) {
-                               __atomic_store_n(&failed, true, __ATOMIC_RELAXED);
-                               return;
-                           }
-                       }
-                       for (int64_t o = begin; o < end; ++o) {
-                           values[o] =
-                               argmax_one(a->dtype, plan.data + kept_offset(plan, o),
-                                          stride, n, buffer);
-                       }
-                   });
-    if (failed) return no_memory(status);
+    const bool finished = try_parallel_range(
+        context, plan.outputs, ceil_div(4096, n), plan.outputs * n >= 16384,
+        [&](int64_t begin, int64_t end) {
+            alignas(64) char small[gathered_row * sizeof(double)];
+            void* buffer = small;
+            if (gathers && n > gathered_row) {
+                buffer =
+                    context->scratch(context, 2, static_cast<size_t>(n * plan.item));
+                if (buffer == nullptr) return false;
+            }
+            for (int64_t o = begin; o < end; ++o) {
+                values[o] = argmax_one(a->dtype, plan.data + kept_offset(plan, o),
+                                       stride, n, buffer);
+            }
+            return true;
+        });
+    if (!finished) return no_memory(status);
     store_results(values, *out);
 }
 

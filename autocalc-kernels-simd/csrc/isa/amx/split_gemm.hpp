@@ -26,7 +26,6 @@ struct SplitJob {
     int64_t own_strips, shared_strips;
     int64_t chunks, k_blocks;
     int32_t* packed;  // shared: [block of k][strip][chunk of the block]
-    int failed;
     // Where a strip's block of k begins in `packed`.
     [[nodiscard]] AC_INLINE int32_t* packed_at(const Cuts& depths, int64_t block,
                                                int64_t strip) const {
@@ -36,8 +35,7 @@ struct SplitJob {
     }
 };
 
-void pack_shared_strips(void* arg, int64_t begin, int64_t end) {
-    const SplitJob& job = *static_cast<const SplitJob*>(arg);
+void pack_shared_strips(const SplitJob& job, int64_t begin, int64_t end) {
     const Cuts depths(job.chunks, job.k_blocks);
     while (begin < end) {
         const int64_t block = begin / job.shared_strips;
@@ -94,17 +92,13 @@ void run_split_block(const SplitJob& job, const SplitBlock& block,
     }
 }
 
-void run_split_tasks(void* arg, int64_t begin, int64_t end) {
-    SplitJob& job = *static_cast<SplitJob*>(arg);
+bool run_split_tasks(SplitJob& job, int64_t begin, int64_t end) {
     const SplitWorkspace workspace = {
         scratch_of<int32_t>(job.context, slot_a,
                             own_together * job.chunks * chunk_pairs),
         scratch_of<float>(job.context, slot_b,
                           own_together * shared_together * sums_of_block)};
-    if (workspace.own == nullptr || workspace.sums == nullptr) {
-        __atomic_store_n(&job.failed, 1, __ATOMIC_RELAXED);
-        return;
-    }
+    if (workspace.own == nullptr || workspace.sums == nullptr) return false;
     const Tiles tiles;
     for (int64_t i = begin; i < end; i += own_together) {
         for (int64_t j = 0; j < job.shared_strips; j += shared_together) {
@@ -114,6 +108,7 @@ void run_split_tasks(void* arg, int64_t begin, int64_t end) {
                             workspace);
         }
     }
+    return true;
 }
 
 // ---- the product
@@ -139,10 +134,11 @@ bool multiply_split(const Gemm<float>& p, ac_context* context) {
     job.packed = scratch_of<int32_t>(context, slot_shared,
                                      job.shared_strips * job.chunks * chunk_pairs);
     if (job.packed == nullptr) return false;
-    context->parallel_for(context, job.shared_strips * job.k_blocks, pack_shared_strips,
-                          &job);
-    context->parallel_for(context, job.own_strips, run_split_tasks, &job);
-    return job.failed == 0;
+    parallel(context, job.shared_strips * job.k_blocks, true,
+             [&](int64_t begin, int64_t end) { pack_shared_strips(job, begin, end); });
+    return try_parallel(context, job.own_strips, true, [&](int64_t begin, int64_t end) {
+        return run_split_tasks(job, begin, end);
+    });
 }
 
 }  // namespace

@@ -4,31 +4,19 @@
 // caches.
 #pragma once
 
+#include "../default_costs.hpp"
 #include "../x86/streaming.hpp"
-#include "common/base.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// ---- gemm: cycles for each element, measured on Cascade Lake
-
-constexpr double pack_transposed_cycles = 0.8;
-constexpr double write_transposed_cycles = 2.0;
-// Rows of which dot products are faster than a product of swapped operands, which would
-// leave much of each register empty. On six weights of linear layers dot products of 8
-// and 12 rows take 0.56 and 0.78 of its time, where weights come from memory 0.76 and
-// 0.95, of 14 about as long.
-template <class T>
-constexpr int64_t most_dot_rows = sizeof(T) == 4 ? 12 : 7;
-
-// ---- Winograd's convolution: cycles, estimated for Cascade Lake
-
-// Of the multipliers' rate: a sum as it stands, and the products of transformed tiles.
-constexpr double plain_share = 0.7, product_share = 0.85;
-// A register of channels of one tile, with its way from and to memory; `out` results a
-// side.
-template <int out>
-constexpr double wino_transform_cycles = out == 4 ? 300 : 80;
+struct costs : default_costs {
+    // On six weights of linear layers dot products of 8 and 12 rows take 0.56 and 0.78
+    // of the time of a product of swapped operands, where weights come from memory 0.76
+    // and 0.95, of 14 about as long.
+    template <class T>
+    static constexpr int64_t most_dot_rows = sizeof(T) == 4 ? 12 : 7;
+};
 
 }  // namespace
 }  // namespace autocalc::simd::AC_ISA

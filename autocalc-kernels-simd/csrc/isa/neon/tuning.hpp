@@ -4,38 +4,20 @@
 // caches.
 #pragma once
 
-#include "common/base.hpp"
+#include "../default_costs.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// ---- stores past the caches: none; what the last cache does not hold is stored
-// plainly
+using costs = default_costs;
 
+// What the last cache does not hold is stored plainly.
 constexpr int64_t line_bytes = 64;
 inline int64_t streaming_bytes() { return 0; }
 inline void stream_lines(char* to, const char* from, int64_t bytes) {
     memcpy(to, from, static_cast<size_t>(bytes));
 }
 inline void finish_streams() {}
-
-// ---- gemm: cycles for each element, measured on Cascade Lake
-
-constexpr double pack_transposed_cycles = 0.8;
-constexpr double write_transposed_cycles = 2.0;
-// Rows of which dot products are faster than a product of swapped operands, which would
-// leave much of each register empty.
-template <class T>
-constexpr int64_t most_dot_rows = 7;
-
-// ---- Winograd's convolution: cycles, estimated for Cascade Lake
-
-// Of the multipliers' rate: a sum as it stands, and the products of transformed tiles.
-constexpr double plain_share = 0.7, product_share = 0.85;
-// A register of channels of one tile, with its way from and to memory; `out` results a
-// side.
-template <int out>
-constexpr double wino_transform_cycles = out == 4 ? 300 : 80;
 
 }  // namespace
 }  // namespace autocalc::simd::AC_ISA

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+//
+// Whether a CPU has SSE2. Compiled without the flags of any instruction set.
+#pragma once
+
+namespace autocalc::runtime {
+
+inline bool runs_sse2() { return true; }  // no x86-64 is without it
+
+}  // namespace autocalc::runtime
