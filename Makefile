@@ -166,12 +166,16 @@ CTEST := autocalc-kernels-simd/ctest
 NATIVE := autocalc-kernels-simd/build/ctest$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 CMAKE_NINJA = $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja --log-level=WARNING
 .PHONY: test-native
-test-native: $(MADE)/build | compiler doctest ## Run the C++ tests (SANITIZE=address,undefined)
+test-native: $(MADE)/build $(MADE)/test $(MADE)/autocalc-core | compiler doctest ## Run the C++ tests (SANITIZE=address,undefined)
 	$(CMAKE_NINJA) -S $(CTEST) -B $(NATIVE) \
 	    -DCMAKE_BUILD_TYPE=Release -DAUTOCALC_SANITIZE=$(SANITIZE)
 	$(BIN)/cmake --build $(NATIVE)
 	# The tests fork while threads run, which ThreadSanitizer refuses unless told.
 	TSAN_OPTIONS=die_after_fork=0 $(BIN)/ctest --test-dir $(NATIVE) --output-on-failure
+ifndef SANITIZE
+	# An instruction set that is added as the documentation says.
+	$(BIN)/python -m pytest tests/test_recipes.py -k instruction_set
+endif
 
 # On an Arm machine NEON is native; elsewhere it is compiled for, and emulated.
 NEON := autocalc-kernels-simd/build/neon

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.core
 
 ROOT = Path(__file__).parents[1]
 RECIPES = ROOT / "docs" / "recipes"
+CMAKE = Path(sys.executable).with_name("cmake")
 
 
 def run(*command, cwd, path):
@@ -23,7 +25,7 @@ def run(*command, cwd, path):
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("AUTOCALC_")}
     folders = [str(path), *filter(None, [inherited.get("PYTHONPATH")])]
     finished = subprocess.run(
-        command,
+        [str(word) for word in command],
         cwd=cwd,
         capture_output=True,
         text=True,
@@ -103,6 +105,46 @@ def test_a_kernel(clone, in_clone):
     tests = ("tests/kernels/test_table.py", "tests/kernels/test_conformance.py")
     printed = in_clone(*quiet, "-k", "lerp", *tests, "tests/core/test_golden.py")
     assert "passed" in printed
+
+
+def configure(source, build):
+    """Let CMake prepare the native tests; skip where it lacks doctest."""
+    ninja = f"-DCMAKE_MAKE_PROGRAM={CMAKE.with_name('ninja')}"
+    options = ("-G", "Ninja", ninja, "-DCMAKE_BUILD_TYPE=Release")
+    try:
+        run(CMAKE, *options, "-S", source, "-B", build, cwd=source, path="")
+    except AssertionError as error:
+        if "need doctest" not in str(error):
+            raise
+        pytest.skip("doctest is not installed; `make test-native` installs it")
+
+
+@pytest.mark.skipif(
+    platform.machine() not in {"x86_64", "AMD64"} or not CMAKE.exists(),
+    reason="the instruction set is one of x86-64, and cmake builds it",
+)
+def test_an_instruction_set(clone, tmp_path):
+    package = "autocalc-kernels-simd"
+    added = ("cpu", "microkernel", "tuning", "vec")
+    assert changed("add-an-instruction-set") == [
+        f"{package}/CMakeLists.txt",
+        *(f"{package}/csrc/isa/sse41/{name}.hpp" for name in added),
+        f"{package}/src/autocalc_kernels_simd/_plugin.py",
+    ]
+    apply("add-an-instruction-set", clone)
+    build = tmp_path / "build"
+    configure(clone / package / "ctest", build)
+    run(CMAKE, "--build", build, "--target", "sse41_tests", cwd=build, path="")
+    assert "SUCCESS" in run(build / "sse41_tests", cwd=build, path="")
+    program = (
+        "from autocalc_kernels_simd._plugin import autocalc_kernel_sets as sets;"
+        "print(*(s.name for s in sets() if s.family == 'simd'))"
+    )
+    source = clone / package / "src"
+    printed = run(sys.executable, "-c", program, cwd=tmp_path, path=source)
+    assert printed.split() == [
+        f"simd-{isa}" for isa in ("avx512", "avx2", "sse41", "sse2", "neon")
+    ]
 
 
 def test_a_kernel_package(tmp_path):
