@@ -179,15 +179,15 @@ AC_NOINLINE void weigh_block(const ForwardWorkspace<T>& w, const QueryBlock& at,
         const vec<T> top = max(before, top_of(column));
         // A row that sees nothing yet: its exponentials are those of -inf.
         const vec<T> base = select(eq(top, lowest), zero<T>(), top);
-        const vec<T> fade = exp_negative(before - base);
+        const vec<T> rescale = exp_negative(before - base);
         const vec<T> sum = exponentials(column, base);
         store(w.row_max + j, top);
-        store(w.rescale + j, fade);
-        store(w.row_sum + j, fma(load(w.row_sum + j), fade, sum));
+        store(w.rescale + j, rescale);
+        store(w.row_sum + j, fma(load(w.row_sum + j), rescale, sum));
     }
 }
 
-// sums = fade * sums + weights^T @ values
+// sums = rescale * sums + weights^T @ values
 template <class T>
 void add_values(const ForwardWorkspace<T>& w, const QueryBlock& at, int64_t k0,
                 int64_t n, bool is_first) {
@@ -199,10 +199,10 @@ void add_values(const ForwardWorkspace<T>& w, const QueryBlock& at, int64_t k0,
         pack_as_rows(values.data, values.step, n, job.dims.values, w.packed_v);
     }
     for (int64_t i = 0; !is_first && i < at.queries; ++i) {
-        const vec<T> fade = set1<T>(w.rescale[i]);
+        const vec<T> rescale = set1<T>(w.rescale[i]);
         T* sums = w.sums + i * w.value_width;
         for (int64_t j = 0; j < w.value_width; j += lanes)
-            store(sums + j, load(sums + j) * fade);
+            store(sums + j, load(sums + j) * rescale);
     }
     const PackedRows<T> values = {w.packed_v, w.whole ? job.dims.keys : n,
                                   w.whole ? k0 : 0};

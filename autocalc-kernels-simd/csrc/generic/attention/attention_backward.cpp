@@ -270,7 +270,7 @@ void run_range(const BackwardWorkspace<T>& w, int64_t head, int64_t range) {
 
 // sum(g * out) of every query.
 template <class T>
-void find_towards(const Backward<T>& job, ac_context* context, T* delta) {
+void find_delta(const Backward<T>& job, ac_context* context, T* delta) {
     constexpr int64_t lanes = vec<T>::lanes;
     const Dims& d = job.dims;
     parallel(
@@ -324,9 +324,9 @@ void add_copies(const Backward<T>& job, ac_context* context) {
 template <class T>
 bool backward_typed(const ac_call* call, ac_context* context, const Dims& d) {
     Backward<T> job(call, d);
-    T* delta = scratch_of<T>(context, slot_towards, d.batch * d.heads * d.queries);
+    T* delta = scratch_of<T>(context, slot_delta, d.batch * d.heads * d.queries);
     if (delta == nullptr) return false;
-    find_towards(job, context, delta);
+    find_delta(job, context, delta);
     job.delta = delta;
     const bool copied = job.ranges > 1 && job.dq.data != nullptr;
     if (copied) {

@@ -10,7 +10,7 @@ namespace autocalc::simd::AC_ISA {
 namespace {
 
 enum { dq_at, dk_at, dv_at, g_at, q_at, k_at, v_at, out_at, lse_at, mask_at };
-enum { slot_workspace = 0, slot_towards = 5, slot_copies = 6 };
+enum { slot_workspace = 0, slot_delta = 5, slot_copies = 6 };
 
 constexpr int64_t query_block = 128;
 constexpr int64_t key_block = 128;

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "common/base.hpp"
+#include "microkernel.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -18,10 +18,22 @@ struct FunctionList<Of, std::integer_sequence<int, i...>> {
     static constexpr typename Of::Function functions[] = {Of::template at<i + 1>...};
 };
 
-// Of::at<size>, for a size from 1 to `most`.
-template <class Of, int most>
+// Of::at<size>, for a size from 1 to Of::most.
+template <class Of>
 AC_INLINE typename Of::Function function_of(int64_t size) {
-    return FunctionList<Of, std::make_integer_sequence<int, most>>::functions[size - 1];
+    using Sizes = std::make_integer_sequence<int, Of::most>;
+    return FunctionList<Of, Sizes>::functions[size - 1];
+}
+
+// Runs a tile of `vectors` registers across and `rows` rows: Of<T, vectors>::at<rows>.
+template <template <class, int> class Of, class T, class Tile>
+AC_INLINE void run_tile_of(int64_t vectors, int64_t rows, const Tile& tile) {
+    if (vectors == 1) return function_of<Of<T, 1>>(rows)(tile);
+    if (vectors == 2) return function_of<Of<T, 2>>(rows)(tile);
+    if constexpr (tile_vectors == 4) {
+        if (vectors == 3) return function_of<Of<T, 3>>(rows)(tile);
+        function_of<Of<T, 4>>(rows)(tile);
+    }
 }
 
 }  // namespace

@@ -294,14 +294,14 @@ bool by_products(const WeightJob<T>& job, const Images<T>& to) {
 
 template <class T>
 bool nhwc_dweight(const WeightJob<T>& job, const Images<T>& to, bool accumulate) {
-    NhwcWeights<T> last = {};
-    last.windows = job.windows;
-    last.g = job.g;
-    last.to = to;
-    last.band.from = job.x;
-    last.accumulate = accumulate;
-    last.context = job.context;
-    return sum_nhwc_dweight(last);
+    NhwcWeights<T> sums = {};
+    sums.windows = job.windows;
+    sums.g = job.g;
+    sums.to = to;
+    sums.band.from = job.x;
+    sums.accumulate = accumulate;
+    sums.context = job.context;
+    return sum_nhwc_dweight(sums);
 }
 
 // Whether the channels of g are neighbours, enough for a register, of each group if

@@ -19,7 +19,7 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-enum { last_band = 2, last_classes = 3, last_hops = 4, nhwc_dweight = 5 };
+enum { nhwc_band = 2, nhwc_classes = 3, nhwc_offsets = 4, nhwc_weights = 5 };
 
 // Results of the places y0 to y1, x0 to x1: place (y, x) is result
 // (to_y + step * y, to_x + step * x).
@@ -115,7 +115,7 @@ void pack_last(const NhwcJob<T>& job, int64_t begin, int64_t end) {
 
 // Order whose weights stay in L2 while the places of a band pass.
 template <class T>
-AC_INLINE int64_t last_weight_bytes() {
+AC_INLINE int64_t nhwc_weight_bytes() {
     return l2_bytes() / 4;
 }
 
@@ -149,7 +149,7 @@ void multiply_places(const NhwcJob<T>& job, const NhwcClass<T>& part, int64_t y0
     const int64_t blocks = ceil_div(columns, most_rows<T>(vectors, tile.a_row));
     const Cuts cuts(columns, blocks);
     const int64_t each = larger<int64_t>(1, bytes_of<T>(part.k * panel.width));
-    const int64_t together = larger<int64_t>(1, last_weight_bytes<T>() / each);
+    const int64_t together = larger<int64_t>(1, nhwc_weight_bytes<T>() / each);
     for (int64_t run = 0; run == 0 || run < part.runs; run += together) {
         tile.runs = smaller(together, part.runs - run);
         tile.gaps = part.gaps + run;
@@ -172,7 +172,7 @@ void multiply_places(const NhwcJob<T>& job, const NhwcClass<T>& part, int64_t y0
 }
 
 template <class T>
-void run_last_task(const NhwcJob<T>& job, int64_t image, int64_t group, int64_t index,
+void run_nhwc_task(const NhwcJob<T>& job, int64_t image, int64_t group, int64_t index,
                    T* scratch) {
     const Band<T>& band = job.band;
     const int64_t top = job.first_y + index * job.lines;
@@ -200,15 +200,15 @@ void run_last_task(const NhwcJob<T>& job, int64_t image, int64_t group, int64_t 
 }
 
 template <class T>
-bool run_last_tasks(NhwcJob<T>& job, int64_t begin, int64_t end) {
+bool run_nhwc_tasks(NhwcJob<T>& job, int64_t begin, int64_t end) {
     const int64_t groups = job.windows.groups;
     T* scratch = nullptr;
     if (!job.band.direct) {
-        scratch = scratch_of<T>(job.context, last_band, job.band.size(job.lines));
+        scratch = scratch_of<T>(job.context, nhwc_band, job.band.size(job.lines));
         if (scratch == nullptr) return false;
     }
     for (int64_t t = begin; t < end; ++t) {
-        run_last_task(job, t / job.bands / groups, t / job.bands % groups,
+        run_nhwc_task(job, t / job.bands / groups, t / job.bands % groups,
                       t % job.bands, scratch);
     }
     return true;
@@ -238,7 +238,7 @@ int64_t choose_last_panel(int64_t outs, int64_t columns) {
     return best;
 }
 
-constexpr int64_t last_tasks = 16;  // at least, where there are lines enough
+constexpr int64_t nhwc_tasks = 16;  // at least, where there are lines enough
 
 template <class T>
 void cut_last(NhwcJob<T>& job) {
@@ -248,18 +248,18 @@ void cut_last(NhwcJob<T>& job) {
     const int64_t bytes = larger<int64_t>(1, bytes_of<T>(band.step_y * band.line));
     const int64_t spare = l2_bytes() / 2 - bytes_of<T>(band.size(1));
     const int64_t fitting = 1 + larger<int64_t>(0, spare / bytes);
-    const int64_t even = ceil_div(places, ceil_div(last_tasks, images));
+    const int64_t even = ceil_div(places, ceil_div(nhwc_tasks, images));
     job.bands = ceil_div(places, smaller(fitting, even));
     job.lines = ceil_div(places, job.bands);
     job.bands = ceil_div(places, job.lines);
 }
 
 template <class T>
-bool run_last(NhwcJob<T>& job, const ac_array* bias) {
+bool run_nhwc(NhwcJob<T>& job, const ac_array* bias) {
     const Windows& w = job.windows;
     const int64_t all = w.groups * job.group_weights();
     const int64_t starts = bias == nullptr ? 0 : w.groups * job.wide();
-    job.weights = scratch_of<T>(job.context, nhwc_dweight, all + starts);
+    job.weights = scratch_of<T>(job.context, nhwc_weights, all + starts);
     if (job.weights == nullptr) return false;
     job.start = bias == nullptr ? nullptr : job.weights + all;
     if (bias != nullptr) copy_bias<T>(bias, w.groups, job.outs, job.wide(), job.start);
@@ -270,7 +270,7 @@ bool run_last(NhwcJob<T>& job, const ac_array* bias) {
     const int64_t work = w.batch * w.y.out * w.x.out * all;
     return try_parallel(
         job.context, tasks, work >= serial_work,
-        [&](int64_t begin, int64_t end) { return run_last_tasks<T>(job, begin, end); });
+        [&](int64_t begin, int64_t end) { return run_nhwc_tasks<T>(job, begin, end); });
 }
 
 }  // namespace

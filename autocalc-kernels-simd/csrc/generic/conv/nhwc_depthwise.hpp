@@ -13,7 +13,7 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-enum { last_spots = 2, last_taps = 3 };
+enum { nhwc_spots = 2, nhwc_taps = 3 };
 // Results side by side that share their weights: with their pixels and a weight they
 // fill 16 registers. Of AVX-512's 32, where 128 channels of 56 x 56 take 1.12 and 1.14
 // times as long with 4, 1.2 times with 8 or 9.
@@ -244,9 +244,9 @@ bool nhwc_depthwise(const ConvCall<T>& call) {
     const int64_t wide = round_up(w.groups, vec<T>::lanes);
     const int64_t lines = call.turned ? w.y.in : w.y.out;
     const int64_t columns = call.turned ? w.x.in : w.x.out;
-    T* taps = scratch_of<T>(call.context, last_taps, (w.taps() + 1) * wide);
+    T* taps = scratch_of<T>(call.context, nhwc_taps, (w.taps() + 1) * wide);
     const int64_t down = Spots::size(lines, w.y.kernel);
-    int64_t* spots = scratch_of<int64_t>(call.context, last_spots,
+    int64_t* spots = scratch_of<int64_t>(call.context, nhwc_spots,
                                          down + Spots::size(columns, w.x.kernel));
     if (taps == nullptr || spots == nullptr) return false;
     for (int64_t k = 0; k < w.taps(); ++k) {

@@ -15,7 +15,7 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-enum { last_tap_sums = 0 };
+enum { nhwc_tap_sums = 0 };
 constexpr int64_t tap_parts = 8;
 constexpr int64_t tap_block = 4;   // windows that are added together
 constexpr int64_t tap_kernel = 3;  // and how many taps across there is code for
@@ -160,7 +160,7 @@ bool sum_nhwc_depthwise_dweight(const Windows& w, const Images<const T>& x,
                                 bool accumulate, ac_context* context) {
     const int64_t wide = round_up(w.groups, vec<T>::lanes);
     const int64_t size = w.taps() * wide;
-    T* sums = scratch_of<T>(context, last_tap_sums, tap_parts * size);
+    T* sums = scratch_of<T>(context, nhwc_tap_sums, tap_parts * size);
     if (sums == nullptr) return false;
     const NhwcTapSums<T> job = {w, x, g, wide};
     const Shares parts(w.batch * w.y.out, tap_parts);

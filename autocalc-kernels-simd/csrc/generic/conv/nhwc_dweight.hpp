@@ -17,11 +17,11 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-enum { last_x = 0, last_g = 1, last_sums = 2, last_distances = 3 };
-constexpr int64_t last_parts = 8;
+enum { nhwc_x = 0, nhwc_g = 1, nhwc_sums = 2, nhwc_distances = 3 };
+constexpr int64_t nhwc_parts = 8;
 // Of registers across: 2 or 3 beat 4 by 4 to 8 %, since taller tiles read less of g.
-constexpr int64_t last_panel = 3;
-constexpr int64_t last_near = 8;  // neighbours that are worth tiles of their own
+constexpr int64_t nhwc_panel = 3;
+constexpr int64_t nhwc_near = 8;  // neighbours that are worth tiles of their own
 
 // ---- tasks
 
@@ -91,14 +91,14 @@ void copy_g(const NhwcWeights<T>& job, const T* from, int64_t lines, T* to) {
 template <class T, bool near>
 void add_taps(const NhwcWeights<T>& job, NhwcTile<T> tile, int64_t first, int64_t count,
               int64_t vectors, Ahead<T>& ahead, T* sums) {
-    const int64_t tiles = ceil_div(count, last_rows<near>(vectors));
+    const int64_t tiles = ceil_div(count, nhwc_rows<near>(vectors));
     const Cuts cuts(count, tiles);
     for (int64_t i = 0; i < tiles; ++i) {
         const int64_t row = first + cuts.at(i);
         tile.distances = job.distances + row;
         tile.sums = sums + row * job.row;
         ahead.take(tile);
-        multiply_last<T, near>(vectors, cuts.size(i), tile);
+        multiply_nhwc<T, near>(vectors, cuts.size(i), tile);
     }
 }
 
@@ -175,12 +175,12 @@ Ahead<T> next_unit(const NhwcWeights<T>& job, int64_t unit) {
 }
 
 template <class T>
-bool run_last_weight_tasks(NhwcWeights<T>& job, int64_t begin, int64_t end) {
+bool run_nhwc_weight_tasks(NhwcWeights<T>& job, int64_t begin, int64_t end) {
     const Windows& w = job.windows;
     const int64_t whole = job.band.direct ? 0 : job.band.size(job.lines);
     const int64_t g_size = job.copies_g ? job.lines * w.x.out * job.row : 0;
-    T* x = scratch_of<T>(job.context, last_x, job.together * whole + 1);
-    T* g = scratch_of<T>(job.context, last_g, job.together * g_size + 1);
+    T* x = scratch_of<T>(job.context, nhwc_x, job.together * whole + 1);
+    T* g = scratch_of<T>(job.context, nhwc_g, job.together * g_size + 1);
     if (x == nullptr || g == nullptr) return false;
     const Cuts units(job.units, job.parts);
     for (int64_t t = begin; t < end; ++t) {
@@ -264,7 +264,7 @@ template <class T>
 void cut_last_weights(NhwcWeights<T>& job) {
     const Windows& w = job.windows;
     const Band<T>& band = job.band;
-    const int64_t wanted = ceil_div(last_parts, w.groups);
+    const int64_t wanted = ceil_div(nhwc_parts, w.groups);
     const bool heavy = bytes_of<T>(job.taps() * job.row) > l2_bytes();
     job.blocks = 1;
     if (heavy && job.near != 0) job.blocks = smaller(wanted, job.taps() / job.near);
@@ -297,12 +297,12 @@ bool sum_nhwc_dweight(NhwcWeights<T>& job) {
     job.copies_g = job.row != w.outs;
     const bool merged = job.band.pitch == w.ins && w.x.dilation == 1;
     job.near = merged ? w.x.kernel * w.ins : w.ins;
-    if (job.near < last_near) job.near = 0;
-    job.panel = smaller<int64_t>(tile_vectors, last_panel);
+    if (job.near < nhwc_near) job.near = 0;
+    job.panel = smaller<int64_t>(tile_vectors, nhwc_panel);
     cut_last_weights(job);
     const int64_t count = w.groups * job.taps() * job.row;
-    job.sums = scratch_of<T>(job.context, last_sums, job.parts * count);
-    job.distances = scratch_of<int64_t>(job.context, last_distances, job.taps());
+    job.sums = scratch_of<T>(job.context, nhwc_sums, job.parts * count);
+    job.distances = scratch_of<int64_t>(job.context, nhwc_distances, job.taps());
     if (job.sums == nullptr || job.distances == nullptr) return false;
     for (int64_t t = 0; t < job.taps(); ++t) {
         const int64_t tap = t / w.ins;
@@ -313,7 +313,7 @@ bool sum_nhwc_dweight(NhwcWeights<T>& job) {
     const int64_t work = w.batch * w.y.out * w.x.out * count;
     if (!try_parallel(job.context, tasks, work >= serial_work,
                       [&](int64_t begin, int64_t end) {
-                          return run_last_weight_tasks<T>(job, begin, end);
+                          return run_nhwc_weight_tasks<T>(job, begin, end);
                       }))
         return false;
     const int64_t turn = w.taps() == 1 ? vec<T>::lanes : 1;

@@ -27,7 +27,7 @@ struct NhwcTile {
 
 // `near`: rows are neighbours, so that one pointer is enough for many of them.
 template <class T, int rows, int vectors, bool near>
-AC_NOINLINE void run_last_weights(const NhwcTile<T>& t) {
+AC_NOINLINE void run_nhwc_weights(const NhwcTile<T>& t) {
     constexpr int lanes = vec<T>::lanes;
     vec<T> sum[rows][vectors];
     for_tile<rows, vectors, lanes>(0, [&](int i, int v, int64_t) {
@@ -71,33 +71,24 @@ AC_NOINLINE void run_last_weights(const NhwcTile<T>& t) {
     });
 }
 
-template <class T, int vectors, bool near, int... rows>
-struct NhwcTileList {
-    static constexpr void (*functions[])(const NhwcTile<T>&) = {
-        nullptr, run_last_weights<T, rows, vectors, near>...};
-};
-template <class T, int vectors, bool near, int left, int... rows>
-struct MakeNhwcTiles : MakeNhwcTiles<T, vectors, near, left - 1, left, rows...> {};
-template <class T, int vectors, bool near, int... rows>
-struct MakeNhwcTiles<T, vectors, near, 0, rows...> {
-    using type = NhwcTileList<T, vectors, near, rows...>;
-};
 template <bool near>
-AC_INLINE constexpr int last_rows(int64_t vectors) {
+AC_INLINE constexpr int nhwc_rows(int64_t vectors) {
     return near ? tile_rows[vectors] : rows_for(static_cast<int>(vectors));
 }
-template <class T, int vectors, bool near>
-using NhwcTiles =
-    typename MakeNhwcTiles<T, vectors, near, last_rows<near>(vectors)>::type;
+template <bool near>
+struct NhwcWeightsOf {
+    template <class T, int vectors>
+    struct Tiles {
+        using Function = void (*)(const NhwcTile<T>&);
+        static constexpr int most = nhwc_rows<near>(vectors);
+        template <int rows>
+        static constexpr Function at = run_nhwc_weights<T, rows, vectors, near>;
+    };
+};
 
 template <class T, bool near>
-AC_INLINE void multiply_last(int64_t vectors, int64_t rows, const NhwcTile<T>& tile) {
-    if (vectors == 1) return NhwcTiles<T, 1, near>::functions[rows](tile);
-    if (vectors == 2) return NhwcTiles<T, 2, near>::functions[rows](tile);
-    if constexpr (tile_vectors == 4) {
-        if (vectors == 3) return NhwcTiles<T, 3, near>::functions[rows](tile);
-        NhwcTiles<T, 4, near>::functions[rows](tile);
-    }
+AC_INLINE void multiply_nhwc(int64_t vectors, int64_t rows, const NhwcTile<T>& tile) {
+    run_tile_of<NhwcWeightsOf<near>::template Tiles, T>(vectors, rows, tile);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ void lay_out_class(NhwcJob<T>& job, NhwcClass<T>& part, const AxisTaps& y,
     const Band<T>& band = job.band;
     const int64_t down = y.count(), across = x.count();
     const int64_t bytes = bytes_of<T>(across * job.ins * vec<T>::lanes * job.panel);
-    bool merged = band.pitch == job.ins && bytes <= last_weight_bytes<T>();
+    bool merged = band.pitch == job.ins && bytes <= nhwc_weight_bytes<T>();
     for (int64_t j = 1; j < across; ++j) merged &= x.element(j) == x.element(j - 1) + 1;
     const int64_t together = merged && across > 0 ? across : 1;
     part.k = down * across == 0 ? 0 : together * job.ins;
@@ -59,16 +59,16 @@ void lay_out_class(NhwcJob<T>& job, NhwcClass<T>& part, const AxisTaps& y,
 template <class T>
 bool open_last(NhwcJob<T>& job, int64_t classes) {
     const int64_t taps = job.windows.taps();
-    job.order = scratch_of<int64_t>(job.context, last_hops, 3 * taps);
+    job.order = scratch_of<int64_t>(job.context, nhwc_offsets, 3 * taps);
     job.classes = static_cast<NhwcClass<T>*>(
-        job.context->scratch(job.context, last_classes,
+        job.context->scratch(job.context, nhwc_classes,
                              static_cast<size_t>(classes) * sizeof(NhwcClass<T>)));
     job.class_count = 0;
     return job.order != nullptr && job.classes != nullptr;
 }
 
 template <class T>
-NhwcJob<T> last_job(const ConvCall<T>& call) {
+NhwcJob<T> nhwc_job(const ConvCall<T>& call) {
     NhwcJob<T> job = {};
     job.windows = call.windows;
     job.weight = call.weight;
@@ -85,7 +85,7 @@ NhwcJob<T> last_job(const ConvCall<T>& call) {
 
 template <class T>
 bool nhwc_conv(const ConvCall<T>& call) {
-    NhwcJob<T> job = last_job(call);
+    NhwcJob<T> job = nhwc_job(call);
     const Windows& w = job.windows;
     job.band = band_of_windows(w, call.from);
     job.to_step_y = job.to_step_x = 1;
@@ -98,12 +98,12 @@ bool nhwc_conv(const ConvCall<T>& call) {
     part.x1 = w.x.out;
     lay_out_class(job, part, {w.y, false, 0}, {w.x, false, 0}, job.order + w.taps(),
                   job.order + 2 * w.taps());
-    return run_last(job, call.bias);
+    return run_nhwc(job, call.bias);
 }
 
 template <class T>
 bool nhwc_conv_dx(const ConvCall<T>& call) {
-    NhwcJob<T> job = last_job(call);
+    NhwcJob<T> job = nhwc_job(call);
     const Windows& w = job.windows;
     job.first_y = first_of(w.y);
     job.end_y = end_of(w.y);
@@ -138,7 +138,7 @@ bool nhwc_conv_dx(const ConvCall<T>& call) {
             next += taps_of_class(w.y, ry) * taps_of_class(w.x, rx);
         }
     }
-    return run_last(job, call.bias);
+    return run_nhwc(job, call.bias);
 }
 
 // ---- windows of one element: the pixels of all images are the rows of one product
@@ -173,7 +173,7 @@ bool multiply_pixels(const ConvCall<T>& call) {
     pixel_product(call, p);
     if (call.bias != nullptr) {
         const int64_t wide = round_up(p.n, vec<T>::lanes);
-        T* start = scratch_of<T>(call.context, nhwc_dweight, wide);
+        T* start = scratch_of<T>(call.context, nhwc_weights, wide);
         if (start == nullptr) return false;
         copy_bias<T>(call.bias, 1, p.n, wide, start);
         p.bias = start;

@@ -12,7 +12,7 @@ namespace {
 
 // Fewer rows than a product's tiles: 8 are enough to hide the latency of the
 // multiply-adds, and every height is a function that has to be compiled.
-constexpr int64_t conv_rows = 8;
+constexpr int conv_rows = 8;
 AC_INLINE constexpr int rows_for(int vectors) {
     if (vectors > tile_vectors) return 1;  // no such tile; asked while compiling
     return tile_rows[vectors] < conv_rows ? tile_rows[vectors] : conv_rows;
@@ -154,32 +154,25 @@ AC_NOINLINE void run_dot_lines(const DotLines<T>& t) {
 template <class T, int vectors>
 struct TapsOf {
     using Function = void (*)(const TapTile<T>&);
+    static constexpr int most = rows_for(vectors);
     template <int rows>
     static constexpr Function at = run_taps<T, rows, vectors>;
 };
 template <class T, int vectors>
 struct WeightsOf {
     using Function = void (*)(const WeightTile<T>&);
+    static constexpr int most = rows_for(vectors);
     template <int rows>
     static constexpr Function at = run_weights<T, rows, vectors>;
 };
 template <class T>
 struct DotLinesOf {
     using Function = void (*)(const DotLines<T>&);
+    static constexpr int most = conv_rows;
     template <int rows>
     static constexpr Function at = run_dot_lines<T, rows>;
 };
 
-// By their registers, too.
-template <template <class, int> class Of, class T, class Tile>
-AC_INLINE void run_tile_of(int64_t vectors, int64_t rows, const Tile& tile) {
-    if (vectors == 1) return function_of<Of<T, 1>, rows_for(1)>(rows)(tile);
-    if (vectors == 2) return function_of<Of<T, 2>, rows_for(2)>(rows)(tile);
-    if constexpr (tile_vectors == 4) {
-        if (vectors == 3) return function_of<Of<T, 3>, rows_for(3)>(rows)(tile);
-        function_of<Of<T, 4>, rows_for(4)>(rows)(tile);
-    }
-}
 template <class T>
 AC_INLINE void multiply_taps(int64_t vectors, int64_t rows, const TapTile<T>& tile) {
     run_tile_of<TapsOf, T>(vectors, rows, tile);
@@ -191,7 +184,7 @@ AC_INLINE void multiply_weights(int64_t vectors, int64_t rows,
 }
 template <class T>
 AC_INLINE void multiply_dot_lines(int64_t rows, const DotLines<T>& lines) {
-    function_of<DotLinesOf<T>, static_cast<int>(conv_rows)>(rows)(lines);
+    function_of<DotLinesOf<T>>(rows)(lines);
 }
 
 }  // namespace

@@ -242,15 +242,15 @@ using TileFunction = void (*)(const Tile<T>&);
 template <class T, int vectors, Order a_order>
 struct TilesOf {
     using Function = TileFunction<T>;
+    static constexpr int most = tile_rows[vectors];
     template <int rows>
     static constexpr Function at = run_any_tile<T, rows, vectors, a_order>;
 };
 template <class T, int vectors>
 AC_INLINE TileFunction<T> tile_of(Order a_order, int64_t rows) {
-    constexpr int most = tile_rows[vectors];
     return a_order == Order::row_major
-               ? function_of<TilesOf<T, vectors, Order::row_major>, most>(rows)
-               : function_of<TilesOf<T, vectors, Order::column_major>, most>(rows);
+               ? function_of<TilesOf<T, vectors, Order::row_major>>(rows)
+               : function_of<TilesOf<T, vectors, Order::column_major>>(rows);
 }
 
 // Tiles of most registers and almost as many rows as they can have, which pack b on
@@ -353,12 +353,13 @@ using DotFunction = void (*)(const DotTile<T>&);
 template <class T, int rows>
 struct DotsOf {
     using Function = DotFunction<T>;
+    static constexpr int most = dot_columns;
     template <int columns>
     static constexpr Function at = run_dots<T, rows, columns>;
 };
 template <class T, int rows>
 AC_INLINE DotFunction<T> dots_of(int64_t columns) {
-    return function_of<DotsOf<T, rows>, dot_columns>(columns);
+    return function_of<DotsOf<T, rows>>(columns);
 }
 template <class T>
 AC_INLINE DotFunction<T> dot_function(int64_t rows, int64_t columns) {

@@ -79,14 +79,14 @@ void logsumexp_floats(const ac_call* call, ac_context* context, ac_status* statu
     plan_call(plan, *operand(call, 1), call);
     constexpr T infinity = limits<T>::infinity;
     T* values = results_of<T>(context, out, plan.outputs, 1);
-    T* tops = results_of<T>(context, nullptr, plan.outputs, 2);
-    if (plan.outputs > 0 && (!values || !tops)) return no_memory(status);
-    if (!reduce_values<T, MaxOp, Plain>(context, plan, nullptr, tops, false) ||
-        !reduce_values<T, SumOp, ShiftedExp>(context, plan, tops, values, true)) {
+    T* maxima = results_of<T>(context, nullptr, plan.outputs, 2);
+    if (plan.outputs > 0 && (!values || !maxima)) return no_memory(status);
+    if (!reduce_values<T, MaxOp, Plain>(context, plan, nullptr, maxima, false) ||
+        !reduce_values<T, SumOp, ShiftedExp>(context, plan, maxima, values, true)) {
         return no_memory(status);
     }
     for (int64_t o = 0; o < plan.outputs; ++o) {
-        const T top = tops[o];  // an infinite one is the result
+        const T top = maxima[o];  // an infinite one is the result
         T lanes[vec<T>::lanes];
         store(lanes, log(set1<T>(values[o])));
         values[o] = top == infinity || top == -infinity ? top : lanes[0] + top;
@@ -269,9 +269,9 @@ AC_INLINE int64_t argmax_floats(const char* p, int64_t stride, int64_t n, T* buf
         gather(reinterpret_cast<char*>(buffer), p, sizeof(T), stride, n);
         row = buffer;
     }
-    Cascade<T, MaxOp> tops;
-    reduce_run<T, MaxOp, Plain>(row, n, zero<T>(), tops);
-    return find_first(row, n, MaxOp::across(tops.total()));
+    Cascade<T, MaxOp> maximum;
+    reduce_run<T, MaxOp, Plain>(row, n, zero<T>(), maximum);
+    return find_first(row, n, MaxOp::across(maximum.total()));
 }
 
 template <class T>

@@ -178,8 +178,8 @@ def _(
         dweights = k.reshape(scaled_product(k, g5, turned(k, v5)), k.shape(s))
         if keep is not None:
             dweights = dropout_backward_in_primitives(k, dweights, keep, p)
-        towards = k.permute(k.sum(k.mul(g, out), (3,), True), (0, 2, 1, 3))
-        ds = k.mul(weights, k.add(dweights, k.neg(towards)))
+        delta = k.permute(k.sum(k.mul(g, out), (3,), True), (0, 2, 1, 3))
+        ds = k.mul(weights, k.add(dweights, k.neg(delta)))
         ds = k.reshape(ds, shape5)
         if want & 0b001:
             dq5 = k.reshape(
@@ -205,9 +205,9 @@ def _(
     queries, keys = whole.off.shape[-2:]
     features = whole.v.shape[-1]
     dweights = np.matmul(g_, np.swapaxes(whole.v, -1, -2)) * keep_scale(p)
-    towards = np.sum(g_ * out_, axis=-1, keepdims=True)
-    ds = whole.weights * (dweights + towards)
-    ds_off = whole.off * (dweights + towards) + (features + 6) * eps * ds
+    delta = np.sum(g_ * out_, axis=-1, keepdims=True)
+    ds = whole.weights * (dweights + delta)
+    ds_off = whole.off * (dweights + delta) + (features + 6) * eps * ds
     dq = whole.scale * np.matmul(ds_off + (keys + 2) * eps * ds, whole.k)
     turned = np.swapaxes(ds_off + (queries + 2) * eps * ds, -1, -2)
     dk = whole.scale * np.matmul(turned, whole.q)
