@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
+from tests.core.small_samples import samples_of
 
 import autocalc as ac
 import autocalc.nn.functional  # operators register when they are imported
-from autocalc._kernels.samples import Make
 from autocalc._ops._op import OPERATORS
 from autocalc._ops._rule import _no_rule
 from autocalc.testing import GradcheckError, gradcheck, gradgradcheck
@@ -29,43 +28,8 @@ LISTED = set(re.findall(r"`(\w+)`", TABLE))
 #: Views are made by no kernel; `test_ops_gradients` has a case of each.
 VIEWS = {name for name, function in OPERATORS.items() if function.op.spec is None}
 
-#: Of labels of samples that are made of infinities, NaN or zeros.
-ODD = re.compile("special|nan|inf|-0.0|all zero")
-
-
 #: What else than a wrong gradient says that there is none.
 REFUSED = dict.fromkeys(("batch_norm", "batch_norm_relu"), (AssertionError, ValueError))
-
-#: Elements of the largest operand: each costs two calls.
-SMALL = 24
-
-
-class Inside(Make):
-    """Makes numbers from 0.1 to 0.4, where all functions are smooth."""
-
-    def normal(self, *shape, scale=1.0):
-        if not self.is_float:
-            return super().normal(*shape, scale=scale)
-        return np.asarray(self.rng.uniform(0.1, 0.4, shape), self.dtype)
-
-    positive = normal
-    unit = normal
-
-
-def samples_of(spec):
-    """Return two small samples of a kernel in float64, or its smallest one."""
-    found = []
-    for sample in spec.samples(Inside(np.dtype(np.float64))):
-        arrays = [a for a in sample.inputs if a is not None]
-        smooth = any(a.dtype.kind == "f" for a in arrays) and not ODD.search(
-            sample.label
-        )
-        if smooth and min(a.size for a in arrays) > 0:
-            found.append((max(a.size for a in arrays), sample))
-        if sum(size <= SMALL for size, _ in found) == 2:
-            break
-    small = [sample for size, sample in found if size <= SMALL]
-    return small or [sample for _, sample in sorted(found, key=lambda x: x[0])[:1]]
 
 
 def passes(name, sample):

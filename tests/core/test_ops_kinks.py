@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
+from autocalc.errors import ShapeError
 from autocalc.testing import gradgradcheck
 
 F = ac.nn.functional
@@ -50,6 +51,109 @@ def test_nan_flows_to_both_of_a_maximum_and_to_none_of_a_clamp():
     c = ac.tensor([nan], requires_grad=True)
     c.clamp(0, 1).backward()
     assert c.grad.item() == 0.0
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (ac.max, [0.5, 0.0, 0.5]),
+        (ac.min, [0.5, 0.0, 0.5]),
+        (ac.amax, [NAN, NAN, NAN]),
+        (ac.amin, [NAN, NAN, NAN]),
+        (lambda x: x.max(0)[0], [1.0, 0.0, 0.0]),
+        (lambda x: x.median(0)[0], [1.0, 0.0, 0.0]),
+        (lambda x: x.quantile(0.5), [0.0, 0.0, 1.0]),
+        (lambda x: x.nanquantile(0.5), [0.0, 1.0, 0.0]),
+        (lambda x: ac.fmax(x, ac.ones(3)).sum(), [0.0, 1.0, 0.0]),
+        (lambda x: ac.fmin(x, ac.full((3,), 2.0)).sum(), [0.0, 1.0, 0.0]),
+        (lambda x: x.abs().sum(), [0.0, 1.0, 0.0]),
+    ],
+)
+def test_gradients_where_elements_are_nan(function, expected):
+    x = ac.tensor([NAN, 2.0, NAN], requires_grad=True)
+    function(x).backward()
+    np.testing.assert_array_equal(x.grad.numpy(), expected)
+
+
+def test_extremes_of_all_are_right_to_second_order_without_nan():
+    x = ac.tensor([1.0, 4.0, 2.0], dtype=ac.float64, requires_grad=True)
+    assert gradgradcheck(lambda x: x.max() ** 2 * x.min(), x)
+
+
+@pytest.mark.parametrize("function", [ac.max, ac.min])
+def test_there_is_no_extreme_of_nothing(function):
+    with pytest.raises(ShapeError, match=r"of shape \(0,\) has no elements"):
+        function(ac.ones(0))
+
+
+def orders(function, *values, count=3):
+    """Return the derivatives of a function of one number at each value."""
+    x = ac.tensor(values, dtype=ac.float64, requires_grad=True)
+    y, found = function(x), []
+    for _ in range(count):
+        slope = ac.zeros_like(x)
+        if y.requires_grad:
+            (slope,) = ac.autograd.grad(y.sum(), x, create_graph=True)
+        y = slope
+        found.append(slope.tolist())
+    return found
+
+
+INF = float("inf")
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (ac.sqrt, [INF, -INF, INF]),
+        (lambda x: x**0.5, [INF, -INF, INF]),
+        (lambda x: x**1.5, [0.0, INF, -INF]),
+        (lambda x: x**0, [0.0, 0.0, 0.0]),
+        (lambda x: x**1, [1.0, 0.0, 0.0]),
+        (lambda x: x**2, [0.0, 2.0, 0.0]),
+        (lambda x: x**3, [0.0, 0.0, 6.0]),
+        (ac.sinc, [0.0, -(np.pi**2) / 3, 0.0]),
+    ],
+)
+def test_three_derivatives_at_zero(function, expected):
+    assert np.ravel(orders(function, 0.0)).tolist() == pytest.approx(expected)
+
+
+def test_lengths_and_angles_at_zero_have_no_second_derivative():
+    for function in (ac.norm, lambda x: ac.nn.functional.normalize(x, dim=0)):
+        first, second = orders(function, 0.0, 0.0, count=2)
+        assert not np.isnan(first).any()
+        assert np.isnan(second).all()
+    first, second = orders(lambda x: ac.atan2(x[0], x[1]), 0.0, 0.0, count=2)
+    assert first == [0.0, 0.0]
+    assert np.isnan(second).all()
+    assert np.isnan(orders(lambda x: ac.hypot(x[0], x[1]), 0.0, 0.0)).all()
+
+
+@pytest.mark.parametrize("order", [0.5, 1.5, 3.0, 4.0, -1.0])
+def test_norms_of_other_orders_have_finite_slopes_at_zero(order):
+    (first,) = orders(lambda x: ac.linalg.vector_norm(x, order), 0.0, 0.0, count=1)
+    assert first == [0.0, 0.0]
+    x = ac.tensor([0.0, 2.0], requires_grad=True)
+    ac.linalg.vector_norm(x, order).backward()
+    assert np.isfinite(x.grad.numpy()).all()
+
+
+def test_the_ends_of_acosh_and_logit_have_infinite_slopes():
+    assert orders(ac.acosh, 1.0, count=1) == [[INF]]
+    assert orders(ac.logit, 0.0, 1.0, count=1) == [[INF, INF]]
+
+
+def test_the_size_of_zero_has_no_slope_whatever_its_sign():
+    (slope,) = orders(lambda x: ac.copysign(x, -1.0), 0.0, 2.0, count=1)
+    assert slope == [0.0, -1.0]
+
+
+def test_the_norm_of_order_0_counts_nan():
+    assert ac.linalg.vector_norm(ac.tensor([NAN, 0.0, 3.0]), 0).item() == 2.0
 
 
 def test_the_spread_of_equal_values():

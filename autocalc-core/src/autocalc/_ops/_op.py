@@ -279,7 +279,9 @@ def binary(  # noqa: C901
     return cast("Binary", method(**names)(operator(call, op, doc)))
 
 
-def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator:
+def nary(
+    name: str, saves: str = "", *, differentiable: bool = True, main: bool = True
+) -> Operator:
     """Make the operator of any kernel: ``call(*tensors, *attributes)``.
 
     Optional outputs are computed if they are saved and a gradient is wanted.  Kernels
@@ -338,7 +340,7 @@ def nary(name: str, saves: str = "", *, differentiable: bool = True) -> Operator
             return result
         return _led_to(node, [results[i] for i in kept])
 
-    return operator(call, op)
+    return operator(call, op, main=main)
 
 
 def multi(name: str, saves: str = "") -> MultiOperator:

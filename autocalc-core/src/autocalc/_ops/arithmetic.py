@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeVar
 
 from autocalc._ops import rounding
@@ -228,16 +229,28 @@ def _(k: Any, n: Any, g: Any) -> Any:
     one, zero = k.constant(1, g), k.constant(0, g)
     da = db = None
     if n.needs(0):
-        # b * a^(b-1), and 0 where b is 0 also at a = 0, where a^-1 would give inf * 0
-        slope = k.mul(b, k.pow(a, k.sub(b, one)))
-        slope = k.where(k.compare(b, zero, "eq"), zero, slope)
-        da = k.sum_to(k.mul(g, slope), n.shapes[0])
+        da = k.sum_to(k.mul(g, _slope_of_power(k, a, b)), n.shapes[0])
     if n.needs(1):
         # y * log(a), and 0 where a = 0 and b >= 0: the limit, where log gives -inf
         limit = k.where(k.compare(b, zero, "ge"), one, a)
         log_a = k.log(k.where(k.compare(a, zero, "eq"), limit, a))
         db = k.sum_to(k.mul(k.mul(g, y), log_a), n.shapes[1])
     return da, db
+
+
+def _slope_of_power(k: Any, a: Any, b: Any) -> Any:
+    """Return b * a^(b-1), and 0 where b is 0 also at a = 0, where it is 0 * inf.
+
+    Recorded, a base at which it is not finite is kept out of it: what lies behind a
+    `where` gets the cotangent 0, and the slope of a^-1 at 0 times 0 is NaN.
+    """
+    one, zero = k.constant(1, a), k.constant(0, a)
+    constant, less = k.compare(b, zero, "eq"), k.sub(b, one)
+    if not k.records:
+        return k.where(constant, zero, k.mul(b, k.pow(a, less)))
+    finite = k.compare(k.abs(k.div(one, a)), k.constant(math.inf, a), "lt")
+    usual = k.where(constant, finite, k.compare(one, one, "eq"))
+    return k.where(usual, k.mul(b, k.pow(k.where(usual, a, one), less)), zero)
 
 
 @method("pow", inplace="pow_ __ipow__")
@@ -343,10 +356,11 @@ abs = unary(
 
 @abs.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
+    """The sign of 0 and of NaN is 0; no set has a kernel `sign`, all have these."""
     (a,) = n.saved
-    zero = k.constant(0, g)
-    negative = k.where(k.compare(a, zero, "lt"), k.neg(g), g)
-    return k.where(k.compare(a, zero, "eq"), zero, negative)
+    zero, one, less = (k.constant(value, a) for value in (0, 1, -1))
+    negative = k.where(k.compare(a, zero, "lt"), less, zero)
+    return k.mul(g, k.where(k.compare(a, zero, "gt"), one, negative))
 
 
 OperatorT = TypeVar("OperatorT", Unary, Binary)

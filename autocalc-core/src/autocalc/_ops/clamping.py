@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops import arithmetic, comparison
+from autocalc._ops import arithmetic, bitwise, comparison
 from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import coerce
 from autocalc._ops._method import method
@@ -76,7 +76,7 @@ def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([1., 2.])
     """
     x, y = coerce("fmax", input, other)
-    return apply_out("fmax", _beside_nan(maximum(x, y), x, y), out)
+    return apply_out("fmax", _first_if(comparison.ge, x, y), out)
 
 
 @method("fmin")
@@ -99,14 +99,15 @@ def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([0., 2.])
     """
     x, y = coerce("fmin", input, other)
-    return apply_out("fmin", _beside_nan(minimum(x, y), x, y), out)
+    return apply_out("fmin", _first_if(comparison.le, x, y), out)
 
 
-def _beside_nan(extreme: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    if not x.is_floating_point():
-        return extreme
-    without_x = comparison.where_op(comparison.isnan(x.detach()), y, extreme)
-    return comparison.where_op(comparison.isnan(y.detach()), x, without_x)
+def _first_if(compared: Any, x: Tensor, y: Tensor) -> Tensor:
+    """Return x where it compares so, or y is NaN, else y: all of g goes to one."""
+    first = compared(x.detach(), y.detach())
+    if x.is_floating_point():
+        first = bitwise.bitwise_or(first, comparison.isnan(y.detach()))
+    return comparison.where_op(first, x, y)
 
 
 clamp_op = nary("clamp", saves="a low high")

@@ -279,7 +279,10 @@ def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Ten
     """
     x, y = float_inputs("copysign", input, other)
     turned = bitwise.bitwise_xor(signbit(x), signbit(y))
-    return apply_out("copysign", choose(turned, arithmetic.neg(x), x), out)
+    found = choose(turned, arithmetic.neg(x), x)
+    # Turned at 0: what is constant there has the gradient 0.
+    found = where_op(eq(x.detach(), 0), found.detach(), found)
+    return apply_out("copysign", found, out)
 
 
 @method("heaviside", inplace="heaviside_")

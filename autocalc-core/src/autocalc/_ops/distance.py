@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-import math
-
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import (
     arithmetic,
     broadcasting,
     clamping,
-    comparison,
-    extrema,
     reduction,
     vector_norms,
     view,
@@ -28,18 +24,7 @@ def length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
     """Return the p-norm along `dim`; where it is 0 its gradient is 0."""
     if x.ndim == 0:
         return view.reshape(length(view.reshape(x, (1,)), p, dim, True), ())
-    if p == 2:
-        return reduction.sqrt_zero_grad(reduction.sum(x * x, dim, keepdim))
-    size = arithmetic.abs(x)
-    if p == math.inf:
-        return extrema.amax(size, dim, keepdim)
-    if p == -math.inf:
-        return extrema.amin(size, dim, keepdim)
-    if p == 1:
-        return reduction.sum(size, dim, keepdim)
-    if p == 0:
-        return reduction.sum(comparison.ne(x, 0.0).to(x.dtype), dim, keepdim)
-    return reduction.sum(size**p, dim, keepdim) ** (1 / p)
+    return vector_norms.vector_norm(x, p, dim, keepdim)
 
 
 def cosine_similarity(

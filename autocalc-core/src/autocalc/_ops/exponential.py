@@ -212,8 +212,9 @@ def logit(
         eps = number("logit", "eps", eps)
         low, high = (arithmetic.mul(x.detach(), 0) + end for end in (eps, 1 - eps))
         x = clamping.clamp_op(x, low, high)
-    odds = arithmetic.div_op(x, arithmetic.sub_op(1, x))
-    return apply_out("logit", log(odds), out)
+    # Not of x / (1 - x), whose slope is infinity times 0 at 0 and at 1.
+    odds = arithmetic.sub_op(log(x), log1p(arithmetic.neg(x)))
+    return apply_out("logit", odds, out)
 
 
 @method("xlogy", inplace="xlogy_")
@@ -270,8 +271,12 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
 
 
 def _log_of_two(x: Tensor, y: Tensor) -> Tensor:
+    # Which is larger is a constant: maximum and minimum have a kink where both are
+    # equal, and every derivative from the second on would miss a part there.
+    larger = comparison.ge(x.detach(), y.detach())
+    most = comparison.where_op(larger, x, y)
+    least = comparison.where_op(larger, y, x)
     # Equal infinities have no difference; the larger one alone is the answer there.
-    most, least = clamping.maximum(x, y), clamping.minimum(x, y)
     same = bitwise.bitwise_and(
         comparison.eq(x.detach(), y.detach()),
         comparison.eq(arithmetic.abs(x.detach()), math.inf),

@@ -15,16 +15,24 @@ from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ShapeError
 
 
-def _reduction(name: str) -> Operator:
-    """Make max or min over dimensions; equal elements share g evenly."""
-    operator = nary(name, saves="out a")
+def _reduction(name: str, *, of_all: bool = False) -> Operator:
+    """Make max or min over dimensions; equal elements share g evenly.
+
+    Where the result is NaN no element equals it: then all get NaN or, `of_all`, those
+    that are NaN share g.  PyTorch has the first in amax and amin, the second in max()
+    and min().
+    """
+    operator = nary(name, saves="out a", main=not of_all)
 
     @operator.vjp
     def _(k: Any, n: Any, g: Any) -> Any:
         y, a = n.saved
         axes, keepdim = n.attributes
         shape = n.shapes[0]
-        mask = k.compare(a, reduction.spread(k, y, shape, axes, keepdim), "eq")
+        y = reduction.spread(k, y, shape, axes, keepdim)
+        mask = k.compare(a, y, "eq")
+        if of_all:
+            mask = k.where(k.compare(y, y, "eq"), mask, k.compare(a, a, "ne"))
         ones = k.where(mask, k.constant(1, g), k.constant(0, g))
         share = k.div(
             reduction.spread(k, g, shape, axes, keepdim), k.sum(ones, axes, True)
@@ -38,6 +46,9 @@ max_op = _reduction("max")
 
 
 min_op = _reduction("min")
+
+
+_max_of_all, _min_of_all = (_reduction(name, of_all=True) for name in ("max", "min"))
 
 
 class Extremum(NamedTuple):
@@ -97,7 +108,7 @@ def max(
     if isinstance(dim, Tensor):
         return apply_out("max", clamping.maximum(input, dim), out)
     if dim is None:
-        return apply_out("max", amax(input), out)
+        return apply_out("max", _of_all("max", _max_of_all, input), out)
     return apply_out("max", _extremum("max", input, dim, keepdim), out)
 
 
@@ -137,8 +148,13 @@ def min(
     if isinstance(dim, Tensor):
         return apply_out("min", clamping.minimum(input, dim), out)
     if dim is None:
-        return apply_out("min", amin(input), out)
+        return apply_out("min", _of_all("min", _min_of_all, input), out)
     return apply_out("min", _extremum("min", input, dim, keepdim), out)
+
+
+def _of_all(where: str, operator: Operator, input: Tensor) -> Tensor:
+    x = _nonempty(where, input)
+    return operator(x, tuple(range(x.ndim)), False)
 
 
 class MinMax(NamedTuple):

@@ -13,6 +13,7 @@ from autocalc._ops._coerce import cast, check_and_cast
 from autocalc._ops._method import method
 from autocalc._ops._op import nary, unary
 from autocalc._ops._out import apply_out
+from autocalc._ops._product_rules import product_of_the_others
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
 from autocalc._tensor.dtypes import DType
@@ -168,7 +169,7 @@ def mean(
     return result if out is None else apply_out("mean", result, out)
 
 
-# Of `std` and norms.
+# Of `std` and `weight_norm`.
 sqrt_zero_grad = unary(
     "sqrt", "the square root, with gradient 0 at 0", saves="out", main=False
 )
@@ -361,25 +362,23 @@ prod_op = nary("prod", saves="a")
 def _(k: Any, n: Any, g: Any) -> Any:
     """Dx_i = the product of the others, without a division by zero.
 
-    P is the product of what is not 0, S the sum of what is 0: of value 0, but it
-    carries the second derivative.  By how many zeros there are:
-    none: P / x_i; one: P at the zero, S P / x_i elsewhere; two: (S - x_i) P at the
-    zeros; and 0 in all other places.
+    P is the product of what is not 0.  By how many zeros there are: none: P / x_i; one:
+    P at the zero; and 0 in all other places.
     """
     (a,) = n.saved
     axes, keepdim = n.attributes
-    zero, one, two = (k.constant(value, a) for value in (0, 1, 2))
+    above = spread(k, g, n.shapes[0], axes, keepdim)
+    if k.records:
+        return k.mul(above, product_of_the_others(k, a, axes))
+    zero, one = k.constant(0, a), k.constant(1, a)
     is_zero = k.compare(a, zero, "eq")
     count = k.sum(k.where(is_zero, one, zero), axes, True)
     none, single = k.compare(count, zero, "eq"), k.compare(count, one, "eq")
-    pair = k.compare(count, two, "eq")
     safe = k.where(is_zero, one, a)
     rest = k.prod(safe, axes, True)
-    zeros = k.sum(k.where(is_zero, a, zero), axes, True)
-    at_zero = k.where(single, rest, k.where(pair, k.mul(k.sub(zeros, a), rest), zero))
-    factor = k.where(none, rest, k.where(single, k.mul(zeros, rest), zero))
-    slope = k.where(is_zero, at_zero, k.div(factor, safe))
-    return k.mul(spread(k, g, n.shapes[0], axes, keepdim), slope)
+    slope = k.div(k.where(none, rest, zero), safe)
+    slope = k.where(is_zero, k.where(single, rest, zero), slope)
+    return k.mul(above, slope)
 
 
 @method("prod")

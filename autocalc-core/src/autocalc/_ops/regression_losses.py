@@ -46,10 +46,21 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tenso
     return _loss_reduction.reduced(arithmetic.mul(difference, difference), reduction)
 
 
-def _absolute(where: str, input: Tensor, target: Tensor, reduction: str) -> Tensor:
+def _difference(where: str, input: Tensor, target: Tensor, reduction: str) -> Tensor:
     check_reduction(where, reduction)
     check_float(where, input, target)
-    return arithmetic.abs(arithmetic.sub_op(input, target))
+    return arithmetic.sub_op(input, target)
+
+
+def _square_or_line(difference: Tensor, seam: float) -> Tensor:
+    """Return d^2 / (2 seam) where d = abs(difference) < seam, else d - seam / 2.
+
+    The square is not that of d, whose kink at 0 would take the second derivative there.
+    """
+    known = difference.detach()
+    far = comparison.ge(arithmetic.abs(known), seam)
+    near = comparison.where_op(far, clamping.clamp(known, -seam, seam), difference)
+    return near * near * (0.5 / seam) + arithmetic.abs(difference - near)
 
 
 def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
@@ -73,9 +84,8 @@ def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor
     tensor(0.5)
     """
     _loss_reduction.broadcast_with_warning("l1_loss", input, target)
-    return _loss_reduction.reduced(
-        _absolute("l1_loss", input, target, reduction), reduction
-    )
+    difference = _difference("l1_loss", input, target, reduction)
+    return _loss_reduction.reduced(arithmetic.abs(difference), reduction)
 
 
 def smooth_l1_loss(
@@ -109,16 +119,13 @@ def smooth_l1_loss(
     """
     where = "smooth_l1_loss"
     _loss_reduction.broadcast_with_warning(where, input, target)
-    distance = _absolute(where, input, target, reduction)
+    difference = _difference(where, input, target, reduction)
     if number(where, "beta", beta) < 0:
         message = f"{where}: `beta` is {beta}; it must be 0 or more."
         raise ArgumentError(message)
     if beta == 0:
-        return _loss_reduction.reduced(distance, reduction)
-    # With n = min(d, beta) both pieces are n^2 / (2 beta) + (d - n), also at infinity.
-    near = clamping.clamp(distance, max=beta)
-    loss = near * near * (0.5 / beta) + (distance - near)
-    return _loss_reduction.reduced(loss, reduction)
+        return _loss_reduction.reduced(arithmetic.abs(difference), reduction)
+    return _loss_reduction.reduced(_square_or_line(difference, beta), reduction)
 
 
 def huber_loss(
@@ -153,13 +160,13 @@ def huber_loss(
     """
     where = "huber_loss"
     _loss_reduction.broadcast_with_warning(where, input, target)
-    distance = _absolute(where, input, target, reduction)
+    difference = _difference(where, input, target, reduction)
     if number(where, "delta", delta) <= 0:
         message = f"{where}: `delta` is {delta}; it must be above 0."
         raise ArgumentError(message)
-    near = clamping.clamp(distance, max=delta)
-    loss = near * near * 0.5 + (distance - near) * delta
-    return _loss_reduction.reduced(loss, reduction)
+    return _loss_reduction.reduced(
+        _square_or_line(difference, delta) * delta, reduction
+    )
 
 
 def cosine_embedding_loss(

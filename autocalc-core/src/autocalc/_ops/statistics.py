@@ -9,7 +9,6 @@ from typing import Any
 from autocalc._ops import (
     arithmetic,
     bitwise,
-    broadcasting,
     clamping,
     comparison,
     extrema,
@@ -125,11 +124,10 @@ def _quantile(
     missing = comparison.isnan(ordered.detach())
     count = reduction.sum(comparison.eq(missing, False), -1, True)
     last = arithmetic.sub_op(cast(count, x.dtype), 1.0)
-    if where == "quantile":
-        last = comparison.where_op(
-            reduction.any(missing, -1, True), last * math.nan, last
-        )
     rank = arithmetic.mul(last, view.reshape(shares, (-1,)))
+    if where == "quantile":  # NaN comes last in the order, and has the gradient
+        some = reduction.any(missing, -1, True)
+        rank = comparison.choose(some, float(ordered.shape[-1] - 1), rank)
     found = view.movedim(_at_rank(ordered, rank, between), -1, 0)
     if keepdim and x.ndim:
         ones = (1,) * x.ndim
@@ -169,9 +167,7 @@ def _ends(x: Tensor) -> scans.Scanned:
 
 def _at_rank(ordered: Tensor, rank: Tensor, between: str) -> Tensor:
     """Return what stands at a rank, which may lie between two elements."""
-    lost = comparison.isnan(rank.detach())
-    whole_rank = comparison.where_op(lost, rank.new_zeros(rank.shape), rank)
-    whole_rank = clamping.clamp_op(whole_rank, rank.new_zeros(()), None)
+    whole_rank = clamping.clamp_op(rank, rank.new_zeros(()), None)
     low = cast(rounding.floor(whole_rank), dtypes.int64)
     part = arithmetic.sub_op(whole_rank, rounding.floor(whole_rank))
     last = ordered.shape[-1] - 1
@@ -196,8 +192,7 @@ def _at_rank(ordered: Tensor, rank: Tensor, between: str) -> Tensor:
         same = comparison.eq(over.detach(), under.detach())
         endless = bitwise.bitwise_and(same, comparison.isinf(under))
         found = comparison.where_op(endless, under, found)
-    nothing = found.detach().new_full((), math.nan)
-    return comparison.where_op(lost, broadcasting.expand(nothing, found.shape), found)
+    return found
 
 
 @method("bincount")

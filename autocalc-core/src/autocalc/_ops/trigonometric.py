@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 from autocalc._ops import (
     arithmetic,
@@ -12,8 +12,8 @@ from autocalc._ops import (
     clamping,
     comparison,
     exponential,
-    reduction,
 )
+from autocalc._ops._arguments import Operand
 from autocalc._ops._method import method
 from autocalc._ops._op import binary, unary
 from autocalc._ops._out import apply_out
@@ -129,13 +129,14 @@ atan2 = binary(
 
 @atan2.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
-    """Of the point (b, a): da = g b / r^2, db = -g a / r^2, and 0 at the origin."""
+    """Of the point (b, a): da = g b / r^2, db = -g a / r^2, and 0 at the origin.
+
+    Further derivatives there are NaN: the angle has none.
+    """
     a, b = n.saved
     square = k.add(k.mul(a, a), k.mul(b, b))
     zero = k.constant(0, g)
-    origin = k.compare(square, zero, "eq")
-    part = k.div(g, k.where(origin, k.constant(1, g), square))
-    part = k.where(origin, zero, part)
+    part = k.where(k.compare(square, zero, "eq"), zero, k.div(g, square))
     return (
         k.sum_to(k.mul(part, b), n.shapes[0]) if n.needs(0) else None,
         k.sum_to(k.neg(k.mul(part, a)), n.shapes[1]) if n.needs(1) else None,
@@ -214,7 +215,7 @@ def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     below = comparison.lt(x.detach(), 0)
     size = comparison.choose(below, arithmetic.neg(x), x)
     small = clamping.minimum(size, _LARGE)
-    root = reduction.sqrt_zero_grad(arithmetic.add_op(arithmetic.mul(small, small), 1))
+    root = exponential.sqrt(arithmetic.add_op(arithmetic.mul(small, small), 1))
     ratio = arithmetic.div_op(small, arithmetic.add_op(root, 1))
     inverse = arithmetic.div_op(1, clamping.maximum(size, _LARGE))
     large = comparison.gt(size.detach(), _LARGE)
@@ -248,8 +249,8 @@ def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     x = comparison.float_input("acosh", input)
     less = arithmetic.sub_op(x, 1)
     root = arithmetic.mul(
-        reduction.sqrt_zero_grad(less),
-        reduction.sqrt_zero_grad(arithmetic.add_op(x, 1)),
+        exponential.sqrt(less),
+        exponential.sqrt(arithmetic.add_op(x, 1)),
     )
     return apply_out("acosh", exponential.log1p(arithmetic.add_op(less, root)), out)
 
@@ -304,9 +305,7 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     scale = comparison.choose(usual, scale, 1.0)
     a, b = arithmetic.div_op(x, scale), arithmetic.div_op(y, scale)
     squares = arithmetic.add_op(arithmetic.mul(a, a), arithmetic.mul(b, b))
-    return apply_out(
-        "hypot", arithmetic.mul(reduction.sqrt_zero_grad(squares), scale), out
-    )
+    return apply_out("hypot", arithmetic.mul(exponential.sqrt(squares), scale), out)
 
 
 @method("deg2rad", inplace="deg2rad_")
@@ -369,8 +368,27 @@ def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([1.    , 0.6366])
     """
     x = comparison.float_input("sinc", input)
-    zero = comparison.eq(x.detach(), 0)
-    angle = arithmetic.mul(comparison.choose(zero, 1.0, x), math.pi)
-    # At 0 the slope is 0: a constant there gives it.
+    near = comparison.lt(arithmetic.abs(x.detach()), _NEAR)
+    angle = arithmetic.mul(comparison.choose(near, 1.0, x), math.pi)
     result = arithmetic.div_op(sin(angle), angle)
-    return apply_out("sinc", comparison.choose(zero, 1.0, result), out)
+    return apply_out(
+        "sinc", comparison.choose(near, _sinc_near_0(x, near), result), out
+    )
+
+
+#: Up to here the series of sin(pi x) / (pi x) needs seven terms: the next is 3e-17.
+_NEAR = 0.15
+
+
+def _sinc_near_0(x: Tensor, near: Tensor) -> Tensor:
+    """Return the series where x is `near` 0; derivatives of the quotient cancel there.
+
+    At 0 itself they would be 0 / 0, at 1e-5 the third has no correct digit.
+    """
+    angle = arithmetic.mul(comparison.choose(near, x, 0.0), math.pi)
+    square = arithmetic.mul(angle, angle)
+    result: Operand = 0.0
+    for i in range(6, -1, -1):
+        term = (-1) ** i / math.factorial(2 * i + 1)
+        result = arithmetic.add_op(arithmetic.mul(square, result), term)
+    return cast("Tensor", result)

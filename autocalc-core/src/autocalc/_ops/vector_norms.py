@@ -5,11 +5,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
-from autocalc._ops import arithmetic, extrema, factorizations, reduction, view
+from autocalc._ops import (
+    arithmetic,
+    comparison,
+    extrema,
+    factorizations,
+    reduction,
+    view,
+)
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._coerce import check_and_cast
 from autocalc._ops._method import method
+from autocalc._ops._op import unary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, number
@@ -57,20 +66,41 @@ def vector_norm(
     x = _floats("vector_norm", x, dtype)
     ord = number("vector_norm", "ord", ord)
     if ord == 2:
-        return reduction.sqrt_zero_grad(
-            reduction.sum(arithmetic.mul(x, x), dim, keepdim)
-        )
+        return _root_of_squares(reduction.sum(arithmetic.mul(x, x), dim, keepdim))
     size = arithmetic.abs(x)
     if ord == math.inf:
         return extrema.amax(size, dim, keepdim)
     if ord == -math.inf:
         return extrema.amin(size, dim, keepdim)
     if ord == 0:
-        return reduction.sum(arithmetic.abs(arithmetic.sign(x)), dim, keepdim)
+        known = comparison.choose(comparison.isnan(size.detach()), 1.0, size)
+        return reduction.sum(arithmetic.sign(known), dim, keepdim)
     if ord == 1:
         return reduction.sum(size, dim, keepdim)
-    total = reduction.sum(arithmetic.pow_op(size, ord), dim, keepdim)
-    return arithmetic.pow_op(total, 1.0 / ord)
+    base = x if ord % 2 == 0 else size  # the absolute value has a kink at 0
+    powers = _power(base, ord) if ord < 1 else arithmetic.pow_op(base, ord)
+    return _power(reduction.sum(powers, dim, keepdim), 1.0 / ord)
+
+
+_root_of_squares = unary(
+    "sqrt", "the square root, with gradient 0 at 0", saves="out", main=False
+)
+
+
+@_root_of_squares.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Recorded, what lies behind the `where` makes further derivatives at 0 NaN."""
+    (y,) = n.saved
+    zero = k.constant(0, g)
+    slope = k.div(k.constant(0.5, g), y)
+    return k.mul(g, k.where(k.compare(y, zero, "eq"), zero, slope))
+
+
+def _power(x: Tensor, exponent: float) -> Tensor:
+    """Return x^exponent, at 0 a constant: the slope there can be infinite."""
+    zero = comparison.eq(x.detach(), 0)
+    power = arithmetic.pow_op(comparison.choose(zero, 1.0, x), exponent)
+    return comparison.choose(zero, 0.0 if exponent > 0 else math.inf, power)
 
 
 def _floats(where: str, x: Tensor, dtype: DType | None) -> Tensor:
