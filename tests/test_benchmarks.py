@@ -185,6 +185,28 @@ def test_an_unknown_row_is_an_error_that_names_all():
     assert "no row matches; there are: abs 1 Mi" in run.stderr
 
 
+def test_rows_are_run_by_the_set_that_is_named_or_not_at_all():
+    narrow = [name for name in KERNELS if name.startswith("blas-")]
+    if not narrow:
+        pytest.skip("no set here lacks additions")
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "benchmarks.kernels",
+            "--kernels",
+            narrow[0],
+            "add 4 Ki",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 2
+    assert f"{narrow[0]} takes none of 1 rows" in run.stderr
+
+
 def test_the_ablation_names_each_item_with_its_gain(tmp_path):
     page = tmp_path / "ablation.md"
     run = subprocess.run(
