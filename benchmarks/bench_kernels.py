@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The rows of `benchmarks.kernels`, kernel set by kernel set."""
+"""The rows of `benchmarks.kernels`, kernel set by kernel set.
+
+A composite that a set runs by its lead, as BLAS does `linear` by `gemm`, is the set's.
+"""
 
 import autocalc as ac
+from autocalc._kernels.table import TABLE
 from benchmarks.common import KERNELS, OnEachSet
 from benchmarks.kernels.cases import ROWS
 from benchmarks.kernels.run import prepare
@@ -17,6 +21,9 @@ class Kernels(OnEachSet):
         super().setup(kernels)
         ac.memory.trim()
         self.call = prepare("autocalc", row)
+        kernel = ROWS[row].kernel
+        needed = {kernel, TABLE[kernel].lead} - {None}
+        self.check_that_it_runs(kernels, self.call, needed)
         self.call()
 
     def time_kernel(self, kernels, row):

@@ -13,6 +13,7 @@ class Overhead(OnEachSet):
         self.a = ac.rand(16)
         self.x = ac.rand(16, requires_grad=True)
         self.y = ac.rand(16, requires_grad=True)
+        self.check_that_it_runs(kernels, lambda: self.time_mul(kernels), {"mul"})
 
     def time_mul(self, kernels):
         self.a * self.a

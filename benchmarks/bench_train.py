@@ -5,6 +5,9 @@ import autocalc as ac
 from autocalc import nn
 from benchmarks.common import OnEachSet
 
+#: The kernels that a set must run for a step to be called its own.
+PRODUCTS = {"gemm", "linear"}
+
 
 class MLP(OnEachSet):
     """A step of 784-1024-10 at batch 256 with SGD and momentum."""
@@ -15,6 +18,7 @@ class MLP(OnEachSet):
         self.optimizer = ac.optim.SGD(self.model.parameters(), lr=0.1, momentum=0.9)
         self.images = ac.rand(256, 784)
         self.labels = ac.randint(0, 10, (256,))
+        self.check_that_it_runs(kernels, lambda: self.time_step(kernels), PRODUCTS)
         self.time_step(kernels)
 
     def time_step(self, kernels):
@@ -37,6 +41,8 @@ class Digits(OnEachSet):
             nn.Flatten(), nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10)
         )
         self.optimizer = ac.optim.SGD(self.model.parameters(), lr=0.1, momentum=0.9)
+        images = ac.rand(64, 8, 8)
+        self.check_that_it_runs(kernels, lambda: self.model(images), PRODUCTS)
         self.loader = ac.data.DataLoader(ac.data.Digits(), batch_size=64, shuffle=True)
 
     def time_epoch(self, kernels):

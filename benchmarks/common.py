@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the benchmarks share: the installed kernel sets as a parameter."""
 
+from collections.abc import Callable, Collection
+
 import autocalc as ac
 
 #: Sets that can run on this machine, best first; a new package appears by itself.
@@ -17,6 +19,24 @@ class OnEachSet:
         """Leave just this set, and the reference for what it lacks."""
         ac.manual_seed(0)
         ac.kernels.use(kernels, only=True)
+
+    @staticmethod
+    def check_that_it_runs(
+        kernels: str, run: Callable[[], object], needed: Collection[str]
+    ) -> None:
+        """Run once; skip the benchmark unless the set runs one of the kernels needed.
+
+        asv shows what `setup` skips as n/a.  Without this, the reference would be timed
+        under the set's name.
+        """
+        with ac.kernels.count() as calls:
+            run()
+        if not any((kernel, kernels) in calls for kernel in needed):
+            ran = ", ".join(sorted({name for _, name in calls}))
+            message = (
+                f"{kernels} runs no {' or '.join(sorted(needed))} here: {ran} does"
+            )
+            raise NotImplementedError(message)
 
     def teardown(self, *_):
         """Choose by rank again."""

@@ -15,6 +15,10 @@ from benchmarks.ablation.__main__ import plain_forms
 from benchmarks.ablation.convolution import convolutions
 from benchmarks.ablation.item import pointer
 from benchmarks.ablation.items import GEMM_ITEMS
+from benchmarks.bench_kernels import Kernels
+from benchmarks.bench_overhead import Overhead
+from benchmarks.bench_train import MLP
+from benchmarks.common import KERNELS
 from benchmarks.kernels.cases import ROWS, arguments
 from benchmarks.kernels.run import converted, prepare
 from benchmarks.peers import ROOT, started, worker
@@ -22,6 +26,7 @@ from benchmarks.shares import ours
 from benchmarks.side_by_side import images, language
 
 import autocalc as ac
+from autocalc.cli._timing import Call
 
 SMALL = [name for name in ROWS if "4 Ki" in name or name == "gemm 17x33x65"]
 
@@ -51,6 +56,48 @@ def test_autocalc_and_numpy_compute_the_same(name):
 def test_rows_of_the_kernel_table_run(name):
     (full,) = [row for row in ROWS if row.startswith(name)]
     prepare("autocalc", full)()
+
+
+@pytest.fixture
+def benchmark(request):
+    """Set a benchmark of asv up; tear it down afterwards."""
+    made = []
+
+    def benchmark(kind, *parameters):
+        one = kind()
+        made.append(one)
+        one.setup(*parameters)
+        return one
+
+    yield benchmark
+    for one in made:
+        one.teardown()
+
+
+@pytest.mark.parametrize("kernels", KERNELS)
+@pytest.mark.parametrize("name", [*SMALL, "linear 256x784 to 1024"])
+def test_a_row_of_asv_is_run_by_the_set_that_its_label_names(benchmark, kernels, name):
+    (row,) = [row for row in ROWS if row.startswith(name)]
+    kernel = ROWS[row].kernel
+    able = Call(ROWS[row]).sets()
+    if kernels not in able:
+        with pytest.raises(NotImplementedError, match=f"{kernels} runs no .*{kernel}"):
+            benchmark(Kernels, kernels, row)
+        return
+    one = benchmark(Kernels, kernels, row)
+    with ac.kernels.count() as calls:
+        one.time_kernel(kernels, row)
+    assert kernels in {name for _, name in calls}
+
+
+def test_asv_skips_what_a_set_does_not_run(benchmark):
+    narrow = [name for name in KERNELS if name.startswith("winograd-")]
+    if not narrow:
+        pytest.skip("no set here lacks products")
+    for kind in (Overhead, MLP):
+        with pytest.raises(NotImplementedError, match="here: reference does"):
+            benchmark(kind, narrow[0])
+        benchmark(kind, "reference")
 
 
 def test_operands_are_the_same_numbers_for_each_peer():
@@ -136,6 +183,28 @@ def test_an_unknown_row_is_an_error_that_names_all():
     )
     assert run.returncode == 2
     assert "no row matches; there are: abs 1 Mi" in run.stderr
+
+
+def test_rows_are_run_by_the_set_that_is_named_or_not_at_all():
+    narrow = [name for name in KERNELS if name.startswith("blas-")]
+    if not narrow:
+        pytest.skip("no set here lacks additions")
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "benchmarks.kernels",
+            "--kernels",
+            narrow[0],
+            "add 4 Ki",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 2
+    assert f"{narrow[0]} takes none of 1 rows" in run.stderr
 
 
 def test_the_ablation_names_each_item_with_its_gain(tmp_path):

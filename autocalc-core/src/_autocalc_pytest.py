@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""pytest's option ``--kernels``, for the conformance kit.
+"""pytest's options ``--kernels`` and ``--sample-seconds``, for the conformance kit.
 
-With ``--pyargs`` pytest reads the command line before it finds the kit's folder, so the
-option is declared by a plugin.  It stands outside the package because pytest imports it
-in every run, and ``import autocalc`` takes longer than this file should.
+With ``--pyargs`` pytest reads the command line before it finds the kit's folder, so a
+plugin declares the options.  It stands outside the package because pytest imports it in
+every run, and ``import autocalc`` takes longer than this file should.
 """
 
 from __future__ import annotations
@@ -14,11 +14,19 @@ KIT = "autocalc.testing.conformance"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare ``--kernels``."""
-    parser.getgroup("autocalc").addoption(
+    """Declare ``--kernels`` and ``--sample-seconds``."""
+    group = parser.getgroup("autocalc")
+    group.addoption(
         "--kernels",
         metavar="NAME",
         help=f"kernel set (or family) for `--pyargs {KIT}`",
+    )
+    group.addoption(
+        "--sample-seconds",
+        metavar="SECONDS",
+        type=float,
+        default=60.0,
+        help="how long one sample may run there before the run is stopped",
     )
 
 

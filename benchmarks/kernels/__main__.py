@@ -25,6 +25,7 @@ from rich.console import Console
 from rich.progress import track
 
 import autocalc as ac
+from autocalc.cli._timing import Call
 from benchmarks.compiler import AWAY_FROM_BLOCKS, compiled, known_flags
 from benchmarks.kernels.cases import ROWS, Row, arguments
 from benchmarks.peers import BOUND, QUIET, ROOT, Peer, started, worker
@@ -105,16 +106,20 @@ def find(module: str, given: str | None) -> str | None:
     return None
 
 
-def compiled_peak(folder: str, kernels: str) -> list[str] | None:
+def compiled_peak(folder: str, kernels: str | None) -> list[str] | None:
     """Compile the measurement of the peaks; None without a compiler."""
     program = f"{folder}/peak"
-    flags = ["-ffp-contract=fast", "-pthread", *FLAGS.get(kernels, ["-march=native"])]
+    flags = [
+        "-ffp-contract=fast",
+        "-pthread",
+        *FLAGS.get(kernels or "", ["-march=native"]),
+    ]
     flags += known_flags(AWAY_FROM_BLOCKS)
     source = Path(__file__).with_name("peak.cpp")
     return [program] if compiled([source], program, flags) else None
 
 
-def environment(threads: int, kernels: str) -> dict[str, str]:
+def environment(threads: int, kernels: str | None) -> dict[str, str]:
     """Return the environment that gives each peer its threads and its best settings."""
     count = str(threads)
     return {
@@ -125,7 +130,7 @@ def environment(threads: int, kernels: str) -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": count,
         "MKL_NUM_THREADS": count,
         "THP_MEM_ALLOC_ENABLE": "1",  # PyTorch: huge pages
-        "AUTOCALC_KERNELS": kernels,
+        **({"AUTOCALC_KERNELS": kernels} if kernels else {}),
     }
 
 
@@ -216,9 +221,8 @@ def main() -> None:
     parser.add_argument("rows", nargs="*", help="parts of rows' names; all by default")
     parser.add_argument(
         "--kernels",
-        default=ac.kernels.available()[0],
         choices=ac.kernels.available(),
-        help="AutoCalc's kernel set; default: %(default)s",
+        help="AutoCalc's kernel set, and the rows that it takes; default: by rank",
     )
     parser.add_argument("--threads", type=int, default=ac.get_num_threads())
     parser.add_argument("--rounds", type=int, default=9)
@@ -232,6 +236,13 @@ def main() -> None:
     if not rows:
         parser.error(f"no row matches; there are: {', '.join(ROWS)}")
     screen = console()
+    if options.kernels:
+        able = [row for row in rows if options.kernels in Call(row).sets()]
+        if not able:
+            parser.error(f"{options.kernels} takes none of {len(rows)} rows")
+        if len(able) < len(rows):
+            screen.print(f"{options.kernels} takes {len(able)} of {len(rows)} rows")
+        rows = able
     with ExitStack() as stack:
         peers = start_all(stack, options)
         for peer in peers.values():

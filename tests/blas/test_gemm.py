@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from autocalc.plugin import DispatchKey
-from autocalc_kernels_blas import _gemm
+from autocalc_kernels_blas import _gemm, _routines
+from autocalc_kernels_blas._layout import Layout, Loop
+from autocalc_kernels_blas._routines import Product
 
 SIZES = [(1, 1, 1), (4, 5, 6), (1, 7, 5), (7, 1, 5), (5, 6, 1), (33, 17, 40), (1, 1, 9)]
 BATCHES = [
@@ -194,3 +197,46 @@ def test_what_blas_accepts():
     assert _gemm.supports(key()) is None
     assert _gemm.supports(key(dtype=np.dtype(np.float64))) is None
     assert _gemm.supports(DispatchKey("gemm", (F4, None, F4, F4, None))) is None
+
+
+# ---- sizes beyond BLAS's integers ----------------------------------------------------
+
+
+def test_a_batch_beyond_blas_s_integers_is_refused():
+    batch = (2**16, 2**15)
+    shapes = ((*batch, 3, 5), None, (*batch, 3, 4), (4, 5), None)
+    call = key()._replace(shapes=shapes)
+    assert "the batch exceeds BLAS's 32-bit integers" in _gemm.supports(call)
+
+
+def test_rows_of_a_batch_beyond_blas_s_integers_are_not_put_together():
+    """2^20 rows in each of 2^12 matrices: their number wraps to 0 in a C int."""
+    rows, count, row = 2**20, 2**12, 4 * 8
+    loop = Loop(count, a=rows * row, b=0, out=rows * row)
+    lies = Layout(transposed=False, leading=8)
+    product = Product(rows, 8, 8, 1.0, 0.0, lies, lies, lies, [loop])
+    assert _gemm._with_rows_of_the_batch(product, 4) is product
+    fewer = replace(product, loops=[loop._replace(size=2**10)])
+    assert _gemm._with_rows_of_the_batch(fewer, 4).m == 2**30
+
+
+def test_matrices_of_a_batch_with_too_many_rows_are_multiplied_one_by_one(
+    library, monkeypatch
+):
+    """With a limit of 20, all 24 rows of 4 matrices do not fit; 3 matrices' do."""
+    monkeypatch.setattr(_gemm, "MAX_INTEGER", 20)
+    monkeypatch.setattr(_routines, "MAX_INTEGER", 20)
+    gemm = _gemm.Gemm(library[0].blas.library)
+    rng = np.random.default_rng(4)
+    for count in (3, 4):
+        a = rng.standard_normal((count, 6, 5), np.float32)
+        b = rng.standard_normal((5, 7), np.float32)
+        check(gemm, np.empty((count, 6, 7), np.float32), a, b)
+
+
+def test_an_integer_that_does_not_fit_is_never_wrapped(library):
+    routines = _routines.Routines(library[0].blas.library, "s")
+    assert routines.to_integer(2**31 - 1).value == 2**31 - 1
+    for value in (2**31, 2**32 + 1, -1):
+        with pytest.raises(OverflowError, match=f"gemm: {value} does not fit BLAS's"):
+            routines.to_integer(value)

@@ -42,6 +42,20 @@ def test_json_for_programs(run, trained):
         assert record["label"] in "0123456789"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("predict", "{}", "--index", 3), ("train", "digits", "--resume", "{}")],
+    ids=["predict", "resume"],
+)
+def test_a_damaged_file_is_refused(run, trained, words):
+    content = bytearray(trained.read_bytes())
+    content[-1] ^= 1
+    Path("damaged.safetensors").write_bytes(content)
+    out = run(*(str(w).format("damaged.safetensors") for w in words), code=1).output
+    assert "damaged.safetensors" in out
+    assert "is not as it was saved: its SHA-256 is" in out
+
+
 def test_pictures_from_files_give_what_the_data_set_gives(run, trained, seven):
     ink, label = seven
     np.save("ink.npy", ink.astype(np.float32))

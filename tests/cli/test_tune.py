@@ -114,9 +114,9 @@ def test_a_turn_runs_the_set_it_names(vendors):
 
 def test_a_line_shows_a_set_beside_the_next_of_another_family(run, vendors):
     lines = run("bench", "kernels", "gemm", "--seconds", 0.01).output.splitlines()
-    assert lines[0].startswith("swift, ")
-    kernel, operands, _, unit, rate, per_second, ratio, against = lines[2].split()
-    assert (kernel, operands, against) == ("gemm", "17x33x65", "plodding")
+    kernel, operands, name, _, unit, rate, per_second, ratio, against = lines[2].split()
+    assert (kernel, operands, name) == ("gemm", "17x33x65", "swift")
+    assert against == "plodding"
     assert unit in {"us", "ms"}
     assert per_second == "GFLOP/s"
     assert float(rate) > 0
@@ -125,7 +125,7 @@ def test_a_line_shows_a_set_beside_the_next_of_another_family(run, vendors):
 
 def test_lines_for_programs(run, vendors):
     words = ["--kernels", "plodding", "--against", "reference", "--seconds", 0.01]
-    line = json.loads(run("bench", "kernels", "--json", *words).output)
+    line = json.loads(run("bench", "kernels", "--json", *words).stdout)
     assert line["rival"] == "reference"
     assert line["ratio"] == pytest.approx(line["rival_seconds"] / line["seconds"])
     assert line["rate"] == pytest.approx(2e-9 * 17 * 33 * 65 / line["seconds"])
@@ -138,3 +138,55 @@ def test_a_set_is_not_its_own_rival(run, vendors):
     assert (
         "there is no kernel set or family 'fast'" in run(*words, "fast", code=2).output
     )
+
+
+def test_each_call_is_measured_on_its_best_set(run, vendors):
+    """The best set of all need not have every kernel."""
+    output = run("bench", "kernels", "--json", "--seconds", 0.01).output
+    lines = [json.loads(line) for line in output.splitlines()]
+    sets = {line["kernel"]: (line["set"], line["rival"]) for line in lines}
+    assert sets == {
+        "gemm": ("swift", "plodding"),
+        "add": ("reference", None),
+        "exp": ("reference", None),
+    }
+
+
+def test_the_set_measured_against_a_rival_is_of_another_family(run, vendors):
+    words = ["gemm", "--json", "--seconds", 0.01, "--against", "swift"]
+    line = json.loads(run("bench", "kernels", *words).output)
+    assert (line["set"], line["rival"]) == ("plodding", "swift")
+
+
+def test_a_call_that_one_set_alone_takes_is_shown(run, vendors):
+    lines = run("bench", "kernels", "add", "--seconds", 0.01).output.splitlines()
+    assert lines[2].endswith("no other set")
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (
+            ["--kernels", "swift"],
+            "add 4 Ki: swift does not take it: has no such kernel",
+        ),
+        (
+            ["--against", "swift"],
+            "add 4 Ki: swift does not take it: has no such kernel",
+        ),
+        (
+            ["--against", "reference"],
+            "add 4 Ki: no set of another family than reference",
+        ),
+    ],
+)
+def test_a_table_without_rows_is_an_error(run, vendors, words, reason):
+    output = run("bench", "kernels", "add", *words, code=1).output
+    assert f"nothing was measured: {reason}" in output
+    assert "operands" not in output
+
+
+def test_calls_that_are_left_out_are_counted(run, vendors):
+    words = ["--kernels", "swift", "--seconds", 0.01]
+    output = run("bench", "kernels", *words).output
+    assert "2 calls left out; add 4 Ki: swift does not take it" in output

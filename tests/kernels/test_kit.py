@@ -77,6 +77,15 @@ def test_changed_inputs():
     rejects("the input `a` changed during the call", "mul", mul)
 
 
+def test_a_result_that_is_returned():
+    def neg(out, a):
+        REFERENCE["neg"](out, a)
+        return out
+
+    match = r"neg on .*: the kernel returned ndarray .*; it writes to its outputs and"
+    rejects(match, "neg", neg)
+
+
 def test_strides_ignored():
     def neg(out, a):
         flat = np.lib.stride_tricks.as_strided(a, (a.size,), (a.itemsize,))
@@ -146,7 +155,8 @@ def test_bits_that_differ_between_threads():
         REFERENCE["sum"](out, a, axes, keepdim)
         out *= 1 + 2**-22 * (threads[0] == 3)
 
-    with pytest.raises(AssertionError, match=r"promises .*'threads'.*3 threads"):
+    match = r"promises .*'threads', but bits differ between 1 and 3 threads"
+    with pytest.raises(AssertionError, match=match):
         run("sum", sum_, "determinism",
             set_num_threads=lambda n: threads.__setitem__(0, n))  # fmt: skip
 
@@ -158,8 +168,14 @@ def test_bits_that_differ_between_runs():
         REFERENCE["sum"](out, a, axes, keepdim)
         out *= 1 + 2**-22 * (next(count) % 2)
 
-    with pytest.raises(AssertionError, match=r"promises the level 'run'"):
+    match = (
+        "promises the level 'run', but bits differ between two runs that are the same$"
+    )
+    with pytest.raises(AssertionError, match=match):
         run("sum", sum_, "determinism", determinism="run")
+    match = "between two runs that are the same, each with 1 threads"
+    with pytest.raises(AssertionError, match=match):  # and threads are not blamed
+        run("sum", sum_, "determinism", set_num_threads=lambda _: None)
 
 
 def test_bad_indices_accepted():

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import mmap
 import os
+import sys
 import time
 
 import numpy as np
@@ -16,6 +18,7 @@ from autocalc._kernels.kernel_set import KernelImpl, KernelSet
 from autocalc._kernels.table import TABLE
 from autocalc.testing.conformance import CHECKS, Inapplicable, Subject, applies
 from autocalc.testing.conformance import _native as c
+from autocalc.testing.conformance import _native_memory as native_memory
 from autocalc.testing.conformance import _process as process
 
 pytestmark = pytest.mark.core
@@ -262,17 +265,17 @@ def test_a_collection_hides_no_leak():
 
 
 def test_objects_that_others_make_meanwhile_are_no_leak():
-    calls, made = [None] * 200, []
+    calls, made = [None] * 400, []
 
     def exp(out, a):
         REFERENCE["exp"](out, a)
         calls.pop()
-        if len(calls) == 200 - 2.5 * process.REPETITIONS:  # the round that counts
+        if len(calls) == 400 - 2.5 * process.REPETITIONS:  # the round that counts
             made.extend(object() for _ in range(2 * process.SOME))
 
     run("leaks", "exp", exp)
     assert made
-    assert len(calls) <= 200 - 4 * process.REPETITIONS  # it was counted again
+    assert len(calls) <= 400 - 5 * process.REPETITIONS  # it was counted again
 
 
 def test_blocks_of_the_allocator_are_kept():
@@ -303,3 +306,69 @@ def test_scratch_that_a_thread_takes_late_is_no_leak():
 
     run("leaks", "exp", exp, allocator=Allocator)
     assert Allocator.calls > 2 * process.REPETITIONS
+
+
+# ---- native memory -------------------------------------------------------------------
+
+
+def libc():
+    """Return the C library, its functions typed."""
+    library = ctypes.CDLL(None)
+    library.malloc.argtypes, library.malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
+    library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3,
+                             ctypes.c_long]  # fmt: skip
+    library.mmap.restype = ctypes.c_void_p
+    return library
+
+
+def forgets_malloc(size):
+    library = libc()
+    return lambda: library.malloc(size)
+
+
+def forgets_pages(size):
+    library, private = libc(), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    return lambda: library.mmap(None, size, mmap.PROT_READ, private, -1, 0)
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="measured in /proc")
+glibc = pytest.mark.skipif(native_memory._mallinfo is None, reason="glibc counts bytes")
+
+
+@linux
+@pytest.mark.parametrize(
+    ("forget", "size", "measure"),
+    [
+        pytest.param(forgets_malloc, 16, "malloc", marks=glibc),
+        pytest.param(forgets_malloc, 1 << 20, "malloc", marks=glibc),
+        (forgets_malloc, 1 << 20, "mapped"),
+        (forgets_pages, 1 << 16, "mapped"),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_native_memory_is_kept(forget, size, measure, monkeypatch):
+    if measure != "malloc":  # as where the C library counts nothing
+        monkeypatch.setattr(native_memory, "_mallinfo", None)
+    forget = forget(size)
+
+    def exp(out, a):
+        REFERENCE["exp"](out, a)
+        forget()
+
+    match = (
+        rf"exp: 40 calls left \d+ bytes of native memory \({measure}\), in each of 4"
+    )
+    rejects(match, "leaks", "exp", exp)
+
+
+@linux
+def test_native_memory_that_is_kept_for_the_next_call_is_no_leak():
+    forget, calls = forgets_malloc(1 << 20), []
+
+    def exp(out, a):
+        REFERENCE["exp"](out, a)
+        calls.append(None)
+        if len(calls) % (3 * process.REPETITIONS) == 0:  # a thread takes its scratch
+            forget()
+
+    run("leaks", "exp", exp)

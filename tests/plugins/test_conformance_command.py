@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import re
 
 import pytest
@@ -39,3 +41,44 @@ def test_a_run_without_a_call_fails(conformance):
     finished = conformance("reference", "", "-k", "names_are_in_the_table")
     assert finished.returncode == 1
     assert "not one call of reference was made" in finished.stdout
+
+
+# ---- kernels that end or stop the process --------------------------------------------
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the kernel hangs in a POSIX function")
+def test_a_kernel_that_hangs_is_named_with_its_sample(install, conformance):
+    options = ("-k", "neg-float32-values", "--sample-seconds", "1")
+    finished = conformance("hangs", install("bad_kernels"), *options)
+    assert finished.returncode < 0
+    match = (
+        r"conformance: neg \(float32\) on 'n=3' did not end within 1 s; the run is "
+        r"stopped. Allow more with --sample-seconds"
+    )
+    assert re.search(match, finished.stderr), finished.stderr
+    assert "autocalc_faulty_bad_kernels.py" in finished.stderr  # where it was
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a crash is a signal")
+@pytest.mark.parametrize("name", ["crashes", "aborts"])
+def test_a_kernel_that_crashes_is_named_with_its_sample(install, conformance, name):
+    options = ("-k", "neg-float32-values")
+    finished = conformance(name, install("bad_kernels"), *options)
+    assert finished.returncode < 0
+    match = r"conformance: the process died while neg \(float32\) on 'n=3' ran."
+    assert re.search(match, finished.stderr), finished.stderr
+
+
+def test_a_run_that_ends_by_itself_is_quiet(conformance):
+    finished = conformance("reference", "", "-k", "neg-float32-values")
+    assert finished.returncode == 0
+    assert "conformance:" not in finished.stderr
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="bits of MXCSR")
+def test_a_library_that_changes_the_floating_point_state_is_named(install, conformance):
+    options = ("-k", "loading_keeps or neg-float32-values")
+    finished = conformance("fast-math", install("bad_kernels"), *options)
+    assert finished.returncode == 1, finished.stdout + finished.stderr
+    assert "loading fast-math changed the floating-point state" in finished.stdout
+    assert "1 failed, 1 passed" in finished.stdout  # values are not judged by it

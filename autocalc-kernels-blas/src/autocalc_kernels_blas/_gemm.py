@@ -8,6 +8,7 @@ find it in a dict.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ def supports(key: DispatchKey) -> str | None:
     shapes = [shape for shape in key.shapes or () if shape is not None]
     if any(size > MAX_INTEGER for shape in shapes for size in shape):
         return "a dimension exceeds BLAS's 32-bit integers"
+    if shapes and math.prod(shapes[0][:-2]) > MAX_INTEGER:
+        return "the batch exceeds BLAS's 32-bit integers"
     return None
 
 
@@ -180,6 +183,9 @@ def _with_rows_of_the_batch(product: Product, itemsize: int) -> Product:
     if not product.loops or product.loops[-1].b != 0 or product.a.transposed:
         return product
     *outer, inner = product.loops
+    rows = product.m * inner.size
+    if rows > MAX_INTEGER:
+        return product
     leading = []
     for of, stride in ((product.a, inner.a), (product.out, inner.out)):
         row = of.leading * itemsize if product.m > 1 else stride
@@ -189,7 +195,7 @@ def _with_rows_of_the_batch(product: Product, itemsize: int) -> Product:
     if leading[0] < product.k or leading[1] < product.n or max(leading) > MAX_INTEGER:
         return product
     return Product(
-        product.m * inner.size, product.n, product.k, product.alpha, product.beta,
+        rows, product.n, product.k, product.alpha, product.beta,
         Layout(False, leading[0]), product.b, Layout(False, leading[1]), outer,
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autocalc_kernels_blas._address import address
-from autocalc_kernels_blas._layout import Layout, Loop, increment
+from autocalc_kernels_blas._layout import MAX_INTEGER, Layout, Loop, increment
 from autocalc_kernels_blas._library import Library
 
 #: ``plan(out, a, b)`` runs one kind of call.
@@ -96,10 +96,20 @@ class Routines:
             return lambda out, a, b: batched(address(out), address(a), address(b))
         return _looped(batched, outer)
 
+    def to_integer(self, value: int) -> Any:
+        """Return BLAS's integer; ctypes would wrap a longer one without a word."""
+        if not 0 <= value <= MAX_INTEGER:
+            message = (
+                f"gemm: {value} does not fit BLAS's 32-bit integers; `supports` should "
+                f"have refused this call. Report it with the shapes and strides."
+            )
+            raise OverflowError(message)
+        return self.integer(value)
+
     def _head(self, product: Product) -> tuple[Any, ...]:
         """Return the arguments up to alpha."""
         order = ctypes.c_int(ROW_MAJOR)
-        sizes = map(self.integer, (product.m, product.n, product.k))
+        sizes = map(self.to_integer, (product.m, product.n, product.k))
         return (order, _flag(product.a), _flag(product.b), *sizes,
                 self.real(product.alpha))  # fmt: skip
 
@@ -130,7 +140,7 @@ class Routines:
     def _prepared(self, product: Product) -> tuple[Any, ...]:
         gemm = self.find("gemm", product.flops)
         assert gemm is not None  # the library was opened for having it
-        lda, ldb, ldc = map(self.integer, _leading(product))
+        lda, ldb, ldc = map(self.to_integer, _leading(product))
         beta = self.real(product.beta)
         return (gemm, *self._head(product), lda, ldb, beta, ldc)
 
@@ -143,9 +153,9 @@ class Routines:
         if gemm is None or not all(steps):
             return None
         order, trans_a, trans_b, m, n, k, alpha = self._head(product)
-        lda, ldb, ldc = map(self.integer, _leading(product))
-        step_a, step_b, step_c = map(self.integer, steps)
-        beta, size = self.real(product.beta), self.integer(loop.size)
+        lda, ldb, ldc = map(self.to_integer, _leading(product))
+        step_a, step_b, step_c = map(self.to_integer, steps)
+        beta, size = self.real(product.beta), self.to_integer(loop.size)
 
         def call(out: Any, a: Any, b: Any) -> None:
             gemm(order, trans_a, trans_b, m, n, k, alpha, a, lda, step_a, b, ldb,
@@ -172,7 +182,9 @@ class Routines:
         if matrix.transposed:
             rows, columns = columns, rows
         order, flag = ctypes.c_int(ROW_MAJOR), _flag(matrix)
-        m, n, lda, incx, incy = map(self.integer, (rows, columns, matrix.leading, x, y))
+        m, n, lda, incx, incy = map(
+            self.to_integer, (rows, columns, matrix.leading, x, y)
+        )
         alpha, beta = self.real(product.alpha), self.real(product.beta)
 
         def by_column(out: Any, a: Any, b: Any) -> None:

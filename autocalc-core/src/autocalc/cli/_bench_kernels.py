@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 import click
@@ -23,23 +22,26 @@ class Line:
 
     kernel: str
     operands: str
+    #: The set that is measured.
+    set: str
     #: The median of a call.
     seconds: float
     rate: float
     unit: str
-    rival: str
-    rival_seconds: float
+    #: None where no other set takes the call.
+    rival: str | None
+    rival_seconds: float | None
     #: How many times as fast as the rival.
-    ratio: float
+    ratio: float | None
 
 
-@click.command("kernels", short_help="Every kernel of a set beside the next best set.")
+@click.command("kernels", short_help="Every kernel's best set beside the next best.")
 @click.argument("names", metavar="[KERNEL]...", nargs=-1)
 @click.option(
     "--kernels",
     "chosen",
     metavar="SET",
-    help="The kernel set or family to measure.  [default: the best that is installed]",
+    help="The kernel set or family to measure.  [default: each call's best]",
 )
 @click.option(
     "--against",
@@ -70,7 +72,8 @@ def bench_kernels_command(
 
     Both take turns, so that what else the machine does slows both; times are medians.
     GFLOP/s count floating-point operations, where products lead; GB/s the bytes that
-    must be moved.  Without KERNEL, all rows run; the set must take a call to be timed.
+    must be moved.  Without KERNEL, all rows run; calls that the set does not take are
+    left out and counted.
 
     \b
     Examples:
@@ -79,21 +82,27 @@ def bench_kernels_command(
       autocalc bench kernels softmax --against reference --threads 1
     """
     choose_machine(ctx, threads, None)
-    subject = _set(chosen, "--kernels") if chosen else _best()
+    subject = _set(chosen, "--kernels") if chosen else None
     rival = _set(against, "--against") if against else None
-    if rival == subject:
+    if rival is not None and rival == subject:
         message = f"{subject} is what is measured; name another set."
         raise click.BadParameter(message, param_hint="--against")
-    rows = rows_of(names)
-    if not as_json:
-        click.echo(
-            f"{subject}, {get_num_threads()} threads; the last columns say how many "
-            f"times as fast it is as which set\n"
-            f"{'kernel':20}{'operands':32}{'time':>10}{'rate':>16}{'ratio':>8}  against"
-        )
-    for row in with_progress(rows):
-        for line in _measured(Call(row), subject, rival, seconds):
-            click.echo(json.dumps(asdict(line)) if as_json else _shown(line))
+    left_out: list[str] = []
+    empty = True
+    for row in with_progress(rows_of(names)):
+        line = _measured(Call(row), subject, rival, seconds)
+        if isinstance(line, str):
+            left_out.append(line)
+            continue
+        if empty and not as_json:
+            click.echo(_heading())
+        click.echo(json.dumps(asdict(line)) if as_json else _shown(line))
+        empty = False
+    if empty:
+        message = f"nothing was measured: {left_out[0]}."
+        raise click.ClickException(message)
+    if left_out:
+        click.echo(f"{len(left_out)} calls left out; {left_out[0]}", err=True)
 
 
 def _set(choice: str, option: str) -> str:
@@ -103,39 +112,53 @@ def _set(choice: str, option: str) -> str:
         raise click.BadParameter(str(error), param_hint=option) from error
 
 
-def _best() -> str:
-    found = registry()
-    ranked = sorted(found.sets.values(), key=lambda s: (-s.rank, s.name))
-    return next(s.name for s in ranked if found.kernels(s.name) is not None)
-
-
 def _measured(
-    call: Call, subject: str, rival: str | None, seconds: float
-) -> Iterator[Line]:
-    """Yield the line of a call, if both sets take it."""
+    call: Call, subject: str | None, rival: str | None, seconds: float
+) -> Line | str:
+    """Return the line of a call, or why there is none."""
     able = call.sets()
-    sets = registry().sets
-    family = sets[subject].family
-    other = rival or next((n for n in able if sets[n].family != family), None)
-    if subject not in able or other not in able:
-        return
-    times = seconds_of(call, [subject, other], seconds)
-    yield Line(
+    subject = subject or _other(able, rival)
+    for name in (subject, rival):
+        if name is not None and name not in able:
+            return f"{call.row.name}: {name} does not take it: {call.refusal(name)}"
+    if subject is None:
+        return f"{call.row.name}: no set of another family than {rival}'s takes it"
+    other = rival or _other(able, subject)
+    times = seconds_of(call, [subject, other] if other else [subject], seconds)
+    return Line(
         call.row.kernel,
         call.row.operands,
+        subject,
         times[subject],
         call.row.work(call.operands) / times[subject] / 1e9,
         "GFLOP/s" if call.row.by_products else "GB/s",
         other,
-        times[other],
-        times[other] / times[subject],
+        times[other] if other else None,
+        times[other] / times[subject] if other else None,
+    )
+
+
+def _other(able: list[str], name: str | None) -> str | None:
+    """Return the best set that is not of the family of `name`."""
+    sets = registry().sets
+    family = None if name is None else sets[name].family
+    return next((n for n in able if sets[n].family != family), None)
+
+
+def _heading() -> str:
+    return (
+        f"{get_num_threads()} threads; the last columns say how many times as fast a "
+        f"set is as which other\n"
+        f"{'kernel':20}{'operands':32}{'set':16}{'time':>10}{'rate':>16}{'ratio':>8}"
+        f"  against"
     )
 
 
 def _shown(line: Line) -> str:
+    ratio = "" if line.ratio is None else f"{line.ratio:.2f}"
     return (
-        f"{line.kernel:20}{line.operands:32}{_time(line.seconds):>10}"
-        f"{line.rate:9.1f} {line.unit:7}{line.ratio:7.2f}  {line.rival}"
+        f"{line.kernel:20}{line.operands:32}{line.set:16}{_time(line.seconds):>10}"
+        f"{line.rate:9.1f} {line.unit:7}{ratio:>7}  {line.rival or 'no other set'}"
     )
 
 

@@ -14,6 +14,7 @@ import click
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._select import Candidate
 from autocalc._dispatch._state import current, enter, leave
 from autocalc._kernels.benchmarks import ROWS, Row, arguments
 from autocalc._kernels.kernel_set import DispatchKey
@@ -49,9 +50,16 @@ class Call:
 
     def sets(self) -> list[str]:
         """Return the sets that take the call, by rank."""
-        offers = current().selection.candidates(self.spec, self.key)
-        able = [offer for offer in offers if offer.refusal is None]
+        able = [offer for offer in self._offers() if offer.refusal is None]
         return [offer.name for offer in sorted(able, key=lambda offer: -offer.rank)]
+
+    def refusal(self, name: str) -> str | None:
+        """Return why a set does not take the call, None if it does."""
+        refusals = {offer.name: offer.refusal for offer in self._offers()}
+        return refusals.get(name, "it is not among the sets in use")
+
+    def _offers(self) -> Iterator[Candidate]:
+        return current().selection.candidates(self.spec, self.key)
 
 
 def _own(operand: Any) -> Any:

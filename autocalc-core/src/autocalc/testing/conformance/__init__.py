@@ -10,7 +10,9 @@ the set offers runs over the samples of its spec: empty and single dimensions, l
 around every vector width, unaligned and non-contiguous operands, NaN, infinities,
 subnormals, signed zeros, each pattern of absent operands.  Results are held to the
 spec's error budget against the reference in the next wider precision.  The run ends
-with the worst error of each kernel, in units in the last place.
+with the worst error of each kernel, in units in the last place.  Another process
+watches, and names kernel and sample where one crashes or runs longer than
+``--sample-seconds``.
 
 Attributes
 ----------

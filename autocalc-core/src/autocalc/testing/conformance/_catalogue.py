@@ -7,6 +7,7 @@ from autocalc._dispatch._plugins import registry
 from autocalc._kernels.spec import KernelSpec
 from autocalc.testing.conformance import _checks, _process
 from autocalc.testing.conformance._checks import Check
+from autocalc.testing.conformance._determinism import check_determinism
 from autocalc.testing.conformance._subject import Subject
 
 CHECKS: dict[str, Check] = {
@@ -15,7 +16,7 @@ CHECKS: dict[str, Check] = {
     "absent-outputs": _checks.check_absent_outputs,
     "accumulation": _checks.check_accumulation,
     "aliasing": _checks.check_aliasing,
-    "determinism": _checks.check_determinism,
+    "determinism": check_determinism,
     "bad-indices": _checks.check_bad_indices,
     "environment": _checks.check_environment,
     "dispatch": _checks.check_dispatch,

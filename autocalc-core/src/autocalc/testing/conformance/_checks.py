@@ -16,6 +16,7 @@ from autocalc._dispatch._choice import count, use
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import DType, KernelSpec, Sample
 from autocalc.errors import KernelDataError
+from autocalc.testing.conformance import _floating_point as floating_point
 from autocalc.testing.conformance._memory import Memory, expanded
 from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._subject import (
@@ -25,6 +26,7 @@ from autocalc.testing.conformance._subject import (
     limits_of,
     output_metas,
 )
+from autocalc.testing.conformance._watch import running
 
 Check = Callable[[Subject, KernelSpec, DType], None]
 
@@ -47,9 +49,6 @@ INDICES: dict[str, tuple[str, Callable[[Sample], int]]] = {
 OF_MATRICES = frozenset(
     {"inv", "solve", "det", "slogdet", "cofactor", "cholesky", "qr", "svd", "eigh"}
 )
-
-#: Numbers of threads whose bits must agree; 2 twice, because tasks may be stolen.
-THREADS = (1, 2, 3, 2)
 
 #: Where operands lie in memory, by turns: the first for output and first input.
 PLACES = (
@@ -258,44 +257,6 @@ def check_aliasing(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     judged.finish("no sample has an output like an input")
 
 
-def check_determinism(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """The same bits in each run and, if the set says so, for 1, 2 and 3 threads."""
-    level = subject.kernel_set.determinism
-    calls = 0
-    counts = THREADS if level == "threads" and subject.has_threads else (None, None)
-    with subject.threads() as set_num_threads:
-        for sample in filter(is_large, samples(spec, dtype)):
-            seen: dict[bytes, str] = {}
-            try:
-                for threads in counts:
-                    if threads is not None:
-                        set_num_threads(threads)
-                    outs = subject.run(spec, sample, dtype)
-                    seen.setdefault(bits(outs), f"{threads or 'the same'} threads")
-            except Refused:
-                continue
-            calls += 1
-            if len(seen) > 1:
-                message = (
-                    f"{spec.name} on {sample.label!r}: the set promises the level "
-                    f"{level!r}, but bits differ, first with {list(seen.values())[1]}"
-                )
-                raise AssertionError(message)
-    if not calls:
-        message = "no large sample"
-        raise Inapplicable(message)
-
-
-def bits(outs: tuple[Any, ...]) -> bytes:
-    flat = [
-        one
-        for out in outs
-        for one in (out if isinstance(out, list) else [out])
-        if one is not None
-    ]
-    return b"".join(one.tobytes() for one in flat)
-
-
 def check_bad_indices(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
     """An index out of range raises `KernelDataError` naming operand and value."""
     name, size_of = INDICES[spec.name]
@@ -343,41 +304,38 @@ def _expect_data_error(
 
 
 def check_environment(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
-    """The floating-point environment is as it was: rounding, subnormals."""
-    before = _floating_point()
+    """A call leaves the floating-point state at its default: rounding, subnormals."""
     calls = 0
     chosen = [s for s in samples(spec, dtype) if not is_large(s)][:8]
     chosen += list(filter(is_large, samples(spec, dtype)))[:1]
     for sample in chosen:
+        _expect_default(spec, sample)
         try:
             subject.run(spec, sample, dtype)
         except Refused:
             continue
         calls += 1
-    after = _floating_point()
-    if after != before:
-        message = f"{spec.name} changed the floating-point environment of the process"
-        raise AssertionError(message)
+        if subject.disturbed:
+            message = (
+                f"{spec.name} on {sample.label!r} changed the floating-point state of "
+                f"its thread: {subject.disturbed}; put back what was set at its start"
+            )
+            raise AssertionError(message)
     if not calls:
         message = "every call is refused"
         raise Inapplicable(message)
 
 
-def _floating_point() -> tuple[bytes, ...]:
-    """Return what depends on rounding mode, flush-to-zero, denormals-are-zero."""
-    results = []
-    for dtype in (np.float32, np.float64):
-        tiny = np.array([np.finfo(dtype).tiny], dtype)
-        one, eps = np.ones(1, dtype), np.array([np.finfo(dtype).eps], dtype)
-        results += [
-            (tiny * dtype(0.25)).tobytes(),
-            (tiny * dtype(0.25) * dtype(4)).tobytes(),
-            (one / dtype(3)).tobytes(),
-            (one + eps * dtype(0.75)).tobytes(),
-            (-one - eps * dtype(0.75)).tobytes(),
-            (one + eps * dtype(0.25)).tobytes(),
-        ]
-    return tuple(results)
+def _expect_default(spec: KernelSpec, sample: Sample) -> None:
+    """Raise where the default state cannot be had: nothing could be told from it."""
+    floating_point.restore()
+    before = floating_point.deviation()
+    if before:
+        message = (
+            f"{spec.name} on {sample.label!r}: before the call, {before}, and that "
+            f"cannot be put back here; prove this kernel in a run of its own"
+        )
+        raise AssertionError(message)
 
 
 def check_dispatch(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
@@ -392,8 +350,10 @@ def check_dispatch(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
         want = {} if _is_quick(spec) else {"want": sample.want}
         memory = Memory()
         inputs = [memory.copies(operand, "contiguous") for operand in sample.inputs]
-        with use(subject.name, only=True), count() as counter:
+        label = f"{spec.name} ({dtype}) on {sample.label!r}, dispatched,"
+        with use(subject.name, only=True), count() as counter, running(label):
             getattr(arrays, spec.name)(*inputs, *sample.attributes, **want, **free)
+        floating_point.restore()
         calls += 1
         if dict(counter) != {(spec.name, subject.name): 1}:
             message = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -20,10 +20,12 @@ from autocalc._kernels.kernel_set import KernelImpl, KernelSet
 from autocalc._kernels.spec import DType, KernelSpec, Meta, Sample
 from autocalc.errors import ConfigError
 from autocalc.testing._namespace import meta_of
+from autocalc.testing.conformance import _floating_point as floating_point
 from autocalc.testing.conformance._compare import Worst, compare
 from autocalc.testing.conformance._memory import Memory
 from autocalc.testing.conformance._oracle import expected as expected_of
 from autocalc.testing.conformance._oracle import slack, widen
+from autocalc.testing.conformance._watch import running
 
 
 class Refused(Exception):
@@ -42,6 +44,8 @@ class Prepared(NamedTuple):
     inputs: tuple[Any, ...]
     attributes: tuple[Any, ...]
     memory: Memory
+    #: Kernel, dtype and sample, to say which call it is.
+    label: str
 
 
 class Subject:
@@ -63,18 +67,26 @@ class Subject:
         self.calls: Counter[str] = Counter()
         self.refusals: dict[str, Counter[str]] = defaultdict(Counter)
         self.worst: dict[tuple[str, str], Worst] = defaultdict(Worst)
+        #: What the last call, and loading the set, did to the floating-point state.
+        self.disturbed = ""
+        self.disturbed_by_loading = ""
 
     @classmethod
     def named(cls, choice: str) -> Subject:
         """Load the installed set called `choice`, or the best of that family."""
+        floating_point.restore()
         found = registry()
         kernel_set = find_set(found, choice)
         kernels = found.kernels(kernel_set.name)
+        disturbed = floating_point.deviation()
+        floating_point.restore()
         if kernels is None:
             reason = found.reason(kernel_set.name)
             message = f"kernels: {choice!r} cannot be used here: {reason}."
             raise ConfigError(message)
-        return cls(kernel_set, kernels)
+        subject = cls(kernel_set, kernels)
+        subject.disturbed_by_loading = disturbed
+        return subject
 
     @property
     def name(self) -> str:
@@ -95,12 +107,28 @@ class Subject:
         return prepared.outs
 
     def call(self, prepared: Prepared) -> None:
-        """Run a prepared call, and see that it kept to its operands."""
+        """Run a prepared call, and see that it kept to its operands.
+
+        It begins in the default floating-point state, and so does what comes after it;
+        `disturbed` says what the kernel left.
+        """
         name = prepared.spec.name
         self.calls[name] += 1
-        self.kernels[name].function(
-            *prepared.outs, *prepared.inputs, *prepared.attributes
-        )
+        function: Callable[..., object] = self.kernels[name].function
+        arguments = (*prepared.outs, *prepared.inputs, *prepared.attributes)
+        floating_point.restore()
+        try:
+            with running(prepared.label):
+                result = function(*arguments)
+        finally:
+            self.disturbed = floating_point.deviation()
+            floating_point.restore()
+        if result is not None:
+            message = (
+                f"the kernel returned {_shown(result)}; it writes to its outputs and "
+                f"returns None"
+            )
+            raise AssertionError(message)
         prepared.memory.check()
 
     def prepare(
@@ -142,7 +170,8 @@ class Subject:
         if spec.accumulates:
             attributes = (*attributes, accumulate)
         self._ask(spec, sample, outs, inputs, metas, accumulate)
-        return Prepared(spec, tuple(outs), tuple(inputs), attributes, memory)
+        label = f"{spec.name} ({dtype}) on {sample.label!r}"
+        return Prepared(spec, tuple(outs), tuple(inputs), attributes, memory, label)
 
     def _outputs(
         self,
@@ -303,6 +332,11 @@ def _pairs(
         return
     for i, (one, wanted) in enumerate(zip(actual, expected, strict=True)):
         yield f"{name}[{i}]", one, wanted, limit[i]
+
+
+def _shown(result: object) -> str:
+    """Return what a kernel returned, in a few words."""
+    return f"{type(result).__name__} {str(result)[:40]!r}"
 
 
 def _is_number(x: object) -> bool:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from autocalc.errors import ConfigError
 from autocalc.testing.conformance import CHECKS, Subject, applies
 from autocalc.testing.conformance._report import lines
 from autocalc.testing.conformance._subject import chosen
+from autocalc.testing.conformance._watch import SAMPLE_SECONDS, watched
 
 
 def _subject(config: pytest.Config) -> Subject:
@@ -22,9 +25,21 @@ def _subject(config: pytest.Config) -> Subject:
 
 
 @pytest.fixture(scope="session")
-def subject(request: pytest.FixtureRequest) -> Subject:
-    """Return the kernel set under test."""
-    return _subject(request.config)
+def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
+    """Return the kernel set under test; another process watches its calls."""
+    seconds = request.config.getoption("--sample-seconds", default=SAMPLE_SECONDS)
+    with ExitStack() as stack:
+        with _uncaptured(request.config):  # the watcher's words are for the terminal
+            stack.enter_context(watched(seconds))
+        yield _subject(request.config)
+
+
+def _uncaptured(config: pytest.Config) -> AbstractContextManager[None]:
+    capture: Any = config.pluginmanager.getplugin("capturemanager")
+    if capture is None:
+        return nullcontext()
+    uncaptured: AbstractContextManager[None] = capture.global_and_fixture_disabled()
+    return uncaptured
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

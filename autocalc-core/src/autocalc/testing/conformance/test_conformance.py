@@ -40,3 +40,11 @@ def test_names_are_in_the_table(subject: Subject) -> None:
     """The set offers nothing that the kernel table does not know."""
     unknown = sorted(set(subject.kernels) - set(TABLE))
     assert not unknown, f"unknown kernels: {', '.join(unknown)}"
+
+
+def test_loading_keeps_the_floating_point_state(subject: Subject) -> None:
+    """A library that is linked with -ffast-math changes it as soon as it is loaded."""
+    assert not subject.disturbed_by_loading, (
+        f"loading {subject.name} changed the floating-point state of the process: "
+        f"{subject.disturbed_by_loading}; link it without -ffast-math"
+    )

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""The check of the level of determinism that a set promises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._kernels.spec import DType, KernelSpec
+from autocalc.testing.conformance._checks import is_large, samples
+from autocalc.testing.conformance._subject import Inapplicable, Refused, Subject
+
+#: Numbers of threads whose bits must agree; each runs twice, for tasks may be stolen.
+THREADS = (1, 2, 3)
+
+
+def check_determinism(subject: Subject, spec: KernelSpec, dtype: DType) -> None:
+    """The same bits in each run and, if the set says so, for 1, 2 and 3 threads."""
+    level = subject.kernel_set.determinism
+    counts = THREADS if level == "threads" and subject.has_threads else (None,)
+    calls = 0
+    with subject.threads() as set_num_threads:
+        for sample in filter(is_large, samples(spec, dtype)):
+            seen = []
+            try:
+                for threads in counts:
+                    if threads is not None:
+                        set_num_threads(threads)
+                    runs = [bits(subject.run(spec, sample, dtype)) for _ in range(2)]
+                    seen.append((threads, runs))
+            except Refused:
+                continue
+            calls += 1
+            differs = _first_difference(seen)
+            if differs:
+                message = (
+                    f"{spec.name} on {sample.label!r}: the set promises the level "
+                    f"{level!r}, but bits differ {differs}"
+                )
+                raise AssertionError(message)
+    if not calls:
+        message = "no large sample"
+        raise Inapplicable(message)
+
+
+def _first_difference(seen: list[tuple[int | None, list[bytes]]]) -> str:
+    """Return between which runs bits differ, "" if between none.
+
+    Runs with the same number of threads are compared first: where they differ, another
+    number is not the reason.
+    """
+    for threads, (first, second) in seen:
+        if first != second:
+            with_threads = "" if threads is None else f", each with {threads} threads"
+            return f"between two runs that are the same{with_threads}"
+    first_threads, (first, _) = seen[0]
+    for threads, (other, _) in seen:
+        if other != first:
+            return f"between {first_threads} and {threads} threads"
+    return ""
+
+
+def bits(outs: tuple[Any, ...]) -> bytes:
+    flat = [
+        one
+        for out in outs
+        for one in (out if isinstance(out, list) else [out])
+        if one is not None
+    ]
+    return b"".join(one.tobytes() for one in flat)

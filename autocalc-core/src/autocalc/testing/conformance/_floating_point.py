@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""The floating-point state of this thread: what it does to results, and its default.
+
+A kernel that flushes subnormals, or rounds in another direction, and does not put that
+back changes every later result of the process, the kit's own included.  So the kit
+compares with the default, not with what it found, and puts the default back itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class _Probe(NamedTuple):
+    """Operands whose results are known bit by bit, whatever this thread does now."""
+
+    one: Any
+    parts: Any  # of the distance to the next number
+    nearest: bytes  # their sum
+    small: Any  # the least normal number, and a quarter of it
+    factors: Any  # which give the other
+    quarter: bytes
+    tiny: bytes
+
+
+def _probe_of(kind: Any, unsigned: Any) -> _Probe:
+    info = np.finfo(kind)
+    eps = kind(info.eps)
+    one = np.array([1, -1, 1], kind)
+    nearest = one + np.array([1, -1, 0], kind) * eps  # exact in every direction
+    bits = np.array([1 << info.nmant, 1 << (info.nmant - 2)], unsigned)
+    return _Probe(
+        one=one,
+        parts=np.array([0.75, -0.75, 0.25], kind) * eps,
+        nearest=nearest.tobytes(),
+        small=bits.view(kind),
+        factors=np.array([0.25, 4], kind),
+        quarter=bits[1].tobytes(),
+        tiny=bits[0].tobytes(),
+    )
+
+
+_PROBES = (_probe_of(np.float32, np.uint32), _probe_of(np.float64, np.uint64))
+
+
+def _deviations(probe: _Probe) -> Iterator[str]:
+    """Compare results with what they are by default; 5 us for a dtype."""
+    if (probe.one + probe.parts).tobytes() != probe.nearest:
+        yield "results do not round to nearest"
+    products = (probe.small * probe.factors).tobytes()
+    half = len(products) // 2
+    if products[:half] != probe.quarter:
+        yield "subnormal results become zero"
+    if products[half:] != probe.tiny:
+        yield "subnormal operands are read as zero"
+
+
+def deviation() -> str:
+    """Return how this thread computes otherwise than by default, "" if it does not."""
+    if _traps() not in {0, None}:  # the arithmetic below would end the process
+        return "floating-point exceptions stop the process"
+    with np.errstate(all="ignore"):
+        found = [text for probe in _PROBES for text in _deviations(probe)]
+    if not found and _direction() not in {0, None}:
+        found = ["results do not round to nearest"]
+    return ", ".join(dict.fromkeys(found))
+
+
+def restore() -> None:
+    """Put the default back, where the system has a function for it."""
+    if _set is not None:
+        _set(_DEFAULT)
+
+
+# ---- the C library -------------------------------------------------------------------
+
+
+def _function(name: str, *arguments: Any) -> Callable[..., int] | None:
+    """Return a function of <fenv.h>, None where there is none to be found."""
+    if os.name != "posix":
+        return None
+    function: Any = getattr(ctypes.CDLL(None), name, None)
+    if function is not None:
+        function.argtypes = arguments
+    return function  # type: ignore[no-any-return]
+
+
+def _default() -> ctypes.c_void_p:
+    """Return FE_DFL_ENV: an object of the library on macOS, -1 elsewhere."""
+    if sys.platform == "darwin":
+        held = ctypes.c_char.in_dll(ctypes.CDLL(None), "_FE_DFL_ENV")
+        return ctypes.c_void_p(ctypes.addressof(held))
+    return ctypes.c_void_p(-1)
+
+
+_set = _function("fesetenv", ctypes.c_void_p)
+_DEFAULT = _default()
+_get_direction = _function("fegetround")
+_get_traps = _function("fegetexcept")  # of glibc
+
+
+def _direction() -> int | None:
+    return None if _get_direction is None else _get_direction()
+
+
+def _traps() -> int | None:
+    return None if _get_traps is None else _get_traps()
