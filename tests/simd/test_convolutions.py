@@ -30,6 +30,13 @@ def strided(rng):
     return groups, weight, kernel, stride, rng.integers(0, 3, 2), dilation
 
 
+def few_windows(rng):
+    """Many filters over small images."""
+    kernel, dilation = rng.integers(1, 4, 2), rng.integers(1, 3, 2)
+    weight = (rng.integers(100, 200), rng.integers(1, 40))
+    return 1, weight, kernel, rng.integers(1, 3, 2), rng.integers(0, 3, 2), dilation
+
+
 def pointwise(rng):
     """Windows of one element."""
     one = np.array([1, 1])
@@ -70,7 +77,7 @@ def sample_of(name, rng, lie, dtype):
     return Sample("", (normal(*g), normal(*x)), (ints(kernel), *how), 0b10)
 
 
-@pytest.mark.parametrize("lie", [strided, pointwise, depthwise])
+@pytest.mark.parametrize("lie", [strided, few_windows, pointwise, depthwise])
 @pytest.mark.parametrize("name", ["conv", "conv_dx", "conv_dweight"])
 def test_against_float64(name, lie):
     spec = TABLE[name]
@@ -86,7 +93,7 @@ def test_against_float64(name, lie):
             subject.judge(spec, sample, dtype, outputs, expected, limits=limits)
 
 
-@pytest.mark.parametrize("lie", [strided, pointwise, depthwise])
+@pytest.mark.parametrize("lie", [strided, few_windows, pointwise, depthwise])
 @pytest.mark.parametrize("name", ["conv", "conv_dx", "conv_dweight"])
 def test_same_bits_for_any_number_of_threads(name, lie):
     spec, dtype = TABLE[name], np.dtype(np.float32)
@@ -161,6 +168,7 @@ BESIDE = "windows of channels side by side"
 APART = "channel by channel, those side by side in one register"
 STEPS = "windows in steps, their channels brought side by side"
 PRODUCTS = "a product for each image"
+PATCHES = "filters times a matrix of patches"
 #: What is convolved, and how conv and conv_dweight go: row by row, channels-last.
 WAYS = {
     "1 x 1": (
@@ -169,9 +177,14 @@ WAYS = {
         (PRODUCTS, BESIDE),
     ),
     "3 x 3 by 2": (
-        ((2, 32, 9, 9), (64, 32, 3, 3), 2, 1),
+        ((2, 32, 33, 33), (64, 32, 3, 3), 2, 1),
         (STEPS, BESIDE),
         (PLANES, BESIDE),
+    ),
+    "few windows": (
+        ((1, 64, 7, 7), (128, 64, 3, 3), 2, 1),
+        (PATCHES, BESIDE),
+        (PATCHES, BESIDE),
     ),
     "5 x 5": (((2, 4, 9, 9), (8, 4, 5, 5), 1, 1), (PLANES, BESIDE), (PLANES, BESIDE)),
     "one channel each": (
@@ -203,3 +216,26 @@ def test_an_explanation_tells_the_way(call, last):
     }
     assert told["conv"] == told["conv_dx"] == f"own kernel, {forward[last]}"
     assert told["conv_dweight"] == f"own kernel, {gradient[last]}"
+
+
+def test_patches_are_added_to_gradients_and_go_in_blocks():
+    """40 images of 16 windows are two blocks; gradients are added to what was there."""
+    rng = np.random.default_rng(22)
+    dtype = np.dtype(np.float32)
+    geometry = ((1, 1), (1, 1), (1, 1), 1)
+    x, weight, g = (40, 150, 4, 4), (160, 150, 3, 3), (40, 160, 4, 4)
+    for name, operands, how, add in (
+        ("conv", (x, weight, (160,)), geometry, 0),
+        ("conv_dx", (g, weight, (150,)), ((4, 4), *geometry), 1),
+        ("conv_dweight", (g, x), ((3, 3), *geometry), 0b11),
+    ):
+        spec = TABLE[name]
+        arrays = tuple(rng.standard_normal(shape, dtype) for shape in operands)
+        sample = Sample("", arrays, how, 0b10 if name == "conv_dweight" else 0)
+        shapes = {"conv": (), "conv_dx": (x,), "conv_dweight": (weight, (160,))}[name]
+        prior = tuple(rng.standard_normal(shape, dtype) for shape in shapes)
+        expected = expected_of(spec, sample, dtype, add, prior)
+        limits = limits_of(spec, sample, dtype, expected)
+        for subject in map(subject_of, SETS):
+            outs = subject.run(spec, sample, dtype, accumulate=add, prior=prior)
+            subject.judge(spec, sample, dtype, outs, expected, limits=limits)

@@ -15,6 +15,7 @@ enum class Algorithm {
     pointwise,
     nhwc,
     image_by_image,
+    patches,
     strided,
     planes
 };
@@ -31,6 +32,8 @@ AC_INLINE const char* describe(Algorithm algorithm) {
             return "windows of channels side by side";
         case Algorithm::image_by_image:
             return "a product for each image";
+        case Algorithm::patches:
+            return "filters times a matrix of patches";
         case Algorithm::strided:
             return "windows in steps, their channels brought side by side";
         case Algorithm::planes:

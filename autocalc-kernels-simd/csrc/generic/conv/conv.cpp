@@ -5,6 +5,7 @@
 #include "conv/algorithms.hpp"
 #include "conv/nhwc_depthwise.hpp"
 #include "conv/nhwc_passes.hpp"
+#include "conv/patches.hpp"
 #include "conv/planes.hpp"
 #include "conv/pointwise.hpp"
 #include "conv/strided.hpp"
@@ -35,21 +36,11 @@ Algorithm choose_algorithm(const ConvCall<T>& call) {
     }
     if (by_product(call)) return Algorithm::image_by_image;
     const bool strided = call.turned ? is_strided_dx(w) : is_strided<T>(w);
+    const double cost = strided ? strided_cost<T>(w) : planes_cost<T>(w);
+    const double passes = call.turned ? patch_dx : patch_forward;
+    if (fits_patches(w, call.weight) && patches_cost<T>(w, passes) < cost)
+        return Algorithm::patches;
     return strided ? Algorithm::strided : Algorithm::planes;
-}
-
-// A bias for each row, which products do not have, is written first.
-template <class T>
-bool multiply_onto_bias(Gemm<T>& p, const ac_array* bias, ac_context* context) {
-    const int64_t rows = p.batch[0] * p.m, step = stride_of<T>(bias, 0);
-    parallel(context, rows, rows * p.n > serial_work, [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row) {
-            T* c = p.c + row / p.m * p.c_step[0] + row % p.m * p.c_row;
-            fill_run(c, p.n, data<T>(bias)[row % p.m * step]);
-        }
-    });
-    p.beta = 1;
-    return multiply(p, context);
 }
 
 template <class T>
@@ -97,6 +88,8 @@ bool convolve(const ConvCall<T>& c) {
             return c.turned ? nhwc_conv_dx(c) : nhwc_conv(c);
         case Algorithm::image_by_image:
             return multiply_images(c);
+        case Algorithm::patches:
+            return c.turned ? dx_by_patches(c) : conv_by_patches(c);
         case Algorithm::strided:
             return step_windows(c);
         default:  // Algorithm::planes

@@ -11,6 +11,7 @@
 #include "conv/depthwise_dweight.hpp"
 #include "conv/nhwc_depthwise_dweight.hpp"
 #include "conv/nhwc_dweight.hpp"
+#include "conv/patches.hpp"
 #include "conv/pointwise.hpp"
 #include "conv/register_tile.hpp"
 #include "conv/windows.hpp"
@@ -324,7 +325,12 @@ Algorithm choose_algorithm(const WeightJob<T>& job, const Images<T>& to) {
     if (is_nhwc_depthwise_dweight(w, job.x, job.g)) return Algorithm::nhwc_depthwise;
     if (is_nhwc_dweight(job, to)) return Algorithm::nhwc;
     if (is_depthwise_weights(w, job.x, job.g)) return Algorithm::depthwise;
-    return by_products(job, to) ? Algorithm::image_by_image : Algorithm::planes;
+    if (by_products(job, to)) return Algorithm::image_by_image;
+    const Windows lines = with_long_lines(w, job.x, job.g);
+    const int64_t parts = smaller(w.batch, most_parts);
+    const bool patches = fits_patches(w, to) && patches_cost<T>(lines, patch_forward) <
+                                                    dweight_cost<T>(w, parts);
+    return patches ? Algorithm::patches : Algorithm::planes;
 }
 
 template <class T>
@@ -355,6 +361,9 @@ bool sum_by(Algorithm algorithm, WeightJob<T>& job, const Images<T>& to,
             return true;
         case Algorithm::image_by_image:
             return sum_products(job, to, accumulate);
+        case Algorithm::patches:
+            return dweight_by_patches<T>({with_long_lines(job.windows, job.x, job.g),
+                                          job.x, job.g, to, accumulate, job.context});
         default:  // Algorithm::planes
             break;
     }

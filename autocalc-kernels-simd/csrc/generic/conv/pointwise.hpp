@@ -5,6 +5,7 @@
 #pragma once
 
 #include "conv/windows.hpp"
+#include "gemm/gemm.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -58,6 +59,20 @@ Gemm<T> image_product(const Windows& w, int64_t m, int64_t k, const Images<const
     p.b_step[0] = b.image;
     p.c_step[0] = c.image;
     return p;
+}
+
+// A bias for each row, which products do not have, is written first.
+template <class T>
+bool multiply_onto_bias(Gemm<T>& p, const ac_array* bias, ac_context* context) {
+    const int64_t rows = p.batch[0] * p.m, step = stride_of<T>(bias, 0);
+    parallel(context, rows, rows * p.n > serial_work, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+            T* c = p.c + row / p.m * p.c_step[0] + row % p.m * p.c_row;
+            fill_run(c, p.n, data<T>(bias)[row % p.m * step]);
+        }
+    });
+    p.beta = 1;
+    return multiply(p, context);
 }
 
 // Images of fewer pixels are not worth a product each in the weight gradient, whose sum

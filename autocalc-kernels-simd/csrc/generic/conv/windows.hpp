@@ -2,8 +2,8 @@
 //
 // How the windows of a convolution lie, and the planes that its kernels read.
 //
-// No matrix of patches is ever written. A task copies its part of the input once, with
-// zeros around it and, for a stride of s, into s * s planes: plane (fy, fx) has the
+// A task copies its part of the input once, with zeros around it and, for a stride of
+// s, into s * s planes: plane (fy, fx) has the
 // elements at rows s * i + fy and columns s * j + fx. Then every tap of every window
 // reads one plane at a fixed distance from the window's place in the output, along rows
 // that are all `width` long: neighbouring windows are neighbours in memory, whatever

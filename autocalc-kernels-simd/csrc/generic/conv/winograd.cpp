@@ -308,19 +308,28 @@ WinoJob wino_job(const ac_array* from, const ac_array* to, ac_context* context) 
     return job;
 }
 
-// Results of a tile of one image's convolution, as `cheapest` has them.
-int tile_of(int64_t ins, int64_t outs, const Axis& y, const Axis& x) {
+// A convolution by tiles, between channels of a group on either side.
+template <int out>
+double tiles_cost(int64_t batch, int64_t ins, int64_t outs, const Axis& y,
+                  const Axis& x) {
     constexpr int64_t lanes = vec<float>::lanes;
-    const double steps = wino_steps(ins, outs);
     const int64_t registers = ceil_div(ins, lanes) + ceil_div(outs, lanes);
-    const int64_t fours = wino_tiles<4>(1, y, x), twos = wino_tiles<2>(1, y, x);
-    return cheapest(wino_cost<4>(fours, steps, fours * registers),
-                    wino_cost<2>(twos, steps, twos * registers),
-                    plain_cost(y.out * x.out, steps));
+    const int64_t tiles = wino_tiles<out>(batch, y, x);
+    return wino_cost<out>(tiles, wino_steps(ins, outs), tiles * registers) +
+           wino_matrices_cost<out>(ins, outs, 1, 2);
+}
+
+// Results of a tile, as `cheapest` has them, where the sum as it stands costs `plain`.
+int tile_of(int64_t batch, int64_t ins, int64_t outs, const Axis& y, const Axis& x,
+            double plain) {
+    return cheapest(tiles_cost<4>(batch, ins, outs, y, x),
+                    tiles_cost<2>(batch, ins, outs, y, x), plain);
 }
 
 void run_tiles(WinoJob& job, const ac_array* bias, ac_status* status) {
-    const bool two = tile_of(job.ins, job.outs, job.y, job.x) == 2;
+    constexpr double whatever = __builtin_inf();
+    const bool two =
+        tile_of(job.segments.batch, job.ins, job.outs, job.y, job.x, whatever) == 2;
     if (!(two ? run_winograd<2>(job, bias) : run_winograd<4>(job, bias)))
         no_memory(status);
 }
@@ -386,19 +395,35 @@ void wino_dx(const ac_call* call, ac_context* context, ac_status* status) {
 
 // ---- which convolutions
 
-int conv_tile(const Windows& w) { return tile_of(w.ins, w.outs, w.y, w.x); }
-const char* conv_supports(const ac_call* call) {
-    if (operand(call, conv_x)->ndim != 4) return "convolutions of two dimensions only";
-    const Windows w = conv_windows(call);
-    const char* reason = wino_refuses(w);
-    return reason != nullptr ? reason : wino_answer(conv_tile(w));
-}
-const char* conv_describe(const ac_call* call) {
-    return wino_words(conv_tile(conv_windows(call)));
+// The cheapest other way: patches, unless channels are neighbours, or the sum as it
+// stands.
+double other_cost(const Windows& w, const Images<const float>& from,
+                  const Images<const float>& weight, double steps, double passes) {
+    const double plain = plain_cost(w, steps);
+    if (from.channel == 1 || !fits_patches(w, weight)) return plain;
+    return smaller(plain, patches_cost<float>(w, passes));
 }
 
-int dx_tile(const Windows& w) {
-    return tile_of(w.outs, w.ins, turned(w.y), turned(w.x));
+int conv_tile(const ac_call* call) {
+    const Windows w = conv_windows(call);
+    const double other = other_cost(w, images_of<const float>(operand(call, conv_x)),
+                                    images_of<const float>(operand(call, conv_weight)),
+                                    wino_steps(w.ins, w.outs), patch_forward);
+    return tile_of(w.batch, w.ins, w.outs, w.y, w.x, other);
+}
+const char* conv_supports(const ac_call* call) {
+    if (operand(call, conv_x)->ndim != 4) return "convolutions of two dimensions only";
+    const char* reason = wino_refuses(conv_windows(call));
+    return reason != nullptr ? reason : wino_answer(conv_tile(call));
+}
+const char* conv_describe(const ac_call* call) { return wino_words(conv_tile(call)); }
+
+int dx_tile(const ac_call* call) {
+    const Windows w = dx_windows(call);
+    const double other = other_cost(w, images_of<const float>(operand(call, dx_g)),
+                                    images_of<const float>(operand(call, dx_weight)),
+                                    wino_steps(w.outs, w.ins), patch_dx);
+    return tile_of(w.batch, w.outs, w.ins, turned(w.y), turned(w.x), other);
 }
 const char* dx_supports(const ac_call* call) {
     if (operand(call, dx_g)->ndim != 4) return "convolutions of two dimensions only";
@@ -407,11 +432,9 @@ const char* dx_supports(const ac_call* call) {
     if (reason != nullptr) return reason;
     if (w.y.padding >= wino_kernel || w.x.padding >= wino_kernel)
         return "the padding is wider than the windows";
-    return wino_answer(dx_tile(w));
+    return wino_answer(dx_tile(call));
 }
-const char* dx_describe(const ac_call* call) {
-    return wino_words(dx_tile(dx_windows(call)));
-}
+const char* dx_describe(const ac_call* call) { return wino_words(dx_tile(call)); }
 
 double work_of(const ac_array* results, const ac_array* weight) {
     return 2.0 * static_cast<double>(element_count(*results) * weight->shape[1]) *

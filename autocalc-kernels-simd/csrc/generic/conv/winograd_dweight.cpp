@@ -193,11 +193,19 @@ void transform_parts(const GradientJob& job, const Images<float>& to, bool accum
 
 // ---- the kernel
 
+// Blocks of channels, and parts of so many batches of tiles.
+AC_INLINE int64_t gradient_blocks(const Windows& w) {
+    return ceil_div(w.ins, wino_block);
+}
+AC_INLINE int64_t gradient_parts(const Windows& w, int64_t batches) {
+    return smaller(batches, ceil_div(wino_parts, gradient_blocks(w) * w.groups));
+}
+
 template <int out>
 bool sum_tiles(GradientJob& job, const Images<float>& to, bool accumulate) {
     const Windows& w = job.windows;
     job.places = Wino<out>::places;
-    job.blocks = ceil_div(w.ins, wino_block);
+    job.blocks = gradient_blocks(w);
     job.data_row = wino_row(ceil_div(w.ins, job.blocks));
     job.gradient_row = wino_row(job.wide());
     job.segments = segments_of(w.batch, w.y.out, w.x.out, out, wino_batch);
@@ -205,8 +213,7 @@ bool sum_tiles(GradientJob& job, const Images<float>& to, bool accumulate) {
     job.data_step = wino_step(most, job.data_row);
     job.gradient_step = wino_step(most, job.gradient_row);
     job.sum_step = wino_step(w.ins, job.wide());
-    job.parts =
-        smaller(job.segments.tasks, ceil_div(wino_parts, job.blocks * w.groups));
+    job.parts = gradient_parts(w, job.segments.tasks);
     const int64_t sums = job.parts * w.groups * job.places * job.sum_step;
     job.sums = scratch_of<float>(job.context, slot_sums, sums);
     if (job.sums == nullptr) return false;
@@ -230,20 +237,34 @@ Windows windows_of_gradient(const ac_call* call) {
                       dweight->shape + 2, dweight->shape[1]);
 }
 
-// Results of a tile, as `cheapest` has them.
 template <int out>
 double gradient_cost(const Windows& w) {
     constexpr int64_t lanes = vec<float>::lanes;
     const int64_t tiles = wino_tiles<out>(w.batch, w.y, w.x);
-    const int64_t blocks = ceil_div(w.ins, wino_block), outs = ceil_div(w.outs, lanes);
-    // The sums' way back, and as much again for the parts that are added up.
-    const int64_t back = 2 * w.ins * outs;
-    const int64_t registers = ceil_div(w.ins, lanes) + outs * blocks;
-    return wino_cost<out>(tiles, wino_steps(w.ins, w.outs), tiles * registers + back);
+    const int64_t outs = ceil_div(w.outs, lanes);
+    const int64_t registers = ceil_div(w.ins, lanes) + outs * gradient_blocks(w);
+    const int64_t batches =
+        segments_of(w.batch, w.y.out, w.x.out, out, wino_batch).tasks;
+    // Each batch adds to the sums, which then go back.
+    return wino_cost<out>(tiles, wino_steps(w.ins, w.outs), tiles * registers) +
+           wino_matrices_cost<out>(w.ins, w.outs, gradient_parts(w, batches),
+                                   batches + 1);
 }
-int tile_of(const Windows& w) {
-    return cheapest(gradient_cost<4>(w), gradient_cost<2>(w),
-                    plain_cost(w.batch * w.y.out * w.x.out, wino_steps(w.ins, w.outs)));
+// Results of a tile, as `cheapest` has them, where the sum as it stands costs `plain`.
+int tile_of(const Windows& w, double plain) {
+    return cheapest(gradient_cost<4>(w), gradient_cost<2>(w), plain);
+}
+
+// The cheapest other way: patches, unless channels are neighbours, or the sum as it
+// stands.
+int call_tile(const ac_call* call) {
+    const Windows w = windows_of_gradient(call);
+    const double plain = plain_cost(w, wino_steps(w.ins, w.outs));
+    const ac_array dweight = laid_out(operand(call, out_dweight));
+    const bool patches = images_of<const float>(operand(call, in_g)).channel != 1 &&
+                         fits_patches(w, images_of<float>(&dweight));
+    return tile_of(
+        w, patches ? smaller(plain, patches_cost<float>(w, patch_forward)) : plain);
 }
 
 void wino_dweight(const ac_call* call, ac_context* context, ac_status* status) {
@@ -258,7 +279,8 @@ void wino_dweight(const ac_call* call, ac_context* context, ac_status* status) {
     if (dbias != nullptr)
         sum_bias(job.windows, job.g, dbias, (accumulate & 2) != 0, context);
     const Images<float> to = images_of<float>(dweight);
-    const bool add = (accumulate & 1) != 0, two = tile_of(job.windows) == 2;
+    const bool add = (accumulate & 1) != 0,
+               two = tile_of(job.windows, __builtin_inf()) == 2;
     if (!(two ? sum_tiles<2>(job, to, add) : sum_tiles<4>(job, to, add)))
         no_memory(status);
 }
@@ -272,10 +294,10 @@ const char* dweight_supports(const ac_call* call) {
     if (reason != nullptr) return reason;
     if (w.batch * w.y.out * w.x.out * w.groups * w.ins * w.outs == 0)
         return "there are no windows";
-    return wino_answer(tile_of(w));
+    return wino_answer(call_tile(call));
 }
 const char* dweight_describe(const ac_call* call) {
-    return wino_words(tile_of(windows_of_gradient(call)));
+    return wino_words(call_tile(call));
 }
 
 double dweight_work(const ac_call* call) {

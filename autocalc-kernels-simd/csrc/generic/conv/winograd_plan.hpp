@@ -5,6 +5,7 @@
 // weights, which come from further away; so it has as many tiles as possible.
 #pragma once
 
+#include "conv/patches.hpp"
 #include "conv/pixels.hpp"
 #include "conv/winograd.hpp"
 #include "gemm/pack.hpp"
@@ -232,10 +233,22 @@ AC_INLINE double wino_cost(int64_t tiles, double steps, int64_t transforms) {
                costs::product_share +
            costs::winograd_transform<out> * static_cast<double>(transforms);
 }
+// Matrices of filters or of sums, `ins` x `outs` for each place, written and read in
+// `passes` in all: 512 x 512 are 38 MB, which took 20 of 23 ms for one image of 7 x 7.
+constexpr int64_t wino_cached_bytes = int64_t{8} << 20;
+template <int out>
+AC_INLINE double wino_matrices_cost(int64_t ins, int64_t outs, int64_t matrices,
+                                    int64_t passes) {
+    const int64_t elements = Wino<out>::places * ins * outs;
+    const bool cached = bytes_of<float>(matrices * elements) <= wino_cached_bytes;
+    return static_cast<double>(elements * passes) *
+           (cached ? costs::winograd_element / 2 : costs::winograd_element);
+}
 // Of the sum as it stands.
-AC_INLINE double plain_cost(int64_t results, double steps) {
-    return steps * static_cast<double>(wino_kernel * wino_kernel * results) /
-           costs::plain_share;
+AC_INLINE double plain_cost(const Windows& w, double steps) {
+    return steps * static_cast<double>(wino_kernel * wino_kernel) *
+               static_cast<double>(w.batch * w.y.out * w.x.out) / costs::plain_share +
+           filter_channel * conv_filters(w);
 }
 
 // Results of a tile, 4 or 2 in each dimension, or 0 where neither is cheaper than the
