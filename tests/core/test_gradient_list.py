@@ -34,7 +34,9 @@ ODD = re.compile("special|nan|inf|-0.0|all zero")
 
 
 #: What else than a wrong gradient says that there is none.
-REFUSED = dict.fromkeys(("batch_norm", "batch_norm_relu"), (AssertionError, ValueError))
+REFUSED = dict.fromkeys(
+    ("batch_norm", "batch_norm_activation"), (AssertionError, ValueError)
+)
 
 #: Elements of the largest operand: each costs two calls.
 SMALL = 24
