@@ -130,7 +130,9 @@ def _norm_and_relu_together(x: Any, weight: Any) -> Item:
 
     def together() -> object:
         y = arrays.conv(x, weight, None, *LIE)
-        return arrays.batch_norm_relu(y, scale, shift, None, 1e-5)[0]
+        return arrays.batch_norm_activation(
+            y, scale, shift, None, 1e-5, "relu", 0.0, 0.0
+        )[0]
 
     change = "batch norm and ReLU as one kernel behind a convolution"
     return Item(16, change, f"conv, batch_norm, relu {LAYER}", apart, together)

@@ -4,7 +4,7 @@
 Both run in processes of their own, in turn, in many short rounds; what counts is the
 median of the rounds' ratios (in brackets: the middle half of them), which other load on
 the machine hardly moves. The last column compares the fastest round of each: what both
-do in the machine's best moments.
+do in the machine's best moments.  ``--zoo`` compares whole models (`benchmarks.zoo`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from contextlib import ExitStack
 
 from benchmarks.peers import BOUND, Peer, started, worker
 from benchmarks.side_by_side.cases import CASES, Case
+from benchmarks.zoo.rows import ZOO
 
 MODULE = "benchmarks.side_by_side.cases"
 
@@ -47,6 +48,14 @@ def compare(ours: Peer, theirs: Peer, name: str, rounds: int) -> float:
     return ratio
 
 
+def selected(parts: list[str], zoo: bool) -> list[str]:
+    """Return the cases that a command line names."""
+    if parts:
+        among = ZOO if zoo else CASES
+        return [name for name in among if any(part in name for part in parts)]
+    return [name for name in CASES if (name in ZOO) == zoo]
+
+
 def main() -> None:
     """Run the comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -66,12 +75,17 @@ def main() -> None:
     )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=41)
-    parser.add_argument("cases", nargs="*", help="parts of names; all by default")
+    parser.add_argument(
+        "--zoo", action="store_true", help="the zoo of models, whole or the rows named"
+    )
+    parser.add_argument(
+        "cases", nargs="*", help="parts of names; by default all but the zoo's"
+    )
     options = parser.parse_args()
-    parts = options.cases or [""]
-    names = [name for name in CASES if any(part in name for part in parts)]
+    names = selected(options.cases, options.zoo)
     if not names:
-        parser.error(f"no case matches; there are: {', '.join(CASES)}")
+        known = ", ".join(ZOO if options.zoo else CASES)
+        parser.error(f"no case matches {options.cases}; there are: {known}")
     with ExitStack() as stack:
         common = {**os.environ, **BOUND}
         own = dict(pair.split("=", 1) for pair in options.peer_env)

@@ -16,6 +16,7 @@ from benchmarks.side_by_side.images import PARTS, Layer, layer, resnet_step
 from benchmarks.side_by_side.language import Sizes
 from benchmarks.side_by_side.step import sgd_step
 from benchmarks.worker import Run
+from benchmarks.zoo.rows import ZOO
 
 CHAIN = 50  # operators in the chain
 
@@ -152,6 +153,10 @@ CASES.update(
     (f"{sizes}: {part}", Case(layer(sizes, part), calls, 1e-3, "ms"))
     for sizes, calls in LAYERS.items()
     for part in PARTS
+)
+
+CASES.update(
+    (name, Case(row.prepare, row.calls, 1e-3, "ms")) for name, row in ZOO.items()
 )
 
 

@@ -29,7 +29,9 @@ LISTED = set(re.findall(r"`(\w+)`", TABLE))
 VIEWS = {name for name, function in OPERATORS.items() if function.op.spec is None}
 
 #: What else than a wrong gradient says that there is none.
-REFUSED = dict.fromkeys(("batch_norm", "batch_norm_relu"), (AssertionError, ValueError))
+REFUSED = dict.fromkeys(
+    ("batch_norm", "batch_norm_activation"), (AssertionError, ValueError)
+)
 
 
 def passes(name, sample):

@@ -12,6 +12,7 @@ import autocalc as ac
 from autocalc import nn
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
+F = nn.functional
 PHI = np.vectorize(lambda x: 0.5 * (1 + math.erf(x / math.sqrt(2))))
 X = np.linspace(-3, 3, 12, dtype=np.float32).reshape(3, 4)
 
@@ -160,3 +161,20 @@ def test_whole_channels_are_dropped():
     x = ac.ones(2, 3)
     assert nn.Dropout2d().eval()(x) is x
     assert repr(nn.Dropout2d()) == "Dropout2d(p=0.5, inplace=False)"
+
+
+@pytest.mark.parametrize(
+    ("function", "kernels"),
+    [
+        (F.relu6, ["hardtanh", "hardtanh_backward"]),
+        (F.hardtanh, ["hardtanh", "hardtanh_backward"]),
+        (F.leaky_relu, ["leaky_relu", "leaky_relu_backward"]),
+        (F.hardswish, ["hardswish", "hardswish_backward"]),
+        (lambda x: x.clamp(-1, 2), ["clamp", "clamp_backward"]),
+    ],
+)
+def test_activations_made_of_lines_are_one_kernel_each_way(function, kernels):
+    x, g = ac.randn(40, requires_grad=True), ac.ones(40)
+    with ac.kernels.count() as calls:
+        ac.autograd.grad(function(x), x, g)
+    assert [name for name, _ in calls] == kernels

@@ -9,6 +9,7 @@ import pytest
 import autocalc as ac
 from autocalc import nn
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.nn._folding import activation_of
 from autocalc.testing import gradcheck, gradgradcheck
 
 F = nn.functional
@@ -163,6 +164,94 @@ def test_gradients_to_second_order(name):
     assert gradgradcheck(*CASES[name])
 
 
+#: What runs in the same pass as a norm, and its kernel in the backward pass.
+ACTIVATIONS = {
+    "relu": nn.ReLU(),
+    "relu6": nn.ReLU6(),
+    "hardtanh": nn.Hardtanh(-0.4, 0.7),
+    "leaky_relu": nn.LeakyReLU(0.2),
+    "hardswish": nn.Hardswish(),
+    "silu": nn.SiLU(),
+}
+
+
+def norm_of(x, weight, bias, training):
+    """Return a norm over these parameters, none of them its own."""
+    norm = nn.BatchNorm2d(2, dtype=x.dtype).train(training)
+    norm.running_mean.copy_(RUNNING[0])
+    norm.running_var.copy_(RUNNING[1])
+    del norm.weight, norm.bias
+    norm.weight, norm.bias = weight, bias
+    return norm
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_gradients_through_an_activation_to_second_order(name, training):
+    activation = activation_of(ACTIVATIONS[name])
+
+    def f(x, weight, bias, residual):
+        norm = norm_of(x, weight, bias, training)
+        return norm._activated(x, activation, residual)
+
+    inputs = (leaf(2, 2, 2, 2), leaf(2, seed=1), leaf(2, seed=2))
+    inputs += (leaf(2, 2, 2, 2, seed=3),)
+    assert gradcheck(f, inputs)
+    assert gradgradcheck(f, inputs)
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_a_norm_and_its_activation_are_one_kernel_each_way_and_the_same(name, training):
+    module = ACTIVATIONS[name]
+    x = ac.randn(3, 2, 5, 5, requires_grad=True)
+    weight, bias = ac.tensor([1.5, -2.0]), ac.tensor([0.2, 0.7])
+    cotangent = ac.randn(3, 2, 5, 5)
+    norm = norm_of(x, weight.requires_grad_(), bias.requires_grad_(), training)
+    apart = module(norm(x))
+    expected = ac.autograd.grad(apart, (x, weight, bias), cotangent)
+    chain = nn.Sequential(norm, module).train(training)
+    with ac.kernels.count() as calls:
+        found = chain(x)
+    names = {kernel for kernel, _ in calls}
+    kernel = "batch_norm_activation" if training else "batch_norm_running"
+    assert kernel in names
+    assert not names & {"batch_norm", "where", "compare", *ONE_PASS}
+    np.testing.assert_allclose(found.detach(), apart.detach(), rtol=1e-5, atol=1e-6)
+    for a, b in zip(
+        ac.autograd.grad(found, (x, weight, bias), cotangent), expected, strict=True
+    ):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+ONE_PASS = {"relu", "hardtanh", "leaky_relu", "hardswish", "silu"}
+
+
+def test_a_norm_by_running_statistics_is_one_kernel_and_keeps_no_input_for_nothing():
+    norm = nn.BatchNorm2d(2).eval()
+    with ac.no_grad(), ac.kernels.count() as calls:
+        norm.relu(ac.ones(2, 2, 3, 3), ac.ones(2, 2, 3, 3))
+    assert [kernel for kernel, _ in calls if kernel != "fill"] == ["batch_norm_running"]
+
+
+def test_a_slope_below_0_is_a_kernel_of_its_own():
+    assert activation_of(nn.LeakyReLU(-0.1)) is None
+    chain = nn.Sequential(nn.BatchNorm2d(2), nn.LeakyReLU(-0.5))
+    x = ac.randn(3, 2, 5, 5, requires_grad=True)
+    out = chain(x)
+    normed = chain[0](x)
+    expected = ac.where(normed > 0, normed, -0.5 * normed)
+    np.testing.assert_allclose(out.detach(), expected.detach(), rtol=1e-5, atol=1e-6)
+
+
+def test_running_statistics_have_no_gradient():
+    mean, var = (a.clone().requires_grad_() for a in RUNNING)
+    x = ac.ones(2, 2, requires_grad=True)
+    F.batch_norm(x, mean, var).sum().backward()
+    assert mean.grad is None
+    assert var.grad is None
+
+
 @pytest.mark.parametrize("name", ["batch_norm", "batch_norm_relu"])
 @pytest.mark.parametrize("needed", [(0,), (1,), (2,), (1, 2)])
 def test_only_some_inputs_need_a_gradient(name, needed):
@@ -176,7 +265,7 @@ def test_a_chain_runs_a_norm_and_the_relu_behind_it_as_one_kernel():
     with ac.kernels.count() as calls:
         out = chain(ac.tensor(X).float()).detach()
     names = [name for name, _ in calls]
-    assert {"batch_norm_relu", "batch_norm"} <= set(names)
+    assert {"batch_norm_activation", "batch_norm"} <= set(names)
     assert "relu" not in names
     seen = []
     chain[1].register_forward_hook(lambda *args: seen.append(args[1][0]))

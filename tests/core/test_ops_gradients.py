@@ -38,7 +38,8 @@ NO_GRADIENT = {"compare", "argmax"}
 #: test_nn_resizing.py and test_nn_recurrent.py.
 ELSEWHERE = {
     *("unfold", "fold", "resample", "resample_backward"),
-    *("batch_norm", "batch_norm_relu", "rnn", "lstm", "gru"),
+    *("batch_norm", "batch_norm_activation", "batch_norm_running"),
+    *("rnn", "lstm", "gru"),
     *("conv", "conv_dx", "conv_dweight"),
     *("max_pool", "max_pool_backward", "avg_pool", "avg_pool_backward"),
     *("adaptive_max_pool", "adaptive_avg_pool", "adaptive_avg_pool_backward"),
@@ -98,6 +99,9 @@ UNARY = {
     "erf": (ac.erf, leaf),
     "sigmoid": (ac.sigmoid, leaf),
     "relu": (ac.relu, leaf),
+    "hardtanh": (lambda a: F.hardtanh(a, -0.7, 1.1), leaf),
+    "leaky_relu": (lambda a: F.leaky_relu(a, 0.3), leaf),
+    "hardswish": (lambda a: F.hardswish(2 * a), leaf),
     "silu": (F.silu, leaf),
     "gelu": (F.gelu, leaf),
     "gelu tanh": (lambda a: F.gelu(a, "tanh"), leaf),

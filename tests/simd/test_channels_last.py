@@ -80,28 +80,39 @@ def test_batch_norm(shape, dtype):
     x, other, g = (normal(*shape) + each for each in (3, 0, 0))
     weight, bias, eps = normal(channels), normal(channels), 1e-5
     check("batch_norm", Sample("", (x, weight, bias), (eps,)), dtype)
-    call = Sample("", (x, weight, None, other), (eps,))
-    check("batch_norm_relu", call, dtype)
-    out, mean, var = expected_of(TABLE["batch_norm_relu"], call, dtype)
+    call = Sample("", (x, weight, None, other), (eps, *RELU))
+    check("batch_norm_activation", call, dtype)
+    out, mean, var = expected_of(TABLE["batch_norm_activation"], call, dtype)
     statistics = (mean.astype(dtype), var.astype(dtype), weight)
     back = Sample("", (g, x, *statistics), (eps,), want=7)
     check("batch_norm_backward", back, dtype, 0b110)
-    back = Sample("", (g, x, out.astype(dtype), *statistics), (eps,), want=15)
-    check("batch_norm_relu_backward", back, dtype)
+    operands = g, x, out.astype(dtype), None, *statistics, None
+    back = Sample("", operands, (eps, *RELU), want=15)
+    check("batch_norm_activation_backward", back, dtype)
+    operands = g, x, None, other, *statistics, bias
+    back = Sample("", operands, (eps, *SILU), want=15)
+    check("batch_norm_activation_backward", back, dtype)
+    for activation in (RELU, SILU):
+        operands = x, *statistics, bias, other
+        check("batch_norm_running", Sample("", operands, (eps, *activation)), dtype)
+
+
+#: Activations behind a norm, with their numbers.
+RELU, SILU = ("relu", 0.0, 0.0), ("silu", 0.0, 0.0)
 
 
 def test_batch_norm_of_operands_that_lie_differently():
     """One of them channels-last, the others not: right, by way of copies."""
     rng, dtype = np.random.default_rng(2), np.dtype("f4")
     x, other = rng.standard_normal((2, 3, 20, 5, 6), dtype)
-    sample = Sample("", (x, None, None, other), (1e-5,))
-    spec = TABLE["batch_norm_relu"]
+    sample = Sample("", (x, None, None, other), (1e-5, *RELU))
+    spec = TABLE["batch_norm_activation"]
     expected = expected_of(spec, sample, dtype)
     for lies in ((channels_last, np.copy), (np.copy, channels_last)):
         outs = [lies[0](each.astype(dtype)) for each in expected]
         for subject in map(subject_of, SETS):
-            subject.kernels["batch_norm_relu"].function(
-                *outs, lies[1](x), None, None, lies[0](other), 1e-5
+            subject.kernels["batch_norm_activation"].function(
+                *outs, lies[1](x), None, None, lies[0](other), 1e-5, *RELU
             )
             subject.judge(spec, sample, dtype, tuple(outs), expected)
 

@@ -284,6 +284,8 @@ def nary(
 ) -> Operator:
     """Make the operator of any kernel: ``call(*tensors, *attributes)``.
 
+    One that is not `main` is another of a kernel that has an operator already.
+
     Optional outputs are computed if they are saved and a gradient is wanted.  Kernels
     of several outputs give a tuple of those that the spec does not call optional.
     """
@@ -343,9 +345,9 @@ def nary(
     return operator(call, op, main=main)
 
 
-def multi(name: str, saves: str = "") -> MultiOperator:
+def multi(name: str, saves: str = "", *, main: bool = True) -> MultiOperator:
     """Make the operator of a kernel with several outputs that users get."""
-    return cast("MultiOperator", nary(name, saves))
+    return cast("MultiOperator", nary(name, saves, main=main))
 
 
 def _led_to(node: Node, results: list[Any]) -> tuple[Any, ...]:

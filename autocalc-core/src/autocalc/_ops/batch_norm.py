@@ -8,17 +8,11 @@ from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.norm._channels import over
-from autocalc._ops import (
-    arithmetic,
-    broadcasting,
-    exponential,
-    layer_norm,
-    rectifiers,
-    view,
-)
+from autocalc._ops import arithmetic, broadcasting, layer_norm, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import multi
+from autocalc._ops.batch_norm_running import Statistics, by_running
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError
@@ -33,29 +27,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
     assert statistics == [None, None], "statistics are detached: they have no gradient"
     mean, var, x, weight = n.saved
     if k.records:
-        mean, var = _statistics(k, x, n.shapes[0])
+        mean, var = batch_statistics(k, x, n.shapes[0])
     want = n.needs(0) | n.needs(1) << 1 | n.needs(2) << 2
     return k.batch_norm_backward(out, x, mean, var, weight, *n.attributes, want=want)
 
 
-# The same of max(batch_norm(x) + other, 0), whose gradient passes where out > 0.
-batch_norm_relu_op = multi("batch_norm_relu", saves="out mean var x weight:x")
-
-
-@batch_norm_relu_op.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    g_out, *statistics = g
-    assert statistics == [None, None], "statistics are detached: they have no gradient"
-    out, mean, var, x, weight = n.saved
-    if k.records:
-        mean, var = _statistics(k, x, n.shapes[0])
-    want = n.needs(0) | n.needs(1) << 1 | n.needs(2) << 2 | n.needs(3) << 3
-    return k.batch_norm_relu_backward(
-        g_out, x, out, mean, var, weight, *n.attributes, want=want
-    )
-
-
-def _statistics(k: Any, x: Any, shape: Any) -> tuple[Any, Any]:
+def batch_statistics(k: Any, x: Any, shape: Any) -> tuple[Any, Any]:
     axes = over(shape)
     var, _ = k.var(x, axes, False, 0.0)
     return k.mean(x, axes, False), var
@@ -113,74 +90,12 @@ def batch_norm(
     ):  # no example: PyTorch asks for no channels
         return view.clone_op(input)
     statistics = running_mean, running_var
-    eps, momentum = _checked(where, input, statistics, weight, bias, eps, momentum)
+    eps, momentum = checked(where, input, statistics, weight, bias, eps, momentum)
     if not training:
-        return _by_running(where, input, statistics, weight, bias, eps)
-    n = _values(where, input)
+        return by_running(where, input, statistics, weight, bias, eps)
+    n = values(where, input)
     out, mean, var = _normalised(input, weight, bias, eps)
-    _move(statistics, (mean, var), n, momentum)
-    return out
-
-
-def batch_norm_relu(
-    input: Tensor,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-    residual: Tensor | None = None,
-) -> Tensor:
-    """Return max(batch_norm(input) + residual, 0), each way in one kernel.
-
-    The same as ``relu(batch_norm(...) + residual)``, with less memory and fewer passes
-    over it: what lies between is never stored, and the gradient passes where the result
-    is not 0.  He, Zhang, Ren, Sun: Deep residual learning for image recognition (2015),
-    figure 2.
-
-    Parameters
-    ----------
-    input, running_mean, running_var, weight, bias, training, momentum, eps
-        Those of `batch_norm`.
-    residual
-        What is added before the maximum, of the input's shape: a shortcut.
-
-    Raises
-    ------
-    ShapeError
-        If `residual` has another shape, or where `batch_norm` raises it.
-    ArgumentError
-        If running statistics are needed and not there.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> x = ac.tensor([[0.0, 1.0], [2.0, 5.0]])
-    >>> shortcut = ac.tensor([[0.0, 3.0], [0.5, -3.0]])
-    >>> ac.nn.functional.batch_norm_relu(
-    ...     x, None, None, training=True, eps=0.0, residual=shortcut
-    ... )
-    tensor([[0. , 2. ],
-            [1.5, 0. ]])
-    """
-    where = "batch_norm_relu"
-    statistics = running_mean, running_var
-    eps, momentum = _checked(where, input, statistics, weight, bias, eps, momentum)
-    if residual is not None and check_tensor(where, residual).shape != input.shape:
-        message = (
-            f"{where}: `residual` has shape {residual.shape}; it must be that of the "
-            f"input, {input.shape}."
-        )
-        raise ShapeError(message)
-    if not training:
-        out = _by_running(where, input, statistics, weight, bias, eps)
-        out = out if residual is None else arithmetic.add_op(out, residual)
-        return rectifiers.relu_op(out)
-    n = _values(where, input)
-    out, mean, var = batch_norm_relu_op(input, weight, bias, residual, eps)
-    _move(statistics, (mean.detach(), var.detach()), n, momentum)
+    move(statistics, (mean, var), n, momentum)
     return out
 
 
@@ -234,7 +149,7 @@ def instance_norm(
     eps = number(where, "eps", eps)
     momentum = number(where, "momentum", momentum)
     if not use_input_stats:
-        return _by_running(where, input, statistics, weight, bias, eps)
+        return by_running(where, input, statistics, weight, bias, eps)
     batch, channels, *positions = input.shape
     n = math.prod(positions)
     if n == 1:
@@ -250,7 +165,7 @@ def instance_norm(
     if running_mean is not None or running_var is not None:
         with no_grad():
             each = (view.reshape_op(a, (batch, channels)).mean(0) for a in (mean, var))
-            _move(statistics, tuple(each), n, momentum)
+            move(statistics, tuple(each), n, momentum)
     return view.detach_from_base(view.reshape_op(out, input.shape))
 
 
@@ -312,10 +227,7 @@ def group_norm(
     return out
 
 
-Statistics = tuple[Tensor | None, Tensor | None]
-
-
-def _checked(
+def checked(
     where: str,
     input: Tensor,
     statistics: Statistics,
@@ -329,7 +241,7 @@ def _checked(
     return float(number(where, "eps", eps)), number(where, "momentum", momentum)
 
 
-def _values(where: str, input: Tensor) -> int:
+def values(where: str, input: Tensor) -> int:
     """Return how many values there are in a channel, if they have a variance."""
     n = input.shape[0] * math.prod(input.shape[2:])
     if n == 1:
@@ -388,7 +300,7 @@ def _normalised(
     return out, mean.detach(), var.detach()
 
 
-def _move(
+def move(
     statistics: Statistics, now: tuple[Tensor, ...], n: int, momentum: float
 ) -> None:
     """Move running statistics towards those of `n` values in a channel, if any."""
@@ -401,44 +313,6 @@ def _move(
         if var is not None:
             share = momentum * n / max(n - 1, 1)
             var.mul_(1 - momentum).add_(now[1], alpha=share)
-
-
-def _by_running(
-    where: str,
-    x: Tensor,
-    statistics: Statistics,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    eps: float,
-) -> Tensor:
-    """Return x * scale + offset, both one number for each channel."""
-    column = (x.shape[1], *(1 for _ in x.shape[2:]))
-    scale, offset = (
-        view.reshape_op(a, column)
-        for a in scale_and_offset(where, statistics, weight, bias, eps)
-    )
-    return arithmetic.add_op(arithmetic.mul(x, scale), offset)
-
-
-def scale_and_offset(
-    where: str,
-    statistics: Statistics,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    eps: float,
-) -> tuple[Tensor, Tensor]:
-    """Return weight / sqrt(var + eps), and bias - mean times that; (C,) each."""
-    mean, var = statistics
-    if mean is None or var is None:
-        message = (
-            f"{where}: `running_mean` and `running_var` are needed where the batch's "
-            f"own statistics are not used."
-        )
-        raise ArgumentError(message)
-    scale = exponential.rsqrt(arithmetic.add_op(var.detach(), float(eps)))
-    scale = scale if weight is None else arithmetic.mul(scale, weight)
-    offset = arithmetic.neg(arithmetic.mul(mean.detach(), scale))
-    return scale, offset if bias is None else arithmetic.add_op(offset, bias)
 
 
 def _repeated(a: Tensor | None, times: int) -> Tensor | None:

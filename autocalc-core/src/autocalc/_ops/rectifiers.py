@@ -15,7 +15,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
-from autocalc._ops._op import unary
+from autocalc._ops._op import nary, unary
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError
@@ -74,10 +74,29 @@ def relu_(input: Tensor) -> Tensor:
     return relu(input, inplace=True)
 
 
-def _between(x: Tensor, low: float, high: float) -> Tensor:
-    """Limit x; at the limits themselves the gradient is 0, unlike that of clamp."""
-    raised = masking.where(comparison.le(x, low), low, x)
-    return masking.where(comparison.ge(x, high), high, raised)
+# At the limits themselves the gradient is 0, unlike that of clamp.
+hardtanh_op = nary("hardtanh", saves="out")
+
+
+@hardtanh_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.hardtanh_backward(g, n.saved[0], *n.attributes)
+
+
+hardswish_op = nary("hardswish", saves="a")
+
+
+@hardswish_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.hardswish_backward(g, n.saved[0])
+
+
+leaky_relu_op = nary("leaky_relu", saves="a")
+
+
+@leaky_relu_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.leaky_relu_backward(g, n.saved[0], *n.attributes)
 
 
 def hardtanh(
@@ -108,15 +127,15 @@ def hardtanh(
     tensor([-1. ,  0.5])
     """
     check_float("hardtanh", input)
-    min_val = number("hardtanh", "min_val", min_val)
-    max_val = number("hardtanh", "max_val", max_val)
+    min_val = float(number("hardtanh", "min_val", min_val))
+    max_val = float(number("hardtanh", "max_val", max_val))
     if min_val > max_val:
         message = (
             f"hardtanh: `min_val`={min_val} is above `max_val`={max_val}; swap them."
         )
         raise ArgumentError(message)
     return _writing.maybe_into(
-        input, lambda x: _between(x, min_val, max_val), inplace, "hardtanh_"
+        input, lambda x: hardtanh_op(x, min_val, max_val), inplace, "hardtanh_"
     )
 
 
@@ -138,7 +157,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """
     check_float("relu6", input)
     return _writing.maybe_into(
-        input, lambda x: _between(x, 0.0, 6.0), inplace, "relu6_"
+        input, lambda x: hardtanh_op(x, 0.0, 6.0), inplace, "relu6_"
     )
 
 
@@ -163,7 +182,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def _hardsigmoid(x: Tensor) -> Tensor:
-    return arithmetic.div_op(_between(arithmetic.add_op(x, 3.0), 0.0, 6.0), 6.0)
+    return arithmetic.div_op(hardtanh_op(arithmetic.add_op(x, 3.0), 0.0, 6.0), 6.0)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
@@ -185,9 +204,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([-0.,  0.,  3.])
     """
     check_float("hardswish", input)
-    return _writing.maybe_into(
-        input, lambda x: arithmetic.mul(x, _hardsigmoid(x)), inplace, "hardswish_"
-    )
+    return _writing.maybe_into(input, hardswish_op, inplace, "hardswish_")
 
 
 def leaky_relu(
@@ -213,8 +230,9 @@ def leaky_relu(
     tensor([-0.1,  2. ])
     """
     check_float("leaky_relu", input)
+    slope = float(number("leaky_relu", "negative_slope", negative_slope))
     return _writing.maybe_into(
-        input, lambda x: _sloped(x, negative_slope), inplace, "leaky_relu_"
+        input, lambda x: leaky_relu_op(x, slope), inplace, "leaky_relu_"
     )
 
 

@@ -9,6 +9,8 @@ from autocalc._graph._grad_mode import no_grad
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_sizes
 from autocalc._ops._spatial import batched, unbatched
+from autocalc._ops.batch_norm_activation import batch_norm_activation
+from autocalc._ops.batch_norm_running import RELU, Activation
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import empty, ones, zeros
 from autocalc._tensor import Tensor
@@ -121,7 +123,15 @@ class _BatchNorm(_ChannelNorm):
         What lies between is not stored; see `nn.functional.batch_norm_relu`.  Hooks of
         this module do not run.
         """
-        return functional.batch_norm_relu(input, *self._arguments(input), residual)
+        return self._activated(input, RELU, residual)
+
+    def _activated(
+        self, input: Tensor, activation: Activation, residual: Tensor | None = None
+    ) -> Tensor:
+        """Return ``activation(self(input) + residual)``, as `relu` does."""
+        where = f"batch_norm_{activation.name}"
+        arguments = self._arguments(input)
+        return batch_norm_activation(where, activation, input, *arguments, residual)
 
     def _arguments(self, input: Tensor) -> _Arguments:
         """Return what the functions take after the input; count a batch."""

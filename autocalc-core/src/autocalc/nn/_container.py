@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING, Any, overload
 
 from autocalc._tensor.checks import sequence
 from autocalc.errors import DimensionError, DTypeError
-from autocalc.nn._activation import ReLU
-from autocalc.nn._folding import BATCH_NORMS, CONVS, conv_norm, conv_norm_relu
+from autocalc.nn._folding import (
+    BATCH_NORMS,
+    CONVS,
+    activation_of,
+    conv_norm,
+    conv_norm_activation,
+)
 from autocalc.nn._module import Module
 from autocalc.nn._registry import MODULE
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from autocalc._ops.batch_norm_running import Activation
 
 
 class _ModuleSequence(Module):
@@ -121,9 +128,10 @@ def _checked(owner: Module, module: Any) -> Module:
 class Sequential(_ModuleSequence):
     """Modules that are called one after the other.
 
-    A batch norm and a `ReLU` right behind it run as one kernel, and after `eval`, where
-    no gradients are recorded, a norm is folded into the convolution before it, unless
-    hooks want to see what lies between.
+    A batch norm and the activation right behind it run as one kernel (`ReLU`, `ReLU6`,
+    `Hardtanh`, `LeakyReLU`, `Hardswish`, `SiLU`), and after `eval`, where no gradients
+    are recorded, a norm is folded into the convolution before it, unless hooks want to
+    see what lies between.
 
     Parameters
     ----------
@@ -157,9 +165,10 @@ class Sequential(_ModuleSequence):
         for module in self:
             kind = type(module) if module._hooks is None else None
             if norm is not None:
-                input = _normed(conv, norm, input, relu=kind is ReLU)
+                activation = activation_of(module)
+                input = _normed(conv, norm, input, activation)
                 conv = norm = None
-                if kind is ReLU:
+                if activation is not None:
                     continue
             if kind in BATCH_NORMS:
                 norm = module
@@ -171,16 +180,17 @@ class Sequential(_ModuleSequence):
             else:
                 input = module(input)
         if norm is not None:
-            return _normed(conv, norm, input, relu=False)
+            return _normed(conv, norm, input, None)
         return input if conv is None else conv(input)
 
 
-def _normed(conv: Any, norm: Any, input: Any, relu: bool) -> Any:
-    """Return the result of a norm, perhaps behind a convolution and before a ReLU."""
-    if conv is not None:
-        both = conv_norm_relu if relu else conv_norm
-        return both(conv, norm, input)
-    return norm.relu(input) if relu else norm(input)
+def _normed(conv: Any, norm: Any, input: Any, activation: Activation | None) -> Any:
+    """Return the result of a norm, what is before and behind it included."""
+    if conv is None:
+        return norm(input) if activation is None else norm._activated(input, activation)
+    if activation is None:
+        return conv_norm(conv, norm, input)
+    return conv_norm_activation(conv, norm, activation, input)
 
 
 class ModuleList(_ModuleSequence):

@@ -12,14 +12,17 @@ Jacob and others: Quantization and training of neural networks (CVPR 2018), sect
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
 from autocalc._graph._grad_mode import is_grad_enabled, no_grad
-from autocalc._ops import arithmetic, view
-from autocalc._ops.batch_norm import scale_and_offset
+from autocalc._ops import activations, arithmetic, rectifiers, view
+from autocalc._ops.batch_norm_running import RELU, Activation, scale_and_offset
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
+from autocalc.nn._activation import ReLU, SiLU
+from autocalc.nn._activation_pieces import Hardswish, Hardtanh, LeakyReLU, ReLU6
 from autocalc.nn._batch_norm import BatchNorm1d, BatchNorm2d
 from autocalc.nn._conv import Conv1d, Conv2d
 from autocalc.nn._parameter import Parameter
@@ -27,6 +30,41 @@ from autocalc.nn._parameter import Parameter
 #: Layers that can be folded; a subclass may have a `forward` of its own.
 BATCH_NORMS = frozenset({BatchNorm1d, BatchNorm2d})
 CONVS = frozenset({Conv1d, Conv2d})
+
+#: Activations that run in the same pass as a norm.
+_ACTIVATIONS: dict[type, Callable[[Any], Activation]] = {
+    ReLU: lambda module: RELU,
+    ReLU6: lambda module: Activation("hardtanh", 0.0, 6.0),
+    Hardtanh: lambda module: Activation(
+        "hardtanh", float(module.min_val), float(module.max_val)
+    ),
+    LeakyReLU: lambda module: Activation("leaky_relu", float(module.negative_slope)),
+    Hardswish: lambda module: Activation("hardswish"),
+    SiLU: lambda module: Activation("silu"),
+}
+
+
+def activation_of(module: Any) -> Activation | None:
+    """Return what a module is for a norm before it; None if it runs by itself."""
+    if module._hooks is not None or type(module) not in _ACTIVATIONS:
+        return None
+    activation = _ACTIVATIONS[type(module)](module)
+    sloped = activation.name == "leaky_relu" and activation.alpha < 0
+    return None if sloped else activation
+
+
+def _applied(activation: Activation, x: Tensor) -> Tensor:
+    """Return the activation of a result that nobody else has."""
+    name, alpha, beta = activation
+    if name == "relu":
+        return x.relu_()
+    if name == "hardtanh":
+        return rectifiers.hardtanh_op(x, alpha, beta)
+    if name == "leaky_relu":
+        return rectifiers.leaky_relu_op(x, alpha)
+    if name == "hardswish":
+        return rectifiers.hardswish_op(x)
+    return activations.silu_op(x)
 
 
 def fuse_conv_bn_eval(conv: Conv1d | Conv2d, bn: BatchNorm1d | BatchNorm2d) -> Any:
@@ -107,13 +145,24 @@ def conv_norm_relu(
     >>> ac.nn.utils.conv_norm_relu(conv, norm, ac.randn(2, 3, 6, 6)).shape
     (2, 8, 4, 4)
     """
+    return conv_norm_activation(conv, norm, RELU, input, residual)
+
+
+def conv_norm_activation(
+    conv: Any,
+    norm: Any,
+    activation: Activation,
+    input: Tensor,
+    residual: Tensor | None = None,
+) -> Tensor:
+    """Return activation(norm(conv(input)) + residual) in few passes."""
     if _folds(conv, norm, input):
         out = _convolved(conv, norm, input)
         if residual is None:
-            return out.relu_()
+            return _applied(activation, out)
         if (residual.shape, residual.dtype) == (out.shape, out.dtype):
-            return out.add_(residual).relu_()
-    return norm.relu(conv(input), residual)  # type: ignore[no-any-return]  # a Tensor
+            return _applied(activation, out.add_(residual))
+    return norm._activated(conv(input), activation, residual)  # type: ignore[no-any-return]  # a Tensor
 
 
 def conv_norm(conv: Any, norm: Any, input: Tensor) -> Tensor:

@@ -15,10 +15,10 @@ from autocalc._ops.activations import (
 from autocalc._ops.attention import scaled_dot_product_attention
 from autocalc._ops.batch_norm import (
     batch_norm,
-    batch_norm_relu,
     group_norm,
     instance_norm,
 )
+from autocalc._ops.batch_norm_activation import batch_norm_relu
 from autocalc._ops.classification_losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Activations with a tail, and their backward kernels, which take the forward's input:
-// one pass each.
+// Activations with a tail or made of lines, and their backward kernels, which take the
+// forward's input, that of hardtanh its result: one pass each.
 #include "common/families.hpp"
 #include "elementwise/activation_math.hpp"
+#include "elementwise/pieces.hpp"
 #include "elementwise/vector_loops.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -97,6 +98,144 @@ void softplus_backward_kernel(const ac_call* call, ac_context* context,
                   softplus_backward_run<double>);
 }
 
+// ---- made of lines
+struct Hardswish {
+    static constexpr Ints ints = Ints::no;
+    static constexpr Cost cost = Cost::cheap;
+    template <class V>
+    static AC_INLINE V apply(V a) {
+        return hardswish(a);
+    }
+};
+struct HardswishBackward {
+    static constexpr Ints ints = Ints::no;
+    static constexpr Cost cost = Cost::cheap;
+    template <class V>
+    static AC_INLINE V apply(V g, V a) {
+        return hardswish_passed(g, a);
+    }
+};
+
+struct Lines {
+    double first, second;  // limits, or a slope
+};
+
+template <class T>
+void hardtanh_run(void* const* operands, int64_t n, const void* parameters) {
+    const auto& s = *static_cast<const Lines*>(parameters);
+    const vec<T> low = set1<T>(T(s.first)), high = set1<T>(T(s.second));
+    unary_elements<T>(operands, n, [&](vec<T> a) AC_INLINE_LAMBDA {
+        return hardtanh<T>(a, low, high);
+    });
+}
+template <class T>
+void hardtanh_backward_run(void* const* operands, int64_t n, const void* parameters) {
+    const auto& s = *static_cast<const Lines*>(parameters);
+    const vec<T> low = set1<T>(T(s.first)), high = set1<T>(T(s.second));
+    binary_elements<T>(operands, n, [&](vec<T> g, vec<T> y) AC_INLINE_LAMBDA {
+        return hardtanh_passed<T>(g, y, low, high);
+    });
+}
+template <class T>
+void leaky_relu_run(void* const* operands, int64_t n, const void* parameters) {
+    const vec<T> slope = set1<T>(T(static_cast<const Lines*>(parameters)->first));
+    unary_elements<T>(operands, n,
+                      [&](vec<T> a) AC_INLINE_LAMBDA { return leaky<T>(a, a, slope); });
+}
+template <class T>
+void leaky_relu_backward_run(void* const* operands, int64_t n, const void* parameters) {
+    const vec<T> slope = set1<T>(T(static_cast<const Lines*>(parameters)->first));
+    binary_elements<T>(operands, n, [&](vec<T> g, vec<T> a) AC_INLINE_LAMBDA {
+        return leaky<T>(g, a, slope);
+    });
+}
+
+template <int operands, int attributes>
+void lines_kernel(const ac_call* call, ac_context* context, ac_status* status,
+                  RunKernel floats, RunKernel doubles) {
+    Lines s = {float_attribute(call, 0), 0};
+    if constexpr (attributes == 2) s.second = float_attribute(call, 1);
+    const bool is_float = operand(call, 0)->dtype == AC_FLOAT32;
+    call_elementwise(call, context, status, operands, is_float ? floats : doubles,
+                     Cost::cheap, &s);
+}
+void hardtanh_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    lines_kernel<2, 2>(call, context, status, hardtanh_run<float>,
+                       hardtanh_run<double>);
+}
+void hardtanh_backward_kernel(const ac_call* call, ac_context* context,
+                              ac_status* status) {
+    lines_kernel<3, 2>(call, context, status, hardtanh_backward_run<float>,
+                       hardtanh_backward_run<double>);
+}
+void leaky_relu_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    lines_kernel<2, 1>(call, context, status, leaky_relu_run<float>,
+                       leaky_relu_run<double>);
+}
+void leaky_relu_backward_kernel(const ac_call* call, ac_context* context,
+                                ac_status* status) {
+    lines_kernel<3, 1>(call, context, status, leaky_relu_backward_run<float>,
+                       leaky_relu_backward_run<double>);
+}
+
+// clamp_backward: g where the limits let a through. NaN meets one limit at least.
+struct Through {
+    static constexpr Ints ints = Ints::no;
+    template <class V>
+    static AC_INLINE V apply(V g) {
+        return g;
+    }
+};
+struct AtLeast {
+    static constexpr Ints ints = Ints::no;
+    template <class V>
+    static AC_INLINE V apply(V g, V a, V low) {
+        return keep(le(low, a), g);
+    }
+};
+struct AtMost {
+    static constexpr Ints ints = Ints::no;
+    template <class V>
+    static AC_INLINE V apply(V g, V a, V high) {
+        return keep(le(a, high), g);
+    }
+};
+
+template <class T>
+void within_run(void* const* operands, int64_t n, const void*) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    T* out = static_cast<T*>(operands[0]);
+    const T *g = static_cast<const T*>(operands[1]),
+            *a = static_cast<const T*>(operands[2]),
+            *low = static_cast<const T*>(operands[3]),
+            *high = static_cast<const T*>(operands[4]);
+    for (int64_t i = 0; i < n; i += lanes) {
+        const int64_t some = smaller(lanes, n - i);
+        const vec<T> x = load_first(a + i, some), least = load_first(low + i, some);
+        const mask<T> below = le(maximum(x, least), load_first(high + i, some));
+        store_first(out + i, keep(below & le(least, x), load_first(g + i, some)), some);
+    }
+}
+
+void clamp_backward_kernel(const ac_call* call, ac_context* context,
+                           ac_status* status) {
+    const ac_array *low = operand(call, 3), *high = operand(call, 4);
+    const ac_array* arrays[max_operands] = {operand(call, 0), operand(call, 1),
+                                            operand(call, 2), low ? low : high, high};
+    const int dtype = arrays[0]->dtype;
+    RunKernel kernel = unary_for<Through>(dtype);
+    int n = 2;
+    if (low && high) {
+        kernel = dtype == AC_FLOAT32 ? within_run<float> : within_run<double>;
+        n = 5;
+    } else if (low || high) {
+        kernel = low ? ternary_for<AtLeast>(dtype) : ternary_for<AtMost>(dtype);
+        n = 4;
+    }
+    elementwise(context, arrays, n, kernel, nullptr, Cost::cheap);
+    done(status);
+}
+
 const ac_kernel_entry entries[] = {
     {"silu", "~ out ; a", unary_kernel<Silu>, nullptr, nullptr, 0.5, float_dtypes,
      nullptr},
@@ -110,6 +249,20 @@ const ac_kernel_entry entries[] = {
      nullptr, 1.0, float_dtypes, nullptr},
     {"softplus_backward", "~ out ; g a ; beta:float threshold:float",
      softplus_backward_kernel, nullptr, nullptr, 0.8, float_dtypes, nullptr},
+    {"hardtanh", "~ out ; a ; low:float high:float", hardtanh_kernel, nullptr, nullptr,
+     0.15, float_dtypes, nullptr},
+    {"hardtanh_backward", "~ out ; g y ; low:float high:float",
+     hardtanh_backward_kernel, nullptr, nullptr, 0.2, float_dtypes, nullptr},
+    {"leaky_relu", "~ out ; a ; slope:float", leaky_relu_kernel, nullptr, nullptr, 0.15,
+     float_dtypes, nullptr},
+    {"leaky_relu_backward", "~ out ; g a ; slope:float", leaky_relu_backward_kernel,
+     nullptr, nullptr, 0.2, float_dtypes, nullptr},
+    {"hardswish", "~ out ; a", unary_kernel<Hardswish>, nullptr, nullptr, 0.15,
+     float_dtypes, nullptr},
+    {"hardswish_backward", "~ out ; g a", binary_kernel<HardswishBackward>, nullptr,
+     nullptr, 0.2, float_dtypes, nullptr},
+    {"clamp_backward", "~ out ; g a low? high?", clamp_backward_kernel, nullptr,
+     nullptr, 0.25, float_dtypes, nullptr},
 };
 
 }  // namespace

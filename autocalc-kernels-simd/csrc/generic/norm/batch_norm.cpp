@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_norm in training, alone or with an addition and ReLU behind it. Of each chunk
+// batch_norm, alone or with an addition and an activation behind it, in training and by
+// running statistics, which is one look. In training, of each chunk
 // of a channel its mean c, and about it the sums r of x - c (what rounding c has left)
 // and q of (x - c)^2, which lose nothing however far from zero the channel lies. All
 // chunks together, in double precision (Chan, Golub, LeVeque: Algorithms for computing
@@ -8,14 +9,13 @@
 //
 //     mean = sum(n c + r) / N    var = sum(q + 2 (c - mean) r + n (c - mean)^2) / N
 #include "common/families.hpp"
+#include "norm/activated.hpp"
 #include "norm/channels.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
 
 enum { slot_x = 0, slot_out = 1, slot_sums = 2, slot_scales = 3, slot_other = 4 };
-
-enum class After { nothing, relu, add_relu };
 
 template <class T>
 struct Forward {
@@ -26,6 +26,8 @@ struct Forward {
     PerChannel<T> weight, bias;
     const ac_array *mean, *var;
     double eps;
+    Activation activation;
+    Lines<T> lines;
 };
 
 template <class T, bool bundle>
@@ -107,7 +109,7 @@ void finish_forward(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_
 }
 
 // `of` are the chunk's mean, scale and bias, `channels` apart.
-template <class T, bool bundle, After after>
+template <Activation what, class T, bool bundle>
 void write(const Forward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
            int64_t channels) {
     chunk.planes([&](int64_t c, auto from) {
@@ -116,17 +118,24 @@ void write(const Forward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
         const vec<T> bias = numbers_of(chunk, of + 2 * channels, c);
         chunk.along(from, [&](auto, int64_t i, auto some) {
             vec<T> y = fma(some.get(job.x + i) - mean, scale, bias);
-            if constexpr (after == After::add_relu) y = y + some.get(job.other + i);
-            if constexpr (after != After::nothing) y = max(zero<T>(), y);  // NaN stays
+            if (job.other != nullptr) y = y + some.get(job.other + i);
             chunk.template ask<1>(job.out + i);
-            some.put(job.out + i, y);
+            some.put(job.out + i, activated<what, T>(y, job.lines));
         });
     });
 }
 
 template <class T, bool bundle>
-void forward(ac_context* context, const Forward<T>& job, const Channels& x,
-             After after) {
+void write_chunk(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t unit,
+                 int64_t k) {
+    with_activation(job.activation, [&](auto what) {
+        write<decltype(what)::value>(job, cut.chunk(unit, k),
+                                     job.scales + cut.channel(unit), cut.x.channels);
+    });
+}
+
+template <class T, bool bundle>
+void forward(ac_context* context, const Forward<T>& job, const Channels& x) {
     const Cutting<T, bundle> cut(x, context->num_threads);
     const int64_t channels = x.channels;
     const auto first = [&](int64_t unit, int64_t k) {
@@ -137,24 +146,51 @@ void forward(ac_context* context, const Forward<T>& job, const Channels& x,
         finish_forward(job, cut, begin, end);
     };
     const auto second = [&](int64_t unit, int64_t k) {
-        const Chunk<T, bundle> chunk = cut.chunk(unit, k);
-        const T* of = job.scales + cut.channel(unit);
-        if (after == After::nothing) {
-            write<T, bundle, After::nothing>(job, chunk, of, channels);
-        } else if (after == After::relu) {
-            write<T, bundle, After::relu>(job, chunk, of, channels);
-        } else {
-            write<T, bundle, After::add_relu>(job, chunk, of, channels);
-        }
+        write_chunk(job, cut, unit, k);
     };
     two_looks(context, cut, first, finish, second);
 }
 
+// By running statistics: all that is known of a channel is known before.
+template <class T, bool bundle>
+void forward_running(ac_context* context, const Forward<T>& job, const Channels& x) {
+    const Cutting<T, bundle> cut(x, context->num_threads);
+    const int64_t tasks = cut.units * cut.chunks;
+    parallel(context, tasks, x.values() * x.channels >= 16384,
+             [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                     write_chunk(job, cut, i / cut.chunks, i % cut.chunks);
+                 }
+             });
+}
+
 template <class T>
-void batch_norm_floats(const ac_call* call, ac_context* context, ac_status* status,
-                       bool relu) {
-    const ac_array *out = operand(call, 0), *x = operand(call, 3);
-    const ac_array* other = relu ? operand(call, 6) : nullptr;
+void take_running(const Forward<T>& job, int64_t channels) {
+    const PerChannel<T> mean(job.mean, T(0)), var(job.var, T(1));
+    for (int64_t c = 0; c < channels; ++c) {
+        const double rstd = inverse_deviation(var[c], job.eps);
+        job.scales[c] = mean[c];
+        job.scales[channels + c] = static_cast<T>(rstd * job.weight[c]);
+        job.scales[2 * channels + c] = job.bias[c];
+    }
+}
+
+enum class Form { plain, activation, running };
+
+// The operands of a form, by their places.
+struct Places {
+    int mean, x, weight, other;
+};
+constexpr Places places_of(Form form) {
+    if (form == Form::running) return {2, 1, 4, 6};
+    return {1, 3, 4, form == Form::activation ? 6 : -1};
+}
+
+template <class T, Form form>
+void batch_norm_floats(const ac_call* call, ac_context* context, ac_status* status) {
+    constexpr Places at = places_of(form);
+    const ac_array *out = operand(call, 0), *x = operand(call, at.x);
+    const ac_array* other = at.other < 0 ? nullptr : operand(call, at.other);
     const bool last = lie_last({out, x, other});
     const Channels channels(*x, last);
     Forward<T> job = {nullptr,
@@ -162,13 +198,19 @@ void batch_norm_floats(const ac_call* call, ac_context* context, ac_status* stat
                       nullptr,
                       nullptr,
                       nullptr,
-                      {operand(call, 4), T(1)},
-                      {operand(call, 5), T(0)},
-                      operand(call, 1),
-                      operand(call, 2),
-                      float_attribute(call, 0)};
-    job.sums =
-        channel_scratch<T>(context, slot_sums, channels, 3 * most_chunks<T>(channels));
+                      {operand(call, at.weight), T(1)},
+                      {operand(call, at.weight + 1), T(0)},
+                      operand(call, at.mean),
+                      operand(call, at.mean + 1),
+                      float_attribute(call, 0),
+                      Activation::none,
+                      {T(0), T(0)}};
+    if constexpr (form != Form::plain) {
+        job.activation = static_cast<Activation>(int_attribute(call, 1));
+        job.lines = {T(float_attribute(call, 2)), T(float_attribute(call, 3))};
+    }
+    const int64_t rows = form == Form::running ? 0 : 3 * most_chunks<T>(channels);
+    job.sums = channel_scratch<T>(context, slot_sums, channels, rows);
     job.scales = channel_scratch<T>(context, slot_scales, channels, 3);
     if (job.sums == nullptr || job.scales == nullptr ||
         !whole_input(context, slot_x, x, job.x, last) ||
@@ -177,30 +219,37 @@ void batch_norm_floats(const ac_call* call, ac_context* context, ac_status* stat
         return no_memory(status);
     }
     done(status);
-    After after = relu ? After::relu : After::nothing;
-    if (other != nullptr) after = After::add_relu;
-    if (channels.bundled()) {
-        forward<T, true>(context, job, channels, after);
+    if constexpr (form == Form::running) {
+        take_running(job, channels.channels);
+        channels.bundled() ? forward_running<T, true>(context, job, channels)
+                           : forward_running<T, false>(context, job, channels);
     } else {
-        forward<T, false>(context, job, channels, after);
+        channels.bundled() ? forward<T, true>(context, job, channels)
+                           : forward<T, false>(context, job, channels);
     }
     put_whole(out, job.out);
 }
 
-template <bool relu>
+template <Form form>
 void batch_norm(const ac_call* call, ac_context* context, ac_status* status) {
     if (operand(call, 0)->dtype == AC_FLOAT32) {
-        batch_norm_floats<float>(call, context, status, relu);
+        batch_norm_floats<float, form>(call, context, status);
     } else {
-        batch_norm_floats<double>(call, context, status, relu);
+        batch_norm_floats<double, form>(call, context, status);
     }
 }
 
 const ac_kernel_entry entries[] = {
-    {"batch_norm", "out mean var ; x weight? bias? ; eps:float", batch_norm<false>,
-     nullptr, nullptr, 0.5, float_dtypes, nullptr},
-    {"batch_norm_relu", "out mean var ; x weight? bias? other? ; eps:float",
-     batch_norm<true>, nullptr, nullptr, 0.6, float_dtypes, nullptr},
+    {"batch_norm", "out mean var ; x weight? bias? ; eps:float",
+     batch_norm<Form::plain>, nullptr, nullptr, 0.5, float_dtypes, nullptr},
+    {"batch_norm_activation",
+     "out mean var ; x weight? bias? other? ; eps:float "
+     "activation:none,relu,hardtanh,leaky_relu,hardswish,silu alpha:float beta:float",
+     batch_norm<Form::activation>, nullptr, nullptr, 0.6, float_dtypes, nullptr},
+    {"batch_norm_running",
+     "out ; x mean var weight? bias? other? ; eps:float "
+     "activation:none,relu,hardtanh,leaky_relu,hardswish,silu alpha:float beta:float",
+     batch_norm<Form::running>, nullptr, nullptr, 0.3, float_dtypes, nullptr},
 };
 
 }  // namespace

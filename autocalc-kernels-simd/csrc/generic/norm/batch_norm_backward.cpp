@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_norm_backward and batch_norm_relu_backward, in which g passes where the result
-// was not 0. The first look at a channel sums g and g (x - mean), the second,
-// if dx is wanted, writes dx = s (g - sum(g) / N - (x - mean) rstd dweight / N) with
-// s = weight rstd.
+// batch_norm_backward and batch_norm_activation_backward, in which of g passes what the
+// activation lets through. The first look at a channel sums g and g (x - mean), the
+// second, if dx is wanted, writes dx = s (g - sum(g) / N - (x - mean) rstd dweight / N)
+// with s = weight rstd.
 #include "common/families.hpp"
+#include "norm/activated.hpp"
 #include "norm/channels.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -22,41 +23,54 @@ enum {
 
 template <class T>
 struct Backward {
-    const T *g, *x, *y;  // y is null without ReLU
-    T *dx, *dother;      // null where not wanted; dother is what passes of g
-    T* sums;             // [chunk][g, g (x - mean)][channel]
-    T* scales;           // [mean, of g, of x - mean, of 1][channel]
-    PerChannel<T> mean, var, weight;
+    // y is the result, or what was added before the activation where that tells the
+    // gradient.
+    const T *g, *x, *y;
+    T *dx, *dother;  // null where not wanted; dother is what passes of g
+    T* sums;         // [chunk][g, g (x - mean)][channel]
+    T* scales;       // [mean, of g, of x - mean, of 1, scale, bias][channel]
+    PerChannel<T> mean, var, weight, bias;
     const ac_array *dweight, *dbias;
     int64_t accumulate;
     double eps;
+    Activation activation;
+    Lines<T> lines;
 };
 
-template <class T, bool masked, class Lanes>
-AC_INLINE vec<T> passed(const Backward<T>& job, int64_t i, const Lanes& some) {
+// What of g passes at i; `far` is x - mean, `scale` and `bias` the channel's.
+template <Activation what, class T, class Lanes>
+AC_INLINE vec<T> passed_at(const Backward<T>& job, int64_t i, const Lanes& some,
+                           vec<T> far, vec<T> scale, vec<T> bias) {
     const vec<T> g = some.get(job.g + i);
-    if constexpr (!masked) return g;
-    return keep(~le(some.get(job.y + i), zero<T>()), g);
+    if constexpr (what == Activation::none) return g;
+    if constexpr (by_result(what)) {
+        return passed<what, T>(g, some.get(job.y + i), job.lines);
+    }
+    vec<T> z = fma(far, scale, bias);
+    if (job.y != nullptr) z = z + some.get(job.y + i);
+    return some.only(passed<what, T>(g, z, job.lines));
 }
 
-template <bool masked, class T, bool bundle>
-void look(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* means,
-          T* sums, T* products) {
+template <Activation what, class T, bool bundle>
+void look(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
+          int64_t channels, T* sums, T* products) {
     Sums<T> of_g[most_channels], of_gemm[most_channels];
     clear(of_g, chunk.channels);
     clear(of_gemm, chunk.channels);
     chunk.planes([&](int64_t c, auto from) {
-        const vec<T> mean = numbers_of(chunk, means, c);
+        const vec<T> mean = numbers_of(chunk, of, c);
+        const vec<T> scale = numbers_of(chunk, of + 4 * channels, c);
+        const vec<T> bias = numbers_of(chunk, of + 5 * channels, c);
         Sums<T> sum = chunk.resume(of_g[c], from),
                 product = chunk.resume(of_gemm[c], from);
         chunk.along(from, [&](auto turn, int64_t i, auto some) {
             constexpr int t = decltype(turn)::value;
-            const vec<T> g = passed<T, masked>(job, i, some);
-            if (masked && job.dother != nullptr) some.put(job.dother + i, g);
             const vec<T> far = some.only(some.get(job.x + i) - mean);
+            const vec<T> g = passed_at<what, T>(job, i, some, far, scale, bias);
+            if (job.dother != nullptr) some.put(job.dother + i, g);
             chunk.template ask<0>(job.g + i);
             chunk.template ask<0>(job.x + i);
-            if constexpr (masked) chunk.template ask<0>(job.y + i);
+            if (what != Activation::none) chunk.template ask<0>(job.y + i);
             sum.part[t] = sum.part[t] + g;
             product.part[t] = fma(g, far, product.part[t]);
         });
@@ -93,7 +107,7 @@ void finish_backward(const Backward<T>& job, const Cutting<T, bundle>& cut,
 }
 
 // `of` are the chunk's mean, and what g, x - mean and 1 are multiplied by.
-template <bool masked, class T, bool bundle>
+template <Activation what, class T, bool bundle>
 void distribute(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
                 int64_t channels) {
     chunk.planes([&](int64_t c, auto from) {
@@ -101,10 +115,13 @@ void distribute(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* 
         const vec<T> of_g = numbers_of(chunk, of + channels, c);
         const vec<T> of_x = numbers_of(chunk, of + 2 * channels, c);
         const vec<T> of_1 = numbers_of(chunk, of + 3 * channels, c);
+        const vec<T> scale = numbers_of(chunk, of + 4 * channels, c);
+        const vec<T> bias = numbers_of(chunk, of + 5 * channels, c);
         chunk.along(from, [&](auto, int64_t i, auto some) {
             chunk.template ask<1>(job.dx + i);
-            const vec<T> rest = fma(some.get(job.x + i) - mean, of_x, of_1);
-            some.put(job.dx + i, fma(passed<T, masked>(job, i, some), of_g, rest));
+            const vec<T> far = some.get(job.x + i) - mean;
+            const vec<T> g = passed_at<what, T>(job, i, some, far, scale, bias);
+            some.put(job.dx + i, fma(g, of_g, fma(far, of_x, of_1)));
         });
     });
 }
@@ -113,19 +130,26 @@ template <class T, bool bundle>
 void backward(ac_context* context, const Backward<T>& job, const Channels& x) {
     const Cutting<T, bundle> cut(x, context->num_threads);
     const int64_t channels = x.channels;
-    for (int64_t c = 0; c < channels; ++c) job.scales[c] = job.mean[c];
+    for (int64_t c = 0; c < channels; ++c) {
+        const double rstd = inverse_deviation(job.var[c], job.eps);
+        job.scales[c] = job.mean[c];
+        job.scales[4 * channels + c] = static_cast<T>(rstd * job.weight[c]);
+        job.scales[5 * channels + c] = job.bias[c];
+    }
     // Where what passes is an output too, the second look reads that.
     Backward<T> again = job;
-    if (job.dother != nullptr) again.g = job.dother;
+    if (job.dother != nullptr) {
+        again.g = job.dother;
+        again.activation = Activation::none;
+    }
     const auto first = [&](int64_t unit, int64_t k) {
         const Chunk<T, bundle> chunk = cut.chunk(unit, k);
-        const T* means = job.scales + cut.channel(unit);
+        const T* of = job.scales + cut.channel(unit);
         T* sums = job.sums + 2 * k * channels + cut.channel(unit);
-        if (job.y == nullptr) {
-            look<false>(job, chunk, means, sums, sums + channels);
-        } else {
-            look<true>(job, chunk, means, sums, sums + channels);
-        }
+        with_activation(job.activation, [&](auto what) {
+            look<decltype(what)::value>(job, chunk, of, channels, sums,
+                                        sums + channels);
+        });
     };
     const auto finish = [&](int64_t begin, int64_t end) {
         finish_backward(job, cut, begin, end);
@@ -133,22 +157,29 @@ void backward(ac_context* context, const Backward<T>& job, const Channels& x) {
     const auto second = [&](int64_t unit, int64_t k) {
         if (job.dx == nullptr) return;
         const T* of = job.scales + cut.channel(unit);
-        if (job.y == nullptr || job.dother != nullptr) {
-            distribute<false>(again, cut.chunk(unit, k), of, channels);
-        } else {
-            distribute<true>(job, cut.chunk(unit, k), of, channels);
-        }
+        with_activation(again.activation, [&](auto what) {
+            distribute<decltype(what)::value>(again, cut.chunk(unit, k), of, channels);
+        });
     };
     two_looks(context, cut, first, finish, second);
 }
 
-template <class T>
-void backward_floats(const ac_call* call, ac_context* context, ac_status* status,
-                     bool relu) {
-    const int inputs = relu ? 4 : 3, statistics = inputs + (relu ? 3 : 2);
-    const ac_array *dx = operand(call, 0), *dother = relu ? operand(call, 3) : nullptr;
-    const ac_array *g = operand(call, inputs), *x = operand(call, inputs + 1);
-    const ac_array* y = relu ? operand(call, inputs + 2) : nullptr;
+template <class T, bool activation>
+void backward_floats(const ac_call* call, ac_context* context, ac_status* status) {
+    constexpr int inputs = activation ? 4 : 3,
+                  statistics = inputs + (activation ? 4 : 2);
+    const ac_array *dx = operand(call, 0), *g = operand(call, inputs),
+                   *x = operand(call, inputs + 1), *dother = nullptr, *y = nullptr,
+                   *bias = nullptr;
+    Activation what = Activation::none;
+    Lines<T> lines = {T(0), T(0)};
+    if constexpr (activation) {
+        what = static_cast<Activation>(int_attribute(call, 1));
+        lines = {T(float_attribute(call, 2)), T(float_attribute(call, 3))};
+        dother = operand(call, 3);
+        y = operand(call, by_result(what) ? inputs + 2 : inputs + 3);
+        bias = operand(call, statistics + 3);
+    }
     const bool last = lie_last({g, x, y, dx, dother});
     const Channels channels(*x, last);
     Backward<T> job = {nullptr,
@@ -161,13 +192,16 @@ void backward_floats(const ac_call* call, ac_context* context, ac_status* status
                        {operand(call, statistics), T(0)},
                        {operand(call, statistics + 1), T(0)},
                        {operand(call, statistics + 2), T(1)},
+                       {bias, T(0)},
                        operand(call, 1),
                        operand(call, 2),
-                       int_attribute(call, 1),
-                       float_attribute(call, 0)};
+                       int_attribute(call, activation ? 4 : 1),
+                       float_attribute(call, 0),
+                       what,
+                       lines};
     job.sums =
         channel_scratch<T>(context, slot_sums, channels, 2 * most_chunks<T>(channels));
-    job.scales = channel_scratch<T>(context, slot_scales, channels, 4);
+    job.scales = channel_scratch<T>(context, slot_scales, channels, 6);
     if (job.sums == nullptr || job.scales == nullptr ||
         !whole_input(context, slot_g, g, job.g, last) ||
         !whole_input(context, slot_x, x, job.x, last) ||
@@ -186,12 +220,12 @@ void backward_floats(const ac_call* call, ac_context* context, ac_status* status
     put_whole(dother, job.dother);
 }
 
-template <bool relu>
+template <bool activation>
 void batch_norm_backward(const ac_call* call, ac_context* context, ac_status* status) {
-    if (operand(call, relu ? 5 : 4)->dtype == AC_FLOAT32) {
-        backward_floats<float>(call, context, status, relu);
+    if (operand(call, activation ? 5 : 4)->dtype == AC_FLOAT32) {
+        backward_floats<float, activation>(call, context, status);
     } else {
-        backward_floats<double>(call, context, status, relu);
+        backward_floats<double, activation>(call, context, status);
     }
 }
 
@@ -199,8 +233,9 @@ const ac_kernel_entry entries[] = {
     {"batch_norm_backward",
      "dx? dweight? dbias? ; g x mean var weight? ; eps:float accumulate:int",
      batch_norm_backward<false>, nullptr, nullptr, 0.8, float_dtypes, nullptr},
-    {"batch_norm_relu_backward",
-     "dx? dweight? dbias? dother? ; g x out mean var weight? ; eps:float "
+    {"batch_norm_activation_backward",
+     "dx? dweight? dbias? dother? ; g x out? other? mean var weight? bias? ; eps:float "
+     "activation:none,relu,hardtanh,leaky_relu,hardswish,silu alpha:float beta:float "
      "accumulate:int",
      batch_norm_backward<true>, nullptr, nullptr, 1.0, float_dtypes, nullptr},
 };

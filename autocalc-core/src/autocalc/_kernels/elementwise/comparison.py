@@ -158,3 +158,41 @@ def _(k: Any, a: Array, low: Array | None, high: Array | None) -> Array:
         return k.copy(a)
     a = a if low is None else k.maximum(a, low)
     return a if high is None else k.minimum(a, high)
+
+
+def clamp_backward_samples(make: Make) -> Iterator[Sample]:
+    for sample in clamp_samples(make):
+        a, *bounds = sample.inputs
+        yield Sample(sample.label, (make.normal(*a.shape), a, *bounds))
+
+
+@elementwise(
+    "clamp_backward",
+    "g a low? high?",
+    "g where low <= a and max(a, low) <= high, else 0.",
+    kind="composite",
+    budget=EXACT,
+    flops=3,
+    samples=clamp_backward_samples,
+)
+def clamp_backward(
+    xp: Any, g: Array, a: Array, low: Array | None, high: Array | None
+) -> Array:
+    zero = xp.zeros((), g.dtype)
+    out = g if low is None else xp.where(a >= low, g, zero)
+    if high is None:
+        return g.copy() if low is None else out
+    raised = a if low is None else xp.maximum(a, low)
+    return xp.where(raised <= high, out, zero)
+
+
+@clamp_backward.decomposition(lead="where")
+def _(k: Any, g: Array, a: Array, low: Array | None, high: Array | None) -> Array:
+    zero = k.constant(0, g)
+    if low is None and high is None:
+        return k.copy(g)
+    out = g if low is None else k.where(k.compare(a, low, "ge"), g, zero)
+    if high is None:
+        return out
+    raised = a if low is None else k.maximum(a, low)
+    return k.where(k.compare(raised, high, "le"), out, zero)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Hardtanh, of which ReLU6 is a case, and its backward kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from autocalc._kernels.activations._formulas import activation_backward
+from autocalc._kernels.budgets import EXACT
+from autocalc._kernels.cases import Case, floats, join
+from autocalc._kernels.declare import elementwise
+from autocalc._kernels.samples import Make, unary
+from autocalc._kernels.spec import Array, Sample
+
+#: Limits that both dtypes hold exactly: ReLU6's, hardtanh's, and one value for all.
+_LIMITS = ((0.0, 6.0), (-1.0, 1.0), (0.5, 0.5))
+
+
+def hardtanh_samples(make: Make) -> Iterator[Sample]:
+    for i, limits in enumerate(_LIMITS):
+        for sample in unary(make):
+            if i == 0 or "special" in sample.label:
+                yield Sample(f"{sample.label}, {limits}", sample.inputs, limits)
+
+
+@elementwise(
+    "hardtanh",
+    "a ; low:float high:float",
+    "min(max(a, low), high), low <= high; NaN stays.",
+    kind="composite",
+    budget=EXACT,
+    flops=2,
+    samples=hardtanh_samples,
+    benchmarks=lambda: [Case("1 Mi", floats(1 << 20), (0.0, 6.0))],
+)
+def hardtanh(xp: Any, a: Array, low: float, high: float) -> Array:
+    limits = xp.asarray(low, a.dtype), xp.asarray(high, a.dtype)
+    return xp.minimum(xp.maximum(a, limits[0]), limits[1])
+
+
+@hardtanh.decomposition(lead="maximum")
+def hardtanh_in_primitives(k: Any, a: Array, low: float, high: float) -> Array:
+    return k.minimum(k.maximum(a, k.constant(low, a)), k.constant(high, a))
+
+
+def hardtanh_backward_samples(make: Make) -> Iterator[Sample]:
+    for low, high in _LIMITS:
+        for sample in activation_backward(make, low, high):
+            yield Sample(f"{sample.label}, {low}", sample.inputs, (low, high))
+
+
+def hardtanh_backward_reference(
+    xp: Any, g: Array, y: Array, low: float, high: float
+) -> Array:
+    limited = (y <= xp.asarray(low, y.dtype)) | (y >= xp.asarray(high, y.dtype))
+    return xp.where(limited, xp.zeros((), g.dtype), g)
+
+
+hardtanh_backward = elementwise(
+    "hardtanh_backward",
+    "g y ; low:float high:float",
+    "0 where y <= low or y >= high, else g (y = hardtanh(a)).",
+    kind="composite",
+    budget=EXACT,
+    flops=2,
+    samples=hardtanh_backward_samples,
+    benchmarks=lambda: [Case("1 Mi", join(*[floats(1 << 20)] * 2), (0.0, 6.0))],
+)(hardtanh_backward_reference)
+
+
+@hardtanh_backward.decomposition(lead="where")
+def hardtanh_backward_in_primitives(
+    k: Any, g: Array, y: Array, low: float, high: float
+) -> Array:
+    zero = k.constant(0, g)
+    above = k.where(k.compare(y, k.constant(low, y), "le"), zero, g)
+    return k.where(k.compare(y, k.constant(high, y), "ge"), zero, above)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Leaky ReLU and its backward kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from autocalc._kernels.cases import Case, floats, join
+from autocalc._kernels.declare import elementwise
+from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.samples import Make, binary, unary
+from autocalc._kernels.spec import Array, Sample
+
+#: Slopes that both dtypes hold exactly; one below 0 is allowed.
+_SLOPES = (0.25, 0.0, -2.0)
+
+
+def leaky_relu_samples(make: Make) -> Iterator[Sample]:
+    for i, slope in enumerate(_SLOPES):
+        for sample in unary(make):
+            if i == 0 or "special" in sample.label:
+                yield Sample(f"{sample.label}, {slope}", sample.inputs, (slope,))
+
+
+@elementwise(
+    "leaky_relu",
+    "a ; slope:float",
+    "a where a > 0, else slope * a.",
+    kind="composite",
+    flops=2,
+    samples=leaky_relu_samples,
+    benchmarks=lambda: [Case("1 Mi", floats(1 << 20), (0.01,))],
+)
+def leaky_relu(xp: Any, a: Array, slope: float) -> Array:
+    return leaky(xp, a, a, slope)
+
+
+def leaky(xp: Any, g: Array, a: Array, slope: float) -> Array:
+    """Return g where a > 0, else slope * g."""
+    below = narrow(wide(xp, g) * xp.asarray(slope, g.dtype), g)
+    return xp.where(a > 0, g, below)
+
+
+@leaky_relu.decomposition(lead="where")
+def _(k: Any, a: Array, slope: float) -> Array:
+    return leaky_in_primitives(k, a, a, slope)
+
+
+def leaky_in_primitives(k: Any, g: Array, a: Array, slope: float) -> Array:
+    above = k.compare(a, k.constant(0, a), "gt")
+    return k.where(above, g, k.mul(g, k.constant(slope, g)))
+
+
+def leaky_relu_backward_samples(make: Make) -> Iterator[Sample]:
+    for i, slope in enumerate(_SLOPES):
+        for sample in binary(make):
+            if i == 0 or "special" in sample.label:
+                yield Sample(f"{sample.label}, {slope}", sample.inputs, (slope,))
+
+
+@elementwise(
+    "leaky_relu_backward",
+    "g a ; slope:float",
+    "g where a > 0, else slope * g.",
+    kind="composite",
+    flops=2,
+    samples=leaky_relu_backward_samples,
+    benchmarks=lambda: [Case("1 Mi", join(*[floats(1 << 20)] * 2), (0.01,))],
+)
+def leaky_relu_backward(xp: Any, g: Array, a: Array, slope: float) -> Array:
+    return leaky(xp, g, a, slope)
+
+
+@leaky_relu_backward.decomposition(lead="where")
+def _(k: Any, g: Array, a: Array, slope: float) -> Array:
+    return leaky_in_primitives(k, g, a, slope)

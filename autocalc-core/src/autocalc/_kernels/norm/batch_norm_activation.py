@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: MIT
+"""Batch normalisation with what follows it: a shortcut and an activation.
+
+::
+
+    out = f(batch_norm(x) + other)        other: the shortcut, or absent
+
+What passes of a gradient is told by `out`, which is kept by whoever reads it next; of
+hardswish and silu by what comes before them, which is computed again from x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.budgets import Inputs, magnitude
+from autocalc._kernels.cases import Case, absent, floats, join, positive
+from autocalc._kernels.declare import composite
+from autocalc._kernels.norm._activated import (
+    ATTRIBUTES,
+    BY_INPUT,
+    SAMPLED,
+    activated,
+    activated_in_primitives,
+    change_of_slope,
+    most_change,
+    passed,
+    passed_in_primitives,
+    steps_of,
+)
+from autocalc._kernels.norm._channels import (
+    EPS,
+    batches,
+    channel_column,
+    channels,
+    normalised,
+    scale_in,
+    statistics,
+)
+from autocalc._kernels.norm.batch_norm import (
+    batch_norm_backward_budget,
+    batch_norm_backward_in_primitives,
+    batch_norm_backward_reference,
+    batch_norm_budget,
+    batch_norm_in_primitives,
+)
+from autocalc._kernels.precision import narrow, wide
+from autocalc._kernels.rules import expect_shape, float_dtype, same_shape
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import Array, Attributes, Meta, Sample
+
+batch_norm_activation = composite(
+    "batch_norm_activation",
+    f"out mean var ; x weight? bias? other? ; eps:float {ATTRIBUTES}",
+    "Each channel of x [N, C, ...]: out = f((x - mean) / sqrt(var + eps) * weight + "
+    "bias + other) with its mean and its var = mean((x - mean)**2), f the activation.",
+    key="shapes",
+    layout="like",
+    alias=(("out", "x"), ("out", "other")),
+)
+
+
+@batch_norm_activation.rule
+def _(
+    x: Meta,
+    weight: Meta | None,
+    bias: Meta | None,
+    other: Meta | None,
+    *attributes: Any,
+) -> tuple[Meta, Meta, Meta]:
+    name = "batch_norm_activation"
+    dtype = float_dtype(name, x, weight, bias, other)
+    expect_shape(name, "other", other, x.shape)
+    each = Meta(channels(name, x, weight=weight, bias=bias), dtype)
+    return Meta(x.shape, dtype), each, each
+
+
+@batch_norm_activation.reference
+def _(
+    xp: Any,
+    x: Array,
+    weight: Array | None,
+    bias: Array | None,
+    other: Array | None,
+    eps: float,
+    activation: str,
+    alpha: float,
+    beta: float,
+) -> tuple[Array, Array, Array]:
+    out, mean, var = normalised(xp, x, weight, bias, eps)
+    out = activated(xp, out if other is None else out + other, activation, alpha, beta)
+    return narrow(out, x), narrow(mean, x), narrow(var, x)
+
+
+@batch_norm_activation.decomposition(lead="sum")
+def _(
+    k: Any,
+    x: Array,
+    weight: Array | None,
+    bias: Array | None,
+    other: Array | None,
+    eps: float,
+    activation: str,
+    alpha: float,
+    beta: float,
+) -> tuple[Array, Array, Array]:
+    out, mean, var = batch_norm_in_primitives(k, x, weight, bias, eps)
+    out = out if other is None else k.add(out, other)
+    return activated_in_primitives(k, out, activation, alpha, beta), mean, var
+
+
+@batch_norm_activation.budget(
+    "that of batch_norm, and 2 eps * |other|, times the activation's steepest slope, "
+    "and its own 4 ULP; mean and var as there"
+)
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    x, weight, bias, other = inputs
+    eps_, activation, alpha, _ = attributes
+    z, *_ = normalised(np, np.asarray(x, np.float64), weight, bias, eps_)
+    off, *statistics = batch_norm_budget.tolerance(
+        (x, weight, bias), attributes, (z, *expected[1:]), eps
+    )
+    off = off if other is None else off + 2 * eps * magnitude(other)
+    z = z if other is None else z + other
+    own = eps * steps_of(activation, z, alpha)
+    return [most_change(activation) * off + own, *statistics]
+
+
+@batch_norm_activation.samples
+def _(make: Make) -> Iterator[Sample]:
+    for i, (label, x) in enumerate(batches(make)):
+        weight = make.normal(x.shape[1]) if i % 4 < 3 else None
+        bias = make.normal(x.shape[1]) if i % 4 < 2 else None
+        for j, f in enumerate(SAMPLED):
+            other = make.normal(*x.shape) if (i + j) % 2 else None
+            inputs = (x, weight, bias, other)
+            yield Sample(f"{label}, {f[0]}", inputs, (EPS, *f))
+
+
+batch_norm_activation.work(flops_per_element=10)
+batch_norm_activation.benchmarks(
+    Case(
+        "32x64x56x56",
+        join(floats(32, 64, 56, 56), *[floats(64)] * 2, absent),
+        (1e-5, "relu", 0.0, 0.0),
+        0b111,
+    ),
+    Case(
+        "32x64x56x56, silu",
+        join(floats(32, 64, 56, 56), *[floats(64)] * 2, absent),
+        (1e-5, "silu", 0.0, 0.0),
+        0b111,
+    ),
+)
+
+
+batch_norm_activation_backward = composite(
+    "batch_norm_activation_backward",
+    "dx? dweight? dbias? dother? ; g x out? other? mean var weight? bias? ; "
+    f"eps:float {ATTRIBUTES} accumulate:int",
+    "dother = g times the slope of the activation, told by out or, of hardswish and "
+    "silu, by x, weight, bias and other; dx, dweight and dbias are those of "
+    "batch_norm_backward from it.",
+    key="shapes",
+    layout="like",
+    accumulates=("dweight", "dbias"),
+    alias=(("dx", "x"), ("dx", "out")),
+)
+
+
+@batch_norm_activation_backward.rule
+def _(
+    g: Meta,
+    x: Meta,
+    out: Meta | None,
+    other: Meta | None,
+    mean: Meta,
+    var: Meta,
+    weight: Meta | None,
+    bias: Meta | None,
+    *attributes: Any,
+) -> tuple[Meta, Meta, Meta, Meta]:
+    name = "batch_norm_activation_backward"
+    dtype = float_dtype(name, g, x, out, other, mean, var, weight, bias)
+    like_x = Meta(same_shape(name, g=g, x=x), dtype)
+    expect_shape(name, "out", out, x.shape)
+    expect_shape(name, "other", other, x.shape)
+    shape = channels(name, x, mean=mean, var=var, weight=weight, bias=bias)
+    each = Meta(shape, dtype)
+    return like_x, each, each, like_x
+
+
+def before(
+    xp: Any,
+    x: Array,
+    other: Array | None,
+    mean: Array,
+    var: Array,
+    weight: Array | None,
+    bias: Array | None,
+    eps: float,
+) -> Array:
+    """Return what the activation is given, in float64."""
+    column = channel_column(x.shape)
+    scale = 1 / xp.sqrt(wide(xp, var) + eps)
+    scale = scale if weight is None else scale * weight
+    z = (wide(xp, x) - mean.reshape(column)) * scale.reshape(column)
+    z = z if bias is None else z + bias.reshape(column)
+    return z if other is None else z + other
+
+
+@batch_norm_activation_backward.reference
+def _(
+    xp: Any,
+    g: Array,
+    x: Array,
+    out: Array | None,
+    other: Array | None,
+    mean: Array,
+    var: Array,
+    weight: Array | None,
+    bias: Array | None,
+    eps: float,
+    activation: str,
+    alpha: float,
+    beta: float,
+    *,
+    want: int = -1,
+    dweight: Array | None = None,
+    dbias: Array | None = None,
+) -> tuple[Array, Array, Array, Array]:
+    z = before(xp, x, other, mean, var, weight, bias, eps)
+    through = passed(xp, wide(xp, g), out, z, activation, alpha, beta)
+    dx, dweight, dbias = batch_norm_backward_reference(
+        xp, through, wide(xp, x), mean, var, weight, eps, dweight=dweight, dbias=dbias
+    )
+    return tuple([narrow(a, x) for a in (dx, dweight, dbias, through)])
+
+
+@batch_norm_activation_backward.decomposition(lead="sum")
+def _(
+    k: Any,
+    g: Array,
+    x: Array,
+    out: Array | None,
+    other: Array | None,
+    mean: Array,
+    var: Array,
+    weight: Array | None,
+    bias: Array | None,
+    eps: float,
+    activation: str,
+    alpha: float,
+    beta: float,
+    *,
+    want: int = -1,
+    dweight: Array | None = None,
+    dbias: Array | None = None,
+) -> tuple[Array | None, Array | None, Array | None, Array | None]:
+    told_by = out
+    if activation in BY_INPUT:
+        told_by = by_statistics_in_primitives(k, x, mean, var, weight, bias, other, eps)
+    through = passed_in_primitives(k, g, told_by, activation, alpha, beta)
+    grads = batch_norm_backward_in_primitives(
+        k, through, x, mean, var, weight, eps, want=want & 0b111,
+        dweight=dweight, dbias=dbias,
+    )  # fmt: skip
+    return (*grads, through if want & 0b1000 else None)
+
+
+def by_statistics_in_primitives(
+    k: Any,
+    x: Array,
+    mean: Array,
+    var: Array,
+    weight: Array | None,
+    bias: Array | None,
+    other: Array | None,
+    eps: float,
+) -> Array:
+    column = channel_column(k.shape(x))
+    centered = k.add(x, k.neg(k.reshape(mean, column)))
+    z = k.mul(centered, k.reshape(scale_in(k, var, weight, eps), column))
+    z = z if bias is None else k.add(z, k.reshape(bias, column))
+    return z if other is None else k.add(z, other)
+
+
+def before_budget(z: Array, parts: Sequence[Any], eps: float) -> Array:
+    """Return how far z may be off: a few roundings of each part of the sum."""
+    x, other, mean, var, weight, bias, eps_ = parts
+    column = channel_column(x.shape)
+    scale = magnitude(1 / np.sqrt(np.asarray(var, np.float64) + eps_))
+    scale = scale if weight is None else scale * magnitude(weight)
+    far = magnitude(np.asarray(x, np.float64) - np.asarray(mean).reshape(column))
+    off = 6 * eps * far * scale.reshape(column) + 2 * eps * magnitude(z)
+    off = off if bias is None else off + 2 * eps * magnitude(bias).reshape(column)
+    return off if other is None else off + 2 * eps * magnitude(other)
+
+
+@batch_norm_activation_backward.budget(
+    "that of batch_norm_backward from what passes of g, and what passes is off where "
+    "the activation's slope is of rounded numbers"
+)
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    g, x, out, other, mean, var, weight, bias = inputs
+    eps_, activation, alpha, beta = attributes[:4]
+    parts = (x, other, mean, var, weight, bias)
+    z = before(np, np.asarray(x, np.float64), *parts[1:], eps_)
+    through = passed(np, np.asarray(g, np.float64), out, z, activation, alpha, beta)
+    off = np.zeros(g.shape)
+    if activation in BY_INPUT:
+        moved = before_budget(z, (*parts, eps_), eps)
+        off = magnitude(g) * (change_of_slope(activation) * moved + 8 * eps)
+    if activation == "leaky_relu":
+        off = 2 * eps * magnitude(through)
+    # As if what passes were larger by so much that its roundings cover what it is off.
+    larger = through + np.sign(through) * (off / eps)
+    larger = np.where(through == 0, off / eps, larger)
+    operands = (larger, x, mean, var, weight)
+    grads = batch_norm_backward_budget.tolerance(
+        operands, attributes, expected[:3], eps
+    )
+    return [*grads, None if expected[3] is None else off]
+
+
+@batch_norm_activation_backward.samples
+def _(make: Make) -> Iterator[Sample]:
+    for i, (label, x) in enumerate(batches(make)):
+        weight = make.normal(x.shape[1]) if i % 3 else None
+        bias = make.normal(x.shape[1]) if i % 4 < 2 else None
+        mean, var = statistics(make, x)
+        for j, f in enumerate(SAMPLED):
+            out, other = make.normal(*x.shape), None
+            if f[0] == "relu":
+                out = np.maximum(out, np.zeros((), make.dtype))
+            if f[0] in BY_INPUT:
+                out, other = None, out if (i + j) % 2 else None
+            inputs = (make.normal(*x.shape), x, out, other, mean, var, weight, bias)
+            yield Sample(f"{label}, {f[0]}", inputs, (EPS, *f), want=0b1111)
+
+
+batch_norm_activation_backward.work(flops_per_element=13)
+batch_norm_activation_backward.benchmarks(
+    Case(
+        "32x64x56x56",
+        join(
+            *[floats(32, 64, 56, 56)] * 3,
+            absent, floats(64), positive(64), floats(64), floats(64),
+        ),
+        (1e-5, "relu", 0.0, 0.0),
+        0b111,
+    )
+)  # fmt: skip
