@@ -186,13 +186,19 @@ TEST_CASE("integers") {
 
 TEST_CASE("pairs are interleaved") {
     constexpr int lanes = vec<int64_t>::lanes;
-    int64_t out[2 * lanes];
-    const i64 index = lane_index<double>();
+    uint32_t out[4 * lanes];
+    const i64 index = lane_index<double>() + set1<int64_t>(int64_t{7} << 32);
     store_pairs(out, index, index + set1<int64_t>(100));
     for (int i = 0; i < lanes; ++i) {
-        CHECK(out[2 * i] == i);
-        CHECK(out[2 * i + 1] == 100 + i);
+        CHECK(out[4 * i] == i);
+        CHECK(out[4 * i + 1] == 7);
+        CHECK(out[4 * i + 2] == 100 + i);
+        CHECK(out[4 * i + 3] == 7);
     }
+    int64_t first[lanes];
+    store(first, load_pairs(out));
+    CHECK(first[0] == int64_t{7} << 32);
+    CHECK(first[1] == (int64_t{7} << 32) + 100);
 }
 
 TEST_CASE_TEMPLATE("every second element", T, float, double) {

@@ -181,10 +181,12 @@ class Cache {
     Arena under_;
 };
 
-// Never destroyed: arrays may outlive every static object.
+// Never destroyed: arrays may outlive every static object. Nor does it need memory of
+// its own, for NumPy and kernels call from C, through which nothing may be thrown.
 Cache& cache() {
     static Cache* const instance = [] {
-        auto* made = new Cache;
+        alignas(Cache) static unsigned char room[sizeof(Cache)];
+        auto* made = new (room) Cache;
         // A fork takes the lock first, so that the child does not inherit it locked.
         pthread_atfork([] { cache().lock(); }, [] { cache().unlock(); },
                        [] { cache().unlock(); });

@@ -11,7 +11,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <system_error>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -154,7 +154,8 @@ class Pool {
     void take_pieces(int part, int most);
     void do_piece(int part, int piece);
     bool has_joined(int part);
-    void acquire(int workers);
+    int acquire(int workers);
+    bool hire();
     void begin(Worker& worker);
     void publish();
     void withdraw();
@@ -165,7 +166,7 @@ class Pool {
 
     std::mutex submitting_;
     std::vector<std::unique_ptr<Worker>> workers_;
-    int hired_ = 0;  // of the workers, those that the last job wanted
+    int hired_ = 0;  // of the workers, those that the last job had
     Job job_;
     // More threads than processors: spinning would harm.
     std::atomic<bool> oversubscribed_{false};
@@ -180,9 +181,8 @@ class Pool {
 bool Pool::try_run(std::int64_t count, ac_task_fn task, void* arg, int threads) {
     const std::unique_lock<std::mutex> lock(submitting_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
-    const int runs = static_cast<int>(std::min<std::int64_t>(threads, count));
-    acquire(runs - 1);
-    job_ = Job{task, arg, count, runs};
+    const int wanted = static_cast<int>(std::min<std::int64_t>(threads, count));
+    job_ = Job{task, arg, count, 1 + acquire(wanted - 1)};
     publish();
     {
         const RunningTasks mark;
@@ -198,27 +198,38 @@ bool Pool::try_run(std::int64_t count, ac_task_fn task, void* arg, int threads) 
     return true;
 }
 
-void Pool::acquire(int workers) {
-    if (workers == hired_) return;
-    hired_ = workers;
-    while (static_cast<int>(workers_.size()) < workers) {
-        workers_.push_back(std::make_unique<Worker>());
-        Worker& worker = *workers_.back();
-        worker.part = static_cast<int>(workers_.size());
-        begin(worker);
+// Answers how many there are: fewer, where memory for another one is not to be had. The
+// next job asks again.
+int Pool::acquire(int workers) {
+    if (workers == hired_) return workers;
+    while (static_cast<int>(workers_.size()) < workers && hire()) {
     }
+    hired_ = std::min(workers, static_cast<int>(workers_.size()));
     // Asks the system, which costs as much as a small job.
     const unsigned processors = std::thread::hardware_concurrency();
-    oversubscribed_.store(static_cast<unsigned>(workers) >= processors,
+    oversubscribed_.store(static_cast<unsigned>(hired_) >= processors,
                           std::memory_order_relaxed);
+    return hired_;
 }
 
-// A worker for which the system has no thread left never begins, and the caller takes
-// its runs: slower, but done.
+bool Pool::hire() {
+    try {
+        workers_.push_back(std::make_unique<Worker>());
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    Worker& worker = *workers_.back();
+    worker.part = static_cast<int>(workers_.size());
+    begin(worker);
+    return true;
+}
+
+// A worker for which the system has no thread or no memory left never begins, and the
+// caller takes its runs: slower, but done.
 void Pool::begin(Worker& worker) {
     try {
         std::thread([this, &worker] { work(worker); }).detach();
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
         return;
     }
 }
@@ -316,22 +327,32 @@ void forget_pool() {
 
 const int registered = pthread_atfork(nullptr, nullptr, forget_pool);
 
-// Without a lock, which a fork could leave to its child locked for ever.
-Pool& pool() {
+// Without a lock, which a fork could leave to its child locked for ever. Null where
+// there is no memory for one.
+Pool* pool() {
     Pool* existing = current_pool.load(std::memory_order_acquire);
-    if (existing != nullptr) return *existing;
-    auto made = std::make_unique<Pool>();
+    if (existing != nullptr) return existing;
+    std::unique_ptr<Pool> made(new (std::nothrow) Pool);
+    if (made == nullptr) return nullptr;
     if (current_pool.compare_exchange_strong(existing, made.get())) {
-        return *made.release();
+        return made.release();
     }
-    return *existing;
+    return existing;
 }
 
-void context_parallel_for(ac_context*, std::int64_t tasks, ac_task_fn task, void* arg) {
+bool run_on_pool(std::int64_t count, ac_task_fn task, void* arg, int threads) {
+    Pool* const present = pool();
+    return present != nullptr && present->try_run(count, task, arg, threads);
+}
+
+// Kernels call these from C, and throw nothing in their tasks. The pool itself does not
+// throw either: what memory and threads cannot be had for, the caller does alone.
+void context_parallel_for(ac_context*, std::int64_t tasks, ac_task_fn task,
+                          void* arg) noexcept {
     parallel_for(tasks, task, arg);
 }
 
-void* context_scratch(ac_context*, std::int32_t slot, std::size_t bytes) {
+void* context_scratch(ac_context*, std::int32_t slot, std::size_t bytes) noexcept {
     return scratch(slot, bytes);
 }
 
@@ -341,7 +362,7 @@ void parallel_for(std::int64_t count, ac_task_fn task, void* arg) {
     if (count <= 0) return;
     const int threads = thread_budget.load(std::memory_order_relaxed);
     if (count > 1 && threads > 1 && !running_tasks &&
-        pool().try_run(count, task, arg, threads)) {
+        run_on_pool(count, task, arg, threads)) {
         return;
     }
     task(arg, 0, count);

@@ -441,33 +441,45 @@ static void ac_py_execute(const ac_py_kernel* k, const ac_call* call,
         ac_py_run_serially(k->entry, call, status);
 }
 
-/* `n` operands with their arrays are ready in `call`; `elements` is the size of the
- * largest. */
-static PyObject* ac_py_finish(const ac_py_kernel* k, PyObject* const* attributes,
-                              ac_call* call, const ac_operand* operands,
-                              int64_t elements) {
-    const ac_py_signature* s = &k->signature;
-    const ac_kernel_entry* entry = k->entry;
+typedef struct ac_py_attributes {
     ac_attribute values[AC_MAX_ATTRIBUTES];
     int64_t ints[AC_PYTHON_MAX_INTS];
-    ac_status status = {AC_DONE, 0, 0, 0};
+} ac_py_attributes;
+
+static int ac_py_read_attributes(const ac_py_kernel* k, PyObject* const* objects,
+                                 ac_py_attributes* out) {
     int used = 0, i;
-    double cost;
-    for (i = 0; i < s->n_attributes; ++i) {
-        if (ac_py_attribute(k, i, attributes[i], &values[i], ints, &used) < 0)
-            return NULL;
+    for (i = 0; i < k->signature.n_attributes; ++i) {
+        if (ac_py_attribute(k, i, objects[i], &out->values[i], out->ints, &used) < 0)
+            return -1;
     }
+    return 0;
+}
+
+static void ac_py_make_call(const ac_py_kernel* k, const ac_operand* operands,
+                            const ac_py_attributes* attributes, ac_call* call) {
     call->size = sizeof *call;
     call->version = AC_KERNEL_API_VERSION;
-    call->n_outputs = s->n_outputs;
-    call->n_inputs = s->n_inputs;
-    call->n_attributes = s->n_attributes;
+    call->n_outputs = k->signature.n_outputs;
+    call->n_inputs = k->signature.n_inputs;
+    call->n_attributes = k->signature.n_attributes;
     call->reserved = 0;
     call->operands = operands;
-    call->attributes = values;
-    cost = entry->work != NULL ? entry->work(call)
-                               : entry->ns_per_element * (double)elements;
-    if (cost > AC_PYTHON_RELEASE_NS) {
+    call->attributes = attributes->values;
+}
+
+/* `elements` is the size of the largest operand. */
+static int ac_py_is_long(const ac_py_kernel* k, const ac_call* call, int64_t elements) {
+    const double cost = k->entry->work != NULL
+                            ? k->entry->work(call)
+                            : k->entry->ns_per_element * (double)elements;
+    return cost > AC_PYTHON_RELEASE_NS;
+}
+
+/* A `long` call runs without the interpreter lock. */
+static PyObject* ac_py_run(const ac_py_kernel* k, const ac_call* call, int is_long) {
+    ac_status status = {AC_DONE, 0, 0, 0};
+    if (is_long) {
         Py_BEGIN_ALLOW_THREADS ac_py_execute(k, call, &status);
         Py_END_ALLOW_THREADS
     } else {
@@ -506,51 +518,119 @@ static int ac_py_check_dtype(const ac_py_kernel* k, const ac_operand* operands) 
     return 0;
 }
 
-/* Signatures with lists: the arrays are counted first. */
-static PyObject* ac_py_call_lists(const ac_py_kernel* k, PyObject* const* args) {
-    const ac_py_signature* s = &k->signature;
+/* ---- operands that are lists */
+
+static Py_ssize_t ac_py_list_size(const ac_py_kernel* k, int i, PyObject* object) {
+    if (!k->signature.is_list[i]) return 1;
+    if (PyList_Check(object) || PyTuple_Check(object))
+        return PySequence_Fast_GET_SIZE(object);
+    PyErr_Format(
+        PyExc_TypeError, "%s: `%U` is a %s, but a list or tuple of arrays is needed",
+        k->entry->name, k->signature.operand_name[i], Py_TYPE(object)->tp_name);
+    return -1;
+}
+
+/* The operands of one call.  Its caller owns the lists, but not what is in them: while
+ * the kernel runs without the interpreter lock another thread may replace that, which
+ * is therefore `held` until the call ends.  A call that keeps the lock need not hold
+ * anything: from the lists to the kernel, no Python runs. */
+typedef struct ac_py_lists {
     ac_operand operands[AC_MAX_OPERANDS];
-    ac_call call;
-    ac_array *arrays, *next;
-    PyObject* result = NULL;
-    int64_t elements = 0;
-    Py_ssize_t total = 0;
+    ac_array* arrays;
+    PyObject** held;
+    Py_ssize_t used, n_held;
+    int64_t elements;
+} ac_py_lists;
+
+static int ac_py_lists_make(const ac_py_kernel* k, PyObject* const* args,
+                            ac_py_lists* lists) {
+    Py_ssize_t room = 0;
     int i;
-    for (i = 0; i < s->n_operands; ++i) {
-        if (s->is_list[i] && !PyList_Check(args[i]) && !PyTuple_Check(args[i])) {
-            PyErr_Format(PyExc_TypeError,
-                         "%s: `%U` is a %s, but a list or tuple of arrays is needed",
-                         k->entry->name, s->operand_name[i], Py_TYPE(args[i])->tp_name);
-            return NULL;
-        }
-        total += s->is_list[i] ? PySequence_Fast_GET_SIZE(args[i]) : 1;
+    for (i = 0; i < k->signature.n_operands; ++i) {
+        const Py_ssize_t size = ac_py_list_size(k, i, args[i]);
+        if (size < 0) return -1;
+        room += size;
     }
-    arrays = next = (ac_array*)PyMem_Malloc(sizeof(ac_array) * (size_t)(total + 1));
-    if (arrays == NULL) return PyErr_NoMemory();
+    lists->used = lists->n_held = 0;
+    lists->elements = 0;
+    lists->arrays = (ac_array*)PyMem_Malloc((sizeof(ac_array) + sizeof(PyObject*)) *
+                                            (size_t)(room + 1));
+    if (lists->arrays == NULL) return PyErr_NoMemory(), -1;
+    lists->held = (PyObject**)(lists->arrays + room);
+    return 0;
+}
+
+static void ac_py_lists_free(ac_py_lists* lists) {
+    while (lists->n_held > 0) Py_DECREF(lists->held[--lists->n_held]);
+    PyMem_Free(lists->arrays);
+}
+
+/* The next array of operand `i`. */
+static int ac_py_lists_add(const ac_py_kernel* k, int i, PyObject* object,
+                           ac_py_lists* lists) {
+    ac_array* next = &lists->arrays[lists->used++];
+    int64_t size;
+    if (object == Py_None && !k->signature.is_list[i]) return ac_py_absent(k, i, next);
+    size = ac_py_array(k, i, object, next, i < k->signature.n_outputs);
+    if (size < 0) return -1;
+    lists->elements += size;
+    return 0;
+}
+
+static void ac_py_lists_hold(const ac_py_kernel* k, PyObject* const* args,
+                             ac_py_lists* lists) {
+    int i;
+    for (i = 0; i < k->signature.n_operands; ++i) {
+        Py_ssize_t j;
+        if (!k->signature.is_list[i]) continue;
+        for (j = 0; j < PySequence_Fast_GET_SIZE(args[i]); ++j) {
+            PyObject* object = PySequence_Fast_GET_ITEM(args[i], j);
+            Py_INCREF(object);
+            lists->held[lists->n_held++] = object;
+        }
+    }
+}
+
+static int ac_py_lists_fill(const ac_py_kernel* k, PyObject* const* args,
+                            ac_py_lists* lists) {
+    const ac_py_signature* s = &k->signature;
+    int i;
     for (i = 0; i < s->n_operands; ++i) {
         const Py_ssize_t count = s->is_list[i] ? PySequence_Fast_GET_SIZE(args[i]) : 1;
         Py_ssize_t j;
-        operands[i].arrays = next;
-        operands[i].count = count;
-        for (j = 0; j < count; ++j, ++next) {
+        lists->operands[i].arrays = lists->arrays + lists->used;
+        lists->operands[i].count = count;
+        for (j = 0; j < count; ++j) {
             PyObject* object =
                 s->is_list[i] ? PySequence_Fast_GET_ITEM(args[i], j) : args[i];
-            int64_t size;
-            if (object == Py_None && !s->is_list[i]) {
-                if (ac_py_absent(k, i, next) < 0) goto done;
-                continue;
-            }
-            size = ac_py_array(k, i, object, next, i < s->n_outputs);
-            if (size < 0) goto done;
-            elements += size;
+            if (ac_py_lists_add(k, i, object, lists) < 0) return -1;
         }
     }
-    if (k->entry->dtypes != 0 && ac_py_check_dtype(k, operands) < 0) goto done;
-    result = ac_py_finish(k, args + s->n_operands, &call, operands, elements);
-done:
-    PyMem_Free(arrays);
+    return 0;
+}
+
+/* The attributes come first: `__float__` of one may change a list. */
+static PyObject* ac_py_call_lists(const ac_py_kernel* k, PyObject* const* args) {
+    ac_py_attributes attributes;
+    ac_py_lists lists;
+    ac_call call;
+    PyObject* result = NULL;
+    if (ac_py_read_attributes(k, args + k->signature.n_operands, &attributes) < 0 ||
+        ac_py_lists_make(k, args, &lists) < 0)
+        return NULL;
+    if (ac_py_lists_fill(k, args, &lists) == 0 &&
+        (k->entry->dtypes == 0 || ac_py_check_dtype(k, lists.operands) == 0)) {
+        int is_long;
+        ac_py_make_call(k, lists.operands, &attributes, &call);
+        is_long = ac_py_is_long(k, &call, lists.elements);
+        if (is_long) ac_py_lists_hold(k, args, &lists);
+        result = ac_py_run(k, &call, is_long);
+    }
+    ac_py_lists_free(&lists);
     return result;
 }
+
+/* ---- any call */
 
 static PyObject* ac_py_call_kernel(PyObject* self, PyObject* const* args, size_t nargsf,
                                    PyObject* keywords) {
@@ -559,6 +639,7 @@ static PyObject* ac_py_call_kernel(PyObject* self, PyObject* const* args, size_t
     const Py_ssize_t n = PyVectorcall_NARGS(nargsf);
     ac_array arrays[AC_MAX_OPERANDS];
     ac_operand operands[AC_MAX_OPERANDS];
+    ac_py_attributes attributes;
     ac_call call;
     int64_t elements = 0;
     int i;
@@ -591,7 +672,9 @@ static PyObject* ac_py_call_kernel(PyObject* self, PyObject* const* args, size_t
         }
     }
     if (k->entry->dtypes != 0 && ac_py_check_dtype(k, operands) < 0) return NULL;
-    return ac_py_finish(k, args + s->n_operands, &call, operands, elements);
+    if (ac_py_read_attributes(k, args + s->n_operands, &attributes) < 0) return NULL;
+    ac_py_make_call(k, operands, &attributes, &call);
+    return ac_py_run(k, &call, ac_py_is_long(k, &call, elements));
 }
 
 /* ---- supports(key), describe(key) */

@@ -84,6 +84,19 @@ struct Shares {
 };
 AC_INLINE int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
+// Moves an element as bits, whatever type it has: through a plain uint32_t* the
+// compiler could move a load ahead of the store of a float in the same place.
+template <class Bits>
+AC_INLINE Bits load_bits(const void* from) {
+    typedef Bits __attribute__((may_alias)) Any;
+    return *static_cast<const Any*>(from);
+}
+template <class Bits>
+AC_INLINE void store_bits(void* to, Bits bits) {
+    typedef Bits __attribute__((may_alias)) Any;
+    *static_cast<Any*>(to) = bits;
+}
+
 template <class T>
 AC_INLINE constexpr int64_t bytes_of(int64_t count) {
     return count * static_cast<int64_t>(sizeof(T));

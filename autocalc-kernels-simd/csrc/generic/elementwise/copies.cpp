@@ -136,11 +136,11 @@ void copy_kernel(const ac_call* call, ac_context* context, ac_status* status) {
 }
 
 // ---- fill
-template <class T>
+template <class Bits>
 void fill_run(void* const* operands, int64_t n, const void* value) {
-    T* out = static_cast<T*>(operands[0]);
-    const T x = *static_cast<const T*>(value);
-    for (int64_t i = 0; i < n; ++i) out[i] = x;
+    char* out = static_cast<char*>(operands[0]);
+    const Bits x = load_bits<Bits>(value);
+    for (int64_t i = 0; i < n; ++i) store_bits(out + i * item_size<Bits>, x);
 }
 
 void fill_kernel(const ac_call* call, ac_context* context, ac_status* status) {

@@ -161,29 +161,28 @@ AC_INLINE void next_row(const Nest& nest, Position& at) {
 }
 
 // ---- strided runs
-template <class T>
+template <class Bits>
 AC_INLINE void gather_run(char* AC_RESTRICT to, const char* AC_RESTRICT from,
                           int64_t stride, int64_t n) {
-    T* out = reinterpret_cast<T*>(to);
+    constexpr int64_t item = item_size<Bits>;
     if (stride == 0) {
-        const T value = *reinterpret_cast<const T*>(from);
-        for (int64_t i = 0; i < n; ++i) out[i] = value;
+        const Bits value = load_bits<Bits>(from);
+        for (int64_t i = 0; i < n; ++i) store_bits(to + i * item, value);
         return;
     }
-    if (stride == item_size<T>) {
-        const T* in = reinterpret_cast<const T*>(from);
-        for (int64_t i = 0; i < n; ++i) out[i] = in[i];
+    if (stride == item) {
+        for (int64_t i = 0; i < n; ++i)
+            store_bits(to + i * item, load_bits<Bits>(from + i * item));
         return;
     }
-    for (int64_t i = 0; i < n; ++i) {
-        out[i] = *reinterpret_cast<const T*>(from + i * stride);
-    }
+    for (int64_t i = 0; i < n; ++i)
+        store_bits(to + i * item, load_bits<Bits>(from + i * stride));
 }
-template <class T>
+template <class Bits>
 AC_INLINE void scatter_run(char* AC_RESTRICT to, const char* AC_RESTRICT from,
                            int64_t stride, int64_t n) {
-    const T* in = reinterpret_cast<const T*>(from);
-    for (int64_t i = 0; i < n; ++i) *reinterpret_cast<T*>(to + i * stride) = in[i];
+    for (int64_t i = 0; i < n; ++i)
+        store_bits(to + i * stride, load_bits<Bits>(from + i * item_size<Bits>));
 }
 inline void gather(char* to, const char* from, int64_t item, int64_t stride,
                    int64_t n) {

@@ -15,64 +15,107 @@ namespace {
 //
 // out[p] = from[p + index[p] * step] for every position p of the output, where `from`
 // and `index` repeat (stride 0) along what they do not have.
-template <class T>
-AC_INLINE void read_row(char* out, int64_t out_stride, const char* index,
-                        int64_t index_stride, const char* from, int64_t from_stride,
-                        int64_t step, int64_t n) {
+struct Reading {
+    Nest nest;  // out, index, from
+    int64_t step;
+    IndexReader indices;
+};
+
+template <class Bits>
+AC_INLINE void read_row(IndexReader indices, char* out, int64_t out_stride,
+                        const char* index, int64_t index_stride, const char* from,
+                        int64_t from_stride, int64_t step, int64_t n) {
     if (index_stride == 0) {
-        from += *reinterpret_cast<const int64_t*>(index) * step;
-        if (from_stride == item_size<T> && out_stride == item_size<T>) {
-            memcpy(out, from, static_cast<size_t>(n) * sizeof(T));
+        int64_t at;
+        if (!indices.read(index, at)) return;
+        from += at * step;
+        if (from_stride == item_size<Bits> && out_stride == item_size<Bits>) {
+            memcpy(out, from, static_cast<size_t>(n) * sizeof(Bits));
             return;
         }
-        for (int64_t i = 0; i < n; ++i) {
-            *reinterpret_cast<T*>(out + i * out_stride) =
-                *reinterpret_cast<const T*>(from + i * from_stride);
-        }
+        for (int64_t i = 0; i < n; ++i)
+            store_bits(out + i * out_stride, load_bits<Bits>(from + i * from_stride));
         return;
     }
-    for (int64_t i = 0; i < n; ++i) {
-        const int64_t at = *reinterpret_cast<const int64_t*>(index + i * index_stride);
-        *reinterpret_cast<T*>(out + i * out_stride) =
-            *reinterpret_cast<const T*>(from + i * from_stride + at * step);
+    // Pointers that move on, and no count: what the check costs is saved there.
+    for (const char* end = index + n * index_stride; index != end;) {
+        int64_t at;
+        if (!indices.read(index, at)) return;
+        store_bits(out, load_bits<Bits>(from + at * step));
+        index += index_stride;
+        from += from_stride;
+        out += out_stride;
     }
 }
 
-template <class T>
-void read_range(const Nest& nest, int64_t step, int64_t begin, int64_t end) {
+// Rows that lie in one piece each, as those of an embedding do.
+AC_INLINE bool reads_rows(const Nest& nest) {
+    return nest.dims == 2 && nest.stride[1][1] == 0 &&
+           nest.stride[0][1] == nest.item[0] && nest.stride[2][1] == nest.item[0];
+}
+
+void read_rows(const Reading& reading, int64_t begin, int64_t end) {
+    const Nest& nest = reading.nest;
+    const IndexReader indices = reading.indices;
+    const int64_t item = nest.item[0], width = nest.size[1];
+    Position at;
+    start_at(nest, begin, at);
+    for (int64_t left = end - begin; left > 0;) {
+        const int64_t n = smaller(left, width - at.column), past = at.column * item;
+        int64_t place;
+        if (!indices.read(at.row[1], place)) return;
+        memcpy(at.row[0] + past, at.row[2] + place * reading.step + past,
+               static_cast<size_t>(n * item));
+        for (int k = 0; k < 3; ++k) at.row[k] += nest.stride[k][0];
+        left -= n;
+        at.column = 0;
+    }
+}
+
+template <class Bits>
+void read_range(const Reading& reading, int64_t begin, int64_t end) {
+    const Nest& nest = reading.nest;
+    const IndexReader indices = reading.indices;
     const int inner = nest.dims - 1;
     const int64_t* stride[3] = {nest.stride[0], nest.stride[1], nest.stride[2]};
     Position at;
     start_at(nest, begin, at);
     for (int64_t left = end - begin; left > 0;) {
         const int64_t n = smaller(left, nest.size[inner] - at.column);
-        read_row<T>(at.row[0] + at.column * stride[0][inner], stride[0][inner],
-                    at.row[1] + at.column * stride[1][inner], stride[1][inner],
-                    at.row[2] + at.column * stride[2][inner], stride[2][inner], step,
-                    n);
+        read_row<Bits>(indices, at.row[0] + at.column * stride[0][inner],
+                       stride[0][inner], at.row[1] + at.column * stride[1][inner],
+                       stride[1][inner], at.row[2] + at.column * stride[2][inner],
+                       stride[2][inner], reading.step, n);
         left -= n;
         next_row(nest, at);
     }
 }
 
 void read_indexed(ac_context* context, const ac_array& out, const ac_array& index,
-                  const ac_array& from, int64_t step) {
+                  const ac_array& from, int64_t step, CheckedIndices& checked) {
     const ac_array* arrays[3] = {&out, &index, &from};
-    Nest nest;
-    make_nest(nest, arrays, 3);
-    parallel_range(context, nest.total, 4096, nest.total >= 16384,
+    Reading reading;
+    reading.step = step;
+    reading.indices = checked.reader();
+    make_nest(reading.nest, arrays, 3);
+    // Where nothing is read, wrong indices are reported all the same.
+    if (reading.nest.total == 0 && !checked.fit()) return;
+    parallel_range(context, reading.nest.total, 4096, reading.nest.total >= 16384,
                    [&](int64_t begin, int64_t end) {
-                       switch (nest.item[0]) {
+                       if (reads_rows(reading.nest))
+                           return read_rows(reading, begin, end);
+                       switch (reading.nest.item[0]) {
                            case 1:
-                               return read_range<uint8_t>(nest, step, begin, end);
+                               return read_range<uint8_t>(reading, begin, end);
                            case 2:
-                               return read_range<uint16_t>(nest, step, begin, end);
+                               return read_range<uint16_t>(reading, begin, end);
                            case 4:
-                               return read_range<uint32_t>(nest, step, begin, end);
+                               return read_range<uint32_t>(reading, begin, end);
                            default:
-                               return read_range<uint64_t>(nest, step, begin, end);
+                               return read_range<uint64_t>(reading, begin, end);
                        }
                    });
+    checked.report();
 }
 
 void gather_kernel(const ac_call* call, ac_context* context, ac_status* status) {
@@ -80,12 +123,14 @@ void gather_kernel(const ac_call* call, ac_context* context, ac_status* status) 
     const ac_array& index = *operand(call, 2);
     const int64_t axis = int_attribute(call, 0);
     done(status);
-    if (out.ndim == 0) {  // one element, whose index is 0
-        if (indices_fit(&index, 1, 2, status)) read_indexed(context, out, index, a, 0);
-        return;
+    const bool one = out.ndim == 0;  // element, whose index is 0
+    CheckedIndices checked(&index, one ? 1 : a.shape[axis], 2, status);
+    if (one) {
+        read_indexed(context, out, index, a, 0, checked);
+    } else {
+        read_indexed(context, out, index, without_axis(a, out, axis), a.strides[axis],
+                     checked);
     }
-    if (!indices_fit(&index, a.shape[axis], 2, status)) return;
-    read_indexed(context, out, index, without_axis(a, out, axis), a.strides[axis]);
 }
 
 void index_select_kernel(const ac_call* call, ac_context* context, ac_status* status) {
@@ -93,16 +138,16 @@ void index_select_kernel(const ac_call* call, ac_context* context, ac_status* st
     const ac_array& index = *operand(call, 2);
     const int64_t axis = int_attribute(call, 0);
     done(status);
-    if (!indices_fit(&index, a.shape[axis], 2, status)) return;
+    CheckedIndices checked(&index, a.shape[axis], 2, status);
     read_indexed(context, out, along_axis(index, out, axis), without_axis(a, out, axis),
-                 a.strides[axis]);
+                 a.strides[axis], checked);
 }
 
 void embedding_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array &out = *operand(call, 0), &weight = *operand(call, 1);
     const ac_array& indices = *operand(call, 2);
     done(status);
-    if (!indices_fit(&indices, weight.shape[0], 2, status)) return;
+    CheckedIndices checked(&indices, weight.shape[0], 2, status);
     const int last = out.ndim - 1;
     ac_array index = out, from = out;
     index.data = indices.data;
@@ -114,7 +159,7 @@ void embedding_kernel(const ac_call* call, ac_context* context, ac_status* statu
     }
     index.strides[last] = 0;
     from.strides[last] = weight.strides[1];
-    read_indexed(context, out, index, from, weight.strides[0]);
+    read_indexed(context, out, index, from, weight.strides[0], checked);
 }
 
 // ---- adding
@@ -129,9 +174,14 @@ AC_INLINE T plus(T a, T b) {
 
 template <class T>
 struct Add {
-    using Item = T;
-    AC_INLINE static void one(T* out, const T* src) { *out = plus(*out, *src); }
-    AC_INLINE static void run(T* out, const T* src, int64_t n) {
+    static constexpr int64_t item = item_size<T>;
+    AC_INLINE static void one(char* to, const char* from) {
+        T* out = reinterpret_cast<T*>(to);
+        *out = plus(*out, *reinterpret_cast<const T*>(from));
+    }
+    AC_INLINE static void run(char* to, const char* from, int64_t n) {
+        T* out = reinterpret_cast<T*>(to);
+        const T* src = reinterpret_cast<const T*>(from);
         if constexpr (T(0.5) != T(0)) {
             constexpr int64_t lanes = vec<T>::lanes;
             int64_t i = 0;
@@ -178,11 +228,13 @@ void scatter_add_kernel(const ac_call* call, ac_context* context, ac_status* sta
     const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
     const int64_t axis = int_attribute(call, 0);
     done(status);
-    if (!indices_fit(&index, a.ndim ? a.shape[axis] : 1, 2, status)) return;
+    CheckedIndices checked(&index, a.ndim ? a.shape[axis] : 1, 2, status);
+    if (!checked.fit()) return;
     copy_all(context, out, a);
     ColumnPlan plan;
-    plan_columns(plan, out, index, src, axis);
+    plan_columns(plan, out, index, src, axis, checked.reader());
     add_indexed(context, status, plan, out.dtype);
+    checked.report();
 }
 
 void index_add_kernel(const ac_call* call, ac_context* context, ac_status* status) {
@@ -190,11 +242,13 @@ void index_add_kernel(const ac_call* call, ac_context* context, ac_status* statu
     const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
     const int64_t axis = int_attribute(call, 0);
     done(status);
-    if (!indices_fit(&index, a.shape[axis], 2, status)) return;
+    CheckedIndices checked(&index, a.shape[axis], 2, status);
+    if (!checked.fit()) return;
     copy_all(context, out, a);
     ColumnPlan plan;
-    plan_columns(plan, out, along_axis(index, src, axis), src, axis);
+    plan_columns(plan, out, along_axis(index, src, axis), src, axis, checked.reader());
     add_indexed(context, status, plan, out.dtype);
+    checked.report();
 }
 
 void zero_run(void* const* operands, int64_t n, const void* item) {
@@ -208,12 +262,9 @@ void embedding_backward_kernel(const ac_call* call, ac_context* context,
     const ac_array &dweight = *operand(call, 0), &g = *operand(call, 1);
     const ac_array& indices = *operand(call, 2);
     done(status);
-    if (!indices_fit(&indices, dweight.shape[0], 2, status)) return;
     const int64_t count = element_count(indices), width = dweight.shape[1];
     const int64_t item = size_of(dweight.dtype);
 
-    const ac_array* out = &dweight;
-    elementwise(context, &out, 1, zero_run, &item, Cost::cheap);
     ac_array positions = indices, rows = g;
     if (!is_contiguous(indices)) {
         void* copy = context->scratch(context, 1, static_cast<size_t>(count) * 8 + 8);
@@ -224,6 +275,13 @@ void embedding_backward_kernel(const ac_call* call, ac_context* context,
         }
         positions.data = copy;
     }
+    positions.ndim = 1;
+    positions.shape[0] = count;
+    positions.strides[0] = 8;
+    CheckedIndices checked(&positions, dweight.shape[0], 2, status);
+    if (width == 0 && !checked.fit()) return;
+    const ac_array* out = &dweight;
+    elementwise(context, &out, 1, zero_run, &item, Cost::cheap);
     if (!is_contiguous(g)) {
         const size_t bytes = static_cast<size_t>(count * width * item) + 8;
         void* copy = context->scratch(context, 2, bytes);
@@ -236,18 +294,17 @@ void embedding_backward_kernel(const ac_call* call, ac_context* context,
         }
         copy_all(context, rows, g);
     }
-    positions.ndim = 1;
-    positions.shape[0] = count;
-    positions.strides[0] = 8;
     rows.ndim = 2;
     rows.shape[0] = count;
     rows.shape[1] = width;
     rows.strides[0] = width * item;
     rows.strides[1] = item;
     ColumnPlan plan;
-    plan_columns(plan, dweight, along_axis(positions, rows, 0), rows, 0);
-    plan.skipped = int_attribute(call, 0);
+    plan_columns(plan, dweight, along_axis(positions, rows, 0), rows, 0,
+                 checked.reader());
+    plan.along.skipped = int_attribute(call, 0);
     add_indexed(context, status, plan, dweight.dtype);
+    checked.report();
 }
 
 const ac_kernel_entry entries[] = {

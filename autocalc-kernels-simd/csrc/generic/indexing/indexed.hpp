@@ -6,6 +6,7 @@
 #pragma once
 
 #include "elementwise/elementwise.hpp"
+#include "indexing/indices.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -40,18 +41,25 @@ AC_INLINE int64_t drop_axis(ac_array& a, int64_t axis) {
     return stride;
 }
 
+// How a column is written. Loops keep a copy in registers, since moving bits could
+// change anything else.
+struct ColumnSteps {
+    int64_t count;  // elements of the axis of index and src
+    int64_t out, index, src;
+    int64_t skipped;  // an index that is left out, or -1
+    IndexReader indices;
+};
+
 // A column is a position beside the axis; a task is a run of them which lie in a row.
 struct ColumnPlan {
-    Nest columns;   // out, index, src without the axis
-    int64_t count;  // elements of the axis of index and src
-    int64_t out_step, index_step, src_step;
-    int64_t skipped;  // an index that is left out, or -1
+    Nest columns;  // out, index, src without the axis
+    ColumnSteps along;
 };
 
 constexpr int64_t columns_of_task = 128;
 
 inline void plan_columns(ColumnPlan& plan, ac_array out, ac_array index, ac_array src,
-                         int64_t axis) {
+                         int64_t axis, IndexReader indices) {
     if (out.ndim == 0) {  // one element is a line of one
         ac_array* const all[3] = {&out, &index, &src};
         for (ac_array* x : all) {
@@ -60,11 +68,12 @@ inline void plan_columns(ColumnPlan& plan, ac_array out, ac_array index, ac_arra
             x->strides[0] = 0;
         }
     }
-    plan.count = src.shape[axis];
-    plan.out_step = drop_axis(out, axis);
-    plan.index_step = drop_axis(index, axis);
-    plan.src_step = drop_axis(src, axis);
-    plan.skipped = -1;
+    plan.along.count = src.shape[axis];
+    plan.along.out = drop_axis(out, axis);
+    plan.along.index = drop_axis(index, axis);
+    plan.along.src = drop_axis(src, axis);
+    plan.along.skipped = -1;
+    plan.along.indices = indices;
     const ac_array* arrays[3] = {&out, &index, &src};
     make_nest(plan.columns, arrays, 3);
 }
@@ -81,42 +90,36 @@ inline void copy_all(ac_context* context, const ac_array& out, const ac_array& a
     elementwise(context, arrays, 2, move, &item, Cost::cheap);
 }
 
-AC_INLINE int64_t index_at(const char* index) {
-    return *reinterpret_cast<const int64_t*>(index);
-}
-
 // One column: `j` runs along the axis.
 template <class Op>
-AC_INLINE void write_column(const ColumnPlan& plan, const char* index, const char* src,
+AC_INLINE void write_column(const ColumnSteps along, const char* index, const char* src,
                             char* out) {
-    using T = typename Op::Item;
-    for (int64_t j = 0; j < plan.count; ++j) {
-        const int64_t at = index_at(index + j * plan.index_step);
-        if (at == plan.skipped) continue;
-        Op::one(reinterpret_cast<T*>(out + at * plan.out_step),
-                reinterpret_cast<const T*>(src + j * plan.src_step));
+    for (int64_t j = 0; j < along.count; ++j) {
+        int64_t at;
+        if (!along.indices.read(index + j * along.index, at)) return;
+        if (at == along.skipped) continue;
+        Op::one(out + at * along.out, src + j * along.src);
     }
 }
 
 // n columns that have one index: rows of them, where they lie side by side.
 template <class Op>
-AC_INLINE void write_rows(const ColumnPlan& plan, const char* index, const char* src,
+AC_INLINE void write_rows(const ColumnSteps along, const char* index, const char* src,
                           char* out, int64_t n, int64_t out_stride,
                           int64_t src_stride) {
-    using T = typename Op::Item;
-    const bool runs = out_stride == item_size<T> && src_stride == out_stride;
-    for (int64_t j = 0; j < plan.count; ++j) {
-        const int64_t at = index_at(index + j * plan.index_step);
-        if (at == plan.skipped) continue;
-        char* to = out + at * plan.out_step;
-        const char* from = src + j * plan.src_step;
+    const bool runs = out_stride == Op::item && src_stride == out_stride;
+    for (int64_t j = 0; j < along.count; ++j) {
+        int64_t at;
+        if (!along.indices.read(index + j * along.index, at)) return;
+        if (at == along.skipped) continue;
+        char* to = out + at * along.out;
+        const char* from = src + j * along.src;
         if (runs) {
-            Op::run(reinterpret_cast<T*>(to), reinterpret_cast<const T*>(from), n);
+            Op::run(to, from, n);
             continue;
         }
         for (int64_t i = 0; i < n; ++i) {
-            Op::one(reinterpret_cast<T*>(to + i * out_stride),
-                    reinterpret_cast<const T*>(from + i * src_stride));
+            Op::one(to + i * out_stride, from + i * src_stride);
         }
     }
 }
@@ -124,44 +127,45 @@ AC_INLINE void write_rows(const ColumnPlan& plan, const char* index, const char*
 template <class Op>
 void write_columns(const ColumnPlan& plan, const char* index, const char* src,
                    char* out, int64_t n) {
-    using T = typename Op::Item;
+    const ColumnSteps along = plan.along;
     const Nest& nest = plan.columns;
     const int inner = nest.dims - 1;
     const int64_t out_stride = nest.stride[0][inner];
     const int64_t index_stride = nest.stride[1][inner];
     const int64_t src_stride = nest.stride[2][inner];
-    if (n == 1) return write_column<Op>(plan, index, src, out);
+    if (n == 1) return write_column<Op>(along, index, src, out);
     if (index_stride == 0) {
-        return write_rows<Op>(plan, index, src, out, n, out_stride, src_stride);
+        return write_rows<Op>(along, index, src, out, n, out_stride, src_stride);
     }
     // The inner loop is the one along which indices lie side by side.
-    if (plan.index_step < index_stride) {
+    if (along.index < index_stride) {
         for (int64_t i = 0; i < n; ++i) {
-            write_column<Op>(plan, index + i * index_stride, src + i * src_stride,
+            write_column<Op>(along, index + i * index_stride, src + i * src_stride,
                              out + i * out_stride);
         }
         return;
     }
-    for (int64_t j = 0; j < plan.count; ++j) {
-        const char* indices = index + j * plan.index_step;
-        const char* values = src + j * plan.src_step;
+    for (int64_t j = 0; j < along.count; ++j) {
+        const char* places = index + j * along.index;
+        const char* values = src + j * along.src;
         for (int64_t i = 0; i < n; ++i) {
-            const int64_t at = index_at(indices + i * index_stride);
-            Op::one(reinterpret_cast<T*>(out + i * out_stride + at * plan.out_step),
-                    reinterpret_cast<const T*>(values + i * src_stride));
+            int64_t at;
+            if (!along.indices.read(places + i * index_stride, at)) return;
+            Op::one(out + i * out_stride + at * along.out, values + i * src_stride);
         }
     }
 }
 
-// Op has Item, one(out, src) for an element and run(out, src, n) for a row.
+// Op has the size `item` of an element, one(out, src) for an element and run(out, src,
+// n) for a row.
 template <class Op>
 void write_indexed(ac_context* context, const ColumnPlan& plan) {
     const Nest& nest = plan.columns;
-    if (nest.total == 0 || plan.count == 0) return;
+    if (nest.total == 0 || plan.along.count == 0) return;
     const int inner = nest.dims - 1;
     const int64_t chunks = ceil_div(nest.size[inner], columns_of_task);
     const int64_t tasks = nest.total / nest.size[inner] * chunks;
-    parallel(context, tasks, nest.total * plan.count >= 16384,
+    parallel(context, tasks, nest.total * plan.along.count >= 16384,
              [&](int64_t begin, int64_t end) {
                  for (int64_t task = begin; task < end; ++task) {
                      const int64_t column = task % chunks * columns_of_task;

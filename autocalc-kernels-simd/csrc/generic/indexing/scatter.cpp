@@ -11,12 +11,14 @@ namespace autocalc::simd::AC_ISA {
 namespace {
 
 // ---- writing: the last one stays
-template <class T>
+template <class Bits>
 struct Put {
-    using Item = T;
-    AC_INLINE static void one(T* out, const T* src) { *out = *src; }
-    AC_INLINE static void run(T* out, const T* src, int64_t n) {
-        memcpy(out, src, static_cast<size_t>(n) * sizeof(T));
+    static constexpr int64_t item = item_size<Bits>;
+    AC_INLINE static void one(char* out, const char* src) {
+        store_bits(out, load_bits<Bits>(src));
+    }
+    AC_INLINE static void run(char* out, const char* src, int64_t n) {
+        memcpy(out, src, static_cast<size_t>(n * item));
     }
 };
 
@@ -38,11 +40,13 @@ void scatter_kernel(const ac_call* call, ac_context* context, ac_status* status)
     const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
     const int64_t axis = int_attribute(call, 0);
     done(status);
-    if (!indices_fit(&index, a.ndim ? a.shape[axis] : 1, 2, status)) return;
+    CheckedIndices checked(&index, a.ndim ? a.shape[axis] : 1, 2, status);
+    if (!checked.fit()) return;
     copy_all(context, out, a);
     ColumnPlan plan;
-    plan_columns(plan, out, index, src, axis);
+    plan_columns(plan, out, index, src, axis, checked.reader());
     put_indexed(context, plan, out.dtype);
+    checked.report();
 }
 
 void index_copy_kernel(const ac_call* call, ac_context* context, ac_status* status) {
@@ -50,11 +54,13 @@ void index_copy_kernel(const ac_call* call, ac_context* context, ac_status* stat
     const ac_array &index = *operand(call, 2), &src = *operand(call, 3);
     const int64_t axis = int_attribute(call, 0);
     done(status);
-    if (!indices_fit(&index, a.shape[axis], 2, status)) return;
+    CheckedIndices checked(&index, a.shape[axis], 2, status);
+    if (!checked.fit()) return;
     copy_all(context, out, a);
     ColumnPlan plan;
-    plan_columns(plan, out, along_axis(index, src, axis), src, axis);
+    plan_columns(plan, out, along_axis(index, src, axis), src, axis, checked.reader());
     put_indexed(context, plan, out.dtype);
+    checked.report();
 }
 
 // ---- positions
@@ -76,7 +82,11 @@ void next_position_run(void* const* operands, int64_t n, const void* parameters)
     const auto* index = static_cast<const int64_t*>(operands[2]);
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
-        out[i] = before[i] * size + index[i] + (index[i] < 0 ? size : 0);
+        const int64_t at = index[i] + (index[i] < 0 ? size : 0);
+        // Wraps where an index was changed behind the check; a signed product must not.
+        out[i] = static_cast<int64_t>(static_cast<uint64_t>(before[i]) *
+                                          static_cast<uint64_t>(size) +
+                                      static_cast<uint64_t>(at));
     }
 }
 

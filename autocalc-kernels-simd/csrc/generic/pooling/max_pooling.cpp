@@ -9,6 +9,7 @@
 //
 // Of channels-last images, lanes hold channels, and a window is its taps one by one.
 #include "common/families.hpp"
+#include "indexing/indices.hpp"
 #include "pooling/max.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -187,24 +188,53 @@ const char* forward_supports(const ac_call* call) { return pool_supports(call, 2
 
 // ---- backward
 
-// Adds g to the places of an image, `count` channels of it; answers false if one lies
-// outside.
+// Adds g to the places of an image, `count` channels of it.
 template <class T>
-bool add_to_places(const T* g, const int64_t* places, int64_t windows, T* sums,
-                   const PoolImages& of, int64_t count) {
-    const auto size = static_cast<uint64_t>(of.size());
-    const int64_t step = of.channels;
-    bool fit = true;
-    for (int64_t i = 0; i < windows; ++i, g += step, places += step) {
+AC_INLINE void add_to_places(IndexReader indices, const T* g, const int64_t* places,
+                             int64_t windows, T* sums, int64_t channels,
+                             int64_t count) {
+    for (int64_t i = 0; i < windows; ++i, g += channels, places += channels) {
         for (int64_t c = 0; c < count; ++c) {
-            if (static_cast<uint64_t>(places[c]) < size) {
-                sums[places[c] * step + c] += g[c];
-            } else {
-                fit = false;
-            }
+            int64_t place;
+            if (!indices.read(places + c, place)) return;
+            sums[place * channels + c] += g[c];
         }
     }
-    return fit;
+}
+
+template <class T>
+struct PlacesJob {
+    const T* g;
+    const int64_t* places;
+    T* sums;
+    IndexReader indices;
+};
+
+template <class T>
+void add_to_images(ac_context* context, const PlacesJob<T>& job,
+                   const PoolImages& images, int64_t windows) {
+    each_part(context, images, [&](int64_t n, int64_t c, int64_t count) {
+        T* image = job.sums + n * images.elements() + c;
+        const int64_t first = n * windows * images.channels + c;
+        clear_channels(image, images, count);
+        add_to_places(job.indices, job.g + first, job.places + first, windows, image,
+                      images.channels, count);
+    });
+}
+
+template <class T>
+void add_to_planes(ac_context* context, const PlacesJob<T>& job, const PoolPlanes& to,
+                   int64_t windows) {
+    parallel(context, to.count, to.count * to.size() >= 16384,
+             [&](int64_t begin, int64_t end) {
+                 for (int64_t p = begin; p < end; ++p) {
+                     T* plane = job.sums + p * to.size();
+                     memset(plane, 0, static_cast<size_t>(to.size()) * sizeof(T));
+                     const int64_t first = p * windows;
+                     add_to_places(job.indices, job.g + first, job.places + first,
+                                   windows, plane, 1, 1);
+                 }
+             });
 }
 
 template <class T>
@@ -213,48 +243,23 @@ void max_pool_backward_floats(const ac_call* call, ac_context* context,
     const ac_array *dx = operand(call, 0), *indices = operand(call, 2);
     const PoolPlanes from(*operand(call, 1)), to(*dx);
     const bool last = lie_last({dx, operand(call, 1), indices});
-    const T* g;
-    const int64_t* places;
-    T* sums;
-    if (!whole_input(context, slot_g, operand(call, 1), g, last) ||
-        !whole_input(context, slot_indices, indices, places, last) ||
-        !whole_output(context, slot_out, dx, sums, last)) {
+    PlacesJob<T> job;
+    if (!whole_input(context, slot_g, operand(call, 1), job.g, last) ||
+        !whole_input(context, slot_indices, indices, job.places, last) ||
+        !whole_output(context, slot_out, dx, job.sums, last)) {
         return no_memory(status);
     }
     done(status);
-    bool wrong = false;
+    ac_array read = *indices;
+    if (!last) read = contiguous_like(read, const_cast<int64_t*>(job.places));
+    CheckedIndices checked(&read, to.size(), 2, status);
+    job.indices = checked.reader();
     if (last) {
-        const PoolImages images(*dx);
-        each_part(context, images, [&](int64_t n, int64_t c, int64_t count) {
-            T* image = sums + n * images.elements() + c;
-            const int64_t first = n * from.size() * images.channels + c;
-            clear_channels(image, images, count);
-            if (!add_to_places(g + first, places + first, from.size(), image, images,
-                               count)) {
-                __atomic_store_n(&wrong, true, __ATOMIC_RELAXED);
-            }
-        });
-        if (wrong) indices_fit(indices, to.size(), 2, status);
-        return;
+        add_to_images(context, job, PoolImages(*dx), from.size());
+    } else {
+        add_to_planes(context, job, to, from.size());
     }
-    const auto size = static_cast<uint64_t>(to.size());
-    parallel(context, to.count, to.count * to.size() >= 16384,
-             [&](int64_t begin, int64_t end) {
-                 for (int64_t p = begin; p < end; ++p) {
-                     T* plane = sums + p * to.size();
-                     memset(plane, 0, size * sizeof(T));
-                     const int64_t first = p * from.size();
-                     for (int64_t i = first; i < first + from.size(); ++i) {
-                         if (static_cast<uint64_t>(places[i]) < size) {
-                             plane[places[i]] += g[i];
-                         } else {
-                             __atomic_store_n(&wrong, true, __ATOMIC_RELAXED);
-                         }
-                     }
-                 }
-             });
-    if (wrong && !indices_fit(indices, to.size(), 2, status)) return;
-    put_whole(dx, sums);
+    if (checked.report() && !last) put_whole(dx, job.sums);
 }
 
 void max_pool_backward(const ac_call* call, ac_context* context, ac_status* status) {

@@ -48,8 +48,7 @@ AC_INLINE void philox_step(const PhiloxKeys& keys, uint64_t first_block,
         c1 = p1;
         c3 = p0;
     }
-    store_pairs(reinterpret_cast<int64_t*>(out), (c0 & low) | shift_left<32>(c1),
-                (c2 & low) | shift_left<32>(c3));
+    store_pairs(out, (c0 & low) | shift_left<32>(c1), (c2 & low) | shift_left<32>(c3));
 }
 
 // Room that `philox` may write for `count` words.

@@ -130,8 +130,8 @@ AC_INLINE f64 normal_vector(const double* radii, const double* turns) {
 // bits.
 AC_INLINE f32 normal_vector(const uint32_t* words) {
     constexpr int64_t lanes = vec<int64_t>::lanes;
-    const i64 first = load(reinterpret_cast<const int64_t*>(words));
-    const i64 second = load(reinterpret_cast<const int64_t*>(words + 2 * lanes));
+    const i64 first = load_pairs(words);
+    const i64 second = load_pairs(words + 2 * lanes);
     const i64 low = set1<int64_t>(0xffffffff);
     const auto radius = [&](i64 pair) { return to_float(shift_right<8>(pair & low)); };
     const auto angle = [&](i64 pair) {

@@ -10,6 +10,7 @@
 //     grad[i, c] = softmax(x)[i, c] sum_c q[i, c] - q[i, c]
 #include "common/families.hpp"
 #include "elementwise/vector_math.hpp"
+#include "indexing/indices.hpp"
 #include "reduce/axis.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -29,11 +30,11 @@ struct CrossEntropy {
     T even_total;
     T scale;  // of the gradient: 1, or 1 / n for the mean
     T* losses;
+    // A copy: another thread may write to the target while the kernel runs without the
+    // interpreter lock, and what was a class when it was checked be none when it is
+    // used.
+    int64_t* labels;
 
-    [[nodiscard]] AC_INLINE int64_t label(int64_t i) const {
-        return *reinterpret_cast<const int64_t*>(data<char>(target) +
-                                                 i * target->strides[0]);
-    }
     [[nodiscard]] AC_INLINE T weight_of(int64_t c) const {
         if (weight == nullptr) return T(1);
         return *reinterpret_cast<const T*>(data<char>(weight) + c * weight->strides[0]);
@@ -67,11 +68,14 @@ struct CrossEntropy {
         const bool in_place =
             grad != nullptr && (grad->strides[1] == item_size<T> || classes == 1);
         const bool contiguous = logits->strides[1] == item_size<T> || classes == 1;
-        T totals[lanes] = {}, labels[lanes] = {}, shares[lanes] = {}, logs[lanes];
+        T totals[lanes] = {}, below[lanes] = {}, shares[lanes] = {}, logs[lanes];
         for (int64_t i = begin; i < end; ++i) {
-            const int64_t at = i - begin, t = label(i);
+            const int64_t at = i - begin, t = labels[i];
             totals[at] = T(1);
-            if (t == ignore_index) continue;
+            if (t == ignore_index) {
+                if (grad != nullptr) clear_row(i);
+                continue;
+            }
             const T* x = reinterpret_cast<const T*>(logits_row(i));
             if (!contiguous) {
                 gather(reinterpret_cast<char*>(x_buffer), logits_row(i), sizeof(T),
@@ -96,15 +100,15 @@ struct CrossEntropy {
             store(first_lanes, total);
             totals[at] = first_lanes[0];
             store(first_lanes, top);
-            labels[at] = x[t] - first_lanes[0];
+            below[at] = x[t] - first_lanes[0];
             if (even != nullptr) shares[at] = smoothed(x, first_lanes[0]);
             if (grad != nullptr) finish_row(i, t, e, totals[at], in_place);
         }
         store(logs, log(load(totals)));
         for (int64_t i = begin; i < end; ++i) {
-            const int64_t at = i - begin, t = label(i);
+            const int64_t at = i - begin, t = labels[i];
             losses[i] =
-                t == ignore_index ? T(0) : loss(t, logs[at], labels[at], shares[at]);
+                t == ignore_index ? T(0) : loss(t, logs[at], below[at], shares[at]);
         }
     }
 
@@ -165,22 +169,27 @@ void cross_entropy_floats(const ac_call* call, ac_context* context, ac_status* s
     done(status);
     const int64_t reduction = int_attribute(call, 0);
 
+    const bool own_losses = reduction == none && is_contiguous(*loss);
+    const size_t label_bytes = static_cast<size_t>(c.rows) * sizeof(int64_t);
+    const size_t loss_bytes = own_losses ? 0 : static_cast<size_t>(c.rows) * sizeof(T);
+    const size_t even_bytes = static_cast<size_t>(c.classes) * sizeof(T);
+    char* memory = static_cast<char*>(
+        context->scratch(context, 1, label_bytes + loss_bytes + even_bytes + 64));
+    if (memory == nullptr) return no_memory(status);
+    c.labels = reinterpret_cast<int64_t*>(memory);
+    memory += label_bytes;
+
     // Labels are checked, and their weights added, before anything is written.
     double total_weight = 0;
     for (int64_t i = 0; i < c.rows; ++i) {
-        const int64_t t = c.label(i);
+        const int64_t t = read_index(data<char>(c.target) + i * c.target->strides[0]);
+        c.labels[i] = t;
         if (t == c.ignore_index) continue;
         if (t < 0 || t >= c.classes) return bad_value(status, 3, i, t);
         total_weight += double(c.weight_of(t));
     }
     c.scale = reduction == mean ? T(1.0 / total_weight) : T(1);
 
-    const bool own_losses = reduction == none && is_contiguous(*loss);
-    const size_t loss_bytes = own_losses ? 0 : static_cast<size_t>(c.rows) * sizeof(T);
-    const size_t even_bytes = static_cast<size_t>(c.classes) * sizeof(T);
-    char* memory =
-        static_cast<char*>(context->scratch(context, 1, loss_bytes + even_bytes + 64));
-    if (memory == nullptr) return no_memory(status);
     c.losses = own_losses ? data<T>(loss) : reinterpret_cast<T*>(memory);
     if (float_attribute(call, 2) != 0 && c.classes > 0) {
         c.even = reinterpret_cast<T*>(memory + loss_bytes);
@@ -203,10 +212,6 @@ void cross_entropy_floats(const ac_call* call, ac_context* context, ac_status* s
             if (buffer == nullptr) return false;
             for (int64_t i = begin; i < end; i += lanes) {
                 c.group(i, smaller(i + lanes, end), buffer, buffer + c.classes);
-            }
-            if (c.grad == nullptr) return true;
-            for (int64_t i = begin; i < end; ++i) {
-                if (c.label(i) == c.ignore_index) c.clear_row(i);
             }
             return true;
         });

@@ -176,13 +176,15 @@ AC_INLINE f32 even(f32 a, f32 b) {
     return {_mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(pairs), 0xd8))};
 }
 
-// out[2i] = a[i], out[2i + 1] = b[i]
-AC_INLINE void store_pairs(int64_t* out, i64 a, i64 b) {
+// Pairs of words, the first of each in the low half.
+AC_INLINE i64 load_pairs(const uint32_t* p) { return {_mm256_loadu_si256(as256(p))}; }
+// Pair 2i becomes a[i], pair 2i + 1 b[i].
+AC_INLINE void store_pairs(uint32_t* out, i64 a, i64 b) {
     const __m256i even = _mm256_unpacklo_epi64(a.v, b.v);  // a0 b0 a2 b2
     const __m256i odd = _mm256_unpackhi_epi64(a.v, b.v);   // a1 b1 a3 b3
     // a0 b0 a1 b1, then a2 b2 a3 b3
     _mm256_storeu_si256(as256(out), _mm256_permute2x128_si256(even, odd, 0x20));
-    _mm256_storeu_si256(as256(out + 4), _mm256_permute2x128_si256(even, odd, 0x31));
+    _mm256_storeu_si256(as256(out + 8), _mm256_permute2x128_si256(even, odd, 0x31));
 }
 
 // ---- arithmetic

@@ -145,12 +145,14 @@ AC_INLINE f64 even(f64 a, f64 b) {
     return {_mm512_permutex2var_pd(a.v, at, b.v)};
 }
 
-// out[2i] = a[i], out[2i + 1] = b[i]
-AC_INLINE void store_pairs(int64_t* out, i64 a, i64 b) {
+// Pairs of words, the first of each in the low half.
+AC_INLINE i64 load_pairs(const uint32_t* p) { return {_mm512_loadu_si512(p)}; }
+// Pair 2i becomes a[i], pair 2i + 1 b[i].
+AC_INLINE void store_pairs(uint32_t* out, i64 a, i64 b) {
     const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
     const __m512i high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
     _mm512_storeu_si512(out, _mm512_permutex2var_epi64(a.v, low, b.v));
-    _mm512_storeu_si512(out + 8, _mm512_permutex2var_epi64(a.v, high, b.v));
+    _mm512_storeu_si512(out + 16, _mm512_permutex2var_epi64(a.v, high, b.v));
 }
 
 // ---- arithmetic

@@ -255,10 +255,14 @@ AC_INLINE void store_first(double* p, f64 a, int64_t n) {
 AC_INLINE f32 even(f32 a, f32 b) { return {vuzp1q_f32(a.v, b.v)}; }
 AC_INLINE f64 even(f64 a, f64 b) { return {vuzp1q_f64(a.v, b.v)}; }
 
-// out[2i] = a[i], out[2i + 1] = b[i]
-AC_INLINE void store_pairs(int64_t* out, i64 a, i64 b) {
-    vst1q_s64(out, vzip1q_s64(a.v, b.v));
-    vst1q_s64(out + 2, vzip2q_s64(a.v, b.v));
+// Pairs of words, the first of each in the low half.
+AC_INLINE i64 load_pairs(const uint32_t* p) {
+    return {vreinterpretq_s64_u32(vld1q_u32(p))};
+}
+// Pair 2i becomes a[i], pair 2i + 1 b[i].
+AC_INLINE void store_pairs(uint32_t* out, i64 a, i64 b) {
+    vst1q_u32(out, vreinterpretq_u32_s64(vzip1q_s64(a.v, b.v)));
+    vst1q_u32(out + 4, vreinterpretq_u32_s64(vzip2q_s64(a.v, b.v)));
 }
 
 // ---- arithmetic

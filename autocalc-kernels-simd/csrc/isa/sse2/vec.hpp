@@ -137,12 +137,12 @@ AC_INLINE f32 load_first(const float* p, int64_t n) {
         case 0:
             return {_mm_setzero_ps()};
         case 1:
-            return {_mm_load_ss(p)};
+            return {_mm_set_ss(load_bits<float>(p))};
         case 2:
             return {_mm_castsi128_ps(_mm_loadl_epi64(as128(p)))};
         case 3:
             return {_mm_movelh_ps(_mm_castsi128_ps(_mm_loadl_epi64(as128(p))),
-                                  _mm_load_ss(p + 2))};
+                                  _mm_set_ss(load_bits<float>(p + 2)))};
         default:
             return load(p);
     }
@@ -152,7 +152,7 @@ AC_INLINE f64 load_first(const double* p, int64_t n) {
         case 0:
             return {_mm_setzero_pd()};
         case 1:
-            return {_mm_load_sd(p)};
+            return {_mm_set_sd(load_bits<double>(p))};
         default:
             return load(p);
     }
@@ -168,14 +168,14 @@ AC_INLINE void store_first(float* p, f32 a, int64_t n) {
         case 0:
             return;
         case 1:
-            _mm_store_ss(p, a.v);
+            store_bits(p, _mm_cvtss_f32(a.v));
             return;
         case 2:
             _mm_storel_epi64(as128(p), _mm_castps_si128(a.v));
             return;
         case 3:
             _mm_storel_epi64(as128(p), _mm_castps_si128(a.v));
-            _mm_store_ss(p + 2, _mm_movehl_ps(a.v, a.v));
+            store_bits(p + 2, _mm_cvtss_f32(_mm_movehl_ps(a.v, a.v)));
             return;
         default:
             store(p, a);
@@ -187,7 +187,7 @@ AC_INLINE void store_first(double* p, f64 a, int64_t n) {
         case 0:
             return;
         case 1:
-            _mm_store_sd(p, a.v);
+            store_bits(p, _mm_cvtsd_f64(a.v));
             return;
         default:
             store(p, a);
@@ -207,10 +207,12 @@ AC_INLINE f32 even(f32 a, f32 b) {
 }
 AC_INLINE f64 even(f64 a, f64 b) { return {_mm_unpacklo_pd(a.v, b.v)}; }
 
-// out[2i] = a[i], out[2i + 1] = b[i]
-AC_INLINE void store_pairs(int64_t* out, i64 a, i64 b) {
+// Pairs of words, the first of each in the low half.
+AC_INLINE i64 load_pairs(const uint32_t* p) { return {_mm_loadu_si128(as128(p))}; }
+// Pair 2i becomes a[i], pair 2i + 1 b[i].
+AC_INLINE void store_pairs(uint32_t* out, i64 a, i64 b) {
     _mm_storeu_si128(as128(out), _mm_unpacklo_epi64(a.v, b.v));
-    _mm_storeu_si128(as128(out + 2), _mm_unpackhi_epi64(a.v, b.v));
+    _mm_storeu_si128(as128(out + 4), _mm_unpackhi_epi64(a.v, b.v));
 }
 
 // ---- arithmetic
