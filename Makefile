@@ -160,8 +160,10 @@ doctest: | compiler
 	@echo '#include <doctest/doctest.h>' | $${CXX:-c++} -x c++ -fsyntax-only - 2>/dev/null \
 	    || $(call apt_install,doctest-dev)
 
-# SANITIZE=address,undefined or SANITIZE=thread builds and runs them under sanitizers.
+# SANITIZE=address,undefined or SANITIZE=thread builds and runs them under sanitizers. With
+# the former all kernels of SANITIZED_ISA run the conformance kit's samples, too.
 SANITIZE ?=
+SANITIZED_ISA := $(if $(filter aarch64 arm64,$(shell uname -m)),neon,avx2)
 CTEST := autocalc-kernels-simd/ctest
 NATIVE := autocalc-kernels-simd/build/ctest$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 CMAKE_NINJA = $(BIN)/cmake -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja --log-level=WARNING
@@ -172,6 +174,11 @@ test-native: $(MADE)/build $(MADE)/test $(MADE)/autocalc-core | compiler doctest
 	$(BIN)/cmake --build $(NATIVE)
 	# The tests fork while threads run, which ThreadSanitizer refuses unless told.
 	TSAN_OPTIONS=die_after_fork=0 $(BIN)/ctest --test-dir $(NATIVE) --output-on-failure
+ifneq ($(findstring undefined,$(SANITIZE)),)
+	$(BIN)/cmake --build $(NATIVE) --target autocalc_$(SANITIZED_ISA)
+	$(BIN)/python -m pytest tests/served/test_served.py --served $(NATIVE) \
+	    --isa $(SANITIZED_ISA) $(ARGS)
+endif
 ifndef SANITIZE
 	# An instruction set that is added as the documentation says.
 	$(BIN)/python -m pytest tests/test_recipes.py -k instruction_set
@@ -199,7 +206,7 @@ test-neon: $(MADE)/autocalc-core $(MADE)/build $(MADE)/test | neon-tools ## Test
 	$(CMAKE_NINJA) -S $(CTEST) -B $(NEON) -DCMAKE_BUILD_TYPE=Release $(NEON_TOOLCHAIN)
 	$(BIN)/cmake --build $(NEON) --target all --target autocalc_neon
 	$(BIN)/ctest --test-dir $(NEON) --output-on-failure
-	$(BIN)/python -m pytest tests/neon --neon $(NEON) $(ARGS)
+	$(BIN)/python -m pytest tests/served --served $(NEON) $(ARGS)
 
 .PHONY: test-torch
 test-torch: install $(MADE)/test $(TORCH_VENV)/made/torch ## Run the comparisons with PyTorch

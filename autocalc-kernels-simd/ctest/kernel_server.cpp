@@ -6,7 +6,7 @@
 //
 // Requests come from standard input and answers go to standard output, so that the
 // conformance kit can hold a library of another architecture, run by an emulator, to
-// the same checks as one in its own process; tests/neon/remote.py is the other side.
+// the same checks as one in its own process; tests/served/remote.py is the other side.
 // A message is a run of int64 numbers and of bytes, in this machine's order.
 #include <dlfcn.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The NEON library, held to the kernel table by the conformance kit."""
+"""A library in another process, held to the kernel table by the conformance kit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def pytest_generate_tests(metafunc):
     """One test to each check of each kernel and dtype."""
     if "check" not in metafunc.fixturenames:
         return
-    subject = metafunc.config.neon_subject()
+    subject = metafunc.config.served_subject()
     cases = [
         pytest.param(spec, dtype, check, id=f"{name}-{dtype}-{what}")
         for name, spec in TABLE.items()
@@ -30,8 +30,8 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize(("spec", "dtype", "check"), cases)
 
 
-def test_the_set_is_neon(subject):
-    assert subject.name == "simd-neon"
+def test_the_set_is_that_of_the_instruction_set(subject, isa):
+    assert subject.name == f"simd-{isa}"
     assert subject.kernel_set.api == KERNEL_API_VERSION
 
 
