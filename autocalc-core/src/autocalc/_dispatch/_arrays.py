@@ -288,6 +288,14 @@ def constant(value: Any, dtype: DType) -> Array:
 
 def _number(value: Any, dtype: DType) -> Array:
     """Return a number as a 0-d array; floats may overflow to infinity."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        message = (
+            f"the number {value} does not fit into 64 bits; write it as a float, such "
+            f"as {float(value):.3g}."
+            if abs(value) < 2**1000
+            else f"a number of {value.bit_length()} bits does not fit into 64."
+        )
+        raise ArgumentError(message)
     try:
         with np.errstate(over="ignore"):
             return np.asarray(value, dtype)

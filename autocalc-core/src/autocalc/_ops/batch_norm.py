@@ -20,7 +20,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import multi
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, ShapeError
 
 # The results are (out, mean, var); the statistics are for those who keep running ones.
@@ -107,6 +107,8 @@ def batch_norm(
     tensor([[-1., -1.],
             [ 1.,  1.]])
     """
+    if training.__class__ is not FLAG:
+        check_flag("batch_norm", "training", training)
     where = "batch_norm"
     if check_tensor(where, input).shape == (
         0,
@@ -165,6 +167,8 @@ def batch_norm_relu(
     tensor([[0. , 2. ],
             [1.5, 0. ]])
     """
+    if training.__class__ is not FLAG:
+        check_flag("batch_norm_relu", "training", training)
     where = "batch_norm_relu"
     statistics = running_mean, running_var
     eps, momentum = _checked(where, input, statistics, weight, bias, eps, momentum)
@@ -228,6 +232,8 @@ def instance_norm(
     <BLANKLINE>
             [[-1.,  1.]]])
     """
+    if use_input_stats.__class__ is not FLAG:
+        check_flag("instance_norm", "use_input_stats", use_input_stats)
     where = "instance_norm"
     statistics = running_mean, running_var
     _check(where, input, 3, statistics, weight, bias)

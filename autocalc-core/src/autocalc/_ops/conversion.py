@@ -12,6 +12,7 @@ from autocalc._ops._arguments import (
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.memory_format import (
@@ -50,6 +51,11 @@ def to(
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return `input` with another dtype, on another device, or in another layout."""
+    if copy.__class__ is not FLAG:
+        check_flag("to", "copy", copy)
+    if non_blocking.__class__ is not FLAG:
+        check_flag("to", "non_blocking", non_blocking)
+    check_tensor("to", input)
     for arg in (*args, device):
         if isinstance(arg, Tensor):
             dtype = arg.dtype

@@ -14,6 +14,7 @@ from autocalc._ops.filled import (
     empty,
     empty_like,
     eye,
+    finished,
     full,
     full_like,
     linspace,
@@ -176,8 +177,7 @@ def tensor(
             [3, 4]])
     """
     Device(device or "cpu")
-    result = make(array_from(data, dtype), None)
-    return result.requires_grad_() if requires_grad else result
+    return finished("tensor", array_from(data, dtype), None, requires_grad)
 
 
 def as_tensor(

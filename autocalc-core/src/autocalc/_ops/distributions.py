@@ -13,6 +13,7 @@ from autocalc._ops._method import method
 from autocalc._ops.filled import count_of, finished, float_or, like, number, shape_of
 from autocalc._ops.random_draws import drawn_floats, random_into
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator
@@ -124,6 +125,8 @@ def multinomial(
     >>> ac.multinomial(ac.tensor([0.0, 3.0]), 2, replacement=True)
     tensor([1, 1])
     """
+    if replacement.__class__ is not FLAG:
+        check_flag("multinomial", "replacement", replacement)
     weights = _floats("multinomial", "input", input)
     if weights.ndim not in (1, 2) or weights.shape[-1] == 0:
         message = (
@@ -132,6 +135,9 @@ def multinomial(
         )
         raise ShapeError(message)
     count = count_of("multinomial", num_samples)
+    if count == 0:
+        message = "multinomial: `num_samples` is 0; draw 1 at least."
+        raise ArgumentError(message)
     rows = arrays.cast(weights, dtypes.float64.numpy)
     rows = rows if weights.ndim == 2 else rows.reshape(1, -1)
     _check_weights(rows, count, replacement)

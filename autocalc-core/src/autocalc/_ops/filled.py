@@ -12,6 +12,7 @@ import numpy as np
 from autocalc._dispatch._arrays import arrays
 from autocalc._ops._out import copy_to_out
 from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -23,6 +24,11 @@ def shape_of(where: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int,
     """Return the shape given as numbers, as one sequence, or by name."""
     if size is not None:
         sizes = (size,)
+    elif not sizes:
+        message = (
+            f"{where}: there are no sizes; for a tensor without dimensions give ()."
+        )
+        raise ArgumentError(message)
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = tuple(sizes[0])
     try:
@@ -47,8 +53,10 @@ def count_of(where: str, n: Any) -> int:
     return shape_of(where, (n,))[0]
 
 
-def finished(where: str, array: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
+def finished(where: str, array: Any, out: Tensor | None, requires_grad: Any) -> Tensor:
     """Return a new array as a tensor, or in `out`."""
+    if requires_grad.__class__ is not FLAG and requires_grad is not None:
+        check_flag(where, "requires_grad", requires_grad)
     result = make(array, None)
     if out is not None:
         return copy_to_out(where, result, out)

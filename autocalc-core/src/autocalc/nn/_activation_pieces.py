@@ -6,7 +6,7 @@ from __future__ import annotations
 from autocalc._ops._checks import check_sizes
 from autocalc._ops.filled import full
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import check_flags, number
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import functional
@@ -24,6 +24,7 @@ class _InPlace(Module):
     """
 
     def __init__(self, inplace: bool = False) -> None:
+        check_flags(type(self).__name__, inplace=inplace)
         super().__init__()
         self.inplace = inplace
 
@@ -92,6 +93,7 @@ class ELU(Module):
     """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        check_flags("ELU", inplace=inplace)
         super().__init__()
         self.alpha = alpha
         self.inplace = inplace
@@ -117,6 +119,7 @@ class CELU(Module):
     """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        check_flags("CELU", inplace=inplace)
         super().__init__()
         self.alpha = alpha
         self.inplace = inplace
@@ -142,6 +145,7 @@ class LeakyReLU(Module):
     """
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
+        check_flags("LeakyReLU", inplace=inplace)
         super().__init__()
         self.negative_slope = negative_slope
         self.inplace = inplace
@@ -170,6 +174,7 @@ class Hardtanh(Module):
     def __init__(
         self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
     ) -> None:
+        check_flags("Hardtanh", inplace=inplace)
         super().__init__()
         self.min_val = min_val
         self.max_val = max_val

@@ -12,6 +12,7 @@ from autocalc._ops._spatial import batched, unbatched
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import empty, ones, zeros
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType, int64
 from autocalc.errors import ShapeError
@@ -108,6 +109,12 @@ class _BatchNorm(_ChannelNorm):
         *,
         bias: bool = True,
     ) -> None:
+        check_flags(
+            type(self).__name__,
+            affine=affine,
+            track_running_stats=track_running_stats,
+            bias=bias,
+        )
         self._init(num_features, eps, momentum, affine, track_running_stats, device,
                    dtype, bias)  # fmt: skip
 
@@ -234,6 +241,12 @@ class _InstanceNorm(_ChannelNorm):
         *,
         bias: bool = True,
     ) -> None:
+        check_flags(
+            type(self).__name__,
+            affine=affine,
+            track_running_stats=track_running_stats,
+            bias=bias,
+        )
         self._init(num_features, eps, momentum, affine, track_running_stats, device,
                    dtype, bias)  # fmt: skip
 

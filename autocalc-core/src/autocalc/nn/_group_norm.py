@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc._ops._checks import check_sizes
 from autocalc._ops.batch_norm import check_groups
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import functional
@@ -60,6 +61,7 @@ class GroupNorm(Scaled):
         *,
         bias: bool = True,
     ) -> None:
+        check_flags("GroupNorm", affine=affine, bias=bias)
         super().__init__()
         Device(device or "cpu")
         check_sizes("GroupNorm", num_channels=num_channels)

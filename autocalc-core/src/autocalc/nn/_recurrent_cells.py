@@ -8,11 +8,11 @@ from typing import Any
 
 from autocalc._ops import view
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_flag, check_sizes
+from autocalc._ops._checks import check_sizes
 from autocalc._ops.filled import empty, zeros
 from autocalc._ops.recurrent import States, Weights, layer
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import one_of
+from autocalc._tensor.checks import check_flag, one_of
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, ShapeError

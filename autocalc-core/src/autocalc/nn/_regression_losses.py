@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc.nn import functional
 from autocalc.nn._loss import _Loss
 from autocalc.nn._module import Module
@@ -125,6 +126,7 @@ class TripletMarginLoss(_Loss):
         *,
         reduction: str = "mean",
     ) -> None:
+        check_flags("TripletMarginLoss", swap=swap)
         super().__init__(reduction=reduction)
         self.margin = margin
         self.p = p
@@ -178,6 +180,7 @@ class PairwiseDistance(Module):
     def __init__(
         self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
     ) -> None:
+        check_flags("PairwiseDistance", keepdim=keepdim)
         super().__init__()
         self.norm = p
         self.eps = eps
