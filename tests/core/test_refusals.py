@@ -52,6 +52,9 @@ def test_sizes_of_a_method_are_asked_for(name):
 @pytest.mark.parametrize("big", [2**64, 2**70, -(2**63) - 1, 10**4000])
 def test_a_huge_python_integer_is_refused_wherever_a_number_is_taken(big):
     index = ac.tensor([0, 1])
+    assert (
+        (X * 2.0**70).isfinite().all()
+    )  # an equal float before it makes no difference
     for call in (
         lambda: X + big,
         lambda: X * big,
@@ -144,6 +147,41 @@ def test_huge_floats_are_floats():
         (lambda: X.addcmul(X, 2), DTypeError, "addcmul: needs a Tensor, not int"),
         (lambda: MASK.addcmul(MASK, MASK), DTypeError, "addcmul: the tensors are bool"),
         (lambda: I8.addcdiv(I8, I8), DTypeError, "addcdiv: divides int8 by int8"),
+        (lambda: ac.zeros(2, size=(3,)), ArgumentError, r"`size`=\(3,\); give one"),
+        (
+            lambda: X.tile(2, dims=(2,)),
+            ArgumentError,
+            r"tile: the sizes \(2,\) are given",
+        ),
+        (lambda: ac.zeros(2, device=False), ArgumentError, "'False' is not available"),
+        (lambda: X.to(device=True), ArgumentError, "device: 'True' is not available"),
+        (lambda: X.new_zeros(2, dtype=()), DTypeError, r"dtype \(\) is not supported"),
+        (lambda: I8.nan_to_num(X), DTypeError, "nan_to_num: `nan` is tensor"),
+        (lambda: ac.zeros(0).bernoulli(-1.0), ArgumentError, "`p` is -1.0; a probab"),
+        (lambda: X.max(keepdim=True), ArgumentError, "max: `keepdim` is for one dim"),
+        (lambda: X.min(keepdim=True), ArgumentError, "min: `keepdim` .* or use amin"),
+        ((X > 1).trace, DTypeError, "trace: a tensor of bool has no sum"),
+        (
+            lambda: ac.nn.Hardtanh(1.0, 1.0),
+            ArgumentError,
+            "above `max_val`=1.0 or equal",
+        ),
+        (lambda: ac.nn.Hardtanh("a"), DTypeError, "Hardtanh: `limits` is 'a'"),
+        (
+            lambda: ac.nn.TripletMarginLoss(0),
+            ArgumentError,
+            "`margin` is 0; it must be",
+        ),
+        (
+            lambda: ac.nn.ParameterList(X),
+            DTypeError,
+            r"is one tensor of shape \(2, 2\)",
+        ),
+        (
+            lambda: ac.nn.ParameterList(0),
+            DTypeError,
+            "`values` is 0; it must be a list",
+        ),
         (lambda: X.clone().fill_(X), ShapeError, r"fill_: `value` has shape \(2, 2\)"),
     ],
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import copysign
+from math import copysign, inf
 from typing import Any
 
 import numpy as np
@@ -282,7 +282,8 @@ def constant(value: Any, dtype: DType) -> Array:
             _constants.clear()
         array = _number(value, dtype)
         array.flags.writeable = False
-        _constants[key] = array
+        if not 2**63 <= abs(value) < inf:  # 2.0**70 is kept for no integer 2**70
+            _constants[key] = array
     return array
 
 

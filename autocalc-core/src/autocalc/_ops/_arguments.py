@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from autocalc._ops._coerce import Number, check_tensor
 from autocalc._ops._op import Operand
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import as_int, integers
+from autocalc._tensor.checks import as_int, integers, short
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 
 __all__ = [
@@ -92,6 +92,9 @@ def numbers_only(where: str, value: Any) -> Any:
 def sizes_given(where: str, sizes: tuple[Any, ...], named: Any = None) -> Any:
     """Return the sizes of ``x.view(2, 3)``, ``x.view((2, 3))`` or ``dims=(2, 3)``."""
     if named is not None:
+        if sizes:
+            message = f"{where}: the sizes {short(sizes)} are given twice; give one."
+            raise ArgumentError(message)
         return named
     if not sizes:
         message = f"{where}: there are no sizes; for none of them give ()."

@@ -56,7 +56,8 @@ def to(
     if non_blocking.__class__ is not FLAG:
         check_flag("to", "non_blocking", non_blocking)
     check_tensor("to", input)
-    for arg in (*args, device):
+    Device("cpu" if device is None else device)
+    for arg in args:
         if isinstance(arg, Tensor):
             dtype = arg.dtype
         elif isinstance(arg, DType):

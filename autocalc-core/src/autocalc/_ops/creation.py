@@ -176,7 +176,7 @@ def tensor(
     tensor([[1, 2],
             [3, 4]])
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     return finished("tensor", array_from(data, dtype), None, requires_grad)
 
 
@@ -200,7 +200,7 @@ def as_tensor(
     >>> ac.as_tensor([1.0, 2.0])
     tensor([1., 2.])
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray) and not _obstacle(data):

@@ -8,6 +8,7 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops._checks import check_probability
 from autocalc._ops._coerce import as_operand
 from autocalc._ops._method import method
 from autocalc._ops.filled import count_of, finished, float_or, like, number, shape_of
@@ -77,7 +78,9 @@ def bernoulli(
         chances = _floats("bernoulli", "input", input)
     else:
         kind = input.dtype if input.is_floating_point() else dtypes.float32
-        chances = arrays.full(input.shape, number("bernoulli", "p", p), kind.numpy)
+        chance = number("bernoulli", "p", p)
+        check_probability("bernoulli", chance)
+        chances = arrays.full(input.shape, chance, kind.numpy)
     _check_probabilities("bernoulli", chances, 1.0)
     draws = arrays.empty(chances.shape, chances.dtype)
     random_into("uniform", draws, 0.0, 1.0, generator)
@@ -236,7 +239,7 @@ def normal(
     >>> ac.normal(ac.tensor([1.0, 2.0]), 0.0)
     tensor([1., 2.])
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
     for x in tensors:
         _floats("normal", "mean and std", x)

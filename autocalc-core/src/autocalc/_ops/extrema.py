@@ -13,7 +13,7 @@ from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
-from autocalc.errors import DTypeError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
 def _reduction(name: str) -> Operator:
@@ -100,6 +100,7 @@ def max(
     if isinstance(dim, Tensor):
         return apply_out("max", clamping.maximum(input, dim), out)
     if dim is None:
+        _no_keepdim("max", keepdim)
         return apply_out("max", amax(input), out)
     return apply_out("max", _extremum("max", input, dim, keepdim), out)
 
@@ -142,8 +143,17 @@ def min(
     if isinstance(dim, Tensor):
         return apply_out("min", clamping.minimum(input, dim), out)
     if dim is None:
+        _no_keepdim("min", keepdim)
         return apply_out("min", amin(input), out)
     return apply_out("min", _extremum("min", input, dim, keepdim), out)
+
+
+def _no_keepdim(where: str, keepdim: bool) -> None:
+    if keepdim:
+        message = (
+            f"{where}: `keepdim` is for one dimension; give `dim`, or use a{where}."
+        )
+        raise ArgumentError(message)
 
 
 class MinMax(NamedTuple):

@@ -9,6 +9,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags, number
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError
 from autocalc.nn import functional
 from autocalc.nn._module import Module
 from autocalc.nn._parameter import Parameter
@@ -175,6 +176,13 @@ class Hardtanh(Module):
         self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
     ) -> None:
         check_flags("Hardtanh", inplace=inplace)
+        low, high = (number("Hardtanh", "limits", v) for v in (min_val, max_val))
+        if not low < high:
+            message = (
+                f"Hardtanh: `min_val`={low} is above `max_val`={high} or equal to it; "
+                f"exchange them."
+            )
+            raise ArgumentError(message)
         super().__init__()
         self.min_val = min_val
         self.max_val = max_val
@@ -224,7 +232,7 @@ class PReLU(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         check_sizes("PReLU", num_parameters=num_parameters)
         self.num_parameters = num_parameters
         self.init = init

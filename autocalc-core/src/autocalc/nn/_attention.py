@@ -107,7 +107,7 @@ class MultiheadAttention(Module):
             batch_first=batch_first,
         )
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         name = "MultiheadAttention"
         check_sizes(name, embed_dim=embed_dim, num_heads=num_heads)
         check_probability(name, dropout)

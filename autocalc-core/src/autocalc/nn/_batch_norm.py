@@ -42,7 +42,7 @@ class _ChannelNorm(Module):
         bias: bool,
     ) -> None:
         Module.__init__(self)
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         check_sizes(type(self).__name__, num_features=num_features)
         self.num_features = num_features
         self.eps = eps

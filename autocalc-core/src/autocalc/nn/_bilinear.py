@@ -56,7 +56,7 @@ class Bilinear(Module):
     ) -> None:
         check_flags("Bilinear", bias=bias)
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         check_sizes(
             "Bilinear",
             in1_features=in1_features,

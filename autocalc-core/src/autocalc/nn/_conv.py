@@ -49,7 +49,7 @@ class ConvBase(Module):
         dtype: DType | None,
     ) -> None:
         Module.__init__(self)
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         where, dims = type(self).__name__, self._dims
         _check_channels(where, in_channels, out_channels, groups)
         if padding_mode not in _MODES:

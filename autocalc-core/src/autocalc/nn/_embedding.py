@@ -66,7 +66,7 @@ class Embedding(Module):
     ) -> None:
         check_flags("Embedding", scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         check_sizes(
             "Embedding", num_embeddings=num_embeddings, embedding_dim=embedding_dim
         )
@@ -211,7 +211,7 @@ class EmbeddingBag(Module):
             include_last_offset=include_last_offset,
         )
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         name = "EmbeddingBag"
         check_sizes(name, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
         refuse_sparse(name, sparse)

@@ -63,7 +63,7 @@ class GroupNorm(Scaled):
     ) -> None:
         check_flags("GroupNorm", affine=affine, bias=bias)
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         check_sizes("GroupNorm", num_channels=num_channels)
         check_groups("GroupNorm", num_groups, num_channels)
         self.num_groups = num_groups

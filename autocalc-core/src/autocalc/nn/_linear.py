@@ -70,7 +70,7 @@ class Linear(Module):
     ) -> None:
         check_flags("Linear", bias=bias)
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         check_sizes("Linear", in_features=in_features, out_features=out_features)
         self.in_features = in_features
         self.out_features = out_features

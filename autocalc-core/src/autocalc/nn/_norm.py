@@ -79,7 +79,7 @@ class LayerNorm(_Norm):
     ) -> None:
         check_flags("LayerNorm", bias=bias)
         super().__init__(normalized_shape, elementwise_affine)
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         self.eps = eps
         self._add_parameters(
             self.normalized_shape,
@@ -140,7 +140,7 @@ class RMSNorm(_Norm):
         dtype: DType | None = None,
     ) -> None:
         super().__init__(normalized_shape, elementwise_affine)
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         self.eps = eps
         self._add_parameters(self.normalized_shape, dtype, weight=elementwise_affine)
 

@@ -72,7 +72,7 @@ class RNNBase(Module):
     ) -> None:
         check_flags(type(self).__name__, bias=bias, batch_first=batch_first)
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         name = type(self).__name__
         sizes = {"input_size": input_size, "hidden_size": hidden_size}
         check_sizes(name, **sizes, num_layers=num_layers, proj_size=proj_size)

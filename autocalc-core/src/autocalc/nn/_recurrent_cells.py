@@ -40,7 +40,7 @@ class RNNCellBase(Module):
         dtype: DType | None,
     ) -> None:
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         name = type(self).__name__
         check_sizes(name, input_size=input_size, hidden_size=hidden_size)
         check_flag(name, "bias", bias)

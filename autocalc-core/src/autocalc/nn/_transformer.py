@@ -299,7 +299,7 @@ class Transformer(Module):
         tensor([[  0., -inf],
                 [  0.,   0.]])
         """
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         if sz < 0:
             message = f"generate_square_subsequent_mask: `sz` is {sz}; give 0 or more."
             raise ArgumentError(message)

@@ -125,7 +125,7 @@ class TransformerEncoderLayer(_Layer):
             bias=bias,
         )
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         self.self_attn = MultiheadAttention(
             d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
         )
@@ -209,7 +209,7 @@ class TransformerDecoderLayer(_Layer):
             bias=bias,
         )
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         self.self_attn = MultiheadAttention(
             d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
         )
