@@ -24,7 +24,7 @@ pytestmark = pytest.mark.core
 
 #: Draws of the other arguments: so many, and up to the most until one of them comes as
 #: far as the flag.
-DRAWS, MOST = 6, 80
+DRAWS, MOST = 6, 400
 WRONG = ("x", 1, 0, 3.5)
 
 MODULES = {
@@ -74,7 +74,7 @@ CASES = [
 def given(rng, function, flag, value):
     """Return arguments of a call with one flag wrong and the others left out."""
     names = list(inspect.signature(function).parameters)
-    args, kwargs = arguments(rng, function)
+    args, kwargs = arguments(rng, function, surplus=0)
     for other in flags(function):
         place = names.index(other)
         wanted = value if other == flag else False

@@ -148,8 +148,8 @@ def value_for(rng, name, parameter):
     return rng.choice(some_tensors() if rng.random() < likely else PLAIN)
 
 
-def arguments(rng, function):
-    """Return (args, kwargs) that Python can bind."""
+def arguments(rng, function, surplus=SURPLUS):
+    """Return (args, kwargs); in a share `surplus` of calls, one more than fits."""
     args, kwargs = [], {}
     for i, (name, p) in enumerate(inspect.signature(function).parameters.items()):
         if p.kind is p.VAR_POSITIONAL:
@@ -164,7 +164,7 @@ def arguments(rng, function):
             kwargs[name] = value_for(rng, name, p)
         else:
             args.append(value_for(rng, name, p))
-    if not kwargs and rng.random() < SURPLUS:
+    if not kwargs and rng.random() < surplus:
         args.append(rng.choice(PLAIN))
     return args, kwargs
 
