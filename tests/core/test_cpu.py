@@ -17,6 +17,7 @@ from archspec.cpu.detect import partial_uarch
 
 from autocalc._dispatch import _cpu
 from autocalc._dispatch._cpu import cpu_features, detected_features, without
+from autocalc.errors import ConfigWarning
 
 FULL = frozenset(
     {"sse2", "sse4_2", "avx", "f16c", "fma", "avx2"}
@@ -90,6 +91,18 @@ def test_the_mask_of_the_environment(environment):
     feature = next(iter(sorted(detected_features())))
     environment(AUTOCALC_CPU_FEATURES=f"-{feature}")
     assert feature not in cpu_features()
+
+
+def test_a_hidden_feature_that_no_cpu_has_is_reported(environment):
+    environment(AUTOCALC_CPU_FEATURES="-avx512g,-sse2")
+    message = (
+        "AUTOCALC_CPU_FEATURES names 'avx512g', which is no CPU feature and has no "
+        "effect; did you mean 'avx512f'"
+    )
+    _cpu._check_names.cache_clear()
+    with pytest.warns(ConfigWarning, match=message) as caught:
+        assert "sse2" not in cpu_features()
+    assert len(caught) == 1
 
 
 def test_the_mask_in_a_fresh_process():

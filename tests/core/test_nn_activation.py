@@ -11,6 +11,7 @@ import pytest
 import autocalc as ac
 from autocalc import nn
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
+from autocalc.testing import assert_close
 
 F = nn.functional
 PHI = np.vectorize(lambda x: 0.5 * (1 + math.erf(x / math.sqrt(2))))
@@ -57,11 +58,12 @@ def test_values_and_repr(module, formula, text):
     assert not list(module.parameters())
 
 
-def test_softmax_needs_a_dimension():
-    with pytest.raises(ArgumentError, match=r"softmax: `dim` is missing .* \(3, 4\)"):
-        nn.Softmax()(ac.tensor(X))
-    with pytest.raises(ArgumentError, match="log_softmax: `dim` is missing"):
-        nn.LogSoftmax()(ac.tensor(X))
+@pytest.mark.parametrize(("ndim", "guess"), [(0, 0), (1, 0), (2, 1), (3, 0), (4, 1)])
+def test_softmax_guesses_the_dimension_as_pytorch_does(ndim, guess):
+    x = ac.randn((2, 3, 4, 5)[:ndim])
+    for module in (nn.Softmax, nn.LogSoftmax, nn.Softmin):
+        with pytest.warns(UserWarning, match=rf"`dim` is missing .* taken as {guess}"):
+            assert_close(module()(x), module(dim=guess)(x))
 
 
 def test_relu_in_place_writes_and_keeps_the_gradient():
@@ -126,7 +128,6 @@ BAD = [
         r"`weight` has shape \(2,\) for an input of sh",
     ),
     (lambda: nn.PReLU(-1), "PReLU: `num_parameters` is -1"),
-    (lambda: nn.Softmin()(ac.ones(1)), "softmin: `dim` is missing"),
     (
         lambda: nn.Dropout2d()(ac.ones(3)),
         r"dropout2d: `input` has shape \(3,\); it must",

@@ -73,12 +73,15 @@ def test_causal_is_a_mask():
     booleans = mask == -math.inf
     for words in (
         {"attn_mask": booleans},
-        {"is_causal": True},
-        {"is_causal": True, "need_weights": False},
+        {"is_causal": True, "attn_mask": booleans},
         {"is_causal": True, "attn_mask": mask, "need_weights": False},
     ):
         assert_close(layer(x, x, x, **words)[0], expected)
-    assert_close(layer(x, x, x, is_causal=True)[1], weights)
+    assert_close(layer(x, x, x, attn_mask=mask, is_causal=True)[1], weights)
+    with pytest.raises(
+        ArgumentError, match="`attn_mask` is causal, and there is no mask"
+    ):
+        layer(x, x, x, is_causal=True)
 
 
 def test_a_mask_for_each_head_and_numbers_with_booleans():
@@ -148,8 +151,10 @@ def test_a_causal_decoder_does_not_look_ahead():
     layer = nn.TransformerDecoderLayer(8, 2, 16, batch_first=True)
     decoder = nn.TransformerDecoder(layer, 2).eval()
     target, memory = ac.randn(2, 4, 8), ac.randn(2, 3, 8)
-    whole = decoder(target, memory, tgt_is_causal=True)
-    assert_close(decoder(target[:, :2], memory, tgt_is_causal=True), whole[:, :2])
+    causal = nn.Transformer.generate_square_subsequent_mask
+    whole = decoder(target, memory, causal(4), tgt_is_causal=True)
+    first = decoder(target[:, :2], memory, causal(2), tgt_is_causal=True)
+    assert_close(first, whole[:, :2])
     ahead = decoder(target, memory)
     assert (ahead[:, 0] - whole[:, 0]).abs().max().item() > 1e-3
 

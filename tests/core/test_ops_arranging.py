@@ -216,7 +216,7 @@ ERRORS = [
     (lambda: X.long().masked_fill(X > 0, 0.5), DTypeError, "float32, which a"),
     (lambda: X.masked_fill(X, 0), DTypeError, "`mask` has dtype float32; it must be"),
     (lambda: X.masked_scatter(X == 0, X[0]), ShapeError, "4 elements for 12 places"),
-    (lambda: X.scatter(0, I([[0]]), X, reduce="max"), ArgumentError, "'max' is not"),
+    (lambda: X.scatter(0, I([[0]]), X, reduce="max"), ArgumentError, "use 'add' or"),
     (lambda: X.scatter(0, I([[3]]), 1.0), KernelDataError, "scatter: `index` holds 3"),
     (lambda: X.scatter(0, I([[0] * 5]), 1.0), ShapeError, "larger in dimension 0 only"),
     (lambda: X.scatter(0, I([[0, 1]]), X[:, :1]), ShapeError, "must be as large in"),

@@ -44,7 +44,6 @@ BINARY = {
     "atan2": ac.atan2,
     "fmod": ac.fmod,
     "remainder": ac.remainder,
-    "floor_divide": ac.floor_divide,
     "div floor": lambda a, b: ac.div(a, b, rounding_mode="floor") * a,
     "div trunc": lambda a, b: ac.div(a, b, rounding_mode="trunc") * b,
     "lerp": lambda a, b: ac.lerp(a, b, 0.3),

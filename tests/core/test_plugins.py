@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc.errors import ConfigError, PluginError, PluginWarning
+from autocalc.errors import ConfigError, ConfigWarning, PluginError, PluginWarning
 from autocalc.plugin import KERNEL_API_VERSION, KernelImpl, KernelSet
 
 
@@ -258,6 +258,19 @@ def test_disabled_sets(install, environment):
     assert {r.subject for r in registry.refusals} == {"mine-a", "mine-b"}
     assert "disabled by AUTOCALC_DISABLE_KERNELS" in registry.refusals[0].reason
     assert works()  # the reference cannot be disabled
+
+
+def test_a_disabled_name_that_no_set_bears_is_reported(install, environment):
+    environment(AUTOCALC_DISABLE_KERNELS="mine-a, simmd, mine")
+    message = (
+        r"AUTOCALC_DISABLE_KERNELS names 'simmd', which is no kernel set or family and "
+        r"has no effect; did you mean 'simd'\?"
+    )
+    sets = [kernel_set("mine-a"), kernel_set("simd-x", family="simd")]
+    with pytest.warns(ConfigWarning, match=message) as caught:
+        registry = install(mine=sets)
+    assert len(caught) == 1
+    assert [r.subject for r in registry.refusals] == ["mine-a"]
 
 
 def test_hidden_features(install, environment):

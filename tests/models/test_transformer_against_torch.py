@@ -92,4 +92,5 @@ def test_transformers(options):
     mask = theirs.generate_square_subsequent_mask(4, dtype=DOUBLE)
     expected = theirs(source, target, tgt_mask=mask)
     close(mine(ours(source), ours(target), tgt_mask=ours(mask)), expected)
-    close(mine(ours(source), ours(target), tgt_is_causal=True), expected)
+    words = {"tgt_mask": ours(mask), "tgt_is_causal": True}
+    close(mine(ours(source), ours(target), **words), expected)

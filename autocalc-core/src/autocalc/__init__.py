@@ -21,13 +21,10 @@ from autocalc._ops.activations import sigmoid
 from autocalc._ops.arithmetic import (
     abs,
     add,
-    addcdiv,
-    addcmul,
     div,
     float_power,
     floor_divide,
     fmod,
-    lerp,
     mul,
     neg,
     positive,
@@ -199,6 +196,7 @@ from autocalc._ops.masking import (
     where,
 )
 from autocalc._ops.matmul import bmm, matmul, mm
+from autocalc._ops.nan_reductions import nanmean, nansum
 from autocalc._ops.platform import (
     get_default_device,
     get_float32_matmul_precision,
@@ -251,8 +249,6 @@ from autocalc._ops.reduction import (
     any,
     count_nonzero,
     mean,
-    nanmean,
-    nansum,
     prod,
     std,
     std_mean,
@@ -361,6 +357,7 @@ from autocalc._ops.view import (
 )
 from autocalc._ops.view import movedim as moveaxis
 from autocalc._ops.view import transpose as swapdims
+from autocalc._ops.weighted import addcdiv, addcmul, lerp
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device as device
 from autocalc._tensor.dtypes import (

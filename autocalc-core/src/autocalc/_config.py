@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from autocalc.errors import ConfigError, ConfigWarning
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
     from logging import Logger
     from pathlib import Path
 
@@ -61,16 +62,30 @@ def _warn(message: str) -> None:
     warnings.warn(message, ConfigWarning, stacklevel=2)
 
 
-def _warn_about_misspelt() -> None:
-    from difflib import get_close_matches
+def _nearest(name: str, names: Iterable[str]) -> str:
+    from difflib import get_close_matches  # late, as only a mistake needs it
 
+    return get_close_matches(name, list(names), n=1, cutoff=0.0)[0]
+
+
+def _warn_about_misspelt() -> None:
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and name not in VARIABLES:
-            near = get_close_matches(name, VARIABLES, n=1, cutoff=0.0)[0]
             _warn(
                 f"the environment variable {name} is unknown and has no effect; "
-                f"did you mean {near}?"
+                f"did you mean {_nearest(name, VARIABLES)}?"
             )
+
+
+def warn_about_unknown(
+    variable: str, given: Iterable[str], known: Collection[str], what: str
+) -> None:
+    """Warn of each name in a variable that nothing bears, with the nearest one."""
+    for name in sorted(set(given) - set(known)):
+        _warn(
+            f"{variable} names {name!r}, which is no {what} and has no effect; did you "
+            f"mean {_nearest(name, sorted(known))!r}?"
+        )
 
 
 def _flag(name: str, value: str) -> bool:

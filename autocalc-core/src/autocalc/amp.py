@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from autocalc._tensor import Tensor
+from autocalc._tensor import checks as _checks
 from autocalc.errors import DTypeError
 from autocalc.optim import Optimizer
 
@@ -51,8 +52,9 @@ class autocast:
         device_type: str = "cuda",
         dtype: Any = None,  # noqa: ARG002  without effect
         enabled: bool = True,
-        cache_enabled: bool | None = None,  # noqa: ARG002  without effect
+        cache_enabled: bool | None = None,
     ) -> None:
+        _checks.check_flags("autocast", enabled=enabled, cache_enabled=cache_enabled)
         if enabled and device_type == "cpu":
             message = (
                 "autocast: lower precision on 'cpu' is not available; AutoCalc has "

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import copysign
+from math import copysign, inf
 from typing import Any
 
 import numpy as np
@@ -282,12 +282,21 @@ def constant(value: Any, dtype: DType) -> Array:
             _constants.clear()
         array = _number(value, dtype)
         array.flags.writeable = False
-        _constants[key] = array
+        if not 2**63 <= abs(value) < inf:  # 2.0**70 is kept for no integer 2**70
+            _constants[key] = array
     return array
 
 
 def _number(value: Any, dtype: DType) -> Array:
     """Return a number as a 0-d array; floats may overflow to infinity."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        message = (
+            f"the number {value} does not fit into 64 bits; write it as a float, such "
+            f"as {float(value):.3g}."
+            if abs(value) < 2**1000
+            else f"a number of {value.bit_length()} bits does not fit into 64."
+        )
+        raise ArgumentError(message)
     try:
         with np.errstate(over="ignore"):
             return np.asarray(value, dtype)

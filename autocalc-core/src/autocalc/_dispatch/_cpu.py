@@ -8,7 +8,7 @@ import math
 import os
 from typing import TYPE_CHECKING
 
-from autocalc._config import settings
+from autocalc._config import settings, warn_about_unknown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +56,19 @@ def cpu_features() -> frozenset[str]:
     >>> isinstance(cpu_features(), frozenset)
     True
     """
-    return without(detected_features(), settings().hidden_features)
+    hidden = settings().hidden_features
+    if hidden:
+        _check_names(hidden)
+    return without(detected_features(), hidden)
+
+
+@functools.lru_cache(maxsize=1)
+def _check_names(hidden: frozenset[str]) -> None:
+    """Warn of hidden features that no CPU has."""
+    from archspec.cpu import TARGETS
+
+    known = detected_features().union(*(t.features for t in TARGETS.values()))
+    warn_about_unknown("AUTOCALC_CPU_FEATURES", hidden, known, "CPU feature")
 
 
 #: Each feature and what it is built on; hiding the right side hides the left.

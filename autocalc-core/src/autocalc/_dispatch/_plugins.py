@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from autocalc._config import logger, settings
+from autocalc._config import logger, settings, warn_about_unknown
 from autocalc._dispatch._cpu import cpu_features, detected_features
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._kernels.kernel_set import (
@@ -69,6 +69,8 @@ class Registry:
     refusals: list[Refusal] = field(default_factory=list)
     #: CPU features that any set asks for, whether the CPU has them or not.
     named_features: set[str] = field(default_factory=set)
+    #: Names and families of all sets, of the refused ones as well.
+    known: set[str] = field(default_factory=set)
     _loaded: dict[str, dict[str, KernelImpl] | None] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -179,6 +181,7 @@ class Registry:
             self.refuse(Refusal(f"{name} of {plugin}", reason, str(plugin)))
             return
         self.origins[name] = str(plugin)
+        self.known |= {name, kernel_set.family}
         self.named_features |= set(kernel_set.requires)
         refusal = _refusal(kernel_set, str(plugin))
         if refusal is None:
@@ -289,4 +292,10 @@ def registry() -> Registry:
         if point.value == reference_plugin.__name__:
             continue
         result.add_plugin(_plugin_of(point), point.load)
+    warn_about_unknown(
+        "AUTOCALC_DISABLE_KERNELS",
+        settings().disabled,
+        result.known,
+        "kernel set or family",
+    )
     return result

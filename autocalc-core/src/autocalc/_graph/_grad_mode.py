@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from autocalc._dispatch._state import current, enter, leave
+from autocalc._tensor.checks import check_flags
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -134,6 +135,7 @@ class inference_mode(_GradMode):
     """
 
     def __init__(self, mode: bool = True) -> None:
+        check_flags("inference_mode", mode=mode)
         super().__init__()
         self._mode = not mode
 
@@ -156,6 +158,7 @@ class set_grad_enabled(_GradMode):
     """
 
     def __init__(self, mode: bool) -> None:
+        check_flags("set_grad_enabled", mode=mode)
         super().__init__()
         self._mode = bool(mode)
         self._first: Any = enter(grad=self._mode)

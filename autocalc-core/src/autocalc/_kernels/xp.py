@@ -30,6 +30,13 @@ def erfc(a: Array) -> Array:
     return np.asarray(_erfc(a), dtype=np.float64)
 
 
+def index_mul(a: Array, index: tuple[Array, ...], src: Array) -> Array:
+    """Return `a` with ``a[index] *= src``, each place as often as it is named."""
+    out: Array = np.array(a)
+    np.multiply.at(out, index, src)
+    return out
+
+
 def index_add(a: Array, index: tuple[Array, ...], src: Array) -> Array:
     """Return `a` with ``src[i]`` added at ``index[i]``, in the order of `i`."""
     out = np.array(a)

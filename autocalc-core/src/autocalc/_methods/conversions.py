@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._ops import typed_tensors as typed
+from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device
 from autocalc.errors import ArgumentError
 
@@ -18,7 +20,7 @@ class Conversions:
 
     def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
         """Return x itself: it lives on the CPU."""
-        return self
+        return check_tensor("cpu", self)
 
     def cuda(
         self: Tensor,
@@ -51,6 +53,8 @@ class Conversions:
         >>> ac.ones(1).type(ac.LongTensor)
         tensor([1])
         """
+        if non_blocking.__class__ is not FLAG:
+            check_flag("type", "non_blocking", non_blocking)
         if dtype is None:
             return typed.name_of(self.dtype)
         return self.to(typed.dtype_named(dtype))

@@ -42,7 +42,7 @@ class Creation:
         return creation.zeros(
             *sizes,
             size=size,
-            dtype=dtype or self.dtype,
+            dtype=self.dtype if dtype is None else dtype,
             device=device,
             requires_grad=requires_grad,
         )
@@ -59,7 +59,7 @@ class Creation:
         return creation.ones(
             *sizes,
             size=size,
-            dtype=dtype or self.dtype,
+            dtype=self.dtype if dtype is None else dtype,
             device=device,
             requires_grad=requires_grad,
         )
@@ -76,7 +76,7 @@ class Creation:
         return creation.empty(
             *sizes,
             size=size,
-            dtype=dtype or self.dtype,
+            dtype=self.dtype if dtype is None else dtype,
             device=device,
             requires_grad=requires_grad,
         )
@@ -94,7 +94,7 @@ class Creation:
         return creation.full(
             size,
             fill_value,
-            dtype=dtype or self.dtype,
+            dtype=self.dtype if dtype is None else dtype,
             device=device,
             requires_grad=requires_grad,
         )
@@ -108,7 +108,7 @@ class Creation:
         requires_grad: bool = False,
     ) -> Tensor:
         """Return a copy of numbers, lists or an array, of the dtype of x."""
-        kind = dtype or self.dtype
+        kind = self.dtype if dtype is None else dtype
         return creation.tensor(
             data, dtype=kind, device=device, requires_grad=requires_grad
         )

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from autocalc._ops import _view_tracker as view_tracker
-from autocalc._ops import view
+from autocalc._ops import arithmetic, view
+from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
 
 
@@ -38,26 +39,32 @@ class Properties:
 
     def is_complex(self: Tensor) -> bool:
         """Return False: there are no complex dtypes."""
+        check_tensor("is_complex", self)
         return False
 
     def is_nonzero(self: Tensor) -> bool:
         """Return whether the one element is not 0."""
+        check_tensor("is_nonzero", self)
         return bool(self)
 
     def is_pinned(self: Tensor) -> bool:
         """Return False: memory is pinned for copies to devices."""
+        check_tensor("is_pinned", self)
         return False
 
     def is_shared(self: Tensor) -> bool:
         """Return False: processes share memory through data loaders alone."""
+        check_tensor("is_shared", self)
         return False
 
     def is_inference(self: Tensor) -> bool:
         """Return False: tensors made under `inference_mode` are like all others."""
+        check_tensor("is_inference", self)
         return False
 
     def get_device(self: Tensor) -> int:
         """Return -1, the number of the CPU."""
+        check_tensor("get_device", self)
         return -1
 
     def storage_offset(self: Tensor) -> int:
@@ -67,10 +74,12 @@ class Properties:
 
     def pin_memory(self: Tensor) -> Tensor:
         """Return x itself: no device copies from it."""
+        check_tensor("pin_memory", self)
         return self
 
     def share_memory_(self: Tensor) -> Tensor:
         """Return x itself."""
+        check_tensor("share_memory_", self)
         return self
 
     @property
@@ -94,4 +103,4 @@ class Properties:
         return view.transpose(self, -2, -1)
 
     def __pos__(self: Tensor) -> Tensor:
-        return self
+        return arithmetic.positive(self)

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from autocalc._ops._coerce import Number, check_tensor
 from autocalc._ops._op import Operand
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import as_int, integers
-from autocalc.errors import DimensionError, DTypeError, ShapeError
+from autocalc._tensor.checks import as_int, integers, short
+from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 
 __all__ = [
     "Dims",
@@ -89,17 +89,23 @@ def numbers_only(where: str, value: Any) -> Any:
     return value
 
 
-def sizes_given(sizes: tuple[Any, ...], named: Any = None) -> Any:
+def sizes_given(where: str, sizes: tuple[Any, ...], named: Any = None) -> Any:
     """Return the sizes of ``x.view(2, 3)``, ``x.view((2, 3))`` or ``dims=(2, 3)``."""
     if named is not None:
+        if sizes:
+            message = f"{where}: the sizes {short(sizes)} are given twice; give one."
+            raise ArgumentError(message)
         return named
+    if not sizes:
+        message = f"{where}: there are no sizes; for none of them give ()."
+        raise ArgumentError(message)
     alone = len(sizes) == 1 and isinstance(sizes[0], (tuple, list))
     return sizes[0] if alone else sizes
 
 
 def sizes_of(where: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     """Return sizes given one by one or as one sequence; none is negative."""
-    sizes = integers(where, "size", tuple(sizes_given(size)))
+    sizes = integers(where, "size", tuple(sizes_given(where, size)))
     if min_of(sizes) < 0:
         message = f"{where}: {sizes} holds a negative number."
         raise ShapeError(message)

@@ -11,13 +11,6 @@ from autocalc._tensor.checks import one_of
 from autocalc.errors import ArgumentError, DTypeError
 
 
-def check_flag(where: str, name: str, value: Any) -> None:
-    """Raise unless `value` is True or False."""
-    if not isinstance(value, bool):
-        message = f"{where}: `{name}` is {value!r}; it must be True or False."
-        raise ArgumentError(message)
-
-
 def check_number(where: str, name: str, value: Any) -> None:
     """Raise unless `value` is a finite number of 0 or more."""
     if not isinstance(value, (int, float)) or not 0 <= value < math.inf:

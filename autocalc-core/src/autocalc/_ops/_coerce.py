@@ -11,7 +11,7 @@ from autocalc._dispatch._arrays import arrays, constant
 from autocalc._ops._cast import astype
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import DTypeError
+from autocalc.errors import DTypeError, ShapeError
 
 Number = (int, float, bool, np.number, np.bool_)
 
@@ -58,6 +58,18 @@ def result_dtype(where: str, *operands: Any) -> DType:
     return result
 
 
+def same_dtype(where: str, x: Any, y: Any) -> tuple[Tensor, Tensor]:
+    """Return two tensors, which must have one dtype: nothing is promoted here."""
+    a, b = check_tensor(where, x), check_tensor(where, y)
+    if a._array.dtype is not b._array.dtype:
+        message = (
+            f"{where}: the tensors are {a.dtype.name} and {b.dtype.name}; they must be "
+            f"of one dtype. Convert one of them with .to(...)."
+        )
+        raise DTypeError(message)
+    return a, b
+
+
 def as_operand(x: Any, dtype: DType) -> Tensor:
     """Return `x` as a tensor of `dtype`: a recorded cast, or a cached constant."""
     if isinstance(x, Tensor):
@@ -100,6 +112,24 @@ def check_and_cast(where: str, x: Any, dtype: DType | None) -> Tensor:
 def to_float(x: Tensor) -> Tensor:
     """Return an integer or boolean tensor in the default floating-point dtype."""
     return cast(x, dtypes.get_default_dtype())
+
+
+def checked_number(where: str, x: Tensor, value: Any) -> Tensor:
+    """Return a number or 0-d tensor in the dtype of `x`, which must hold its kind."""
+    if isinstance(value, Tensor) and value.ndim:
+        message = (
+            f"{where}: `value` is a tensor of shape {value.shape}; it must be a number "
+            f"or a tensor without dimensions."
+        )
+        raise ShapeError(message)
+    kind = dtype_of(where, value)
+    if kind.category > x.dtype.category and x.dtype is not dtypes.bool_:
+        message = (
+            f"{where}: `value` is {kind.name}, which a tensor of {x.dtype.name} cannot "
+            f"hold; convert the tensor first."
+        )
+        raise DTypeError(message)
+    return as_operand(value, x.dtype)
 
 
 def contiguous(x: Tensor) -> Any:

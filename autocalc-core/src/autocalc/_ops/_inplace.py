@@ -73,17 +73,18 @@ def _direct(x: Tensor, other: Any) -> Any:
 
 
 def _add_multiple(name: str, x: Tensor, other: Any, alpha: Any) -> Tensor:
-    if alpha == 1:
+    if alpha.__class__ is int and alpha == 1:
         return _binary(name, x, other)
     if isinstance(other, Tensor) and other.shape == check_tensor(f"{name}_", x).shape:
         recorded = check_writable(f"{name}_", x, other)
         operand = None if recorded else _direct(x, other)
-        if operand is not None and isinstance(alpha, (int, float)):
+        if operand is not None and alpha.__class__ in {int, float}:
             factor = constant(-alpha if name == "sub" else alpha, x._array.dtype)
             arrays.axpy(x._array, factor, operand)
             x._bump()
             return x
-    return _binary(name, x, arithmetic.mul(other, alpha))
+    check_tensor(f"{name}_", x)
+    return _binary(name, x, arithmetic.multiplied(f"{name}_", x, other, alpha))
 
 
 @method("add_ __iadd__")

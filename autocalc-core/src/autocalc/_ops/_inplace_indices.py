@@ -14,7 +14,7 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import arithmetic, masking, scattering
 from autocalc._ops._arguments import axis_of
-from autocalc._ops._coerce import Number
+from autocalc._ops._coerce import Number, checked_number
 from autocalc._ops._index import fitting, part_of, sole_pick, split_index
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
@@ -124,7 +124,7 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
     if recorded or not isinstance(mask, Tensor):
         return apply_(masking.masked_fill, "masked_fill_", x, mask, value)
     holds = masking.checked_mask("masked_fill", mask)._array
-    number = scattering.checked_number("masked_fill", x, value)._array
+    number = checked_number("masked_fill", x, value)._array
     a = x._array
     fits = broadcast_shapes("masked_fill", x.shape, holds.shape) == x.shape
     if not fits or arrays.may_overlap(a, holds) or arrays.may_overlap(a, number):

@@ -60,7 +60,7 @@ def _hand_over(x: Tensor) -> None:
 
 
 @method("squeeze_")
-def squeeze_(x: Tensor, dim: Any = None) -> Tensor:
+def squeeze_(x: Tensor, dim: Any = ...) -> Tensor:
     """Take dimensions of size 1 away, in place; return x."""
     return _view_in_place(view.squeeze, x, dim)
 

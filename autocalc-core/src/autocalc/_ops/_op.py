@@ -113,13 +113,15 @@ def unary(
     floats: bool = True,
     main: bool = True,
     example: tuple[str, ...] = (),
+    of_bool: Callable[[Tensor], Tensor] | None = None,
     **names: str,
 ) -> Unary:
     """Make an elementwise operator of one input; integers become floats.
 
     `doc` says what one element becomes: "Return `doc`, element by element."  A kernel
     has one operator that recorded rules call; one that is not `main` is another.
-    `names` are those of the methods, see `method`.
+    `of_bool` is what it does with booleans, where the kernel takes none.  `names` are
+    those of the methods, see `method`.
     """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]
@@ -142,6 +144,8 @@ def unary(
         if kernel is None:
             if floats and dtype.kind != "f":
                 return call(to_float(x))
+            if of_bool is not None and dtype.kind == "b":
+                return of_bool(x)
             kernel = general.first(selection, dtype, (a,))
         shape = a.shape
         if len(shape) == 4:
@@ -204,13 +208,17 @@ def binary(  # noqa: C901
     saves: str = "",
     *,
     floats: bool = False,
+    main: bool = True,
     example: tuple[str, ...] = (),
+    mixed: Callable[[Any, Any], Tensor | None] | None = None,
     **names: str,
 ) -> Binary:
     """Make an elementwise operator of two inputs, broadcast and promoted.
 
     `doc` says what one pair of elements becomes: "Return `doc`, element by element;
-    shapes broadcast."  `names` are those of the methods, see `method`.
+    shapes broadcast."  `mixed` sees operands of two dtypes, or a number, before they
+    are promoted: it raises, returns the result, or None.  `names` are those of the
+    methods, see `method`.
     """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]
@@ -230,11 +238,15 @@ def binary(  # noqa: C901
         try:
             a, b = x._array, y._array
         except AttributeError:
+            if mixed is not None and (result := mixed(x, y)) is not None:
+                return result
             return call(*coerce_pair(name, x, y))
         state = current()
         selection = state.selection
         dtype = a.dtype
         if b.dtype is not dtype:
+            if mixed is not None and (result := mixed(x, y)) is not None:
+                return result
             return call(*promote_pair(x, y))
         kernel = selection.tables[index].get(dtype)
         if kernel is None:
@@ -276,7 +288,7 @@ def binary(  # noqa: C901
     doc = f"Return {doc}, element by element; shapes broadcast."
     public = names.get("methods", name).split()[0]
     doc = documented(public, doc, ("input", "other"), example)
-    return cast("Binary", method(**names)(operator(call, op, doc)))
+    return cast("Binary", method(**names)(operator(call, op, doc, main=main)))
 
 
 def nary(

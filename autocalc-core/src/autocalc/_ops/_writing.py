@@ -15,6 +15,7 @@ from autocalc._ops._coerce import as_operand, not_a_tensor
 from autocalc._ops._method import method
 from autocalc._ops._view_tracker import base_of, follow, steps
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 
@@ -79,7 +80,7 @@ def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
             f"the tensor of shape {x.shape}."
         )
         raise ShapeError(message)
-    if result.is_floating_point() and not x.is_floating_point():
+    if result.dtype.category > x.dtype.category:
         message = (
             f"{where}: the result has dtype {result.dtype.name}, which cannot be "
             f"stored in {x.dtype.name}; convert the tensor first."
@@ -117,6 +118,8 @@ def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
 @method("copy_")
 def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Take over the values of `src`, broadcast and converted, in place; return x."""
+    if non_blocking.__class__ is not FLAG:
+        check_flag("copy_", "non_blocking", non_blocking)
     return copy_into(x, src)
 
 
@@ -125,6 +128,12 @@ def fill_(x: Tensor, value: Any) -> Tensor:
     """Set every element to `value`."""
     recorded = check_writable("fill_", x)
     if isinstance(value, Tensor):
+        if value.ndim:
+            message = (
+                f"fill_: `value` has shape {value.shape}; it must be a number or a "
+                f"tensor without dimensions. copy_() takes more."
+            )
+            raise ShapeError(message)
         return copy_into(x, value)
     number = constant(numbers_only("fill_", value), x._array.dtype)
     if x._array.flags.c_contiguous:

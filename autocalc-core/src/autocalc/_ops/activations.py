@@ -11,7 +11,7 @@ from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._checks import check_approximate, check_float
 from autocalc._ops._op import binary, nary, unary
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ShapeError
 
 sigmoid = unary(
@@ -59,6 +59,8 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.silu(ac.tensor([0.0, 1.0]))
     tensor([0.    , 0.7311])
     """
+    if inplace.__class__ is not FLAG:
+        check_flag("silu", "inplace", inplace)
     return _writing.maybe_into(input, silu_op, inplace, "silu_")
 
 
@@ -230,6 +232,8 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.mish(ac.tensor([0.0, 1.0]))
     tensor([0.    , 0.8651])
     """
+    if inplace.__class__ is not FLAG:
+        check_flag("mish", "inplace", inplace)
     check_float("mish", input)
     return _writing.maybe_into(input, _mish, inplace, "mish_")
 

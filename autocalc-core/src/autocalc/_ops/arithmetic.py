@@ -6,14 +6,17 @@ from __future__ import annotations
 import math
 from typing import Any, TypeVar
 
+import numpy as np
+
+from autocalc._dispatch._arrays import arrays
 from autocalc._ops import rounding
 from autocalc._ops._arguments import Operand, check_tensor
-from autocalc._ops._coerce import cast, coerce
+from autocalc._ops._coerce import as_operand, cast, coerce, dtype_of, result_dtype
 from autocalc._ops._method import method
 from autocalc._ops._op import Binary, Unary, binary, unary
 from autocalc._ops._out import apply_out, copy_to_out
-from autocalc._tensor import Tensor, dtypes
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc._tensor import Tensor, dtypes, make
+from autocalc.errors import ArgumentError, DTypeError, GradError
 
 add_op = binary("add", "x + y", methods="__add__ __radd__")
 
@@ -49,13 +52,25 @@ def add(
     >>> ac.add(ac.tensor([1.0, 2.0]), ac.tensor([10.0, 20.0]), alpha=2)
     tensor([21., 42.])
     """
-    if alpha != 1:
-        other = mul(other, alpha)
+    if alpha != 1 or alpha.__class__ in {float, bool}:
+        other = multiplied("add", input, other, alpha)
     result = add_op(input, other)
     return result if out is None else copy_to_out("add", result, out)
 
 
-sub_op = binary("sub", "x - y", methods="__sub__", reflected="__rsub__")
+def _no_booleans(x: Any, y: Any) -> None:
+    """Raise if an operand of a difference is boolean."""
+    if dtypes.bool_ in (dtype_of("sub", x), dtype_of("sub", y)):
+        message = (
+            "sub: an operand is boolean; write ~mask for what a mask leaves out, or "
+            "convert it with .long()."
+        )
+        raise DTypeError(message)
+
+
+sub_op = binary(
+    "sub", "x - y", mixed=_no_booleans, methods="__sub__", reflected="__rsub__"
+)
 
 
 @sub_op.vjp
@@ -89,8 +104,9 @@ def sub(
     >>> ac.sub(ac.tensor([1.0, 2.0]), 1)
     tensor([0., 1.])
     """
-    if alpha != 1:
-        other = mul(other, alpha)
+    if alpha != 1 or alpha.__class__ in {float, bool}:
+        _no_booleans(input, other)
+        other = multiplied("sub", input, other, alpha)
     result = sub_op(input, other)
     return result if out is None else copy_to_out("sub", result, out)
 
@@ -113,8 +129,24 @@ def rsub(input: Tensor, other: Operand, *, alpha: float = 1) -> Tensor:
     >>> ac.rsub(ac.tensor([1.0, 2.0]), 10)
     tensor([9., 8.])
     """
-    scaled = input if alpha == 1 else mul(input, alpha)
-    return sub_op(other, scaled)
+    if alpha != 1 or alpha.__class__ in {float, bool}:
+        _no_booleans(other, input)
+        input = multiplied("rsub", other, input, alpha)
+    return sub_op(other, input)
+
+
+def multiplied(where: str, input: Operand, other: Operand, alpha: Any) -> Tensor:
+    """Return alpha * other, in the dtype of `input` and `other` together."""
+    dtype = result_dtype(where, input, other)
+    kind = dtype_of(where, alpha)
+    alone = kind is dtypes.bool_ and dtype is not dtypes.bool_
+    if alone or (kind.is_floating_point and not dtype.is_floating_point):
+        message = (
+            f"{where}: `alpha` is {alpha!r}, a factor of {dtype.name}; it must be a "
+            f"number of that kind."
+        )
+        raise DTypeError(message)
+    return mul(as_operand(other, dtype), as_operand(alpha, dtype))
 
 
 mul = binary(
@@ -196,7 +228,7 @@ def div(
     if rounding_mode is None:
         result = div_op(input, other)
     elif rounding_mode == "floor":
-        result = floor_divide(input, other)
+        result = _floor_div(input, other)
     elif rounding_mode == "trunc":
         result = _trunc_divide(*coerce("div", input, other))
     else:
@@ -211,13 +243,29 @@ def div(
 def _trunc_divide(a: Tensor, b: Tensor) -> Tensor:
     if a.is_floating_point():
         return rounding.round_op(div_op(a, b), "trunc")
-    return floor_divide(sub_op(a, fmod(a, b)), b)
+    return _floor_div(sub_op(a, fmod(a, b)), b)
+
+
+def _number_power(x: Any, y: Any) -> Tensor | None:
+    """Return a boolean tensor to the power True or False; refuse 2 ** -1."""
+    if isinstance(y, Tensor):
+        return None
+    if isinstance(y, bool) and x.dtype is dtypes.bool_:
+        return add_op(x, not y)
+    if isinstance(y, (int, np.integer)) and y < 0 and not x.is_floating_point():
+        message = (
+            f"pow: the exponent {y} of a tensor of {x.dtype.name} has no integer "
+            f"result; convert the tensor with .float() first."
+        )
+        raise ArgumentError(message)
+    return None
 
 
 pow_op = binary(
     "pow",
     "x to the power y",
     saves="out:b a b",
+    mixed=_number_power,
     methods="__pow__",
     reflected="__rpow__",
 )
@@ -385,6 +433,7 @@ sign = flat(
         "sign",
         "1, 0 or -1 as x is positive, 0 or negative",
         floats=False,
+        of_bool=lambda x: make(arrays.copy(x._array), None),
         methods="sign sgn",
         inplace="sign_ sgn_",
         example=("[-3.0, 0.0, 2.0]", "[-1.,  0.,  1.]"),
@@ -410,6 +459,8 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([1., 9.])
     """
     x = check_tensor("square", input)
+    if x._array.dtype.kind == "b":
+        x = cast(x, dtypes.int64)  # as x ** 2
     result = mul(x, x)
     return result if out is None else copy_to_out("square", result, out)
 
@@ -451,16 +502,27 @@ def _leftover(name: str, doc: str, mode: str, **more: Any) -> Binary:
     return operator
 
 
-floor_divide = flat(
-    binary(
-        "floor_divide",
-        "floor(x / y)",
-        methods="floor_divide __floordiv__",
-        inplace="floor_divide_ __ifloordiv__",
-        reflected="__rfloordiv__",
-        example=("[7.0, -7.0]", "[2.0, 2.0]", "[ 3., -4.]"),
-    )
+floor_divide = binary(
+    "floor_divide",
+    "floor(x / y)",
+    methods="floor_divide __floordiv__",
+    inplace="floor_divide_ __ifloordiv__",
+    reflected="__rfloordiv__",
+    example=("[7.0, -7.0]", "[2.0, 2.0]", "[ 3., -4.]"),
 )
+
+
+@floor_divide.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    message = (
+        "floor_divide: has no derivative; div(x, y, rounding_mode='floor') has 0, or "
+        "detach() the operands."
+    )
+    raise GradError(message)
+
+
+#: As `div` rounds down: its derivative is 0.
+_floor_div = flat(binary("floor_divide", "floor(x / y)", main=False))
 
 
 fmod = method("fmod", inplace="fmod_")(
@@ -483,102 +545,3 @@ remainder = method(
         example=("[7.0, -7.0]", "[4.0, 4.0]", "[3., 1.]"),
     )
 )
-
-
-@method("lerp", inplace="lerp_")
-def lerp(
-    input: Tensor, end: Tensor, weight: Operand, *, out: Tensor | None = None
-) -> Tensor:
-    """Return input + weight * (end - input): on the way from `input` to `end`.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    end
-        Where weight 1 leads.
-    weight
-        The share of the way, a number or a tensor; shapes broadcast.
-    out
-        A tensor that takes the result, converted to its dtype.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.lerp(ac.tensor([0.0, 10.0]), ac.tensor([1.0, 20.0]), 0.5)
-    tensor([ 0.5, 15. ])
-    """
-    way = sub_op(check_tensor("lerp", end), check_tensor("lerp", input))
-    return apply_out("lerp", add_op(input, mul(way, weight)), out)
-
-
-@method("addcmul", inplace="addcmul_")
-def addcmul(
-    input: Tensor,
-    tensor1: Tensor,
-    tensor2: Tensor,
-    *,
-    value: float = 1,
-    out: Tensor | None = None,
-) -> Tensor:
-    """Return input + value * tensor1 * tensor2.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    tensor1
-        The first factor.
-    tensor2
-        The second factor.
-    value
-        A factor of the product.
-    out
-        A tensor that takes the result, converted to its dtype.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.addcmul(ac.tensor([1.0, 1.0]), ac.tensor([2.0, 3.0]), ac.tensor([4.0, 5.0]))
-    tensor([ 9., 16.])
-    """
-    product = mul(tensor1, tensor2)
-    if value != 1:
-        product = mul(product, value)
-    return apply_out("addcmul", add_op(input, product), out)
-
-
-@method("addcdiv", inplace="addcdiv_")
-def addcdiv(
-    input: Tensor,
-    tensor1: Tensor,
-    tensor2: Tensor,
-    *,
-    value: float = 1,
-    out: Tensor | None = None,
-) -> Tensor:
-    """Return input + value * tensor1 / tensor2.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    tensor1
-        The dividend.
-    tensor2
-        The divisor.
-    value
-        A factor of the quotient.
-    out
-        A tensor that takes the result, converted to its dtype.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.addcdiv(ac.tensor([1.0, 1.0]), ac.tensor([2.0, 3.0]), ac.tensor([4.0, 6.0]))
-    tensor([1.5, 1.5])
-    """
-    quotient = div_op(tensor1, tensor2)
-    if value != 1:
-        quotient = mul(quotient, value)
-    return apply_out("addcdiv", add_op(input, quotient), out)

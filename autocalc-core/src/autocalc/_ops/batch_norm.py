@@ -14,7 +14,7 @@ from autocalc._ops._checks import check_float
 from autocalc._ops._op import multi
 from autocalc._ops.batch_norm_running import Statistics, by_running
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, ShapeError
 
 # The results are (out, mean, var); the statistics are for those who keep running ones.
@@ -84,6 +84,8 @@ def batch_norm(
     tensor([[-1., -1.],
             [ 1.,  1.]])
     """
+    if training.__class__ is not FLAG:
+        check_flag("batch_norm", "training", training)
     where = "batch_norm"
     if check_tensor(where, input).shape == (
         0,
@@ -143,6 +145,8 @@ def instance_norm(
     <BLANKLINE>
             [[-1.,  1.]]])
     """
+    if use_input_stats.__class__ is not FLAG:
+        check_flag("instance_norm", "use_input_stats", use_input_stats)
     where = "instance_norm"
     statistics = running_mean, running_var
     _check(where, input, 3, statistics, weight, bias)

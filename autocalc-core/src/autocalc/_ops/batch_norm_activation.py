@@ -11,6 +11,7 @@ from autocalc._ops._op import multi
 from autocalc._ops.batch_norm import batch_statistics, checked, move, values
 from autocalc._ops.batch_norm_running import RELU, Activation, by_running
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ShapeError
 
 _KERNEL = "batch_norm_activation"
@@ -97,6 +98,8 @@ def batch_norm_relu(
     tensor([[0. , 2. ],
             [1.5, 0. ]])
     """
+    if training.__class__ is not FLAG:
+        check_flag("batch_norm_relu", "training", training)
     return batch_norm_activation(
         "batch_norm_relu", RELU, input, running_mean, running_var, weight, bias,
         training, momentum, eps, residual,

@@ -39,6 +39,7 @@ bitwise_left_shift = binary(
     "bitwise_left_shift",
     "x * 2^y of integers",
     methods="bitwise_left_shift __lshift__",
+    inplace="bitwise_left_shift_ __ilshift__",
     reflected="__rlshift__",
     example=("[1, 2]", "[3, 1]", "[8, 4]"),
 )
@@ -48,6 +49,7 @@ bitwise_right_shift = binary(
     "bitwise_right_shift",
     "floor(x / 2^y) of integers",
     methods="bitwise_right_shift __rshift__",
+    inplace="bitwise_right_shift_ __irshift__",
     reflected="__rrshift__",
     example=("[8, 5]", "[3, 1]", "[1, 2]"),
 )

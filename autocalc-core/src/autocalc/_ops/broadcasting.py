@@ -236,4 +236,4 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 @method("expand")
 def _expand_method(self: Tensor, *sizes: Any) -> Tensor:
     """Return a view repeated to sizes; -1 keeps one."""
-    return expand(self, sizes_given(sizes))
+    return expand(self, sizes_given("expand", sizes))

@@ -13,6 +13,7 @@ from autocalc._ops._method import method
 from autocalc._ops._op import Binary, binary, nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError
 
 
@@ -256,6 +257,9 @@ def nan_to_num(
     tensor([1., 0.])
     """
     x = check_tensor("nan_to_num", input)
+    for name, value in (("nan", nan), ("posinf", posinf), ("neginf", neginf)):
+        if value is not None:
+            number("nan_to_num", name, value)
     if not x.is_floating_point():
         return apply_out(
             "nan_to_num",

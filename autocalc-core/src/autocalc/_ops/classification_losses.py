@@ -24,7 +24,7 @@ from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import as_int, number, one_of
+from autocalc._tensor.checks import FLAG, as_int, check_flag, number, one_of
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 cross_entropy_op = nary("cross_entropy", saves="grad:logits logits target weight")
@@ -311,7 +311,7 @@ def binary_cross_entropy(
     Raises
     ------
     ArgumentError
-        If an element of `input` is outside 0 to 1.
+        If an element of `input` or `target` is outside 0 to 1.
 
     Examples
     --------
@@ -324,7 +324,8 @@ def binary_cross_entropy(
     check_float(where, input, target)
     check_reduction(where, reduction)
     _loss_reduction.same_shape(where, input, target)
-    _check_probabilities(where, input)
+    _check_probabilities(where, "input", input)
+    _check_probabilities(where, "target", target)
     not_t = arithmetic.sub_op(1.0, target)
     both = arithmetic.add_op(
         arithmetic.mul(target, _limited_log(input)),
@@ -334,13 +335,13 @@ def binary_cross_entropy(
     return _loss_reduction.reduced(loss if weight is None else loss * weight, reduction)
 
 
-def _check_probabilities(where: str, p: Tensor) -> None:
+def _check_probabilities(where: str, name: str, p: Tensor) -> None:
     if p.numel() == 0:
         return
     low, high = extrema.amin(p.detach()).item(), extrema.amax(p.detach()).item()
-    if low < 0 or high > 1:
+    if not (low >= 0 and high <= 1):  # NaN, too
         message = (
-            f"{where}: `input` has elements from {low} to {high}; probabilities lie "
+            f"{where}: `{name}` has elements from {low} to {high}; probabilities lie "
             f"from 0 to 1. For logits use binary_cross_entropy_with_logits."
         )
         raise ArgumentError(message)
@@ -433,6 +434,8 @@ def kl_div(
     >>> ac.nn.functional.kl_div(ac.log(ac.tensor([0.25, 0.75])), q, reduction="sum")
     tensor(0.1438)
     """
+    if log_target.__class__ is not FLAG:
+        check_flag("kl_div", "log_target", log_target)
     where = "kl_div"
     check_float(where, input, target)
     if reduction != "batchmean":

@@ -8,11 +8,12 @@ from typing import Any
 
 from autocalc._ops import arithmetic, bitwise
 from autocalc._ops._arguments import Operand, check_tensor
-from autocalc._ops._coerce import cast, coerce, to_float
+from autocalc._ops._coerce import cast, coerce, same_dtype, to_float
 from autocalc._ops._method import method
 from autocalc._ops._op import OfTwo, documented, nary
 from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import FLAG, check_flag
 
 compare_op = nary("compare", differentiable=False)
 
@@ -87,7 +88,9 @@ def isclose(
     >>> ac.isclose(ac.tensor([1.0, 2.0]), ac.tensor([1.0, 2.1]))
     tensor([ True, False])
     """
-    a, b = check_tensor("isclose", input), check_tensor("isclose", other)
+    if equal_nan.__class__ is not FLAG:
+        check_flag("isclose", "equal_nan", equal_nan)
+    a, b = same_dtype("isclose", input, other)
     close = eq(a, b)
     if equal_nan:
         close = bitwise.bitwise_or(close, bitwise.bitwise_and(isnan(a), isnan(b)))
@@ -304,7 +307,7 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     >>> ac.heaviside(ac.tensor([-1.0, 0.0, 2.0]), ac.tensor([0.5]))
     tensor([0. , 0.5, 1. ])
     """
-    x, at_zero = coerce("heaviside", check_tensor("heaviside", input), values)
+    x, at_zero = same_dtype("heaviside", input, values)
     step = cast(gt(x.detach(), 0), x.dtype)
     step = where_op(isnan(x.detach()), x.detach(), step)
     return apply_out(

@@ -12,6 +12,7 @@ from autocalc._ops._arguments import (
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.memory_format import (
@@ -50,7 +51,13 @@ def to(
     memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return `input` with another dtype, on another device, or in another layout."""
-    for arg in (*args, device):
+    if copy.__class__ is not FLAG:
+        check_flag("to", "copy", copy)
+    if non_blocking.__class__ is not FLAG:
+        check_flag("to", "non_blocking", non_blocking)
+    check_tensor("to", input)
+    Device("cpu" if device is None else device)
+    for arg in args:
         if isinstance(arg, Tensor):
             dtype = arg.dtype
         elif isinstance(arg, DType):

@@ -14,6 +14,7 @@ from autocalc._ops.filled import (
     empty,
     empty_like,
     eye,
+    finished,
     full,
     full_like,
     linspace,
@@ -175,9 +176,8 @@ def tensor(
     tensor([[1, 2],
             [3, 4]])
     """
-    Device(device or "cpu")
-    result = make(array_from(data, dtype), None)
-    return result.requires_grad_() if requires_grad else result
+    Device("cpu" if device is None else device)
+    return finished("tensor", array_from(data, dtype), None, requires_grad)
 
 
 def as_tensor(
@@ -200,7 +200,7 @@ def as_tensor(
     >>> ac.as_tensor([1.0, 2.0])
     tensor([1., 2.])
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray) and not _obstacle(data):

@@ -18,7 +18,7 @@ from autocalc._ops._rule import Op
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import ArgumentError, DimensionError, ShapeError
+from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 
 
 @view_operator("diagonal")
@@ -205,6 +205,9 @@ def trace(input: Tensor) -> Tensor:
     if x.ndim != 2:
         message = f"trace: `input` has shape {x.shape}; it must be a matrix."
         raise ShapeError(message)
+    if x.dtype is dtypes.bool_:
+        message = "trace: a tensor of bool has no sum here; convert it with .long()."
+        raise DTypeError(message)
     return reduction.sum(diagonal_op(x, 0, 0, 1))
 
 

@@ -16,7 +16,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._method import method
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -86,6 +86,8 @@ def pairwise_distance(
     >>> ac.nn.functional.pairwise_distance(x1, x2, eps=0.0)
     tensor([5.])
     """
+    if keepdim.__class__ is not FLAG:
+        check_flag("pairwise_distance", "keepdim", keepdim)
     check_float("pairwise_distance", x1, x2)
     return length(x1 - x2 + eps, p, -1, keepdim)
 

@@ -8,11 +8,13 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops._checks import check_probability
 from autocalc._ops._coerce import as_operand
 from autocalc._ops._method import method
 from autocalc._ops.filled import count_of, finished, float_or, like, number, shape_of
 from autocalc._ops.random_draws import drawn_floats, random_into
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator
@@ -76,7 +78,9 @@ def bernoulli(
         chances = _floats("bernoulli", "input", input)
     else:
         kind = input.dtype if input.is_floating_point() else dtypes.float32
-        chances = arrays.full(input.shape, number("bernoulli", "p", p), kind.numpy)
+        chance = number("bernoulli", "p", p)
+        check_probability("bernoulli", chance)
+        chances = arrays.full(input.shape, chance, kind.numpy)
     _check_probabilities("bernoulli", chances, 1.0)
     draws = arrays.empty(chances.shape, chances.dtype)
     random_into("uniform", draws, 0.0, 1.0, generator)
@@ -124,6 +128,8 @@ def multinomial(
     >>> ac.multinomial(ac.tensor([0.0, 3.0]), 2, replacement=True)
     tensor([1, 1])
     """
+    if replacement.__class__ is not FLAG:
+        check_flag("multinomial", "replacement", replacement)
     weights = _floats("multinomial", "input", input)
     if weights.ndim not in (1, 2) or weights.shape[-1] == 0:
         message = (
@@ -132,6 +138,9 @@ def multinomial(
         )
         raise ShapeError(message)
     count = count_of("multinomial", num_samples)
+    if count == 0:
+        message = "multinomial: `num_samples` is 0; draw 1 at least."
+        raise ArgumentError(message)
     rows = arrays.cast(weights, dtypes.float64.numpy)
     rows = rows if weights.ndim == 2 else rows.reshape(1, -1)
     _check_weights(rows, count, replacement)
@@ -230,7 +239,7 @@ def normal(
     >>> ac.normal(ac.tensor([1.0, 2.0]), 0.0)
     tensor([1., 2.])
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
     for x in tensors:
         _floats("normal", "mean and std", x)

@@ -11,6 +11,7 @@ from autocalc._ops._checks import check_float, check_probability
 from autocalc._ops._op import multi, nary
 from autocalc._ops.filled import ones
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.generator import Generator, chosen
 from autocalc.errors import DTypeError, ShapeError
 
@@ -70,6 +71,10 @@ def dropout(
     >>> sorted(set(y.tolist()))
     [0.0, 1.25]
     """
+    if training.__class__ is not FLAG:
+        check_flag("dropout", "training", training)
+    if inplace.__class__ is not FLAG:
+        check_flag("dropout", "inplace", inplace)
     check_probability("dropout", p)
     check_tensor("dropout", input)
     if not training or p == 0.0:
@@ -114,6 +119,10 @@ def dropout2d(
     >>> ac.nn.functional.dropout2d(ac.ones(1, 2, 1, 1), p=0.0).shape
     (1, 2, 1, 1)
     """
+    if training.__class__ is not FLAG:
+        check_flag("dropout2d", "training", training)
+    if inplace.__class__ is not FLAG:
+        check_flag("dropout2d", "inplace", inplace)
     check_probability("dropout2d", p)
     check_float("dropout2d", input)
     if input.ndim < 2:

@@ -24,6 +24,7 @@ from autocalc._ops._op import operator
 from autocalc._ops._rule import Op
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 _op = Op("embedding", "indices:weight")
@@ -129,6 +130,10 @@ def embedding(
             [0., 0.],
             [1., 2.]])
     """
+    if scale_grad_by_freq.__class__ is not FLAG:
+        check_flag("embedding", "scale_grad_by_freq", scale_grad_by_freq)
+    if sparse.__class__ is not FLAG:
+        check_flag("embedding", "sparse", sparse)
     refuse_sparse("embedding", sparse)
     if (
         check_tensor("embedding", input).dtype is dtypes.bool_

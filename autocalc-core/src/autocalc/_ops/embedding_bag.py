@@ -22,6 +22,7 @@ from autocalc._ops._coerce import cast
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import arange, full, ones, zeros
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import check_flags
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 _NAME = "embedding_bag"
@@ -85,6 +86,12 @@ def embedding_bag(
     tensor([[2., 3.],
             [3., 4.]])
     """
+    check_flags(
+        "embedding_bag",
+        scale_grad_by_freq=scale_grad_by_freq,
+        sparse=sparse,
+        include_last_offset=include_last_offset,
+    )
     embedding.refuse_sparse(_NAME, sparse)
     _check(input, weight, mode, per_sample_weights)
     padding = embedding.row_number(_NAME, padding_idx, weight.shape[0])

@@ -12,7 +12,8 @@ from autocalc._ops._method import method
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
-from autocalc.errors import ShapeError
+from autocalc._tensor.checks import FLAG, check_flag
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
 def _reduction(name: str, *, of_all: bool = False) -> Operator:
@@ -61,8 +62,8 @@ class Extremum(NamedTuple):
 def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
     """Find the indices, then gather: the gradient goes to the element found."""
     axis = axis_of(where, dim, check_tensor(where, input).ndim)
-    find = argmax if where == "max" else argmin
-    indices = find(input, axis, keepdim=True)
+    find = _argmax if where == "max" else _argmin
+    indices = find(input, axis, True)
     if input.ndim == 0:
         return Extremum(view.clone(input), indices)
     values = indexing.gather_op(input, indices, axis)
@@ -105,9 +106,12 @@ def max(
     >>> values, indices
     (tensor([4., 3.]), tensor([1, 0]))
     """
+    if keepdim.__class__ is not FLAG:
+        check_flag("max", "keepdim", keepdim)
     if isinstance(dim, Tensor):
         return apply_out("max", clamping.maximum(input, dim), out)
     if dim is None:
+        _no_keepdim("max", keepdim)
         return apply_out("max", _of_all("max", _max_of_all, input), out)
     return apply_out("max", _extremum("max", input, dim, keepdim), out)
 
@@ -145,6 +149,8 @@ def min(
     >>> values, indices
     (tensor([1., 2.]), tensor([0, 1]))
     """
+    if keepdim.__class__ is not FLAG:
+        check_flag("min", "keepdim", keepdim)
     if isinstance(dim, Tensor):
         return apply_out("min", clamping.minimum(input, dim), out)
     if dim is None:
@@ -155,6 +161,14 @@ def min(
 def _of_all(where: str, operator: Operator, input: Tensor) -> Tensor:
     x = _nonempty(where, input)
     return operator(x, tuple(range(x.ndim)), False)
+
+
+def _no_keepdim(where: str, keepdim: bool) -> None:
+    if keepdim:
+        message = (
+            f"{where}: `keepdim` is for one dimension; give `dim`, or use a{where}."
+        )
+        raise ArgumentError(message)
 
 
 class MinMax(NamedTuple):
@@ -192,6 +206,8 @@ def aminmax(
     >>> smallest.item(), largest.item()
     (1.0, 4.0)
     """
+    if keepdim.__class__ is not FLAG:
+        check_flag("aminmax", "keepdim", keepdim)
     return apply_out(
         "aminmax", MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim)), out
     )
@@ -225,11 +241,13 @@ def amax(
     >>> ac.amax(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
     tensor([4., 3.])
     """
+    if keepdim.__class__ is not FLAG:
+        check_flag("amax", "keepdim", keepdim)
     axes = axes_of("amax", check_tensor("amax", input), dim)
     if 0 in (input.shape[axis] for axis in axes):
         error = _no_elements("amax", input)
         raise error
-    return apply_out("amax", max_op(input, axes, bool(keepdim)), out)
+    return apply_out("amax", max_op(input, axes, keepdim), out)
 
 
 @method("amin")
@@ -260,11 +278,15 @@ def amin(
     >>> ac.amin(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
     tensor([1., 2.])
     """
+    if keepdim.__class__ is not FLAG:
+        check_flag("amin", "keepdim", keepdim)
     axes = axes_of("amin", check_tensor("amin", input), dim)
     if 0 in (input.shape[axis] for axis in axes):
         error = _no_elements("amin", input)
         raise error
-    return apply_out("amin", min_op(input, axes, bool(keepdim)), out)
+    if input.dtype is dtypes.bool_:
+        return apply_out("amin", reduction.all(input, axes, keepdim), out)
+    return apply_out("amin", min_op(input, axes, keepdim), out)
 
 
 def _nonempty(where: str, x: Tensor) -> Tensor:
@@ -309,17 +331,29 @@ def argmax(
     >>> ac.argmax(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
     tensor([1, 0])
     """
-    x = _nonempty("argmax", input)
-    if dim is None:
-        flat = argmax_op(view.reshape_op(x, (-1,)), 0, False)
-        return apply_out(
-            "argmax", view.reshape_op(flat, (1,) * x.ndim) if keepdim else flat, out
+    if keepdim.__class__ is not FLAG:
+        check_flag("argmax", "keepdim", keepdim)
+    _no_booleans("argmax", input)
+    return apply_out("argmax", _argmax(input, dim, keepdim), out)
+
+
+def _no_booleans(where: str, x: Any) -> None:
+    if check_tensor(where, x).dtype is dtypes.bool_:
+        message = (
+            f"{where}: a tensor of bool has two values, most of them ties; convert it "
+            f"with .int() to take the first."
         )
-    if x.ndim == 0:
-        return apply_out("argmax", argmax(x, None), out)
-    return apply_out(
-        "argmax", argmax_op(x, axis_of("argmax", dim, x.ndim), bool(keepdim)), out
-    )
+        raise DTypeError(message)
+
+
+def _argmax(x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+    _nonempty("argmax", x)
+    if dim is None or x.ndim == 0:
+        if dim is not None:
+            axis_of("argmax", dim, 0)
+        flat = argmax_op(view.reshape_op(x, (-1,)), 0, False)
+        return view.reshape_op(flat, (1,) * x.ndim) if keepdim else flat
+    return argmax_op(x, axis_of("argmax", dim, x.ndim), keepdim)
 
 
 @method("argmin")
@@ -349,12 +383,19 @@ def argmin(
     >>> ac.argmin(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
     tensor([0, 1])
     """
-    x = _nonempty("argmin", input)
+    if keepdim.__class__ is not FLAG:
+        check_flag("argmin", "keepdim", keepdim)
+    _no_booleans("argmin", input)
+    return apply_out("argmin", _argmin(input, dim, keepdim), out)
+
+
+def _argmin(x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+    _nonempty("argmin", x)
     if not x.dtype.is_signed:
         x = cast(x, dtypes.int16)
     # -1 - x turns the order round for every integer, where -x overflows for one
     reverse = arithmetic.neg if x.is_floating_point() else _complement
-    return apply_out("argmin", argmax(reverse(x.detach()), dim, keepdim), out)
+    return _argmax(reverse(x.detach()), dim, keepdim)
 
 
 def _complement(x: Tensor) -> Tensor:

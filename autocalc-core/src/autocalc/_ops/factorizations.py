@@ -10,7 +10,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._op import multi, nary
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import one_of
+from autocalc._tensor.checks import FLAG, check_flag, one_of
 from autocalc.errors import ArgumentError, GradError
 
 cholesky_op = nary("cholesky", saves="out")
@@ -55,6 +55,8 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     tensor([[2., 0.],
             [0., 3.]])
     """
+    if upper.__class__ is not FLAG:
+        check_flag("cholesky", "upper", upper)
     low = cholesky_op(check_tensor("cholesky", A))
     return linear_systems._turned(low) if upper else low
 
@@ -237,6 +239,8 @@ def svd(
     >>> s
     tensor([4., 3.])
     """
+    if full_matrices.__class__ is not FLAG:
+        check_flag("svd", "full_matrices", full_matrices)
     if driver is not None:
         message = f"svd: `driver`={driver!r}; there is one, so it must be None."
         raise ArgumentError(message)

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._ops._coerce import check_tensor
 from autocalc._ops._out import copy_to_out
 from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -22,7 +24,15 @@ Size = Any  # int or a sequence of ints
 def shape_of(where: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
     """Return the shape given as numbers, as one sequence, or by name."""
     if size is not None:
+        if sizes:
+            message = f"{where}: the sizes {sizes!r} and `size`={size!r}; give one."
+            raise ArgumentError(message)
         sizes = (size,)
+    elif not sizes:
+        message = (
+            f"{where}: there are no sizes; for a tensor without dimensions give ()."
+        )
+        raise ArgumentError(message)
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = tuple(sizes[0])
     try:
@@ -47,8 +57,10 @@ def count_of(where: str, n: Any) -> int:
     return shape_of(where, (n,))[0]
 
 
-def finished(where: str, array: Any, out: Tensor | None, requires_grad: bool) -> Tensor:
+def finished(where: str, array: Any, out: Tensor | None, requires_grad: Any) -> Tensor:
     """Return a new array as a tensor, or in `out`."""
+    if requires_grad.__class__ is not FLAG and requires_grad is not None:
+        check_flag(where, "requires_grad", requires_grad)
     result = make(array, None)
     if out is not None:
         return copy_to_out(where, result, out)
@@ -74,12 +86,8 @@ def number(where: str, name: str, value: Any) -> Any:
     return value
 
 
-def like(where: str, x: Any) -> Tensor:
-    """Return what must be a tensor."""
-    if not isinstance(x, Tensor):
-        message = f"{where}: needs a Tensor, not {type(x).__name__}."
-        raise DTypeError(message)
-    return x
+#: What must be a tensor, such as the `input` of `zeros_like`.
+like = check_tensor
 
 
 def zeros(
@@ -113,7 +121,7 @@ def zeros(
     >>> ac.zeros(2, 3).shape
     (2, 3)
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     shape = shape_of("zeros", sizes, size)
     array = arrays.full(shape, 0, _dtype(dtype, out).numpy)
     return finished("zeros", array, out, requires_grad)
@@ -155,7 +163,7 @@ def ones(
     tensor([[1., 1.],
             [1., 1.]])
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     shape = shape_of("ones", sizes, size)
     array = arrays.full(shape, 1, _dtype(dtype, out).numpy)
     return finished("ones", array, out, requires_grad)
@@ -193,7 +201,7 @@ def full(
     >>> ac.full((2,), 7.0)
     tensor([7., 7.])
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     value = number("full", "fill_value", fill_value)
     kind = dtypes.of_scalar(value)
     if isinstance(fill_value, Tensor):
@@ -234,7 +242,7 @@ def empty(
     >>> ac.empty(2, 3).shape
     (2, 3)
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     array = arrays.empty(shape_of("empty", sizes, size), _dtype(dtype, out).numpy)
     return finished("empty", array, out, requires_grad)
 
@@ -415,7 +423,7 @@ def arange(
     >>> ac.arange(3, 0, -2)
     tensor([3, 1])
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     first, last = (0, start) if end is None else (start, end)
     first, last, by = (
         number("arange", name, value)
@@ -501,7 +509,7 @@ def linspace(
     >>> ac.linspace(0.0, 1.0, 3)
     tensor([0. , 0.5, 1. ])
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     values = _as(_line("linspace", start, end, steps), _dtype(dtype, out))
     return finished("linspace", values, out, requires_grad)
 
@@ -544,7 +552,7 @@ def logspace(
     >>> ac.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     exponents = _line("logspace", start, end, steps)
     values = _as(
         float(number("logspace", "base", base)) ** exponents, _dtype(dtype, out)
@@ -585,7 +593,7 @@ def eye(
     tensor([[1., 0.],
             [0., 1.]])
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     sizes = shape_of("eye", (n, n if m is None else m))
     values = arrays.full(sizes, 0, _dtype(dtype, out).numpy)
     np.fill_diagonal(values, 1)

@@ -14,6 +14,7 @@ from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import DTypeError, ShapeError
 
 gather_op = nary("gather", saves="index")
@@ -69,6 +70,8 @@ def gather(
     tensor([[2],
             [3]])
     """
+    if sparse_grad.__class__ is not FLAG:
+        check_flag("gather", "sparse_grad", sparse_grad)
     axis = axis_of("gather", dim, check_tensor("gather", input).ndim)
     places = as_positions("gather", index)
     if input.ndim == 0 or places.ndim == 0:

@@ -24,7 +24,7 @@ from autocalc._ops._op import multi, nary
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import eye, zeros
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import sequence
+from autocalc._tensor.checks import FLAG, check_flag, sequence
 from autocalc._tensor.dtypes import bool_
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -129,6 +129,8 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     >>> ac.linalg.solve(A, ac.tensor([2.0, 2.0]))
     tensor([1. , 0.5])
     """
+    if left.__class__ is not FLAG:
+        check_flag("solve", "left", left)
     a, b = coerce("solve", check_tensor("solve", A), check_tensor("solve", B))
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
     if vector:

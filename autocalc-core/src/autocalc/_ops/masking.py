@@ -17,10 +17,11 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import Operand, check_tensor
-from autocalc._ops._coerce import as_operand, coerce
+from autocalc._ops._coerce import as_operand, checked_number, coerce, same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import DTypeError, ShapeError
 
 
@@ -48,6 +49,8 @@ def nonzero(
     tensor([[1],
             [2]])
     """
+    if as_tuple.__class__ is not FLAG:
+        check_flag("nonzero", "as_tuple", as_tuple)
     x = check_tensor("nonzero", input)
     flat = _index.true_positions(view.reshape_op(comparison.truth(x), (-1,)))
     columns = _index.unraveled(flat, x.shape)
@@ -212,9 +215,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     tensor([1, 0, 3])
     """
     x, holds = check_tensor("masked_fill", input), checked_mask("masked_fill", mask)
-    return comparison.where_op(
-        holds, scattering.checked_number("masked_fill", x, value), x
-    )
+    return comparison.where_op(holds, checked_number("masked_fill", x, value), x)
 
 
 @method("masked_scatter", inplace="masked_scatter_")
@@ -250,7 +251,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     x, holds = broadcasting.expand(x, shape), broadcasting.expand(holds, shape)
 
     flat = _index.true_positions(view.reshape_op(holds, (-1,)))
-    values = view.reshape_op(check_tensor("masked_scatter", source), (-1,))
+    x, source = same_dtype("masked_scatter", x, source)
+    values = view.reshape_op(source, (-1,))
     if values.numel() < flat.numel():
         message = (
             f"masked_scatter: `source` has {values.numel()} elements for "

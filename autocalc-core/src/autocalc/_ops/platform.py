@@ -39,7 +39,7 @@ def set_default_device(device: str | Device | None) -> None:
     >>> import autocalc as ac
     >>> ac.set_default_device("cpu")
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
 
 
 def get_default_device() -> Device:

@@ -8,9 +8,10 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._ops import _spatial, reduction
-from autocalc._ops._checks import check_flag, check_float
+from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError
 
 # Attributes of the forward operators are those of their kernels.
@@ -127,6 +128,10 @@ def max_pool1d(
     >>> ac.nn.functional.max_pool1d(ac.tensor([[1.0, 4.0, 2.0, 3.0]]), 2)
     tensor([[4., 3.]])
     """
+    if ceil_mode.__class__ is not FLAG:
+        check_flag("max_pool1d", "ceil_mode", ceil_mode)
+    if return_indices.__class__ is not FLAG:
+        check_flag("max_pool1d", "return_indices", return_indices)
     lie = kernel_size, stride, padding, dilation
     return _max_pool("max_pool1d", 1, input, lie, ceil_mode, return_indices)
 
@@ -177,6 +182,10 @@ def max_pool2d(
     >>> ac.nn.functional.max_pool2d(x, 2, return_indices=True)
     (tensor([[[4.]]]), tensor([[[2]]]))
     """
+    if ceil_mode.__class__ is not FLAG:
+        check_flag("max_pool2d", "ceil_mode", ceil_mode)
+    if return_indices.__class__ is not FLAG:
+        check_flag("max_pool2d", "return_indices", return_indices)
     lie = kernel_size, stride, padding, dilation
     return _max_pool("max_pool2d", 2, input, lie, ceil_mode, return_indices)
 
@@ -212,6 +221,10 @@ def avg_pool1d(
     >>> ac.nn.functional.avg_pool1d(ac.tensor([[1.0, 3.0, 2.0, 6.0]]), 2)
     tensor([[2., 4.]])
     """
+    if ceil_mode.__class__ is not FLAG:
+        check_flag("avg_pool1d", "ceil_mode", ceil_mode)
+    if count_include_pad.__class__ is not FLAG:
+        check_flag("avg_pool1d", "count_include_pad", count_include_pad)
     lie = kernel_size, stride, padding
     return _avg_pool("avg_pool1d", 1, input, lie, ceil_mode, count_include_pad, None)
 
@@ -258,6 +271,10 @@ def avg_pool2d(
     >>> ac.nn.functional.avg_pool2d(x, 2)
     tensor([[[3.]]])
     """
+    if ceil_mode.__class__ is not FLAG:
+        check_flag("avg_pool2d", "ceil_mode", ceil_mode)
+    if count_include_pad.__class__ is not FLAG:
+        check_flag("avg_pool2d", "count_include_pad", count_include_pad)
     lie = kernel_size, stride, padding
     return _avg_pool(
         "avg_pool2d", 2, input, lie, ceil_mode, count_include_pad, divisor_override
@@ -286,6 +303,8 @@ def adaptive_max_pool1d(
     >>> ac.nn.functional.adaptive_max_pool1d(ac.tensor([[1.0, 3.0, 5.0, 7.0]]), 2)
     tensor([[3., 7.]])
     """
+    if return_indices.__class__ is not FLAG:
+        check_flag("adaptive_max_pool1d", "return_indices", return_indices)
     return _adaptive_max("adaptive_max_pool1d", 1, input, output_size, return_indices)
 
 
@@ -318,6 +337,8 @@ def adaptive_max_pool2d(
     >>> ac.nn.functional.adaptive_max_pool2d(x, (1, 2))
     tensor([[[6., 5.]]])
     """
+    if return_indices.__class__ is not FLAG:
+        check_flag("adaptive_max_pool2d", "return_indices", return_indices)
     return _adaptive_max("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from autocalc._kernels import rules
 from autocalc._ops import arithmetic, einsum, matmul, rearranging, reduction, view
 from autocalc._ops._arguments import Operand, axis_of, check_tensor
-from autocalc._ops._coerce import coerce
+from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
@@ -162,7 +162,7 @@ def cross(
     >>> ac.cross(ac.tensor([1.0, 0.0, 0.0]), ac.tensor([0.0, 1.0, 0.0]))
     tensor([0., 0., 1.])
     """
-    a, b = coerce("cross", check_tensor("cross", input), check_tensor("cross", other))
+    a, b = same_dtype("cross", input, other)
     shape = rules.broadcast_shapes("cross", a.shape, b.shape)
     if dim is None:
         found = [i for i, n in enumerate(a.shape) if n == 3]

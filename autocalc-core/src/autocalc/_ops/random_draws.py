@@ -78,7 +78,7 @@ def rand(
     >>> ac.rand(2, 3).shape
     (2, 3)
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     kind = float_or(dtype, None if out is None else like("out", out).dtype)
     shape = shape_of("rand", sizes, size)
     array = drawn_floats("rand", "uniform", shape, kind, generator)
@@ -119,7 +119,7 @@ def randn(
     >>> ac.randn(2, 3).shape
     (2, 3)
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     kind = float_or(dtype, None if out is None else like("out", out).dtype)
     shape = shape_of("randn", sizes, size)
     array = drawn_floats("randn", "normal", shape, kind, generator)
@@ -280,7 +280,7 @@ def randint(
     >>> ac.randint(3, (4,)).shape, ac.randint(-1, 1, (2, 2)).dtype
     ((4,), autocalc.int64)
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     if size is None and not hasattr(high, "__index__"):
         low, high, size = 0, low, high
     elif high is None:
@@ -377,7 +377,7 @@ def randperm(
     >>> ac.randperm(3).sort()[0]
     tensor([0, 1, 2])
     """
-    Device(device or "cpu")
+    Device("cpu" if device is None else device)
     order = arrays.argsort(_words((count_of("randperm", n),), generator), 0)
     kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
     array = order if kind is dtypes.int64 else arrays.cast(order, kind.numpy)

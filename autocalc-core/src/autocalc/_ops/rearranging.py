@@ -22,6 +22,7 @@ from autocalc._ops._arguments import (
 )
 from autocalc._ops._method import method
 from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
@@ -83,7 +84,7 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     """
     x, times = (
         check_tensor("tile", input),
-        sizes_of("tile", integers("tile", "dims", dims)),
+        sizes_of("tile", (integers("tile", "dims", dims),)),
     )
     return repeat(x, (*(1,) * (x.ndim - len(times)), *times))
 
@@ -445,6 +446,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     >>> ac.combinations(ac.tensor([1, 2, 3])).tolist()
     [[1, 2], [1, 3], [2, 3]]
     """
+    if with_replacement.__class__ is not FLAG:
+        check_flag("combinations", "with_replacement", with_replacement)
     x = check_tensor("combinations", input)
     if x.ndim != 1 or as_int("combinations", "r", r) < 0:
         message = (
@@ -472,10 +475,10 @@ def _reversed(self: Tensor) -> Tensor:
 @method("tile")
 def _tile_method(self: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
     """Return copies side by side, as often as `sizes` say."""
-    return tile(self, sizes_given(sizes, dims))
+    return tile(self, sizes_given("tile", sizes, dims))
 
 
 @method("flip")
 def _flip_method(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
     """Return a copy, the order along some dimensions reversed."""
-    return flip(self, sizes_given(axes, dims))
+    return flip(self, sizes_given("flip", axes, dims))

@@ -17,7 +17,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary, unary
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, ShapeError
 
 relu_op = unary(
@@ -52,6 +52,8 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.relu(ac.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
+    if inplace.__class__ is not FLAG:
+        check_flag("relu", "inplace", inplace)
     result = relu_op(input)
     return _writing.into(input, result, "relu_") if inplace else result
 
@@ -126,6 +128,8 @@ def hardtanh(
     >>> ac.nn.functional.hardtanh(ac.tensor([-2.0, 0.5]))
     tensor([-1. ,  0.5])
     """
+    if inplace.__class__ is not FLAG:
+        check_flag("hardtanh", "inplace", inplace)
     check_float("hardtanh", input)
     min_val = float(number("hardtanh", "min_val", min_val))
     max_val = float(number("hardtanh", "max_val", max_val))
@@ -155,6 +159,8 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.relu6(ac.tensor([-1.0, 8.0]))
     tensor([0., 6.])
     """
+    if inplace.__class__ is not FLAG:
+        check_flag("relu6", "inplace", inplace)
     check_float("relu6", input)
     return _writing.maybe_into(
         input, lambda x: hardtanh_op(x, 0.0, 6.0), inplace, "relu6_"
@@ -177,6 +183,8 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.hardsigmoid(ac.tensor([-3.0, 0.0, 3.0]))
     tensor([0. , 0.5, 1. ])
     """
+    if inplace.__class__ is not FLAG:
+        check_flag("hardsigmoid", "inplace", inplace)
     check_float("hardsigmoid", input)
     return _writing.maybe_into(input, _hardsigmoid, inplace, "hardsigmoid_")
 
@@ -203,6 +211,8 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.hardswish(ac.tensor([-3.0, 0.0, 3.0]))
     tensor([-0.,  0.,  3.])
     """
+    if inplace.__class__ is not FLAG:
+        check_flag("hardswish", "inplace", inplace)
     check_float("hardswish", input)
     return _writing.maybe_into(input, hardswish_op, inplace, "hardswish_")
 
@@ -229,6 +239,8 @@ def leaky_relu(
     >>> ac.nn.functional.leaky_relu(ac.tensor([-1.0, 2.0]), 0.1)
     tensor([-0.1,  2. ])
     """
+    if inplace.__class__ is not FLAG:
+        check_flag("leaky_relu", "inplace", inplace)
     check_float("leaky_relu", input)
     slope = float(number("leaky_relu", "negative_slope", negative_slope))
     return _writing.maybe_into(
@@ -299,6 +311,8 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.elu(ac.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.    ])
     """
+    if inplace.__class__ is not FLAG:
+        check_flag("elu", "inplace", inplace)
     check_float("elu", input)
     alpha = number("elu", "alpha", alpha)
     return _writing.maybe_into(input, lambda x: _exponential(x, alpha), inplace, "elu_")
@@ -329,6 +343,8 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.celu(ac.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.    ])
     """
+    if inplace.__class__ is not FLAG:
+        check_flag("celu", "inplace", inplace)
     check_float("celu", input)
     alpha = number("celu", "alpha", alpha)
     if alpha == 0:
@@ -365,6 +381,8 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> ac.nn.functional.selu(ac.tensor([-1.0, 2.0]))
     tensor([-1.1113,  2.1014])
     """
+    if inplace.__class__ is not FLAG:
+        check_flag("selu", "inplace", inplace)
     check_float("selu", input)
     return _writing.maybe_into(
         input,

@@ -7,7 +7,7 @@ import builtins
 import math
 from typing import Any
 
-from autocalc._ops import arithmetic, comparison, view
+from autocalc._ops import comparison, view
 from autocalc._ops._arguments import Dims, axes_of, check_tensor, sizes_of
 from autocalc._ops._coerce import cast, check_and_cast
 from autocalc._ops._method import method
@@ -15,9 +15,9 @@ from autocalc._ops._op import nary, unary
 from autocalc._ops._out import apply_out
 from autocalc._ops._product_rules import product_of_the_others
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import DTypeError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
 def spread(k: Any, g: Any, shape: Any, axes: Any, keepdim: bool) -> Any:
@@ -68,7 +68,11 @@ def sum(
     tensor([3., 7.])
     """
     x = check_and_cast("sum", input, dtype)
-    result = sum_op(x, axes_of("sum", x, dim), bool(keepdim))
+    if keepdim.__class__ is not FLAG:
+        check_flag("sum", "keepdim", keepdim)
+    result = sum_op(x, axes_of("sum", x, dim), keepdim)
+    if dtype is not None:
+        result = cast(result, dtype)  # small integers are added in int64
     return result if out is None else apply_out("sum", result, out)
 
 
@@ -158,6 +162,8 @@ def mean(
     >>> ac.mean(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)
     tensor([2., 3.])
     """
+    if keepdim.__class__ is not FLAG:
+        check_flag("mean", "keepdim", keepdim)
     x = check_and_cast("mean", input, dtype)
     if not x.is_floating_point():
         message = (
@@ -236,14 +242,32 @@ def var(
     out
         A tensor that takes the result, converted to its dtype.
 
+    Raises
+    ------
+    ArgumentError
+        If `unbiased` is given twice, or beside `correction`.
+
     Examples
     --------
     >>> import autocalc as ac
     >>> ac.var(ac.tensor([1.0, 2.0, 3.0]))
     tensor(1.)
     """
+    if unbiased is not None:
+        check_flag("var", "unbiased", unbiased)
+    if keepdim.__class__ is not FLAG:
+        check_flag("var", "keepdim", keepdim)
     if isinstance(dim, bool):  # var(x, unbiased)
+        if unbiased is not None or keepdim:
+            message = (
+                f"var: `unbiased`={dim} stands alone, with nothing behind it; for more "
+                f"give var(input, dim, unbiased, keepdim)."
+            )
+            raise ArgumentError(message)
         dim, unbiased = None, dim
+    if unbiased is not None and correction is not None:
+        message = "var: `unbiased` and `correction` say the same; give one of them."
+        raise ArgumentError(message)
     if correction is None:
         correction = 1.0 if unbiased is None or unbiased else 0.0
     x, weight = check_tensor("var", input), number("var", "correction", correction)
@@ -415,7 +439,10 @@ def prod(
     tensor([ 2., 12.])
     """
     x = check_and_cast("prod", input, dtype)
-    return apply_out("prod", prod_op(x, axes_of("prod", x, dim), bool(keepdim)), out)
+    if keepdim.__class__ is not FLAG:
+        check_flag("prod", "keepdim", keepdim)
+    result = prod_op(x, axes_of("prod", x, dim), keepdim)
+    return apply_out("prod", result if dtype is None else cast(result, dtype), out)
 
 
 @method("all")
@@ -441,8 +468,15 @@ def all(
     >>> ac.all(ac.tensor([[True, False], [True, True]]), dim=1)
     tensor([False,  True])
     """
+    check_tensor("all", input)
     zeros = cast(comparison.eq(input, 0), dtypes.int64)
-    return apply_out("all", comparison.eq(sum(zeros, dim, keepdim), 0), out)
+    result = comparison.eq(sum(zeros, dim, keepdim), 0)
+    return apply_out("all", _as_truth_of(input, result), out)
+
+
+def _as_truth_of(input: Tensor, result: Tensor) -> Tensor:
+    """Return truth values in PyTorch's dtype: that of uint8 is uint8."""
+    return cast(result, dtypes.uint8) if input.dtype is dtypes.uint8 else result
 
 
 @method("any")
@@ -468,8 +502,10 @@ def any(
     >>> ac.any(ac.tensor([[True, False], [False, False]]), dim=1)
     tensor([ True, False])
     """
+    check_tensor("any", input)
     ones = cast(comparison.ne(input, 0), dtypes.int64)
-    return apply_out("any", comparison.ne(sum(ones, dim, keepdim), 0), out)
+    result = comparison.ne(sum(ones, dim, keepdim), 0)
+    return apply_out("any", _as_truth_of(input, result), out)
 
 
 @method("count_nonzero")
@@ -490,82 +526,3 @@ def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
     tensor(2)
     """
     return sum(comparison.truth(check_tensor("count_nonzero", input)), dim)
-
-
-@method("nansum")
-def nansum(
-    input: Tensor,
-    dim: Dims = None,
-    keepdim: bool = False,
-    *,
-    dtype: DType | None = None,
-    out: Tensor | None = None,
-) -> Tensor:
-    """Return the sum over `dim` with NaN counted as 0.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    dim
-        The dimensions that are reduced, one or several; all by default.
-    keepdim
-        Keep the reduced dimensions, with size 1.
-    dtype
-        The dtype in which `input` is taken, and of the result.
-    out
-        A tensor that takes the result, converted to its dtype.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.nansum(ac.tensor([1.0, ac.nan, 2.0]))
-    tensor(3.)
-    """
-    x = check_and_cast("nansum", input, dtype)
-    if not x.is_floating_point():
-        return apply_out("nansum", sum(x, dim, keepdim), out)
-    zero = arithmetic.mul(cast(comparison.isnan(x.detach()), x.dtype), 0)
-    return apply_out(
-        "nansum",
-        sum(comparison.where_op(comparison.isnan(x.detach()), zero, x), dim, keepdim),
-        out,
-    )
-
-
-@method("nanmean")
-def nanmean(
-    input: Tensor,
-    dim: Dims = None,
-    keepdim: bool = False,
-    *,
-    dtype: DType | None = None,
-    out: Tensor | None = None,
-) -> Tensor:
-    """Return the mean over `dim` of what is not NaN.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    dim
-        The dimensions that are reduced, one or several; all by default.
-    keepdim
-        Keep the reduced dimensions, with size 1.
-    dtype
-        The dtype in which `input` is taken, and of the result.
-    out
-        A tensor that takes the result, converted to its dtype.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.nanmean(ac.tensor([1.0, ac.nan, 2.0]))
-    tensor(1.5)
-    """
-    x = check_and_cast("nanmean", input, dtype)
-    kept = comparison.eq(x.detach(), x.detach())
-    total = nansum(x, dim, keepdim)
-    return apply_out(
-        "nanmean", arithmetic.div_op(total, cast(sum(kept, dim, keepdim), x.dtype)), out
-    )

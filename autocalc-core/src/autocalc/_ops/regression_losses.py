@@ -15,8 +15,9 @@ from autocalc._ops import distance as distance_ops
 from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, check_reduction
+from autocalc._ops._coerce import coerce
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -42,7 +43,7 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tenso
     """
     check_reduction("mse_loss", reduction)
     _loss_reduction.broadcast_with_warning("mse_loss", input, target)
-    difference = arithmetic.sub_op(input, target)
+    difference = arithmetic.sub_op(*coerce("mse_loss", input, target))
     return _loss_reduction.reduced(arithmetic.mul(difference, difference), reduction)
 
 
@@ -268,6 +269,8 @@ def triplet_margin_loss(
     >>> ac.nn.functional.triplet_margin_loss(a, p, n)
     tensor(0.5)
     """
+    if swap.__class__ is not FLAG:
+        check_flag("triplet_margin_loss", "swap", swap)
     where = "triplet_margin_loss"
     check_reduction(where, reduction)
     if number(where, "margin", margin) <= 0:

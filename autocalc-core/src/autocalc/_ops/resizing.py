@@ -11,6 +11,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc.errors import ArgumentError, ShapeError
 
 # Attributes axis, size, scale, mode, align_corners.
@@ -89,6 +90,12 @@ def interpolate(
     >>> ac.nn.functional.interpolate(x, size=4, mode="linear")
     tensor([[[0., 1., 3., 4.]]])
     """
+    check_flags(
+        "interpolate",
+        align_corners=align_corners,
+        recompute_scale_factor=recompute_scale_factor,
+        antialias=antialias,
+    )
     where = "interpolate"
     check_float(where, input)
     dims = input.ndim - 2

@@ -8,11 +8,13 @@ from typing import Any
 
 from autocalc._ops import view
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import check_float
 from autocalc._ops._method import method
 from autocalc._ops._op import OfOne, documented, nary
 from autocalc._ops._out import apply_out
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import as_int
+from autocalc.errors import DTypeError
 
 round_op = nary("round")
 
@@ -24,9 +26,11 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 def _round_mode(mode: str, example: tuple[str, ...] = ()) -> OfOne:
     """Make floor, ceil, trunc or round; integers pass unchanged."""
+    where = "round" if mode == "even" else mode
 
     def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         if not check_tensor(mode, input).is_floating_point():
+            _no_booleans(where, input)
             return apply_out(mode, view.clone(input), out)
         return apply_out(mode, round_op(input, mode), out)
 
@@ -34,6 +38,12 @@ def _round_mode(mode: str, example: tuple[str, ...] = ()) -> OfOne:
     doc = f"Return x rounded ({mode}), element by element."
     call.__doc__ = documented(mode, doc, ("input",), example)
     return call
+
+
+def _no_booleans(where: str, x: Tensor) -> None:
+    if x.dtype is dtypes.bool_:
+        message = f"{where}: a tensor of bool is not rounded; convert it with .long()."
+        raise DTypeError(message)
 
 
 floor = method("floor", inplace="floor_")(
@@ -74,8 +84,9 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
     tensor([ 0.,  2., -1.])
     """
     decimals = as_int("round", "decimals", decimals)
-    if decimals == 0 or not check_tensor("round", input).is_floating_point():
+    if decimals == 0:
         return apply_out("round", _nearest(input), out)
+    check_float("round", input)  # digits of integers: PyTorch has none
     scale = 10.0 ** builtins.abs(decimals)
     if decimals > 0:
         result = _nearest(input * scale) / scale
@@ -101,5 +112,6 @@ def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.frac(ac.tensor([1.5, -1.25]))
     tensor([ 0.5 , -0.25])
     """
+    check_float("frac", input)
     whole = trunc(input)
     return apply_out("frac", input - whole, out)

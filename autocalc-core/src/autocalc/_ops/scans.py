@@ -26,7 +26,7 @@ from autocalc._ops.filled import arange
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 cumsum_op = nary("cumsum")
 
@@ -155,8 +155,13 @@ def _scan(
     x = check_and_cast(name, input, dtype)
     axis = axis_of(name, dim, x.ndim)
     if x.ndim == 0:
-        return view.clone(x) if x.is_floating_point() else cast(x, dtypes.int64)
-    return operator(x, axis, *attributes)
+        whole = x.is_floating_point()
+        return view.clone(x) if whole else cast(x, dtype or dtypes.int64)
+    if dtype is dtypes.bool_:
+        message = f"{name}: `dtype` is bool, which has no sums; leave it out for int64."
+        raise DTypeError(message)
+    result = operator(x, axis, *attributes)
+    return result if dtype is None else cast(result, dtype)
 
 
 Scanned = tuple[Tensor, Tensor]

@@ -19,12 +19,13 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import axis_of, check_tensor
-from autocalc._ops._coerce import as_operand, dtype_of
+from autocalc._ops._coerce import as_operand, checked_number
 from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc._tensor.checks import FLAG, check_flag, one_of
+from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 scatter_add_op = nary("scatter_add", saves="index:src")
 
@@ -76,6 +77,18 @@ def _(k: Any, n: Any, g: Any) -> Any:
         taken = k.gather(g, index, axis)
         dsrc = k.where(_winners(k, index, g, axis), taken, k.constant(0, g))
     return da, None, dsrc
+
+
+scatter_mul_op = nary("scatter_mul")
+
+
+@scatter_mul_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    message = (
+        "scatter: `reduce`='multiply' has no derivative; multiply by "
+        "ones.scatter(...) instead."
+    )
+    raise GradError(message)
 
 
 index_copy_op = nary("index_copy", saves="index")
@@ -210,6 +223,8 @@ def index_put(
     >>> ac.index_put(ac.zeros(3, dtype=ac.int64), (ac.tensor([2, 0]),), ac.tensor(5))
     tensor([5, 0, 5])
     """
+    if accumulate.__class__ is not FLAG:
+        check_flag("index_put", "accumulate", accumulate)
     x = check_tensor("index_put", input)
     if not isinstance(indices, (list, tuple)) or not all(
         one is None or isinstance(one, Tensor) for one in indices
@@ -393,24 +408,6 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     return by_index("index_fill", index_copy_op, input, dim, places, source)
 
 
-def checked_number(where: str, x: Tensor, value: Any) -> Tensor:
-    """Return a number or 0-d tensor in the dtype of `x`, which must hold its kind."""
-    if isinstance(value, Tensor) and value.ndim:
-        message = (
-            f"{where}: `value` is a tensor of shape {value.shape}; it must be a number "
-            f"or a tensor without dimensions."
-        )
-        raise ShapeError(message)
-    kind = dtype_of(where, value)
-    if kind.category > x.dtype.category:
-        message = (
-            f"{where}: `value` is {kind.name}, which a tensor of {x.dtype.name} cannot "
-            f"hold; convert the tensor first."
-        )
-        raise DTypeError(message)
-    return as_operand(value, x.dtype)
-
-
 @method("scatter")
 def scatter(
     input: Tensor,
@@ -436,7 +433,8 @@ def scatter(
     src, value
         A tensor, or a number.
     reduce
-        ``"add"`` adds in place of writing, as `scatter_add`.
+        ``"add"`` adds in place of writing, as `scatter_add`; ``"multiply"`` multiplies
+        and has no gradient.
     dim
         The dimension; a negative one counts from the end.
     out
@@ -445,7 +443,7 @@ def scatter(
     Raises
     ------
     ArgumentError
-        If `reduce` is not "add".
+        If `reduce` is neither.
 
     Examples
     --------
@@ -456,18 +454,17 @@ def scatter(
     """
     what = value if src is None else src
     x = check_tensor("scatter", input)
-    if reduce not in (None, "add"):
-        message = (
-            f"scatter: `reduce`={reduce!r} is not available; use 'add', or leave it "
-            f"out."
-        )
-        raise ArgumentError(message)
+    if reduce is not None:
+        one_of("scatter", "reduce", reduce, ("add", "multiply"))
     if not isinstance(what, Tensor):
         number = checked_number("scatter", x, what)
         what = broadcasting.expand(
             number, indexing.as_positions("scatter", index).shape
         )
-    operator = scatter_op if reduce is None else scatter_add_op
+    if reduce == "multiply":
+        operator = scatter_mul_op
+    else:
+        operator = scatter_op if reduce is None else scatter_add_op
     return apply_out("scatter", along("scatter", operator, x, dim, index, what), out)
 
 
@@ -575,6 +572,8 @@ def put(
     >>> ac.put(ac.zeros(3), ac.tensor([2]), ac.tensor([5.0]))
     tensor([0., 0., 5.])
     """
+    if accumulate.__class__ is not FLAG:
+        check_flag("put", "accumulate", accumulate)
     x, places = check_tensor("put", input), indexing.as_positions("put", index)
     values = as_operand(check_tensor("put", source), x.dtype)
     if values.numel() != places.numel():

@@ -27,6 +27,7 @@ from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.checks import FLAG, check_flag, check_flags
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -63,6 +64,12 @@ def unique(
     >>> ac.unique(ac.tensor([3, 1, 3]))
     tensor([1, 3])
     """
+    check_flags(
+        "unique",
+        sorted=sorted,
+        return_inverse=return_inverse,
+        return_counts=return_counts,
+    )
     x = check_tensor("unique", input).detach()
     if dim is None:
         slices = view.reshape_op(x, (-1,))
@@ -149,6 +156,10 @@ def unique_consecutive(
     >>> ac.unique_consecutive(ac.tensor([1, 1, 2, 1]))
     tensor([1, 2, 1])
     """
+    if return_inverse.__class__ is not FLAG:
+        check_flag("unique_consecutive", "return_inverse", return_inverse)
+    if return_counts.__class__ is not FLAG:
+        check_flag("unique_consecutive", "return_counts", return_counts)
     x = check_tensor("unique_consecutive", input).detach()
     slices = view.reshape(x, (-1,)) if dim is None else view.movedim(x, dim, 0)
     n = slices.shape[0]
@@ -196,6 +207,10 @@ def isin(
     >>> ac.isin(ac.tensor([1, 2, 3]), ac.tensor([2, 3, 4]))
     tensor([False,  True,  True])
     """
+    if assume_unique.__class__ is not FLAG:
+        check_flag("isin", "assume_unique", assume_unique)
+    if invert.__class__ is not FLAG:
+        check_flag("isin", "invert", invert)
     x, tests = coerce("isin", elements, test_elements)
     line = sorting.sort(view.reshape(tests.detach(), (-1,))).values
     x = x.detach()
@@ -251,6 +266,10 @@ def searchsorted(
     >>> ac.searchsorted(ac.tensor([1, 3, 5]), ac.tensor([0, 3, 9]))
     tensor([0, 1, 3])
     """
+    if right.__class__ is not FLAG:
+        check_flag("searchsorted", "right", right)
+    if out_int32.__class__ is not FLAG:
+        check_flag("searchsorted", "out_int32", out_int32)
     where = "searchsorted"
     line = check_tensor(where, sorted_sequence).detach()
     if sorter is not None:
@@ -328,6 +347,10 @@ def bucketize(
     >>> ac.bucketize(ac.tensor([0, 2, 7]), ac.tensor([1, 2, 5]))
     tensor([0, 1, 3])
     """
+    if out_int32.__class__ is not FLAG:
+        check_flag("bucketize", "out_int32", out_int32)
+    if right.__class__ is not FLAG:
+        check_flag("bucketize", "right", right)
     if check_tensor("bucketize", boundaries).ndim != 1:
         message = (
             f"bucketize: `boundaries` has shape {boundaries.shape}; give a vector."

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from autocalc._ops import arithmetic, reduction, view
@@ -12,8 +13,8 @@ from autocalc._ops._method import method
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import ArgumentError
 
 softmax_op = nary("softmax", saves="out")
 
@@ -31,14 +32,14 @@ def softmax(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return exp(x_i) / sum_j exp(x_j) along `dim`, which must be given.
+    """Return exp(x_i) / sum_j exp(x_j) along `dim`.
 
     Parameters
     ----------
     input
         The tensor.
     dim
-        The dimension of the classes.
+        The dimension of the classes; without it a guess, 0 or 1, and a warning.
     dtype
         The dtype in which `input` is taken.
     out
@@ -73,14 +74,14 @@ def log_softmax(
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Return x_i - log(sum_j exp(x_j)) along `dim`, which must be given.
+    """Return x_i - log(sum_j exp(x_j)) along `dim`.
 
     Parameters
     ----------
     input
         The tensor.
     dim
-        The dimension of the classes.
+        The dimension of the classes; without it a guess, 0 or 1, and a warning.
     dtype
         The dtype in which `input` is taken.
     out
@@ -104,14 +105,14 @@ def log_softmax(
 def softmin(
     input: Tensor, dim: int | None = None, *, dtype: DType | None = None
 ) -> Tensor:
-    """Return softmax(-input) along `dim`, which must be given.
+    """Return softmax(-input) along `dim`.
 
     Parameters
     ----------
     input
         The tensor.
     dim
-        The dimension of the classes.
+        The dimension of the classes; without it a guess, 0 or 1, and a warning.
     dtype
         The dtype in which `input` is taken.
 
@@ -126,14 +127,16 @@ def softmin(
 
 
 def _class_dim(where: str, dim: int | None, x: Tensor) -> int:
-    """Return `dim`; an error where it is missing."""
-    if dim is None:
-        message = (
-            f"{where}: `dim` is missing for an input of shape {x.shape}; name the "
-            f"dimension of the classes, often dim=-1."
-        )
-        raise ArgumentError(message)
-    return dim
+    """Return `dim`; where it is missing, PyTorch's guess, with a warning."""
+    if dim is not None:
+        return dim
+    guess = 0 if x.ndim in (0, 1, 3) else 1
+    message = (
+        f"{where}: `dim` is missing for an input of shape {x.shape}; taken as {guess}, "
+        f"as PyTorch does. Name the dimension of the classes, often dim=-1."
+    )
+    warnings.warn(message, UserWarning, stacklevel=3)
+    return guess
 
 
 logsumexp_op = nary("logsumexp", saves="out a")
@@ -171,6 +174,8 @@ def logsumexp(
     >>> ac.logsumexp(ac.tensor([0.0, 0.0]), dim=0)
     tensor(0.6931)
     """
+    if keepdim.__class__ is not FLAG:
+        check_flag("logsumexp", "keepdim", keepdim)
     x = check_tensor("logsumexp", input)
     x = x if x.is_floating_point() else to_float(x)
     return apply_out(

@@ -12,7 +12,8 @@ from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc._tensor.checks import FLAG, check_flag
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 argsort_op = nary("argsort", differentiable=False)
 
@@ -56,6 +57,10 @@ def argsort(
     >>> ac.argsort(ac.tensor([3.0, 1.0, 2.0]))
     tensor([1, 2, 0])
     """
+    if descending.__class__ is not FLAG:
+        check_flag("argsort", "descending", descending)
+    if stable.__class__ is not FLAG:
+        check_flag("argsort", "stable", stable)
     x = check_tensor("argsort", input)
     axis = axis_of("argsort", dim, x.ndim)
     if x.ndim == 0:
@@ -95,6 +100,10 @@ def sort(
     >>> ac.sort(ac.tensor([3, 1, 2])).values
     tensor([1, 2, 3])
     """
+    if descending.__class__ is not FLAG:
+        check_flag("sort", "descending", descending)
+    if stable.__class__ is not FLAG:
+        check_flag("sort", "stable", stable)
     indices = argsort(input, dim, descending)
     if input.ndim == 0:
         return apply_out("sort", Ordered(view.clone(input), indices), out)
@@ -122,6 +131,14 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([1., 2., 3.])
     """
     return apply_out("msort", sort(input, 0).values, out)
+
+
+def _ordered(where: str, x: Any) -> Tensor:
+    """Return a tensor whose elements have ranks: numbers, not booleans."""
+    if check_tensor(where, x).dtype is dtypes.bool_:
+        message = f"{where}: a tensor of bool has no ranks; convert it with .int()."
+        raise DTypeError(message)
+    return x  # type: ignore[no-any-return]  # checked
 
 
 @method("topk")
@@ -163,7 +180,11 @@ def topk(
     >>> values, indices
     (tensor([3., 2.]), tensor([0, 2]))
     """
-    x = check_tensor("topk", input)
+    if largest.__class__ is not FLAG:
+        check_flag("topk", "largest", largest)
+    if sorted.__class__ is not FLAG:
+        check_flag("topk", "sorted", sorted)
+    x = _ordered("topk", input)
     axis = axis_of("topk", dim, x.ndim)
     size = x.shape[axis] if x.ndim else 1
     k = as_int("topk", "k", k)
@@ -214,7 +235,9 @@ def kthvalue(
     >>> value.item(), index.item()
     (2.0, 2)
     """
-    x = check_tensor("kthvalue", input)
+    if keepdim.__class__ is not FLAG:
+        check_flag("kthvalue", "keepdim", keepdim)
+    x = _ordered("kthvalue", input)
     axis = axis_of("kthvalue", dim, x.ndim)
     size = x.shape[axis] if x.ndim else 1
     if not 1 <= as_int("kthvalue", "k", k) <= size:
@@ -267,7 +290,9 @@ def median(
     >>> ac.median(ac.tensor([3.0, 1.0, 2.0]))
     tensor(2.)
     """
-    x = check_tensor("median", input)
+    if keepdim.__class__ is not FLAG:
+        check_flag("median", "keepdim", keepdim)
+    x = _ordered("median", input)
     if x.numel() == 0:
         message = f"median: a tensor of shape {x.shape} has no elements, so no median."
         raise ShapeError(message)

@@ -26,7 +26,7 @@ from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 
@@ -64,6 +64,8 @@ def quantile(
     >>> ac.quantile(ac.tensor([3.0, 1.0, 2.0]), 0.25).item()
     1.5
     """
+    if keepdim.__class__ is not FLAG:
+        check_flag("quantile", "keepdim", keepdim)
     found = _quantile("quantile", input, q, dim, keepdim, interpolation)
     return apply_out("quantile", found, out)
 
@@ -101,6 +103,8 @@ def nanquantile(
     >>> ac.nanquantile(ac.tensor([1.0, ac.nan, 3.0]), 0.5)
     tensor(2.)
     """
+    if keepdim.__class__ is not FLAG:
+        check_flag("nanquantile", "keepdim", keepdim)
     found = _quantile("nanquantile", input, q, dim, keepdim, interpolation)
     return apply_out("nanquantile", found, out)
 

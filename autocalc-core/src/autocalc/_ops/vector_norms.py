@@ -21,7 +21,7 @@ from autocalc._ops._method import method
 from autocalc._ops._op import unary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import integers, number
+from autocalc._tensor.checks import FLAG, check_flag, integers, number
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -63,6 +63,8 @@ def vector_norm(
     >>> ac.linalg.vector_norm(ac.tensor([3.0, 4.0])).item()
     5.0
     """
+    if keepdim.__class__ is not FLAG:
+        check_flag("vector_norm", "keepdim", keepdim)
     x = _floats("vector_norm", x, dtype)
     ord = number("vector_norm", "ord", ord)
     if ord == 2:
@@ -154,6 +156,8 @@ def matrix_norm(
     >>> ac.linalg.matrix_norm(ac.ones(2, 2))
     tensor(2.)
     """
+    if keepdim.__class__ is not FLAG:
+        check_flag("matrix_norm", "keepdim", keepdim)
     A = _floats("matrix_norm", A, dtype)
     dim = integers("matrix_norm", "dim", dim)
     if A.ndim < 2 or len(dim) != 2:
@@ -230,6 +234,8 @@ def linalg_norm(
     >>> ac.linalg.norm(ac.tensor([3.0, 4.0]))
     tensor(5.)
     """
+    if keepdim.__class__ is not FLAG:
+        check_flag("linalg_norm", "keepdim", keepdim)
     A = check_tensor("norm", A)
     given = (dim,) if isinstance(dim, int) else dim
     if ord is None:
@@ -287,6 +293,8 @@ def norm(
     >>> ac.norm(ac.tensor([3.0, 4.0]))
     tensor(5.)
     """
+    if keepdim.__class__ is not FLAG:
+        check_flag("norm", "keepdim", keepdim)
     if isinstance(p, str) and p not in ("fro", "inf", "-inf"):
         message = f"norm: `p`={p!r} is not available; use 'fro' or a number."
         raise ArgumentError(message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from types import EllipsisType
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, reshaped_view
@@ -27,7 +28,7 @@ from autocalc._tensor.memory_format import (
     asks_channels_last,
     preserve_format,
 )
-from autocalc.errors import DimensionError, ShapeError
+from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
 @view_operator("reshape")
@@ -191,7 +192,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 
 @method("squeeze")
-def squeeze(input: Tensor, dim: Dims = None) -> Tensor:
+def squeeze(input: Tensor, dim: Dims | EllipsisType = ...) -> Tensor:
     """Return `input` without its dimensions of size 1, or without those in `dim`.
 
     Parameters
@@ -201,6 +202,11 @@ def squeeze(input: Tensor, dim: Dims = None) -> Tensor:
     dim
         The dimensions to take away where their size is 1; all by default.
 
+    Raises
+    ------
+    ArgumentError
+        If `dim` is None.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -208,8 +214,12 @@ def squeeze(input: Tensor, dim: Dims = None) -> Tensor:
     (3,)
     """
     x = check_tensor("squeeze", input)
+    if dim is None:
+        message = "squeeze: `dim` is None; leave it out for all dimensions of size 1."
+        raise ArgumentError(message)
     none = isinstance(dim, (list, tuple)) and len(dim) == 0
-    axes = () if none else axes_of("squeeze", x, dim)
+    given = None if isinstance(dim, EllipsisType) else dim
+    axes = () if none else axes_of("squeeze", x, given)
     sizes = tuple(n for i, n in enumerate(input.shape) if n != 1 or i not in axes)
     return reshape_op(input, sizes)
 
@@ -526,16 +536,16 @@ def detach_from_base(x: Tensor) -> Tensor:
 @method("reshape")
 def _reshape_method(self: Tensor, *sizes: Any) -> Tensor:
     """Return x in another shape; one size may be -1."""
-    return reshape(self, sizes_given(sizes))
+    return reshape(self, sizes_given("reshape", sizes))
 
 
 @method("view")
 def _view_method(self: Tensor, *sizes: Any) -> Tensor:
     """Return a view in another shape; an error where that needs a copy."""
-    return view(self, sizes_given(sizes))
+    return view(self, sizes_given("view", sizes))
 
 
 @method("permute")
 def _permute_method(self: Tensor, *sizes: Any) -> Tensor:
     """Return a view with the dimensions in another order."""
-    return permute(self, sizes_given(sizes))
+    return permute(self, sizes_given("permute", sizes))

@@ -8,10 +8,16 @@ from numbers import Real
 from operator import index
 from typing import Any
 
+import numpy as np
+
 from autocalc.errors import ArgumentError, DTypeError
 
 #: What NumPy's dimensions and AutoCalc's integers can be.
 _LARGEST = 2**63
+
+#: The class of flags, as a name that type checkers do not take for proof: to them what
+#: follows ``if flag.__class__ is not bool`` is unreachable.
+FLAG: Any = bool
 
 
 def as_int(where: str, name: str, value: Any) -> int:
@@ -27,6 +33,24 @@ def as_int(where: str, name: str, value: Any) -> int:
         pass
     message = f"{where}: `{name}` is {short(value)}; it must be an integer."
     raise DTypeError(message)
+
+
+def check_flag(where: str, name: str, value: Any) -> None:
+    """Raise unless `value` is True or False.
+
+    Where a call takes less than a microsecond, it is made only if needed:
+    ``if flag.__class__ is not FLAG: check_flag(...)``.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        message = f"{where}: `{name}` is {short(value)}; it must be True or False."
+        raise ArgumentError(message)
+
+
+def check_flags(where: str, **flags: Any) -> None:
+    """Raise unless each of `flags` is True, False or, being left out, None."""
+    for name, value in flags.items():
+        if value is not None:
+            check_flag(where, name, value)
 
 
 def integers(where: str, name: str, value: Any) -> tuple[int, ...]:

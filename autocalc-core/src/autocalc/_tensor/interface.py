@@ -81,6 +81,10 @@ class TensorInterface(Generic[TensorT]):
         """Write `floor_divide` of x into x; return x."""
         ...
 
+    def __ilshift__(self, other: Any) -> TensorT:
+        """Write `bitwise_left_shift` of x into x; return x."""
+        ...
+
     def __imod__(self, other: Any) -> TensorT:
         """Write `remainder` of x into x; return x."""
         ...
@@ -99,6 +103,10 @@ class TensorInterface(Generic[TensorT]):
 
     def __ipow__(self, exponent: Any) -> TensorT:
         """Write `pow` of x into x; return x."""
+        ...
+
+    def __irshift__(self, other: Any) -> TensorT:
+        """Write `bitwise_right_shift` of x into x; return x."""
         ...
 
     def __isub__(self, other: Any) -> TensorT:
@@ -650,6 +658,10 @@ class TensorInterface(Generic[TensorT]):
         """Return x * 2^y of integers, element by element; shapes broadcast."""
         ...
 
+    def bitwise_left_shift_(self, other: Any) -> TensorT:
+        """Write `bitwise_left_shift` of x into x; return x."""
+        ...
+
     def bitwise_not(self, *, out: TensorT | None = None) -> TensorT:
         """Return the other bits, element by element."""
         ...
@@ -672,6 +684,10 @@ class TensorInterface(Generic[TensorT]):
         self, other: TensorT | builtins.float, *, out: TensorT | None = None
     ) -> TensorT:
         """Return floor(x / 2^y) of integers, element by element; shapes broadcast."""
+        ...
+
+    def bitwise_right_shift_(self, other: Any) -> TensorT:
+        """Write `bitwise_right_shift` of x into x; return x."""
         ...
 
     def bitwise_xor(
@@ -1468,7 +1484,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         out: TensorT | None = None,
     ) -> TensorT:
-        """Return x_i - log(sum_j exp(x_j)) along `dim`, which must be given."""
+        """Return x_i - log(sum_j exp(x_j)) along `dim`."""
         ...
 
     def logaddexp(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
@@ -2165,7 +2181,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         out: TensorT | None = None,
     ) -> TensorT:
-        """Return exp(x_i) / sum_j exp(x_j) along `dim`, which must be given."""
+        """Return exp(x_i) / sum_j exp(x_j) along `dim`."""
         ...
 
     def sort(
@@ -2207,13 +2223,11 @@ class TensorInterface(Generic[TensorT]):
         """Write `square` of x into x; return x."""
         ...
 
-    def squeeze(
-        self, dim: builtins.int | Sequence[builtins.int] | None = None
-    ) -> TensorT:
+    def squeeze(self, dim: Any = Ellipsis) -> TensorT:
         """Return `input` without its dimensions of size 1, or without those in `dim`."""
         ...
 
-    def squeeze_(self, dim: Any = None) -> TensorT:
+    def squeeze_(self, dim: Any = Ellipsis) -> TensorT:
         """Take dimensions of size 1 away, in place; return x."""
         ...
 

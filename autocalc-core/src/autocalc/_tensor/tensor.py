@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from autocalc._dispatch._layout import fits_channels_last
 from autocalc._graph._node import Leaf, Node, Output, Version
 from autocalc._tensor import dtypes
-from autocalc._tensor.checks import as_int
+from autocalc._tensor.checks import FLAG, as_int, check_flag
 from autocalc._tensor.device import Device, cpu
 from autocalc._tensor.memory_format import asks_channels_last, contiguous_format
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, GradError
@@ -157,6 +157,8 @@ class Tensor(Methods):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Ask for a gradient of this leaf, or no longer; return the tensor itself."""
+        if requires_grad.__class__ is not FLAG:
+            check_flag("requires_grad_", "requires_grad", requires_grad)
         if not self.is_leaf:
             if requires_grad:
                 return self

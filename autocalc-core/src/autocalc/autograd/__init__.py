@@ -14,6 +14,7 @@ from autocalc._graph._grad_mode import (
 )
 from autocalc._graph._node import live_node_count
 from autocalc._tensor import Tensor
+from autocalc._tensor import checks as _checks
 from autocalc.autograd import functional
 from autocalc.autograd._anomaly import (
     detect_anomaly,
@@ -58,5 +59,6 @@ def Variable(data: Any, requires_grad: bool = False) -> Tensor:
     if not isinstance(data, Tensor):
         message = f"Variable: `data` is a {type(data).__name__}; it must be a tensor."
         raise DTypeError(message)
+    _checks.check_flag("Variable", "requires_grad", requires_grad)
     tensor: Tensor = data.detach().requires_grad_() if requires_grad else data
     return tensor

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from autocalc._graph._lines import trace
+from autocalc._tensor.checks import check_flags
 
 
 class _Mode:
@@ -75,6 +76,7 @@ class set_detect_anomaly:
     """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        check_flags("set_detect_anomaly", mode=mode, check_nan=check_nan)
         self._before = _switch(mode, check_nan)
 
     def __enter__(self) -> None:
@@ -110,6 +112,7 @@ class detect_anomaly:
     """
 
     def __init__(self, check_nan: bool = True) -> None:
+        check_flags("detect_anomaly", check_nan=check_nan)
         self._check_nan = check_nan
         self._before: list[tuple[bool, bool]] = []
 

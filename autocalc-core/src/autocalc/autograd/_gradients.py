@@ -15,6 +15,7 @@ from autocalc._kernels.table import TABLE
 from autocalc._ops import view
 from autocalc._ops._tensors import Tensors as TensorKernels
 from autocalc._tensor import Retain, Tensor, make, node_and_slot
+from autocalc._tensor.checks import FLAG, check_flag, check_flags
 from autocalc.autograd import _anomaly
 from autocalc.errors import DTypeError, GradError
 
@@ -58,6 +59,10 @@ def backward(
     >>> x.grad
     tensor([2., 4.])
     """
+    if retain_graph is not None:
+        check_flag("backward", "retain_graph", retain_graph)
+    if create_graph.__class__ is not FLAG:
+        check_flag("backward", "create_graph", create_graph)
     outputs, seeds = _seeded("backward", tensors, grad_tensors)
     chosen = None if inputs is None else _chosen_leaves(inputs)
     needed = None
@@ -96,7 +101,7 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    only_inputs: bool = True,  # noqa: ARG001  there for PyTorch's argument
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
@@ -133,6 +138,15 @@ def grad(
     >>> ac.autograd.grad(first, x)
     (tensor(12.),)
     """
+    check_flags(
+        "grad",
+        retain_graph=retain_graph,
+        create_graph=create_graph,
+        only_inputs=only_inputs,
+        allow_unused=allow_unused,
+        is_grads_batched=is_grads_batched,
+        materialize_grads=materialize_grads,
+    )
     if is_grads_batched or (materialize_grads and allow_unused is False):
         message = (
             f"grad: `is_grads_batched`={is_grads_batched}, `materialize_grads`="

@@ -16,6 +16,7 @@ from autocalc._ops.filled import eye, ones_like, zeros, zeros_like
 from autocalc._ops.joining import stack
 from autocalc._ops.view import clone, reshape
 from autocalc._tensor import Tensor
+from autocalc._tensor import checks as _checks
 from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
@@ -66,6 +67,10 @@ def vjp(
     >>> ac.autograd.functional.vjp(lambda x: x * x, x, ac.ones(2))[1]
     tensor([2., 4.])
     """
+    if create_graph.__class__ is not _checks.FLAG:
+        _checks.check_flag("vjp", "create_graph", create_graph)
+    if strict.__class__ is not _checks.FLAG:
+        _checks.check_flag("vjp", "strict", strict)
     call = _Call("vjp", func, inputs, create_graph, strict)
     cotangents = call.vectors(v, call.outputs)
     found = call.gradients(call.outputs, cotangents, create_graph)
@@ -100,6 +105,10 @@ def jvp(
     >>> ac.autograd.functional.jvp(lambda x: x * x.sum(), x, v)
     (tensor([3., 6.]), tensor([4., 2.]))
     """
+    if create_graph.__class__ is not _checks.FLAG:
+        _checks.check_flag("jvp", "create_graph", create_graph)
+    if strict.__class__ is not _checks.FLAG:
+        _checks.check_flag("jvp", "strict", strict)
     call = _Call("jvp", func, inputs, create_graph, strict)
     tangents = call.vectors(v, call.inputs)
     with enable_grad():
@@ -126,7 +135,7 @@ def jacobian(
     inputs: Tensors,
     create_graph: bool = False,
     strict: bool = False,
-    vectorize: bool = False,  # noqa: ARG001  PyTorch's
+    vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
     """Return the Jacobian of `func`, of the outputs' shape followed by the inputs'.
@@ -155,6 +164,9 @@ def jacobian(
     tensor([[2., 0.],
             [0., 4.]])
     """
+    _checks.check_flags(
+        "jacobian", create_graph=create_graph, strict=strict, vectorize=vectorize
+    )
     if strategy != "reverse-mode":
         message = f"jacobian: `strategy`={strategy!r}; there is 'reverse-mode' alone."
         raise ArgumentError(message)
@@ -174,7 +186,7 @@ def hessian(
     inputs: Tensors,
     create_graph: bool = False,
     strict: bool = False,
-    vectorize: bool = False,  # noqa: ARG001  PyTorch's
+    vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
     """Return the second derivatives of a function of one element.
@@ -203,6 +215,9 @@ def hessian(
     tensor([[ 6.,  0.],
             [ 0., 12.]])
     """
+    _checks.check_flags(
+        "hessian", create_graph=create_graph, strict=strict, vectorize=vectorize
+    )
     if outer_jacobian_strategy != "reverse-mode":
         message = (
             f"hessian: `outer_jacobian_strategy`={outer_jacobian_strategy!r}; there is "
@@ -244,6 +259,10 @@ def vhp(
     >>> ac.autograd.functional.vhp(lambda x: (x * x * x).sum(), x, ac.ones(2))[1]
     tensor([ 6., 12.])
     """
+    if create_graph.__class__ is not _checks.FLAG:
+        _checks.check_flag("vhp", "create_graph", create_graph)
+    if strict.__class__ is not _checks.FLAG:
+        _checks.check_flag("vhp", "strict", strict)
     call = _Call("vhp", func, inputs, create_graph, strict)
     vectors = call.vectors(v, call.inputs)
     with enable_grad():
@@ -261,6 +280,10 @@ def hvp(
     strict: bool = False,
 ) -> tuple[Tensor, Tensors]:
     """Return ``func(*inputs)`` and H v: as `vhp`, since second derivatives commute."""
+    if create_graph.__class__ is not _checks.FLAG:
+        _checks.check_flag("hvp", "create_graph", create_graph)
+    if strict.__class__ is not _checks.FLAG:
+        _checks.check_flag("hvp", "strict", strict)
     return vhp(func, inputs, v, create_graph, strict)
 
 

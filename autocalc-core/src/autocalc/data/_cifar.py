@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from autocalc._tensor.checks import check_flags
 from autocalc.data._arrays import Array
 from autocalc.data._download import RemoteFile, download, folders_of, sha256_of
 from autocalc.data._images import ImageDataset
@@ -84,6 +85,7 @@ class CIFAR10(ImageDataset):
         target_transform: Callable[[Any], Any] | None = None,
         download: bool = False,
     ) -> None:
+        check_flags("CIFAR10", train=train, download=download)
         self.train = train
         wanted = self.train_files if train else self.test_files
         found = self._find(wanted, root, download)

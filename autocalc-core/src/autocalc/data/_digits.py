@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._tensor.checks import check_flags
 from autocalc.data._arrays import Array
 from autocalc.data._idx import read_idx
 from autocalc.data._images import ImageDataset
@@ -58,6 +59,7 @@ class Digits(ImageDataset):
         transform: Callable[[Any], Any] | None = None,
         target_transform: Callable[[Any], Any] | None = None,
     ) -> None:
+        check_flags("Digits", train=train)
         self.train = train
         table: Array = read_idx(_FILE)
         rows = table[_is_test(len(table)) != train]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._tensor.checks import check_flags
 from autocalc._tensor.generator import default_generator
 from autocalc.data._arrays import Array, Indices
 from autocalc.data._transform import RandomTransform, Transform
@@ -124,6 +125,7 @@ class RandomCrop(RandomTransform):
         fill: float = 0,
         padding_mode: str = "constant",
     ) -> None:
+        check_flags("RandomCrop", pad_if_needed=pad_if_needed)
         self.size = image_size("RandomCrop", size)
         self.padding = padding
         self.pad_if_needed = pad_if_needed

@@ -9,6 +9,7 @@ from contextlib import closing
 from itertools import islice, repeat
 from typing import Any
 
+from autocalc._tensor.checks import check_flags
 from autocalc.data._iterable import IterableDataset
 from autocalc.data._samplers import (
     BatchSampler,
@@ -114,6 +115,14 @@ class DataLoader:
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
+        check_flags(
+            "DataLoader",
+            shuffle=shuffle,
+            pin_memory=pin_memory,
+            drop_last=drop_last,
+            persistent_workers=persistent_workers,
+            in_order=in_order,
+        )
         del pin_memory, pin_memory_device, in_order
         if batch_size is not None:
             check_batch_size("DataLoader", batch_size)

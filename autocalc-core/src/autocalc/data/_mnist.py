@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from autocalc._tensor.checks import check_flags
 from autocalc.data._download import RemoteFile, download, folders_of, sha256_of
 from autocalc.data._idx import read_idx
 from autocalc.data._images import ImageDataset
@@ -83,6 +84,7 @@ class MNIST(ImageDataset):
         target_transform: Callable[[Any], Any] | None = None,
         download: bool = False,
     ) -> None:
+        check_flags("MNIST", train=train, download=download)
         self.train = train
         wanted = self.files[:2] if train else self.files[2:]
         images, labels = self._find(wanted, root, download)

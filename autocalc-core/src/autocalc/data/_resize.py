@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from autocalc._tensor.checks import check_flags
 from autocalc.data._arrays import Array, Indices
 from autocalc.data._geometry import check_image, image_size
 from autocalc.data._transform import Transform
@@ -54,6 +55,7 @@ class Resize(Transform):
         max_size: int | None = None,
         antialias: bool = True,
     ) -> None:
+        check_flags("Resize", antialias=antialias)
         self.size = size
         self._size = image_size("Resize", size)
         self._keeps_shape = isinstance(size, int) or len(size) == 1

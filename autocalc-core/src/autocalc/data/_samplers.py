@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc.data._arrays import Array, Indices, as_array, as_indices
 from autocalc.data._shuffle import Seeding, choices, draw_seed, permutation, units
 from autocalc.errors import ArgumentError
@@ -103,6 +104,7 @@ class RandomSampler(SeededSampler):
         num_samples: int | None = None,
         generator: Seeding = None,
     ) -> None:
+        check_flags("RandomSampler", replacement=replacement)
         super().__init__(generator)
         if num_samples is not None:
             _check_samples("RandomSampler", num_samples)
@@ -195,6 +197,7 @@ class WeightedRandomSampler(SeededSampler):
         replacement: bool = True,
         generator: Seeding = None,
     ) -> None:
+        check_flags("WeightedRandomSampler", replacement=replacement)
         super().__init__(generator)
         _check_samples("WeightedRandomSampler", num_samples)
         self.weights = _checked_weights(weights)
@@ -257,6 +260,7 @@ class BatchSampler(Sampler):
     def __init__(
         self, sampler: Iterable[int], batch_size: int, drop_last: bool = False
     ) -> None:
+        check_flags("BatchSampler", drop_last=drop_last)
         check_batch_size("BatchSampler", batch_size)
         self.sampler = sampler
         self.batch_size = batch_size

@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc._ops import activations, trigonometric
 from autocalc._ops._checks import check_approximate
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc.nn import functional
 from autocalc.nn._module import Module
 
@@ -20,6 +21,7 @@ class ReLU(Module):
     """
 
     def __init__(self, inplace: bool = False) -> None:
+        check_flags("ReLU", inplace=inplace)
         super().__init__()
         self.inplace = inplace
 
@@ -58,6 +60,7 @@ class SiLU(Module):
     """
 
     def __init__(self, inplace: bool = False) -> None:
+        check_flags("SiLU", inplace=inplace)
         super().__init__()
         self.inplace = inplace
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 from autocalc._ops._checks import check_sizes
 from autocalc._ops.filled import full
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import number
+from autocalc._tensor.checks import check_flags, number
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError
 from autocalc.nn import functional
 from autocalc.nn._module import Module
 from autocalc.nn._parameter import Parameter
@@ -24,6 +25,7 @@ class _InPlace(Module):
     """
 
     def __init__(self, inplace: bool = False) -> None:
+        check_flags(type(self).__name__, inplace=inplace)
         super().__init__()
         self.inplace = inplace
 
@@ -92,6 +94,7 @@ class ELU(Module):
     """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        check_flags("ELU", inplace=inplace)
         super().__init__()
         self.alpha = alpha
         self.inplace = inplace
@@ -117,6 +120,7 @@ class CELU(Module):
     """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        check_flags("CELU", inplace=inplace)
         super().__init__()
         self.alpha = alpha
         self.inplace = inplace
@@ -142,6 +146,7 @@ class LeakyReLU(Module):
     """
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
+        check_flags("LeakyReLU", inplace=inplace)
         super().__init__()
         self.negative_slope = negative_slope
         self.inplace = inplace
@@ -170,6 +175,14 @@ class Hardtanh(Module):
     def __init__(
         self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
     ) -> None:
+        check_flags("Hardtanh", inplace=inplace)
+        low, high = (number("Hardtanh", "limits", v) for v in (min_val, max_val))
+        if not low < high:
+            message = (
+                f"Hardtanh: `min_val`={low} is above `max_val`={high} or equal to it; "
+                f"exchange them."
+            )
+            raise ArgumentError(message)
         super().__init__()
         self.min_val = min_val
         self.max_val = max_val
@@ -219,7 +232,7 @@ class PReLU(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         check_sizes("PReLU", num_parameters=num_parameters)
         self.num_parameters = num_parameters
         self.init = init

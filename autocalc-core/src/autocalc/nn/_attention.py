@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from autocalc._ops import broadcasting, joining, logical, matmul, reduction, view
+from autocalc._ops import broadcasting, joining, matmul, reduction, view
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_flag, check_probability, check_sizes
+from autocalc._ops._checks import check_probability, check_sizes
 from autocalc._ops.filled import empty, zeros
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flag, check_flags
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, ShapeError
@@ -99,8 +100,14 @@ class MultiheadAttention(Module):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
+        check_flags(
+            "MultiheadAttention",
+            bias=bias,
+            add_bias_kv=add_bias_kv,
+            batch_first=batch_first,
+        )
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         name = "MultiheadAttention"
         check_sizes(name, embed_dim=embed_dim, num_heads=num_heads)
         check_probability(name, dropout)
@@ -198,6 +205,12 @@ class MultiheadAttention(Module):
         weights : Tensor or None
             (B, S, T), or (B, heads, S, T) if not averaged; without B for one sequence.
         """
+        check_flags(
+            "forward",
+            need_weights=need_weights,
+            average_attn_weights=average_attn_weights,
+            is_causal=is_causal,
+        )
         single = self._check(query, key, value)
         # One tensor given three times stays one: its projections are one product.
         ends = {id(x): self._sequences(x, single) for x in (query, key, value)}
@@ -260,10 +273,15 @@ class MultiheadAttention(Module):
     ) -> tuple[Tensor | None, bool]:
         """Return one mask of what is allowed, and whether to leave causality to it."""
         (batch, queries, _), keys = query.shape, key.shape[1]
+        if is_causal and attn_mask is None:
+            message = (
+                "MultiheadAttention: `is_causal` says that `attn_mask` is causal, and "
+                "there is no mask; Transformer.generate_square_subsequent_mask makes "
+                "one."
+            )
+            raise ArgumentError(message)
         extra = self.bias_k is not None or self.add_zero_attn
         causal = is_causal and not need_weights and not extra
-        if is_causal and attn_mask is None and not causal:
-            attn_mask = logical.logical_not(_multihead.causal_mask(queries, keys))
         padded = _multihead.allowed("key_padding_mask", key_padding_mask)
         mask = _multihead.padding(padded, batch, keys)
         if causal:

@@ -14,6 +14,7 @@ from autocalc._ops.batch_norm_running import RELU, Activation
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import empty, ones, zeros
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType, int64
 from autocalc.errors import ShapeError
@@ -43,7 +44,7 @@ class _ChannelNorm(Module):
         bias: bool,
     ) -> None:
         Module.__init__(self)
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         check_sizes(type(self).__name__, num_features=num_features)
         self.num_features = num_features
         self.eps = eps
@@ -110,6 +111,12 @@ class _BatchNorm(_ChannelNorm):
         *,
         bias: bool = True,
     ) -> None:
+        check_flags(
+            type(self).__name__,
+            affine=affine,
+            track_running_stats=track_running_stats,
+            bias=bias,
+        )
         self._init(num_features, eps, momentum, affine, track_running_stats, device,
                    dtype, bias)  # fmt: skip
 
@@ -244,6 +251,12 @@ class _InstanceNorm(_ChannelNorm):
         *,
         bias: bool = True,
     ) -> None:
+        check_flags(
+            type(self).__name__,
+            affine=affine,
+            track_running_stats=track_running_stats,
+            bias=bias,
+        )
         self._init(num_features, eps, momentum, affine, track_running_stats, device,
                    dtype, bias)  # fmt: skip
 

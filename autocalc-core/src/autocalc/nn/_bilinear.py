@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc._ops._checks import check_sizes
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import _init, functional
@@ -53,8 +54,9 @@ class Bilinear(Module):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
+        check_flags("Bilinear", bias=bias)
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         check_sizes(
             "Bilinear",
             in1_features=in1_features,

@@ -10,6 +10,7 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays
 from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, make
+from autocalc._tensor.checks import FLAG, check_flag, check_flags
 from autocalc._tensor.dtypes import float64
 from autocalc.errors import ArgumentError, DTypeError, GradError
 
@@ -63,6 +64,10 @@ def clip_grad_norm_(
     >>> w.grad
     tensor([3., 4.])
     """
+    if error_if_nonfinite.__class__ is not FLAG:
+        check_flag("clip_grad_norm", "error_if_nonfinite", error_if_nonfinite)
+    if foreach is not None:
+        check_flag("clip_grad_norm", "foreach", foreach)
     where = "clip_grad_norm_"
     limit = _number(where, "max_norm", max_norm, at_least=0.0)
     p = _number(where, "norm_type", norm_type, at_least=0.0)
@@ -116,6 +121,7 @@ def clip_grad_value_(
     >>> w.grad
     tensor([ 6., -7.])
     """
+    check_flags("clip_grad_value", foreach=foreach)
     where = "clip_grad_value_"
     limit = _number(where, "clip_value", clip_value, at_least=0.0)
     for grads in _by_dtype(where, parameters):

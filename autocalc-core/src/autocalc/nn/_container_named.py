@@ -189,7 +189,7 @@ class ParameterList(Module):
 
     def __init__(self, values: Iterable[Tensor] | None = None) -> None:
         super().__init__()
-        self.extend(values or ())
+        self.extend(() if values is None else values)
 
     def __len__(self) -> int:
         return len(self._parameters)
@@ -221,6 +221,12 @@ class ParameterList(Module):
 
     def extend(self, values: Iterable[Tensor]) -> Self:
         """Add parameters at the end; return the list."""
+        if isinstance(values, Tensor):
+            message = (
+                f"{type(self).__name__}: `values` is one tensor of shape "
+                f"{values.shape}; give a list of tensors, such as [tensor]."
+            )
+            raise DTypeError(message)
         for value in sequence(type(self).__name__, "values", values):
             self.append(value)
         return self

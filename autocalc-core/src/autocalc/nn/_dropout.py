@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from autocalc._ops._checks import check_probability
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc.nn import functional
 from autocalc.nn._module import Module
 
@@ -13,6 +14,7 @@ class _DropoutBase(Module):
     """What both have: the probability, and whether the input is written to."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        check_flags(type(self).__name__, inplace=inplace)
         super().__init__()
         check_probability(type(self).__name__, p)
         self.p = p

@@ -8,6 +8,7 @@ from autocalc._ops._checks import check_sizes
 from autocalc._ops.embedding import refuse_sparse, row_number
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ShapeError
@@ -63,8 +64,9 @@ class Embedding(Module):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
+        check_flags("Embedding", scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         check_sizes(
             "Embedding", num_embeddings=num_embeddings, embedding_dim=embedding_dim
         )
@@ -113,6 +115,12 @@ class Embedding(Module):
         >>> ac.nn.Embedding.from_pretrained(table)(ac.tensor(1)).tolist()
         [3.0, 4.0]
         """
+        check_flags(
+            "from_pretrained",
+            freeze=freeze,
+            scale_grad_by_freq=scale_grad_by_freq,
+            sparse=sparse,
+        )
         rows, columns = _table_shape("Embedding", embeddings)
         return cls(
             rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq,
@@ -196,8 +204,14 @@ class EmbeddingBag(Module):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
+        check_flags(
+            "EmbeddingBag",
+            scale_grad_by_freq=scale_grad_by_freq,
+            sparse=sparse,
+            include_last_offset=include_last_offset,
+        )
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         name = "EmbeddingBag"
         check_sizes(name, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
         refuse_sparse(name, sparse)
@@ -248,6 +262,13 @@ class EmbeddingBag(Module):
         >>> ac.nn.EmbeddingBag.from_pretrained(table)(ac.tensor([[0, 1]])).tolist()
         [[2.0, 3.0]]
         """
+        check_flags(
+            "from_pretrained",
+            freeze=freeze,
+            scale_grad_by_freq=scale_grad_by_freq,
+            sparse=sparse,
+            include_last_offset=include_last_offset,
+        )
         rows, columns = _table_shape("EmbeddingBag", embeddings)
         layer = cls(
             rows, columns, max_norm, norm_type, scale_grad_by_freq, mode, sparse,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc._ops._checks import check_sizes
 from autocalc._ops.batch_norm import check_groups
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import functional
@@ -60,8 +61,9 @@ class GroupNorm(Scaled):
         *,
         bias: bool = True,
     ) -> None:
+        check_flags("GroupNorm", affine=affine, bias=bias)
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         check_sizes("GroupNorm", num_channels=num_channels)
         check_groups("GroupNorm", num_groups, num_channels)
         self.num_groups = num_groups

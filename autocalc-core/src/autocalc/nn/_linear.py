@@ -10,6 +10,7 @@ from autocalc._ops import matmul
 from autocalc._ops._checks import check_sizes
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import _init
@@ -67,8 +68,9 @@ class Linear(Module):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
+        check_flags("Linear", bias=bias)
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         check_sizes("Linear", in_features=in_features, out_features=out_features)
         self.in_features = in_features
         self.out_features = out_features

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from autocalc._ops._checks import check_reduction
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc.nn import functional
 from autocalc.nn._module import Module
 
@@ -185,6 +186,7 @@ class KLDivLoss(Module):
     """
 
     def __init__(self, *, reduction: str = "mean", log_target: bool = False) -> None:
+        check_flags("KLDivLoss", log_target=log_target)
         super().__init__()
         if reduction != "batchmean":
             check_reduction("KLDivLoss", reduction)

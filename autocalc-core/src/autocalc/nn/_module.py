@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._ops._checks import check_flag
 from autocalc._ops.typed_tensors import dtype_named
 from autocalc._tensor import RemovableHandle, Tensor, dtypes
+from autocalc._tensor.checks import check_flag, check_flags
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
@@ -87,6 +87,7 @@ class Module(ModuleTree["Module"]):
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or set them to zero."""
+        check_flags("zero_grad", set_to_none=set_to_none)
         for param in self.parameters():
             clear_grad(param, set_to_none)
 
@@ -179,6 +180,7 @@ class Module(ModuleTree["Module"]):
         keep_vars
             Give the parameters themselves, not tensors without history.
         """
+        check_flags("state_dict", keep_vars=keep_vars)
         state = {} if destination is None else destination
         return _state.collect(self, state, prefix, keep_vars)
 
@@ -213,6 +215,7 @@ class Module(ModuleTree["Module"]):
         >>> b.load_state_dict(a.state_dict())
         <All keys matched successfully>
         """
+        check_flags("load_state_dict", strict=strict, assign=assign)
         return _state.load(self, state_dict, strict, assign)
 
     # ---- hooks -----------------------------------------------------------------------
@@ -234,6 +237,9 @@ class Module(ModuleTree["Module"]):
         With `with_kwargs`, ``hook(module, args, kwargs)`` may return (args, kwargs).
         The handle returned has ``remove()``.
         """
+        check_flags(
+            "register_forward_pre_hook", prepend=prepend, with_kwargs=with_kwargs
+        )
         hooks = self._own_hooks().forward_pre
         return register(hooks, Hook(hook, with_kwargs), prepend)
 
@@ -260,6 +266,7 @@ class Module(ModuleTree["Module"]):
         >>> shapes
         [(1, 3)]
         """
+        check_flags("register_forward_hook", prepend=prepend, with_kwargs=with_kwargs)
         hooks = self._own_hooks().forward
         return register(hooks, Hook(hook, with_kwargs), prepend)
 
@@ -282,6 +289,7 @@ class Module(ModuleTree["Module"]):
         >>> layer(ac.zeros(1, 2)).sum().backward()
         (1, 3)
         """
+        check_flags("register_full_backward_hook", prepend=prepend)
         return register(self._own_hooks().backward, Hook(hook), prepend)
 
     def register_full_backward_pre_hook(
@@ -291,6 +299,7 @@ class Module(ModuleTree["Module"]):
 
         It may return other gradients of the outputs.
         """
+        check_flags("register_full_backward_pre_hook", prepend=prepend)
         return register(self._own_hooks().backward_pre, Hook(hook), prepend)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

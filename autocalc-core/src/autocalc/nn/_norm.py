@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from autocalc._ops._checks import check_sizes
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import integers
+from autocalc._tensor.checks import check_flags, integers
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
@@ -23,6 +23,7 @@ class _Norm(Scaled):
     def __init__(
         self, normalized_shape: int | Sequence[int], elementwise_affine: bool
     ) -> None:
+        check_flags(type(self).__name__, elementwise_affine=elementwise_affine)
         super().__init__()
         name = type(self).__name__
         sizes = integers(name, "normalized_shape", normalized_shape)
@@ -76,8 +77,9 @@ class LayerNorm(_Norm):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
+        check_flags("LayerNorm", bias=bias)
         super().__init__(normalized_shape, elementwise_affine)
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         self.eps = eps
         self._add_parameters(
             self.normalized_shape,
@@ -138,7 +140,7 @@ class RMSNorm(_Norm):
         dtype: DType | None = None,
     ) -> None:
         super().__init__(normalized_shape, elementwise_affine)
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         self.eps = eps
         self._add_parameters(self.normalized_shape, dtype, weight=elementwise_affine)
 

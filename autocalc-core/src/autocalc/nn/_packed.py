@@ -16,6 +16,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -65,6 +66,8 @@ def pad_sequence(
     tensor([[1, 2, 3],
             [4, 0, 0]])
     """
+    if batch_first.__class__ is not FLAG:
+        check_flag("pad_sequence", "batch_first", batch_first)
     where = "pad_sequence"
     if padding_side not in ("right", "left"):
         message = f"{where}: `padding_side`={padding_side!r}; use 'right' or 'left'."
@@ -100,6 +103,8 @@ def unpad_sequence(
     >>> ac.nn.utils.rnn.unpad_sequence(padded, ac.tensor([3, 1]), batch_first=True)
     [tensor([1, 2, 3]), tensor([4])]
     """
+    if batch_first.__class__ is not FLAG:
+        check_flag("unpad_sequence", "batch_first", batch_first)
     x = padded_sequences
     counts = lengths.tolist()
     if batch_first:
@@ -140,6 +145,10 @@ def pack_padded_sequence(
     >>> packed.data, packed.batch_sizes
     (tensor([1, 4, 2, 3]), tensor([2, 1, 1]))
     """
+    if batch_first.__class__ is not FLAG:
+        check_flag("pack_padded_sequence", "batch_first", batch_first)
+    if enforce_sorted.__class__ is not FLAG:
+        check_flag("pack_padded_sequence", "enforce_sorted", enforce_sorted)
     where = "pack_padded_sequence"
     x = check_tensor(where, input)
     counts = [int(n) for n in lengths]
@@ -206,6 +215,8 @@ def pad_packed_sequence(
     (tensor([[1, 2],
             [3, 0]]), tensor([2, 1]))
     """
+    if batch_first.__class__ is not FLAG:
+        check_flag("pad_packed_sequence", "batch_first", batch_first)
     sizes = sequence.batch_sizes.tolist()
     steps, batch = len(sizes), sizes[0]
     if total_length is not None and total_length < steps:
@@ -244,6 +255,8 @@ def pack_sequence(
     sequences: Sequence[Tensor], enforce_sorted: bool = True
 ) -> PackedSequence:
     """Pack sequences (length, ...); see `pack_padded_sequence`."""
+    if enforce_sorted.__class__ is not FLAG:
+        check_flag("pack_sequence", "enforce_sorted", enforce_sorted)
     lengths = [x.shape[0] for x in sequences]
     return pack_padded_sequence(
         pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted

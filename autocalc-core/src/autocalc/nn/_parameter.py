@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flag
 
 if TYPE_CHECKING:
     from autocalc._graph._node import Version
@@ -48,6 +49,7 @@ class Parameter(Tensor):
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         data = empty(0) if data is None else data
         check_tensor("Parameter", data)
+        check_flag("Parameter", "requires_grad", requires_grad)
         self._array = data._array
         self._version = data._cell()
         self._view = None

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from autocalc._ops._checks import check_flag
 from autocalc._ops._spatial import sizes_of
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flag, check_flags
 from autocalc.nn import functional
 from autocalc.nn._module import Module
 
@@ -44,6 +44,9 @@ class _MaxPool(_Pool):
         return_indices: bool = False,
         ceil_mode: bool = False,
     ) -> None:
+        check_flags(
+            type(self).__name__, return_indices=return_indices, ceil_mode=ceil_mode
+        )
         super().__init__()
         self._windows(kernel_size, stride, padding, ceil_mode)
         sizes_of(type(self).__name__, "dilation", dilation, self._dims)
@@ -126,6 +129,7 @@ class AvgPool1d(_Pool):
         ceil_mode: bool = False,
         count_include_pad: bool = True,
     ) -> None:
+        check_flags("AvgPool1d", ceil_mode=ceil_mode)
         super().__init__()
         self._windows(kernel_size, stride, padding, ceil_mode)
         self.kernel_size = sizes_of("AvgPool1d", "kernel_size", kernel_size, 1)
@@ -175,6 +179,7 @@ class AvgPool2d(_Pool):
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> None:
+        check_flags("AvgPool2d", ceil_mode=ceil_mode)
         super().__init__()
         self._windows(kernel_size, stride, padding, ceil_mode)
         check_flag("AvgPool2d", "count_include_pad", count_include_pad)
@@ -208,6 +213,7 @@ class _AdaptiveAvgPool(Module):
 
 class _AdaptiveMaxPool(_AdaptiveAvgPool):
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        check_flags(type(self).__name__, return_indices=return_indices)
         super().__init__(output_size)
         self.return_indices = return_indices
 

@@ -10,11 +10,12 @@ from typing import Any
 
 from autocalc._ops import indexing, joining, view
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_flag, check_probability, check_sizes
+from autocalc._ops._checks import check_probability, check_sizes
 from autocalc._ops.dropout import dropout as drop
 from autocalc._ops.filled import empty, zeros
 from autocalc._ops.recurrent import States, Weights, layer, packed_layer
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flag, check_flags
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -69,8 +70,9 @@ class RNNBase(Module):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
+        check_flags(type(self).__name__, bias=bias, batch_first=batch_first)
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         name = type(self).__name__
         sizes = {"input_size": input_size, "hidden_size": hidden_size}
         check_sizes(name, **sizes, num_layers=num_layers, proj_size=proj_size)

@@ -8,11 +8,11 @@ from typing import Any
 
 from autocalc._ops import view
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_flag, check_sizes
+from autocalc._ops._checks import check_sizes
 from autocalc._ops.filled import empty, zeros
 from autocalc._ops.recurrent import States, Weights, layer
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import one_of
+from autocalc._tensor.checks import check_flag, one_of
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, ShapeError
@@ -40,7 +40,7 @@ class RNNCellBase(Module):
         dtype: DType | None,
     ) -> None:
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         name = type(self).__name__
         check_sizes(name, input_size=input_size, hidden_size=hidden_size)
         check_flag(name, "bias", bias)

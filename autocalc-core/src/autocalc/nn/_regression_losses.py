@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags, number
+from autocalc.errors import ArgumentError
 from autocalc.nn import functional
 from autocalc.nn._loss import _Loss
 from autocalc.nn._module import Module
@@ -125,6 +127,10 @@ class TripletMarginLoss(_Loss):
         *,
         reduction: str = "mean",
     ) -> None:
+        check_flags("TripletMarginLoss", swap=swap)
+        if not number("TripletMarginLoss", "margin", margin) > 0:
+            message = f"TripletMarginLoss: `margin` is {margin}; it must be above 0."
+            raise ArgumentError(message)
         super().__init__(reduction=reduction)
         self.margin = margin
         self.p = p
@@ -178,6 +184,7 @@ class PairwiseDistance(Module):
     def __init__(
         self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
     ) -> None:
+        check_flags("PairwiseDistance", keepdim=keepdim)
         super().__init__()
         self.norm = p
         self.eps = eps

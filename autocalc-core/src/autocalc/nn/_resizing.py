@@ -7,6 +7,7 @@ from typing import Any
 
 from autocalc._ops._checks import check_number
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc.nn import functional
 from autocalc.nn._module import Module
 
@@ -39,6 +40,11 @@ class Upsample(Module):
         align_corners: bool | None = None,
         recompute_scale_factor: bool | None = None,
     ) -> None:
+        check_flags(
+            "Upsample",
+            align_corners=align_corners,
+            recompute_scale_factor=recompute_scale_factor,
+        )
         super().__init__()
         self.size = size
         self.scale_factor: Any = None

@@ -10,6 +10,7 @@ from typing import Any
 from autocalc._ops import masking
 from autocalc._ops._checks import check_sizes
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
@@ -73,6 +74,11 @@ class TransformerEncoder(Module):
         enable_nested_tensor: bool = True,
         mask_check: bool = True,
     ) -> None:
+        check_flags(
+            "TransformerEncoder",
+            enable_nested_tensor=enable_nested_tensor,
+            mask_check=mask_check,
+        )
         super().__init__()
         self.layers = _copies("TransformerEncoder", encoder_layer, num_layers)
         self.num_layers = num_layers
@@ -96,6 +102,7 @@ class TransformerEncoder(Module):
         is_causal
             Says that `mask` is that of a causal attention; it may then be left out.
         """
+        check_flags("forward", is_causal=is_causal)
         x = src
         for layer in self.layers:
             x = layer(x, mask, src_key_padding_mask, bool(is_causal))
@@ -155,6 +162,9 @@ class TransformerDecoder(Module):
         tgt_is_causal, memory_is_causal
             Say that a mask is that of a causal attention; it may then be left out.
         """
+        check_flags(
+            "forward", tgt_is_causal=tgt_is_causal, memory_is_causal=memory_is_causal
+        )
         x = tgt
         for layer in self.layers:
             x = layer(
@@ -209,6 +219,9 @@ class Transformer(Module):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
+        check_flags(
+            "Transformer", batch_first=batch_first, norm_first=norm_first, bias=bias
+        )
         super().__init__()
         sizes = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps)
         more = (batch_first, norm_first, bias, device, dtype)
@@ -260,6 +273,12 @@ class Transformer(Module):
         src_is_causal, tgt_is_causal, memory_is_causal
             Say that a mask is that of a causal attention; it may then be left out.
         """
+        check_flags(
+            "forward",
+            src_is_causal=src_is_causal,
+            tgt_is_causal=tgt_is_causal,
+            memory_is_causal=memory_is_causal,
+        )
         memory = self.encoder(src, src_mask, src_key_padding_mask, src_is_causal)
         result: Tensor = self.decoder(
             tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask,
@@ -280,7 +299,7 @@ class Transformer(Module):
         tensor([[  0., -inf],
                 [  0.,   0.]])
         """
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         if sz < 0:
             message = f"generate_square_subsequent_mask: `sz` is {sz}; give 0 or more."
             raise ArgumentError(message)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
@@ -117,8 +118,14 @@ class TransformerEncoderLayer(_Layer):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
+        check_flags(
+            "TransformerEncoderLayer",
+            batch_first=batch_first,
+            norm_first=norm_first,
+            bias=bias,
+        )
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         self.self_attn = MultiheadAttention(
             d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
         )
@@ -140,6 +147,7 @@ class TransformerEncoderLayer(_Layer):
         is_causal: bool = False,
     ) -> Tensor:
         """Return the layer's output, as `src`; masks as of `MultiheadAttention`."""
+        check_flags("forward", is_causal=is_causal)
 
         def attend(x: Tensor) -> Tensor:
             out = self.self_attn(
@@ -194,8 +202,14 @@ class TransformerDecoderLayer(_Layer):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
+        check_flags(
+            "TransformerDecoderLayer",
+            batch_first=batch_first,
+            norm_first=norm_first,
+            bias=bias,
+        )
         super().__init__()
-        Device(device or "cpu")
+        Device("cpu" if device is None else device)
         self.self_attn = MultiheadAttention(
             d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
         )
@@ -226,6 +240,9 @@ class TransformerDecoderLayer(_Layer):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """Return the layer's output, as `tgt`; masks as of `MultiheadAttention`."""
+        check_flags(
+            "forward", tgt_is_causal=tgt_is_causal, memory_is_causal=memory_is_causal
+        )
 
         def attend(x: Tensor) -> Tensor:
             out = self.self_attn(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc.errors import ModuleError
 from autocalc.nn import _registry as registry
 from autocalc.nn._parameter import Parameter
@@ -99,6 +100,7 @@ class ModuleTree(Generic[M]):
         >>> m.mean.shape, list(m.state_dict())
         ((3,), ['mean'])
         """
+        check_flags("register_buffer", persistent=persistent)
         registry.check_name("register_buffer", self, name)
         registry.check_value("register_buffer", name, tensor, Tensor, BUFFER)
         registry.enter(self, name, tensor, BUFFER)
@@ -141,6 +143,7 @@ class ModuleTree(Generic[M]):
         remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, M]]:
         """Yield (name, module) for this module, under `prefix`, and all inside it."""
+        check_flags("named_modules", remove_duplicate=remove_duplicate)
         memo = set() if memo is None else memo
         if self in memo:
             return
@@ -179,20 +182,26 @@ class ModuleTree(Generic[M]):
         >>> [(n, p.shape) for n, p in ac.nn.Linear(3, 2).named_parameters()]
         [('weight', (2, 3)), ('bias', (2,))]
         """
+        check_flags(
+            "named_parameters", recurse=recurse, remove_duplicate=remove_duplicate
+        )
         return self._named(PARAMETER, prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """Yield all parameters, each once; what an optimizer is given."""
+        check_flags("parameters", recurse=recurse)
         return (param for _, param in self.named_parameters(recurse=recurse))
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """Yield (name, tensor) for all buffers, a shared one once."""
+        check_flags("named_buffers", recurse=recurse, remove_duplicate=remove_duplicate)
         return self._named(BUFFER, prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """Yield all buffers, each once."""
+        check_flags("buffers", recurse=recurse)
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def _named(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._tensor.checks import check_flags
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Group, Params, is_number, refuse
 
@@ -58,6 +59,9 @@ class Adadelta(CountingOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
+        check_flags(
+            "Adadelta", foreach=foreach, capturable=capturable, maximize=maximize
+        )
         refuse("Adadelta", differentiable=differentiable)
         settings = {
             "lr": lr,

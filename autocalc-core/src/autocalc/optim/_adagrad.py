@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._tensor import make
+from autocalc._tensor.checks import check_flags
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Batch, Group, Params, refuse
 
@@ -60,6 +61,7 @@ class Adagrad(CountingOptimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
+        check_flags("Adagrad", foreach=foreach, maximize=maximize, fused=fused)
         refuse("Adagrad", differentiable=differentiable)
         settings = {
             "lr": lr,

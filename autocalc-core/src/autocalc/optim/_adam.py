@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._tensor.checks import check_flags
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Group, Params, check_betas, refuse
 
@@ -24,6 +25,7 @@ class _Adam(CountingOptimizer):
         maximize: bool,
         differentiable: bool,
     ) -> None:
+        check_flags(type(self).__name__, amsgrad=amsgrad, maximize=maximize)
         refuse(type(self).__name__, differentiable=differentiable)
         settings = {
             "lr": lr,
@@ -114,6 +116,15 @@ class AdamW(_Adam):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
+        check_flags(
+            "AdamW",
+            amsgrad=amsgrad,
+            maximize=maximize,
+            foreach=foreach,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+        )
         settings = lr, betas, eps, weight_decay, amsgrad, maximize, differentiable
         super().__init__(params, *settings)
 
@@ -159,5 +170,14 @@ class Adam(_Adam):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
+        check_flags(
+            "Adam",
+            amsgrad=amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+        )
         settings = lr, betas, eps, weight_decay, amsgrad, maximize, differentiable
         super().__init__(params, *settings)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._tensor.checks import check_flags
 from autocalc.optim._optimizer import Group, Optimizer, Params, check_betas
 
 
@@ -52,6 +53,7 @@ class Lion(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
+        check_flags("Lion", maximize=maximize)
         settings = {
             "lr": lr,
             "betas": betas,

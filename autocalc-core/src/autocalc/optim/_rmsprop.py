@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._tensor.checks import check_flags
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Group, Params, is_number, refuse
 
@@ -64,6 +65,13 @@ class RMSprop(CountingOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
+        check_flags(
+            "RMSprop",
+            centered=centered,
+            capturable=capturable,
+            foreach=foreach,
+            maximize=maximize,
+        )
         settings = {
             "lr": lr,
             "alpha": alpha,

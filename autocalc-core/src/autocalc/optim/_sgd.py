@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._tensor.checks import check_flags
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError
 from autocalc.optim._optimizer import Group, Optimizer, Params, is_number, refuse
@@ -60,6 +61,9 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
+        check_flags(
+            "SGD", nesterov=nesterov, maximize=maximize, foreach=foreach, fused=fused
+        )
         refuse("SGD", differentiable=differentiable)
         settings = {
             "lr": lr,

@@ -10,6 +10,7 @@ from typing import Any
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.creation import tensor as new_tensor
 from autocalc._tensor import Tensor
+from autocalc._tensor import checks as _checks
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError, DTypeError, ModuleError
 from autocalc.nn import Module
@@ -138,6 +139,7 @@ class AveragedModel(Module):
         multi_avg_fn: MultiAverage | None = None,
         use_buffers: bool = False,
     ) -> None:
+        _checks.check_flags("AveragedModel", use_buffers=use_buffers)
         super().__init__()
         del device
         if not isinstance(model, Module):

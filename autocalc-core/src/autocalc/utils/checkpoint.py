@@ -15,6 +15,7 @@ from autocalc._graph._grad_mode import enable_grad
 from autocalc._graph._node import Leaf, Node, Output, next_serial
 from autocalc._ops.view import reshape_view
 from autocalc._tensor import Tensor, make
+from autocalc._tensor import checks as _checks
 from autocalc._tensor.generator import default_generator
 from autocalc.autograd import grad
 from autocalc.errors import ArgumentError, DTypeError, GradError
@@ -63,6 +64,10 @@ def checkpoint(
     >>> layer.weight.grad is not None, x.grad is not None
     (True, True)
     """
+    if use_reentrant is not None:
+        _checks.check_flag("checkpoint", "use_reentrant", use_reentrant)
+    if preserve_rng_state.__class__ is not _checks.FLAG:
+        _checks.check_flag("checkpoint", "preserve_rng_state", preserve_rng_state)
     del use_reentrant
     if not current().grad:
         return function(*args, **kwargs)
@@ -103,6 +108,12 @@ def checkpoint_sequential(
     use_reentrant, preserve_rng_state
         See `checkpoint`.
     """
+    if use_reentrant is not None:
+        _checks.check_flag("checkpoint_sequential", "use_reentrant", use_reentrant)
+    if preserve_rng_state.__class__ is not _checks.FLAG:
+        _checks.check_flag(
+            "checkpoint_sequential", "preserve_rng_state", preserve_rng_state
+        )
     del use_reentrant
     chain = list(functions)
     if segments < 1:

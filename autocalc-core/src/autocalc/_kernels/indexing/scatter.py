@@ -3,23 +3,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from autocalc._kernels.budgets import EXACT
+import numpy as np
+
+from autocalc._kernels.budgets import EXACT, Inputs, magnitude
 from autocalc._kernels.cases import Case, floats, indices, join
 from autocalc._kernels.declare import standalone
-from autocalc._kernels.indexing._places import checked
+from autocalc._kernels.indexing._places import added_at, checked
 from autocalc._kernels.indexing.gather import scatter_add_samples
 from autocalc._kernels.rules import (
     DTYPES,
     INT64,
+    NUMBERS,
     check_axis,
     expect_ndim,
     expect_shape,
     one_of,
     same_dtype,
 )
-from autocalc._kernels.spec import Array, Meta
+from autocalc._kernels.spec import Array, Attributes, Meta
 
 scatter = standalone(
     "scatter",
@@ -59,6 +63,57 @@ scatter.samples(scatter_add_samples)
 
 scatter.work(flops_per_element=0)
 scatter.benchmarks(
+    Case(
+        "1024x1024 along 1",
+        join(floats(1024, 1024), indices(1024, 1024, 1024), floats(1024, 1024)),
+        (1,),
+    )
+)
+
+
+scatter_mul = standalone(
+    "scatter_mul",
+    "out ; a index src ; axis:int",
+    "a, then out[index[i][j]][j] *= src[i][j] for axis 0, in index order.",
+    alias=(("out", "a"),),
+    dtypes=NUMBERS,
+)
+
+
+@scatter_mul.rule
+def _(a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
+    check_axis("scatter_mul", axis, a)
+    one_of("scatter_mul", "index", index, (INT64,))
+    expect_ndim("scatter_mul", "index", index, len(a.shape))
+    along = (*a.shape[:axis], index.shape[axis], *a.shape[axis + 1 :])
+    expect_shape("scatter_mul", "index", index, along)
+    expect_shape("scatter_mul", "src", src, along)
+    return added_at("scatter_mul", a, src)
+
+
+@scatter_mul.reference
+def _(xp: Any, a: Array, index: Array, src: Array, axis: int) -> Array:
+    index = checked(xp, "scatter_mul", "index", index, a.shape[axis])
+    where = list(xp.indices(index.shape, sparse=True))
+    where[axis] = index
+    return xp.index_mul(a, tuple(where), src)
+
+
+@scatter_mul.budget("n * eps * |out|, n factors at one place")
+def _(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    a, index, _ = inputs
+    where = list(np.indices(index.shape, sparse=True))
+    where[attributes[0]] = index
+    count = np.zeros(np.shape(a))
+    np.add.at(count, tuple(where), 1.0)
+    return [count * eps * magnitude(expected[0])]
+
+
+scatter_mul.samples(scatter_add_samples)
+scatter_mul.work(flops_per_element=1)
+scatter_mul.benchmarks(
     Case(
         "1024x1024 along 1",
         join(floats(1024, 1024), indices(1024, 1024, 1024), floats(1024, 1024)),

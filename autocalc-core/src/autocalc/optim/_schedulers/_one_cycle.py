@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._tensor.checks import check_flags
 from autocalc.errors import ArgumentError
 from autocalc.optim._optimizer import Optimizer
 from autocalc.optim._schedulers._base import (
@@ -93,6 +94,9 @@ class OneCycleLR(LRScheduler):
         three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:
+        check_flags(
+            "OneCycleLR", cycle_momentum=cycle_momentum, three_phase=three_phase
+        )
         where = "OneCycleLR"
         check_optimizer(where, optimizer)
         require_number(where, "pct_start", pct_start, 0, 1)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Sums and means of what is not NaN."""
+
+from __future__ import annotations
+
+from autocalc._ops import arithmetic, comparison
+from autocalc._ops._arguments import Dims
+from autocalc._ops._checks import check_float
+from autocalc._ops._coerce import cast, check_and_cast
+from autocalc._ops._method import method
+from autocalc._ops._out import apply_out
+from autocalc._ops.reduction import sum
+from autocalc._tensor import Tensor
+from autocalc._tensor.dtypes import DType
+
+
+@method("nansum")
+def nansum(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the sum over `dim` with NaN counted as 0.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which `input` is taken, and of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nansum(ac.tensor([1.0, ac.nan, 2.0]))
+    tensor(3.)
+    """
+    x = check_and_cast("nansum", input, dtype)
+    if not x.is_floating_point():
+        return apply_out("nansum", sum(x, dim, keepdim, dtype=dtype), out)
+    zero = arithmetic.mul(cast(comparison.isnan(x.detach()), x.dtype), 0)
+    return apply_out(
+        "nansum",
+        sum(comparison.where_op(comparison.isnan(x.detach()), zero, x), dim, keepdim),
+        out,
+    )
+
+
+@method("nanmean")
+def nanmean(
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return the mean over `dim` of what is not NaN.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimensions that are reduced, one or several; all by default.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    dtype
+        The dtype in which `input` is taken, and of the result.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If the tensor is not float32 or float64.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nanmean(ac.tensor([1.0, ac.nan, 2.0]))
+    tensor(1.5)
+    """
+    x = check_and_cast("nanmean", input, dtype)
+    check_float("nanmean", x)
+    kept = comparison.eq(x.detach(), x.detach())
+    total = nansum(x, dim, keepdim)
+    return apply_out(
+        "nanmean", arithmetic.div_op(total, cast(sum(kept, dim, keepdim), x.dtype)), out
+    )

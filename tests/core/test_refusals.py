@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: MIT
+"""What looks like a call and is a mistake: refused, with words that say so."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import autocalc as ac
+from autocalc.errors import (
+    ArgumentError,
+    AutocalcError,
+    DTypeError,
+    GradError,
+    ShapeError,
+)
+from autocalc.nn import functional as F
+
+pytestmark = pytest.mark.core
+
+X = ac.tensor([[1.0, 2.0], [3.0, 4.0]])
+I8 = ac.tensor([1, 2, 3], dtype=ac.int8)
+MASK = ac.tensor([True, False, True])
+NAN = float("nan")
+
+
+@pytest.mark.parametrize("make", [ac.zeros, ac.ones, ac.empty, ac.rand, ac.randn])
+def test_sizes_are_asked_for(make):
+    with pytest.raises(ArgumentError, match=f"{make.__name__}: there are no sizes"):
+        make()
+    assert make(()).shape == make(size=()).shape == make([]).shape == ()
+
+
+@pytest.mark.parametrize("name", ["new_zeros", "new_ones", "new_empty"])
+def test_methods_that_make_tensors_ask_for_sizes(name):
+    with pytest.raises(ArgumentError, match="there are no sizes"):
+        getattr(X, name)()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["view", "reshape", "permute", "expand", "repeat", "tile", "flip", "sum_to_size"],
+)
+def test_sizes_of_a_method_are_asked_for(name):
+    scalar = ac.tensor(1.0)
+    with pytest.raises(ArgumentError, match=f"{name}: there are no sizes; .* give"):
+        getattr(scalar, name)()
+    assert getattr(scalar, name)(()).shape == ()
+
+
+@pytest.mark.parametrize("big", [2**64, 2**70, -(2**63) - 1, 10**4000])
+def test_a_huge_python_integer_is_refused_wherever_a_number_is_taken(big):
+    index = ac.tensor([0, 1])
+    assert (
+        (X * 2.0**70).isfinite().all()
+    )  # an equal float before it makes no difference
+    for call in (
+        lambda: X + big,
+        lambda: X * big,
+        lambda: big < X,
+        lambda: X.masked_fill(X > 1, big),
+        lambda: X.clone().masked_fill_(X > 1, big),
+        lambda: X.clone().fill_(big),
+        lambda: X.clone().add_(big),
+        lambda: X.clamp(max=big),
+        lambda: ac.where(X > 1, X, big),
+        lambda: ac.full((2,), big, dtype=ac.float32),
+        lambda: ac.full_like(MASK, big),
+        lambda: X.clone().__setitem__(0, big),
+        lambda: X.index_fill(0, index, big),
+        lambda: X.scatter(0, index[None], big),
+        lambda: F.pad(X, (1, 1), value=big),
+    ):
+        with pytest.raises(ArgumentError, match="does not fit into"):
+            call()
+
+
+def test_huge_floats_are_floats():
+    assert (X + 1e30).max().item() == pytest.approx(1e30)
+    assert (ac.zeros(1, dtype=ac.float64) + 2**63).item() == 2.0**63
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda: X.var(True, True), ArgumentError, "`unbiased`=True stands alone"),
+        (lambda: X.std(False, None, True), ArgumentError, "var: `unbiased`=False"),
+        (lambda: X.var(0, True, correction=2), ArgumentError, "say the same; give one"),
+        (
+            lambda: X.squeeze(None),
+            ArgumentError,
+            "squeeze: `dim` is None; leave it out",
+        ),
+        (lambda: X.clone().squeeze_(None), ArgumentError, "squeeze: `dim` is None"),
+        (lambda: ac.multinomial(X, 0), ArgumentError, "`num_samples` is 0; draw 1"),
+        (lambda: MASK - 1, DTypeError, "sub: an operand is boolean; write ~mask"),
+        (lambda: 1 - MASK, DTypeError, "sub: an operand is boolean"),
+        (lambda: I8 - MASK, DTypeError, "sub: an operand is boolean"),
+        (lambda: I8.clone().sub_(MASK), DTypeError, "sub: an operand is boolean"),
+        (lambda: I8.sub(MASK, alpha=2), DTypeError, "sub: an operand is boolean"),
+        (lambda: ac.rsub(MASK, 1, alpha=2), DTypeError, "sub: an operand is boolean"),
+        (lambda: I8.add(1, alpha=0.5), DTypeError, "add: `alpha` is 0.5, a factor of"),
+        (lambda: I8.sub(1, alpha=True), DTypeError, "sub: `alpha` is True, a factor"),
+        (lambda: I8.clone().add_(1, alpha=0.5), DTypeError, "add_: `alpha` is 0.5"),
+        (lambda: MASK.clone().add_(1), DTypeError, "dtype int64, .* stored in bool"),
+        (lambda: MASK.clone().mul_(I8), DTypeError, "dtype int8, .* stored in bool"),
+        (lambda: MASK.clone().square_(), DTypeError, "dtype int64, .* stored in bool"),
+        (lambda: I8**-1, ArgumentError, "exponent -1 of a tensor of int8 has no"),
+        (lambda: I8.clone().pow_(-2), ArgumentError, "exponent -2 .* with .float"),
+        (MASK.argmax, DTypeError, "argmax: a tensor of bool has two values"),
+        (lambda: MASK.argmin(0), DTypeError, "argmin: a tensor of bool .* .int()"),
+        (lambda: MASK.topk(1), DTypeError, "topk: a tensor of bool has no ranks"),
+        (MASK.median, DTypeError, "median: a tensor of bool has no ranks"),
+        (lambda: MASK.kthvalue(1), DTypeError, "kthvalue: a tensor of bool"),
+        (MASK.floor, DTypeError, "floor: a tensor of bool is not rounded"),
+        (MASK.round, DTypeError, "round: a tensor of bool is not rounded"),
+        (lambda: I8.round(decimals=1), DTypeError, "round: takes float32 or float64"),
+        (I8.frac, DTypeError, "frac: takes float32 or float64, not int8"),
+        (I8.nanmean, DTypeError, "nanmean: takes float32 or float64"),
+        (lambda: I8.cumsum(0, dtype=ac.bool), DTypeError, "`dtype` is bool, which has"),
+        (lambda: +MASK, DTypeError, "positive: a tensor of bool has no sign"),
+        (
+            lambda: X @ X.double(),
+            DTypeError,
+            "are float32 and float64; they must be of",
+        ),
+        (lambda: X.mv(X[0].long()), DTypeError, "matmul: the tensors are float32 and"),
+        (lambda: ac.isclose(X, X.double()), DTypeError, "isclose: the tensors are"),
+        (lambda: X.heaviside(X.double()), DTypeError, "heaviside: the tensors are"),
+        (
+            lambda: X.masked_scatter(X > 1, X.double()),
+            DTypeError,
+            "masked_scatter: the",
+        ),
+        (
+            lambda: ac.cross(ac.ones(3), I8),
+            DTypeError,
+            "cross: the tensors are float32",
+        ),
+        (
+            lambda: X.lerp(X.double(), 0.5),
+            DTypeError,
+            "lerp: the tensors are float32, ",
+        ),
+        (lambda: I8.lerp(I8, 0.5), DTypeError, "int8, int8; they must all be float32"),
+        (lambda: X.addcmul(X, 2), DTypeError, "addcmul: needs a Tensor, not int"),
+        (lambda: MASK.addcmul(MASK, MASK), DTypeError, "addcmul: the tensors are bool"),
+        (lambda: I8.addcdiv(I8, I8), DTypeError, "addcdiv: divides int8 by int8"),
+        (lambda: ac.zeros(2, size=(3,)), ArgumentError, r"`size`=\(3,\); give one"),
+        (
+            lambda: X.tile(2, dims=(2,)),
+            ArgumentError,
+            r"tile: the sizes \(2,\) are given",
+        ),
+        (lambda: ac.zeros(2, device=False), ArgumentError, "'False' is not available"),
+        (lambda: X.to(device=True), ArgumentError, "device: 'True' is not available"),
+        (lambda: X.new_zeros(2, dtype=()), DTypeError, r"dtype \(\) is not supported"),
+        (lambda: I8.nan_to_num(X), DTypeError, "nan_to_num: `nan` is tensor"),
+        (lambda: ac.zeros(0).bernoulli(-1.0), ArgumentError, "`p` is -1.0; a probab"),
+        (lambda: X.max(keepdim=True), ArgumentError, "max: `keepdim` is for one dim"),
+        (lambda: X.min(keepdim=True), ArgumentError, "min: `keepdim` .* or use amin"),
+        ((X > 1).trace, DTypeError, "trace: a tensor of bool has no sum"),
+        (
+            lambda: ac.nn.Hardtanh(1.0, 1.0),
+            ArgumentError,
+            "above `max_val`=1.0 or equal",
+        ),
+        (lambda: ac.nn.Hardtanh("a"), DTypeError, "Hardtanh: `limits` is 'a'"),
+        (
+            lambda: ac.nn.TripletMarginLoss(0),
+            ArgumentError,
+            "`margin` is 0; it must be",
+        ),
+        (
+            lambda: ac.nn.ParameterList(X),
+            DTypeError,
+            r"is one tensor of shape \(2, 2\)",
+        ),
+        (
+            lambda: ac.nn.ParameterList(0),
+            DTypeError,
+            "`values` is 0; it must be a list",
+        ),
+        (lambda: X.clone().fill_(X), ShapeError, r"fill_: `value` has shape \(2, 2\)"),
+    ],
+)
+def test_mistakes(call, error, match):
+    with pytest.raises(error, match=match):
+        call()
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.5, NAN])
+@pytest.mark.parametrize("place", ["input", "target"])
+def test_probabilities_lie_from_0_to_1(bad, place):
+    words = {"input": ac.tensor([0.5, 0.5]), "target": ac.tensor([0.0, 1.0])}
+    words[place] = ac.tensor([0.5, bad])
+    with pytest.raises(ArgumentError, match=f"`{place}` has elements from"):
+        F.binary_cross_entropy(**words)
+
+
+def test_gradients_that_pytorch_has_not():
+    x = ac.tensor([3.0, 5.0], requires_grad=True)
+    with pytest.raises(GradError, match=r"floor_divide: has no derivative; div\(x, y"):
+        (x // 2).sum().backward()
+    with pytest.raises(GradError, match="'multiply' has no derivative; multiply by"):
+        x.scatter(0, ac.tensor([0]), 2.0, reduce="multiply").sum().backward()
+    ac.div(x, 2, rounding_mode="floor").sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
+def test_scatter_multiplies():
+    index, src = ac.tensor([1, 1, 0]), ac.tensor([2.0, 3.0, 5.0])
+    product = ac.ones(3).scatter(0, index, src, reduce="multiply")
+    assert product.tolist() == [5.0, 6.0, 1.0]
+    assert I8.scatter(0, ac.tensor([2]), 7, reduce="multiply").tolist() == [1, 2, 21]
+
+
+#: Methods whose first operand may be a number, as in ``ac.add(3, x)``: they are the
+#: functions themselves.
+NUMBER_FIRST = {
+    *("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide"),
+    *("pow", "float_power", "floor_divide", "remainder", "fmod", "maximum", "minimum"),
+    *("fmax", "fmin", "atan2", "arctan2", "hypot", "logaddexp", "logaddexp2", "xlogy"),
+    *("copysign", "clamp_min", "clamp_max", "bitwise_and", "bitwise_or", "bitwise_xor"),
+    *("bitwise_left_shift", "bitwise_right_shift", "eq", "ne", "not_equal", "lt"),
+    *("less", "le", "less_equal", "gt", "greater", "ge", "greater_equal"),
+}
+METHODS = {
+    name: method
+    for name in dir(ac.Tensor)
+    if not name.startswith("_") and name not in NUMBER_FIRST
+    for method in [inspect.getattr_static(ac.Tensor, name)]
+    if inspect.isfunction(method)
+}
+
+
+@pytest.mark.parametrize("stranger", [3, "x", [1.0], None])
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_of_what_is_no_tensor(name, stranger):
+    """Operators raise AutoCalc's error; Python's own methods ask for an attribute."""
+    parameters = list(inspect.signature(METHODS[name]).parameters.values())[1:]
+    needed = sum(p.default is p.empty and p.kind in (0, 1) for p in parameters)
+    for argument in (X, 1, (1,)):
+        with pytest.raises((AutocalcError, AttributeError, TypeError)):
+            METHODS[name](stranger, *[argument] * needed)
+
+
+def test_to_of_what_is_no_tensor():
+    with pytest.raises(DTypeError, match="to: needs a Tensor, not int"):
+        ac.Tensor.to(3, ac.float64)
