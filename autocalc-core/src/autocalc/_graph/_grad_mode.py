@@ -8,10 +8,18 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 from autocalc._dispatch._state import current, enter, leave
-from autocalc._tensor.checks import check_flags
+from autocalc.errors import ArgumentError
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _check_mode(where: str, mode: Any) -> None:
+    if not isinstance(mode, (bool, np.bool_)):
+        message = f"{where}: `mode` is {mode!r:.60}; it must be True or False."
+        raise ArgumentError(message)
 
 
 def is_grad_enabled() -> bool:
@@ -135,7 +143,7 @@ class inference_mode(_GradMode):
     """
 
     def __init__(self, mode: bool = True) -> None:
-        check_flags("inference_mode", mode=mode)
+        _check_mode("inference_mode", mode)
         super().__init__()
         self._mode = not mode
 
@@ -158,7 +166,7 @@ class set_grad_enabled(_GradMode):
     """
 
     def __init__(self, mode: bool) -> None:
-        check_flags("set_grad_enabled", mode=mode)
+        _check_mode("set_grad_enabled", mode)
         super().__init__()
         self._mode = bool(mode)
         self._first: Any = enter(grad=self._mode)
