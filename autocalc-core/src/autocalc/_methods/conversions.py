@@ -54,7 +54,7 @@ class Conversions:
         tensor([1])
         """
         if non_blocking.__class__ is not FLAG:
-            check_flag("type", "non_blocking", non_blocking)
+            non_blocking = check_flag("type", "non_blocking", non_blocking)
         if dtype is None:
             return typed.name_of(self.dtype)
         return self.to(typed.dtype_named(dtype))

@@ -119,7 +119,7 @@ def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
 def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Take over the values of `src`, broadcast and converted, in place; return x."""
     if non_blocking.__class__ is not FLAG:
-        check_flag("copy_", "non_blocking", non_blocking)
+        non_blocking = check_flag("copy_", "non_blocking", non_blocking)
     return copy_into(x, src)
 
 

@@ -60,7 +60,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([0.    , 0.7311])
     """
     if inplace.__class__ is not FLAG:
-        check_flag("silu", "inplace", inplace)
+        inplace = check_flag("silu", "inplace", inplace)
     return _writing.maybe_into(input, silu_op, inplace, "silu_")
 
 
@@ -233,7 +233,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([0.    , 0.8651])
     """
     if inplace.__class__ is not FLAG:
-        check_flag("mish", "inplace", inplace)
+        inplace = check_flag("mish", "inplace", inplace)
     check_float("mish", input)
     return _writing.maybe_into(input, _mish, inplace, "mish_")
 

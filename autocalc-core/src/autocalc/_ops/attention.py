@@ -200,9 +200,11 @@ def scaled_dot_product_attention(
             [4., 5., 6., 7.]])
     """
     if is_causal.__class__ is not FLAG:
-        check_flag("scaled_dot_product_attention", "is_causal", is_causal)
+        is_causal = check_flag("scaled_dot_product_attention", "is_causal", is_causal)
     if enable_gqa.__class__ is not FLAG:
-        check_flag("scaled_dot_product_attention", "enable_gqa", enable_gqa)
+        enable_gqa = check_flag(
+            "scaled_dot_product_attention", "enable_gqa", enable_gqa
+        )
     q, k, v = query, key, value
     if dropout_p or not _alike(q, k, v):
         q, k, v = (check_tensor(_NAME, x) for x in (q, k, v))

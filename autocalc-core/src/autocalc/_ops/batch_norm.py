@@ -85,7 +85,7 @@ def batch_norm(
             [ 1.,  1.]])
     """
     if training.__class__ is not FLAG:
-        check_flag("batch_norm", "training", training)
+        training = check_flag("batch_norm", "training", training)
     where = "batch_norm"
     if check_tensor(where, input).shape == (
         0,
@@ -146,7 +146,9 @@ def instance_norm(
             [[-1.,  1.]]])
     """
     if use_input_stats.__class__ is not FLAG:
-        check_flag("instance_norm", "use_input_stats", use_input_stats)
+        use_input_stats = check_flag(
+            "instance_norm", "use_input_stats", use_input_stats
+        )
     where = "instance_norm"
     statistics = running_mean, running_var
     _check(where, input, 3, statistics, weight, bias)

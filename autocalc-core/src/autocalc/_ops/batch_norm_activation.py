@@ -99,7 +99,7 @@ def batch_norm_relu(
             [1.5, 0. ]])
     """
     if training.__class__ is not FLAG:
-        check_flag("batch_norm_relu", "training", training)
+        training = check_flag("batch_norm_relu", "training", training)
     return batch_norm_activation(
         "batch_norm_relu", RELU, input, running_mean, running_var, weight, bias,
         training, momentum, eps, residual,

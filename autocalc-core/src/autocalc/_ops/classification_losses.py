@@ -435,7 +435,7 @@ def kl_div(
     tensor(0.1438)
     """
     if log_target.__class__ is not FLAG:
-        check_flag("kl_div", "log_target", log_target)
+        log_target = check_flag("kl_div", "log_target", log_target)
     where = "kl_div"
     check_float(where, input, target)
     if reduction != "batchmean":

@@ -89,7 +89,7 @@ def isclose(
     tensor([ True, False])
     """
     if equal_nan.__class__ is not FLAG:
-        check_flag("isclose", "equal_nan", equal_nan)
+        equal_nan = check_flag("isclose", "equal_nan", equal_nan)
     a, b = same_dtype("isclose", input, other)
     close = eq(a, b)
     if equal_nan:

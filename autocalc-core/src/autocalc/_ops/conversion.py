@@ -52,9 +52,9 @@ def to(
 ) -> Tensor:
     """Return `input` with another dtype, on another device, or in another layout."""
     if copy.__class__ is not FLAG:
-        check_flag("to", "copy", copy)
+        copy = check_flag("to", "copy", copy)
     if non_blocking.__class__ is not FLAG:
-        check_flag("to", "non_blocking", non_blocking)
+        non_blocking = check_flag("to", "non_blocking", non_blocking)
     check_tensor("to", input)
     Device("cpu" if device is None else device)
     for arg in args:

@@ -87,7 +87,7 @@ def pairwise_distance(
     tensor([5.])
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("pairwise_distance", "keepdim", keepdim)
+        keepdim = check_flag("pairwise_distance", "keepdim", keepdim)
     check_float("pairwise_distance", x1, x2)
     return length(x1 - x2 + eps, p, -1, keepdim)
 

@@ -129,7 +129,7 @@ def multinomial(
     tensor([1, 1])
     """
     if replacement.__class__ is not FLAG:
-        check_flag("multinomial", "replacement", replacement)
+        replacement = check_flag("multinomial", "replacement", replacement)
     weights = _floats("multinomial", "input", input)
     if weights.ndim not in (1, 2) or weights.shape[-1] == 0:
         message = (

@@ -72,9 +72,9 @@ def dropout(
     [0.0, 1.25]
     """
     if training.__class__ is not FLAG:
-        check_flag("dropout", "training", training)
+        training = check_flag("dropout", "training", training)
     if inplace.__class__ is not FLAG:
-        check_flag("dropout", "inplace", inplace)
+        inplace = check_flag("dropout", "inplace", inplace)
     check_probability("dropout", p)
     check_tensor("dropout", input)
     if not training or p == 0.0:
@@ -120,9 +120,9 @@ def dropout2d(
     (1, 2, 1, 1)
     """
     if training.__class__ is not FLAG:
-        check_flag("dropout2d", "training", training)
+        training = check_flag("dropout2d", "training", training)
     if inplace.__class__ is not FLAG:
-        check_flag("dropout2d", "inplace", inplace)
+        inplace = check_flag("dropout2d", "inplace", inplace)
     check_probability("dropout2d", p)
     check_float("dropout2d", input)
     if input.ndim < 2:

@@ -131,9 +131,11 @@ def embedding(
             [1., 2.]])
     """
     if scale_grad_by_freq.__class__ is not FLAG:
-        check_flag("embedding", "scale_grad_by_freq", scale_grad_by_freq)
+        scale_grad_by_freq = check_flag(
+            "embedding", "scale_grad_by_freq", scale_grad_by_freq
+        )
     if sparse.__class__ is not FLAG:
-        check_flag("embedding", "sparse", sparse)
+        sparse = check_flag("embedding", "sparse", sparse)
     refuse_sparse("embedding", sparse)
     if (
         check_tensor("embedding", input).dtype is dtypes.bool_

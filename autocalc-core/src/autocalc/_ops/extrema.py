@@ -107,7 +107,7 @@ def max(
     (tensor([4., 3.]), tensor([1, 0]))
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("max", "keepdim", keepdim)
+        keepdim = check_flag("max", "keepdim", keepdim)
     if isinstance(dim, Tensor):
         return apply_out("max", clamping.maximum(input, dim), out)
     if dim is None:
@@ -150,10 +150,11 @@ def min(
     (tensor([1., 2.]), tensor([0, 1]))
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("min", "keepdim", keepdim)
+        keepdim = check_flag("min", "keepdim", keepdim)
     if isinstance(dim, Tensor):
         return apply_out("min", clamping.minimum(input, dim), out)
     if dim is None:
+        _no_keepdim("min", keepdim)
         return apply_out("min", _of_all("min", _min_of_all, input), out)
     return apply_out("min", _extremum("min", input, dim, keepdim), out)
 
@@ -207,7 +208,7 @@ def aminmax(
     (1.0, 4.0)
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("aminmax", "keepdim", keepdim)
+        keepdim = check_flag("aminmax", "keepdim", keepdim)
     return apply_out(
         "aminmax", MinMax(amin(input, dim, keepdim), amax(input, dim, keepdim)), out
     )
@@ -242,7 +243,7 @@ def amax(
     tensor([4., 3.])
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("amax", "keepdim", keepdim)
+        keepdim = check_flag("amax", "keepdim", keepdim)
     axes = axes_of("amax", check_tensor("amax", input), dim)
     if 0 in (input.shape[axis] for axis in axes):
         error = _no_elements("amax", input)
@@ -279,7 +280,7 @@ def amin(
     tensor([1., 2.])
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("amin", "keepdim", keepdim)
+        keepdim = check_flag("amin", "keepdim", keepdim)
     axes = axes_of("amin", check_tensor("amin", input), dim)
     if 0 in (input.shape[axis] for axis in axes):
         error = _no_elements("amin", input)
@@ -332,7 +333,7 @@ def argmax(
     tensor([1, 0])
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("argmax", "keepdim", keepdim)
+        keepdim = check_flag("argmax", "keepdim", keepdim)
     _no_booleans("argmax", input)
     return apply_out("argmax", _argmax(input, dim, keepdim), out)
 
@@ -384,7 +385,7 @@ def argmin(
     tensor([0, 1])
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("argmin", "keepdim", keepdim)
+        keepdim = check_flag("argmin", "keepdim", keepdim)
     _no_booleans("argmin", input)
     return apply_out("argmin", _argmin(input, dim, keepdim), out)
 

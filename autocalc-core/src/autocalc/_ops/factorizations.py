@@ -56,7 +56,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
             [0., 3.]])
     """
     if upper.__class__ is not FLAG:
-        check_flag("cholesky", "upper", upper)
+        upper = check_flag("cholesky", "upper", upper)
     low = cholesky_op(check_tensor("cholesky", A))
     return linear_systems._turned(low) if upper else low
 
@@ -240,7 +240,7 @@ def svd(
     tensor([4., 3.])
     """
     if full_matrices.__class__ is not FLAG:
-        check_flag("svd", "full_matrices", full_matrices)
+        full_matrices = check_flag("svd", "full_matrices", full_matrices)
     if driver is not None:
         message = f"svd: `driver`={driver!r}; there is one, so it must be None."
         raise ArgumentError(message)

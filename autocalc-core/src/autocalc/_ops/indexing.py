@@ -71,7 +71,7 @@ def gather(
             [3]])
     """
     if sparse_grad.__class__ is not FLAG:
-        check_flag("gather", "sparse_grad", sparse_grad)
+        sparse_grad = check_flag("gather", "sparse_grad", sparse_grad)
     axis = axis_of("gather", dim, check_tensor("gather", input).ndim)
     places = as_positions("gather", index)
     if input.ndim == 0 or places.ndim == 0:

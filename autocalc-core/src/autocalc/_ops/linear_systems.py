@@ -130,7 +130,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     tensor([1. , 0.5])
     """
     if left.__class__ is not FLAG:
-        check_flag("solve", "left", left)
+        left = check_flag("solve", "left", left)
     a, b = coerce("solve", check_tensor("solve", A), check_tensor("solve", B))
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
     if vector:

@@ -50,7 +50,7 @@ def nonzero(
             [2]])
     """
     if as_tuple.__class__ is not FLAG:
-        check_flag("nonzero", "as_tuple", as_tuple)
+        as_tuple = check_flag("nonzero", "as_tuple", as_tuple)
     x = check_tensor("nonzero", input)
     flat = _index.true_positions(view.reshape_op(comparison.truth(x), (-1,)))
     columns = _index.unraveled(flat, x.shape)

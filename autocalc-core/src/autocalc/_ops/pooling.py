@@ -129,9 +129,9 @@ def max_pool1d(
     tensor([[4., 3.]])
     """
     if ceil_mode.__class__ is not FLAG:
-        check_flag("max_pool1d", "ceil_mode", ceil_mode)
+        ceil_mode = check_flag("max_pool1d", "ceil_mode", ceil_mode)
     if return_indices.__class__ is not FLAG:
-        check_flag("max_pool1d", "return_indices", return_indices)
+        return_indices = check_flag("max_pool1d", "return_indices", return_indices)
     lie = kernel_size, stride, padding, dilation
     return _max_pool("max_pool1d", 1, input, lie, ceil_mode, return_indices)
 
@@ -183,9 +183,9 @@ def max_pool2d(
     (tensor([[[4.]]]), tensor([[[2]]]))
     """
     if ceil_mode.__class__ is not FLAG:
-        check_flag("max_pool2d", "ceil_mode", ceil_mode)
+        ceil_mode = check_flag("max_pool2d", "ceil_mode", ceil_mode)
     if return_indices.__class__ is not FLAG:
-        check_flag("max_pool2d", "return_indices", return_indices)
+        return_indices = check_flag("max_pool2d", "return_indices", return_indices)
     lie = kernel_size, stride, padding, dilation
     return _max_pool("max_pool2d", 2, input, lie, ceil_mode, return_indices)
 
@@ -222,9 +222,11 @@ def avg_pool1d(
     tensor([[2., 4.]])
     """
     if ceil_mode.__class__ is not FLAG:
-        check_flag("avg_pool1d", "ceil_mode", ceil_mode)
+        ceil_mode = check_flag("avg_pool1d", "ceil_mode", ceil_mode)
     if count_include_pad.__class__ is not FLAG:
-        check_flag("avg_pool1d", "count_include_pad", count_include_pad)
+        count_include_pad = check_flag(
+            "avg_pool1d", "count_include_pad", count_include_pad
+        )
     lie = kernel_size, stride, padding
     return _avg_pool("avg_pool1d", 1, input, lie, ceil_mode, count_include_pad, None)
 
@@ -272,9 +274,11 @@ def avg_pool2d(
     tensor([[[3.]]])
     """
     if ceil_mode.__class__ is not FLAG:
-        check_flag("avg_pool2d", "ceil_mode", ceil_mode)
+        ceil_mode = check_flag("avg_pool2d", "ceil_mode", ceil_mode)
     if count_include_pad.__class__ is not FLAG:
-        check_flag("avg_pool2d", "count_include_pad", count_include_pad)
+        count_include_pad = check_flag(
+            "avg_pool2d", "count_include_pad", count_include_pad
+        )
     lie = kernel_size, stride, padding
     return _avg_pool(
         "avg_pool2d", 2, input, lie, ceil_mode, count_include_pad, divisor_override
@@ -304,7 +308,9 @@ def adaptive_max_pool1d(
     tensor([[3., 7.]])
     """
     if return_indices.__class__ is not FLAG:
-        check_flag("adaptive_max_pool1d", "return_indices", return_indices)
+        return_indices = check_flag(
+            "adaptive_max_pool1d", "return_indices", return_indices
+        )
     return _adaptive_max("adaptive_max_pool1d", 1, input, output_size, return_indices)
 
 
@@ -338,7 +344,9 @@ def adaptive_max_pool2d(
     tensor([[[6., 5.]]])
     """
     if return_indices.__class__ is not FLAG:
-        check_flag("adaptive_max_pool2d", "return_indices", return_indices)
+        return_indices = check_flag(
+            "adaptive_max_pool2d", "return_indices", return_indices
+        )
     return _adaptive_max("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 

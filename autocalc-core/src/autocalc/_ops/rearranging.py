@@ -447,7 +447,9 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     [[1, 2], [1, 3], [2, 3]]
     """
     if with_replacement.__class__ is not FLAG:
-        check_flag("combinations", "with_replacement", with_replacement)
+        with_replacement = check_flag(
+            "combinations", "with_replacement", with_replacement
+        )
     x = check_tensor("combinations", input)
     if x.ndim != 1 or as_int("combinations", "r", r) < 0:
         message = (

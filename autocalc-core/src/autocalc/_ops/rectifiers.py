@@ -53,7 +53,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([0., 2.])
     """
     if inplace.__class__ is not FLAG:
-        check_flag("relu", "inplace", inplace)
+        inplace = check_flag("relu", "inplace", inplace)
     result = relu_op(input)
     return _writing.into(input, result, "relu_") if inplace else result
 
@@ -129,7 +129,7 @@ def hardtanh(
     tensor([-1. ,  0.5])
     """
     if inplace.__class__ is not FLAG:
-        check_flag("hardtanh", "inplace", inplace)
+        inplace = check_flag("hardtanh", "inplace", inplace)
     check_float("hardtanh", input)
     min_val = float(number("hardtanh", "min_val", min_val))
     max_val = float(number("hardtanh", "max_val", max_val))
@@ -160,7 +160,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([0., 6.])
     """
     if inplace.__class__ is not FLAG:
-        check_flag("relu6", "inplace", inplace)
+        inplace = check_flag("relu6", "inplace", inplace)
     check_float("relu6", input)
     return _writing.maybe_into(
         input, lambda x: hardtanh_op(x, 0.0, 6.0), inplace, "relu6_"
@@ -184,7 +184,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([0. , 0.5, 1. ])
     """
     if inplace.__class__ is not FLAG:
-        check_flag("hardsigmoid", "inplace", inplace)
+        inplace = check_flag("hardsigmoid", "inplace", inplace)
     check_float("hardsigmoid", input)
     return _writing.maybe_into(input, _hardsigmoid, inplace, "hardsigmoid_")
 
@@ -212,7 +212,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([-0.,  0.,  3.])
     """
     if inplace.__class__ is not FLAG:
-        check_flag("hardswish", "inplace", inplace)
+        inplace = check_flag("hardswish", "inplace", inplace)
     check_float("hardswish", input)
     return _writing.maybe_into(input, hardswish_op, inplace, "hardswish_")
 
@@ -240,7 +240,7 @@ def leaky_relu(
     tensor([-0.1,  2. ])
     """
     if inplace.__class__ is not FLAG:
-        check_flag("leaky_relu", "inplace", inplace)
+        inplace = check_flag("leaky_relu", "inplace", inplace)
     check_float("leaky_relu", input)
     slope = float(number("leaky_relu", "negative_slope", negative_slope))
     return _writing.maybe_into(
@@ -312,7 +312,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     tensor([-0.6321,  2.    ])
     """
     if inplace.__class__ is not FLAG:
-        check_flag("elu", "inplace", inplace)
+        inplace = check_flag("elu", "inplace", inplace)
     check_float("elu", input)
     alpha = number("elu", "alpha", alpha)
     return _writing.maybe_into(input, lambda x: _exponential(x, alpha), inplace, "elu_")
@@ -344,7 +344,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     tensor([-0.6321,  2.    ])
     """
     if inplace.__class__ is not FLAG:
-        check_flag("celu", "inplace", inplace)
+        inplace = check_flag("celu", "inplace", inplace)
     check_float("celu", input)
     alpha = number("celu", "alpha", alpha)
     if alpha == 0:
@@ -382,7 +382,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([-1.1113,  2.1014])
     """
     if inplace.__class__ is not FLAG:
-        check_flag("selu", "inplace", inplace)
+        inplace = check_flag("selu", "inplace", inplace)
     check_float("selu", input)
     return _writing.maybe_into(
         input,

@@ -69,7 +69,7 @@ def sum(
     """
     x = check_and_cast("sum", input, dtype)
     if keepdim.__class__ is not FLAG:
-        check_flag("sum", "keepdim", keepdim)
+        keepdim = check_flag("sum", "keepdim", keepdim)
     result = sum_op(x, axes_of("sum", x, dim), keepdim)
     if dtype is not None:
         result = cast(result, dtype)  # small integers are added in int64
@@ -163,7 +163,7 @@ def mean(
     tensor([2., 3.])
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("mean", "keepdim", keepdim)
+        keepdim = check_flag("mean", "keepdim", keepdim)
     x = check_and_cast("mean", input, dtype)
     if not x.is_floating_point():
         message = (
@@ -256,7 +256,7 @@ def var(
     if unbiased is not None:
         check_flag("var", "unbiased", unbiased)
     if keepdim.__class__ is not FLAG:
-        check_flag("var", "keepdim", keepdim)
+        keepdim = check_flag("var", "keepdim", keepdim)
     if isinstance(dim, bool):  # var(x, unbiased)
         if unbiased is not None or keepdim:
             message = (
@@ -440,7 +440,7 @@ def prod(
     """
     x = check_and_cast("prod", input, dtype)
     if keepdim.__class__ is not FLAG:
-        check_flag("prod", "keepdim", keepdim)
+        keepdim = check_flag("prod", "keepdim", keepdim)
     result = prod_op(x, axes_of("prod", x, dim), keepdim)
     return apply_out("prod", result if dtype is None else cast(result, dtype), out)
 

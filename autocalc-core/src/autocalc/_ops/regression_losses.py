@@ -270,7 +270,7 @@ def triplet_margin_loss(
     tensor(0.5)
     """
     if swap.__class__ is not FLAG:
-        check_flag("triplet_margin_loss", "swap", swap)
+        swap = check_flag("triplet_margin_loss", "swap", swap)
     where = "triplet_margin_loss"
     check_reduction(where, reduction)
     if number(where, "margin", margin) <= 0:

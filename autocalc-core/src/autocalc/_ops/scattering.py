@@ -224,7 +224,7 @@ def index_put(
     tensor([5, 0, 5])
     """
     if accumulate.__class__ is not FLAG:
-        check_flag("index_put", "accumulate", accumulate)
+        accumulate = check_flag("index_put", "accumulate", accumulate)
     x = check_tensor("index_put", input)
     if not isinstance(indices, (list, tuple)) or not all(
         one is None or isinstance(one, Tensor) for one in indices
@@ -573,7 +573,7 @@ def put(
     tensor([0., 0., 5.])
     """
     if accumulate.__class__ is not FLAG:
-        check_flag("put", "accumulate", accumulate)
+        accumulate = check_flag("put", "accumulate", accumulate)
     x, places = check_tensor("put", input), indexing.as_positions("put", index)
     values = as_operand(check_tensor("put", source), x.dtype)
     if values.numel() != places.numel():

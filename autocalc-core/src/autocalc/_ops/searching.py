@@ -157,9 +157,11 @@ def unique_consecutive(
     tensor([1, 2, 1])
     """
     if return_inverse.__class__ is not FLAG:
-        check_flag("unique_consecutive", "return_inverse", return_inverse)
+        return_inverse = check_flag(
+            "unique_consecutive", "return_inverse", return_inverse
+        )
     if return_counts.__class__ is not FLAG:
-        check_flag("unique_consecutive", "return_counts", return_counts)
+        return_counts = check_flag("unique_consecutive", "return_counts", return_counts)
     x = check_tensor("unique_consecutive", input).detach()
     slices = view.reshape(x, (-1,)) if dim is None else view.movedim(x, dim, 0)
     n = slices.shape[0]
@@ -208,9 +210,9 @@ def isin(
     tensor([False,  True,  True])
     """
     if assume_unique.__class__ is not FLAG:
-        check_flag("isin", "assume_unique", assume_unique)
+        assume_unique = check_flag("isin", "assume_unique", assume_unique)
     if invert.__class__ is not FLAG:
-        check_flag("isin", "invert", invert)
+        invert = check_flag("isin", "invert", invert)
     x, tests = coerce("isin", elements, test_elements)
     line = sorting.sort(view.reshape(tests.detach(), (-1,))).values
     x = x.detach()
@@ -267,9 +269,9 @@ def searchsorted(
     tensor([0, 1, 3])
     """
     if right.__class__ is not FLAG:
-        check_flag("searchsorted", "right", right)
+        right = check_flag("searchsorted", "right", right)
     if out_int32.__class__ is not FLAG:
-        check_flag("searchsorted", "out_int32", out_int32)
+        out_int32 = check_flag("searchsorted", "out_int32", out_int32)
     where = "searchsorted"
     line = check_tensor(where, sorted_sequence).detach()
     if sorter is not None:
@@ -348,9 +350,9 @@ def bucketize(
     tensor([0, 1, 3])
     """
     if out_int32.__class__ is not FLAG:
-        check_flag("bucketize", "out_int32", out_int32)
+        out_int32 = check_flag("bucketize", "out_int32", out_int32)
     if right.__class__ is not FLAG:
-        check_flag("bucketize", "right", right)
+        right = check_flag("bucketize", "right", right)
     if check_tensor("bucketize", boundaries).ndim != 1:
         message = (
             f"bucketize: `boundaries` has shape {boundaries.shape}; give a vector."

@@ -175,7 +175,7 @@ def logsumexp(
     tensor(0.6931)
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("logsumexp", "keepdim", keepdim)
+        keepdim = check_flag("logsumexp", "keepdim", keepdim)
     x = check_tensor("logsumexp", input)
     x = x if x.is_floating_point() else to_float(x)
     return apply_out(

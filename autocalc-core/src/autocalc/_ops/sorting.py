@@ -58,9 +58,9 @@ def argsort(
     tensor([1, 2, 0])
     """
     if descending.__class__ is not FLAG:
-        check_flag("argsort", "descending", descending)
+        descending = check_flag("argsort", "descending", descending)
     if stable.__class__ is not FLAG:
-        check_flag("argsort", "stable", stable)
+        stable = check_flag("argsort", "stable", stable)
     x = check_tensor("argsort", input)
     axis = axis_of("argsort", dim, x.ndim)
     if x.ndim == 0:
@@ -101,9 +101,9 @@ def sort(
     tensor([1, 2, 3])
     """
     if descending.__class__ is not FLAG:
-        check_flag("sort", "descending", descending)
+        descending = check_flag("sort", "descending", descending)
     if stable.__class__ is not FLAG:
-        check_flag("sort", "stable", stable)
+        stable = check_flag("sort", "stable", stable)
     indices = argsort(input, dim, descending)
     if input.ndim == 0:
         return apply_out("sort", Ordered(view.clone(input), indices), out)
@@ -181,9 +181,9 @@ def topk(
     (tensor([3., 2.]), tensor([0, 2]))
     """
     if largest.__class__ is not FLAG:
-        check_flag("topk", "largest", largest)
+        largest = check_flag("topk", "largest", largest)
     if sorted.__class__ is not FLAG:
-        check_flag("topk", "sorted", sorted)
+        sorted = check_flag("topk", "sorted", sorted)
     x = _ordered("topk", input)
     axis = axis_of("topk", dim, x.ndim)
     size = x.shape[axis] if x.ndim else 1
@@ -236,7 +236,7 @@ def kthvalue(
     (2.0, 2)
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("kthvalue", "keepdim", keepdim)
+        keepdim = check_flag("kthvalue", "keepdim", keepdim)
     x = _ordered("kthvalue", input)
     axis = axis_of("kthvalue", dim, x.ndim)
     size = x.shape[axis] if x.ndim else 1
@@ -291,7 +291,7 @@ def median(
     tensor(2.)
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("median", "keepdim", keepdim)
+        keepdim = check_flag("median", "keepdim", keepdim)
     x = _ordered("median", input)
     if x.numel() == 0:
         message = f"median: a tensor of shape {x.shape} has no elements, so no median."

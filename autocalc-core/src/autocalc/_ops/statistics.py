@@ -65,7 +65,7 @@ def quantile(
     1.5
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("quantile", "keepdim", keepdim)
+        keepdim = check_flag("quantile", "keepdim", keepdim)
     found = _quantile("quantile", input, q, dim, keepdim, interpolation)
     return apply_out("quantile", found, out)
 
@@ -104,7 +104,7 @@ def nanquantile(
     tensor(2.)
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("nanquantile", "keepdim", keepdim)
+        keepdim = check_flag("nanquantile", "keepdim", keepdim)
     found = _quantile("nanquantile", input, q, dim, keepdim, interpolation)
     return apply_out("nanquantile", found, out)
 

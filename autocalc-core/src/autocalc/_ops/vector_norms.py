@@ -64,7 +64,7 @@ def vector_norm(
     5.0
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("vector_norm", "keepdim", keepdim)
+        keepdim = check_flag("vector_norm", "keepdim", keepdim)
     x = _floats("vector_norm", x, dtype)
     ord = number("vector_norm", "ord", ord)
     if ord == 2:
@@ -157,7 +157,7 @@ def matrix_norm(
     tensor(2.)
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("matrix_norm", "keepdim", keepdim)
+        keepdim = check_flag("matrix_norm", "keepdim", keepdim)
     A = _floats("matrix_norm", A, dtype)
     dim = integers("matrix_norm", "dim", dim)
     if A.ndim < 2 or len(dim) != 2:
@@ -235,7 +235,7 @@ def linalg_norm(
     tensor(5.)
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("linalg_norm", "keepdim", keepdim)
+        keepdim = check_flag("linalg_norm", "keepdim", keepdim)
     A = check_tensor("norm", A)
     given = (dim,) if isinstance(dim, int) else dim
     if ord is None:
@@ -294,7 +294,7 @@ def norm(
     tensor(5.)
     """
     if keepdim.__class__ is not FLAG:
-        check_flag("norm", "keepdim", keepdim)
+        keepdim = check_flag("norm", "keepdim", keepdim)
     if isinstance(p, str) and p not in ("fro", "inf", "-inf"):
         message = f"norm: `p`={p!r} is not available; use 'fro' or a number."
         raise ArgumentError(message)

@@ -35,15 +35,16 @@ def as_int(where: str, name: str, value: Any) -> int:
     raise DTypeError(message)
 
 
-def check_flag(where: str, name: str, value: Any) -> None:
-    """Raise unless `value` is True or False.
+def check_flag(where: str, name: str, value: Any) -> bool:
+    """Return a flag, which may be NumPy's; raise unless it is True or False.
 
     Where a call takes less than a microsecond, it is made only if needed:
-    ``if flag.__class__ is not FLAG: check_flag(...)``.
+    ``if flag.__class__ is not FLAG: flag = check_flag(...)``.
     """
     if not isinstance(value, (bool, np.bool_)):
         message = f"{where}: `{name}` is {short(value)}; it must be True or False."
         raise ArgumentError(message)
+    return bool(value)
 
 
 def check_flags(where: str, **flags: Any) -> None:

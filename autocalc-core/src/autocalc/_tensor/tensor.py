@@ -158,7 +158,7 @@ class Tensor(Methods):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Ask for a gradient of this leaf, or no longer; return the tensor itself."""
         if requires_grad.__class__ is not FLAG:
-            check_flag("requires_grad_", "requires_grad", requires_grad)
+            requires_grad = check_flag("requires_grad_", "requires_grad", requires_grad)
         if not self.is_leaf:
             if requires_grad:
                 return self

@@ -62,7 +62,7 @@ def backward(
     if retain_graph is not None:
         check_flag("backward", "retain_graph", retain_graph)
     if create_graph.__class__ is not FLAG:
-        check_flag("backward", "create_graph", create_graph)
+        create_graph = check_flag("backward", "create_graph", create_graph)
     outputs, seeds = _seeded("backward", tensors, grad_tensors)
     chosen = None if inputs is None else _chosen_leaves(inputs)
     needed = None

@@ -65,7 +65,9 @@ def clip_grad_norm_(
     tensor([3., 4.])
     """
     if error_if_nonfinite.__class__ is not FLAG:
-        check_flag("clip_grad_norm", "error_if_nonfinite", error_if_nonfinite)
+        error_if_nonfinite = check_flag(
+            "clip_grad_norm", "error_if_nonfinite", error_if_nonfinite
+        )
     if foreach is not None:
         check_flag("clip_grad_norm", "foreach", foreach)
     where = "clip_grad_norm_"

@@ -67,7 +67,7 @@ def pad_sequence(
             [4, 0, 0]])
     """
     if batch_first.__class__ is not FLAG:
-        check_flag("pad_sequence", "batch_first", batch_first)
+        batch_first = check_flag("pad_sequence", "batch_first", batch_first)
     where = "pad_sequence"
     if padding_side not in ("right", "left"):
         message = f"{where}: `padding_side`={padding_side!r}; use 'right' or 'left'."
@@ -104,7 +104,7 @@ def unpad_sequence(
     [tensor([1, 2, 3]), tensor([4])]
     """
     if batch_first.__class__ is not FLAG:
-        check_flag("unpad_sequence", "batch_first", batch_first)
+        batch_first = check_flag("unpad_sequence", "batch_first", batch_first)
     x = padded_sequences
     counts = lengths.tolist()
     if batch_first:
@@ -146,9 +146,11 @@ def pack_padded_sequence(
     (tensor([1, 4, 2, 3]), tensor([2, 1, 1]))
     """
     if batch_first.__class__ is not FLAG:
-        check_flag("pack_padded_sequence", "batch_first", batch_first)
+        batch_first = check_flag("pack_padded_sequence", "batch_first", batch_first)
     if enforce_sorted.__class__ is not FLAG:
-        check_flag("pack_padded_sequence", "enforce_sorted", enforce_sorted)
+        enforce_sorted = check_flag(
+            "pack_padded_sequence", "enforce_sorted", enforce_sorted
+        )
     where = "pack_padded_sequence"
     x = check_tensor(where, input)
     counts = [int(n) for n in lengths]
@@ -216,7 +218,7 @@ def pad_packed_sequence(
             [3, 0]]), tensor([2, 1]))
     """
     if batch_first.__class__ is not FLAG:
-        check_flag("pad_packed_sequence", "batch_first", batch_first)
+        batch_first = check_flag("pad_packed_sequence", "batch_first", batch_first)
     sizes = sequence.batch_sizes.tolist()
     steps, batch = len(sizes), sizes[0]
     if total_length is not None and total_length < steps:
@@ -256,7 +258,7 @@ def pack_sequence(
 ) -> PackedSequence:
     """Pack sequences (length, ...); see `pack_padded_sequence`."""
     if enforce_sorted.__class__ is not FLAG:
-        check_flag("pack_sequence", "enforce_sorted", enforce_sorted)
+        enforce_sorted = check_flag("pack_sequence", "enforce_sorted", enforce_sorted)
     lengths = [x.shape[0] for x in sequences]
     return pack_padded_sequence(
         pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted

@@ -235,14 +235,10 @@ void add_patches(const ConvCall<T>& call, const PatchBlock& block, const T* patc
         for (int64_t n = 0; n < block.images; ++n) {
             T* image =
                 call.to.data + (block.first + n) * call.to.image + c * call.to.channel;
-            for (int64_t y = 0; y < w.y.in && !call.accumulate; ++y) {
+            for (int64_t y = 0; y < w.y.in; ++y) {
                 T* line = image + y * call.to.row;
-                if (call.to.column == 1) {
-                    fill_run(line, w.x.in, start);
-                } else {
-                    for (int64_t x = 0; x < w.x.in; ++x)
-                        line[x * call.to.column] = start;
-                }
+                for (int64_t x = 0; x < w.x.in; ++x, line += call.to.column)
+                    *line = call.accumulate ? *line + start : start;
             }
             for (int64_t tap = 0; tap < w.taps(); ++tap) {
                 const int64_t i = tap / w.x.kernel, j = tap % w.x.kernel;
