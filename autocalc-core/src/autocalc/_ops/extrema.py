@@ -112,6 +112,8 @@ def max(
         return apply_out("max", clamping.maximum(input, dim), out)
     if dim is None:
         _no_keepdim("max", keepdim)
+        if not check_tensor("max", input).is_floating_point():
+            return apply_out("max", amax(input), out)
         return apply_out("max", _of_all("max", _max_of_all, input), out)
     return apply_out("max", _extremum("max", input, dim, keepdim), out)
 
@@ -155,6 +157,8 @@ def min(
         return apply_out("min", clamping.minimum(input, dim), out)
     if dim is None:
         _no_keepdim("min", keepdim)
+        if not check_tensor("min", input).is_floating_point():
+            return apply_out("min", amin(input), out)
         return apply_out("min", _of_all("min", _min_of_all, input), out)
     return apply_out("min", _extremum("min", input, dim, keepdim), out)
 
