@@ -310,10 +310,8 @@ bool nhwc_dweight(const WeightJob<T>& job, const Images<T>& to, bool accumulate)
 template <class T>
 bool is_nhwc_dweight(const WeightJob<T>& job, const Images<T>& to) {
     const Windows& w = job.windows;
-    const bool plain = to.column == 1 && (w.y.kernel == 1 || to.row == w.x.kernel) &&
-                       (w.ins == 1 || to.channel == w.taps());
     const int64_t fewest = w.groups == 1 ? vec<T>::lanes / 4 : vec<T>::lanes;
-    return plain && job.g.channel == 1 && w.outs >= fewest &&
+    return filters_in_line(to, w) && job.g.channel == 1 && w.outs >= fewest &&
            (is_nhwc(job.x, w.ins) || w.ins <= nhwc_few);
 }
 
