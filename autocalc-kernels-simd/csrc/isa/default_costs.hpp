@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Costs that plans compare, for instruction sets that have not measured their own: a
-// `tuning.hpp` derives `costs` from these and says what differs.
+// `tuning.hpp` derives `Costs` from these and says what differs.
 #pragma once
 
 #include "common/base.hpp"
@@ -9,7 +9,7 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-struct default_costs {
+struct DefaultCosts {
     // ---- gemm: cycles for each element, measured on Cascade Lake
 
     static constexpr double pack_transposed = 0.8;

@@ -88,12 +88,12 @@ AC_INLINE int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 // compiler could move a load ahead of the store of a float in the same place.
 template <class Bits>
 AC_INLINE Bits load_bits(const void* from) {
-    typedef Bits __attribute__((may_alias)) Any;
+    using Any [[gnu::may_alias]] = Bits;
     return *static_cast<const Any*>(from);
 }
 template <class Bits>
 AC_INLINE void store_bits(void* to, Bits bits) {
-    typedef Bits __attribute__((may_alias)) Any;
+    using Any [[gnu::may_alias]] = Bits;
     *static_cast<Any*>(to) = bits;
 }
 

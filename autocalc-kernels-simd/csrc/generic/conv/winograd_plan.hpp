@@ -230,8 +230,8 @@ AC_INLINE int64_t wino_tiles(int64_t batch, const Axis& y, const Axis& x) {
 template <int out>
 AC_INLINE double wino_cost(int64_t tiles, double steps, int64_t transforms) {
     return steps * static_cast<double>(tiles * Wino<out>::places) /
-               costs::product_share +
-           costs::winograd_transform<out> * static_cast<double>(transforms);
+               Costs::product_share +
+           Costs::winograd_transform<out> * static_cast<double>(transforms);
 }
 // Matrices of filters or of sums, `ins` x `outs` for each place, written and read in
 // `passes` in all: 512 x 512 are 38 MB, which took 20 of 23 ms for one image of 7 x 7.
@@ -242,12 +242,12 @@ AC_INLINE double wino_matrices_cost(int64_t ins, int64_t outs, int64_t matrices,
     const int64_t elements = Wino<out>::places * ins * outs;
     const bool cached = bytes_of<float>(matrices * elements) <= wino_cached_bytes;
     return static_cast<double>(elements * passes) *
-           (cached ? costs::winograd_element / 2 : costs::winograd_element);
+           (cached ? Costs::winograd_element / 2 : Costs::winograd_element);
 }
 // Of the sum as it stands.
 AC_INLINE double plain_cost(const Windows& w, double steps) {
     return steps * static_cast<double>(wino_kernel * wino_kernel) *
-               static_cast<double>(w.batch * w.y.out * w.x.out) / costs::plain_share +
+               static_cast<double>(w.batch * w.y.out * w.x.out) / Costs::plain_share +
            filter_channel * conv_filters(w);
 }
 

@@ -85,11 +85,11 @@ struct Block {
 template <class T>
 bool better_swapped(const Gemm<T>& p) {
     const double pack_b =
-        costs::pack_transposed * static_cast<double>(p.k) * static_cast<double>(p.n);
+        Costs::pack_transposed * static_cast<double>(p.k) * static_cast<double>(p.n);
     const double pack_a =
-        costs::pack_transposed * static_cast<double>(p.k) * static_cast<double>(p.m);
+        Costs::pack_transposed * static_cast<double>(p.k) * static_cast<double>(p.m);
     const double write_c =
-        costs::write_transposed * static_cast<double>(p.m) * static_cast<double>(p.n);
+        Costs::write_transposed * static_cast<double>(p.m) * static_cast<double>(p.n);
     return pack_a + write_c < pack_b;
 }
 
@@ -119,7 +119,7 @@ template <class T>
 Strategy choose_strategy(const Gemm<T>& p) {
     constexpr int lanes = vec<T>::lanes;
     const bool along_k = p.a_col == 1 && p.b_row == 1 && p.k >= 2 * lanes;
-    if (along_k && (p.n == 1 || p.m <= costs::most_dot_rows<T> || p.n < lanes))
+    if (along_k && (p.n == 1 || p.m <= Costs::most_dot_rows<T> || p.n < lanes))
         return Strategy::dots;
     if (p.m == 1 && p.b_col == 1 && p.n > tile_vectors * lanes &&
         bytes_of<T>(p.k * p.n) > l2_bytes() / 2)

@@ -10,7 +10,7 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-using costs = default_costs;
+using Costs = DefaultCosts;
 
 }  // namespace
 }  // namespace autocalc::simd::AC_ISA

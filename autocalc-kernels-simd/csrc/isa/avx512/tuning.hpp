@@ -10,7 +10,7 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-struct costs : default_costs {
+struct Costs : DefaultCosts {
     // On six weights of linear layers dot products of 8 and 12 rows take 0.56 and 0.78
     // of the time of a product of swapped operands, where weights come from memory 0.76
     // and 0.95, of 14 about as long.

@@ -9,7 +9,7 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-using costs = default_costs;
+using Costs = DefaultCosts;
 
 // What the last cache does not hold is stored plainly.
 constexpr int64_t line_bytes = 64;
