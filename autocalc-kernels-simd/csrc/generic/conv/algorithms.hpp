@@ -13,7 +13,9 @@ enum class Algorithm {
     nhwc_depthwise,
     depthwise,
     pointwise,
+    pixel_rows,
     nhwc,
+    nhwc_patches,
     image_by_image,
     patches,
     strided,
@@ -28,8 +30,12 @@ AC_INLINE const char* describe(Algorithm algorithm) {
             return "channel by channel, on lines where they lie";
         case Algorithm::pointwise:
             return "one product over the pixels of all images";
+        case Algorithm::pixel_rows:
+            return "one product over the pixels that windows read";
         case Algorithm::nhwc:
             return "windows of channels side by side";
+        case Algorithm::nhwc_patches:
+            return "filters times a matrix of patches, by way of planes";
         case Algorithm::image_by_image:
             return "a product for each image";
         case Algorithm::patches:

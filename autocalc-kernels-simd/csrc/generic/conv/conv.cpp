@@ -5,7 +5,9 @@
 #include "conv/algorithms.hpp"
 #include "conv/nhwc_depthwise.hpp"
 #include "conv/nhwc_passes.hpp"
+#include "conv/nhwc_patches.hpp"
 #include "conv/patches.hpp"
+#include "conv/pixel_rows.hpp"
 #include "conv/planes.hpp"
 #include "conv/pointwise.hpp"
 #include "conv/strided.hpp"
@@ -27,18 +29,30 @@ bool by_product(const ConvCall<T>& call) {
 }
 
 template <class T>
+double patch_passes(const ConvCall<T>& call) {
+    return call.turned ? patch_dx : patch_forward;
+}
+template <class T>
+bool by_nhwc_patches(const ConvCall<T>& call) {
+    const Windows& w = call.windows;
+    return fits_patches(w, call.weight) && call.from.channel == 1 &&
+           nhwc_patches_cost<T>(w, patch_passes(call)) < nhwc_cost<T>(w);
+}
+
+template <class T>
 Algorithm choose_algorithm(const ConvCall<T>& call) {
     const Windows& w = call.windows;
     if (is_nhwc_depthwise(w, call.from, call.to)) return Algorithm::nhwc_depthwise;
     if (are_last(call)) {
         Gemm<T> p;
-        return pixel_product(call, p) ? Algorithm::pointwise : Algorithm::nhwc;
+        if (pixel_product(call, p)) return Algorithm::pointwise;
+        if (by_pixel_rows(call)) return Algorithm::pixel_rows;
+        return by_nhwc_patches(call) ? Algorithm::nhwc_patches : Algorithm::nhwc;
     }
     if (by_product(call)) return Algorithm::image_by_image;
     const bool strided = call.turned ? is_strided_dx(w) : is_strided<T>(w);
     const double cost = strided ? strided_cost<T>(w) : planes_cost<T>(w);
-    const double passes = call.turned ? patch_dx : patch_forward;
-    if (fits_patches(w, call.weight) && patches_cost<T>(w, passes) < cost)
+    if (fits_patches(w, call.weight) && patches_cost<T>(w, patch_passes(call)) < cost)
         return Algorithm::patches;
     return strided ? Algorithm::strided : Algorithm::planes;
 }
@@ -84,6 +98,10 @@ bool convolve(const ConvCall<T>& c) {
             return nhwc_depthwise(c);
         case Algorithm::pointwise:
             return multiply_pixels(c);
+        case Algorithm::pixel_rows:
+            return c.turned ? dx_by_pixel_rows(c) : conv_by_pixel_rows(c);
+        case Algorithm::nhwc_patches:
+            return conv_by_nhwc_patches(c);
         case Algorithm::nhwc:
             return c.turned ? nhwc_conv_dx(c) : nhwc_conv(c);
         case Algorithm::image_by_image:

@@ -11,7 +11,9 @@
 #include "conv/depthwise_dweight.hpp"
 #include "conv/nhwc_depthwise_dweight.hpp"
 #include "conv/nhwc_dweight.hpp"
+#include "conv/nhwc_patches.hpp"
 #include "conv/patches.hpp"
+#include "conv/pixel_rows.hpp"
 #include "conv/pointwise.hpp"
 #include "conv/register_tile.hpp"
 #include "conv/windows.hpp"
@@ -318,10 +320,26 @@ bool is_nhwc_dweight(const WeightJob<T>& job, const Images<T>& to) {
 // ---- the algorithms
 
 template <class T>
+PixelRowsDweight<T> pixel_rows(const WeightJob<T>& job, const Images<T>& to,
+                               bool accumulate) {
+    return {job.windows, job.x, job.g, to, accumulate, job.context};
+}
+
+template <class T>
+Algorithm choose_nhwc(const WeightJob<T>& job, const Images<T>& to) {
+    const Windows& w = job.windows;
+    if (fits_pixel_rows(pixel_rows(job, to, false))) return Algorithm::pixel_rows;
+    const bool patches = fits_patches(w, to) && job.x.channel == 1 &&
+                         nhwc_patches_cost<T>(w, patch_forward) <
+                             dweight_cost<T>(w, smaller(w.batch, most_parts));
+    return patches ? Algorithm::nhwc_patches : Algorithm::nhwc;
+}
+
+template <class T>
 Algorithm choose_algorithm(const WeightJob<T>& job, const Images<T>& to) {
     const Windows& w = job.windows;
     if (is_nhwc_depthwise_dweight(w, job.x, job.g)) return Algorithm::nhwc_depthwise;
-    if (is_nhwc_dweight(job, to)) return Algorithm::nhwc;
+    if (is_nhwc_dweight(job, to)) return choose_nhwc(job, to);
     if (is_depthwise_weights(w, job.x, job.g)) return Algorithm::depthwise;
     if (by_products(job, to)) return Algorithm::image_by_image;
     const Windows lines = with_long_lines(w, job.x, job.g);
@@ -352,6 +370,11 @@ bool sum_by(Algorithm algorithm, WeightJob<T>& job, const Images<T>& to,
         case Algorithm::nhwc_depthwise:
             return sum_nhwc_depthwise_dweight(job.windows, job.x, job.g, to, accumulate,
                                               job.context);
+        case Algorithm::pixel_rows:
+            return dweight_by_pixel_rows(pixel_rows(job, to, accumulate));
+        case Algorithm::nhwc_patches:
+            return dweight_by_nhwc_patches<T>(
+                {job.windows, job.x, job.g, to, accumulate, job.context});
         case Algorithm::nhwc:
             return nhwc_dweight(job, to, accumulate);
         case Algorithm::depthwise:

@@ -20,6 +20,10 @@ constexpr double patch_line = 17, patch_element = 0.7;
 constexpr double patch_forward = 1, patch_dx = 2;
 // The elements of one filter's channel, brought into an order of its own.
 constexpr double filter_channel = 24;
+// The same of one weight where channels are neighbours, also of so many that caches do
+// not hold them; and an element brought into a plane or back.
+constexpr double nhwc_weight = 2, nhwc_weight_large = 6, nhwc_large = 600000;
+constexpr double nhwc_move = 1.5;
 // The weight gradient: sums that caches hold, more of them, and a part's sums.
 constexpr double dweight_share = 0.85, dweight_share_large = 0.4, dweight_sum = 2;
 constexpr double dweight_large = 600000;  // elements
@@ -48,6 +52,13 @@ template <class T>
 AC_INLINE double planes_cost(const Windows& w) {
     const double waste = 1 + planes_waste / static_cast<double>(w.x.out);
     return conv_steps<T>(w) * waste / planes_share + filter_channel * conv_filters(w);
+}
+// Of channels that are neighbours.
+template <class T>
+AC_INLINE double nhwc_cost(const Windows& w) {
+    const double weights = conv_filters(w) * static_cast<double>(w.taps());
+    const double weight = weights <= nhwc_large ? nhwc_weight : nhwc_weight_large;
+    return conv_steps<T>(w) / strided_share + weight * weights;
 }
 // With the images in `parts`.
 template <class T>

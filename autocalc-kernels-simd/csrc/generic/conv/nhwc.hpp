@@ -82,32 +82,45 @@ AC_INLINE void gather_taps(const NhwcJob<T>& job, const T* from, int64_t first,
     }
 }
 
-// Of the channels `begin` to `end` that are read, counted through the groups.
+// A panel's weights of the channels c0 to c1 of a group. Panel by panel, so that each
+// filter is read in line: with all filters for each channel in turn, 512 filters of 512
+// channels lie in 32 sets of L2, and packing them took 19 ms instead of 3 (a Zen 3).
 template <class T>
-void pack_last(const NhwcJob<T>& job, int64_t begin, int64_t end) {
+void pack_panel(const NhwcJob<T>& job, const Panel& panel, int64_t group, int64_t c0,
+                int64_t c1) {
     constexpr int lanes = vec<T>::lanes;
     const int64_t taps = job.windows.taps();
-    const Panels<T> panels(job.outs, job.panel);
     alignas(64) T square[lanes * lanes];
-    for (int64_t t = begin; t < end; ++t) {
-        const int64_t group = t / job.ins, c = t % job.ins;
+    for (int64_t c = c0; c < c1; ++c) {
         const T* weight = job.weight.data + group * job.group_step + c * job.read_step;
-        for (int64_t o = 0, p = 0; p < panels.count; ++p) {
-            const Panel panel = panels.at(p);
-            T* to = job.weights + group * job.group_weights() +
-                    taps * job.ins * panel.begin + c * panel.width - panel.begin;
-            for (; o < panel.begin + panel.width; o += lanes) {
-                for (int64_t k = 0; k < taps; k += lanes) {
-                    const int64_t count = smaller<int64_t>(lanes, taps - k);
-                    gather_taps(job, weight + o * job.written_step, k, count,
-                                smaller<int64_t>(lanes, job.outs - o), square);
-                    for (int64_t i = 0; i < count; ++i) {
-                        store(to + job.order[k + i] * job.ins * panel.width + o,
-                              load(square + i * lanes));
-                    }
+        T* to = job.weights + group * job.group_weights() +
+                taps * job.ins * panel.begin + c * panel.width;
+        for (int64_t o = 0; o < panel.width; o += lanes) {
+            const int64_t out = panel.begin + o;
+            for (int64_t k = 0; k < taps; k += lanes) {
+                const int64_t count = smaller<int64_t>(lanes, taps - k);
+                gather_taps(job, weight + out * job.written_step, k, count,
+                            smaller<int64_t>(lanes, job.outs - out), square);
+                for (int64_t i = 0; i < count; ++i) {
+                    store(to + job.order[k + i] * job.ins * panel.width + o,
+                          load(square + i * lanes));
                 }
             }
         }
+    }
+}
+
+// Of the channels `begin` to `end` that are read, counted through the groups.
+template <class T>
+void pack_last(const NhwcJob<T>& job, int64_t begin, int64_t end) {
+    const Panels<T> panels(job.outs, job.panel);
+    for (int64_t t = begin; t < end;) {
+        const int64_t group = t / job.ins;
+        const int64_t next = smaller(end, (group + 1) * job.ins);
+        for (int64_t p = 0; p < panels.count; ++p)
+            pack_panel(job, panels.at(p), group, t - group * job.ins,
+                       next - group * job.ins);
+        t = next;
     }
 }
 

@@ -395,13 +395,13 @@ void wino_dx(const ac_call* call, ac_context* context, ac_status* status) {
 
 // ---- which convolutions
 
-// The cheapest other way: patches, unless channels are neighbours, or the sum as it
-// stands.
+// The cheaper other algorithm: patches, or the sum as it stands.
 double other_cost(const Windows& w, const Images<const float>& from,
                   const Images<const float>& weight, double steps, double passes) {
     const double plain = plain_cost(w, steps);
-    if (from.channel == 1 || !fits_patches(w, weight)) return plain;
-    return smaller(plain, patches_cost<float>(w, passes));
+    if (!fits_patches(w, weight)) return plain;
+    return smaller(plain, from.channel == 1 ? nhwc_patches_cost<float>(w, passes)
+                                            : patches_cost<float>(w, passes));
 }
 
 int conv_tile(const ac_call* call) {

@@ -255,16 +255,15 @@ int tile_of(const Windows& w, double plain) {
     return cheapest(gradient_cost<4>(w), gradient_cost<2>(w), plain);
 }
 
-// The cheapest other way: patches, unless channels are neighbours, or the sum as it
-// stands.
+// Where the cheaper other algorithm is patches, or the sum as it stands.
 int call_tile(const ac_call* call) {
     const Windows w = windows_of_gradient(call);
     const double plain = plain_cost(w, wino_steps(w.ins, w.outs));
     const ac_array dweight = laid_out(operand(call, out_dweight));
-    const bool patches = images_of<const float>(operand(call, in_g)).channel != 1 &&
-                         fits_patches(w, images_of<float>(&dweight));
-    return tile_of(
-        w, patches ? smaller(plain, patches_cost<float>(w, patch_forward)) : plain);
+    if (!fits_patches(w, images_of<float>(&dweight))) return tile_of(w, plain);
+    const bool nhwc = images_of<const float>(operand(call, in_g)).channel == 1;
+    return tile_of(w, smaller(plain, nhwc ? nhwc_patches_cost<float>(w, patch_forward)
+                                          : patches_cost<float>(w, patch_forward)));
 }
 
 void wino_dweight(const ac_call* call, ac_context* context, ac_status* status) {

@@ -5,7 +5,7 @@
 // weights, which come from further away; so it has as many tiles as possible.
 #pragma once
 
-#include "conv/patches.hpp"
+#include "conv/nhwc_patches.hpp"
 #include "conv/pixels.hpp"
 #include "conv/winograd.hpp"
 #include "gemm/pack.hpp"
