@@ -54,12 +54,21 @@ def case(rng, ways):
             outs = 1
     elif way == "few":
         ins, dilation = int(rng.integers(1, 4)), one
+    elif way == "small":
+        kernel, padding, dilation = 3 * one, one, one
+        ins, outs = int(rng.integers(60, 90)), int(rng.integers(150, 200))
+        stride = one * rng.integers(1, 3)
+    elif way == "many filters":
+        kernel, padding, dilation = one, 0 * one, one
+        ins, outs = int(rng.integers(256, 280)), int(rng.integers(256, 280))
     elif way == "sequence":
         kernel, stride, padding, dilation = (
             v[:1] for v in (kernel, stride, padding, dilation)
         )
     span = dilation * (kernel - 1) + 1
-    size = np.maximum(1, span - 2 * padding) + (19 ** rng.random(len(span))).astype(int)
+    most = 5 if way == "small" else 19
+    size = np.maximum(1, span - 2 * padding)
+    size = size + (most ** rng.random(len(span))).astype(int)
     counts = (size + 2 * padding - span) // stride + 1
     batch = int(rng.integers(1, 4))
     x, g = (batch, groups * ins, *size), (batch, groups * outs, *counts)
@@ -118,7 +127,17 @@ def priors(spec, sample, dtype, rng):
     return tuple(rng.standard_normal(np.shape(a)).astype(dtype) for a in blank)
 
 
-WAYS = ("any", "pointwise", "usual", "groups", "depthwise", "few", "sequence")
+WAYS = (
+    "any",
+    "pointwise",
+    "usual",
+    "groups",
+    "depthwise",
+    "few",
+    "small",
+    "many filters",
+    "sequence",
+)
 
 
 @pytest.mark.parametrize("name", ["conv", "conv_dx", "conv_dweight"])
@@ -156,7 +175,7 @@ def test_same_bits_for_any_number_of_threads(name):
 # Images of several bands in each task, and weights that do not fit a cache of 2 MiB.
 LARGE = {
     "image": ((1, 40, 90, 80), (1, 70, 44, 40), (70, 40, 5, 3), (2, 2), (1, 2), (1, 2)),
-    "weights": ((2, 260, 4, 5), (2, 240, 4, 5), (240, 260, 3, 3), *[(1, 1)] * 3),
+    "weights": ((2, 260, 14, 15), (2, 240, 14, 15), (240, 260, 3, 3), *[(1, 1)] * 3),
 }
 
 
@@ -182,3 +201,35 @@ def test_large(name, large):
     for subject in map(subject_of, SETS):
         outs = run(subject, name, sample, False, add, prior)
         subject.judge(spec, sample, dtype, outs, expected, added, limits=limits)
+
+
+@pytest.mark.parametrize(
+    ("outs", "kernel", "stride"), [(260, 1, 2), (260, 1, 1), (160, 3, 1), (160, 3, 2)]
+)
+def test_part_of_an_image(outs, kernel, stride):
+    """Lines of pixels do not follow each other: by rows of pixels and by patches."""
+    rng = np.random.default_rng(33)
+
+    def part(*shape):
+        n, c, h, w = shape
+        whole = ac.tensor(rng.standard_normal((n, h + 1, w + 2, c)).astype(np.float32))
+        return whole.permute(0, 3, 1, 2)[:, :, 1:, :w]
+
+    x = part(2, 256 if kernel == 1 else 80, 5, 4).requires_grad_()
+    weight = ac.tensor(rng.standard_normal((outs, x.shape[1], kernel, kernel)))
+    weight = weight.to(ac.float32).requires_grad_()
+    how = {"stride": stride, "padding": kernel // 2}
+
+    def grads(x):
+        y = ac.nn.functional.conv2d(x, weight, **how)
+        with ac.no_grad():
+            g = part(*y.shape)
+            g.copy_(ac.arange(g.numel()).reshape(y.shape).sin())
+        return y, *ac.autograd.grad(y, (x, weight), g)
+
+    rows = x.detach().contiguous().requires_grad_()
+    assert rows.is_contiguous()
+    with ac.kernels.use(SETS[0]):
+        for got, wanted in zip(grads(x), grads(rows), strict=True):
+            got, wanted = got.detach().numpy(), wanted.detach().numpy()
+            np.testing.assert_allclose(got, wanted, rtol=2e-4, atol=2e-3)

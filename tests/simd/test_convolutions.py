@@ -169,6 +169,8 @@ APART = "channel by channel, those side by side in one register"
 STEPS = "windows in steps, their channels brought side by side"
 PRODUCTS = "a product for each image"
 PATCHES = "filters times a matrix of patches"
+BY_PLANES = "filters times a matrix of patches, by way of planes"
+READ = "one product over the pixels that windows read"
 #: What is convolved, and how conv and conv_dweight go: row by row, channels-last.
 WAYS = {
     "1 x 1": (
@@ -183,8 +185,13 @@ WAYS = {
     ),
     "few windows": (
         ((1, 64, 7, 7), (128, 64, 3, 3), 2, 1),
-        (PATCHES, BESIDE),
-        (PATCHES, BESIDE),
+        (PATCHES, BY_PLANES),
+        (PATCHES, BY_PLANES),
+    ),
+    "1 x 1 by 2": (
+        ((2, 256, 16, 16), (512, 256, 1, 1), 2, 1),
+        (PATCHES, READ),
+        (PATCHES, READ),
     ),
     "5 x 5": (((2, 4, 9, 9), (8, 4, 5, 5), 1, 1), (PLANES, BESIDE), (PLANES, BESIDE)),
     "one channel each": (
