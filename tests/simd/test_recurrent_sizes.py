@@ -47,3 +47,25 @@ def test_large_layers(name, layer):
     spec = TABLE[f"{layer}_backward"]
     sample = Sample("large", again, attributes, (1 << len(spec.outputs)) - 1)
     subject.judge(spec, sample, FLOAT32, subject.run(spec, sample, FLOAT32))
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("layer", LAYERS)
+def test_inputs_multiplied_ahead(layer, reverse, batch):
+    """Few rows of 101 steps: the inputs of 48 rows are multiplied together."""
+    gates, states, attributes = LAYERS[layer]
+    rng = np.random.default_rng(gates)
+    steps, features, hidden = 101, 19, 45
+    scale = np.float32(hidden**-0.5)
+    shapes = ((gates * hidden, n) for n in (features, hidden))
+    w = [rng.standard_normal(shape, FLOAT32) * scale for shape in shapes]
+    bias = rng.standard_normal(gates * hidden, FLOAT32) * scale
+    x = rng.standard_normal((steps, batch, features), FLOAT32)
+    first = [rng.standard_normal((batch, hidden), FLOAT32) for _ in range(states)]
+    inputs = (x, *w, bias, None, *first)
+    wanted = 0b1111 if layer == "lstm" else 0b11
+    sample = Sample("ahead", inputs, (*attributes, reverse), wanted)
+    for subject in map(Subject.named, SETS):
+        outs = subject.run(TABLE[layer], sample, FLOAT32)
+        subject.judge(TABLE[layer], sample, FLOAT32, outs)

@@ -117,5 +117,69 @@ AC_INLINE void multiply_packed(const PackedGemm<T>& p, Parts&& part_of) {
     }
 }
 
+// The whole product, or its columns of one panel.
+template <class T>
+AC_INLINE void multiply_whole(const PackedGemm<T>& p) {
+    multiply_packed(
+        p, [&](int64_t, int64_t) AC_INLINE_LAMBDA { return Part{0, p.k, 0, p.n}; });
+}
+template <class T>
+AC_INLINE void multiply_panel(PackedGemm<T> p, const Panel& panel) {
+    p.n = panel.columns;
+    p.b.data += panel.begin * p.b.depth;
+    p.c.data += panel.begin;
+    multiply_whole(p);
+}
+
+// ---- rows that fill no tile
+
+// A row and a group of panels, all of whole width: their sums are independent, where
+// the two registers of one panel would wait 4 cycles for each step of k.
+template <class T, int group, int vectors>
+AC_INLINE void multiply_row_group(const PackedGemm<T>& p, int64_t panel) {
+    constexpr int64_t lanes = vec<T>::lanes, width = vectors * lanes;
+    const T* b[group];
+    vec<T> sums[group][vectors];
+#pragma GCC unroll 8
+    for (int g = 0; g < group; ++g) {
+        b[g] = p.b.data + (panel + g) * width * p.b.depth + p.b.first * width;
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) sums[g][v] = zero<T>();
+    }
+    for (int64_t k = 0; k < p.k; ++k) {
+        const vec<T> a = set1<T>(p.a.data[k * p.a.column]);
+#pragma GCC unroll 8
+        for (int g = 0; g < group; ++g) {
+#pragma GCC unroll 8
+            for (int v = 0; v < vectors; ++v)
+                sums[g][v] = fma(a, load(b[g] + k * width + v * lanes), sums[g][v]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int g = 0; g < group; ++g) {
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) {
+            T* c = p.c.data + (panel + g) * width + v * lanes;
+            const vec<T> sum = set1<T>(p.alpha) * sums[g][v];
+            store(c, p.beta == T(0) ? sum : fma(set1<T>(p.beta), load(c), sum));
+        }
+    }
+}
+
+// One row, of which panels without a group go as tiles.
+template <class T>
+void multiply_row(PackedGemm<T> p) {
+    constexpr int group = 4;
+    constexpr int64_t width = tile_vectors * vec<T>::lanes;
+    const Panels<T> panels(p.n, tile_vectors);
+    int64_t done = 0;
+    while (done + group <= panels.count && panels.at(done).width == width &&
+           panels.at(done + group - 1).columns == width) {
+        multiply_row_group<T, group, tile_vectors>(p, done);
+        done += group;
+    }
+    for (; done < panels.count; ++done) multiply_panel(p, panels.at(done));
+}
+
 }  // namespace
 }  // namespace autocalc::simd::AC_ISA

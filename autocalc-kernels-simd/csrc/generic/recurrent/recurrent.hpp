@@ -125,22 +125,12 @@ bool for_units(const Job& job, const Units& units, int64_t together, bool worthw
 // The product of a step. Packed weights that stay in L2 pass by tile after tile of the
 // rows; larger ones come from memory once a step, all rows taking a panel together.
 template <class T>
-AC_INLINE void multiply_step(PackedGemm<T> p) {
-    const auto multiply_whole_rows = [&] {
-        multiply_packed(
-            p, [&](int64_t, int64_t) AC_INLINE_LAMBDA { return Part{0, p.k, 0, p.n}; });
-    };
+AC_INLINE void multiply_step(const PackedGemm<T>& p) {
+    if (p.m == 1) return multiply_row(p);
     if (bytes_of<T>(packed_size<T>(p.k, p.n)) <= l2_bytes() / 2)
-        return multiply_whole_rows();
-    const PackedGemm<T> whole = p;
-    const Panels<T> panels(whole.n, tile_vectors);
-    for (int64_t i = 0; i < panels.count; ++i) {
-        const Panel panel = panels.at(i);
-        p.n = panel.columns;
-        p.b.data = whole.b.data + panel.begin * whole.b.depth;
-        p.c.data = whole.c.data + panel.begin;
-        multiply_whole_rows();
-    }
+        return multiply_whole(p);
+    const Panels<T> panels(p.n, tile_vectors);
+    for (int64_t i = 0; i < panels.count; ++i) multiply_panel(p, panels.at(i));
 }
 
 // Whether this many outputs lie in memory as they are written: whole.
