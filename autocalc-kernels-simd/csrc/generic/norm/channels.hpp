@@ -45,6 +45,8 @@ constexpr int64_t most_channels = 16;
 // after bundle: few, so that memory is read nearly in its order (8: 1.0 to 1.3 times
 // the time, 32: up to 1.5).
 constexpr int64_t bundles_bytes = 256, bundle_rows = 4;
+// A unit of bundles that a second look finds in the L2 cache, or near it.
+constexpr int64_t most_unit_bytes = int64_t{512} << 10;
 
 // `count` positions of a bundle with `width` channels; their sums are added to one of
 // four.
@@ -224,6 +226,10 @@ struct Cutting {
                 bundle ? width(unit) : x.size,
                 bundle ? ceil_div(width(unit), vec<T>::lanes) : width(unit)};
     }
+    // Whether a unit is read again from a cache, or no neighbour lies on its pages.
+    [[nodiscard]] AC_INLINE bool unit_stays() const {
+        return !bundle || bytes_of<T>(x.images * wide) <= most_unit_bytes;
+    }
     [[nodiscard]] AC_INLINE int64_t values(int64_t k) const {
         return chunk(0, k).values();
     }
@@ -247,7 +253,7 @@ AC_INLINE T* channel_scratch(ac_context* context, int slot, const Channels& x,
 // its bundle or channel `c`.
 template <class T, bool bundle>
 AC_INLINE vec<T> numbers_of(const Chunk<T, bundle>& chunk, const T* of, int64_t c) {
-    if constexpr (bundle) return load_first(of + c * vec<T>::lanes, chunk.width(c));
+    if constexpr (bundle) return load_last(of + c * vec<T>::lanes, chunk.width(c));
     return set1<T>(of[c]);
 }
 template <class T, bool bundle>
@@ -263,12 +269,15 @@ AC_INLINE void put_numbers(const Chunk<T, bundle>& chunk, T* to, int64_t c, vec<
 // `second(unit, chunk)`, from the last chunk back to the first: what was read last may
 // still be in a cache. Where there are enough units, a thread takes one through all
 // three, so that the second look finds in the L2 cache what the first one read: 401 KB
-// are a channel of 128 images of 28 x 28.
+// are a channel of 128 images of 28 x 28. Else units go side by side through a chunk,
+// since bundles share pages and what the hardware reads ahead: forward 1.3 times and
+// backward 1.5 times as fast for 144 channels of 32 images of 32 x 32 (a Zen 3).
 template <class Cut, class First, class Finish, class Second>
 void two_looks(ac_context* context, const Cut& cut, First&& first, Finish&& finish,
                Second&& second) {
     const bool worthwhile = cut.x.images * cut.x.channels * cut.x.size >= 16384;
-    if (cut.units >= 4 * static_cast<int64_t>(context->num_threads) || !worthwhile) {
+    const bool enough = cut.units >= 4 * static_cast<int64_t>(context->num_threads);
+    if ((enough && cut.unit_stays()) || !worthwhile) {
         parallel(context, cut.units, worthwhile, [&](int64_t begin, int64_t end) {
             for (int64_t u = begin; u < end; ++u) {
                 for (int64_t k = 0; k < cut.chunks; ++k) first(u, k);
@@ -280,12 +289,12 @@ void two_looks(ac_context* context, const Cut& cut, First&& first, Finish&& fini
     }
     const int64_t tasks = cut.units * cut.chunks;
     parallel(context, tasks, worthwhile, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) first(i / cut.chunks, i % cut.chunks);
+        for (int64_t i = begin; i < end; ++i) first(i % cut.units, i / cut.units);
     });
     parallel(context, cut.x.channels, cut.x.channels * cut.chunks >= 512,
              [&](int64_t begin, int64_t end) { finish(begin, end); });
     parallel(context, tasks, worthwhile, [&](int64_t begin, int64_t end) {
-        for (int64_t i = end; i-- > begin;) second(i / cut.chunks, i % cut.chunks);
+        for (int64_t i = end; i-- > begin;) second(i % cut.units, i / cut.units);
     });
 }
 
