@@ -151,6 +151,9 @@ from autocalc._ops.filled import (
 )
 from autocalc._ops.indexing import gather, index_select, take, take_along_dim
 from autocalc._ops.inspection import (
+    _assert as _assert,
+)
+from autocalc._ops.inspection import (
     is_complex,
     is_floating_point,
     is_nonzero,
