@@ -94,7 +94,7 @@ from autocalc._ops.comparison import gt as greater
 from autocalc._ops.comparison import le as less_equal
 from autocalc._ops.comparison import lt as less
 from autocalc._ops.comparison import ne as not_equal
-from autocalc._ops.conversion import detach
+from autocalc._ops.conversion import detach, result_type
 from autocalc._ops.creation import (
     as_tensor,
     from_dlpack,
@@ -199,6 +199,7 @@ from autocalc._ops.masking import (
     where,
 )
 from autocalc._ops.matmul import bmm, matmul, mm
+from autocalc._ops.mode import mode
 from autocalc._ops.nan_reductions import nanmean, nansum
 from autocalc._ops.platform import (
     get_default_device,
@@ -459,8 +460,8 @@ __all__ += ["logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not"
 __all__ += ["logical_or", "logical_xor", "logit", "logspace", "logsumexp", "long", "lt"]
 __all__ += ["manual_seed", "masked_fill", "masked_scatter", "masked_select", "matmul"]
 __all__ += ["matrix_power", "max", "maximum", "mean", "median", "memory", "meshgrid"]
-__all__ += ["min", "minimum", "mm", "models", "moveaxis", "movedim", "msort", "mul"]
-__all__ += ["multinomial", "multiply", "mv"]
+__all__ += ["min", "minimum", "mm", "mode", "models", "moveaxis", "movedim", "msort"]
+__all__ += ["mul", "multinomial", "multiply", "mv"]
 __all__ += ["nan", "nan_to_num", "nanmean", "nanquantile", "nansum", "narrow", "ne"]
 __all__ += ["neg", "negative", "nn", "no_grad", "nonzero", "norm", "normal"]
 __all__ += ["not_equal", "numel"]
@@ -470,7 +471,8 @@ __all__ += ["promote_types", "put"]
 __all__ += ["quantile"]
 __all__ += ["rad2deg", "rand", "rand_like", "randint", "randint_like", "randn"]
 __all__ += ["randn_like", "randperm", "ravel", "reciprocal", "relu", "remainder"]
-__all__ += ["repeat", "repeat_interleave", "reshape", "reshape_as", "roll", "rot90"]
+__all__ += ["repeat", "repeat_interleave", "reshape", "reshape_as", "result_type"]
+__all__ += ["roll", "rot90"]
 __all__ += ["round", "row_stack", "rsqrt", "rsub"]
 __all__ += ["save", "scalar_tensor", "scatter", "scatter_add", "searchsorted", "seed"]
 __all__ += ["select", "serial", "set_default_device", "set_default_dtype"]

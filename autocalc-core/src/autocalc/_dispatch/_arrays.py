@@ -239,6 +239,15 @@ class Arrays:
         """Return the view ``a[index]`` for integers, slices, None and Ellipsis."""
         return a[index if isinstance(index, tuple) else (index, ...)]
 
+    @staticmethod
+    def strided(a: Array, shape: Shape, strides: Sequence[int]) -> Array:
+        """Return a view from the first element of `a` on, with strides in bytes.
+
+        It must lie within the memory of `a`.
+        """
+        seen = np.lib.stride_tricks.as_strided(a, shape, strides)
+        return seen.view()  # whose base is an array, as `is_view` asks
+
     # ---- composed -------------------------------------------------------------------
 
     def sum_to(self, a: Array, shape: Shape) -> Array:

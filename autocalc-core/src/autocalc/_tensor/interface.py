@@ -1664,6 +1664,12 @@ class TensorInterface(Generic[TensorT]):
         """Return the product of two matrices."""
         ...
 
+    def mode(
+        self, dim: builtins.int = -1, keepdim: builtins.bool = False, *, out: Any = None
+    ) -> Any:
+        """Return the (values, indices) of the most frequent elements along `dim`."""
+        ...
+
     def moveaxis(
         self,
         source: builtins.int | Sequence[builtins.int],
@@ -2446,6 +2452,12 @@ class TensorInterface(Generic[TensorT]):
 
     def unflatten(self, dim: builtins.int, sizes: Sequence[builtins.int]) -> TensorT:
         """Return `input` with one dimension in several of `sizes`; one may be -1: a view."""
+        ...
+
+    def unfold(
+        self, dimension: builtins.int, size: builtins.int, step: builtins.int
+    ) -> TensorT:
+        """Return the windows of one dimension, their elements in a new last one: a view."""
         ...
 
     def uniform_(
