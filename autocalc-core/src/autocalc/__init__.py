@@ -306,6 +306,7 @@ from autocalc._ops.splitting import (
     vsplit,
 )
 from autocalc._ops.statistics import bincount, histc, nanquantile, quantile
+from autocalc._ops.striding import as_strided
 from autocalc._ops.trigonometric import (
     acos,
     acosh,
@@ -423,7 +424,8 @@ __all__ += ["addcdiv", "addcmul", "addmm", "addmv", "addr", "all", "allclose", "
 __all__ += ["amin", "aminmax", "amp", "any", "arange", "arccos", "arccosh", "arcsin"]
 __all__ += ["arcsinh", "arctan", "arctan2", "arctanh"]
 __all__ += ["are_deterministic_algorithms_enabled", "argmax", "argmin", "argsort"]
-__all__ += ["argwhere", "as_tensor", "asarray", "asin", "asinh", "atan", "atan2"]
+__all__ += ["argwhere", "as_strided", "as_tensor", "asarray", "asin", "asinh", "atan"]
+__all__ += ["atan2"]
 __all__ += ["atanh", "atleast_1d", "atleast_2d", "atleast_3d", "autocast", "autograd"]
 __all__ += ["backends", "baddbmm", "bernoulli", "bincount", "bitwise_and"]
 __all__ += ["bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift"]

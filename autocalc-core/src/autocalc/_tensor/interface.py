@@ -545,6 +545,15 @@ class TensorInterface(Generic[TensorT]):
         """Return the positions of what is not zero, [n, ndim]: `nonzero`."""
         ...
 
+    def as_strided(
+        self,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        storage_offset: builtins.int | None = None,
+    ) -> TensorT:
+        """Return a view of the memory of `input` with these sizes and strides."""
+        ...
+
     def asin(self, *, out: TensorT | None = None) -> TensorT:
         """Return the angle whose sine is x, element by element."""
         ...
