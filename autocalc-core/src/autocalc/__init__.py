@@ -274,6 +274,7 @@ from autocalc._ops.scans import (
     trapezoid,
     trapz,
 )
+from autocalc._ops.scatter_reduction import index_reduce, scatter_reduce
 from autocalc._ops.scattering import (
     fill,
     index_add,
@@ -449,6 +450,7 @@ __all__ += ["get_float32_matmul_precision", "get_num_interop_threads"]
 __all__ += ["get_num_threads", "get_rng_state", "greater", "greater_equal", "gt"]
 __all__ += ["heaviside", "histc", "hsplit", "hstack", "hypot"]
 __all__ += ["iinfo", "index_add", "index_copy", "index_fill", "index_put"]
+__all__ += ["index_reduce"]
 __all__ += ["index_select", "inf", "inference_mode", "initial_seed", "inner", "int"]
 __all__ += ["int8", "int16", "int32", "int64", "inverse"]
 __all__ += ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_complex"]
@@ -476,7 +478,8 @@ __all__ += ["randn_like", "randperm", "ravel", "reciprocal", "relu", "remainder"
 __all__ += ["repeat", "repeat_interleave", "reshape", "reshape_as", "result_type"]
 __all__ += ["roll", "rot90"]
 __all__ += ["round", "row_stack", "rsqrt", "rsub"]
-__all__ += ["save", "scalar_tensor", "scatter", "scatter_add", "searchsorted", "seed"]
+__all__ += ["save", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce"]
+__all__ += ["searchsorted", "seed"]
 __all__ += ["select", "serial", "set_default_device", "set_default_dtype"]
 __all__ += ["set_default_tensor_type", "set_float32_matmul_precision"]
 __all__ += ["set_grad_enabled", "set_num_interop_threads", "set_num_threads"]

@@ -79,13 +79,13 @@ def mode(
 def _mode_along(x: Tensor, axis: int) -> Ordered:
     """Find the end of the longest run of equal elements in their order."""
     order = sorting.argsort_op(x, axis, False)
-    lengths = _run_lengths(indexing.gather_op(x.detach(), order, axis), axis)
+    lengths = run_lengths(indexing.gather_op(x.detach(), order, axis), axis)
     end = extrema.argmax(lengths, axis, keepdim=True)
     indices = indexing.gather_op(order, end, axis)
     return Ordered(indexing.gather_op(x, indices, axis), indices)
 
 
-def _run_lengths(ordered: Tensor, axis: int) -> Tensor:
+def run_lengths(ordered: Tensor, axis: int) -> Tensor:
     """Return for each element how many before it, and itself, are equal."""
     n = ordered.shape[axis]
     line = tuple(n if d == axis else 1 for d in range(ordered.ndim))

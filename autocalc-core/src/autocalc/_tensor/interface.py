@@ -1303,6 +1303,31 @@ class TensorInterface(Generic[TensorT]):
         """Write `index_put` of x into x; return x."""
         ...
 
+    def index_reduce(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        source: TensorT,
+        reduce: builtins.str,
+        *,
+        include_self: builtins.bool = True,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return `input` with all slices of `source` for one place reduced to one there."""
+        ...
+
+    def index_reduce_(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        source: TensorT,
+        reduce: builtins.str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> TensorT:
+        """Write `index_reduce` of x into x; return x."""
+        ...
+
     def index_select(
         self, dim: builtins.int, index: TensorT, *, out: TensorT | None = None
     ) -> TensorT:
@@ -2119,6 +2144,31 @@ class TensorInterface(Generic[TensorT]):
 
     def scatter_add_(self, dim: builtins.int, index: TensorT, src: TensorT) -> TensorT:
         """Add `src` where `index` says along `dim`, in place; return x."""
+        ...
+
+    def scatter_reduce(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        src: TensorT,
+        reduce: builtins.str,
+        *,
+        include_self: builtins.bool = True,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return `input` with all of `src` for one place reduced to one value there."""
+        ...
+
+    def scatter_reduce_(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        src: TensorT,
+        reduce: builtins.str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> TensorT:
+        """Write `scatter_reduce` of x into x; return x."""
         ...
 
     def select(self, dim: builtins.int, index: builtins.int) -> TensorT:
