@@ -8,7 +8,8 @@ import pytest
 
 import autocalc as ac
 from autocalc._dispatch._arrays import arrays
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.nn.attention import SDPBackend, sdpa_kernel
 from autocalc.testing import assert_close, gradcheck, gradgradcheck
 
 F = ac.nn.functional
@@ -219,3 +220,19 @@ def test_leaves_keep_their_gradients_without_a_copy(monkeypatch):
     out.backward(ac.randn(2, 3, 5, 4))
     assert not copies
     assert all(x.grad.is_contiguous() for x in (q, k, v))
+
+
+def test_a_backend_that_is_named_changes_nothing():
+    q, k, v = operands(2, 3, 5, 4)
+    plain = attend(q, k, v, is_causal=True)
+    for backends in (SDPBackend.MATH, [SDPBackend.FLASH_ATTENTION, SDPBackend.MATH]):
+        with sdpa_kernel(backends):
+            assert (attend(q, k, v, is_causal=True) == plain).all()
+    assert [one.value for one in SDPBackend] == [-1, 0, 1, 2, 3, 4]
+
+
+def test_a_backend_that_is_none_is_an_error():
+    with pytest.raises(DTypeError, match=r"sdpa_kernel: `backends` is 'flash'"):
+        sdpa_kernel("flash").__enter__()
+    with pytest.raises(ArgumentError, match=r"sdpa_kernel: `backends` is empty"):
+        sdpa_kernel([]).__enter__()

@@ -218,3 +218,9 @@ def test_the_message_stands_first_and_tolerances_come_in_pairs():
         assert_close(1.0, 2.0, msg="after step 3")
     with pytest.raises(ValueError, match="give both"):
         assert_close(1.0, 2.0, rtol=1.0)
+
+
+def test_autograd_and_testing_share_one_check():
+    assert ac.autograd.gradcheck is ac.testing.gradcheck
+    assert ac.autograd.gradgradcheck is ac.testing.gradgradcheck
+    assert ac.autograd.GradcheckError is ac.testing.GradcheckError

@@ -302,6 +302,13 @@ CASES = {
         lambda: (leaf(2, 3), leaf(2, 3, seed=1)),
     ),
     "diagonal": (lambda x: x.diagonal(-1, 2, 0), lambda: (leaf(3, 2, 3),)),
+    "as_strided": (lambda x: x.as_strided((3, 2), (1, 2), 1), lambda: (leaf(2, 3),)),
+    "as_strided of columns": (
+        lambda x: x.t().as_strided((3, 2), (1, 2), 1),
+        lambda: (leaf(2, 3),),
+    ),
+    "windows": (lambda x: x.unfold(1, 3, 2), lambda: (leaf(2, 6),)),
+    "windows apart": (lambda x: x.t().unfold(0, 2, 3), lambda: (leaf(2, 6),)),
     "placed": (
         lambda x: slicing.placed(x, (3, 3), (slice(1, 3), 0)),
         lambda: (leaf(2),),

@@ -36,6 +36,7 @@ FUNCTIONS = {
     "median": ac.median,
     "median of rows": lambda x: x.median(1).values,
     "median of columns": lambda x: x.median(0, keepdim=True).values,
+    "mode": lambda x: ac.mode(x.round(decimals=0) + x, 1).values,
     "aminmax": lambda x: x.aminmax(dim=1).min * x.aminmax(dim=1).max,
     "nansum": lambda x: ac.nansum(x * x, 1),
     "nanmean": lambda x: ac.nanmean(x * x, 0),
@@ -103,6 +104,18 @@ def test_median_is_the_lower_one_and_nan_wins():
     assert found.indices.tolist() == [1, 0]
     with pytest.raises(ShapeError, match=r"median: a tensor of shape \(0,\) has no"):
         ac.median(ac.ones(0))
+
+
+def test_mode_is_the_smallest_of_the_most_frequent_and_nan_equals_nothing():
+    values, indices = ac.mode(ac.tensor([[4, 2, 4, 2, 9], [1, 7, 7, 0, 7]]))
+    assert (values.tolist(), indices.tolist()) == ([2, 7], [3, 4])
+    values, indices = ac.tensor([[5, 1], [5, 0], [3, 0]]).mode(0, keepdim=True)
+    assert (values.tolist(), indices.tolist()) == ([[5, 0]], [[1, 2]])
+    found = ac.mode(ac.tensor([math.nan, math.nan, 2.0]))
+    assert (found.values.item(), found.indices.item()) == (2.0, 2)
+    assert ac.mode(ac.tensor(True)).indices.item() == 0
+    with pytest.raises(ShapeError, match=r"mode: dimension 1 of shape \(2, 0\) has no"):
+        ac.mode(ac.ones(2, 0))
 
 
 def test_counting():

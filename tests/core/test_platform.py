@@ -222,3 +222,9 @@ def test_places_from_which_older_programs_import():
     assert Variable(x, requires_grad=True).requires_grad
     with pytest.raises(ac.errors.DTypeError, match="Variable: `data` is a list; it mu"):
         Variable([1.0])
+
+
+def test_assert_as_a_function():
+    ac._assert(ac.tensor([True]), "never seen")
+    with pytest.raises(AssertionError, match="all sizes are even"):
+        ac._assert(ac.tensor(3) % 2 == 0, "all sizes are even")

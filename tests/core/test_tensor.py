@@ -40,7 +40,7 @@ def test_numbers():
     )
     assert [1, 2, 3][ac.tensor(1)] == 2
     assert f"{ac.tensor(1.5):.3f}" == "1.500"
-    assert f"{ac.tensor(1.5)}" == "tensor(1.5)"
+    assert f"{ac.tensor(1.5)}" == "1.5"
     assert 2 in ac.tensor([1, 2])
     assert [x.item() for x in ac.tensor([1, 2])] == [1, 2]
 
@@ -79,6 +79,21 @@ def test_errors(call, error, message):
 )
 def test_repr(x, text):
     assert repr(x) == text
+
+
+def test_a_0d_tensor_formats_as_its_number():
+    loss = ac.tensor(0.1, requires_grad=True) * 3
+    assert f"{loss}" == str(loss.item())
+    assert f"{loss:.3f}" == "0.300"
+    assert f"{ac.tensor(7):>3}" == "  7"
+    assert f"{ac.tensor(True)}" == "True"
+    assert f"{ac.ones(1)}" == "tensor([1.])"
+
+
+@pytest.mark.parametrize("shape", [(1,), (2, 3)])
+def test_a_format_needs_a_0d_tensor(shape):
+    with pytest.raises(DTypeError, match="formats a 0-d tensor, this has shape"):
+        f"{ac.ones(shape):.3f}"
 
 
 def test_long_tensors_are_shortened():

@@ -84,6 +84,8 @@ VIEWS = {
     "expand": lambda x: OPERATORS["expand"](x, (4, 2, 3)),
     "slice": lambda x: x[1:, ::2],
     "diagonal": lambda x: x.diagonal(1),
+    "as_strided": lambda x: x.as_strided((3, 2), (1, 2)),
+    "windows": lambda x: x.unfold(1, 2, 1),
 }
 
 

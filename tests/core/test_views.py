@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
+from autocalc.errors import ArgumentError, GradError, ShapeError
 
 VIEWS = {
     "reshape": lambda x: x.reshape(3, 2),
@@ -120,3 +121,29 @@ def test_writes_through_views_are_counted_by_one_cell():
     before = x._version.count
     y.add_(1)
     assert x._version.count == before + 1
+
+
+def test_as_strided_without_a_gradient_is_an_error():
+    w = ac.arange(6.0).requires_grad_()
+    x = (w * 2)[2:]
+    with pytest.raises(GradError, match=r"as_strided: the view has elements"):
+        x.as_strided((2,), (1,), 0)
+    with ac.no_grad():
+        assert x.as_strided((2,), (1,), 0).tolist() == [0.0, 2.0]
+    with pytest.raises(GradError, match=r"elements that the tensor has not"):
+        (w * 2)[::2].as_strided((3,), (1,))
+    with pytest.raises(GradError, match=r"whose elements share their memory"):
+        w[:1].expand(3).as_strided((2,), (0,))
+
+
+def test_as_strided_names_memory_that_is_not_there():
+    with pytest.raises(ArgumentError, match=r"need 1 to 3 of memory that holds 3"):
+        ac.ones(3).as_strided((3,), (1,), 1)
+    with pytest.raises(ShapeError, match=r"there must be a stride for each size"):
+        ac.ones(3).as_strided((3,), ())
+    with pytest.raises(ArgumentError, match=r"windows that overlap"):
+        ac.ones(3).as_strided((2, 2), (1, 1)).add_(1)
+    with pytest.raises(ArgumentError, match=r"unfold: `size`=4, `step`=1 .* 0 to 3"):
+        ac.ones(3).unfold(0, 4, 1)
+    with pytest.raises(ArgumentError, match=r"windows that overlap"):
+        ac.ones(3).unfold(0, 2, 1).zero_()

@@ -8,6 +8,7 @@ the test compares them.  A difference is a decision: `CHANGES.md` says why in on
 from __future__ import annotations
 
 import ast
+import enum
 import hashlib
 import importlib
 import inspect
@@ -46,6 +47,8 @@ def public_modules() -> Iterator[ModuleType]:
 
 def signature(function: Any, *, method: bool = False) -> str:
     """Return names, kinds and defaults of parameters, without annotations."""
+    if inspect.isclass(function) and issubclass(function, enum.Enum):
+        return "(value)"
     try:
         found = inspect.signature(function)
     except (TypeError, ValueError):
@@ -103,6 +106,9 @@ _USUAL = set(dir(object)) | {"__module__", "__dict__", "__weakref__", "__slots__
 def members(full: str, cls: type, public: set[int]) -> Iterator[str]:
     """Yield the members of a class that are its own or a private base's."""
     if not cls.__module__.startswith("autocalc"):
+        return
+    if issubclass(cls, enum.Enum):
+        yield from (f"{full}.{one.name} {one.value}" for one in cls)
         return
     bases = [base for base in cls.__mro__ if base is cls or id(base) not in public]
     for name in sorted({name for base in bases for name in vars(base)}):

@@ -94,7 +94,7 @@ from autocalc._ops.comparison import gt as greater
 from autocalc._ops.comparison import le as less_equal
 from autocalc._ops.comparison import lt as less
 from autocalc._ops.comparison import ne as not_equal
-from autocalc._ops.conversion import detach
+from autocalc._ops.conversion import detach, result_type
 from autocalc._ops.creation import (
     as_tensor,
     from_dlpack,
@@ -151,6 +151,9 @@ from autocalc._ops.filled import (
 )
 from autocalc._ops.indexing import gather, index_select, take, take_along_dim
 from autocalc._ops.inspection import (
+    _assert as _assert,
+)
+from autocalc._ops.inspection import (
     is_complex,
     is_floating_point,
     is_nonzero,
@@ -196,6 +199,7 @@ from autocalc._ops.masking import (
     where,
 )
 from autocalc._ops.matmul import bmm, matmul, mm
+from autocalc._ops.mode import mode
 from autocalc._ops.nan_reductions import nanmean, nansum
 from autocalc._ops.platform import (
     get_default_device,
@@ -270,6 +274,7 @@ from autocalc._ops.scans import (
     trapezoid,
     trapz,
 )
+from autocalc._ops.scatter_reduction import index_reduce, scatter_reduce
 from autocalc._ops.scattering import (
     fill,
     index_add,
@@ -302,6 +307,7 @@ from autocalc._ops.splitting import (
     vsplit,
 )
 from autocalc._ops.statistics import bincount, histc, nanquantile, quantile
+from autocalc._ops.striding import as_strided
 from autocalc._ops.trigonometric import (
     acos,
     acosh,
@@ -419,7 +425,8 @@ __all__ += ["addcdiv", "addcmul", "addmm", "addmv", "addr", "all", "allclose", "
 __all__ += ["amin", "aminmax", "amp", "any", "arange", "arccos", "arccosh", "arcsin"]
 __all__ += ["arcsinh", "arctan", "arctan2", "arctanh"]
 __all__ += ["are_deterministic_algorithms_enabled", "argmax", "argmin", "argsort"]
-__all__ += ["argwhere", "as_tensor", "asarray", "asin", "asinh", "atan", "atan2"]
+__all__ += ["argwhere", "as_strided", "as_tensor", "asarray", "asin", "asinh", "atan"]
+__all__ += ["atan2"]
 __all__ += ["atanh", "atleast_1d", "atleast_2d", "atleast_3d", "autocast", "autograd"]
 __all__ += ["backends", "baddbmm", "bernoulli", "bincount", "bitwise_and"]
 __all__ += ["bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift"]
@@ -443,6 +450,7 @@ __all__ += ["get_float32_matmul_precision", "get_num_interop_threads"]
 __all__ += ["get_num_threads", "get_rng_state", "greater", "greater_equal", "gt"]
 __all__ += ["heaviside", "histc", "hsplit", "hstack", "hypot"]
 __all__ += ["iinfo", "index_add", "index_copy", "index_fill", "index_put"]
+__all__ += ["index_reduce"]
 __all__ += ["index_select", "inf", "inference_mode", "initial_seed", "inner", "int"]
 __all__ += ["int8", "int16", "int32", "int64", "inverse"]
 __all__ += ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_complex"]
@@ -456,8 +464,8 @@ __all__ += ["logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not"
 __all__ += ["logical_or", "logical_xor", "logit", "logspace", "logsumexp", "long", "lt"]
 __all__ += ["manual_seed", "masked_fill", "masked_scatter", "masked_select", "matmul"]
 __all__ += ["matrix_power", "max", "maximum", "mean", "median", "memory", "meshgrid"]
-__all__ += ["min", "minimum", "mm", "models", "moveaxis", "movedim", "msort", "mul"]
-__all__ += ["multinomial", "multiply", "mv"]
+__all__ += ["min", "minimum", "mm", "mode", "models", "moveaxis", "movedim", "msort"]
+__all__ += ["mul", "multinomial", "multiply", "mv"]
 __all__ += ["nan", "nan_to_num", "nanmean", "nanquantile", "nansum", "narrow", "ne"]
 __all__ += ["neg", "negative", "nn", "no_grad", "nonzero", "norm", "normal"]
 __all__ += ["not_equal", "numel"]
@@ -467,9 +475,11 @@ __all__ += ["promote_types", "put"]
 __all__ += ["quantile"]
 __all__ += ["rad2deg", "rand", "rand_like", "randint", "randint_like", "randn"]
 __all__ += ["randn_like", "randperm", "ravel", "reciprocal", "relu", "remainder"]
-__all__ += ["repeat", "repeat_interleave", "reshape", "reshape_as", "roll", "rot90"]
+__all__ += ["repeat", "repeat_interleave", "reshape", "reshape_as", "result_type"]
+__all__ += ["roll", "rot90"]
 __all__ += ["round", "row_stack", "rsqrt", "rsub"]
-__all__ += ["save", "scalar_tensor", "scatter", "scatter_add", "searchsorted", "seed"]
+__all__ += ["save", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce"]
+__all__ += ["searchsorted", "seed"]
 __all__ += ["select", "serial", "set_default_device", "set_default_dtype"]
 __all__ += ["set_default_tensor_type", "set_float32_matmul_precision"]
 __all__ += ["set_grad_enabled", "set_num_interop_threads", "set_num_threads"]

@@ -239,6 +239,20 @@ class Arrays:
         """Return the view ``a[index]`` for integers, slices, None and Ellipsis."""
         return a[index if isinstance(index, tuple) else (index, ...)]
 
+    @staticmethod
+    def strided(
+        a: Array, shape: Shape, strides: Sequence[int], offset: int = 0
+    ) -> Array:
+        """Return a view `offset` elements behind the first of `a`, strides in bytes.
+
+        It must lie within the memory of `a`.
+        """
+        if offset:
+            line = np.lib.stride_tricks.as_strided(a, (offset + 1,), (a.itemsize,))
+            a = line[offset:]
+        seen = np.lib.stride_tricks.as_strided(a, shape, strides)
+        return seen.view()  # whose base is an array, as `is_view` asks
+
     # ---- composed -------------------------------------------------------------------
 
     def sum_to(self, a: Array, shape: Shape) -> Array:

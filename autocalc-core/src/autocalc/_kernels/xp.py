@@ -37,6 +37,20 @@ def index_mul(a: Array, index: tuple[Array, ...], src: Array) -> Array:
     return out
 
 
+def index_max(a: Array, index: tuple[Array, ...], src: Array) -> Array:
+    """Return the larger of `a` and each ``src[i]`` at ``index[i]``; NaN wins."""
+    out: Array = np.array(a)
+    np.maximum.at(out, index, src)
+    return out
+
+
+def index_min(a: Array, index: tuple[Array, ...], src: Array) -> Array:
+    """Return the smaller of `a` and each ``src[i]`` at ``index[i]``; NaN wins."""
+    out: Array = np.array(a)
+    np.minimum.at(out, index, src)
+    return out
+
+
 def index_add(a: Array, index: tuple[Array, ...], src: Array) -> Array:
     """Return `a` with ``src[i]`` added at ``index[i]``, in the order of `i`."""
     out = np.array(a)

@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._methods import conversions, creation, gradients, properties
-from autocalc._ops import _inplace_indices, _inplace_shapes
+from autocalc._ops import _inplace_indices, _inplace_shapes, windows
 from autocalc._ops._inplace import in_place
 from autocalc._ops._method import IN_PLACE, METHODS
 from autocalc._tensor import Tensor
 
 #: Modules that declare methods and that no public function needs.
-DECLARING = (_inplace_indices, _inplace_shapes)
+DECLARING = (_inplace_indices, _inplace_shapes, windows)
 
 #: Classes whose members become members of `Tensor`.
 CLASSES = (

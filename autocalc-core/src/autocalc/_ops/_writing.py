@@ -25,10 +25,11 @@ def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
         a = x._array
     except AttributeError:
         raise not_a_tensor(where, x) from None
-    if 0 in a.strides and _repeats(a):
+    if not a.flags.c_contiguous and _repeats(a):
         message = (
-            f"{where}: the tensor of shape {x.shape} is expanded: several of its "
-            f"elements are one place in memory. clone() it before the write."
+            f"{where}: the tensor of shape {x.shape} is expanded or has windows that "
+            f"overlap: several of its elements are one place in memory. clone() it "
+            f"before the write."
         )
         raise ArgumentError(message)
     base = base_of(x)
@@ -45,9 +46,13 @@ def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
 
 
 def _repeats(a: Any) -> bool:
-    """Return whether several elements are one place in memory."""
-    steps = zip(a.strides, a.shape, strict=True)
-    return a.size > 0 and any(stride == 0 and n > 1 for stride, n in steps)
+    """Return whether several elements are, or may be, one place in memory."""
+    reach = 0
+    for stride, n in sorted(zip(a.strides, a.shape, strict=True)):
+        if n > 1 and stride <= reach:
+            return bool(a.size)
+        reach += (n - 1) * stride
+    return False
 
 
 def _check_history(where: str, x: Tensor, base: Tensor) -> None:

@@ -9,7 +9,7 @@ from autocalc._ops import view
 from autocalc._ops._arguments import (
     check_tensor,
 )
-from autocalc._ops._coerce import cast
+from autocalc._ops._coerce import cast, result_dtype
 from autocalc._ops._method import method
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
@@ -38,6 +38,31 @@ def detach(input: Tensor) -> Tensor:
     False
     """
     return check_tensor("detach", input).detach()
+
+
+def result_type(tensor1: Any, tensor2: Any) -> DType:
+    """Return the dtype that an operation on two operands gives.
+
+    A 0-d tensor, and still less a number, changes the dtype of a tensor with dimensions
+    only if it is of a higher kind: boolean, integer, floating point.
+
+    Parameters
+    ----------
+    tensor1, tensor2
+        Tensors or numbers.
+
+    Raises
+    ------
+    DTypeError
+        If one of them is neither.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.result_type(ac.tensor([1, 2], dtype=ac.int32), 1.0)
+    autocalc.float32
+    """
+    return result_dtype("result_type", tensor1, tensor2)
 
 
 @method("to")

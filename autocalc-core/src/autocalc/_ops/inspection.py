@@ -25,6 +25,25 @@ def is_tensor(obj: object) -> bool:
     return isinstance(obj, Tensor)
 
 
+def _assert(condition: object, message: str) -> None:
+    """Raise `message` unless `condition` holds: ``assert`` as a function.
+
+    Parameters
+    ----------
+    condition
+        A boolean, or a tensor of one element.
+    message
+        What the error says.
+
+    Raises
+    ------
+    AssertionError
+        If the condition does not hold.
+    """
+    if not condition:
+        raise AssertionError(message)
+
+
 def is_floating_point(input: Tensor) -> bool:
     """Return whether the dtype of `input` is float32 or float64.
 

@@ -545,6 +545,15 @@ class TensorInterface(Generic[TensorT]):
         """Return the positions of what is not zero, [n, ndim]: `nonzero`."""
         ...
 
+    def as_strided(
+        self,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        storage_offset: builtins.int | None = None,
+    ) -> TensorT:
+        """Return a view of the memory of `input` with these sizes and strides."""
+        ...
+
     def asin(self, *, out: TensorT | None = None) -> TensorT:
         """Return the angle whose sine is x, element by element."""
         ...
@@ -1294,6 +1303,31 @@ class TensorInterface(Generic[TensorT]):
         """Write `index_put` of x into x; return x."""
         ...
 
+    def index_reduce(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        source: TensorT,
+        reduce: builtins.str,
+        *,
+        include_self: builtins.bool = True,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return `input` with all slices of `source` for one place reduced to one there."""
+        ...
+
+    def index_reduce_(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        source: TensorT,
+        reduce: builtins.str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> TensorT:
+        """Write `index_reduce` of x into x; return x."""
+        ...
+
     def index_select(
         self, dim: builtins.int, index: TensorT, *, out: TensorT | None = None
     ) -> TensorT:
@@ -1662,6 +1696,12 @@ class TensorInterface(Generic[TensorT]):
 
     def mm(self, mat2: TensorT, *, out: TensorT | None = None) -> TensorT:
         """Return the product of two matrices."""
+        ...
+
+    def mode(
+        self, dim: builtins.int = -1, keepdim: builtins.bool = False, *, out: Any = None
+    ) -> Any:
+        """Return the (values, indices) of the most frequent elements along `dim`."""
         ...
 
     def moveaxis(
@@ -2106,6 +2146,31 @@ class TensorInterface(Generic[TensorT]):
         """Add `src` where `index` says along `dim`, in place; return x."""
         ...
 
+    def scatter_reduce(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        src: TensorT,
+        reduce: builtins.str,
+        *,
+        include_self: builtins.bool = True,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return `input` with all of `src` for one place reduced to one value there."""
+        ...
+
+    def scatter_reduce_(
+        self,
+        dim: builtins.int,
+        index: TensorT,
+        src: TensorT,
+        reduce: builtins.str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> TensorT:
+        """Write `scatter_reduce` of x into x; return x."""
+        ...
+
     def select(self, dim: builtins.int, index: builtins.int) -> TensorT:
         """Return the slice number `index` along `dim`, without that dimension: a view."""
         ...
@@ -2446,6 +2511,12 @@ class TensorInterface(Generic[TensorT]):
 
     def unflatten(self, dim: builtins.int, sizes: Sequence[builtins.int]) -> TensorT:
         """Return `input` with one dimension in several of `sizes`; one may be -1: a view."""
+        ...
+
+    def unfold(
+        self, dimension: builtins.int, size: builtins.int, step: builtins.int
+    ) -> TensorT:
+        """Return the windows of one dimension, their elements in a new last one: a view."""
         ...
 
     def uniform_(

@@ -386,7 +386,15 @@ class Tensor(Methods):
         return describe(self)
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec else repr(self)
+        if not self._array.ndim and (spec or type(self) is Tensor):
+            return format(self.item(), spec)
+        if not spec:
+            return str(self)
+        message = (
+            f"format: {spec!r} formats a 0-d tensor, this has shape {self.shape}; "
+            f"index it, or format x.item() or each number of x.tolist()."
+        )
+        raise DTypeError(message)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if not self.is_leaf:

@@ -23,18 +23,22 @@ from autocalc.autograd._anomaly import (
     set_detect_anomaly,
 )
 from autocalc.autograd._function import Function, FunctionContext, once_differentiable
+from autocalc.autograd._gradcheck import GradcheckError, gradcheck, gradgradcheck
 from autocalc.autograd._gradients import backward, grad
 from autocalc.errors import DTypeError
 
 __all__ = [
     "Function",
     "FunctionContext",
+    "GradcheckError",
     "Variable",
     "backward",
     "detect_anomaly",
     "enable_grad",
     "functional",
     "grad",
+    "gradcheck",
+    "gradgradcheck",
     "inference_mode",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Modules: what networks are made of."""
 
-from autocalc.nn import functional, init, utils
+from autocalc.nn import attention, functional, init, utils
 from autocalc.nn._activation import (
     GELU,
     GLU,
@@ -222,6 +222,7 @@ __all__ = [
     "TripletMarginLoss",
     "Unfold",
     "Upsample",
+    "attention",
     "functional",
     "init",
     "utils",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
+from autocalc.autograd._gradcheck import GradcheckError, gradcheck, gradgradcheck
 from autocalc.testing._close import assert_close
-from autocalc.testing._gradcheck import GradcheckError, gradcheck, gradgradcheck
 
 __all__ = ["GradcheckError", "assert_close", "gradcheck", "gradgradcheck"]

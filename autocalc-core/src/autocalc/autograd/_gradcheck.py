@@ -11,7 +11,7 @@ import numpy as np
 
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator
-from autocalc.autograd import grad
+from autocalc.autograd._gradients import grad
 from autocalc.errors import DTypeError, GradError
 
 Array = Any  # of NumPy
@@ -78,7 +78,7 @@ def gradcheck(
     --------
     >>> import autocalc as ac
     >>> x = ac.tensor([0.5, 1.5], dtype=ac.float64, requires_grad=True)
-    >>> ac.testing.gradcheck(lambda x: (x * x).sum(), x)
+    >>> ac.autograd.gradcheck(lambda x: (x * x).sum(), x)
     True
     """
     given = [inputs] if isinstance(inputs, Tensor) else list(inputs)
@@ -124,7 +124,7 @@ def gradgradcheck(
     --------
     >>> import autocalc as ac
     >>> x = ac.tensor([0.5, 1.5], dtype=ac.float64, requires_grad=True)
-    >>> ac.testing.gradgradcheck(lambda x: (x * x * x).sum(), x)
+    >>> ac.autograd.gradgradcheck(lambda x: (x * x * x).sum(), x)
     True
     """
     given = [inputs] if isinstance(inputs, Tensor) else list(inputs)

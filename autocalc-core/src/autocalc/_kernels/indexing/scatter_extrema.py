@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""The largest and the smallest of what is written to places along one axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._kernels.budgets import EXACT
+from autocalc._kernels.cases import Case, floats, indices, join
+from autocalc._kernels.declare import standalone
+from autocalc._kernels.indexing._places import added_at, checked
+from autocalc._kernels.indexing.gather import scatter_add_samples
+from autocalc._kernels.rules import (
+    INT64,
+    NUMBERS,
+    check_axis,
+    expect_ndim,
+    expect_shape,
+    one_of,
+)
+from autocalc._kernels.spec import Array, Meta
+
+_CASE = Case(
+    "1024x1024 along 1",
+    join(floats(1024, 1024), indices(1024, 1024, 1024), floats(1024, 1024)),
+    (1,),
+)
+
+
+def _rule(name: str, a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
+    check_axis(name, axis, a)
+    one_of(name, "index", index, (INT64,))
+    expect_ndim(name, "index", index, len(a.shape))
+    along = (*a.shape[:axis], index.shape[axis], *a.shape[axis + 1 :])
+    expect_shape(name, "index", index, along)
+    expect_shape(name, "src", src, along)
+    return added_at(name, a, src)
+
+
+scatter_amax = standalone(
+    "scatter_amax",
+    "out ; a index src ; axis:int",
+    "a, then out[index[i][j]][j] = max(out[index[i][j]][j], src[i][j]) for axis 0.",
+    alias=(("out", "a"),),
+    dtypes=NUMBERS,
+)
+
+
+@scatter_amax.rule
+def _(a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
+    return _rule("scatter_amax", a, index, src, axis)
+
+
+@scatter_amax.reference
+def _(xp: Any, a: Array, index: Array, src: Array, axis: int) -> Array:
+    index = checked(xp, "scatter_amax", "index", index, a.shape[axis])
+    where = list(xp.indices(index.shape, sparse=True))
+    where[axis] = index
+    return xp.index_max(a, tuple(where), src)
+
+
+scatter_amax.budget(EXACT)
+scatter_amax.samples(scatter_add_samples)
+scatter_amax.work(flops_per_element=1)
+scatter_amax.benchmarks(_CASE)
+
+
+scatter_amin = standalone(
+    "scatter_amin",
+    "out ; a index src ; axis:int",
+    "a, then out[index[i][j]][j] = min(out[index[i][j]][j], src[i][j]) for axis 0.",
+    alias=(("out", "a"),),
+    dtypes=NUMBERS,
+)
+
+
+@scatter_amin.rule
+def _(a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
+    return _rule("scatter_amin", a, index, src, axis)
+
+
+@scatter_amin.reference
+def _(xp: Any, a: Array, index: Array, src: Array, axis: int) -> Array:
+    index = checked(xp, "scatter_amin", "index", index, a.shape[axis])
+    where = list(xp.indices(index.shape, sparse=True))
+    where[axis] = index
+    return xp.index_min(a, tuple(where), src)
+
+
+scatter_amin.budget(EXACT)
+scatter_amin.samples(scatter_add_samples)
+scatter_amin.work(flops_per_element=1)
+scatter_amin.benchmarks(_CASE)
