@@ -60,6 +60,10 @@ from autocalc.nn._flatten import (
 from autocalc.nn._group_norm import (
     GroupNorm,
 )
+from autocalc.nn._likelihood_losses import (
+    GaussianNLLLoss,
+    PoissonNLLLoss,
+)
 from autocalc.nn._linear import (
     Identity,
     Linear,
@@ -70,6 +74,15 @@ from autocalc.nn._loss import (
     CrossEntropyLoss,
     KLDivLoss,
     NLLLoss,
+)
+from autocalc.nn._margin_losses import (
+    HingeEmbeddingLoss,
+    MarginRankingLoss,
+    MultiLabelMarginLoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
+    SoftMarginLoss,
+    TripletMarginWithDistanceLoss,
 )
 from autocalc.nn._module import (
     Module,
@@ -166,10 +179,12 @@ __all__ = [
     "Flatten",
     "Fold",
     "GRUCell",
+    "GaussianNLLLoss",
     "GroupNorm",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
+    "HingeEmbeddingLoss",
     "HuberLoss",
     "Identity",
     "InstanceNorm1d",
@@ -183,12 +198,16 @@ __all__ = [
     "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
+    "MarginRankingLoss",
     "MaxPool1d",
     "MaxPool2d",
     "Mish",
     "Module",
     "ModuleDict",
     "ModuleList",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
     "MultiheadAttention",
     "NLLLoss",
     "PReLU",
@@ -198,6 +217,7 @@ __all__ = [
     "ParameterList",
     "PixelShuffle",
     "PixelUnshuffle",
+    "PoissonNLLLoss",
     "RMSNorm",
     "RNNBase",
     "RNNCell",
@@ -208,6 +228,7 @@ __all__ = [
     "SiLU",
     "Sigmoid",
     "SmoothL1Loss",
+    "SoftMarginLoss",
     "Softmax",
     "Softmin",
     "Softplus",
@@ -220,6 +241,7 @@ __all__ = [
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
     "Unfold",
     "Upsample",
     "functional",
