@@ -68,6 +68,9 @@ CASES = {
         lambda x, t: F.kl_div(x, t, log_target=True, reduction="batchmean"),
         (leaf(2, 3), leaf(2, 3, seed=1)),
     ),
+    "threshold": (lambda x: F.threshold(x, 0.1, 0.5), (leaf(3, 4),)),
+    "hardshrink": (F.hardshrink, (leaf(3, 4),)),
+    "softshrink": (F.softshrink, (leaf(3, 4),)),
     "margin_ranking_loss": (
         lambda x, y: F.margin_ranking_loss(x, y, PAIRED, 0.1),
         (leaf(2, 3), leaf(2, 3, seed=1)),

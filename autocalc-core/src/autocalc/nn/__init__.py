@@ -54,9 +54,7 @@ from autocalc.nn._embedding import (
     Embedding,
     EmbeddingBag,
 )
-from autocalc.nn._flatten import (
-    Flatten,
-)
+from autocalc.nn._flatten import Flatten, Unflatten
 from autocalc.nn._group_norm import (
     GroupNorm,
 )
@@ -90,6 +88,23 @@ from autocalc.nn._module import (
 from autocalc.nn._norm import (
     LayerNorm,
     RMSNorm,
+)
+from autocalc.nn._padding import (
+    CircularPad1d,
+    CircularPad2d,
+    CircularPad3d,
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
 )
 from autocalc.nn._parameter import (
     Parameter,
@@ -135,6 +150,11 @@ from autocalc.nn._resizing import (
     Unfold,
     Upsample,
 )
+from autocalc.nn._thresholds import (
+    Hardshrink,
+    Softshrink,
+    Threshold,
+)
 from autocalc.nn._transformer import (
     Transformer,
     TransformerDecoder,
@@ -165,6 +185,12 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "Bilinear",
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
     "Conv1d",
     "Conv2d",
     "ConvTranspose1d",
@@ -181,6 +207,7 @@ __all__ = [
     "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
+    "Hardshrink",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
@@ -224,6 +251,12 @@ __all__ = [
     "RNNCellBase",
     "ReLU",
     "ReLU6",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
     "Sequential",
     "SiLU",
     "Sigmoid",
@@ -232,9 +265,11 @@ __all__ = [
     "Softmax",
     "Softmin",
     "Softplus",
+    "Softshrink",
     "Softsign",
     "Tanh",
     "Tanhshrink",
+    "Threshold",
     "Transformer",
     "TransformerDecoder",
     "TransformerDecoderLayer",
@@ -242,8 +277,12 @@ __all__ = [
     "TransformerEncoderLayer",
     "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
+    "Unflatten",
     "Unfold",
     "Upsample",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
     "functional",
     "init",
     "utils",

@@ -81,6 +81,12 @@ from autocalc._ops.regression_losses import (
 from autocalc._ops.resizing import interpolate, pixel_shuffle, pixel_unshuffle
 from autocalc._ops.rotary import rotary_embedding
 from autocalc._ops.softmax import log_softmax, softmax, softmin
+from autocalc._ops.thresholds import (
+    hardshrink,
+    softshrink,
+    threshold,
+    threshold_,
+)
 from autocalc._ops.trigonometric import tanh
 from autocalc._ops.unfolding import fold, unfold
 
@@ -114,6 +120,7 @@ __all__ = [
     "gelu",
     "glu",
     "group_norm",
+    "hardshrink",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
@@ -159,9 +166,12 @@ __all__ = [
     "softmax",
     "softmin",
     "softplus",
+    "softshrink",
     "softsign",
     "tanh",
     "tanhshrink",
+    "threshold",
+    "threshold_",
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
     "unfold",
