@@ -265,3 +265,33 @@ def test_cyclic_refuses(settings, match):
     kind = ac.optim.SGD if settings else ac.optim.Adagrad
     with pytest.raises(ArgumentError, match=f"CyclicLR: {match}"):
         ac.optim.lr_scheduler.CyclicLR(kind([ac.zeros(1)], 0.1), 0.1, 1.0, **settings)
+
+
+@pytest.mark.parametrize("strategy", ["cos", "linear"])
+def test_swa(strategy):
+    sgd = ac.optim.SGD([ac.zeros(1)], lr=1.0)
+    swa = ac.optim.swa_utils.SWALR(sgd, 0.2, 4, strategy)
+    for epoch in range(8):
+        share = min(epoch / 4, 1)
+        way = share if strategy == "linear" else (1 - math.cos(math.pi * share)) / 2
+        assert swa.get_last_lr() == [pytest.approx(1 - 0.8 * way)]
+        swa.step()
+
+
+def test_swa_without_a_way():
+    sgd = ac.optim.SGD([ac.zeros(1)], lr=1.0)
+    assert ac.optim.swa_utils.SWALR(sgd, 0.2, 0).get_last_lr() == [0.2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"swa_lr": "x"}, "`swa_lr` is 'x'; it must be a number"),
+        ({"swa_lr": [1, 2]}, "`swa_lr` has 2 values for 1 parameter groups"),
+        ({"swa_lr": 1, "anneal_epochs": -1}, "`anneal_epochs` is -1; it must be an in"),
+        ({"swa_lr": 1, "anneal_strategy": "x"}, "`anneal_strategy` is 'x'; it must be"),
+    ],
+)
+def test_swa_refuses(settings, match):
+    with pytest.raises(ArgumentError, match=f"SWALR: {match}"):
+        ac.optim.swa_utils.SWALR(ac.optim.SGD([ac.zeros(1)], 0.1), **settings)

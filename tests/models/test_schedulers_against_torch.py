@@ -151,6 +151,16 @@ def test_cyclic(settings, optimizer):
         assert_equal(follow(ours, 20), follow(theirs, 20))
 
 
+@pytest.mark.parametrize("epochs", [0, 1, 6])
+@pytest.mark.parametrize("strategy", ["cos", "linear"])
+def test_swa(epochs, strategy):
+    ours, theirs = (
+        library.optim.swa_utils.SWALR(make(library), [0.05, 0.2], epochs, strategy)
+        for library in (ac, torch)
+    )
+    assert_equal(follow(ours, 20), follow(theirs, 20))
+
+
 @pytest.mark.parametrize("mode", ["min", "max"])
 @pytest.mark.parametrize("threshold_mode", ["rel", "abs"])
 @pytest.mark.parametrize(
