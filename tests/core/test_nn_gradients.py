@@ -22,6 +22,7 @@ def leaf(*shape, low=-2.0, high=2.0, seed=0):
 
 LABELS = ac.tensor([1, 0, 2])
 SIGNS = ac.tensor([1, -1, 1])
+PAIRED = ac.tensor([[1, -1, 1], [-1, -1, 1]])
 WEIGHT = ac.tensor([0.5, 2.0, 1.5], dtype=ac.float64)
 
 #: name: (function, inputs)
@@ -66,6 +67,42 @@ CASES = {
     "kl_div of logarithms": (
         lambda x, t: F.kl_div(x, t, log_target=True, reduction="batchmean"),
         (leaf(2, 3), leaf(2, 3, seed=1)),
+    ),
+    "threshold": (lambda x: F.threshold(x, 0.1, 0.5), (leaf(3, 4),)),
+    "hardshrink": (F.hardshrink, (leaf(3, 4),)),
+    "softshrink": (F.softshrink, (leaf(3, 4),)),
+    "margin_ranking_loss": (
+        lambda x, y: F.margin_ranking_loss(x, y, PAIRED, 0.1),
+        (leaf(2, 3), leaf(2, 3, seed=1)),
+    ),
+    "hinge_embedding_loss": (
+        lambda x: F.hinge_embedding_loss(x, PAIRED, 0.9),
+        (leaf(2, 3),),
+    ),
+    "soft_margin_loss": (lambda x: F.soft_margin_loss(x, PAIRED), (leaf(2, 3),)),
+    "multilabel_soft_margin_loss": (
+        lambda x: F.multilabel_soft_margin_loss(x, (PAIRED + 1) * 0.5, WEIGHT),
+        (leaf(2, 3),),
+    ),
+    "multi_margin_loss": (
+        lambda x: F.multi_margin_loss(x, LABELS, 2, 0.7, WEIGHT),
+        (leaf(3, 3),),
+    ),
+    "multilabel_margin_loss": (
+        lambda x: F.multilabel_margin_loss(x, ac.tensor([[2, -1, 0], [1, 0, -1]])),
+        (leaf(2, 3),),
+    ),
+    "triplet_margin_with_distance_loss": (
+        lambda x, y, z: F.triplet_margin_with_distance_loss(x, y, z, swap=True),
+        (leaf(2, 3), leaf(2, 3, seed=1), leaf(2, 3, seed=2)),
+    ),
+    "poisson_nll_loss": (
+        lambda x, t: F.poisson_nll_loss(x, t, full=True),
+        (leaf(2, 3), leaf(2, 3, low=1.5, high=4.0, seed=1)),
+    ),
+    "gaussian_nll_loss": (
+        F.gaussian_nll_loss,
+        (leaf(2, 3), leaf(2, 3, seed=1), leaf(2, 1, low=0.2, high=2.0, seed=2)),
     ),
     "cosine_similarity": (F.cosine_similarity, (leaf(2, 3), leaf(2, 3, seed=1))),
     "pairwise_distance": (

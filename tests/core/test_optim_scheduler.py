@@ -211,3 +211,87 @@ def test_errors_of_combined_schedulers():
     plateau = lr_scheduler.ReduceLROnPlateau(sgd)
     with pytest.raises(DTypeError, match=r"`schedulers\[0\]` is a ReduceLROnPlateau"):
         lr_scheduler.ChainedScheduler([plateau])
+
+
+@pytest.mark.parametrize(
+    ("settings", "factors"),
+    [
+        ({}, [1] * 13),
+        ({"mode": "triangular2"}, [1] * 6 + [0.5] * 6 + [0.25]),
+        ({"mode": "exp_range", "gamma": 0.9}, [0.9**i for i in range(13)]),
+        ({"scale_fn": lambda x: 1 / x}, [1] * 6 + [1 / 2] * 6 + [1 / 3]),
+    ],
+)
+def test_cyclic(settings, factors):
+    sgd = ac.optim.SGD([ac.zeros(1)], lr=0.5, momentum=0.5)
+    cycle = ac.optim.lr_scheduler.CyclicLR(
+        sgd, 0.25, 1.25, step_size_up=2, step_size_down=4, **settings
+    )
+    parts = [0, 0.5, 1, 0.75, 0.5, 0.25] * 2 + [0]
+    for part, factor in zip(parts, factors, strict=True):
+        height = part * factor
+        assert cycle.get_last_lr() == [pytest.approx(0.25 + height)]
+        assert sgd.param_groups[0]["momentum"] == pytest.approx(0.9 - 0.1 * height)
+        cycle.step()
+
+
+def test_cyclic_goes_on_from_its_state():
+    def make():
+        adam = ac.optim.Adam([ac.zeros(1)], lr=0.5)
+        return ac.optim.lr_scheduler.CyclicLR(adam, 0.1, 0.9, 3, mode="triangular2")
+
+    one, other = make(), make()
+    for _ in range(8):
+        one.step()
+    other.load_state_dict(one.state_dict())
+    one.step(), other.step()
+    assert one.get_last_lr() == other.get_last_lr()
+    betas = [cycle.optimizer.param_groups[0]["betas"] for cycle in (one, other)]
+    assert betas[0] == betas[1] != (0.9, 0.999)
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"step_size_up": 0}, "`step_size_up` is 0; it must be an integer, 1 or more"),
+        ({"step_size_down": 0}, "`step_size_down` is 0; it must be an integer"),
+        ({"mode": "square"}, "`mode` is 'square'; it must be one of triangular, tri"),
+        ({"scale_mode": "x"}, "`scale_mode` is 'x'; it must be 'cycle' or 'iter"),
+        ({"base_momentum": [1, 2]}, "`base_momentum` has 2 values for 1 parameter g"),
+        ({}, "Adagrad has neither momentum nor betas to cycle; pass cycle_momentum"),
+    ],
+)
+def test_cyclic_refuses(settings, match):
+    kind = ac.optim.SGD if settings else ac.optim.Adagrad
+    with pytest.raises(ArgumentError, match=f"CyclicLR: {match}"):
+        ac.optim.lr_scheduler.CyclicLR(kind([ac.zeros(1)], 0.1), 0.1, 1.0, **settings)
+
+
+@pytest.mark.parametrize("strategy", ["cos", "linear"])
+def test_swa(strategy):
+    sgd = ac.optim.SGD([ac.zeros(1)], lr=1.0)
+    swa = ac.optim.swa_utils.SWALR(sgd, 0.2, 4, strategy)
+    for epoch in range(8):
+        share = min(epoch / 4, 1)
+        way = share if strategy == "linear" else (1 - math.cos(math.pi * share)) / 2
+        assert swa.get_last_lr() == [pytest.approx(1 - 0.8 * way)]
+        swa.step()
+
+
+def test_swa_without_a_way():
+    sgd = ac.optim.SGD([ac.zeros(1)], lr=1.0)
+    assert ac.optim.swa_utils.SWALR(sgd, 0.2, 0).get_last_lr() == [0.2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"swa_lr": "x"}, "`swa_lr` is 'x'; it must be a number"),
+        ({"swa_lr": [1, 2]}, "`swa_lr` has 2 values for 1 parameter groups"),
+        ({"swa_lr": 1, "anneal_epochs": -1}, "`anneal_epochs` is -1; it must be an in"),
+        ({"swa_lr": 1, "anneal_strategy": "x"}, "`anneal_strategy` is 'x'; it must be"),
+    ],
+)
+def test_swa_refuses(settings, match):
+    with pytest.raises(ArgumentError, match=f"SWALR: {match}"):
+        ac.optim.swa_utils.SWALR(ac.optim.SGD([ac.zeros(1)], 0.1), **settings)

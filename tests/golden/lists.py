@@ -218,7 +218,10 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "RNNCell": (3, 4), "MultiheadAttention": (4, 2), "Transformer": (4, 2, 1, 1, 8),
     "TransformerEncoderLayer": (4, 2, 8), "TransformerDecoderLayer": (4, 2, 8),
     "Threshold": (0.1, 0.0), "UpsamplingNearest2d": (None, 2),
-    "UpsamplingBilinear2d": (None, 2), "Upsample": (None, 2),
+    "UpsamplingBilinear2d": (None, 2), "Upsample": (None, 2), "Unflatten": (1, (2, 2)),
+    **{f"ConstantPad{d}d": (1, 0.0) for d in (1, 2, 3)},
+    **{f"{kind}Pad{d}d": (1,) for d in (1, 2, 3)
+       for kind in ("Zero", "Reflection", "Replication", "Circular")},
 }  # fmt: skip
 
 

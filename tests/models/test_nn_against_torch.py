@@ -139,6 +139,20 @@ LOSSES = [
     ("TripletMarginLoss", {}, "triplets"),
     ("TripletMarginLoss", {"p": 1.0, "swap": True, "reduction": "none"}, "triplets"),
     ("TripletMarginLoss", {"p": 3.0, "margin": 0.1, "reduction": "sum"}, "triplets"),
+    ("MarginRankingLoss", {"margin": 0.3}, "ranks"),
+    ("HingeEmbeddingLoss", {"margin": 0.5, "reduction": "none"}, "signs"),
+    ("SoftMarginLoss", {"reduction": "sum"}, "signs"),
+    ("MultiLabelMarginLoss", {}, "label lists"),
+    ("MultiLabelMarginLoss", {"reduction": "none"}, "label lists"),
+    ("MultiLabelSoftMarginLoss", {"weight": 5}, "choices"),
+    ("MultiMarginLoss", {"weight": 5, "margin": 0.7}, "classes"),
+    ("MultiMarginLoss", {"p": 2, "reduction": "none"}, "classes"),
+    ("TripletMarginWithDistanceLoss", {"swap": True, "margin": 0.1}, "triplets"),
+    ("PoissonNLLLoss", {"full": True}, "counts"),
+    ("PoissonNLLLoss", {"log_input": False, "reduction": "sum"}, "probabilities"),
+    ("GaussianNLLLoss", {"full": True, "eps": 0.4}, "variances"),
+    ("MSELoss", {"size_average": False}, "numbers"),
+    ("NLLLoss", {"weight": 5, "reduce": False}, "classes"),
     ("CosineSimilarity", {"dim": 0}, "numbers"),
     ("PairwiseDistance", {"p": 1.0, "keepdim": True}, "numbers"),
 ]
@@ -157,9 +171,16 @@ def operands(kind):
         "probabilities": (p, q),
         "pairs": (x, y, np.array([1, -1, 1, -1, -1, 1])),
         "triplets": (x, y, z),
+        "ranks": (x, y, np.sign(z).astype(np.int64)),
+        "signs": (x, np.sign(z).astype(np.int64)),
+        "choices": (x, (z > 0).astype(np.int64)),
+        "counts": (x, rng.integers(0, 6, (6, 5))),
+        "variances": (x, y, p),
+        "label lists": (x, np.sort(rng.integers(-2, 5, (6, 5)))[:, ::-1].clip(-1)),
     }[kind]
 
 
+@pytest.mark.filterwarnings("ignore:.*size_average")
 @pytest.mark.parametrize(("name", "settings", "kind"), LOSSES)
 def test_losses_one_by_one(name, settings, kind):
     arrays, results = operands(kind), []

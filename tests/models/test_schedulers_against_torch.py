@@ -126,6 +126,41 @@ def test_one_cycle(settings, optimizer):
     assert_equal(ours, theirs)
 
 
+CYCLIC = [
+    {"step_size_up": 4},
+    {"step_size_up": 3, "step_size_down": 5, "mode": "triangular2"},
+    {"step_size_up": 4, "mode": "exp_range", "gamma": 0.95, "base_momentum": 0.5},
+    {"step_size_up": 4, "scale_fn": lambda x: 1 / x, "cycle_momentum": False},
+    {"step_size_up": 4, "scale_fn": lambda x: 0.9**x, "scale_mode": "iterations"},
+]
+
+
+@pytest.mark.parametrize("settings", CYCLIC)
+@pytest.mark.parametrize("optimizer", ["SGD", "AdamW"])
+def test_cyclic(settings, optimizer):
+    ours, theirs = (
+        library.optim.lr_scheduler.CyclicLR(
+            make(library, optimizer), [0.01, 0.1], 0.9, **settings
+        )
+        for library in (ac, torch)
+    )
+    found, whole = follow(ours, 20), follow(theirs, 20)
+    assert_equal(found, whole)
+    if "scale_fn" not in settings:
+        hand_over(theirs, ours)
+        assert_equal(follow(ours, 20), follow(theirs, 20))
+
+
+@pytest.mark.parametrize("epochs", [0, 1, 6])
+@pytest.mark.parametrize("strategy", ["cos", "linear"])
+def test_swa(epochs, strategy):
+    ours, theirs = (
+        library.optim.swa_utils.SWALR(make(library), [0.05, 0.2], epochs, strategy)
+        for library in (ac, torch)
+    )
+    assert_equal(follow(ours, 20), follow(theirs, 20))
+
+
 @pytest.mark.parametrize("mode", ["min", "max"])
 @pytest.mark.parametrize("threshold_mode", ["rel", "abs"])
 @pytest.mark.parametrize(

@@ -8,7 +8,27 @@ import warnings
 from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
 from autocalc.errors import AutocalcWarning, ShapeError
+
+
+def chosen(
+    where: str, size_average: bool | None, reduce: bool | None, reduction: str
+) -> str:
+    """Return the reduction, which two deprecated flags may override with a warning."""
+    if size_average is None and reduce is None:
+        return reduction
+    flags = {"size_average": size_average, "reduce": reduce}
+    given = {name: flag for name, flag in flags.items() if flag is not None}
+    check_flags(where, **given)
+    meant = "none" if reduce is False else "sum" if size_average is False else "mean"
+    warnings.warn(
+        f"{where}: `size_average` and `reduce` are deprecated; use "
+        f"reduction={meant!r} instead.",
+        AutocalcWarning,
+        stacklevel=3,
+    )
+    return meant
 
 
 def reduced(values: Tensor, reduction: str) -> Tensor:

@@ -134,8 +134,9 @@ def cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    *,
+    size_average: bool | None = None,
     ignore_index: int = -100,
+    reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
@@ -150,6 +151,8 @@ def cross_entropy(
         shape and dtype of `input`.
     weight
         A factor for each class, (C,).
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     ignore_index
         Rows with this label count for nothing.
     reduction
@@ -168,6 +171,7 @@ def cross_entropy(
     >>> ac.nn.functional.cross_entropy(ac.tensor([[2.0, 0.0]]), ac.tensor([0]))
     tensor(0.1269)
     """
+    reduction = _loss_reduction.chosen("cross_entropy", size_average, reduce, reduction)
     check_tensor("cross_entropy", input)
     if (
         check_tensor("cross_entropy", target).is_floating_point()
@@ -233,8 +237,9 @@ def nll_loss(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    *,
+    size_average: bool | None = None,
     ignore_index: int = -100,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     """Return -weight[target] * input[target] of log-probabilities.
@@ -247,6 +252,8 @@ def nll_loss(
         Labels 0 to C - 1, integers, (N,), (), or (N, d1, ...).
     weight
         A factor for each class, (C,).
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     ignore_index
         Rows with this label count for nothing.
     reduction
@@ -264,6 +271,7 @@ def nll_loss(
     >>> ac.nn.functional.nll_loss(log_p, ac.tensor([0, 1])).item()
     0.4904146194458008
     """
+    reduction = _loss_reduction.chosen("nll_loss", size_average, reduce, reduction)
     where = "nll_loss"
     check_float(where, input)
     check_reduction(where, reduction)
@@ -292,7 +300,8 @@ def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    *,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     """Return -(t log(p) + (1 - t) log(1 - p)), p the input; logarithms stop at -100.
@@ -305,6 +314,8 @@ def binary_cross_entropy(
         t, of the same shape, often 0 and 1.
     weight
         A factor for each element, broadcast.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -320,6 +331,9 @@ def binary_cross_entropy(
     >>> ac.nn.functional.binary_cross_entropy(p, t, reduction="sum").item()
     0.6931471824645996
     """
+    reduction = _loss_reduction.chosen(
+        "binary_cross_entropy", size_average, reduce, reduction
+    )
     where = "binary_cross_entropy"
     check_float(where, input, target)
     check_reduction(where, reduction)
@@ -365,7 +379,8 @@ def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    *,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
@@ -382,6 +397,8 @@ def binary_cross_entropy_with_logits(
         t, of the same shape, often 0 and 1.
     weight
         A factor for each element, broadcast.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     pos_weight
@@ -394,6 +411,9 @@ def binary_cross_entropy_with_logits(
     >>> ac.nn.functional.binary_cross_entropy_with_logits(x, t, reduction="none")
     tensor([0.6931, 0.    ])
     """
+    reduction = _loss_reduction.chosen(
+        "binary_cross_entropy_with_logits", size_average, reduce, reduction
+    )
     where = "binary_cross_entropy_with_logits"
     check_float(where, input, target)
     check_reduction(where, reduction)
@@ -409,7 +429,8 @@ def binary_cross_entropy_with_logits(
 def kl_div(
     input: Tensor,
     target: Tensor,
-    *,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
@@ -421,6 +442,8 @@ def kl_div(
         x, log-probabilities, of any shape.
     target
         t, probabilities; with `log_target` their logarithms.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"batchmean"``, the divergence itself; ``"mean"`` over all elements,
         ``"sum"`` or ``"none"``.
@@ -434,6 +457,7 @@ def kl_div(
     >>> ac.nn.functional.kl_div(ac.log(ac.tensor([0.25, 0.75])), q, reduction="sum")
     tensor(0.1438)
     """
+    reduction = _loss_reduction.chosen("kl_div", size_average, reduce, reduction)
     if log_target.__class__ is not FLAG:
         log_target = check_flag("kl_div", "log_target", log_target)
     where = "kl_div"

@@ -21,7 +21,13 @@ from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, ShapeError
 
 
-def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """Return (input - target)^2, averaged, summed, or (``"none"``) as it is.
 
     Shapes that differ are broadcast with a warning.
@@ -32,6 +38,8 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tenso
         The tensor.
     target
         What `input` should be, of its shape.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         "mean", "sum" or "none", which gives every element its own loss.
 
@@ -41,6 +49,7 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tenso
     >>> ac.nn.functional.mse_loss(ac.tensor([1.0, 3.0]), ac.tensor([0.0, 3.0]))
     tensor(0.5)
     """
+    reduction = _loss_reduction.chosen("mse_loss", size_average, reduce, reduction)
     check_reduction("mse_loss", reduction)
     _loss_reduction.broadcast_with_warning("mse_loss", input, target)
     difference = arithmetic.sub_op(*coerce("mse_loss", input, target))
@@ -64,7 +73,13 @@ def _square_or_line(difference: Tensor, seam: float) -> Tensor:
     return near * near * (0.5 / seam) + arithmetic.abs(difference - near)
 
 
-def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """Return abs(input - target), averaged, summed, or (``"none"``) as it is.
 
     Shapes that differ are broadcast with a warning.
@@ -75,6 +90,8 @@ def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor
         The tensor.
     target
         What `input` should be, of its shape.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         "mean", "sum" or "none", which gives every element its own loss.
 
@@ -84,13 +101,19 @@ def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor
     >>> ac.nn.functional.l1_loss(ac.tensor([1.0, 3.0]), ac.tensor([0.0, 3.0]))
     tensor(0.5)
     """
+    reduction = _loss_reduction.chosen("l1_loss", size_average, reduce, reduction)
     _loss_reduction.broadcast_with_warning("l1_loss", input, target)
     difference = _difference("l1_loss", input, target, reduction)
     return _loss_reduction.reduced(arithmetic.abs(difference), reduction)
 
 
 def smooth_l1_loss(
-    input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
 ) -> Tensor:
     """Return d^2 / (2 beta) where d = abs(input - target) < beta, else d - beta / 2.
 
@@ -102,6 +125,8 @@ def smooth_l1_loss(
         The tensor.
     target
         What `input` should be, of its shape.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         "mean", "sum" or "none", which gives every element its own loss.
     beta
@@ -118,6 +143,9 @@ def smooth_l1_loss(
     >>> ac.nn.functional.smooth_l1_loss(ac.tensor([1.0, 5.0]), ac.tensor([0.0, 3.0]))
     tensor(1.)
     """
+    reduction = _loss_reduction.chosen(
+        "smooth_l1_loss", size_average, reduce, reduction
+    )
     where = "smooth_l1_loss"
     _loss_reduction.broadcast_with_warning(where, input, target)
     difference = _difference(where, input, target, reduction)
@@ -175,7 +203,8 @@ def cosine_embedding_loss(
     input2: Tensor,
     target: Tensor,
     margin: float = 0.0,
-    *,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     """Return 1 - cos where the target is 1, max(cos - margin, 0) where it is -1.
@@ -188,6 +217,8 @@ def cosine_embedding_loss(
         1 for vectors that belong together, -1 for others, (N,) or ().
     margin
         Angles beyond this cosine count for nothing.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -203,6 +234,9 @@ def cosine_embedding_loss(
     >>> ac.nn.functional.cosine_embedding_loss(a, b, ac.tensor([1]))
     tensor(1.)
     """
+    reduction = _loss_reduction.chosen(
+        "cosine_embedding_loss", size_average, reduce, reduction
+    )
     where = "cosine_embedding_loss"
     check_float(where, input1, input2)
     check_reduction(where, reduction)
@@ -236,7 +270,8 @@ def triplet_margin_loss(
     p: float = 2,
     eps: float = 1e-6,
     swap: bool = False,
-    *,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     """Return max(d(anchor, positive) - d(anchor, negative) + margin, 0).
@@ -254,6 +289,8 @@ def triplet_margin_loss(
     swap
         Whether d(positive, negative) counts where it is smaller than d(anchor,
         negative).
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -269,6 +306,9 @@ def triplet_margin_loss(
     >>> ac.nn.functional.triplet_margin_loss(a, p, n)
     tensor(0.5)
     """
+    reduction = _loss_reduction.chosen(
+        "triplet_margin_loss", size_average, reduce, reduction
+    )
     if swap.__class__ is not FLAG:
         swap = check_flag("triplet_margin_loss", "swap", swap)
     where = "triplet_margin_loss"

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Merging dimensions, so that images become rows."""
+"""Merging dimensions, so that images become rows, and parting them again."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from autocalc._ops import view
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import as_int, integers
 from autocalc.nn._module import Module
 
 
@@ -30,3 +33,36 @@ class Flatten(Module):
     def extra_repr(self) -> str:
         """Name the dimensions."""
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """Parts the dimension `dim` into several.
+
+    Parameters
+    ----------
+    dim
+        The dimension; a negative one counts from the end.
+    unflattened_size
+        Its sizes; one may be -1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Unflatten(1, (1, 28, -1))(ac.zeros(32, 784)).shape
+    (32, 1, 28, 28)
+    """
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+        super().__init__()
+        self.dim = as_int("Unflatten", "dim", dim)
+        self.unflattened_size = integers(
+            "Unflatten", "unflattened_size", unflattened_size
+        )
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` with this dimension parted."""
+        return view.unflatten(input, self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        """Name dimension and sizes."""
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from autocalc._ops import _loss_reduction
 from autocalc._ops._checks import check_reduction
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags
@@ -15,14 +16,25 @@ class _Loss(Module):
 
     Parameters
     ----------
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     """
 
-    def __init__(self, *, reduction: str = "mean") -> None:
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
         super().__init__()
-        check_reduction(type(self).__name__, reduction)
-        self.reduction = reduction
+        where = type(self).__name__
+        self.reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
+        self._check_reduction(where)
+
+    def _check_reduction(self, where: str) -> None:
+        check_reduction(where, self.reduction)
 
 
 class _WeightedLoss(_Loss):
@@ -31,9 +43,13 @@ class _WeightedLoss(_Loss):
     weight: Tensor | None
 
     def __init__(
-        self, weight: Tensor | None = None, *, reduction: str = "mean"
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
     ) -> None:
-        super().__init__(reduction=reduction)
+        super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
 
 
@@ -43,11 +59,12 @@ class _LossOfLabels(_WeightedLoss):
     def __init__(
         self,
         weight: Tensor | None = None,
-        *,
+        size_average: bool | None = None,
         ignore_index: int = -100,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__(weight, reduction=reduction)
+        super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
 
 
@@ -60,6 +77,8 @@ class CrossEntropyLoss(_LossOfLabels):
         A factor for each class, (C,).
     ignore_index
         Rows with this label count for nothing.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
     label_smoothing
@@ -76,12 +95,13 @@ class CrossEntropyLoss(_LossOfLabels):
     def __init__(
         self,
         weight: Tensor | None = None,
-        *,
+        size_average: bool | None = None,
         ignore_index: int = -100,
+        reduce: bool | None = None,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
-        super().__init__(weight, ignore_index=ignore_index, reduction=reduction)
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)
         self.label_smoothing = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -105,6 +125,8 @@ class NLLLoss(_LossOfLabels):
         A factor for each class, (C,).
     ignore_index
         Rows with this label count for nothing.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"mean"`` (weighted), ``"sum"`` or ``"none"``.
     """
@@ -127,6 +149,8 @@ class BCELoss(_WeightedLoss):
     ----------
     weight
         A factor for each element, broadcast.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     """
@@ -145,6 +169,8 @@ class BCEWithLogitsLoss(_WeightedLoss):
     ----------
     weight
         A factor for each element, broadcast.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     pos_weight
@@ -156,11 +182,12 @@ class BCEWithLogitsLoss(_WeightedLoss):
     def __init__(
         self,
         weight: Tensor | None = None,
-        *,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         pos_weight: Tensor | None = None,
     ) -> None:
-        super().__init__(weight, reduction=reduction)
+        super().__init__(weight, size_average, reduce, reduction)
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -174,24 +201,33 @@ class BCEWithLogitsLoss(_WeightedLoss):
         )
 
 
-class KLDivLoss(Module):
+class KLDivLoss(_Loss):
     """t (log(t) - x), of log-probabilities x and probabilities t.
 
     Parameters
     ----------
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"batchmean"``, the divergence itself; ``"mean"``, ``"sum"`` or ``"none"``.
     log_target
         Whether the target is log(t).
     """
 
-    def __init__(self, *, reduction: str = "mean", log_target: bool = False) -> None:
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        log_target: bool = False,
+    ) -> None:
         check_flags("KLDivLoss", log_target=log_target)
-        super().__init__()
-        if reduction != "batchmean":
-            check_reduction("KLDivLoss", reduction)
-        self.reduction = reduction
+        super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
+
+    def _check_reduction(self, where: str) -> None:
+        if self.reduction != "batchmean":
+            check_reduction(where, self.reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""

@@ -16,6 +16,8 @@ class MSELoss(_Loss):
 
     Parameters
     ----------
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     """
@@ -30,6 +32,8 @@ class L1Loss(_Loss):
 
     Parameters
     ----------
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     """
@@ -44,14 +48,22 @@ class SmoothL1Loss(_Loss):
 
     Parameters
     ----------
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     beta
         As in the formula, 0 or more.
     """
 
-    def __init__(self, *, reduction: str = "mean", beta: float = 1.0) -> None:
-        super().__init__(reduction=reduction)
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        beta: float = 1.0,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -88,12 +100,20 @@ class CosineEmbeddingLoss(_Loss):
     ----------
     margin
         As in the formula.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     """
 
-    def __init__(self, margin: float = 0.0, *, reduction: str = "mean") -> None:
-        super().__init__(reduction=reduction)
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
@@ -114,6 +134,8 @@ class TripletMarginLoss(_Loss):
         Of the distance, see `functional.pairwise_distance`.
     swap
         Whether d(positive, negative) counts where it is the smaller one.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
     reduction
         ``"mean"``, ``"sum"`` or ``"none"``.
     """
@@ -124,14 +146,15 @@ class TripletMarginLoss(_Loss):
         p: float = 2.0,
         eps: float = 1e-6,
         swap: bool = False,
-        *,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
         check_flags("TripletMarginLoss", swap=swap)
         if not number("TripletMarginLoss", "margin", margin) > 0:
             message = f"TripletMarginLoss: `margin` is {margin}; it must be above 0."
             raise ArgumentError(message)
-        super().__init__(reduction=reduction)
+        super().__init__(size_average, reduce, reduction)
         self.margin = margin
         self.p = p
         self.eps = eps

@@ -32,6 +32,19 @@ from autocalc._ops.dropout import dropout, dropout2d
 from autocalc._ops.embedding import embedding, one_hot
 from autocalc._ops.embedding_bag import embedding_bag
 from autocalc._ops.layer_norm import layer_norm, rms_norm
+from autocalc._ops.likelihood_losses import (
+    gaussian_nll_loss,
+    poisson_nll_loss,
+)
+from autocalc._ops.margin_losses import (
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
+    soft_margin_loss,
+    triplet_margin_with_distance_loss,
+)
 from autocalc._ops.matmul import bilinear, linear
 from autocalc._ops.padding import pad
 from autocalc._ops.pooling import (
@@ -68,6 +81,12 @@ from autocalc._ops.regression_losses import (
 from autocalc._ops.resizing import interpolate, pixel_shuffle, pixel_unshuffle
 from autocalc._ops.rotary import rotary_embedding
 from autocalc._ops.softmax import log_softmax, softmax, softmin
+from autocalc._ops.thresholds import (
+    hardshrink,
+    softshrink,
+    threshold,
+    threshold_,
+)
 from autocalc._ops.trigonometric import tanh
 from autocalc._ops.unfolding import fold, unfold
 
@@ -97,12 +116,15 @@ __all__ = [
     "embedding",
     "embedding_bag",
     "fold",
+    "gaussian_nll_loss",
     "gelu",
     "glu",
     "group_norm",
+    "hardshrink",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "hinge_embedding_loss",
     "huber_loss",
     "instance_norm",
     "interpolate",
@@ -113,10 +135,14 @@ __all__ = [
     "linear",
     "log_softmax",
     "logsigmoid",
+    "margin_ranking_loss",
     "max_pool1d",
     "max_pool2d",
     "mish",
     "mse_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
     "nll_loss",
     "normalize",
     "one_hot",
@@ -124,6 +150,7 @@ __all__ = [
     "pairwise_distance",
     "pixel_shuffle",
     "pixel_unshuffle",
+    "poisson_nll_loss",
     "prelu",
     "relu",
     "relu6",
@@ -135,12 +162,17 @@ __all__ = [
     "sigmoid",
     "silu",
     "smooth_l1_loss",
+    "soft_margin_loss",
     "softmax",
     "softmin",
     "softplus",
+    "softshrink",
     "softsign",
     "tanh",
     "tanhshrink",
+    "threshold",
+    "threshold_",
     "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
     "unfold",
 ]

@@ -7,6 +7,7 @@ from autocalc.optim._schedulers._cosine import (
     CosineAnnealingLR,
     CosineAnnealingWarmRestarts,
 )
+from autocalc.optim._schedulers._cyclic import CyclicLR
 from autocalc.optim._schedulers._factors import (
     ConstantLR,
     ExponentialLR,
@@ -25,6 +26,7 @@ __all__ = [
     "ConstantLR",
     "CosineAnnealingLR",
     "CosineAnnealingWarmRestarts",
+    "CyclicLR",
     "ExponentialLR",
     "LRScheduler",
     "LambdaLR",

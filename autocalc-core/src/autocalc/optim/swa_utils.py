@@ -15,8 +15,10 @@ from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError, DTypeError, ModuleError
 from autocalc.nn import Module
 from autocalc.optim._optimizer import is_number
+from autocalc.optim._schedulers._swa import SWALR
 
 __all__ = [
+    "SWALR",
     "AveragedModel",
     "get_ema_avg_fn",
     "get_ema_multi_avg_fn",

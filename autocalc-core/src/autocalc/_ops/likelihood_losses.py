@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""Negative log-likelihoods of counts and of measurements."""
+
+from __future__ import annotations
+
+import math
+
+from autocalc._ops import (
+    _loss_reduction,
+    arithmetic,
+    clamping,
+    comparison,
+    exponential,
+    extrema,
+    masking,
+    view,
+)
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import check_float, check_reduction
+from autocalc._ops.filled import full as full_of
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc.errors import ArgumentError, ShapeError
+
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return exp(x) - t x: the negative log-likelihood of counts t of a Poisson law.
+
+    Parameters
+    ----------
+    input
+        x, the logarithm of the rate; the rate itself without `log_input`.
+    target
+        t, the counts; shapes broadcast.
+    log_input
+        Whether `input` is a logarithm; without it the loss is x - t log(x + eps).
+    full
+        Whether log(t!) is added, by Stirling's formula: t log(t) - t + log(2 pi t) / 2
+        where t is above 1.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
+    eps
+        As in the formula; it keeps the logarithm from 0.
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.poisson_nll_loss(ac.tensor([0.0]), ac.tensor([3.0]))
+    tensor(1.)
+    """
+    where = "poisson_nll_loss"
+    reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
+    check_reduction(where, reduction)
+    if log_input.__class__ is not FLAG:
+        log_input = check_flag(where, "log_input", log_input)
+    if full.__class__ is not FLAG:
+        full = check_flag(where, "full", full)
+    check_float(where, input)
+    check_tensor(where, target)
+    eps = number(where, "eps", eps)
+    if log_input:
+        loss = exponential.exp(input) - arithmetic.mul(target, input)
+    else:
+        loss = input - target * exponential.log(arithmetic.add_op(input, eps))
+    if full:
+        loss = loss + _stirling(target)
+    return _loss_reduction.reduced(loss, reduction)
+
+
+def _stirling(t: Tensor) -> Tensor:
+    """Return log(t!) where t is above 1, else 0."""
+    large = comparison.gt(t, 1)
+    t = masking.where(large, t, 1.0)
+    value = t * exponential.log(t) - t + exponential.log(t * (2 * math.pi)) * 0.5
+    return masking.where(large, value, 0.0)
+
+
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return (log(v) + (x - t)^2 / v) / 2, v = max(var, eps).
+
+    Nix and Weigend: Estimating the mean and variance of the target probability
+    distribution (1994).
+
+    Parameters
+    ----------
+    input
+        x, the expected values.
+    target
+        t; shapes broadcast.
+    var
+        The variances: of the shape of `input`, with one dimension of size 1, or without
+        the last dimension; or one number.
+    full
+        Whether the constant log(2 pi) / 2 is added.
+    eps
+        The smallest variance; the gradient of `var` takes no notice of it.
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises
+    ------
+    ShapeError
+        If the shape of `var` does not fit.
+    ArgumentError
+        If a variance is negative, or `eps` not above 0.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x, t = ac.tensor([1.0, 2.0]), ac.tensor([1.0, 4.0])
+    >>> ac.nn.functional.gaussian_nll_loss(x, t, ac.ones(2))
+    tensor(1.)
+    """
+    where = "gaussian_nll_loss"
+    check_reduction(where, reduction)
+    if full.__class__ is not FLAG:
+        full = check_flag(where, "full", full)
+    check_float(where, input)
+    check_tensor(where, target)
+    if number(where, "eps", eps) <= 0:
+        message = f"{where}: `eps` is {eps}; it must be above 0."
+        raise ArgumentError(message)
+    v = _at_least(_variance(where, input, var), eps)
+    difference = arithmetic.sub_op(input, target)
+    loss = (exponential.log(v) + difference * difference / v) * 0.5
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return _loss_reduction.reduced(loss, reduction)
+
+
+def _variance(where: str, input: Tensor, var: Tensor | float) -> Tensor:
+    """Return the variances, checked, in a shape that broadcasts to that of `input`."""
+    if not isinstance(var, Tensor):
+        value = number(where, "var", var)
+        var = full_of(input.shape, value, dtype=input.dtype)
+    check_float(where, var)
+    shape = input.shape
+    if var.shape != shape and var.shape == shape[:-1]:
+        var = view.unsqueeze(var, -1)
+    pairs = zip(shape, var.shape, strict=False)
+    others = [ours for theirs, ours in pairs if ours != theirs]
+    if var.ndim != len(shape) or others not in ([], [1]):
+        message = (
+            f"{where}: `var` has shape {var.shape} for an input of shape {shape}; it "
+            f"must be the same, have one size of 1, or lack the last dimension."
+        )
+        raise ShapeError(message)
+    if var.numel() and extrema.amin(var.detach()).item() < 0:
+        message = f"{where}: `var` holds negative numbers; variances are 0 or more."
+        raise ArgumentError(message)
+    return var
+
+
+def _at_least(var: Tensor, eps: float) -> Tensor:
+    """Return max(var, eps) with the gradient of var."""
+    still = var.detach()
+    limited = clamping.clamp(still, min=eps)
+    return masking.where(comparison.lt(still, eps), var - still + limited, var)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Activations that replace what is small: threshold, hardshrink, softshrink."""
+
+from __future__ import annotations
+
+from autocalc._ops import _writing, arithmetic, clamping, comparison, masking
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import check_float
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc.errors import ArgumentError
+
+
+def threshold(
+    input: Tensor, threshold: float, value: float, inplace: bool = False
+) -> Tensor:
+    """Return input where it is above `threshold`, else `value`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    threshold
+        The limit.
+    value
+        What stands where `input` is at the limit or below.
+    inplace
+        Write the result into the memory of `input`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.threshold(ac.tensor([0.5, 2.0]), 1.0, -1.0)
+    tensor([-1.,  2.])
+    """
+    if inplace.__class__ is not FLAG:
+        inplace = check_flag("threshold", "inplace", inplace)
+    return _with_floor(input, threshold, value, inplace)
+
+
+def _with_floor(input: Tensor, threshold: float, value: float, inplace: bool) -> Tensor:
+    check_tensor("threshold", input)
+    limit = number("threshold", "threshold", threshold)
+    number("threshold", "value", value)
+    return _writing.maybe_into(
+        input,
+        lambda x: masking.masked_fill(x, comparison.le(x, limit), value),
+        inplace,
+        "threshold_",
+    )
+
+
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """Set `input` to `value` where it is not above `threshold`, in place; return it.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    threshold
+        The limit.
+    value
+        What is written where `input` is at the limit or below.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.tensor([0.5, 2.0])
+    >>> ac.nn.functional.threshold_(x, 1.0, -1.0) is x, x
+    (True, tensor([-1.,  2.]))
+    """
+    return _with_floor(input, threshold, value, True)
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Return input where abs(input) is above `lambd`, else 0.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    lambd
+        The limit.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.hardshrink(ac.tensor([-2.0, 0.25, 1.0]))
+    tensor([-2.,  0.,  1.])
+    """
+    check_float("hardshrink", input)
+    size = arithmetic.abs(input.detach())
+    small = comparison.le(size, number("hardshrink", "lambd", lambd))
+    return masking.masked_fill(input, small, 0.0)
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Return input moved by `lambd` towards 0, where smaller numbers end.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    lambd
+        How far, 0 or more.
+
+    Raises
+    ------
+    ArgumentError
+        If `lambd` is negative.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.softshrink(ac.tensor([-2.0, 0.25, 1.0]))
+    tensor([-1.5,  0. ,  0.5])
+    """
+    check_float("softshrink", input)
+    if not number("softshrink", "lambd", lambd) >= 0:
+        message = f"softshrink: `lambd` is {lambd}; it must be 0 or more."
+        raise ArgumentError(message)
+    return arithmetic.sub_op(input, clamping.clamp(input, -lambd, lambd))

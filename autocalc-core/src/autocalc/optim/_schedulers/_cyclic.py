@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""The learning rate goes up and down again and again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from autocalc._tensor.checks import check_flags
+from autocalc.errors import ArgumentError
+from autocalc.optim._optimizer import Optimizer
+from autocalc.optim._schedulers._base import (
+    LRScheduler,
+    by_group,
+    check_optimizer,
+    require,
+    require_count,
+)
+
+#: What the height of a cycle is multiplied by counts these.
+_COUNTED = {"triangular": "cycle", "triangular2": "cycle", "exp_range": "iterations"}
+
+
+class CyclicLR(LRScheduler):
+    """Leads the learning rate from `base_lr` up to `max_lr` and back, in cycles.
+
+    ``step`` is called behind each batch.  Smith: Cyclical learning rates for training
+    neural networks (WACV 2017).
+
+    Parameters
+    ----------
+    optimizer
+        Whose groups' ``"lr"`` is set, and their momentum.
+    base_lr, max_lr
+        The lowest and the highest rate, or one for each group.
+    step_size_up, step_size_down
+        The steps up and down; as many down as up if those are not given.
+    mode
+        ``"triangular"``: all cycles are of one height; ``"triangular2"``: each of half
+        the height of the one before; ``"exp_range"``: heights times gamma^step.
+    gamma
+        As above.
+    scale_fn
+        In place of `mode`: a function that gives the factor of the height.
+    scale_mode
+        What `scale_fn` is given: the number of the ``"cycle"``, from 1 on, or of
+        ``"iterations"``, from 0 on.
+    cycle_momentum
+        Whether the momentum (Adam's first beta) goes the other way, from
+        `max_momentum` down to `base_momentum` and up again.
+    base_momentum, max_momentum
+        As above, or one for each group.
+    last_epoch
+        The steps that are over, when training goes on.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> sgd = ac.optim.SGD([ac.zeros(1)], lr=0.1, momentum=0.9)
+    >>> cycle = ac.optim.lr_scheduler.CyclicLR(sgd, 0.0, 1.0, step_size_up=2)
+    >>> rates = []
+    >>> for step in range(6):
+    ...     rates += cycle.get_last_lr()
+    ...     cycle.step()
+    >>> rates
+    [0.0, 0.5, 1.0, 0.5, 0.0, 0.5]
+    """
+
+    _unsaved = ("_scale_fn_custom",)
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        base_lr: float | list[float],
+        max_lr: float | list[float],
+        step_size_up: int = 2000,
+        step_size_down: int | None = None,
+        mode: str = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: str = "cycle",
+        cycle_momentum: bool = True,
+        base_momentum: float | list[float] = 0.8,
+        max_momentum: float | list[float] = 0.9,
+        last_epoch: int = -1,
+    ) -> None:
+        where = "CyclicLR"
+        check_flags(where, cycle_momentum=cycle_momentum)
+        check_optimizer(where, optimizer)
+        down = step_size_up if step_size_down is None else step_size_down
+        require_count(where, "step_size_up", step_size_up)
+        require_count(where, "step_size_down", down)
+        require(where, "mode", mode, mode in _COUNTED, f"one of {', '.join(_COUNTED)}")
+        known = scale_mode in _COUNTED.values()
+        require(where, "scale_mode", scale_mode, known, "'cycle' or 'iterations'")
+        self.total_size = float(step_size_up + down)
+        self.step_ratio = step_size_up / self.total_size
+        self.mode = mode
+        self.gamma = gamma
+        self._scale_fn_custom = scale_fn
+        self.scale_mode = _COUNTED[mode] if scale_fn is None else scale_mode
+        lowest = by_group(where, "base_lr", base_lr, optimizer)
+        self.max_lrs = by_group(where, "max_lr", max_lr, optimizer)
+        if last_epoch == -1:
+            for group, lr in zip(optimizer.param_groups, lowest, strict=True):
+                group["lr"] = lr
+        self.cycle_momentum = cycle_momentum
+        self.use_beta1 = "betas" in optimizer.defaults
+        self.base_momentums = by_group(where, "base_momentum", base_momentum, optimizer)
+        self.max_momentums = by_group(where, "max_momentum", max_momentum, optimizer)
+        if cycle_momentum:
+            self._check_momentum(optimizer)
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = lowest
+
+    def _check_momentum(self, optimizer: Optimizer) -> None:
+        if not {"momentum", "betas"} & optimizer.defaults.keys():
+            message = (
+                f"CyclicLR: {type(optimizer).__name__} has neither momentum nor betas "
+                f"to cycle; pass cycle_momentum=False."
+            )
+            raise ArgumentError(message)
+
+    def get_lr(self) -> list[float]:
+        """Return the rates of this step; sets the momenta too."""
+        height = self._height()
+        if self.cycle_momentum:
+            self._set_momenta(height)
+        pairs = zip(self.base_lrs, self.max_lrs, strict=True)
+        return [low + (high - low) * height for low, high in pairs]
+
+    def _height(self) -> float:
+        """Return how far up from the lowest to the highest rate this step is."""
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        place = 1 + self.last_epoch / self.total_size - cycle
+        rising = place <= self.step_ratio
+        ratio = self.step_ratio
+        part = place / ratio if rising else (place - 1) / (ratio - 1)
+        return part * self.scale_fn(
+            cycle if self.scale_mode == "cycle" else self.last_epoch
+        )
+
+    def scale_fn(self, x: float) -> float:
+        """Return the factor of the height in cycle, or step, `x`."""
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
+        if self.mode == "exp_range":
+            return float(self.gamma**x)
+        return 1.0 if self.mode == "triangular" else 0.5 ** (x - 1)
+
+    def _set_momenta(self, height: float) -> None:
+        pairs = zip(self.base_momentums, self.max_momentums, strict=True)
+        for group, (low, high) in zip(self.optimizer.param_groups, pairs, strict=True):
+            momentum = high - (high - low) * height
+            if self.use_beta1:
+                group["betas"] = (momentum, *group["betas"][1:])
+            else:
+                group["momentum"] = momentum

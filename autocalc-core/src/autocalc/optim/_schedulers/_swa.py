@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""The learning rate of a training whose weights are averaged."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops._checks import check_sizes
+from autocalc.optim._optimizer import Optimizer, is_number
+from autocalc.optim._schedulers._base import (
+    LRScheduler,
+    by_group,
+    check_optimizer,
+    require,
+)
+
+
+def _cosine(share: float) -> float:
+    return (1 - math.cos(math.pi * share)) / 2
+
+
+def _line(share: float) -> float:
+    return share
+
+
+_CURVES = {"cos": _cosine, "linear": _line}
+
+
+class SWALR(LRScheduler):
+    """Leads the learning rate to `swa_lr` in `anneal_epochs`, and keeps it there.
+
+    Each step undoes the share of the one before, so that another scheduler may have
+    changed the rate in between.  Izmailov and others: Averaging weights leads to wider
+    optima and better generalization (UAI 2018).
+
+    Parameters
+    ----------
+    optimizer
+        Whose groups' ``"lr"`` is set.
+    swa_lr
+        The rate while weights are averaged, or one for each group.
+    anneal_epochs
+        The steps on the way, 0 or more.
+    anneal_strategy
+        ``"cos"`` or ``"linear"``.
+    last_epoch
+        The steps that are over, when training goes on.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> sgd = ac.optim.SGD([ac.zeros(1)], lr=1.0)
+    >>> swa = ac.optim.swa_utils.SWALR(sgd, 0.5, 2, "linear")
+    >>> rates = []
+    >>> for epoch in range(4):
+    ...     rates += swa.get_last_lr()
+    ...     swa.step()
+    >>> rates
+    [1.0, 0.75, 0.5, 0.5]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        swa_lr: float | list[float],
+        anneal_epochs: int = 10,
+        anneal_strategy: str = "cos",
+        last_epoch: int = -1,
+    ) -> None:
+        where = "SWALR"
+        check_optimizer(where, optimizer)
+        known = anneal_strategy in _CURVES
+        require(where, "anneal_strategy", anneal_strategy, known, "'cos' or 'linear'")
+        check_sizes(where, anneal_epochs=anneal_epochs)
+        rates = by_group(where, "swa_lr", swa_lr, optimizer)
+        for rate, group in zip(rates, optimizer.param_groups, strict=True):
+            require(where, "swa_lr", rate, is_number(rate), "a number")
+            group["swa_lr"] = rate
+        self.anneal_epochs = anneal_epochs
+        self._anneal_strategy = anneal_strategy
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """Return the rates of this step, given those of the one before."""
+        step = self.last_epoch
+        if self.anneal_epochs == 0:
+            step = max(1, step)
+        before, now = self._share(step - 1), self._share(step)
+        return [_moved(g, before, now) for g in self.optimizer.param_groups]
+
+    def _share(self, step: int) -> float:
+        over = step / max(1, self.anneal_epochs)
+        return _CURVES[self._anneal_strategy](min(max(over, 0.0), 1.0))
+
+
+def _moved(group: dict[str, Any], before: float, now: float) -> float:
+    """Return the rate with the share `now` of the goal in place of `before`."""
+    goal: float = group["swa_lr"]
+    if before == 1:
+        return goal
+    start = (group["lr"] - before * goal) / (1 - before)
+    return float(goal * now + start * (1 - now))
