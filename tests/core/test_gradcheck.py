@@ -224,3 +224,21 @@ def test_autograd_and_testing_share_one_check():
     assert ac.autograd.gradcheck is ac.testing.gradcheck
     assert ac.autograd.gradgradcheck is ac.testing.gradgradcheck
     assert ac.autograd.GradcheckError is ac.testing.GradcheckError
+
+
+@pytest.mark.parametrize("check", [ac.autograd.gradcheck, ac.autograd.gradgradcheck])
+@pytest.mark.parametrize(
+    ("func", "inputs", "message"),
+    [
+        (5, leaf(1.0), "`func` is 5; it must be a function"),
+        (ac.square, 5, "`inputs` is 5; give a tensor, or a tuple of them"),
+    ],
+)
+def test_arguments_of_the_wrong_kind(check, func, inputs, message):
+    with pytest.raises(ac.errors.ArgumentError, match=message):
+        check(func, inputs)
+
+
+def test_one_cotangent_for_each_output():
+    with pytest.raises(ac.errors.ArgumentError, match="2 `grad_outputs` for 1 outputs"):
+        ac.autograd.gradgradcheck(ac.square, leaf(1.0), (leaf(1.0), leaf(1.0)))

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flag, number, short
 from autocalc._tensor.generator import Generator
 from autocalc.autograd._gradients import grad
-from autocalc.errors import DTypeError, GradError
+from autocalc.errors import ArgumentError, DTypeError, GradError
 
 Array = Any  # of NumPy
 
@@ -26,6 +27,24 @@ class _Tolerance:
     eps: float
     atol: float
     rtol: float
+
+    @classmethod
+    def of(cls, where: str, func: Any, **limits: Any) -> _Tolerance:
+        """Return the limits as numbers; raise also if nothing can be called."""
+        if not callable(func):
+            message = f"{where}: `func` is {short(func)}; it must be a function."
+            raise ArgumentError(message)
+        return cls(**{name: number(where, name, n) for name, n in limits.items()})
+
+
+def _arguments(where: str, name: str, given: Any) -> list[Any]:
+    """Return one tensor, or a list or tuple of arguments, as a list."""
+    if isinstance(given, (list, tuple)):
+        return list(given)
+    if isinstance(given, Tensor):
+        return [given]
+    message = f"{where}: `{name}` is {short(given)}; give a tensor, or a tuple of them."
+    raise ArgumentError(message)
 
 
 def gradcheck(
@@ -73,6 +92,8 @@ def gradcheck(
         Naming output, input, element, analytical and numerical value.
     DTypeError
         If an input that requires a gradient is not float64.
+    ArgumentError
+        If `func` is no function, or `inputs` are neither tensor nor tuple.
 
     Examples
     --------
@@ -81,9 +102,12 @@ def gradcheck(
     >>> ac.autograd.gradcheck(lambda x: (x * x).sum(), x)
     True
     """
-    given = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    check_flag(where, "raise_exception", raise_exception)
+    check_flag(where, "check_undefined_grad", check_undefined_grad)
+    given = _arguments(where, "inputs", inputs)
+    tolerance = _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
     checked = _checked_inputs(where, given)
-    check = _Check(where, func, given, checked, _Tolerance(eps, atol, rtol))
+    check = _Check(where, func, given, checked, tolerance)
     try:
         check.jacobians()
         check.repeated_walk()
@@ -127,14 +151,22 @@ def gradgradcheck(
     >>> ac.autograd.gradgradcheck(lambda x: (x * x * x).sum(), x)
     True
     """
-    given = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-    checked = _checked_inputs("gradgradcheck", given)
+    where = "gradgradcheck"
+    check_flag(where, "raise_exception", raise_exception)
+    given = _arguments(where, "inputs", inputs)
+    _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
+    checked = _checked_inputs(where, given)
+    outputs = _outputs(func, given)
     if grad_outputs is None:
-        seeds = [_random_like(y, i) for i, y in enumerate(_outputs(func, given))]
-    elif isinstance(grad_outputs, Tensor):
-        seeds = [grad_outputs]
+        seeds = [_random_like(y, i) for i, y in enumerate(outputs)]
     else:
-        seeds = list(grad_outputs)
+        seeds = _arguments(where, "grad_outputs", grad_outputs)
+    if len(seeds) != len(outputs):
+        message = (
+            f"{where}: {len(seeds)} `grad_outputs` for {len(outputs)} outputs; give "
+            f"one for each."
+        )
+        raise ArgumentError(message)
     n = len(given)
 
     def first_derivative(*args: Any) -> list[Tensor]:
@@ -158,7 +190,7 @@ def gradgradcheck(
         rtol=rtol,
         raise_exception=raise_exception,
         check_undefined_grad=False,
-        where="gradgradcheck",
+        where=where,
     )
 
 
@@ -328,7 +360,7 @@ def _checked_inputs(where: str, inputs: list[Any]) -> list[int]:
 def _outputs(func: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
     """Return the floating-point tensors that `func` gives."""
     results = func(*inputs)
-    results = [results] if isinstance(results, Tensor) else results
+    results = results if isinstance(results, (list, tuple)) else [results]
     return [y for y in results if isinstance(y, Tensor) and y.is_floating_point()]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers
 from autocalc.errors import ArgumentError, ShapeError
@@ -41,9 +42,10 @@ class _Pad(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return `input`, (N, C, ...) or (C, ...), with the border around it."""
-        if input.ndim not in (self.dims + 1, self.dims + 2):
+        where = type(self).__name__
+        if check_tensor(where, input).ndim not in (self.dims + 1, self.dims + 2):
             message = (
-                f"{type(self).__name__}: `input` has shape {input.shape}; it must have "
+                f"{where}: `input` has shape {input.shape}; it must have "
                 f"{self.dims + 1} or {self.dims + 2} dimensions."
             )
             raise ShapeError(message)
