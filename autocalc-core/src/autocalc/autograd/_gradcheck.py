@@ -73,7 +73,8 @@ def gradcheck(
     eps
         The step of the differences.
     atol, rtol
-        A gradient passes if |analytical - numerical| <= atol + rtol * |numerical|.
+        A gradient passes if ``abs(analytical - numerical) <= atol + rtol *
+        abs(numerical)``.
     raise_exception
         False returns False in place of an error.
     check_undefined_grad
