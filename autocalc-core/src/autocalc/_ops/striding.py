@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
@@ -30,9 +31,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     size, stride, offset, layout = n.attributes
     shape = n.shapes[0]
     places = _positions(shape, layout, (size, stride, offset))
-    total = k.zeros((_count(shape),), k.dtype(g))
+    total = k.zeros((prod(shape),), k.dtype(g))
     index = make(places, None) if k.records else places
-    rows = k.reshape(k.contiguous(g), (_count(size),))
+    rows = k.reshape(k.contiguous(g), (prod(size),))
     return k.reshape(k.index_add(total, index, rows, 0), shape)
 
 
@@ -58,16 +59,9 @@ def _positions(shape: Any, layout: Any, seen: Places) -> Any:
     """Return for each element that is seen its number in the input, -1 for none."""
     size, stride, offset = seen
     memory = arrays.full((_span(shape, layout),), -1, dtypes.int64.numpy)
-    numbers = arrays.arange(_count(shape), memory).reshape(shape)
+    numbers = arrays.arange(prod(shape), memory).reshape(shape)
     arrays.copy(numbers, into=_seen(memory, shape, layout, 0))
     return arrays.copy(_seen(memory, size, stride, offset)).reshape(-1)
-
-
-def _count(shape: Sequence[int]) -> int:
-    total = 1
-    for n in shape:
-        total *= n
-    return total
 
 
 def _span(shape: Sequence[int], stride: Sequence[int]) -> int:
@@ -159,7 +153,7 @@ def _beyond(x: Tensor, size: Any, stride: Any, offset: int) -> Tensor:
 
 
 def _check_gradient(x: Tensor, seen: Places) -> None:
-    if _count(x.shape) and _repeated(x):
+    if prod(x.shape) and _repeated(x):
         raise _no_gradient(x, "is of a tensor whose elements share their memory")
     places = make(_positions(x.shape, x.stride(), seen), None)
     if places.numel() and int(places.min().item()) < 0:
@@ -171,7 +165,7 @@ def _repeated(x: Tensor) -> bool:
     seen: Places = (x.shape, x.stride(), 0)
     found = arrays.compare(
         _positions(x.shape, x.stride(), seen),
-        arrays.arange(_count(x.shape), x._array),
+        arrays.arange(prod(x.shape), x._array),
         "ne",
     )
     return bool(make(found, None).any())

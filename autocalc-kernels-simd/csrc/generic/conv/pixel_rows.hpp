@@ -161,9 +161,8 @@ bool dx_by_pixel_rows(const ConvCall<T>& call) {
     return true;
 }
 
-// Whether rows of pixels are cheaper than the windows of conv/nhwc.hpp: where a stride
-// leaves pixels out. The images that the windows make, or whose gradient they take,
-// must be a matrix already.
+// Whether rows of pixels do it: the images that the windows make, or whose gradient
+// they take, must be a matrix already.
 template <class T>
 AC_INLINE bool by_pixel_rows(const ConvCall<T>& call) {
     const Windows& w = call.windows;
