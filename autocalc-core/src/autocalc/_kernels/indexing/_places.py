@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import magnitude
-from autocalc._kernels.rules import NUMBERS, one_of, same_dtype
+from autocalc._kernels.rules import (
+    INT64,
+    NUMBERS,
+    check_axis,
+    expect_ndim,
+    expect_shape,
+    one_of,
+    same_dtype,
+)
 from autocalc._kernels.spec import Array, Meta, Shape
 from autocalc.errors import kernel_data_error
 
@@ -34,6 +42,20 @@ def added_at(name: str, a: Meta, src: Meta) -> Meta:
     return Meta(a.shape, dtype)
 
 
+def along_rule(name: str, a: Meta, index: Meta, axis: int) -> None:
+    """Raise unless `index` has the shape of `a` in all dimensions but `axis`."""
+    check_axis(name, axis, a)
+    one_of(name, "index", index, (INT64,))
+    expect_ndim(name, "index", index, len(a.shape))
+    expect_shape(name, "index", index, replace(a.shape, axis, index.shape[axis]))
+
+
+def written_along_rule(name: str, a: Meta, index: Meta, src: Meta, axis: int) -> None:
+    """Raise unless `index` is as `along_rule` says, and `src` of its shape."""
+    along_rule(name, a, index, axis)
+    expect_shape(name, "src", src, index.shape)
+
+
 def replace(shape: Shape, axis: int, size: int) -> Shape:
     return (*shape[:axis], size, *shape[axis + 1 :])
 
@@ -52,3 +74,12 @@ def checked(xp: Any, kernel: str, operand: str, index: Array, size: int) -> Arra
         value = int(index.reshape(-1)[position])
         raise kernel_data_error(kernel, operand, position, value)
     return index
+
+
+def places_along(
+    xp: Any, kernel: str, index: Array, a: Array, axis: int
+) -> tuple[Array, ...]:
+    """Return the places of `a` that `index` names along `axis`, which it must have."""
+    where = list(xp.indices(index.shape, sparse=True))
+    where[axis] = checked(xp, kernel, "index", index, a.shape[axis])
+    return tuple(where)

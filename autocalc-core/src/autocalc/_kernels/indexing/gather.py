@@ -15,18 +15,15 @@ from autocalc._kernels.indexing._places import (
     ALONG,
     added,
     added_at,
+    along_rule,
     checked,
     none,
-    replace,
+    places_along,
+    written_along_rule,
 )
 from autocalc._kernels.rules import (
     DTYPES,
-    INT64,
     NUMBERS,
-    check_axis,
-    expect_ndim,
-    expect_shape,
-    one_of,
 )
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
@@ -39,17 +36,9 @@ gather = primitive(
 )
 
 
-def _along_rule(name: str, a: Meta, index: Meta, axis: int) -> None:
-    """Raise unless `index` has the shape of `a` in all dimensions but `axis`."""
-    check_axis(name, axis, a)
-    one_of(name, "index", index, (INT64,))
-    expect_ndim(name, "index", index, len(a.shape))
-    expect_shape(name, "index", index, replace(a.shape, axis, index.shape[axis]))
-
-
 @gather.rule
 def _(a: Meta, index: Meta, axis: int) -> Meta:
-    _along_rule("gather", a, index, axis)
+    along_rule("gather", a, index, axis)
     return Meta(index.shape, a.dtype)
 
 
@@ -91,17 +80,14 @@ scatter_add = primitive(
 
 @scatter_add.rule
 def _(a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
-    _along_rule("scatter_add", a, index, axis)
-    expect_shape("scatter_add", "src", src, index.shape)
+    written_along_rule("scatter_add", a, index, src, axis)
     return added_at("scatter_add", a, src)
 
 
 @scatter_add.reference
 def _(xp: Any, a: Array, index: Array, src: Array, axis: int) -> Array:
-    index = checked(xp, "scatter_add", "index", index, a.shape[axis])
-    where = list(xp.indices(index.shape, sparse=True))
-    where[axis] = index
-    return xp.index_add(a, tuple(where), src)
+    where = places_along(xp, "scatter_add", index, a, axis)
+    return xp.index_add(a, where, src)
 
 
 @scatter_add.budget("n * eps * (|a| + sum(|src|)), n terms at one place")

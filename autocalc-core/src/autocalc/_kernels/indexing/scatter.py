@@ -11,16 +11,15 @@ import numpy as np
 from autocalc._kernels.budgets import EXACT, Inputs, magnitude
 from autocalc._kernels.cases import Case, floats, indices, join
 from autocalc._kernels.declare import standalone
-from autocalc._kernels.indexing._places import added_at, checked
+from autocalc._kernels.indexing._places import (
+    added_at,
+    places_along,
+    written_along_rule,
+)
 from autocalc._kernels.indexing.gather import scatter_add_samples
 from autocalc._kernels.rules import (
     DTYPES,
-    INT64,
     NUMBERS,
-    check_axis,
-    expect_ndim,
-    expect_shape,
-    one_of,
     same_dtype,
 )
 from autocalc._kernels.spec import Array, Attributes, Meta
@@ -36,22 +35,15 @@ scatter = standalone(
 
 @scatter.rule
 def _(a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
-    check_axis("scatter", axis, a)
-    one_of("scatter", "index", index, (INT64,))
-    expect_ndim("scatter", "index", index, len(a.shape))
-    along = (*a.shape[:axis], index.shape[axis], *a.shape[axis + 1 :])
-    expect_shape("scatter", "index", index, along)
-    expect_shape("scatter", "src", src, along)
+    written_along_rule("scatter", a, index, src, axis)
     return Meta(a.shape, same_dtype("scatter", a, src))
 
 
 @scatter.reference
 def _(xp: Any, a: Array, index: Array, src: Array, axis: int) -> Array:
-    index = checked(xp, "scatter", "index", index, a.shape[axis])
-    where = list(xp.indices(index.shape, sparse=True))
-    where[axis] = index
+    where = places_along(xp, "scatter", index, a, axis)
     out = xp.array(a)
-    out[tuple(where)] = src
+    out[where] = src
     return out
 
 
@@ -82,21 +74,14 @@ scatter_mul = standalone(
 
 @scatter_mul.rule
 def _(a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
-    check_axis("scatter_mul", axis, a)
-    one_of("scatter_mul", "index", index, (INT64,))
-    expect_ndim("scatter_mul", "index", index, len(a.shape))
-    along = (*a.shape[:axis], index.shape[axis], *a.shape[axis + 1 :])
-    expect_shape("scatter_mul", "index", index, along)
-    expect_shape("scatter_mul", "src", src, along)
+    written_along_rule("scatter_mul", a, index, src, axis)
     return added_at("scatter_mul", a, src)
 
 
 @scatter_mul.reference
 def _(xp: Any, a: Array, index: Array, src: Array, axis: int) -> Array:
-    index = checked(xp, "scatter_mul", "index", index, a.shape[axis])
-    where = list(xp.indices(index.shape, sparse=True))
-    where[axis] = index
-    return xp.index_mul(a, tuple(where), src)
+    where = places_along(xp, "scatter_mul", index, a, axis)
+    return xp.index_mul(a, where, src)
 
 
 @scatter_mul.budget("n * eps * |out|, n factors at one place")

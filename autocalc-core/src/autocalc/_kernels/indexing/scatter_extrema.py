@@ -8,15 +8,14 @@ from typing import Any
 from autocalc._kernels.budgets import EXACT
 from autocalc._kernels.cases import Case, floats, indices, join
 from autocalc._kernels.declare import standalone
-from autocalc._kernels.indexing._places import added_at, checked
+from autocalc._kernels.indexing._places import (
+    added_at,
+    places_along,
+    written_along_rule,
+)
 from autocalc._kernels.indexing.gather import scatter_add_samples
 from autocalc._kernels.rules import (
-    INT64,
     NUMBERS,
-    check_axis,
-    expect_ndim,
-    expect_shape,
-    one_of,
 )
 from autocalc._kernels.spec import Array, Meta
 
@@ -28,12 +27,7 @@ _CASE = Case(
 
 
 def _rule(name: str, a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
-    check_axis(name, axis, a)
-    one_of(name, "index", index, (INT64,))
-    expect_ndim(name, "index", index, len(a.shape))
-    along = (*a.shape[:axis], index.shape[axis], *a.shape[axis + 1 :])
-    expect_shape(name, "index", index, along)
-    expect_shape(name, "src", src, along)
+    written_along_rule(name, a, index, src, axis)
     return added_at(name, a, src)
 
 
@@ -53,10 +47,8 @@ def _(a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
 
 @scatter_amax.reference
 def _(xp: Any, a: Array, index: Array, src: Array, axis: int) -> Array:
-    index = checked(xp, "scatter_amax", "index", index, a.shape[axis])
-    where = list(xp.indices(index.shape, sparse=True))
-    where[axis] = index
-    return xp.index_max(a, tuple(where), src)
+    where = places_along(xp, "scatter_amax", index, a, axis)
+    return xp.index_max(a, where, src)
 
 
 scatter_amax.budget(EXACT)
@@ -81,10 +73,8 @@ def _(a: Meta, index: Meta, src: Meta, axis: int) -> Meta:
 
 @scatter_amin.reference
 def _(xp: Any, a: Array, index: Array, src: Array, axis: int) -> Array:
-    index = checked(xp, "scatter_amin", "index", index, a.shape[axis])
-    where = list(xp.indices(index.shape, sparse=True))
-    where[axis] = index
-    return xp.index_min(a, tuple(where), src)
+    where = places_along(xp, "scatter_amin", index, a, axis)
+    return xp.index_min(a, where, src)
 
 
 scatter_amin.budget(EXACT)
