@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A call of conv or conv_dx: both go from images to images over the same windows.
+// Calls of conv and conv_dx, which go from images to images over the same windows, and
+// of conv_dweight.
 #pragma once
 
 #include "conv/windows.hpp"
@@ -32,6 +33,15 @@ struct ConvCall {
     [[nodiscard]] AC_INLINE int64_t out_step() const {
         return turned ? weight.channel : weight.image;
     }
+};
+
+template <class T>
+struct DweightCall {
+    Windows windows;
+    Images<const T> x, g;
+    Images<T> to;
+    bool accumulate;
+    ac_context* context;  // null where a call is only described
 };
 
 }  // namespace

@@ -29,14 +29,9 @@ bool by_product(const ConvCall<T>& call) {
 }
 
 template <class T>
-double patch_passes(const ConvCall<T>& call) {
-    return call.turned ? patch_dx : patch_forward;
-}
-template <class T>
-bool by_nhwc_patches(const ConvCall<T>& call) {
-    const Windows& w = call.windows;
-    return fits_patches(w, call.weight) && call.from.channel == 1 &&
-           nhwc_patches_cost<T>(w, patch_passes(call)) < nhwc_cost<T>(w);
+bool cheaper_by_patches(const ConvCall<T>& call, bool nhwc, double other) {
+    return usable_patches_cost<T>(call.windows, call.weight, nhwc,
+                                  call.turned ? patch_dx : patch_forward) < other;
 }
 
 template <class T>
@@ -47,13 +42,14 @@ Algorithm choose_algorithm(const ConvCall<T>& call) {
         Gemm<T> p;
         if (pixel_product(call, p)) return Algorithm::pointwise;
         if (by_pixel_rows(call)) return Algorithm::pixel_rows;
-        return by_nhwc_patches(call) ? Algorithm::nhwc_patches : Algorithm::nhwc;
+        return call.from.channel == 1 && cheaper_by_patches(call, true, nhwc_cost<T>(w))
+                   ? Algorithm::nhwc_patches
+                   : Algorithm::nhwc;
     }
     if (by_product(call)) return Algorithm::image_by_image;
     const bool strided = call.turned ? is_strided_dx(w) : is_strided<T>(w);
     const double cost = strided ? strided_cost<T>(w) : planes_cost<T>(w);
-    if (fits_patches(w, call.weight) && patches_cost<T>(w, patch_passes(call)) < cost)
-        return Algorithm::patches;
+    if (cheaper_by_patches(call, false, cost)) return Algorithm::patches;
     return strided ? Algorithm::strided : Algorithm::planes;
 }
 

@@ -30,10 +30,9 @@ enum { slot_planes = 0, slot_g = 1, slot_sums = 2, slot_distances = 3 };
 enum { out_dweight, out_dbias, in_g, in_x };
 enum { at_kernel, at_stride, at_padding, at_dilation, at_groups, at_accumulate };
 
+// A call, and how its sums are cut.
 template <class T>
-struct WeightJob {
-    Windows windows;
-    Images<const T> x, g;
+struct WeightJob : DweightCall<T> {
     Planes planes;  // `top` is that of row 0
     int64_t band, bands;
     int64_t parts, blocks;  // of the images, of the channels of a group
@@ -41,7 +40,6 @@ struct WeightJob {
     int64_t row;            // of the sums: output channels, in whole registers
     T* sums;                // [parts][groups][taps of all channels][row]
     const int64_t* distances;
-    ac_context* context;
 };
 
 // ---- g
@@ -186,10 +184,10 @@ bool run_weight_tasks(WeightJob<T>& job, int64_t begin, int64_t end) {
 
 // dweight[o][c][i][j] from the sums of all parts.
 template <class T>
-void add_parts(const WeightJob<T>& job, const Images<T>& to, bool accumulate,
-               int64_t begin, int64_t end) {
+void add_parts(const WeightJob<T>& job, int64_t begin, int64_t end) {
     constexpr int lanes = vec<T>::lanes;
     const Windows& w = job.windows;
+    const Images<T>& to = job.to;
     const int64_t step = w.groups * w.ins * w.taps() * job.row;
     for (int64_t t = begin; t < end; ++t) {  // a channel of x in its group
         const int64_t group = t / w.ins, c = t % w.ins;
@@ -205,7 +203,7 @@ void add_parts(const WeightJob<T>& job, const Images<T>& to, bool accumulate,
                 T total[lanes];
                 store(total, sum);
                 for (int64_t k = 0; k < n; ++k, place += to.image)
-                    *place = accumulate ? *place + total[k] : total[k];
+                    *place = job.accumulate ? *place + total[k] : total[k];
             }
         }
     }
@@ -229,9 +227,12 @@ void choose_bands(WeightJob<T>& job, int64_t channels) {
 }
 
 template <class T>
-bool sum_weights(WeightJob<T>& job, const Images<T>& to, bool accumulate) {
+bool sum_weights(const DweightCall<T>& call) {
     constexpr int lanes = vec<T>::lanes;
-    const Windows& w = job.windows;
+    const Windows& w = call.windows;
+    WeightJob<T> job = {};
+    static_cast<DweightCall<T>&>(job) = call;
+    job.planes = planes_of(w);
     job.dots = 4 * w.outs <= lanes;
     job.row = job.dots ? w.outs : round_up(w.outs, lanes);
     job.parts = larger<int64_t>(1, smaller(w.batch, most_parts));
@@ -255,163 +256,151 @@ bool sum_weights(WeightJob<T>& job, const Images<T>& to, bool accumulate) {
                       }))
         return false;
     parallel(job.context, w.groups * w.ins, job.parts * count > serial_work,
-             [&](int64_t begin, int64_t end) {
-                 add_parts(job, to, accumulate, begin, end);
-             });
+             [&](int64_t begin, int64_t end) { add_parts(job, begin, end); });
     return true;
 }
 
 // Windows of one element: the sum of a product for each image.
 template <class T>
-bool sum_products(const WeightJob<T>& job, const Images<T>& to, bool accumulate) {
-    const Windows& w = job.windows;
+bool sum_products(const DweightCall<T>& call) {
+    const Windows& w = call.windows;
     Gemm<T> p = {};
     p.m = w.outs;
     p.n = w.ins;
     p.k = w.y.in * w.x.in;
-    p.a_row = job.g.channel;
-    p.a_col = job.g.column;
-    p.b_row = job.x.column;
-    p.b_col = job.x.channel;
-    p.c = to.data;
-    p.c_row = to.image;
+    p.a_row = call.g.channel;
+    p.a_col = call.g.column;
+    p.b_row = call.x.column;
+    p.b_col = call.x.channel;
+    p.c = call.to.data;
+    p.c_row = call.to.image;
     p.alpha = 1;
     p.activation = Activation::none;
     bool ok = true;
     for (int64_t n = 0; n < w.batch && ok; ++n) {
-        p.a = job.g.data + n * job.g.image;
-        p.b = job.x.data + n * job.x.image;
-        p.beta = n > 0 || accumulate ? T(1) : T(0);
-        ok = multiply(p, job.context);
+        p.a = call.g.data + n * call.g.image;
+        p.b = call.x.data + n * call.x.image;
+        p.beta = n > 0 || call.accumulate ? T(1) : T(0);
+        ok = multiply(p, call.context);
     }
     return ok;
 }
 
 template <class T>
-bool by_products(const WeightJob<T>& job, const Images<T>& to) {
-    const Windows& w = job.windows;
+bool by_products(const DweightCall<T>& call) {
+    const Windows& w = call.windows;
     return is_pointwise(w) && w.y.in * w.x.in >= pointwise_pixels && w.batch > 0 &&
-           to.channel == 1 && pixels_in_line(job.x, w.y, w.x.in) &&
-           pixels_in_line(job.g, w.y, w.x.in);
+           call.to.channel == 1 && pixels_in_line(call.x, w.y, w.x.in) &&
+           pixels_in_line(call.g, w.y, w.x.in);
 }
 
 template <class T>
-bool nhwc_dweight(const WeightJob<T>& job, const Images<T>& to, bool accumulate) {
+bool nhwc_dweight(const DweightCall<T>& call) {
     NhwcWeights<T> sums = {};
-    sums.windows = job.windows;
-    sums.g = job.g;
-    sums.to = to;
-    sums.band.from = job.x;
-    sums.accumulate = accumulate;
-    sums.context = job.context;
+    sums.windows = call.windows;
+    sums.g = call.g;
+    sums.to = call.to;
+    sums.band.from = call.x;
+    sums.accumulate = call.accumulate;
+    sums.context = call.context;
     return sum_nhwc_dweight(sums);
 }
 
 // Whether the channels of g are neighbours, enough for a register, of each group if
 // there are several, and those of x too, or few enough to be brought together.
 template <class T>
-bool is_nhwc_dweight(const WeightJob<T>& job, const Images<T>& to) {
-    const Windows& w = job.windows;
+bool is_nhwc_dweight(const DweightCall<T>& call) {
+    const Windows& w = call.windows;
     const int64_t fewest = w.groups == 1 ? vec<T>::lanes / 4 : vec<T>::lanes;
-    return filters_in_line(to, w) && job.g.channel == 1 && w.outs >= fewest &&
-           (is_nhwc(job.x, w.ins) || w.ins <= nhwc_few);
+    return filters_in_line(call.to, w) && call.g.channel == 1 && w.outs >= fewest &&
+           (is_nhwc(call.x, w.ins) || w.ins <= nhwc_few);
 }
 
 // ---- the algorithms
 
 template <class T>
-PixelRowsDweight<T> pixel_rows(const WeightJob<T>& job, const Images<T>& to,
-                               bool accumulate) {
-    return {job.windows, job.x, job.g, to, accumulate, job.context};
+bool cheaper_by_patches(const DweightCall<T>& call, const Windows& patches, bool nhwc) {
+    const Windows& w = call.windows;
+    return usable_patches_cost<T>(patches, call.to, nhwc, patch_forward) <
+           dweight_cost<T>(w, smaller(w.batch, most_parts));
 }
 
 template <class T>
-Algorithm choose_nhwc(const WeightJob<T>& job, const Images<T>& to) {
-    const Windows& w = job.windows;
-    if (fits_pixel_rows(pixel_rows(job, to, false))) return Algorithm::pixel_rows;
-    const bool patches = fits_patches(w, to) && job.x.channel == 1 &&
-                         nhwc_patches_cost<T>(w, patch_forward) <
-                             dweight_cost<T>(w, smaller(w.batch, most_parts));
-    return patches ? Algorithm::nhwc_patches : Algorithm::nhwc;
+Algorithm choose_nhwc(const DweightCall<T>& call) {
+    if (fits_pixel_rows(call)) return Algorithm::pixel_rows;
+    return call.x.channel == 1 && cheaper_by_patches(call, call.windows, true)
+               ? Algorithm::nhwc_patches
+               : Algorithm::nhwc;
 }
 
 template <class T>
-Algorithm choose_algorithm(const WeightJob<T>& job, const Images<T>& to) {
-    const Windows& w = job.windows;
-    if (is_nhwc_depthwise_dweight(w, job.x, job.g)) return Algorithm::nhwc_depthwise;
-    if (is_nhwc_dweight(job, to)) return choose_nhwc(job, to);
-    if (is_depthwise_weights(w, job.x, job.g)) return Algorithm::depthwise;
-    if (by_products(job, to)) return Algorithm::image_by_image;
-    const Windows lines = with_long_lines(w, job.x, job.g);
-    const int64_t parts = smaller(w.batch, most_parts);
-    const bool patches = fits_patches(w, to) && patches_cost<T>(lines, patch_forward) <
-                                                    dweight_cost<T>(w, parts);
-    return patches ? Algorithm::patches : Algorithm::planes;
+Algorithm choose_algorithm(const DweightCall<T>& call) {
+    if (is_nhwc_depthwise_dweight(call)) return Algorithm::nhwc_depthwise;
+    if (is_nhwc_dweight(call)) return choose_nhwc(call);
+    if (is_depthwise_weights(call)) return Algorithm::depthwise;
+    if (by_products(call)) return Algorithm::image_by_image;
+    const Windows lines = with_long_lines(call.windows, call.x, call.g);
+    return cheaper_by_patches(call, lines, false) ? Algorithm::patches
+                                                  : Algorithm::planes;
 }
 
 template <class T>
-WeightJob<T> weight_job(const ac_call* call, ac_context* context) {
+DweightCall<T> dweight_call(const ac_call* call, const ac_array* dweight,
+                            ac_context* context) {
     const ac_array *x = operand(call, in_x), *g = operand(call, in_g);
-    const ac_array* dweight = operand(call, out_dweight);
-    WeightJob<T> job = {};
-    job.windows =
-        windows_of(call, at_stride, x, g, dweight->shape + 2, dweight->shape[1]);
-    job.x = images_of<const T>(x);
-    job.g = images_of<const T>(g);
-    job.planes = planes_of(job.windows);
-    job.context = context;
-    return job;
+    return {windows_of(call, at_stride, x, g, dweight->shape + 2, dweight->shape[1]),
+            images_of<const T>(x),
+            images_of<const T>(g),
+            images_of<T>(dweight),
+            (int_attribute(call, at_accumulate) & 1) != 0,
+            context};
 }
 
+// False if there is no memory.
 template <class T>
-bool sum_by(Algorithm algorithm, WeightJob<T>& job, const Images<T>& to,
-            bool accumulate) {
+bool sum_by(Algorithm algorithm, DweightCall<T> call) {
     switch (algorithm) {
         case Algorithm::nhwc_depthwise:
-            return sum_nhwc_depthwise_dweight(job.windows, job.x, job.g, to, accumulate,
-                                              job.context);
+            return sum_nhwc_depthwise_dweight(call);
         case Algorithm::pixel_rows:
-            return dweight_by_pixel_rows(pixel_rows(job, to, accumulate));
+            return dweight_by_pixel_rows(call);
         case Algorithm::nhwc_patches:
-            return dweight_by_nhwc_patches<T>(
-                {job.windows, job.x, job.g, to, accumulate, job.context});
+            return dweight_by_nhwc_patches(call);
         case Algorithm::nhwc:
-            return nhwc_dweight(job, to, accumulate);
+            return nhwc_dweight(call);
         case Algorithm::depthwise:
-            sum_depthwise<T>({job.windows, job.x, job.g, to, accumulate}, job.context);
+            sum_depthwise(call);
             return true;
         case Algorithm::image_by_image:
-            return sum_products(job, to, accumulate);
+            return sum_products(call);
         case Algorithm::patches:
-            return dweight_by_patches<T>({with_long_lines(job.windows, job.x, job.g),
-                                          job.x, job.g, to, accumulate, job.context});
+            call.windows = with_long_lines(call.windows, call.x, call.g);
+            return dweight_by_patches(call);
         default:  // Algorithm::planes
             break;
     }
-    return sum_weights(job, to, accumulate);
+    return sum_weights(call);
 }
 
 template <class T>
 bool dweight_typed(const ac_call* call, ac_context* context) {
     const ac_array* dweight = operand(call, out_dweight);
     const ac_array* dbias = operand(call, out_dbias);
-    const int64_t accumulate = int_attribute(call, at_accumulate);
-    WeightJob<T> job = weight_job<T>(call, context);
-    if (dbias != nullptr)
-        sum_bias(job.windows, job.g, dbias, (accumulate & 2) != 0, context);
+    const DweightCall<T> job = dweight_call<T>(call, dweight, context);
+    if (dbias != nullptr) {
+        const bool accumulate = (int_attribute(call, at_accumulate) & 2) != 0;
+        sum_bias(job.windows, job.g, dbias, accumulate, context);
+    }
     if (element_count(*dweight) == 0) return true;
-    const Images<T> to = images_of<T>(dweight);
-    return sum_by(choose_algorithm(job, to), job, to, (accumulate & 1) != 0);
+    return sum_by(choose_algorithm(job), job);
 }
 
 const char* describe(const ac_call* call) {
     const ac_array dweight = laid_out(operand(call, out_dweight));
-    if (dweight.dtype == AC_FLOAT32) {
-        return describe(choose_algorithm(weight_job<float>(call, nullptr),
-                                         images_of<float>(&dweight)));
-    }
-    return describe(choose_algorithm(weight_job<double>(call, nullptr),
-                                     images_of<double>(&dweight)));
+    return describe(
+        dweight.dtype == AC_FLOAT32
+            ? choose_algorithm(dweight_call<float>(call, &dweight, nullptr))
+            : choose_algorithm(dweight_call<double>(call, &dweight, nullptr)));
 }
 
 const char* supports(const ac_call* call) { return dims_supported(call, in_x); }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/call.hpp"
+#include "conv/call.hpp"
 #include "conv/depthwise.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -17,25 +18,17 @@ constexpr int64_t depthwise_channels = 8;  // of a task: neighbours in memory
 constexpr int64_t depthwise_fewest = 16;   // channels that make enough tasks
 
 template <class T>
-struct DepthwiseWeights {
-    Windows windows;
-    Images<const T> x, g;
-    Images<T> to;
-    bool accumulate;
-};
-
-template <class T>
-AC_INLINE bool is_depthwise_weights(const Windows& w, const Images<const T>& x,
-                                    const Images<const T>& g) {
+AC_INLINE bool is_depthwise_weights(const DweightCall<T>& call) {
+    const Windows& w = call.windows;
     const bool plain = w.y.stride * w.y.dilation * w.x.stride * w.x.dilation == 1;
     const bool known = w.y.kernel == depthwise_kernel && w.x.kernel == depthwise_kernel;
     return plain && known && w.ins == 1 && w.outs == 1 &&
-           w.groups >= depthwise_fewest && x.column == 1 && g.column == 1;
+           w.groups >= depthwise_fewest && call.x.column == 1 && call.g.column == 1;
 }
 
 // Adds up the lines of one channel of one image: sums[taps][lanes].
 template <class T>
-AC_NOINLINE void add_depthwise(const DepthwiseWeights<T>& job, const T* x, const T* g,
+AC_NOINLINE void add_depthwise(const DweightCall<T>& job, const T* x, const T* g,
                                T* sums) {
     constexpr int lanes = vec<T>::lanes;
     constexpr int kernel = depthwise_kernel;
@@ -84,8 +77,7 @@ AC_NOINLINE void add_depthwise(const DepthwiseWeights<T>& job, const T* x, const
 }
 
 template <class T>
-void run_depthwise_weights(const DepthwiseWeights<T>& job, int64_t first,
-                           int64_t last) {
+void run_depthwise_weights(const DweightCall<T>& job, int64_t first, int64_t last) {
     constexpr int lanes = vec<T>::lanes;
     constexpr int kernel = depthwise_kernel, taps = kernel * kernel;
     alignas(64) T sums[depthwise_channels * taps * lanes];
@@ -108,10 +100,10 @@ void run_depthwise_weights(const DepthwiseWeights<T>& job, int64_t first,
 }
 
 template <class T>
-void sum_depthwise(const DepthwiseWeights<T>& job, ac_context* context) {
+void sum_depthwise(const DweightCall<T>& job) {
     const Windows& w = job.windows;
     const int64_t work = w.batch * w.groups * w.y.out * w.x.out * w.taps();
-    parallel_range(context, w.groups, depthwise_channels, work > serial_work,
+    parallel_range(job.context, w.groups, depthwise_channels, work > serial_work,
                    [&](int64_t first, int64_t last) {
                        for (; first < last; first += depthwise_channels) {
                            const int64_t end =

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "common/call.hpp"
-#include "conv/windows.hpp"
+#include "conv/call.hpp"
 #include "norm/channels.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -148,27 +148,28 @@ void add_tap_lines(const NhwcTapSums<T>& job, int64_t begin, int64_t end, T* sum
 }
 
 template <class T>
-AC_INLINE bool is_nhwc_depthwise_dweight(const Windows& w, const Images<const T>& x,
-                                         const Images<const T>& g) {
-    return w.ins == 1 && w.outs == 1 && x.channel == 1 && g.channel == 1;
+AC_INLINE bool is_nhwc_depthwise_dweight(const DweightCall<T>& call) {
+    return call.windows.ins == 1 && call.windows.outs == 1 && call.x.channel == 1 &&
+           call.g.channel == 1;
 }
 
 // False if there is no memory.
 template <class T>
-bool sum_nhwc_depthwise_dweight(const Windows& w, const Images<const T>& x,
-                                const Images<const T>& g, const Images<T>& to,
-                                bool accumulate, ac_context* context) {
+bool sum_nhwc_depthwise_dweight(const DweightCall<T>& call) {
+    const Windows& w = call.windows;
+    const Images<T>& to = call.to;
     const int64_t wide = round_up(w.groups, vec<T>::lanes);
     const int64_t size = w.taps() * wide;
-    T* sums = scratch_of<T>(context, nhwc_tap_sums, tap_parts * size);
+    T* sums = scratch_of<T>(call.context, nhwc_tap_sums, tap_parts * size);
     if (sums == nullptr) return false;
-    const NhwcTapSums<T> job = {w, x, g, wide};
+    const NhwcTapSums<T> job = {w, call.x, call.g, wide};
     const Shares parts(w.batch * w.y.out, tap_parts);
     const int64_t work = w.batch * w.y.out * w.x.out * w.groups * w.taps();
-    parallel(context, tap_parts, work > serial_work, [&](int64_t begin, int64_t end) {
-        for (int64_t p = begin; p < end; ++p)
-            add_tap_lines(job, parts.at(p), parts.at(p + 1), sums + p * size);
-    });
+    parallel(call.context, tap_parts, work > serial_work,
+             [&](int64_t begin, int64_t end) {
+                 for (int64_t p = begin; p < end; ++p)
+                     add_tap_lines(job, parts.at(p), parts.at(p + 1), sums + p * size);
+             });
     for (int64_t c = 0; c < w.groups; ++c) {
         for (int64_t k = 0; k < w.taps(); ++k) {
             T total = 0;
@@ -176,7 +177,7 @@ bool sum_nhwc_depthwise_dweight(const Windows& w, const Images<const T>& x,
                 total += sums[p * size + k * wide + c];
             T* place = to.data + c * to.image + k / w.x.kernel * to.row +
                        k % w.x.kernel * to.column;
-            *place = accumulate ? *place + total : total;
+            *place = call.accumulate ? *place + total : total;
         }
     }
     return true;

@@ -70,11 +70,6 @@ void from_planes(const ImageSizes& s, const T* from, const Images<T>& to,
     });
 }
 
-template <class T>
-AC_INLINE Images<const T> read_only(const Images<T>& images) {
-    return {images.data, images.image, images.channel, images.row, images.column};
-}
-
 // conv and conv_dx.
 template <class T>
 bool conv_by_nhwc_patches(const ConvCall<T>& call) {
@@ -115,6 +110,15 @@ double nhwc_patches_cost(const Windows& w, double passes) {
     const auto moved =
         static_cast<double>(read_sizes(w).elements() + window_sizes(w).elements());
     return patches_cost<T>(w, passes) + nhwc_move * moved;
+}
+
+// The same of images in planes or of neighbouring channels; infinite where patches
+// cannot be used.
+template <class T, class W>
+double usable_patches_cost(const Windows& w, const Images<W>& weight, bool nhwc,
+                           double passes) {
+    if (!fits_patches(w, weight)) return __builtin_inf();
+    return nhwc ? nhwc_patches_cost<T>(w, passes) : patches_cost<T>(w, passes);
 }
 
 }  // namespace

@@ -291,15 +291,6 @@ bool dx_by_patches(const ConvCall<T>& call) {
 // ---- the weight gradient
 
 template <class T>
-struct DweightCall {
-    Windows windows;
-    Images<const T> x, g;
-    Images<T> to;
-    bool accumulate;
-    ac_context* context;
-};
-
-template <class T>
 bool dweight_by_patches(const DweightCall<T>& call) {
     const Windows& w = call.windows;
     const PatchBlocks blocks(w);

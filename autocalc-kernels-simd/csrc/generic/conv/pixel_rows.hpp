@@ -166,37 +166,30 @@ bool dx_by_pixel_rows(const ConvCall<T>& call) {
 template <class T>
 AC_INLINE bool by_pixel_rows(const ConvCall<T>& call) {
     const Windows& w = call.windows;
-    const Images<const T> to = {call.to.data, call.to.image, call.to.channel,
-                                call.to.row, call.to.column};
+    const Images<const T> results = call.turned ? call.from : read_only(call.to);
     return is_one_element(w) && call.from.channel == 1 && call.to.channel == 1 &&
-           even_step(call.turned ? call.from : to, w.batch, w.y.out, w.x.out, w.outs) >
-               0;
+           even_step(results, w.batch, w.y.out, w.x.out, w.outs) > 0;
 }
 
 // ---- the weight gradient
 
+// How far the pixels lie apart that windows read, if they all are read and evenly
+// spaced, or 0; the same of the windows' gradients.
 template <class T>
-struct PixelRowsDweight {
-    Windows windows;
-    Images<const T> x, g;
-    Images<T> to;
-    bool accumulate;
-    ac_context* context;
-
-    [[nodiscard]] AC_INLINE int64_t x_step() const {
-        return is_pointwise(windows) ? even_step(x, windows.batch, windows.y.in,
-                                                 windows.x.in, windows.ins)
-                                     : 0;
-    }
-    [[nodiscard]] AC_INLINE int64_t g_step() const {
-        return even_step(g, windows.batch, windows.y.out, windows.x.out, windows.outs);
-    }
-};
-
-template <class T>
-bool dweight_by_pixel_rows(const PixelRowsDweight<T>& call) {
+AC_INLINE int64_t x_step(const DweightCall<T>& call) {
     const Windows& w = call.windows;
-    const bool in_place = call.x_step() > 0;
+    return is_pointwise(w) ? even_step(call.x, w.batch, w.y.in, w.x.in, w.ins) : 0;
+}
+template <class T>
+AC_INLINE int64_t g_step(const DweightCall<T>& call) {
+    const Windows& w = call.windows;
+    return even_step(call.g, w.batch, w.y.out, w.x.out, w.outs);
+}
+
+template <class T>
+bool dweight_by_pixel_rows(const DweightCall<T>& call) {
+    const Windows& w = call.windows;
+    const bool in_place = x_step(call) > 0;
     const int64_t together = in_place ? w.batch : pixel_rows_images(w);
     const int64_t windows = w.y.out * w.x.out;
     T* rows = in_place ? nullptr
@@ -207,9 +200,9 @@ bool dweight_by_pixel_rows(const PixelRowsDweight<T>& call) {
     p.m = w.outs;
     p.n = w.ins;
     p.a_row = 1;
-    p.a_col = call.g_step();
+    p.a_col = g_step(call);
     p.b = in_place ? call.x.data : rows;
-    p.b_row = in_place ? call.x_step() : w.ins;
+    p.b_row = in_place ? x_step(call) : w.ins;
     p.b_col = 1;
     p.c = call.to.data;
     p.c_row = call.to.image;
@@ -229,11 +222,11 @@ bool dweight_by_pixel_rows(const PixelRowsDweight<T>& call) {
 // Whether one product does it, whose filters are many enough to be its size.
 constexpr int64_t pixel_rows_filters = int64_t{1} << 16;
 template <class T>
-AC_INLINE bool fits_pixel_rows(const PixelRowsDweight<T>& call) {
+AC_INLINE bool fits_pixel_rows(const DweightCall<T>& call) {
     const Windows& w = call.windows;
     return is_one_element(w) && w.batch > 0 && call.x.channel == 1 &&
            call.g.channel == 1 && w.ins * w.outs >= pixel_rows_filters &&
-           call.g_step() > 0;
+           g_step(call) > 0;
 }
 
 }  // namespace

@@ -69,6 +69,11 @@ AC_INLINE Images<T> images_of(const ac_array* array) {
             stride_of<T>(array, -1)};
 }
 
+template <class T>
+AC_INLINE Images<const T> read_only(const Images<T>& images) {
+    return {images.data, images.image, images.channel, images.row, images.column};
+}
+
 AC_INLINE int64_t entry(const ac_call* call, int attribute, int d) {
     return call->attributes[attribute].v.list.values[d];
 }

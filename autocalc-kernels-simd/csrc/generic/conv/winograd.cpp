@@ -399,9 +399,8 @@ void wino_dx(const ac_call* call, ac_context* context, ac_status* status) {
 double other_cost(const Windows& w, const Images<const float>& from,
                   const Images<const float>& weight, double steps, double passes) {
     const double plain = plain_cost(w, steps);
-    if (!fits_patches(w, weight)) return plain;
-    return smaller(plain, from.channel == 1 ? nhwc_patches_cost<float>(w, passes)
-                                            : patches_cost<float>(w, passes));
+    return smaller(plain,
+                   usable_patches_cost<float>(w, weight, from.channel == 1, passes));
 }
 
 int conv_tile(const ac_call* call) {

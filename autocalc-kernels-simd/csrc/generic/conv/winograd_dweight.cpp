@@ -264,10 +264,9 @@ int call_tile(const ac_call* call) {
     const Windows w = windows_of_gradient(call);
     const double plain = plain_cost(w, wino_steps(w.ins, w.outs));
     const ac_array dweight = laid_out(operand(call, out_dweight));
-    if (!fits_patches(w, images_of<float>(&dweight))) return tile_of(w, plain);
     const bool nhwc = images_of<const float>(operand(call, in_g)).channel == 1;
-    const double patches = nhwc ? nhwc_patches_cost<float>(w, patch_forward)
-                                : patches_cost<float>(w, patch_forward);
+    const double patches =
+        usable_patches_cost<float>(w, images_of<float>(&dweight), nhwc, patch_forward);
     return tile_of(w, smaller(plain, patches_beside_tiles * patches));
 }
 
