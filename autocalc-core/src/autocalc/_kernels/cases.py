@@ -58,6 +58,11 @@ def indices(below: int, *shape: int) -> Operands:
     return lambda rng: (rng.integers(below, size=shape),)
 
 
+def integers(n: int) -> Operands:
+    """Make one int64 operand in [0, 2^30)."""
+    return indices(1 << 30, n)
+
+
 def bools(*shape: int) -> Operands:
     """Make one bool operand."""
     return lambda rng: (rng.random(shape) < 0.5,)
@@ -137,3 +142,10 @@ def sized(operands: Callable[[int], Operands], *attributes: Any) -> list[Case]:
     return [
         Case(f"{label}{name}", operands(n), attributes) for name, n in SIZES.items()
     ]
+
+
+def mebi(
+    *makes: Callable[[int], Operands], attributes: tuple[Any, ...] = ()
+) -> Callable[[], list[Case]]:
+    """Declare one case, of 2^20 elements in each operand."""
+    return lambda: [Case("1 Mi", join(*[make(1 << 20) for make in makes]), attributes)]

@@ -34,7 +34,7 @@ from typing import Any, TypeVar, overload
 
 from autocalc._kernels import samples as sampling
 from autocalc._kernels.budgets import ROUNDED, Tolerance
-from autocalc._kernels.cases import Case, floats, join
+from autocalc._kernels.cases import Case, floats, mebi
 from autocalc._kernels.rules import (
     FLOATS,
     broadcast_shapes,
@@ -234,7 +234,7 @@ def elementwise(
         declaration.budget(budget)
     declaration.samples(samples or _usual_samples(len(names)))
     declaration.work(per_element(rule, flops))
-    declaration.benchmarks(benchmarks or _usual_cases(len(names)))
+    declaration.benchmarks(benchmarks or mebi(*[floats] * len(names)))
 
     def declare(reference: Callable[..., Any]) -> Declaration:
         declaration.reference(reference)
@@ -260,11 +260,6 @@ def elementwise_rule(name: str, dtypes: tuple[DType, ...]) -> Callable[..., Meta
 
 def _usual_samples(arity: int) -> Samples:
     return sampling.unary if arity == 1 else sampling.binary
-
-
-def _usual_cases(arity: int) -> Cases:
-    n = 1 << 20
-    return lambda: [Case("1 Mi", join(*[floats(n)] * arity))]
 
 
 __all__ = [

@@ -22,7 +22,7 @@ from autocalc._kernels.activations._formulas import (
     gelu_tanh_in_primitives,
 )
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
-from autocalc._kernels.cases import Case, floats, join, sized
+from autocalc._kernels.cases import floats, mebi, sized
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow, sigmoid_of, wide
 from autocalc._kernels.samples import Make, unary
@@ -114,7 +114,7 @@ def _gelu_tanh_slope(xp: Any, a: Array) -> Array:
     flops=40,
     samples=gelu_backward_samples,
     defaults=("none",),
-    benchmarks=lambda: [Case("1 Mi", join(*[floats(1 << 20)] * 2), ("none",))],
+    benchmarks=mebi(floats, floats, attributes=("none",)),
 )
 def gelu_backward(xp: Any, g: Array, a: Array, approximate: str) -> Array:
     w = wide(xp, a)

@@ -8,7 +8,7 @@ from typing import Any
 
 from autocalc._kernels.activations._formulas import activation_backward
 from autocalc._kernels.budgets import EXACT
-from autocalc._kernels.cases import Case, floats, join
+from autocalc._kernels.cases import floats, mebi
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.samples import Make, unary
 from autocalc._kernels.spec import Array, Sample
@@ -32,7 +32,7 @@ def hardtanh_samples(make: Make) -> Iterator[Sample]:
     budget=EXACT,
     flops=2,
     samples=hardtanh_samples,
-    benchmarks=lambda: [Case("1 Mi", floats(1 << 20), (0.0, 6.0))],
+    benchmarks=mebi(floats, attributes=(0.0, 6.0)),
 )
 def hardtanh(xp: Any, a: Array, low: float, high: float) -> Array:
     limits = xp.asarray(low, a.dtype), xp.asarray(high, a.dtype)
@@ -65,7 +65,7 @@ hardtanh_backward = elementwise(
     budget=EXACT,
     flops=2,
     samples=hardtanh_backward_samples,
-    benchmarks=lambda: [Case("1 Mi", join(*[floats(1 << 20)] * 2), (0.0, 6.0))],
+    benchmarks=mebi(floats, floats, attributes=(0.0, 6.0)),
 )(hardtanh_backward_reference)
 
 

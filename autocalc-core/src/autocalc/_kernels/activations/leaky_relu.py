@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from autocalc._kernels.cases import Case, floats, join
+from autocalc._kernels.cases import floats, mebi
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.precision import narrow, wide
 from autocalc._kernels.samples import Make, binary, unary
@@ -30,7 +30,7 @@ def leaky_relu_samples(make: Make) -> Iterator[Sample]:
     kind="composite",
     flops=2,
     samples=leaky_relu_samples,
-    benchmarks=lambda: [Case("1 Mi", floats(1 << 20), (0.01,))],
+    benchmarks=mebi(floats, attributes=(0.01,)),
 )
 def leaky_relu(xp: Any, a: Array, slope: float) -> Array:
     return leaky(xp, a, a, slope)
@@ -66,7 +66,7 @@ def leaky_relu_backward_samples(make: Make) -> Iterator[Sample]:
     kind="composite",
     flops=2,
     samples=leaky_relu_backward_samples,
-    benchmarks=lambda: [Case("1 Mi", join(*[floats(1 << 20)] * 2), (0.01,))],
+    benchmarks=mebi(floats, floats, attributes=(0.01,)),
 )
 def leaky_relu_backward(xp: Any, g: Array, a: Array, slope: float) -> Array:
     return leaky(xp, g, a, slope)

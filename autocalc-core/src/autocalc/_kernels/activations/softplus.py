@@ -17,7 +17,7 @@ import numpy as np
 from autocalc._kernels.activations._formulas import backward, sigmoid, smallest
 from autocalc._kernels.activations.sigmoid import sigmoid_in_primitives
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
-from autocalc._kernels.cases import Case, floats, join
+from autocalc._kernels.cases import floats, mebi
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.elementwise.arithmetic import absolute_in_primitives
 from autocalc._kernels.precision import narrow, sigmoid_of, wide
@@ -45,7 +45,7 @@ def softplus_samples(make: Make) -> Iterator[Sample]:
     flops=25,
     samples=softplus_samples,
     defaults=(1.0, 20.0),
-    benchmarks=lambda: [Case("1 Mi", floats(1 << 20), (1.0, 20.0))],
+    benchmarks=mebi(floats, attributes=(1.0, 20.0)),
 )
 def softplus(xp: Any, a: Array, beta: float, threshold: float) -> Array:
     w = wide(xp, a)
@@ -103,7 +103,7 @@ def softplus_backward_samples(make: Make) -> Iterator[Sample]:
     flops=16,
     samples=softplus_backward_samples,
     defaults=(1.0, 20.0),
-    benchmarks=lambda: [Case("1 Mi", join(*[floats(1 << 20)] * 2), (1.0, 20.0))],
+    benchmarks=mebi(floats, floats, attributes=(1.0, 20.0)),
 )
 def softplus_backward(
     xp: Any, g: Array, a: Array, beta: float, threshold: float

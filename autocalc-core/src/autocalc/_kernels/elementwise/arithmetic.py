@@ -13,6 +13,7 @@ from autocalc._kernels.cases import (
     Case,
     floats,
     join,
+    mebi,
     number,
     positive,
     sized,
@@ -50,7 +51,7 @@ def add(xp: Any, a: Array, b: Array) -> Array:
     "a - b",
     kind="composite",
     dtypes=NUMBERS,
-    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+    benchmarks=mebi(floats, positive),
 )
 def sub(xp: Any, a: Array, b: Array) -> Array:
     return xp.subtract(a, b)
@@ -61,23 +62,12 @@ def sub_in_primitives(k: Any, a: Array, b: Array) -> Array:
     return k.add(a, k.neg(b))
 
 
-@elementwise(
-    "mul",
-    "a b",
-    "a * b",
-    dtypes=DTYPES,
-    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
-)
+@elementwise("mul", "a b", "a * b", dtypes=DTYPES, benchmarks=mebi(floats, positive))
 def mul(xp: Any, a: Array, b: Array) -> Array:
     return xp.multiply(a, b)
 
 
-@elementwise(
-    "div",
-    "a b",
-    "a / b",
-    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
-)
+@elementwise("div", "a b", "a / b", benchmarks=mebi(floats, positive))
 def div(xp: Any, a: Array, b: Array) -> Array:
     return xp.true_divide(a, b)
 
@@ -137,7 +127,7 @@ def _pow_samples(make: Make) -> Iterator[Sample]:
     budget=FOUR,
     flops=20,
     samples=_pow_samples,
-    benchmarks=lambda: [Case("1 Mi", join(positive(1 << 20), floats(1 << 20)))],
+    benchmarks=mebi(positive, floats),
 )
 def pow_(xp: Any, a: Array, b: Array) -> Array:
     if a.dtype.kind == "f":
@@ -187,7 +177,7 @@ def _check_divisor(xp: Any, name: str, b: Array) -> None:
     budget=ulps(1),
     flops=10,
     samples=_divided,
-    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+    benchmarks=mebi(floats, positive),
 )
 def floor_divide(xp: Any, a: Array, b: Array) -> Array:
     _check_divisor(xp, "floor_divide", b)
@@ -204,7 +194,7 @@ def floor_divide(xp: Any, a: Array, b: Array) -> Array:
     dtypes=NUMBERS,
     flops=10,
     samples=_divided,
-    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+    benchmarks=mebi(floats, positive),
 )
 def remainder(xp: Any, a: Array, b: Array) -> Array:
     _check_divisor(xp, "remainder", b)
@@ -222,7 +212,7 @@ def remainder(xp: Any, a: Array, b: Array) -> Array:
     budget=EXACT,
     flops=10,
     samples=_divided,
-    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+    benchmarks=mebi(floats, positive),
 )
 def fmod(xp: Any, a: Array, b: Array) -> Array:
     _check_divisor(xp, "fmod", b)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import EXACT
-from autocalc._kernels.cases import Case, indices, join
+from autocalc._kernels.cases import Case, indices, integers, join, mebi
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.rules import DTYPES, FLOATS, NUMBERS
 from autocalc._kernels.samples import Make, binary
@@ -25,7 +25,7 @@ BITS = tuple(dtype for dtype in DTYPES if dtype not in FLOATS)
     kind="standalone",
     dtypes=BITS,
     budget=EXACT,
-    benchmarks=lambda: [Case("1 Mi", join(*[indices(1 << 30, 1 << 20)] * 2))],
+    benchmarks=mebi(integers, integers),
 )
 def bitwise_and(xp: Any, a: Array, b: Array) -> Array:
     return xp.bitwise_and(a, b)
@@ -38,7 +38,7 @@ def bitwise_and(xp: Any, a: Array, b: Array) -> Array:
     kind="standalone",
     dtypes=BITS,
     budget=EXACT,
-    benchmarks=lambda: [Case("1 Mi", join(*[indices(1 << 30, 1 << 20)] * 2))],
+    benchmarks=mebi(integers, integers),
 )
 def bitwise_or(xp: Any, a: Array, b: Array) -> Array:
     return xp.bitwise_or(a, b)
@@ -51,7 +51,7 @@ def bitwise_or(xp: Any, a: Array, b: Array) -> Array:
     kind="standalone",
     dtypes=BITS,
     budget=EXACT,
-    benchmarks=lambda: [Case("1 Mi", join(*[indices(1 << 30, 1 << 20)] * 2))],
+    benchmarks=mebi(integers, integers),
 )
 def bitwise_xor(xp: Any, a: Array, b: Array) -> Array:
     return xp.bitwise_xor(a, b)
@@ -64,7 +64,7 @@ def bitwise_xor(xp: Any, a: Array, b: Array) -> Array:
     kind="standalone",
     dtypes=BITS,
     budget=EXACT,
-    benchmarks=lambda: [Case("1 Mi", indices(1 << 30, 1 << 20))],
+    benchmarks=mebi(integers),
 )
 def bitwise_not(xp: Any, a: Array) -> Array:
     return xp.bitwise_not(a)

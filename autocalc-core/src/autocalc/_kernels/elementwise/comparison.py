@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autocalc._kernels.budgets import EXACT
-from autocalc._kernels.cases import Case, bools, floats, join, positive
+from autocalc._kernels.cases import bools, floats, mebi, positive
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.rules import (
     BOOL,
@@ -56,7 +56,7 @@ _COMPARE = {
     budget=EXACT,
     rule=_compare_rule,
     samples=compare_samples,
-    benchmarks=lambda: [Case("1 Mi", join(*[floats(1 << 20)] * 2), ("lt",))],
+    benchmarks=mebi(floats, floats, attributes=("lt",)),
 )
 def compare(xp: Any, a: Array, b: Array, op: str) -> Array:
     return getattr(xp, _COMPARE[op])(a, b)
@@ -93,7 +93,7 @@ def where_samples(make: Make) -> Iterator[Sample]:
     budget=EXACT,
     rule=_where_rule,
     samples=where_samples,
-    benchmarks=lambda: [Case("1 Mi", join(bools(1 << 20), *[floats(1 << 20)] * 2))],
+    benchmarks=mebi(bools, floats, floats),
 )
 def where(xp: Any, condition: Array, a: Array, b: Array) -> Array:
     return xp.where(condition, a, b)
@@ -105,7 +105,7 @@ def where(xp: Any, condition: Array, a: Array, b: Array) -> Array:
     "The larger of a and b; NaN if either is.",
     dtypes=DTYPES,
     budget=EXACT,
-    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+    benchmarks=mebi(floats, positive),
 )
 def maximum(xp: Any, a: Array, b: Array) -> Array:
     return xp.maximum(a, b)
@@ -117,7 +117,7 @@ def maximum(xp: Any, a: Array, b: Array) -> Array:
     "The smaller of a and b; NaN if either is.",
     dtypes=DTYPES,
     budget=EXACT,
-    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+    benchmarks=mebi(floats, positive),
 )
 def minimum(xp: Any, a: Array, b: Array) -> Array:
     return xp.minimum(a, b)

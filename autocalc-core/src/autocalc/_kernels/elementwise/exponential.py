@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from autocalc._kernels.budgets import ulps
-from autocalc._kernels.cases import Case, floats, positive, sized
+from autocalc._kernels.cases import floats, mebi, positive, sized
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.elementwise.arithmetic import FOUR
 from autocalc._kernels.precision import narrow, wide
@@ -41,7 +41,7 @@ def expm1(xp: Any, a: Array) -> Array:
     "The natural logarithm of a.",
     budget=TWO,
     flops=10,
-    benchmarks=lambda: [Case("1 Mi", positive(1 << 20))],
+    benchmarks=mebi(positive),
 )
 def log(xp: Any, a: Array) -> Array:
     return narrow(xp.log(wide(xp, a)), a)
@@ -54,7 +54,7 @@ def log(xp: Any, a: Array) -> Array:
     kind="standalone",
     budget=TWO,
     flops=10,
-    benchmarks=lambda: [Case("1 Mi", positive(1 << 20))],
+    benchmarks=mebi(positive),
 )
 def log2(xp: Any, a: Array) -> Array:
     return narrow(xp.log2(wide(xp, a)), a)
@@ -67,7 +67,7 @@ def log2(xp: Any, a: Array) -> Array:
     kind="standalone",
     budget=TWO,
     flops=10,
-    benchmarks=lambda: [Case("1 Mi", positive(1 << 20))],
+    benchmarks=mebi(positive),
 )
 def log10(xp: Any, a: Array) -> Array:
     return narrow(xp.log10(wide(xp, a)), a)
@@ -80,7 +80,7 @@ def log10(xp: Any, a: Array) -> Array:
     kind="standalone",
     budget=TWO,
     flops=15,
-    benchmarks=lambda: [Case("1 Mi", positive(1 << 20))],
+    benchmarks=mebi(positive),
 )
 def log1p(xp: Any, a: Array) -> Array:
     return narrow(xp.log1p(wide(xp, a)), a)
@@ -91,7 +91,7 @@ def log1p(xp: Any, a: Array) -> Array:
     "a",
     "The square root of a; NaN if a < 0.",
     kind="composite",
-    benchmarks=lambda: [Case("1 Mi", positive(1 << 20))],
+    benchmarks=mebi(positive),
 )
 def sqrt(xp: Any, a: Array) -> Array:
     return xp.sqrt(a)
@@ -110,7 +110,7 @@ def _(k: Any, a: Array) -> Array:
     kind="composite",
     budget=ulps(2),
     flops=2,
-    benchmarks=lambda: [Case("1 Mi", positive(1 << 20))],
+    benchmarks=mebi(positive),
 )
 def rsqrt(xp: Any, a: Array) -> Array:
     return narrow(1 / xp.sqrt(wide(xp, a)), a)

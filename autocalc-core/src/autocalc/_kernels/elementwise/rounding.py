@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._kernels.budgets import EXACT
-from autocalc._kernels.cases import Case, floats
+from autocalc._kernels.cases import floats, mebi
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.rules import float_dtype
 from autocalc._kernels.samples import Make
@@ -41,7 +41,7 @@ _ROUND = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "even": "rint"}
     budget=EXACT,
     rule=_round_rule,
     samples=rounding,
-    benchmarks=lambda: [Case("1 Mi", floats(1 << 20), ("even",))],
+    benchmarks=mebi(floats, attributes=("even",)),
 )
 def round_(xp: Any, a: Array, mode: str) -> Array:
     return getattr(xp, _ROUND[mode])(a)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._kernels.cases import Case, floats, join, positive, sized, uniform
+from autocalc._kernels.cases import floats, mebi, positive, sized, uniform
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.elementwise.arithmetic import FOUR
 from autocalc._kernels.elementwise.exponential import TWO
@@ -37,7 +37,7 @@ def tan(xp: Any, a: Array) -> Array:
     kind="standalone",
     budget=FOUR,
     flops=20,
-    benchmarks=lambda: [Case("1 Mi", uniform(1 << 20))],
+    benchmarks=mebi(uniform),
 )
 def asin(xp: Any, a: Array) -> Array:
     return narrow(xp.arcsin(wide(xp, a)), a)
@@ -50,7 +50,7 @@ def asin(xp: Any, a: Array) -> Array:
     kind="standalone",
     budget=FOUR,
     flops=20,
-    benchmarks=lambda: [Case("1 Mi", uniform(1 << 20))],
+    benchmarks=mebi(uniform),
 )
 def acos(xp: Any, a: Array) -> Array:
     return narrow(xp.arccos(wide(xp, a)), a)
@@ -75,7 +75,7 @@ def atan(xp: Any, a: Array) -> Array:
     kind="standalone",
     budget=FOUR,
     flops=25,
-    benchmarks=lambda: [Case("1 Mi", join(floats(1 << 20), positive(1 << 20)))],
+    benchmarks=mebi(floats, positive),
 )
 def atan2(xp: Any, a: Array, b: Array) -> Array:
     return narrow(xp.arctan2(wide(xp, a), wide(xp, b)), a)
