@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from benchmarks.side_by_side.__main__ import selected
 from benchmarks.side_by_side.cases import CASES
-from benchmarks.zoo import attention, convolutional, dense, sequences, tables
+from benchmarks.zoo import attention, convolutional, dense, sequences, tables, volumes
 from benchmarks.zoo.rows import ZOO
 from benchmarks.zoo.work import Row, answer, training
 
@@ -37,6 +37,7 @@ SMALL = {
     "tabular": tables.tabular(8, 5, 8),
     "dlrm": tables.dlrm(4, tables=3, rows=10, d=8),
     "graph": tables.graph(6, 12, 8, 2),
+    "r3d": volumes.videos(2, 4, 16),
 }
 
 

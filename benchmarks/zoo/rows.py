@@ -14,6 +14,7 @@ from benchmarks.zoo.convolutional import (
 from benchmarks.zoo.dense import unet, vae
 from benchmarks.zoo.sequences import gru, lstm, scan, tcn
 from benchmarks.zoo.tables import dlrm, graph, tabular
+from benchmarks.zoo.volumes import videos
 from benchmarks.zoo.work import Make, Row
 
 
@@ -41,6 +42,8 @@ ZOO: dict[str, Row] = {
     "U-Net, 2 of 96x96, step": images(unet(2, 96), True),
     "U-Net, 1 of 96x96, inference": images(unet(1, 96), False, 2),
     "VAE, 64 of 28x28, step": images(vae(64), True),
+    "R3D, 2 of 8x56x56, step": Row(videos(2, 8, 56), optimizer="SGD"),
+    "R3D, 1 of 8x56x56, inference": Row(videos(1, 8, 56), False),
     "ViT d 192, 8 of 32x32, step": images(of_patches(8, 192, 6, 3), True),
     "ViT d 192, 1 of 32x32, inference": images(of_patches(1, 192, 6, 3), False, 2),
     "MLP-mixer d 128, 8 of 32x32, step": images(of_patches(8, 128, 6, None), True),

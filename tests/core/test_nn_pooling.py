@@ -10,7 +10,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc._ops import pooling
+from autocalc._ops import avg_pooling, max_pooling
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 from autocalc.testing import gradcheck, gradgradcheck
 
@@ -126,20 +126,22 @@ def test_nan_is_the_largest_and_equals_go_to_the_first():
 
 EVEN = ((2, 2), (2, 2), (0, 0))
 CASES = {
-    "max_pool": lambda x: pooling.max_pool_op(x, (3, 2), (2, 1), (1, 0), (1, 2), True),
+    "max_pool": lambda x: max_pooling.max_pool_op(
+        x, (3, 2), (2, 1), (1, 0), (1, 2), True
+    ),
     "max_pool overlapping": lambda x: F.max_pool2d(x, 2, 1),
-    "avg_pool": lambda x: pooling.avg_pool_op(
+    "avg_pool": lambda x: avg_pooling.avg_pool_op(
         x, (3, 2), (2, 1), (1, 1), True, False, 0
     ),
-    "avg_pool_backward": lambda g: pooling.avg_pool_backward(
+    "avg_pool_backward": lambda g: avg_pooling.avg_pool_backward(
         g, (8, 7), *EVEN, True, True, 3
     ),
-    "adaptive_avg_pool": lambda x: pooling.adaptive_avg_pool_op(x, (3, 2)),
-    "adaptive_avg_pool_backward": lambda g: pooling.adaptive_avg_pool_backward(
+    "adaptive_avg_pool": lambda x: avg_pooling.adaptive_avg_pool_op(x, (3, 2)),
+    "adaptive_avg_pool_backward": lambda g: avg_pooling.adaptive_avg_pool_backward(
         g, (5, 6)
     ),
-    "adaptive_max_pool": lambda x: pooling.adaptive_max_pool_op(x, (3, 3)),
-    "max_pool_backward": lambda g: pooling.max_pool_backward(
+    "adaptive_max_pool": lambda x: max_pooling.adaptive_max_pool_op(x, (3, 3)),
+    "max_pool_backward": lambda g: max_pooling.max_pool_backward(
         g, ac.arange(16).reshape(1, 1, 4, 4) * 3 % 7, (2, 4)
     ),
 }

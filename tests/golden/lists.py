@@ -204,13 +204,8 @@ def kernels() -> Iterator[str]:
 
 #: Constructor arguments of modules, where none would fail or say little.
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
-    "AdaptiveAvgPool1d": (2,), "AdaptiveAvgPool2d": (2,), "AdaptiveMaxPool1d": (2,),
-    "AdaptiveMaxPool2d": (2,), "AvgPool1d": (2,), "AvgPool2d": (2,),
-    "MaxPool1d": (2,), "MaxPool2d": (2,), "BatchNorm1d": (3,), "BatchNorm2d": (3,),
-    "BatchNorm3d": (3,), "BatchNormReLU1d": (3,), "BatchNormReLU2d": (3,),
-    "InstanceNorm1d": (3,), "InstanceNorm2d": (3,), "GroupNorm": (2, 4),
-    "LayerNorm": (4,), "RMSNorm": (4,), "Bilinear": (2, 3, 4), "Conv1d": (2, 4, 3),
-    "Conv2d": (2, 4, 3), "ConvTranspose1d": (2, 4, 3), "ConvTranspose2d": (2, 4, 3),
+    "BatchNormReLU1d": (3,), "BatchNormReLU2d": (3,), "GroupNorm": (2, 4),
+    "LayerNorm": (4,), "RMSNorm": (4,), "Bilinear": (2, 3, 4),
     "Embedding": (5, 3), "EmbeddingBag": (5, 3), "Linear": (3, 2), "Fold": ((4, 4), 2),
     "Unfold": (2,), "PixelShuffle": (2,), "PixelUnshuffle": (2,), "GRU": (3, 4, 2),
     "LSTM": (3, 4, 2), "RNN": (3, 4, 2), "GRUCell": (3, 4), "LSTMCell": (3, 4),
@@ -219,6 +214,11 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "TransformerEncoderLayer": (4, 2, 8), "TransformerDecoderLayer": (4, 2, 8),
     "Threshold": (0.1, 0.0), "UpsamplingNearest2d": (None, 2),
     "UpsamplingBilinear2d": (None, 2), "Upsample": (None, 2), "Unflatten": (1, (2, 2)),
+    **{f"{kind}Pool{d}d": (2,) for d in (1, 2, 3)
+       for kind in ("Avg", "Max", "AdaptiveAvg", "AdaptiveMax")},
+    **{f"{kind}Norm{d}d": (3,) for d in (1, 2, 3) for kind in ("Batch", "Instance")},
+    **{f"{kind}{d}d": (2, 4, 3) for d in (1, 2, 3)
+       for kind in ("Conv", "ConvTranspose")},
     **{f"ConstantPad{d}d": (1, 0.0) for d in (1, 2, 3)},
     **{f"{kind}Pad{d}d": (1,) for d in (1, 2, 3)
        for kind in ("Zero", "Reflection", "Replication", "Circular")},

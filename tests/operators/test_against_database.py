@@ -71,6 +71,10 @@ CANCELLING = {
     "logcumsumexp": 8e-3,
 }
 
+#: The same of values, absolute: sums of a hundred products of up to 80 each, of which
+#: PyTorch's own in float32 are 4e-5 off from float64.
+CANCELLING_VALUES = {"nn.functional.conv_transpose3d": 5e-5}
+
 #: Large draws of each random operator, from either library: their mean and standard
 #: deviation must agree.
 DRAWS = {
@@ -153,6 +157,8 @@ def run(name):
 def run_dtype(entry, kind, function, method, dtype, result):
     differentiable = kind == "differentiable" and dtype.is_floating_point
     close = tolerance(entry, dtype) if dtype in TOLERANCE else {"rtol": 0, "atol": 0}
+    if dtype is torch.float32:
+        close["atol"] += CANCELLING_VALUES.get(entry.full_name, 0)
     samples = list(entry.sample_inputs("cpu", dtype, requires_grad=differentiable))
     chosen = spread(samples)
     result.skipped["beyond the number that is tried"] += len(samples) - len(chosen)

@@ -41,7 +41,7 @@ MOST_SAMPLES = 8
 #: How far apart float32 gradients may be where samples are ill-conditioned: scores of
 #: attention reach hundreds in one of them, where elements differ by 6e-5 mostly.  In
 #: others, ours in float32 were as far from those in float64 as PyTorch's own.
-STEEP = {"MultiheadAttention": 2e-4}
+STEEP = {"MultiheadAttention": 2e-4, "ConvTranspose3d": 4e-5}
 
 LISTS = read_lists("wanted_modules.txt")
 NOT_YET = frozenset(LISTS.pop("not yet"))

@@ -55,7 +55,7 @@ def batched(where: str, input: Any, dims: int) -> tuple[Tensor, bool]:
         return x, True
     if x.ndim == dims + 1:
         return view.unsqueeze(x, 0), False
-    behind = {1: "L", 2: "H, W"}[dims]
+    behind = {1: "L", 2: "H, W", 3: "D, H, W"}[dims]
     message = (
         f"{where}: `input` has shape {x.shape}; it must be (N, C, {behind}) or (C, "
         f"{behind})."

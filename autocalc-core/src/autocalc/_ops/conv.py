@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Convolutions of one and two dimensions, and their transposes."""
+"""Convolutions of signals, images and volumes."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autocalc._kernels.conv._checks import check_conv, check_conv_transpose
+from autocalc._kernels.conv._checks import check_conv
 from autocalc._ops import _spatial, slicing
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
@@ -170,102 +170,57 @@ def conv2d(
     return _conv(where, 2, input, weight, bias, stride, padding, dilation, groups)
 
 
-def conv_transpose1d(
+def conv3d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
     stride: Sizes = 1,
-    padding: Sizes = 0,
-    output_padding: Sizes = 0,
-    groups: int = 1,
+    padding: Sizes | str = 0,
     dilation: Sizes = 1,
+    groups: int = 1,
 ) -> Tensor:
-    """Return the transposed convolution of signals; see `conv_transpose2d`.
+    """Return the convolution of volumes, as videos are, with filters.
+
+    The formula is that of `conv2d`, with three dimensions of positions.  Ji and others:
+    3D convolutional neural networks for human action recognition (ICML 2010).
 
     Parameters
     ----------
     input
-        (N, C, L) or (C, L).
+        (N, C, D, H, W) or (C, D, H, W), float32 or float64.
     weight
-        (C, O / groups, K).
+        (O, C / groups, kD, kH, kW).
     bias
         (O,).
-    stride
-        The step between windows.
+    stride, dilation
+        Steps between windows, and between the elements that one window reads: one
+        number or three.
     padding
-        What is cut off at both ends.
-    output_padding
-        What is added at the end.
+        Zeros around the input: one number or three; also "valid" or "same".
     groups
         Into how many groups channels fall.
-    dilation
-        The step within a window.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> x, weight = ac.tensor([[[1.0, 2.0]]]), ac.tensor([[[1.0, 1.0, 3.0]]])
-    >>> ac.nn.functional.conv_transpose1d(x, weight, stride=2)
-    tensor([[[1., 1., 5., 2., 6.]]])
-    """
-    geometry = stride, padding, output_padding, dilation
-    return _conv_transpose("conv_transpose1d", 1, input, weight, bias, geometry, groups)
-
-
-def conv_transpose2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Sizes = 0,
-    output_padding: Sizes = 0,
-    groups: int = 1,
-    dilation: Sizes = 1,
-) -> Tensor:
-    """Return the gradient of a convolution's input, as an operator of its own.
-
-    Each element of `input` adds the filter, times its value, to the output: where
-    `conv2d` with the same `weight`, `stride`, `padding` and `dilation` reads, this
-    writes.  Zeiler and others: Deconvolutional networks (CVPR 2010).
-
-    Parameters
-    ----------
-    input
-        (N, C, H, W) or (C, H, W), float32 or float64.
-    weight
-        (C, O / groups, kH, kW): channels in first.
-    bias
-        (O,).
-    stride, padding, dilation, groups
-        Those of the convolution whose gradient this is; larger strides give larger
-        outputs, padding smaller ones.
-    output_padding
-        What is added at the ends of the output; below `stride` or `dilation`.
 
     Returns
     -------
     Tensor
-        (N, O, H', W') with H' = (H - 1) stride - 2 padding + dilation (kH - 1) +
-        output_padding + 1.
+        (N, O, D', H', W'), the sizes as in `conv2d`.
 
     Raises
     ------
     ShapeError
-        If channels and weight do not fit, or nothing would be left.
+        If channels and weight do not fit, or a window is larger than the padded input.
     ArgumentError
         If an argument is no integer in its range.
 
     Examples
     --------
     >>> import autocalc as ac
-    >>> x, weight = ac.ones(1, 1, 2, 2), ac.ones(1, 1, 2, 2)
-    >>> ac.nn.functional.conv_transpose2d(x, weight)
-    tensor([[[[1., 2., 1.],
-              [2., 4., 2.],
-              [1., 2., 1.]]]])
+    >>> x, weight = ac.ones(1, 1, 2, 2, 2), ac.ones(1, 1, 2, 2, 2)
+    >>> ac.nn.functional.conv3d(x, weight).item()
+    8.0
     """
-    geometry = stride, padding, output_padding, dilation
-    return _conv_transpose("conv_transpose2d", 2, input, weight, bias, geometry, groups)
+    where = "conv3d"
+    return _conv(where, 3, input, weight, bias, stride, padding, dilation, groups)
 
 
 def _conv(
@@ -280,13 +235,13 @@ def _conv(
     groups: int,
 ) -> Tensor:
     x, had_batch = _spatial.batched(where, input, dims)
-    _check_weight(where, x, weight, bias)
-    check_conv(where, x.shape, weight.shape, _shape(bias), groups, "input")
+    check_weight(where, x, weight, bias)
+    check_conv(where, x.shape, weight.shape, shape_of(bias), groups, "input")
     steps = _spatial.sizes_of(where, "stride", stride, dims)
     gaps = _spatial.sizes_of(where, "dilation", dilation, dims)
     ends = _paddings(where, padding, weight.shape[2:], steps, gaps)
     if ends.more:
-        x = _longer(x, ends.more)
+        x = longer(x, ends.more)
     out = conv_op(x, weight, bias, steps, ends.both, gaps, groups)
     return _spatial.unbatched(out, had_batch)
 
@@ -324,7 +279,7 @@ def _paddings(
     return _Paddings(tuple(n // 2 for n in whole), more if any(more) else None)
 
 
-def _longer(x: Tensor, more: tuple[int, ...]) -> Tensor:
+def longer(x: Tensor, more: tuple[int, ...]) -> Tensor:
     """Return `x` with so many zeros at the ends of its last dimensions."""
     sizes = x.shape[-len(more) :]
     shape = tuple(n + m for n, m in zip(sizes, more, strict=True))
@@ -332,51 +287,11 @@ def _longer(x: Tensor, more: tuple[int, ...]) -> Tensor:
     return slicing.placed(x, (*x.shape[: -len(more)], *shape), (..., *place))
 
 
-def _conv_transpose(
-    where: str,
-    dims: int,
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    geometry: tuple[Any, Any, Any, Any],
-    groups: int,
-) -> Tensor:
-    x, had_batch = _spatial.batched(where, input, dims)
-    _check_weight(where, x, weight, bias)
-    check_conv_transpose(where, x.shape, weight.shape, _shape(bias), groups, "input")
-    stride, padding, output_padding, dilation = geometry
-    steps = _spatial.sizes_of(where, "stride", stride, dims)
-    ends = _spatial.sizes_of(where, "padding", padding, dims, 0)
-    extra = _spatial.sizes_of(where, "output_padding", output_padding, dims, 0)
-    gaps = _spatial.sizes_of(where, "dilation", dilation, dims)
-    if any(e >= max(s, d) for e, s, d in zip(extra, steps, gaps, strict=True)):
-        message = (
-            f"{where}: `output_padding` is {extra}; it must be below `stride` {steps} "
-            f"or `dilation` {gaps}."
-        )
-        raise ArgumentError(message)
-    each = zip(x.shape[2:], weight.shape[2:], steps, ends, extra, gaps, strict=True)
-    sizes = tuple(
-        (n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, e, d in each
-    )
-    if min(sizes) < 1:
-        message = (
-            f"{where}: the output would have the size {sizes}; give a larger input or "
-            f"less padding."
-        )
-        raise ShapeError(message)
-    if any(e >= s for e, s in zip(extra, steps, strict=True)):
-        # A convolution of that output has more windows: zeros stand for what they gave.
-        x = _longer(x, tuple(e // s for e, s in zip(extra, steps, strict=True)))
-    out = conv_dx(x, weight, bias, sizes, steps, ends, gaps, groups)
-    return _spatial.unbatched(out, had_batch)
-
-
-def _shape(bias: Tensor | None) -> tuple[int, ...] | None:
+def shape_of(bias: Tensor | None) -> tuple[int, ...] | None:
     return None if bias is None else bias.shape
 
 
-def _check_weight(where: str, x: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+def check_weight(where: str, x: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     check_float(where, x, weight, *(() if bias is None else (bias,)))
     if 0 in weight.shape:
         message = f"{where}: `weight` has shape {weight.shape}; it must not be empty."

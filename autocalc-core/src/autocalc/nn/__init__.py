@@ -33,8 +33,10 @@ from autocalc.nn._attention import MultiheadAttention
 from autocalc.nn._batch_norm import (
     BatchNorm1d,
     BatchNorm2d,
+    BatchNorm3d,
     InstanceNorm1d,
     InstanceNorm2d,
+    InstanceNorm3d,
 )
 from autocalc.nn._bilinear import (
     Bilinear,
@@ -44,8 +46,12 @@ from autocalc.nn._container import (
     Sequential,
 )
 from autocalc.nn._container_named import ModuleDict, ParameterDict, ParameterList
-from autocalc.nn._conv import Conv1d, Conv2d
-from autocalc.nn._conv_transpose import ConvTranspose1d, ConvTranspose2d
+from autocalc.nn._conv import Conv1d, Conv2d, Conv3d
+from autocalc.nn._conv_transpose import (
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
 from autocalc.nn._dropout import (
     Dropout,
     Dropout2d,
@@ -112,12 +118,16 @@ from autocalc.nn._parameter import (
 from autocalc.nn._pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
     AdaptiveMaxPool1d,
     AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
     AvgPool1d,
     AvgPool2d,
+    AvgPool3d,
     MaxPool1d,
     MaxPool2d,
+    MaxPool3d,
 )
 from autocalc.nn._recurrent import (
     GRU,
@@ -176,14 +186,18 @@ __all__ = [
     "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
     "AvgPool1d",
     "AvgPool2d",
+    "AvgPool3d",
     "BCELoss",
     "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
+    "BatchNorm3d",
     "Bilinear",
     "CircularPad1d",
     "CircularPad2d",
@@ -193,8 +207,10 @@ __all__ = [
     "ConstantPad3d",
     "Conv1d",
     "Conv2d",
+    "Conv3d",
     "ConvTranspose1d",
     "ConvTranspose2d",
+    "ConvTranspose3d",
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
@@ -216,6 +232,7 @@ __all__ = [
     "Identity",
     "InstanceNorm1d",
     "InstanceNorm2d",
+    "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
     "LSTMCell",
@@ -228,6 +245,7 @@ __all__ = [
     "MarginRankingLoss",
     "MaxPool1d",
     "MaxPool2d",
+    "MaxPool3d",
     "Mish",
     "Module",
     "ModuleDict",

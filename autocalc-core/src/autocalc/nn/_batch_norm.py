@@ -143,7 +143,12 @@ class _BatchNorm(_ChannelNorm):
     def _arguments(self, input: Tensor) -> _Arguments:
         """Return what the functions take after the input; count a batch."""
         if check_tensor(type(self).__name__, input).ndim not in self._ndims:
-            shapes = {2: "(N, C)", 3: "(N, C, L)", 4: "(N, C, H, W)"}
+            shapes = {
+                2: "(N, C)",
+                3: "(N, C, L)",
+                4: "(N, C, H, W)",
+                5: "(N, C, D, H, W)",
+            }
             message = (
                 f"{type(self).__name__}: `input` has shape {input.shape}; it must be "
                 f"{' or '.join(shapes[n] for n in self._ndims)}."
@@ -236,6 +241,21 @@ class BatchNorm2d(_BatchNorm):
     _ndims = (4,)
 
 
+class BatchNorm3d(_BatchNorm):
+    """Normalises each channel of a batch of volumes (N, C, D, H, W).
+
+    As `BatchNorm2d`, with three dimensions of positions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.BatchNorm3d(3)(ac.randn(2, 3, 4, 5, 5)).shape
+    (2, 3, 4, 5, 5)
+    """
+
+    _ndims = (5,)
+
+
 class _InstanceNorm(_ChannelNorm):
     _dims: ClassVar[int]
 
@@ -322,3 +342,18 @@ class InstanceNorm2d(_InstanceNorm):
     """
 
     _dims = 2
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Normalises each channel of each volume, (N, C, D, H, W) or (C, D, H, W).
+
+    As `InstanceNorm2d`, with three dimensions of positions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.InstanceNorm3d(3)(ac.randn(2, 3, 4, 5, 5)).shape
+    (2, 3, 4, 5, 5)
+    """
+
+    _dims = 3

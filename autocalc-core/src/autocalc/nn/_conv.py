@@ -247,3 +247,40 @@ class Conv2d(_Conv):
 
     _dims = 2
     _function = staticmethod(functional.conv2d)
+
+
+class Conv3d(_Conv):
+    """Convolves volumes (N, in_channels, D, H, W) or (in_channels, D, H, W).
+
+    As `Conv2d`, with three dimensions of positions: videos, scans.
+
+    Parameters
+    ----------
+    in_channels, out_channels
+        Of input and output.
+    kernel_size, stride, padding, dilation
+        One number, or one for depth, height and width.
+    groups, bias, padding_mode, dtype
+        As those of `Conv2d`.
+
+    Attributes
+    ----------
+    weight
+        (out_channels, in_channels / groups, kD, kH, kW), drawn as that of `Conv2d`.
+    bias
+        (out_channels,); None without.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is not in its range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Conv3d(3, 16, 3, padding=1)(ac.zeros(2, 3, 4, 8, 8)).shape
+    (2, 16, 4, 8, 8)
+    """
+
+    _dims = 3
+    _function = staticmethod(functional.conv3d)

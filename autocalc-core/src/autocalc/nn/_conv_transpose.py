@@ -142,3 +142,19 @@ class ConvTranspose2d(_ConvTranspose):
 
     _dims = 2
     _function = staticmethod(functional.conv_transpose2d)
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """Transposed convolution of volumes (N, in_channels, D, H, W).
+
+    As `ConvTranspose2d`, with three dimensions of positions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ConvTranspose3d(4, 2, 2, stride=2)(ac.zeros(1, 4, 3, 5, 5)).shape
+    (1, 2, 6, 10, 10)
+    """
+
+    _dims = 3
+    _function = staticmethod(functional.conv_transpose3d)

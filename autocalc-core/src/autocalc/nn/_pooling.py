@@ -109,6 +109,31 @@ class MaxPool2d(_MaxPool):
         )  # fmt: skip
 
 
+class MaxPool3d(_MaxPool):
+    """The largest element of each window of volumes.
+
+    Parameters
+    ----------
+    kernel_size, stride, padding, dilation, ceil_mode, return_indices
+        Those of `functional.max_pool3d`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.MaxPool3d(2)(ac.zeros(1, 3, 4, 8, 6)).shape
+    (1, 3, 2, 4, 3)
+    """
+
+    _dims = 3
+
+    def forward(self, input: Tensor) -> Any:
+        """Return the largest elements; with `return_indices` where they lie, too."""
+        return functional.max_pool3d(
+            input, self.kernel_size, self.stride, self.padding, self.dilation,
+            self.ceil_mode, self.return_indices,
+        )  # fmt: skip
+
+
 class AvgPool1d(_Pool):
     """The mean of each window of signals; see `functional.avg_pool1d`.
 
@@ -153,7 +178,32 @@ class AvgPool1d(_Pool):
         )
 
 
-class AvgPool2d(_Pool):
+class _AvgPool(_Pool):
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        where = type(self).__name__
+        check_flags(where, ceil_mode=ceil_mode, count_include_pad=count_include_pad)
+        super().__init__()
+        self._windows(kernel_size, stride, padding, ceil_mode)
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+    def extra_repr(self) -> str:
+        """Name the windows."""
+        return (
+            f"kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"padding={self.padding}"
+        )
+
+
+class AvgPool2d(_AvgPool):
     """The mean of each window of images.
 
     Parameters
@@ -170,22 +220,6 @@ class AvgPool2d(_Pool):
 
     _dims = 2
 
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> None:
-        check_flags("AvgPool2d", ceil_mode=ceil_mode)
-        super().__init__()
-        self._windows(kernel_size, stride, padding, ceil_mode)
-        check_flag("AvgPool2d", "count_include_pad", count_include_pad)
-        self.count_include_pad = count_include_pad
-        self.divisor_override = divisor_override
-
     def forward(self, input: Tensor) -> Tensor:
         """Return the means."""
         return functional.avg_pool2d(
@@ -193,12 +227,30 @@ class AvgPool2d(_Pool):
             self.count_include_pad, self.divisor_override,
         )  # fmt: skip
 
-    def extra_repr(self) -> str:
-        """Name the windows."""
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"padding={self.padding}"
-        )
+
+class AvgPool3d(_AvgPool):
+    """The mean of each window of volumes.
+
+    Parameters
+    ----------
+    kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        Those of `functional.avg_pool3d`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.AvgPool3d(2)(ac.zeros(1, 3, 4, 8, 6)).shape
+    (1, 3, 2, 4, 3)
+    """
+
+    _dims = 3
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the means."""
+        return functional.avg_pool3d(
+            input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+            self.count_include_pad, self.divisor_override,
+        )  # fmt: skip
 
 
 class _AdaptiveAvgPool(Module):
@@ -253,6 +305,26 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
         return functional.adaptive_avg_pool2d(input, self.output_size)
 
 
+class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+    """The mean of each of so many boxes of volumes; 1 takes the mean of all.
+
+    Parameters
+    ----------
+    output_size
+        One number, or depth, height and width; None keeps that of the input.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.AdaptiveAvgPool3d(1)(ac.zeros(2, 4, 3, 10, 5)).shape
+    (2, 4, 1, 1, 1)
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the means."""
+        return functional.adaptive_avg_pool3d(input, self.output_size)
+
+
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     """So many largest elements of signals; see `functional.adaptive_max_pool1d`.
 
@@ -290,5 +362,29 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     def forward(self, input: Tensor) -> Any:
         """Return the largest elements; with `return_indices` where they lie, too."""
         return functional.adaptive_max_pool2d(
+            input, self.output_size, self.return_indices
+        )
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+    """The largest element of each of so many boxes of volumes.
+
+    Parameters
+    ----------
+    output_size
+        One number, or depth, height and width; None keeps that of the input.
+    return_indices
+        Also return where the elements lie.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.AdaptiveMaxPool3d(2)(ac.zeros(2, 4, 3, 10, 5)).shape
+    (2, 4, 2, 2, 2)
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        """Return the largest elements; with `return_indices` where they lie, too."""
+        return functional.adaptive_max_pool3d(
             input, self.output_size, self.return_indices
         )

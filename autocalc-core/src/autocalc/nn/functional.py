@@ -13,6 +13,14 @@ from autocalc._ops.activations import (
     tanhshrink,
 )
 from autocalc._ops.attention import scaled_dot_product_attention
+from autocalc._ops.avg_pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+)
 from autocalc._ops.batch_norm import (
     batch_norm,
     group_norm,
@@ -26,7 +34,12 @@ from autocalc._ops.classification_losses import (
     kl_div,
     nll_loss,
 )
-from autocalc._ops.conv import conv1d, conv2d, conv_transpose1d, conv_transpose2d
+from autocalc._ops.conv import conv1d, conv2d, conv3d
+from autocalc._ops.conv_transpose import (
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
 from autocalc._ops.distance import cosine_similarity, normalize, pairwise_distance
 from autocalc._ops.dropout import dropout, dropout2d
 from autocalc._ops.embedding import embedding, one_hot
@@ -46,17 +59,15 @@ from autocalc._ops.margin_losses import (
     triplet_margin_with_distance_loss,
 )
 from autocalc._ops.matmul import bilinear, linear
-from autocalc._ops.padding import pad
-from autocalc._ops.pooling import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
+from autocalc._ops.max_pooling import (
     adaptive_max_pool1d,
     adaptive_max_pool2d,
-    avg_pool1d,
-    avg_pool2d,
+    adaptive_max_pool3d,
     max_pool1d,
     max_pool2d,
+    max_pool3d,
 )
+from autocalc._ops.padding import pad
 from autocalc._ops.rectifiers import (
     celu,
     elu,
@@ -93,10 +104,13 @@ from autocalc._ops.unfolding import fold, unfold
 __all__ = [
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
     "avg_pool1d",
     "avg_pool2d",
+    "avg_pool3d",
     "batch_norm",
     "batch_norm_relu",
     "bilinear",
@@ -105,8 +119,10 @@ __all__ = [
     "celu",
     "conv1d",
     "conv2d",
+    "conv3d",
     "conv_transpose1d",
     "conv_transpose2d",
+    "conv_transpose3d",
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
@@ -138,6 +154,7 @@ __all__ = [
     "margin_ranking_loss",
     "max_pool1d",
     "max_pool2d",
+    "max_pool3d",
     "mish",
     "mse_loss",
     "multi_margin_loss",

@@ -21,7 +21,10 @@ from autocalc._kernels.table import TABLE
 
 
 class Namespace:
-    """Kernels and view helpers by name, over `kernels`; `calls` counts by kernel."""
+    """Kernels and view helpers by name, over `kernels`; `calls` counts by kernel.
+
+    A composite that is not among them is taken apart in its turn.
+    """
 
     def __init__(self, kernels: Mapping[str, Function]) -> None:
         self._kernels = kernels
@@ -40,7 +43,6 @@ class Namespace:
         shape: Shape | None = None,
         dtype: DType | None = None,
     ) -> Any:
-        self.calls[spec.name] += 1
         n = len(spec.inputs)
         inputs, attributes = args[:n], args[n:]
         missing = len(spec.attributes) - len(attributes) - bool(spec.accumulates)
@@ -54,7 +56,12 @@ class Namespace:
             for i, (operand, meta) in enumerate(zip(spec.outputs, metas, strict=True))
         ]
         extra = (0,) if spec.accumulates else ()
-        self._kernels[spec.name](*outs, *inputs, *attributes, *extra)
+        if spec.name in self._kernels or spec.decomposition is None:
+            self.calls[spec.name] += 1
+            kernel = self._kernels[spec.name]
+        else:
+            kernel = decomposed(spec, self)
+        kernel(*outs, *inputs, *attributes, *extra)
         return outs[0] if len(outs) == 1 else tuple(outs)
 
     # ---- views and constants: no kernels ---------------------------------------------

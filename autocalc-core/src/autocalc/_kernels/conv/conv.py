@@ -22,6 +22,12 @@ from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
 from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.conv._checks import check_conv
+from autocalc._kernels.conv._depth import (
+    depth_of,
+    images_of,
+    joined_planes,
+    of_images,
+)
 from autocalc._kernels.conv._geometry import (
     CALLS,
     GEOMETRY,
@@ -105,9 +111,16 @@ def _(
     dilation: Ints,
     groups: int,
 ) -> Array:
-    (batch, _, *sizes), (outs, _, *kernel) = k.shape(x), k.shape(weight)
+    (batch, _, *sizes), (outs, ins, *kernel) = k.shape(x), k.shape(weight)
     windows = Windows(tuple(kernel), stride, padding, dilation)
     counts = windows.counts("conv", tuple(sizes))
+    geometry = stride, padding, dilation
+    if len(kernel) == 3:
+        depth = depth_of(sizes[0], counts[0], kernel[0], geometry)
+        filters = k.reshape(weight, of_images((outs, ins, *kernel)))
+        flat = (values[1:] for values in geometry)
+        images = k.conv(images_of(k, x, depth), filters, bias, *flat, groups)
+        return joined_planes(k, images, batch)
     taps = columns_in(k, x, windows, counts)
     rows = rows_in(k, weight, groups)
     out, _ = k.gemm(rows, grouped_in(k, taps, groups, 1), None)

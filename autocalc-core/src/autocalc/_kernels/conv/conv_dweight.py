@@ -25,6 +25,7 @@ from autocalc._kernels.accumulate import plus, plus_in
 from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.conv._checks import check_groups, check_input
+from autocalc._kernels.conv._depth import depth_of, images_of, planes_of
 from autocalc._kernels.conv._geometry import (
     CALLS,
     FOUR,
@@ -124,7 +125,18 @@ def _(
     dweight: Array | None = None,
     dbias: Array | None = None,
 ) -> tuple[Array, Array | None]:
-    (_, channels, *_), (batch, outs, *counts) = k.shape(x), k.shape(g)
+    (_, channels, *sizes), (batch, outs, *counts) = k.shape(x), k.shape(g)
+    if len(kernel) == 3:
+        geometry = stride, padding, dilation
+        depth = depth_of(sizes[0], counts[0], kernel[0], geometry)
+        flat = (values[1:] for values in geometry)
+        product, total = k.conv_dweight(
+            planes_of(k, g), images_of(k, x, depth), kernel[1:], *flat, groups,
+            want=want,
+        )  # fmt: skip
+        product = k.reshape(product, (outs, channels // groups, *kernel))
+        dweight = plus_in(k, dweight, product)
+        return dweight, plus_in(k, dbias, total) if want & 0b10 else dbias
     windows = Windows(kernel, stride, padding, dilation)
     taps = columns_in(k, x, windows, tuple(counts))
     read, given = grouped_in(k, taps, groups, 1), grouped_in(k, g, groups, 0)

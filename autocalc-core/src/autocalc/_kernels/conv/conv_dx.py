@@ -25,6 +25,7 @@ from autocalc._kernels.accumulate import plus, plus_in
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
 from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.conv._checks import check_conv_transpose
+from autocalc._kernels.conv._depth import depth_of, of_images, planes_of, volumes_of
 from autocalc._kernels.conv._geometry import (
     CALLS,
     GEOMETRY,
@@ -122,7 +123,15 @@ def _(
     *,
     dx: Array | None = None,
 ) -> Array:
-    (batch, _, *counts), (_, ins, *kernel) = k.shape(g), k.shape(weight)
+    (batch, _, *counts), (outs, ins, *kernel) = k.shape(g), k.shape(weight)
+    if len(kernel) == 3:
+        geometry = stride, padding, dilation
+        depth = depth_of(sizes[0], counts[0], kernel[0], geometry)
+        filters = k.reshape(weight, of_images((outs, ins, *kernel)))
+        flat = (values[1:] for values in geometry)
+        images = k.conv_dx(planes_of(k, g), filters, None, sizes[1:], *flat, groups)
+        out = volumes_of(k, images, batch, depth)
+        return plus_in(k, dx, with_bias(k, out, bias))
     windows = Windows(tuple(kernel), stride, padding, dilation)
     rows = k.permute(rows_in(k, weight, groups), (0, 2, 1))
     taps, _ = k.gemm(rows, grouped_in(k, g, groups, 0), None)

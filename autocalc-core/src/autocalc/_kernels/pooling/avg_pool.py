@@ -152,10 +152,31 @@ def _(
     divisor: int,
 ) -> Array:
     sizes, windows = k.shape(x)[2:], plain(kernel, stride, padding)
+    if len(kernel) == 3 and not divisor:
+        geometry = kernel, stride, padding
+        return _of_planes_then_depth(k, x, geometry, ceil, count_include_pad)
     counts = windows.counts("avg_pool", sizes, ceil)
     total = _summed_in(k, x, windows, counts)
     lengths = lengths_of(windows, sizes, counts, count_include_pad)
     return k.div(total, _area_in(k, x, lengths, divisor))
+
+
+def _of_planes_then_depth(
+    k: Any, x: Array, geometry: tuple[Ints, ...], ceil: bool, count_include_pad: bool
+) -> Array:
+    """Return the means of volumes: of each plane first, then along the depth.
+
+    What counts is a box, so that the mean of its planes' means is its mean.
+    """
+    batch, channels, depth, *sides = k.shape(x)
+    planes = k.reshape(x, (batch, channels * depth, *sides))
+    options = ceil, count_include_pad, 0
+    out = k.avg_pool(planes, *(values[1:] for values in geometry), *options)
+    counts = k.shape(out)[2:]
+    lines = k.reshape(out, (batch, channels, depth, math.prod(counts)))
+    along = [(v[0], beside) for v, beside in zip(geometry, (1, 1, 0), strict=True)]
+    out = k.avg_pool(lines, *along, *options)
+    return k.reshape(out, (batch, channels, k.shape(out)[2], *counts))
 
 
 @avg_pool.budget("(n + 2) * eps * mean(|x|) over the n elements of a window")

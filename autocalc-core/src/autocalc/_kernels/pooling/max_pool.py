@@ -96,6 +96,8 @@ def _(
     sizes = k.shape(x)[2:]
     windows = Windows(kernel, stride, padding, dilation)
     counts = windows.counts("max_pool", sizes, ceil)
+    if len(kernel) == 3:
+        return _of_planes_then_depth(k, x, windows, ceil, want)
     taps = columns_in(k, x, windows, counts, -math.inf)
     if not want & 0b10:
         return k.max(taps, (2,), False), None
@@ -103,6 +105,33 @@ def _(
     places = k.reshape(k.arange(outside, x), (1, 1, *sizes))
     places = columns_in(k, places, windows, counts, outside)
     return largest_in(k, taps, places, outside)
+
+
+def _of_planes_then_depth(
+    k: Any, x: Array, windows: Windows, ceil: bool, want: int
+) -> tuple[Array, Array | None]:
+    """Return the largest of volumes: of each plane first, then along the depth.
+
+    Of equals the first plane's first is the first in the volume.
+    """
+    batch, channels, depth, *sides = k.shape(x)
+    along, across = (tuple(v[:1] for v in windows), tuple(v[1:] for v in windows))
+    planes = k.reshape(x, (batch, channels * depth, *sides))
+    out, within = k.max_pool(planes, *across, ceil, want=want)
+    counts = k.shape(out)[2:]
+    lines = (batch, channels, depth, math.prod(counts))
+    beside = ((1,), (1,), (0,), (1,))
+    joined = [one + other for one, other in zip(along, beside, strict=True)]
+    out, places = k.max_pool(k.reshape(out, lines), *joined, ceil, want=want)
+    shape = (batch, channels, k.shape(out)[2], *counts)
+    if not want & 0b10:
+        return k.reshape(out, shape), None
+    area = k.constant(math.prod(sides), within)
+    first = k.mul(k.reshape(k.arange(depth, x), (depth, 1)), area)
+    volume = k.add(k.reshape(within, lines), first)
+    flat = k.reshape(volume, (batch * channels, depth * lines[3]))
+    index = k.reshape(places, (batch * channels, math.prod(shape[2:])))
+    return k.reshape(out, shape), k.reshape(k.gather(flat, index, 1), shape)
 
 
 max_pool.budget(EXACT)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Maxima and means over windows."""
+"""Maxima over windows."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import math
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._ops import _spatial, reduction
+from autocalc._ops import _pooling, _spatial
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import FLAG, check_flag
-from autocalc.errors import ArgumentError
 
 # Attributes of the forward operators are those of their kernels.
 max_pool_op = nary("max_pool", saves="indices:x")
@@ -44,42 +43,6 @@ max_pool_op.vjp(_largest_rule)
 
 
 adaptive_max_pool_op.vjp(_largest_rule)
-
-
-avg_pool_op = nary("avg_pool")
-
-
-@avg_pool_op.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    return k.avg_pool_backward(g, n.shapes[0][2:], *n.attributes)
-
-
-avg_pool_backward = nary("avg_pool_backward")
-
-
-@avg_pool_backward.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    return k.avg_pool(g, *n.attributes[1:])
-
-
-adaptive_avg_pool_op = nary("adaptive_avg_pool")
-
-
-@adaptive_avg_pool_op.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    """Spread each mean's gradient; of a mean of everything without writing it out."""
-    sizes = n.shapes[0][2:]
-    if math.prod(k.shape(g)[2:]) > 1:
-        return k.adaptive_avg_pool_backward(g, sizes)
-    return k.expand(k.mul(g, k.constant(1 / math.prod(sizes), g)), n.shapes[0])
-
-
-adaptive_avg_pool_backward = nary("adaptive_avg_pool_backward")
-
-
-@adaptive_avg_pool_backward.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    return k.adaptive_avg_pool(g, n.shapes[0][2:])
 
 
 def places(forward: Any, x: Tensor, *attributes: Any) -> Tensor:
@@ -190,74 +153,33 @@ def max_pool2d(
     return _max_pool("max_pool2d", 2, input, lie, ceil_mode, return_indices)
 
 
-def avg_pool1d(
+def max_pool3d(
     input: Tensor,
     kernel_size: Sizes,
     stride: Sizes | None = None,
     padding: Sizes = 0,
+    dilation: Sizes = 1,
     ceil_mode: bool = False,
-    count_include_pad: bool = True,
-) -> Tensor:
-    """Return the mean of each window of signals; see `avg_pool2d`.
+    return_indices: bool = False,
+) -> Any:
+    """Return the largest element of each window of volumes; see `max_pool2d`.
 
     Parameters
     ----------
     input
-        (N, C, L) or (C, L).
+        (N, C, D, H, W) or (C, D, H, W), float32 or float64.
     kernel_size
-        The size of a window.
-    stride
-        From one window to the next; by default their size.
-    padding
-        Zeros at both ends.
-    ceil_mode
-        Whether a last window may reach beyond the end.
-    count_include_pad
-        Whether zeros of the padding count in the mean.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.nn.functional.avg_pool1d(ac.tensor([[1.0, 3.0, 2.0, 6.0]]), 2)
-    tensor([[2., 4.]])
-    """
-    if ceil_mode.__class__ is not FLAG:
-        ceil_mode = check_flag("avg_pool1d", "ceil_mode", ceil_mode)
-    if count_include_pad.__class__ is not FLAG:
-        count_include_pad = check_flag(
-            "avg_pool1d", "count_include_pad", count_include_pad
-        )
-    lie = kernel_size, stride, padding
-    return _avg_pool("avg_pool1d", 1, input, lie, ceil_mode, count_include_pad, None)
-
-
-def avg_pool2d(
-    input: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
-    """Return the mean of each window of images.
-
-    Parameters
-    ----------
-    input
-        (N, C, H, W) or (C, H, W), float32 or float64.
-    kernel_size
-        Of a window: one number, or height and width.
+        Of a window: one number, or depth, height and width.
     stride
         Steps between windows, by default `kernel_size`.
     padding
-        Zeros around the input; at most half a window.
+        Elements around the input, none of which is ever the largest.
+    dilation
+        Steps between the elements of one window.
     ceil_mode
-        Whether a last window may reach over the end; what lies there does not count.
-    count_include_pad
-        Whether zeros of the padding count in a mean.
-    divisor_override
-        Divide sums by this instead of by the number of elements.
+        Whether a last window may reach over the end.
+    return_indices
+        Also return where the elements lie in their volumes, counted row by row.
 
     Raises
     ------
@@ -269,20 +191,16 @@ def avg_pool2d(
     Examples
     --------
     >>> import autocalc as ac
-    >>> x = ac.tensor([[[1.0, 2.0], [4.0, 5.0]]])
-    >>> ac.nn.functional.avg_pool2d(x, 2)
-    tensor([[[3.]]])
+    >>> x = ac.tensor([[[[1.0, 2.0]], [[4.0, 3.0]]]])
+    >>> ac.nn.functional.max_pool3d(x, (2, 1, 2), return_indices=True)
+    (tensor([[[[4.]]]]), tensor([[[[2]]]]))
     """
     if ceil_mode.__class__ is not FLAG:
-        ceil_mode = check_flag("avg_pool2d", "ceil_mode", ceil_mode)
-    if count_include_pad.__class__ is not FLAG:
-        count_include_pad = check_flag(
-            "avg_pool2d", "count_include_pad", count_include_pad
-        )
-    lie = kernel_size, stride, padding
-    return _avg_pool(
-        "avg_pool2d", 2, input, lie, ceil_mode, count_include_pad, divisor_override
-    )
+        ceil_mode = check_flag("max_pool3d", "ceil_mode", ceil_mode)
+    if return_indices.__class__ is not FLAG:
+        return_indices = check_flag("max_pool3d", "return_indices", return_indices)
+    lie = kernel_size, stride, padding, dilation
+    return _max_pool("max_pool3d", 3, input, lie, ceil_mode, return_indices)
 
 
 def adaptive_max_pool1d(
@@ -350,35 +268,20 @@ def adaptive_max_pool2d(
     return _adaptive_max("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 
-def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
-    """Return so many means of signals; see `adaptive_avg_pool2d`.
+def adaptive_max_pool3d(
+    input: Tensor, output_size: Any, return_indices: bool = False
+) -> Any:
+    """Return the largest element of each of so many boxes of volumes.
 
     Parameters
     ----------
     input
-        (N, C, L) or (C, L).
+        (N, C, D, H, W) or (C, D, H, W), float32 or float64.
     output_size
-        How many results.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.nn.functional.adaptive_avg_pool1d(ac.tensor([[1.0, 3.0, 5.0, 7.0]]), 2)
-    tensor([[2., 6.]])
-    """
-    return _adaptive_avg("adaptive_avg_pool1d", 1, input, output_size)
-
-
-def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Return the mean of each of so many boxes of images.
-
-    Parameters
-    ----------
-    input
-        (N, C, H, W) or (C, H, W), float32 or float64.
-    output_size
-        One number, or height and width; None keeps that of the input.  Boxes lie as in
-        `adaptive_max_pool2d`.
+        One number, or depth, height and width; None keeps that of the input.  Boxes lie
+        as in `adaptive_max_pool2d`.
+    return_indices
+        Also return where the elements lie in their volumes, counted row by row.
 
     Raises
     ------
@@ -390,22 +293,15 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     Examples
     --------
     >>> import autocalc as ac
-    >>> x = ac.tensor([[[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]]])
-    >>> ac.nn.functional.adaptive_avg_pool2d(x, 1)
-    tensor([[[3.]]])
+    >>> x = ac.tensor([[[[1.0, 2.0, 3.0]], [[6.0, 5.0, 4.0]]]])
+    >>> ac.nn.functional.adaptive_max_pool3d(x, (1, 1, 2))
+    tensor([[[[6., 5.]]]])
     """
-    return _adaptive_avg("adaptive_avg_pool2d", 2, input, output_size)
-
-
-def _steps(
-    where: str, dims: int, kernel_size: Any, stride: Any, padding: Any
-) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    kernel = _spatial.sizes_of(where, "kernel_size", kernel_size, dims)
-    # An empty tuple stands for "as large as the window", as None does.
-    empty = isinstance(stride, (tuple, list)) and not stride
-    stride = kernel if stride is None or empty else stride
-    steps = _spatial.sizes_of(where, "stride", stride, dims)
-    return kernel, steps, _spatial.sizes_of(where, "padding", padding, dims, 0)
+    if return_indices.__class__ is not FLAG:
+        return_indices = check_flag(
+            "adaptive_max_pool3d", "return_indices", return_indices
+        )
+    return _adaptive_max("adaptive_max_pool3d", 3, input, output_size, return_indices)
 
 
 def _max_pool(
@@ -420,7 +316,7 @@ def _max_pool(
     check_float(where, x)
     check_flag(where, "ceil_mode", ceil_mode)
     kernel_size, stride, padding, dilation = lie
-    steps = _steps(where, dims, kernel_size, stride, padding)
+    steps = _pooling.steps_of(where, dims, kernel_size, stride, padding)
     gaps = _spatial.sizes_of(where, "dilation", dilation, dims)
     attributes = (*steps, gaps, ceil_mode)
     return _with_places(max_pool_op, x, attributes, return_indices, had_batch)
@@ -439,73 +335,14 @@ def _with_places(
     return out, _spatial.unbatched(places(pool, x, *attributes), had_batch)
 
 
-def _avg_pool(
-    where: str,
-    dims: int,
-    input: Tensor,
-    lie: tuple[Any, Any, Any],
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor: Any,
-) -> Tensor:
-    x, had_batch = _spatial.batched(where, input, dims)
-    check_float(where, x)
-    check_flag(where, "ceil_mode", ceil_mode)
-    check_flag(where, "count_include_pad", count_include_pad)
-    if divisor is not None and (
-        isinstance(divisor, bool) or not isinstance(divisor, int) or divisor == 0
-    ):
-        message = (
-            f"{where}: `divisor_override` is {divisor!r}; it must be an integer other "
-            f"than 0, or None."
-        )
-        raise ArgumentError(message)
-    steps = _steps(where, dims, *lie)
-    out = avg_pool_op(x, *steps, ceil_mode, count_include_pad, divisor or 0)
-    return _spatial.unbatched(out, had_batch)
-
-
-def _boxes(where: str, x: Tensor, output_size: Any, dims: int) -> tuple[int, ...]:
-    """Return the sizes asked for, None being those of `x`."""
-    given = output_size if isinstance(output_size, (tuple, list)) else [output_size]
-    given = list(given) * (dims if len(given) == 1 else 1)
-    if len(given) == dims:
-        planes = zip(given, x.shape[2:], strict=True)
-        given = [n if size is None else size for size, n in planes]
-    return _spatial.sizes_of(where, "output_size", tuple(given), dims)
-
-
-def _even(x: Tensor, sizes: tuple[int, ...]) -> tuple[Any, ...] | None:
-    """Return the windows that are the boxes, if these divide the input evenly."""
-    planes = x.shape[2:]
-    if min(planes) < 1 or any(n % s for n, s in zip(planes, sizes, strict=True)):
-        return None
-    kernel = tuple(n // s for n, s in zip(planes, sizes, strict=True))
-    return kernel, kernel, (0,) * len(sizes)
-
-
 def _adaptive_max(
     where: str, dims: int, input: Tensor, output_size: Any, return_indices: bool
 ) -> Result:
     x, had_batch = _spatial.batched(where, input, dims)
     check_float(where, x)
-    sizes = _boxes(where, x, output_size, dims)
-    windows = _even(x, sizes)
+    sizes = _pooling.boxes(where, x, output_size, dims)
+    windows = _pooling.even(x, sizes)
     if windows is not None:
         attributes = (*windows, (1,) * dims, False)
         return _with_places(max_pool_op, x, attributes, return_indices, had_batch)
     return _with_places(adaptive_max_pool_op, x, (sizes,), return_indices, had_batch)
-
-
-def _adaptive_avg(where: str, dims: int, input: Tensor, output_size: Any) -> Tensor:
-    x, had_batch = _spatial.batched(where, input, dims)
-    check_float(where, x)
-    sizes = _boxes(where, x, output_size, dims)
-    windows = _even(x, sizes)
-    if windows is None:
-        out = adaptive_avg_pool_op(x, sizes)
-    elif max(sizes) == 1:
-        out = reduction.mean_op(x, tuple(range(2, x.ndim)), True)
-    else:
-        out = avg_pool_op(x, *windows, False, True, 0)
-    return _spatial.unbatched(out, had_batch)
