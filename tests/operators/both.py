@@ -54,13 +54,27 @@ def read_lists(name):
 # ---- the same call for both ----------------------------------------------------------
 
 
+def taken_over(x):
+    """Return a tensor of PyTorch as AutoCalc's, with memory of its own."""
+    dtype, x = _dtype(x.dtype), x.detach().resolve_neg()
+    # PyTorch makes no arrays of bfloat16.
+    x = x.float() if x.dtype is torch.bfloat16 else x.clone()
+    return ac.from_numpy(x.numpy()).to(dtype)
+
+
+def handed_over(x):
+    """Return a tensor of AutoCalc as PyTorch's, with memory of its own."""
+    dtype, x = getattr(torch, x.dtype.name), x.detach()
+    x = x.float() if x.dtype is ac.bfloat16 else x
+    return torch.from_numpy(np.array(x.numpy())).to(dtype)
+
+
 def ours(x, leaves):
     """Return what a sample holds as AutoCalc has it; note pairs of leaves."""
     if isinstance(x, torch.Tensor):
         if x.layout is not torch.strided:
             raise Skipped(f"layout {x.layout}")
-        _dtype(x.dtype)
-        mine = ac.from_numpy(x.detach().resolve_neg().clone().numpy())
+        mine = taken_over(x)
         if x.requires_grad:
             mine.requires_grad_()
             leaves.append((x, mine))
@@ -84,7 +98,7 @@ def ours(x, leaves):
 
 def _dtype(dtype):
     name = str(dtype).removeprefix("torch.")
-    names = "float32 float64 int8 int16 int32 int64 uint8 bool"
+    names = "float16 bfloat16 float32 float64 int8 int16 int32 int64 uint8 bool"
     if name not in names.split():
         raise Skipped(name)
     return getattr(ac, name)
@@ -141,9 +155,8 @@ def compare(mine, expected, close, *, values=True):
         )
         assert a.shape == tuple(b.shape), f"shape {a.shape}, not {tuple(b.shape)}"
         if values:
-            array = np.array(a.detach().numpy())
             torch.testing.assert_close(
-                torch.from_numpy(array), b.detach().resolve_neg(), **close
+                handed_over(a), b.detach().resolve_neg(), **close
             )
 
 
@@ -171,12 +184,12 @@ def gradients(out, expected, mine, inputs, close):
     found = ac.autograd.grad(
         [a for a, _ in pairs],
         mine,
-        [ac.from_numpy(g.numpy().copy()) for g in cotangents],
+        [taken_over(g) for g in cotangents],
         allow_unused=True,
     )
     for a, b, x in zip(found, wanted, inputs, strict=True):
         zeros = torch.zeros_like(x)
-        gradient = ac.from_numpy(zeros.numpy()) if a is None else a
+        gradient = taken_over(zeros) if a is None else a
         compare(gradient, zeros if b is None else b, close)
 
 

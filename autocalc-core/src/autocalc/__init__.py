@@ -335,11 +335,13 @@ from autocalc._ops.trigonometric import atan as arctan
 from autocalc._ops.trigonometric import atan2 as arctan2
 from autocalc._ops.trigonometric import atanh as arctanh
 from autocalc._ops.typed_tensors import (
+    BFloat16Tensor,
     BoolTensor,
     ByteTensor,
     CharTensor,
     DoubleTensor,
     FloatTensor,
+    HalfTensor,
     IntTensor,
     LongTensor,
     ShortTensor,
@@ -368,6 +370,8 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device as device
 from autocalc._tensor.dtypes import (
     DType,
+    bfloat16,
+    float16,
     float32,
     float64,
     get_default_dtype,
@@ -380,6 +384,7 @@ from autocalc._tensor.dtypes import (
 )
 from autocalc._tensor.dtypes import DType as dtype
 from autocalc._tensor.dtypes import bool_ as bool
+from autocalc._tensor.dtypes import float16 as half
 from autocalc._tensor.dtypes import float32 as float
 from autocalc._tensor.dtypes import float64 as double
 from autocalc._tensor.dtypes import int16 as short
@@ -411,7 +416,7 @@ from autocalc.kernels import (
 )
 
 __all__ = ["BoolTensor", "ByteTensor"]
-__all__ += ["CharTensor"]
+__all__ += ["BFloat16Tensor", "CharTensor", "HalfTensor"]
 __all__ += ["DType", "DoubleTensor"]
 __all__ += ["FloatTensor"]
 __all__ += ["Generator"]
@@ -428,7 +433,7 @@ __all__ += ["are_deterministic_algorithms_enabled", "argmax", "argmin", "argsort
 __all__ += ["argwhere", "as_strided", "as_tensor", "asarray", "asin", "asinh", "atan"]
 __all__ += ["atan2"]
 __all__ += ["atanh", "atleast_1d", "atleast_2d", "atleast_3d", "autocast", "autograd"]
-__all__ += ["backends", "baddbmm", "bernoulli", "bincount", "bitwise_and"]
+__all__ += ["backends", "baddbmm", "bernoulli", "bfloat16", "bincount", "bitwise_and"]
 __all__ += ["bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift"]
 __all__ += ["bitwise_xor", "block_diag", "bmm", "bool", "broadcast_shapes"]
 __all__ += ["broadcast_tensors", "broadcast_to", "bucketize"]
@@ -443,12 +448,20 @@ __all__ += ["dsplit", "dstack", "dtype"]
 __all__ += ["einsum", "empty", "empty_like", "enable_grad", "eq", "equal", "erf"]
 __all__ += ["erfc", "exp", "exp2", "expand", "expand_as", "expm1", "eye"]
 __all__ += ["fill", "finfo", "fix", "flatten", "flip", "fliplr", "flipud", "float"]
-__all__ += ["float32", "float64", "float_power", "floor", "floor_divide", "fmax"]
+__all__ += [
+    "float16",
+    "float32",
+    "float64",
+    "float_power",
+    "floor",
+    "floor_divide",
+    "fmax",
+]
 __all__ += ["fmin", "fmod", "frac", "from_dlpack", "from_numpy", "full", "full_like"]
 __all__ += ["gather", "ge", "ger", "get_default_device", "get_default_dtype"]
 __all__ += ["get_float32_matmul_precision", "get_num_interop_threads"]
 __all__ += ["get_num_threads", "get_rng_state", "greater", "greater_equal", "gt"]
-__all__ += ["heaviside", "histc", "hsplit", "hstack", "hypot"]
+__all__ += ["half", "heaviside", "histc", "hsplit", "hstack", "hypot"]
 __all__ += ["iinfo", "index_add", "index_copy", "index_fill", "index_put"]
 __all__ += ["index_reduce"]
 __all__ += ["index_select", "inf", "inference_mode", "initial_seed", "inner", "int"]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Mixed precision, as programs for graphics processors ask for it: switched off.
 
-There are float32 and float64 alone.  `autocast` for "cuda" and `GradScaler` have no
-effect, as where PyTorch finds no such device; `autocast` for the CPU is an error.
+Operators compute in float32 and float64 alone.  `autocast` for "cuda" and `GradScaler`
+have no effect, as where PyTorch finds no such device; `autocast` for the CPU is an
+error.
 """
 
 from __future__ import annotations
@@ -57,8 +58,9 @@ class autocast:
         _checks.check_flags("autocast", enabled=enabled, cache_enabled=cache_enabled)
         if enabled and device_type == "cpu":
             message = (
-                "autocast: lower precision on 'cpu' is not available; AutoCalc has "
-                "float32 and float64. Pass enabled=False, or leave autocast out."
+                "autocast: lower precision on 'cpu' is not available; AutoCalc "
+                "computes in float32 and float64. Pass enabled=False, or leave "
+                "autocast out."
             )
             raise DTypeError(message)
 

@@ -120,8 +120,11 @@ bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(ob
 Py_ssize_t count_words(PyObject* object) {
     if (object == Py_None) return 1;
     const PyArrayObject_fields* a = fields_of(object);
-    // Types that are no numbers, as bool is, take more than this to be told apart.
-    if (a == nullptr || !PyTypeNum_ISNUMBER(a->descr->type_num)) {
+    // Numbers, as bool is, and those of other libraries, as bfloat16, are told apart by
+    // their type's number; texts and records are not.
+    const bool known = a != nullptr && (PyTypeNum_ISNUMBER(a->descr->type_num) ||
+                                        PyTypeNum_ISUSERDEF(a->descr->type_num));
+    if (!known) {
         PyErr_Format(PyExc_TypeError,
                      "key_of: got an operand of %R, but arrays of numbers, None and "
                      "lists of them are needed",

@@ -8,6 +8,13 @@ from typing import Any
 from autocalc._dispatch._layout import LayoutPlan, keeps_layout, plan_layout
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed, Entry, Selection
 from autocalc._dispatch._state import current
+from autocalc._dispatch._widened import (
+    Widened,
+    convert,
+    half_of,
+    narrow_meta,
+    wide_meta,
+)
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.spec import DType, KernelSpec, Meta, Shape, meta_of
 from autocalc.errors import ArgumentError
@@ -107,6 +114,12 @@ class KernelCall:
         attributes = self._attributes(given)
         metas = self._metas(operands, attributes, None)
         wanted = want | self._mandatory
+        if half_of(*operands) is not None:
+            more = (*attributes[len(given) :], *(0,) * bool(self.spec.accumulates))
+            metas = tuple(m if wanted >> i & 1 else None for i, m in enumerate(metas))
+            halved: Plan = self._widened(), metas, more, None
+            selection.remember(self.index, cache_key, halved)
+            return halved
         key = self._dispatch_key(operands, attributes, metas, wanted, 0)
         layout_plan = self._layout_plan(selection, operands, metas, key)
         key = key if layout_plan is None else layout_plan.described(key)
@@ -164,10 +177,17 @@ class KernelCall:
     ) -> Entry:
         """Decide for a wrapper which keeps decisions under keys of its own."""
         metas = self._metas(operands, (), None)
-        key = self._dispatch_key(operands, (), metas, self._mandatory, 0)
-        kernel = selection.decide(self.spec, key)
+        if half_of(*operands) is not None:
+            kernel: Entry = self._widened()
+        else:
+            key = self._dispatch_key(operands, (), metas, self._mandatory, 0)
+            kernel = selection.decide(self.spec, key)
         selection.remember(self.index, cache_key, kernel)
         return kernel
+
+    def _widened(self) -> Any:
+        """Return the kernel for operands of float16 and bfloat16."""
+        return convert if self.spec.name == "copy" else Widened(self.spec, self)
 
     def decided(
         self, *args: Any, into: Any, want: int = 0
@@ -244,18 +264,29 @@ class KernelCall:
         decision: Any = selection.tables[self.index].get(cache_key)
         if decision is None:
             metas = self._metas(operands, attributes, free)
-            outs = _given_metas(metas, (into,) if self._single else into)
-            key = self._dispatch_key(operands, attributes, outs, wanted, accumulate)
-            decision = (selection.decide(self.spec, key), metas)
+            if half_of(*operands, into, free) is not None:
+                kernel: Entry = self._widened()
+            else:
+                outs = _given_metas(metas, (into,) if self._single else into)
+                key = self._dispatch_key(operands, attributes, outs, wanted, accumulate)
+                kernel = selection.decide(self.spec, key)
+            decision = (kernel, metas)
             selection.remember(self.index, cache_key, decision)
         return decision  # type: ignore[no-any-return]  # tables hold what we put in
 
     def _metas(
         self, operands: tuple[Any, ...], attributes: tuple[Any, ...], free: Meta | None
     ) -> Metas:
+        half = half_of(*operands, free)
+        given = [meta_of(x) for x in operands]
+        if half is not None:
+            given, free = [wide_meta(meta) for meta in given], wide_meta(free)
         keywords = {} if free is None else free._asdict()
-        metas = self.spec.rule(*map(meta_of, operands), *attributes, **keywords)
-        return (metas,) if isinstance(metas, Meta) else tuple(metas)
+        metas = self.spec.rule(*given, *attributes, **keywords)
+        metas = (metas,) if isinstance(metas, Meta) else tuple(metas)
+        if half is not None:
+            metas = tuple([narrow_meta(meta, half) for meta in metas])
+        return metas
 
     def _outputs(self, metas: Metas, wanted: int, into: Any) -> tuple[Any, ...]:
         """Return the arrays to write: those given, new ones for what is wanted."""
@@ -274,10 +305,13 @@ class KernelCall:
         kernel = selection.tables[self.index].get(cache_key)
         if kernel is None:
             self._metas(operands, attributes, None)  # for its checks
-            metas = tuple(map(meta_of, outs))
-            inputs = operands[len(outs) :]
-            key = self._dispatch_key(inputs, attributes, metas, -1, 0)
-            kernel = selection.decide(self.spec, key)
+            if half_of(*operands) is not None:
+                kernel = self._widened()
+            else:
+                metas = tuple(map(meta_of, outs))
+                inputs = operands[len(outs) :]
+                key = self._dispatch_key(inputs, attributes, metas, -1, 0)
+                kernel = selection.decide(self.spec, key)
             selection.remember(self.index, cache_key, kernel)
         kernel(*operands, *attributes)
         return outs[0] if self._single else outs

@@ -16,6 +16,7 @@ import numpy as np
 
 from autocalc._config import settings
 from autocalc._dispatch._plugins import registry
+from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._kernels.kernel_set import Function
 from autocalc._kernels.spec import Array, Budget, KernelSpec
 from autocalc.errors import KernelError, ShadowWarning
@@ -93,7 +94,7 @@ def _limits(
 ) -> Any:
     """Return the absolute differences allowed, by output; 0 for whole numbers."""
     first = next(_flat(expected), None)
-    if first is None or first.dtype.kind != "f":
+    if first is None or first.dtype.kind not in FLOAT_KINDS:
         return [[0.0] * len(_list(e)) for e in expected]
     eps = float(np.finfo(first.dtype).eps)
     attributes = operands[len(before) + len(inputs) :]
@@ -163,7 +164,7 @@ def _wide(x: Any) -> Any:
     """Return operands in float64, in which budgets are computed."""
     if isinstance(x, (list, tuple)):
         return [_wide(one) for one in x]
-    if x is None or x.dtype.kind != "f":
+    if x is None or x.dtype.kind not in FLOAT_KINDS:
         return x
     return x.astype(np.float64)
 

@@ -59,6 +59,14 @@ class Conversions:
             return typed.name_of(self.dtype)
         return self.to(typed.dtype_named(dtype))
 
+    def half(self: Tensor) -> Tensor:
+        """Return x as float16."""
+        return self.to(dtypes.float16)
+
+    def bfloat16(self: Tensor) -> Tensor:
+        """Return x as bfloat16."""
+        return self.to(dtypes.bfloat16)
+
     def float(self: Tensor) -> Tensor:
         """Return x as float32."""
         return self.to(dtypes.float32)

@@ -8,6 +8,7 @@ from inspect import Signature, signature
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._kernels.table import TABLE
 from autocalc._ops import arithmetic, broadcasting, exponential
 from autocalc._ops._arguments import as_int
@@ -57,7 +58,7 @@ def _snapshot(x: Tensor) -> Tensor:
 def _direct(x: Tensor, other: Any) -> Any:
     """Return `other` as an array with which a kernel can write into `x`, or None."""
     a = x._array
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in FLOAT_KINDS:
         return None
     if other.__class__ is float or other.__class__ is int:
         return constant(other, a.dtype)
@@ -248,7 +249,14 @@ def random_(
     if high is None and low != 0:
         low, high = 0, low
     if high is None:
-        exact = {"float32": 24, "float64": 53, "bool": 1, "int64": 62}
+        exact = {
+            "float16": 11,
+            "bfloat16": 8,
+            "float32": 24,
+            "float64": 53,
+            "bool": 1,
+            "int64": 62,
+        }
         bits = exact.get(x.dtype.name, 8 * x.itemsize - x.dtype.is_signed)
         high = 2**bits + x.is_floating_point()
     drawn = integers_below("random_", low, high, x.shape, generator)

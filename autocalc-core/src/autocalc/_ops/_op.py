@@ -20,6 +20,7 @@ from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._layout import empty_as
 from autocalc._dispatch._select import KERNEL_INDEX
 from autocalc._dispatch._state import current
+from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._node import Node, Output, Version
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._kernels.table import TABLE
@@ -142,7 +143,7 @@ def unary(
         dtype = a.dtype
         kernel = selection.tables[index].get(dtype)
         if kernel is None:
-            if floats and dtype.kind != "f":
+            if floats and dtype.kind not in FLOAT_KINDS:
                 return call(to_float(x))
             if of_bool is not None and dtype.kind == "b":
                 return of_bool(x)
@@ -250,7 +251,7 @@ def binary(  # noqa: C901
             return call(*promote_pair(x, y))
         kernel = selection.tables[index].get(dtype)
         if kernel is None:
-            if floats and dtype.kind != "f":
+            if floats and dtype.kind not in FLOAT_KINDS:
                 return call(to_float(x), to_float(y))
             kernel = general.first(selection, dtype, (a, b))
         a_shape, b_shape = a.shape, b.shape
@@ -365,7 +366,7 @@ def multi(name: str, saves: str = "", *, main: bool = True) -> MultiOperator:
 def _led_to(node: Node, results: list[Any]) -> tuple[Any, ...]:
     """Let the floating-point results among several lead to their node."""
     for slot, result in enumerate(results):
-        if result._array.dtype.kind == "f":
+        if result._array.dtype.kind in FLOAT_KINDS:
             result._edge = Output(node, slot)
     return tuple(results)
 

@@ -20,6 +20,7 @@ from autocalc._ops import (
 )
 from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._cast import astype
 from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
@@ -340,6 +341,10 @@ def binary_cross_entropy(
     _loss_reduction.same_shape(where, input, target)
     _check_probabilities(where, "input", input)
     _check_probabilities(where, "target", target)
+    if input.dtype.is_half:  # 1 / (p (1 - p)) would overflow
+        p, t = (astype(x, dtypes.float32) for x in (input, target))
+        loss = binary_cross_entropy(p, t, weight, reduction=reduction)
+        return astype(loss, input.dtype)
     not_t = arithmetic.sub_op(1.0, target)
     both = arithmetic.add_op(
         arithmetic.mul(target, _limited_log(input)),

@@ -80,7 +80,7 @@ def array_from(data: Any, dtype: DType | None) -> Any:
     found = _nested(data) if isinstance(data, (list, tuple)) else np.asarray(data)
     if dtype is None:
         dtype = dtypes.of(found.dtype.newbyteorder("=")) if exact else _infer(found)
-    elif found.dtype.kind not in "biuf":
+    elif found.dtype.kind not in "biuf" and found.dtype != dtypes.bfloat16.numpy:
         raise dtypes._unsupported(found.dtype)
     if not exact and dtype.category == 1:
         _check_range(found, dtype)

@@ -13,9 +13,10 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._cast import astype
 from autocalc._ops._checks import check_float
 from autocalc._ops._method import method
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -115,6 +116,9 @@ def normalize(
     tensor([[0.6, 0.8]])
     """
     check_float("normalize", input)
+    if input.dtype.is_half:  # squares would overflow, and each step would round
+        wide = normalize(astype(input, dtypes.float32), p, dim, eps)
+        return astype(wide, input.dtype)
     return input / clamping.clamp(length(input, p, dim, True), min=eps)
 
 

@@ -18,6 +18,7 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
+from autocalc._ops._cast import astype
 from autocalc._ops._coerce import cast, check_and_cast, to_float
 from autocalc._ops._method import method
 from autocalc._ops._op import Operator, nary
@@ -266,6 +267,9 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     x = check_tensor("logcumsumexp", input)
     x = x if x.is_floating_point() else to_float(x)
     axis = axis_of("logcumsumexp", dim, x.ndim)
+    if x.dtype.is_half:  # as many roundings as steps
+        wide = logcumsumexp(astype(x, dtypes.float32), axis)
+        return apply_out("logcumsumexp", astype(wide, x.dtype), out)
     if x.ndim == 0:
         return apply_out("logcumsumexp", view.clone(x), out)
     values, step = view.movedim(x, axis, 0), 1

@@ -10,11 +10,13 @@ from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.dtypes import DType
 
 __all__ = [
+    "BFloat16Tensor",
     "BoolTensor",
     "ByteTensor",
     "CharTensor",
     "DoubleTensor",
     "FloatTensor",
+    "HalfTensor",
     "IntTensor",
     "LongTensor",
     "ShortTensor",
@@ -60,6 +62,18 @@ class DoubleTensor(metaclass=Typed):
     dtype = dtypes.float64
 
 
+class HalfTensor(metaclass=Typed):
+    """Makes tensors of float16."""
+
+    dtype = dtypes.float16
+
+
+class BFloat16Tensor(metaclass=Typed):
+    """Makes tensors of bfloat16."""
+
+    dtype = dtypes.bfloat16
+
+
 class CharTensor(metaclass=Typed):
     """Makes tensors of int8."""
 
@@ -97,7 +111,7 @@ class BoolTensor(metaclass=Typed):
 
 
 _ALL = (
-    *(FloatTensor, DoubleTensor, CharTensor, ShortTensor),
+    *(FloatTensor, DoubleTensor, HalfTensor, BFloat16Tensor, CharTensor, ShortTensor),
     *(IntTensor, LongTensor, ByteTensor, BoolTensor),
 )
 

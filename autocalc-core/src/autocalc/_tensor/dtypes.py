@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The dtypes, and what two of them become together (PyTorch's semantics)."""
+"""The dtypes, and what two of them become together (PyTorch's semantics).
+
+float16 and bfloat16 are for storage: operators compute in float32 and round once.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from autocalc._tensor.checks import short
@@ -26,18 +30,23 @@ class DType:
 
     __slots__ = ("category", "is_floating_point", "itemsize", "name", "numpy")
 
-    def __init__(self, name: str, numpy: str) -> None:
+    def __init__(self, name: str, numpy: Any) -> None:
         self.name = name
         self.numpy: np.dtype[Any] = np.dtype(numpy)
         self.itemsize = self.numpy.itemsize
-        self.is_floating_point = self.numpy.kind == "f"
         #: 0 for bool, 1 for integers, 2 for floats.
-        self.category = {"b": 0, "i": 1, "u": 1, "f": 2}[self.numpy.kind]
+        self.category = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2}[self.numpy.kind]
+        self.is_floating_point = self.category == 2
 
     @property
     def is_signed(self) -> bool:
         """Whether negative values exist."""
-        return self.numpy.kind in "fi"
+        return self.is_floating_point or self.numpy.kind == "i"
+
+    @property
+    def is_half(self) -> bool:
+        """Whether values are stored in this dtype and computed in float32."""
+        return self is float16 or self is bfloat16
 
     def __repr__(self) -> str:
         return f"autocalc.{self.name}"
@@ -46,6 +55,8 @@ class DType:
         return self.name
 
 
+float16 = DType("float16", "f2")
+bfloat16 = DType("bfloat16", ml_dtypes.bfloat16)
 float32 = DType("float32", "f4")
 float64 = DType("float64", "f8")
 int8 = DType("int8", "i1")
@@ -55,7 +66,7 @@ int64 = DType("int64", "i8")
 uint8 = DType("uint8", "u1")
 bool_ = DType("bool", "?")
 
-ALL = (float32, float64, int8, int16, int32, int64, uint8, bool_)
+ALL = (float32, float64, float16, bfloat16, int8, int16, int32, int64, uint8, bool_)
 _BY_NUMPY = {dtype.numpy: dtype for dtype in ALL}
 _BY_NAME = {dtype.name: dtype for dtype in ALL}
 
@@ -113,7 +124,7 @@ def get_default_dtype() -> DType:
 
 
 def set_default_dtype(dtype: DType) -> None:
-    """Set the dtype that Python floats become: float32 or float64.
+    """Set the dtype that Python floats become.
 
     Parameters
     ----------
@@ -177,6 +188,8 @@ def promote(a: DType, b: DType) -> DType:
     if uint8 in (a, b):
         other = b if a is uint8 else a
         return int16 if other is int8 else other
+    if a.itemsize == b.itemsize:
+        return float32  # of float16 and bfloat16: the smallest that holds both
     return a if a.itemsize > b.itemsize else b
 
 

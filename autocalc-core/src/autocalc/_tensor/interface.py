@@ -645,6 +645,10 @@ class TensorInterface(Generic[TensorT]):
         """Draw 1 with probability `p`, else 0."""
         ...
 
+    def bfloat16(self) -> TensorT:
+        """Return x as bfloat16."""
+        ...
+
     def bincount(
         self, weights: TensorT | None = None, minlength: builtins.int = 0
     ) -> TensorT:
@@ -1202,6 +1206,10 @@ class TensorInterface(Generic[TensorT]):
 
     def gt_(self, other: TensorT | builtins.float) -> TensorT:
         """Write `gt` of x into x; return x."""
+        ...
+
+    def half(self) -> TensorT:
+        """Return x as float16."""
         ...
 
     def heaviside(self, values: TensorT, *, out: TensorT | None = None) -> TensorT:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from autocalc._tensor import dtypes
@@ -36,7 +37,7 @@ class finfo:
         if not kind.is_floating_point:
             message = f"finfo: {kind.name} is not a floating-point dtype; use iinfo."
             raise DTypeError(message)
-        found: Any = np.finfo(kind.numpy)
+        found: Any = ml_dtypes.finfo(kind.numpy)  # type: ignore[no-untyped-call]
         self.dtype = kind.name
         self.bits = int(found.bits)
         self.eps = float(found.eps)

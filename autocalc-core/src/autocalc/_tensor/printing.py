@@ -97,8 +97,11 @@ def describe(x: Any) -> str:  # a Tensor, whose module imports this one
     if o.sci_mode is not None and x.is_floating_point():
         code = "e" if o.sci_mode else "f"
         style["formatter"] = {"float_kind": lambda v: f"{v:.{o.precision}{code}}"}
+    array = x._array
+    if x.is_floating_point() and x.itemsize == 2:
+        array = array.astype(np.float32)  # NumPy knows no formats of bfloat16
     text = np.array2string(
-        x._array, separator=", ", prefix="tensor(", threshold=o.threshold,
+        array, separator=", ", prefix="tensor(", threshold=o.threshold,
         edgeitems=o.edgeitems, max_line_width=o.linewidth, precision=o.precision,
         suppress_small=False, floatmode="maxprec", **style,
     )  # fmt: skip

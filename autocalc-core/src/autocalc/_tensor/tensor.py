@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from autocalc._dispatch._layout import fits_channels_last
+from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._node import Leaf, Node, Output, Version
 from autocalc._tensor import dtypes
 from autocalc._tensor.checks import FLAG, as_int, check_flag
@@ -142,7 +143,7 @@ class Tensor(Methods):
 
     def is_floating_point(self) -> bool:
         """Return whether the dtype is a floating-point one."""
-        return self._array.dtype.kind == "f"  # type: ignore[no-any-return]  # a str
+        return self._array.dtype.kind in FLOAT_KINDS
 
     # ---- its place in the graph ----------------------------------------------------
 
@@ -177,7 +178,7 @@ class Tensor(Methods):
         return self
 
     def _new_leaf(self) -> Leaf:
-        if self._array.dtype.kind != "f":
+        if self._array.dtype.kind not in FLOAT_KINDS:
             message = (
                 f"requires_grad: a tensor of {self.dtype.name} has no gradient; only "
                 f"float32 and float64 do. Convert it with .float()."

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import enter, leave
+from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._anomaly import AnomalyWalk
 from autocalc._graph._node import Leaf, Node, Output
 from autocalc._graph._walk import Walk, reaching, target
@@ -239,7 +240,7 @@ def saved_tensors(node: Node) -> tuple[Tensor | None, ...]:
         edge: Any = None
         if place >= op.saves.first_input:
             edge = node.edges[place - op.saves.first_input]
-        elif place in op.kept and array is not None and array.dtype.kind == "f":
+        elif place in op.kept and array is not None and array.dtype.kind in FLOAT_KINDS:
             edge = node if len(op.kept) == 1 else Output(node, op.kept.index(place))
         result.append(None if array is None else make(array, edge))
     return tuple(result)

@@ -132,6 +132,14 @@ class Module(ModuleTree["Module"]):
         """Convert parameters and buffers to float64, in place; return the module."""
         return self.to(dtypes.float64)
 
+    def half(self) -> Self:
+        """Convert parameters and buffers to float16, in place; return the module."""
+        return self.to(dtypes.float16)
+
+    def bfloat16(self) -> Self:
+        """Convert parameters and buffers to bfloat16, in place; return the module."""
+        return self.to(dtypes.bfloat16)
+
     def cpu(self) -> Self:
         """Return the module: it lives on the CPU."""
         return self
