@@ -8,7 +8,8 @@ it is installed, the file is compared with it.
 from __future__ import annotations
 
 import pytest
-from tests.core.dtype_cases import OPERATIONS, expected, rows_of
+from tests.core.dtype_cases import expected, rows_of
+from tests.core.dtype_operations import OPERATIONS
 
 import autocalc as ac
 

@@ -249,3 +249,41 @@ def test_a_method_of_what_is_no_tensor(name, stranger):
 def test_to_of_what_is_no_tensor():
     with pytest.raises(DTypeError, match="to: needs a Tensor, not int"):
         ac.Tensor.to(3, ac.float64)
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin", "atan2"])
+@pytest.mark.parametrize("operands", [(X, 2.0), (2.0, X)])
+def test_a_number_where_two_tensors_are_needed(name, operands):
+    with pytest.raises(DTypeError, match=f"{name}: needs a Tensor, not float"):
+        getattr(ac, name)(*operands)
+
+
+@pytest.mark.parametrize("name", ["hypot", "logaddexp", "logaddexp2"])
+def test_two_tensors_of_floats_are_needed(name):
+    function = getattr(ac, name)
+    for operands in ((X, 2.0), (2.0, X)):
+        with pytest.raises(DTypeError, match=f"{name}: needs a Tensor, not float"):
+            function(*operands)
+    with pytest.raises(DTypeError, match=f"{name}: takes float32 or .*, not int8"):
+        function(I8, I8)
+    assert function(I8, ac.ones(3)).dtype is ac.float32
+
+
+@pytest.mark.parametrize("name", ["eq", "lt", "fmod", "copysign", "clamp_min", "rsub"])
+def test_a_number_is_the_second_operand(name):
+    with pytest.raises(DTypeError, match=f"{name}: needs a Tensor, not int"):
+        getattr(ac, name)(2, X)
+    assert getattr(ac, name)(X, 2).shape == X.shape
+
+
+def test_limits_are_both_numbers_or_both_tensors():
+    with pytest.raises(DTypeError, match="both must be numbers, or both tensors"):
+        ac.clamp(I8, 1, I8)
+    assert ac.clamp(I8, 1, ac.tensor(2)).tolist() == [1, 2, 2]
+
+
+def test_booleans_are_clamped_by_booleans():
+    all_true, all_false = ac.ones(3, dtype=ac.bool), ac.zeros(3, dtype=ac.bool)
+    assert ac.clamp(MASK, all_true).tolist() == [True, True, True]
+    assert ac.clamp(MASK, None, all_false).tolist() == [False, False, False]
+    assert MASK.clone().clamp_(all_false, all_true).tolist() == MASK.tolist()

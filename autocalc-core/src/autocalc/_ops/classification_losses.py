@@ -368,7 +368,7 @@ def _limited_log(p: Tensor) -> Tensor:
     leads away from it, where that of a clamp would be 0.
     """
     still = p.detach()
-    value = clamping.maximum(exponential.log(still), -100.0)
+    value = clamping.clamp_min(exponential.log(still), -100.0)
     line = arithmetic.add_op(value, arithmetic.mul(arithmetic.sub_op(p, still), 1e12))
     small = comparison.lt(p, 1e-12)
     inside = exponential.log(masking.where(small, 1.0, p))

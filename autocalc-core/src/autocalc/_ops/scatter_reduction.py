@@ -210,7 +210,7 @@ def _mean(total: Tensor, own: bool, index: Tensor, axis: int) -> Tensor:
     own_terms = (ones if own else zeros)(total.shape, dtype=dtypes.int64)
     terms = ones(index.shape, dtype=dtypes.int64)
     count = scattering.scatter_add_op(own_terms, index, terms, axis)
-    count = cast(clamping.maximum(count, 1), total.dtype)
+    count = cast(clamping.clamp_min(count, 1), total.dtype)
     if total.is_floating_point():
         return arithmetic.div(total, count)
     return arithmetic.floor_divide(total, count)

@@ -219,7 +219,7 @@ def isin(
     if line.numel() == 0:
         found = comparison.ne(x, x)
     else:
-        place = clamping.minimum(searchsorted(line, x), line.numel() - 1)
+        place = clamping.clamp_max(searchsorted(line, x), line.numel() - 1)
         nearest = view.reshape(
             indexing.index_select(line, 0, view.reshape(place, (-1,))), x.shape
         )
