@@ -14,7 +14,7 @@ import textwrap
 import warnings
 from pathlib import Path
 
-from tests.core.dtype_operations import DTYPES, IN_PLACE, OPERATIONS, UNARY
+from tests.core.dtype_operations import BINARY, DTYPES, OPERATIONS, UNARY
 
 LETTERS = dict(zip(DTYPES, "fdbhilu?", strict=True))
 NUMBERS = {"float64": 2.5, "int64": 2, "bool": True}
@@ -42,7 +42,7 @@ def outcome(module, function, *operands):
             result = function(module, *operands)
     except Exception:  # that it is an error is the outcome; other tests have its words
         return "-"
-    parts = result if isinstance(result, tuple) else (result,)
+    parts = result if isinstance(result, (tuple, list)) else (result,)
     return "".join(LETTERS[str(one.dtype).rpartition(".")[2]] for one in parts)
 
 
@@ -67,7 +67,7 @@ def kinds_of(name):
     """Return the kinds of operands that a row is made of."""
     if name in UNARY:
         return [("tensor",), ("0-d",)]
-    return [kinds for kinds in KINDS if kinds[0] != "number" or name not in IN_PLACE]
+    return [kinds for kinds in KINDS if kinds[0] != "number" or name in BINARY]
 
 
 def rows_of(module, name):

@@ -30,7 +30,10 @@ _IN_PLACE = (
     *("add_", "sub_", "mul_", "div_", "pow_", "floor_divide_", "remainder_", "eq_"),
     *("lt_", "bitwise_and_", "bitwise_or_", "bitwise_xor_", "logical_and_"),
     *("bitwise_left_shift_", "bitwise_right_shift_", "copysign_", "xlogy_", "fmod_"),
-    *("copy_",),
+    *("copy_", "subtract_", "multiply_", "divide_", "true_divide_", "float_power_"),
+    *("atan2_", "arctan2_", "heaviside_", "hypot_", "ne_", "not_equal_", "less_"),
+    *("le_", "less_equal_", "gt_", "greater_", "ge_", "greater_equal_", "logical_or_"),
+    *("logical_xor_", "clamp_min_", "clamp_max_", "clamp_"),
 )
 BINARY = {
     **{op: operator(f"a {op} b") for op in (*_PLAIN, *_COMPARISONS)},
@@ -43,6 +46,10 @@ BINARY = {
     "where": operator("m.where(m.tensor([True, False, True]), a, b)"),
     "cat": operator("m.cat([a, b])"),
     "stack": operator("m.stack([a, b])"),
+    "clamp from b": operator("m.clamp(a, b)"),
+    "clamp to b": operator("m.clamp(a, None, b)"),
+    "clamp between b and b": operator("m.clamp(a, b, b)"),
+    "clamp between a number and b": operator("m.clamp(a, 1, b)"),
     "matmul": operator("a @ b"),
     "cross": operator("m.cross(a, b, 0)"),
     "masked_scatter": operator("a.masked_scatter(m.tensor([True, False, True]), b)"),
@@ -85,4 +92,86 @@ UNARY = {
     "topk": operator("m.topk(a, 1)"),
 }
 
-OPERATIONS = {**BINARY, **IN_PLACE, **UNARY}
+_PLACES = "m.tensor([0, 1, 2])"
+_INDEX = {
+    "gather": "m.cat([a, a]).gather(0, b)",
+    "take": "m.cat([a, a]).take(b)",
+    "take_along_dim": "m.take_along_dim(m.cat([a, a]), b, 0)",
+    "index_select": "m.cat([a, a]).index_select(0, b)",
+    "index_add": "m.cat([a, a]).index_add(0, b, a)",
+    "index_copy": "m.cat([a, a]).index_copy(0, b, a)",
+    "index_fill": "m.cat([a, a]).index_fill(0, b, 1)",
+    "index_reduce": "m.cat([a, a]).index_reduce(0, b, a, 'amax')",
+    "index_put": "m.cat([a, a]).index_put((b,), a)",
+    "put": "m.cat([a, a]).put(b, a)",
+    "scatter": "m.cat([a, a]).scatter(0, b, a)",
+    "scatter value": "m.cat([a, a]).scatter(0, b, 1)",
+    "scatter_add": "m.cat([a, a]).scatter_add(0, b, a)",
+    "scatter_reduce": "m.cat([a, a]).scatter_reduce(0, b, a, 'amax')",
+    "searchsorted sorter": "m.searchsorted(a, a, sorter=b - 1)",
+    "x[b]": "m.cat([a, a])[b]",
+    "x[b] = 1": "(a.__setitem__(b - b, 1), a)[1]",
+    "repeat_interleave": "a.repeat_interleave(b)",
+    "tensor_split": "m.cat([a, a]).tensor_split(b)",
+    "embedding": "m.nn.functional.embedding(b, m.cat([a, a]).reshape(-1, 1))",
+    "embedding_bag": "m.nn.functional.embedding_bag(b.reshape(-1, 1), "
+    "m.cat([a, a]).reshape(-1, 1))",
+    "masked_fill mask": "a.masked_fill(b, 1)",
+    "masked_scatter mask": "a.masked_scatter(b, a)",
+    "masked_select mask": "a.masked_select(b)",
+    "where condition": "m.where(b, a, a)",
+    "bincount": "m.bincount(b)",
+    "bincount weights": f"m.bincount({_PLACES}, b)",
+}
+_WRITTEN = {
+    "index_add source": f"a.index_add(0, {_PLACES}, b)",
+    "index_add alpha": f"a.index_add(0, {_PLACES}, a, alpha=b)",
+    "index_copy source": f"a.index_copy(0, {_PLACES}, b)",
+    "index_fill value": f"a.index_fill(0, {_PLACES}, b)",
+    "index_reduce source": f"a.index_reduce(0, {_PLACES}, b, 'amax')",
+    "index_reduce mean": f"a.index_reduce(0, {_PLACES}, b, 'mean')",
+    "index_reduce prod": f"a.index_reduce(0, {_PLACES}, b, 'prod')",
+    "index_put values": f"a.index_put(({_PLACES},), b)",
+    "index_put accumulate": f"a.index_put(({_PLACES},), b, accumulate=True)",
+    "put source": f"a.put({_PLACES}, b)",
+    "put accumulate": f"a.put({_PLACES}, b, True)",
+    "scatter src": f"a.scatter(0, {_PLACES}, b)",
+    "scatter add": f"a.scatter(0, {_PLACES}, b, reduce='add')",
+    "scatter multiply": f"a.scatter(0, {_PLACES}, b, reduce='multiply')",
+    "scatter_add src": f"a.scatter_add(0, {_PLACES}, b)",
+    **{
+        f"scatter_reduce {how}": f"a.scatter_reduce(0, {_PLACES}, b, '{how}')"
+        for how in ("sum", "prod", "mean", "amax", "amin")
+    },
+    "masked_fill": "a.masked_fill(m.tensor([True, False, True]), b)",
+    "index_add_": f"a.index_add_(0, {_PLACES}, b)",
+    "index_copy_": f"a.index_copy_(0, {_PLACES}, b)",
+    "index_fill_": f"a.index_fill_(0, {_PLACES}, b)",
+    "index_reduce_": f"a.index_reduce_(0, {_PLACES}, b, 'amin')",
+    "index_put_": f"a.index_put_(({_PLACES},), b)",
+    "put_": f"a.put_({_PLACES}, b)",
+    "scatter_": f"a.scatter_(0, {_PLACES}, b)",
+    "scatter_add_": f"a.scatter_add_(0, {_PLACES}, b)",
+    "scatter_reduce_": f"a.scatter_reduce_(0, {_PLACES}, b, 'sum')",
+    "masked_fill_": "a.masked_fill_(m.tensor([True, False, True]), b)",
+    "masked_scatter_": "a.masked_scatter_(m.tensor([True, False, True]), b)",
+    "fill_": "a.fill_(b)",
+    "x[mask] = y": "(a.__setitem__(m.tensor([True, True, True]), b), a)[1]",
+    "x[list] = y": "(a.__setitem__([0, 1, 2], b), a)[1]",
+    "x[index] = y": f"(a.__setitem__({_PLACES}, b), a)[1]",
+    "x[slice] = y": "(a.__setitem__(slice(0, 3), b), a)[1]",
+    "x[...] = y": "(a.__setitem__(..., b), a)[1]",
+}
+#: Of a tensor that is read or written at indices, and the indices or values.
+INDEX = {name: operator(text) for name, text in {**_INDEX, **_WRITTEN}.items()}
+BINARY |= {
+    name: operator(f"m.{name}(a, b)") for name in ("searchsorted", "bucketize", "isin")
+}
+UNARY |= {
+    "repeat_interleave alone": operator("m.repeat_interleave(a)"),
+    "one_hot": operator("m.nn.functional.one_hot(a, 9)"),
+    "an index of a list": operator("m.tensor([1, 2, 3, 4][a])"),
+    "a range": operator("m.tensor(list(range(a)))"),
+}
+
+OPERATIONS = {**BINARY, **IN_PLACE, **INDEX, **UNARY}

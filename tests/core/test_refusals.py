@@ -287,3 +287,80 @@ def test_booleans_are_clamped_by_booleans():
     assert ac.clamp(MASK, all_true).tolist() == [True, True, True]
     assert ac.clamp(MASK, None, all_false).tolist() == [False, False, False]
     assert MASK.clone().clamp_(all_false, all_true).tolist() == MASK.tolist()
+
+
+@pytest.mark.parametrize("name", ["gather", "scatter_add", "index_select", "index_add"])
+def test_positions_are_int64_or_int32(name):
+    index, small = ac.tensor([0, 1], dtype=ac.int32), ac.tensor([0, 1], dtype=ac.int16)
+    more = (ac.ones(2),) if "add" in name else ()
+    assert getattr(X[0], name)(0, index, *more).shape == (2,)
+    with pytest.raises(DTypeError, match=f"{name}: .* int16; it must be int64 or"):
+        getattr(X[0], name)(0, small, *more)
+
+
+@pytest.mark.parametrize("name", ["index_copy", "index_fill", "put", "take"])
+def test_positions_are_int64(name):
+    index = ac.tensor([0, 1], dtype=ac.int32)
+    args = {"put": (index, X[0]), "take": (index,), "index_fill": (0, index, 1)}
+    with pytest.raises(DTypeError, match=f"{name}: .* int32; it must be int64"):
+        getattr(X[0], name)(*args.get(name, (0, index, X[0])))
+
+
+def test_values_at_indices_have_the_dtype_of_the_tensor():
+    x = ac.zeros(3)
+    for index in ([0, 1, 2], MASK | True, ac.tensor([0, 1, 2])):
+        with pytest.raises(DTypeError, match=r"index assignment: .* and int8"):
+            x[index] = I8
+    x[MASK] = ac.tensor(2)  # one element where a mask holds is a number
+    x[:1] = I8[:1]
+    assert x.tolist() == [1.0, 0.0, 2.0]
+    with pytest.raises(DTypeError, match="index_put: needs a Tensor"):
+        x.index_put((MASK,), 2.0)
+    with pytest.raises(DTypeError, match=r"put: .* are float32 and int8"):
+        x.put(ac.tensor([0, 1, 2]), I8)
+
+
+def test_booleans_at_indices():
+    index = ac.tensor([0, 0, 2])
+    none = ac.zeros(3, dtype=ac.bool)
+    for found in (none.index_add(0, index, MASK), none.scatter_add(0, index, MASK)):
+        assert found.tolist() == [True, False, True]
+    assert none.clone().index_add_(0, index, MASK, alpha=2.5).tolist()[0]
+    assert none.index_put((index,), MASK, accumulate=True).tolist()[0]
+    assert (~none).scatter_reduce(0, index, MASK, "prod").tolist() == [
+        False,
+        True,
+        True,
+    ]
+    with pytest.raises(DTypeError, match="booleans have no mean"):
+        none.scatter_reduce(0, index, MASK, "mean")
+    with pytest.raises(DTypeError, match="index_reduce: takes numbers, not bool"):
+        none.index_reduce(0, index, MASK, "amax")
+
+
+@pytest.mark.parametrize("name", ["isin", "searchsorted"])
+def test_booleans_are_not_searched(name):
+    with pytest.raises(DTypeError, match=f"{name}: takes numbers, not bool"):
+        getattr(ac, name)(MASK, MASK)
+
+
+def test_tensor_split_takes_a_tensor_of_int64():
+    parts = ac.arange(5).tensor_split(ac.tensor([1, 3]))
+    assert [part.tolist() for part in parts] == [[0], [1, 2], [3, 4]]
+    assert len(ac.arange(5).tensor_split(ac.tensor(2))) == 2
+    for wrong in (ac.tensor([1], dtype=ac.int32), ac.tensor([[1]])):
+        with pytest.raises(DTypeError, match=r"tensor_split: .* must be int64"):
+            ac.arange(5).tensor_split(wrong)
+
+
+def test_float_power_in_place_needs_float64():
+    with pytest.raises(DTypeError, match="float_power_: the result is float64"):
+        X.clone().float_power_(2)
+    assert X.double().float_power_(2).tolist() == [[1.0, 4.0], [9.0, 16.0]]
+
+
+def test_embedding_of_integers():
+    rows = F.embedding(ac.tensor([[1, 0]]), ac.tensor([[1, 2], [3, 4]]))
+    assert rows.tolist() == [[[3, 4], [1, 2]]]
+    with pytest.raises(DTypeError, match="embedding_bag: takes float32 or float64"):
+        F.embedding_bag(ac.tensor([[1, 0]]), ac.tensor([[1, 2], [3, 4]]))

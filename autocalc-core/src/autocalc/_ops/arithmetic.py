@@ -332,7 +332,7 @@ def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tens
     return result if out is None else copy_to_out("pow", result, out)
 
 
-@method("float_power", inplace="float_power_")
+@method("float_power")
 def float_power(
     input: Operand, exponent: Operand, *, out: Tensor | None = None
 ) -> Tensor:

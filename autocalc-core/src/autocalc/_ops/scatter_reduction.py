@@ -31,6 +31,7 @@ from autocalc._ops.mode import run_lengths
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, one_of
 from autocalc._tensor.limits import iinfo
+from autocalc.errors import DTypeError
 
 Operator: TypeAlias = Callable[[Tensor, Tensor, Tensor, int], Tensor]
 
@@ -155,6 +156,9 @@ def index_reduce(
     >>> ac.index_reduce(ac.ones(2), 0, index, source, "prod")
     tensor([6., 1.])
     """
+    if check_tensor("index_reduce", input).dtype is dtypes.bool_:
+        message = "index_reduce: takes numbers, not bool; convert it with .long()."
+        raise DTypeError(message)
     along = _operator("index_reduce", reduce, REDUCTIONS[1:], include_self)
 
     def operator(x: Tensor, index: Tensor, source: Tensor, axis: int) -> Tensor:
@@ -177,6 +181,8 @@ def _operator(where: str, reduce: str, known: Any, include_self: bool) -> Operat
 def _reduced(
     reduce: str, own: bool, x: Tensor, index: Tensor, src: Tensor, axis: int
 ) -> Tensor:
+    if x.dtype is dtypes.bool_:
+        return _reduced_booleans(reduce, own, x, index, src, axis)
     start = x if own else _without_own(reduce, x, index, axis)
     if reduce == "amax":
         return scatter_amax_op(start, index, src, axis)
@@ -186,6 +192,20 @@ def _reduced(
         return arithmetic.mul(start, _products(x, index, src, axis))
     total = scattering.scatter_add_op(start, index, src, axis)
     return total if reduce == "sum" else _mean(total, own, index, axis)
+
+
+def _reduced_booleans(
+    reduce: str, own: bool, x: Tensor, index: Tensor, src: Tensor, axis: int
+) -> Tensor:
+    """Reduce True and False as 1 and 0: a sum is whether any is true."""
+    if reduce == "mean":
+        message = (
+            "scatter_reduce: booleans have no mean; convert them with .float() first."
+        )
+        raise DTypeError(message)
+    numbers = (cast(one, dtypes.int64) for one in (x, src))
+    found = _reduced(reduce, own, next(numbers), index, next(numbers), axis)
+    return comparison.ne(found, 0)
 
 
 def _without_own(reduce: str, x: Tensor, index: Tensor, axis: int) -> Tensor:

@@ -249,7 +249,9 @@ def bincount(
     amounts = ones(x.shape, dtype=dtypes.int64) if weights is None else weights.detach()
     if weights is not None and amounts.dtype is not dtypes.float32:
         amounts = cast(amounts, dtypes.float64)
-    return scattering.index_add(zeros(size, dtype=amounts.dtype), 0, x, amounts)
+    return scattering.index_add(
+        zeros(size, dtype=amounts.dtype), 0, cast(x, dtypes.int64), amounts
+    )
 
 
 @method("histc")
