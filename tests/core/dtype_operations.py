@@ -167,7 +167,62 @@ INDEX = {name: operator(text) for name, text in {**_INDEX, **_WRITTEN}.items()}
 BINARY |= {
     name: operator(f"m.{name}(a, b)") for name in ("searchsorted", "bucketize", "isin")
 }
+_WITH_A_NUMBER = (
+    *("leaky_relu", "elu", "celu", "softplus", "hardshrink", "softshrink"),
+)
+BINARY |= {
+    "F.prelu": operator("m.nn.functional.prelu(a, b)"),
+    **{
+        f"F.{name} with b": operator(f"m.nn.functional.{name}(a, b)")
+        for name in _WITH_A_NUMBER
+    },
+    "F.hardtanh to b": operator("m.nn.functional.hardtanh(a, 0, b)"),
+    "F.threshold to b": operator("m.nn.functional.threshold(a, 1, b)"),
+    "trapezoid over b": operator("m.trapezoid(a, b)"),
+}
+_F = "m.nn.functional."
+_ACTIVATIONS = (
+    *("celu", "elu", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh"),
+    *("leaky_relu", "logsigmoid", "mish", "relu", "relu6", "selu", "sigmoid", "silu"),
+    *("softplus", "softshrink", "softsign", "tanh", "tanhshrink", "dropout"),
+)
+_CAN_BE_IN_PLACE = (
+    *("relu", "relu6", "hardtanh", "hardswish", "hardsigmoid", "elu", "celu", "selu"),
+    *("leaky_relu", "silu", "mish", "dropout"),
+)
+_ON_PIXELS = "a.reshape(1, -1), (1, 1), mode="
 UNARY |= {
+    **{f"F.{name}": operator(f"{_F}{name}(a)") for name in _ACTIVATIONS},
+    **{
+        f"F.{name} in place": operator(f"{_F}{name}(a, inplace=True)")
+        for name in _CAN_BE_IN_PLACE
+    },
+    **{
+        f"F.{name} along 0": operator(f"{_F}{name}(a, 0)")
+        for name in ("softmax", "log_softmax", "softmin")
+    },
+    **{
+        f"F.pad {mode}": operator(f"{_F}pad({_ON_PIXELS}'{mode}')")
+        for mode in ("constant", "reflect", "replicate", "circular")
+    },
+    "F.gelu tanh": operator(f"{_F}gelu(a, approximate='tanh')"),
+    "F.glu": operator(f"{_F}glu(m.cat([a, a]))"),
+    "F.threshold": operator(f"{_F}threshold(a, 1, 2)"),
+    "F.threshold of a float": operator(f"{_F}threshold(a, 1.5, 2)"),
+    "F.threshold_": operator(f"{_F}threshold_(a, 1, 2)"),
+    "F.hardtanh from 0": operator(f"{_F}hardtanh(a, 0, 2)"),
+    "F.normalize": operator(f"{_F}normalize(a, dim=0)"),
+    "logcumsumexp": operator("m.logcumsumexp(a, 0)"),
+    "norm": operator("m.norm(a)"),
+    "norm of float64": operator("m.norm(a, dtype=m.float64)"),
+    "nanmean of float64": operator("m.nanmean(a, dtype=m.float64)"),
+    "mean of float64": operator("m.mean(a, dtype=m.float64)"),
+    "mean of int64": operator("m.mean(a, dtype=m.int64)"),
+    "softmax of float64": operator("m.softmax(a, 0, dtype=m.float64)"),
+    "trapezoid": operator("m.trapezoid(a)"),
+    "diff": operator("m.diff(a)"),
+    "roll": operator("m.roll(a, 1)"),
+    "roll along 0": operator("m.roll(a, 1, 0)"),
     "repeat_interleave alone": operator("m.repeat_interleave(a)"),
     "one_hot": operator("m.nn.functional.one_hot(a, 9)"),
     "an index of a list": operator("m.tensor([1, 2, 3, 4][a])"),

@@ -22,6 +22,7 @@ REFUSED = {
     **dict.fromkeys(("masked_fill", "masked_fill_", "index_fill value"), _CUT),
     **dict.fromkeys(("index_fill_", "scatter src", "scatter_", "scatter add"), _CUT),
     **dict.fromkeys(("scatter multiply", "index_add alpha"), _CUT),
+    **dict.fromkeys(("F.hardtanh to b", "F.threshold to b"), _CUT),
     **dict.fromkeys(("x[b]", "x[b] = 1", "where condition"), _BYTES),
 }
 #: Operations that take operands which PyTorch refuses, and why.

@@ -59,7 +59,6 @@ ALLOWED = {
     "max": "`dim` of None is that it was left out",
     "min": "`dim` of None is that it was left out",
     "uniform_": "the ends are called `low` and `high`",
-    "prelu": "an empty input has no elements whose dtypes could differ",
     "celu": "an empty or positive input never meets `alpha`",
     "set_num_interop_threads": "has no effect",
     "cdist": "`compute_mode` has no effect",

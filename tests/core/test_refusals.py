@@ -11,6 +11,7 @@ import autocalc as ac
 from autocalc.errors import (
     ArgumentError,
     AutocalcError,
+    DimensionError,
     DTypeError,
     GradError,
     ShapeError,
@@ -364,3 +365,66 @@ def test_embedding_of_integers():
     assert rows.tolist() == [[[3, 4], [1, 2]]]
     with pytest.raises(DTypeError, match="embedding_bag: takes float32 or float64"):
         F.embedding_bag(ac.tensor([[1, 0]]), ac.tensor([[1, 2], [3, 4]]))
+
+
+@pytest.mark.parametrize("function", [F.silu, lambda x: ac.logcumsumexp(x, 0), ac.norm])
+def test_floats_are_needed(function):
+    with pytest.raises(DTypeError, match=": takes float32 or float64, not int8"):
+        function(I8)
+
+
+def test_integers_within_limits():
+    assert F.relu6(I8 * 5).tolist() == [5, 6, 6]
+    assert F.hardtanh(-I8, -2, 2).dtype is ac.int8
+    x = I8 * 5
+    assert F.hardtanh(x, -6, 6, inplace=True) is x
+    assert x.tolist() == [5, 6, 6]
+    with pytest.raises(DTypeError, match=r"hardtanh: 0.0 to 2.5 are no limits for"):
+        F.hardtanh(I8, 0, 2.5)
+    with pytest.raises(DTypeError, match=r"hardtanh: -1.0 to 1.0 are no limits for"):
+        F.hardtanh(I8.to(ac.uint8))
+    for function in (F.relu6, F.hardtanh, lambda x: F.threshold(x, 1, 2)):
+        with pytest.raises(DTypeError, match="takes numbers, not bool"):
+            function(MASK)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate"])
+def test_booleans_have_no_border(mode):
+    with pytest.raises(DTypeError, match="pad: takes numbers, not bool"):
+        F.pad(MASK.reshape(1, -1), (1, 1), mode=mode)
+
+
+def test_booleans_have_no_area():
+    with pytest.raises(DTypeError, match="trapezoid: takes numbers, not bool"):
+        ac.trapezoid(MASK)
+
+
+def test_what_has_no_dimension_is_not_rolled_along_one():
+    with pytest.raises(DimensionError, match=r"roll: `dims`=.* without dimensions"):
+        ac.tensor(1.0).roll(1, 0)
+    assert ac.tensor(1.0).roll(1).item() == 1.0
+
+
+def test_slopes_have_the_dtype_of_the_input():
+    with pytest.raises(DTypeError, match="prelu: the tensors are float32 and float64"):
+        F.prelu(X, ac.ones(2, dtype=ac.float64))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [F.relu, F.relu6, F.hardtanh, F.hardswish, F.leaky_relu, F.silu],
+    ids=lambda f: f.__name__,
+)
+def test_an_activation_in_place_needs_no_other_memory(function):
+    x = ac.linspace(-9, 9, 100_000)
+    expected, start = function(x).tolist(), x.data_ptr()
+    before = ac.memory.stats()
+    assert function(x, inplace=True) is x
+    assert ac.memory.stats() == before  # nothing is allocated, nor taken from a cache
+    assert x.tolist() == expected
+    assert x.data_ptr() == start
+
+    leaf = ac.linspace(-9, 9, 5, dtype=ac.float64).requires_grad_()
+    (slope,) = ac.autograd.grad(function(leaf * 1, inplace=True).sum(), leaf)
+    (other,) = ac.autograd.grad(function(leaf).sum(), leaf)
+    assert slope.tolist() == other.tolist()

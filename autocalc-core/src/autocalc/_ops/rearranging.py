@@ -221,7 +221,10 @@ def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
         message = f"roll: `shifts`={by} and `dims`={axes} must be as many."
         raise ArgumentError(message)
     if x.ndim == 0:
-        return view.clone_op(x)
+        message = (
+            f"roll: `dims`={axes} for a tensor without dimensions; leave them out."
+        )
+        raise DimensionError(message)
     for shift, dim in zip(by, axes, strict=True):
         x = _rolled(x, shift, axis_of("roll", dim, x.ndim))
     return x

@@ -22,6 +22,7 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import as_operand, cast
 from autocalc._ops._method import method
 from autocalc._ops._op import nary
@@ -156,9 +157,7 @@ def index_reduce(
     >>> ac.index_reduce(ac.ones(2), 0, index, source, "prod")
     tensor([6., 1.])
     """
-    if check_tensor("index_reduce", input).dtype is dtypes.bool_:
-        message = "index_reduce: takes numbers, not bool; convert it with .long()."
-        raise DTypeError(message)
+    refuse_booleans("index_reduce", input)
     along = _operator("index_reduce", reduce, REDUCTIONS[1:], include_self)
 
     def operator(x: Tensor, index: Tensor, source: Tensor, axis: int) -> Tensor:

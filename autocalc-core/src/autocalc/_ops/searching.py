@@ -22,13 +22,14 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import axis_of, check_tensor
-from autocalc._ops._coerce import Number, as_operand, cast, coerce, dtype_of
+from autocalc._ops._checks import refuse_booleans
+from autocalc._ops._coerce import Number, as_operand, cast, coerce
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag, check_flags
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import ArgumentError, ShapeError
 
 
 @method("unique")
@@ -213,7 +214,7 @@ def isin(
         assume_unique = check_flag("isin", "assume_unique", assume_unique)
     if invert.__class__ is not FLAG:
         invert = check_flag("isin", "invert", invert)
-    _no_booleans("isin", elements, test_elements)
+    refuse_booleans("isin", elements, test_elements)
     x, tests = coerce("isin", elements, test_elements)
     line = sorting.sort(view.reshape(tests.detach(), (-1,))).values
     x = x.detach()
@@ -226,12 +227,6 @@ def isin(
         )
         found = comparison.eq(nearest, x)
     return comparison.eq(found, False) if invert else found
-
-
-def _no_booleans(where: str, *operands: Any) -> None:
-    if dtypes.bool_ in [dtype_of(where, one) for one in operands]:
-        message = f"{where}: takes numbers, not bool; convert a mask with .long()."
-        raise DTypeError(message)
 
 
 def searchsorted(
@@ -307,7 +302,7 @@ def _places(line: Tensor, values: Tensor, behind: bool) -> Tensor:
     The sort is stable: what comes first stays in front of equal elements.
     """
     line, values = coerce("searchsorted", line, values)
-    _no_booleans("searchsorted", line)
+    refuse_booleans("searchsorted", line)
     n = line.shape[-1]
     flat = values if line.ndim > 1 else view.reshape(values, (-1,))
     both = joining.cat([line, flat] if behind else [flat, line], -1)
