@@ -12,6 +12,9 @@ from autocalc._tensor import dtypes
 from autocalc._tensor.checks import one_of
 from autocalc.errors import ArgumentError, DTypeError
 
+#: What becomes of the losses of single elements.
+REDUCTIONS = ("mean", "sum", "none")
+
 
 def check_number(where: str, name: str, value: Any) -> None:
     """Raise unless `value` is a finite number of 0 or more."""
@@ -39,7 +42,7 @@ def check_probability(where: str, p: Any) -> None:
 
 def check_reduction(where: str, reduction: Any) -> None:
     """Raise unless `reduction` is one of the three."""
-    one_of(where, "reduction", reduction, ("mean", "sum", "none"))
+    one_of(where, "reduction", reduction, REDUCTIONS)
 
 
 def check_approximate(where: str, approximate: Any) -> None:

@@ -7,16 +7,25 @@ import warnings
 
 from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import REDUCTIONS
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_flags, one_of
 from autocalc.errors import AutocalcWarning, ShapeError
 
 
 def chosen(
-    where: str, size_average: bool | None, reduce: bool | None, reduction: str
+    where: str,
+    size_average: bool | None,
+    reduce: bool | None,
+    reduction: str,
+    *more: str,
 ) -> str:
-    """Return the reduction, which two deprecated flags may override with a warning."""
+    """Return the checked reduction: one of the three, or of what else a loss has.
+
+    Two deprecated flags override it, with a warning.
+    """
     if size_average is None and reduce is None:
+        one_of(where, "reduction", reduction, (*more, *REDUCTIONS))
         return reduction
     flags = {"size_average": size_average, "reduce": reduce}
     given = {name: flag for name, flag in flags.items() if flag is not None}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Negative log-likelihoods of counts and of measurements."""
+"""Negative log-likelihoods of counts and measurements; divergences of distributions."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from autocalc._ops import (
     masking,
     view,
 )
+from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops.filled import full as full_of
@@ -61,7 +62,6 @@ def poisson_nll_loss(
     """
     where = "poisson_nll_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
-    check_reduction(where, reduction)
     if log_input.__class__ is not FLAG:
         log_input = check_flag(where, "log_input", log_input)
     if full.__class__ is not FLAG:
@@ -174,3 +174,53 @@ def _at_least(var: Tensor, eps: float) -> Tensor:
     still = var.detach()
     limited = clamping.clamp(still, min=eps)
     return masking.where(comparison.lt(still, eps), var - still + limited, var)
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """Return t (log(t) - x): the divergence of exp(x) from the distribution t.
+
+    Parameters
+    ----------
+    input
+        x, log-probabilities, of any shape.
+    target
+        t, probabilities; with `log_target` their logarithms.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
+    reduction
+        ``"batchmean"``, the divergence itself; ``"mean"`` over all elements,
+        ``"sum"`` or ``"none"``.
+    log_target
+        As above.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> q = ac.tensor([0.5, 0.5])
+    >>> ac.nn.functional.kl_div(ac.log(ac.tensor([0.25, 0.75])), q, reduction="sum")
+    tensor(0.1438)
+    """
+    where = "kl_div"
+    reduction = _loss_reduction.chosen(
+        where, size_average, reduce, reduction, "batchmean"
+    )
+    if log_target.__class__ is not FLAG:
+        log_target = check_flag("kl_div", "log_target", log_target)
+    check_float(where, input, target)
+    if log_target:
+        loss = exponential.exp(target) * arithmetic.sub_op(target, input)
+    else:
+        empty = comparison.eq(target, 0.0)  # 0 log 0 is 0
+        log_t = exponential.log(masking.where(empty, 1.0, target))
+        loss = target * log_t - target * input
+    if reduction != "batchmean":
+        return _loss_reduction.reduced(loss, reduction)
+    total = reduction_ops.sum(loss)
+    return total / input.shape[0] if input.ndim else total
