@@ -229,4 +229,51 @@ UNARY |= {
     "a range": operator("m.tensor(list(range(a)))"),
 }
 
-OPERATIONS = {**BINARY, **IN_PLACE, **INDEX, **UNARY}
+_LOSSES = (
+    *("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss"),
+    *("binary_cross_entropy_with_logits", "kl_div", "hinge_embedding_loss"),
+    *("poisson_nll_loss", "pairwise_distance"),
+)
+_OF_LABELS = {
+    "cross_entropy": "cross_entropy(a, b.min() - 1)",
+    "nll_loss": "nll_loss(a, b.min() - 1)",
+    "multi_margin_loss": "multi_margin_loss(a, b.min() - 1)",
+    "multilabel_margin_loss": "multilabel_margin_loss(a, b - 1)",
+    "cross_entropy of probabilities": "cross_entropy(a, b)",
+    "cross_entropy weight": "cross_entropy(a, m.tensor(1), b)",
+    "nll_loss weight": "nll_loss(a, m.tensor(1), b)",
+    "multi_margin_loss weight": "multi_margin_loss(a, m.tensor(1), weight=b)",
+}
+_OF_PAIRS = {
+    "gaussian_nll_loss": "gaussian_nll_loss(a, b, abs(a))",
+    "gaussian_nll_loss variance": "gaussian_nll_loss(a, a, b)",
+    "margin_ranking_loss": "margin_ranking_loss(a, b, a)",
+    "margin_ranking_loss target": "margin_ranking_loss(a, a, b)",
+    "cosine_embedding_loss": "cosine_embedding_loss(a, b, a.max())",
+    "cosine_embedding_loss target": "cosine_embedding_loss(a, a, b.max())",
+    "cosine_similarity": "cosine_similarity(a, b, 0)",
+    "triplet_margin_loss": "triplet_margin_loss(a, b, a)",
+    "triplet_margin_loss negative": "triplet_margin_loss(a, a, b)",
+    "mse_loss of two shapes": "mse_loss(a.reshape(-1, 1), b)",
+    "mse_loss of elements": "mse_loss(a, b, reduction='none')",
+    "l1_loss of elements": "l1_loss(a, b, reduction='none')",
+    "smooth_l1_loss of elements": "smooth_l1_loss(a, b, reduction='none')",
+    "multilabel_soft_margin_loss": "multilabel_soft_margin_loss(a, b)",
+    "multilabel_soft_margin_loss weight": "multilabel_soft_margin_loss(a, a, b)",
+    "binary_cross_entropy": "binary_cross_entropy(a * 0, b * 0)",
+    "binary_cross_entropy weight": "binary_cross_entropy(a * 0, a * 0, b)",
+    "logits weight": "binary_cross_entropy_with_logits(a, a, b)",
+    "logits pos_weight": "binary_cross_entropy_with_logits(a, a, pos_weight=b)",
+    "poisson_nll_loss of rates": "poisson_nll_loss(a, b, log_input=False)",
+    "poisson_nll_loss full": "poisson_nll_loss(a, b, full=True)",
+}
+#: Of an input and its target, labels or weight.
+LOSSES = {
+    **{f"F.{name}": operator(f"{_F}{name}(a, b)") for name in _LOSSES},
+    **{
+        f"F.{name}": operator(_F + text)
+        for name, text in {**_OF_LABELS, **_OF_PAIRS}.items()
+    },
+}
+
+OPERATIONS = {**BINARY, **IN_PLACE, **INDEX, **LOSSES, **UNARY}

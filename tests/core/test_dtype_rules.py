@@ -23,6 +23,10 @@ REFUSED = {
     **dict.fromkeys(("index_fill_", "scatter src", "scatter_", "scatter add"), _CUT),
     **dict.fromkeys(("scatter multiply", "index_add alpha"), _CUT),
     **dict.fromkeys(("F.hardtanh to b", "F.threshold to b"), _CUT),
+    **dict.fromkeys(
+        ("F.multilabel_soft_margin_loss", "F.multilabel_soft_margin_loss weight"),
+        "a target of another shape is a mistake; a weight has one number a class",
+    ),
     **dict.fromkeys(("x[b]", "x[b] = 1", "where condition"), _BYTES),
 }
 #: Operations that take operands which PyTorch refuses, and why.
@@ -31,6 +35,8 @@ TAKEN = {
 }
 #: Operations whose result has another dtype, and why.
 OTHER = {
+    "F.binary_cross_entropy_with_logits": "PyTorch rounds the loss of float64 logits "
+    "to the dtype of the targets",
     "clamp between a number and b": "a limit without dimensions keeps its dtype, and "
     "its gradient, beside a number; PyTorch takes its number alone",
 }

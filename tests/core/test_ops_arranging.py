@@ -227,7 +227,7 @@ ERRORS = [
     (lambda: F.pad(X, (-3, -2)), ShapeError, r"would give \(3, -1\); no size"),
     (lambda: F.pad(X, (1, 1), "same"), ArgumentError, "`mode`='same' with `value`"),
     (lambda: F.pad(X, (4, 0), "reflect"), ShapeError, "it can be at most 3"),
-    (lambda: F.one_hot(X), DTypeError, "index has dtype float32; it must"),
+    (lambda: F.one_hot(X), DTypeError, "`tensor` has dtype float32; it must"),
     (lambda: F.one_hot(I([2]), 2), KernelDataError, "`index` holds 2"),
     (lambda: F.one_hot(I([2])[:0]), ArgumentError, "`num_classes`=-1 for 0 classes"),
     (lambda: X.index_put((), X), ArgumentError, "`indices` holds no tensor"),

@@ -11,6 +11,7 @@ import autocalc as ac
 from autocalc.errors import (
     ArgumentError,
     AutocalcError,
+    AutocalcWarning,
     DimensionError,
     DTypeError,
     GradError,
@@ -428,3 +429,93 @@ def test_an_activation_in_place_needs_no_other_memory(function):
     (slope,) = ac.autograd.grad(function(leaf * 1, inplace=True).sum(), leaf)
     (other,) = ac.autograd.grad(function(leaf).sum(), leaf)
     assert slope.tolist() == other.tolist()
+
+
+Y = ac.tensor([1.0, 2.0, 3.0])
+
+
+def test_losses_of_integers_and_of_two_dtypes():
+    assert F.l1_loss(I8, Y).item() == F.smooth_l1_loss(I8, Y).item() == 0.0
+    assert F.l1_loss(I8, I8, reduction="none").dtype is ac.int8
+    with pytest.warns(AutocalcWarning, match=r"mse_loss: .* are broadcast"):
+        assert F.mse_loss(Y, Y[0].double()).dtype is ac.float64
+    assert F.huber_loss(Y, Y.double()).dtype is ac.float32
+    assert F.poisson_nll_loss(I8, I8).dtype is ac.float32
+    assert F.pairwise_distance(I8, I8).dtype is ac.float32
+    assert F.cosine_embedding_loss(I8, I8, ac.tensor(1)).item() == 0.0
+    for loss in (F.mse_loss, F.smooth_l1_loss):
+        with pytest.raises(DTypeError, match="takes float32 or float64, not int8"):
+            loss(I8, I8, reduction="none")
+    with pytest.raises(DTypeError, match="huber_loss: takes float32 or float64"):
+        F.huber_loss(I8, Y)
+
+
+def test_targets_of_bytes_hold_no_minus_one():
+    ones = ac.ones(3, dtype=ac.uint8)
+    expected = F.hinge_embedding_loss(Y, ac.ones(3)).item()
+    assert F.hinge_embedding_loss(Y, ones).item() == expected
+
+
+def test_labels_are_int64_or_uint8():
+    for dtype in (ac.int64, ac.uint8):
+        assert F.cross_entropy(Y, ac.tensor(1, dtype=dtype)).ndim == 0
+    small = ac.tensor(1, dtype=ac.int16)
+    with pytest.raises(DTypeError, match=r"cross_entropy: .* int16; labels must"):
+        F.cross_entropy(Y, small)
+    with pytest.raises(DTypeError, match=r"nll_loss: .* int16; labels must be"):
+        F.nll_loss(Y, small)
+    with pytest.raises(DTypeError, match="multi_margin_loss: `target` has dtype int16"):
+        F.multi_margin_loss(Y, small)
+
+
+@pytest.mark.parametrize("name", ["cross_entropy", "nll_loss", "multi_margin_loss"])
+def test_a_weight_has_the_dtype_of_the_scores(name):
+    with pytest.raises((DTypeError, ArgumentError), match="float64"):
+        getattr(F, name)(Y, ac.tensor(1), weight=Y.double())
+
+
+def test_what_multiplies_a_loss_broadcasts_to_it():
+    p = Y / 4
+    for loss, name in (
+        (F.binary_cross_entropy, "weight"),
+        (F.binary_cross_entropy_with_logits, "weight"),
+        (F.binary_cross_entropy_with_logits, "pos_weight"),
+    ):
+        assert loss(p, p, **{name: Y.double()}).dtype is ac.float32
+        with pytest.raises(ShapeError, match=f"`{name}` has shape .* not broadcast to"):
+            loss(p, p, **{name: ac.ones(2, 3)})
+        with pytest.raises(DTypeError, match="needs a Tensor, not float"):
+            loss(p, p, **{name: 2.0})
+    with pytest.raises(DTypeError, match="binary_cross_entropy: the tensors are"):
+        F.binary_cross_entropy(p, p.double())
+    with pytest.raises(ShapeError, match="soft_margin_loss: `target` has shape"):
+        F.soft_margin_loss(Y, ac.ones(2, 3))
+
+
+def test_three_vectors_have_one_number_of_dimensions():
+    with pytest.raises(ShapeError, match="triplet_margin_loss: the tensors have sh"):
+        F.triplet_margin_loss(Y, Y, Y.reshape(1, -1))
+
+
+def test_booleans_rank_nothing():
+    for call in (
+        lambda: F.margin_ranking_loss(Y, Y, MASK),
+        lambda: F.poisson_nll_loss(Y, MASK, full=True),
+        lambda: F.binary_cross_entropy_with_logits(Y, Y, pos_weight=MASK),
+    ):
+        with pytest.raises(DTypeError, match="takes numbers, not bool"):
+            call()
+
+
+def test_distances_are_of_one_float_dtype():
+    with pytest.raises(DTypeError, match="cdist: the tensors are float32 and float64"):
+        ac.cdist(X, X.double())
+    with pytest.raises(DTypeError, match="cosine_similarity: takes float32 or float64"):
+        F.cosine_similarity(I8, I8, 0)
+
+
+def test_a_variance_is_a_tensor_or_a_float():
+    assert F.gaussian_nll_loss(Y, 2.0, 1.0).ndim == 0
+    assert F.gaussian_nll_loss(I8, Y, 1.0).dtype is ac.float32
+    with pytest.raises(DTypeError, match="gaussian_nll_loss: needs a Tensor, not int"):
+        F.gaussian_nll_loss(Y, Y, 1)

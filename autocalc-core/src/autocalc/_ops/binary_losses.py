@@ -13,7 +13,8 @@ from autocalc._ops import (
     extrema,
     masking,
 )
-from autocalc._ops._checks import check_float
+from autocalc._ops._checks import check_float, refuse_booleans
+from autocalc._ops._coerce import cast, same_dtype
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 
@@ -57,6 +58,7 @@ def binary_cross_entropy(
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
     check_float(where, input, target)
     _loss_reduction.same_shape(where, input, target)
+    same_dtype(where, input, target)
     _check_probabilities(where, "input", input)
     _check_probabilities(where, "target", target)
     not_t = arithmetic.sub_op(1.0, target)
@@ -64,8 +66,17 @@ def binary_cross_entropy(
         arithmetic.mul(target, _limited_log(input)),
         arithmetic.mul(not_t, _limited_log(arithmetic.sub_op(1.0, input))),
     )
-    loss = arithmetic.neg(both)
-    return _loss_reduction.reduced(loss if weight is None else loss * weight, reduction)
+    return _loss_reduction.reduced(
+        _weighted(where, arithmetic.neg(both), weight), reduction
+    )
+
+
+def _weighted(where: str, loss: Tensor, weight: Tensor | None) -> Tensor:
+    """Return the losses times a weight, which broadcasts to them, in their dtype."""
+    if weight is None:
+        return loss
+    _loss_reduction.fits(where, loss, weight=weight)
+    return arithmetic.mul(loss, cast(weight, loss.dtype))
 
 
 def _check_probabilities(where: str, name: str, p: Tensor) -> None:
@@ -134,8 +145,12 @@ def binary_cross_entropy_with_logits(
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
     check_float(where, input, target)
     _loss_reduction.same_shape(where, input, target)
+    if pos_weight is not None:
+        _loss_reduction.fits(where, input, pos_weight=pos_weight)
+        refuse_booleans(where, pos_weight)
+        pos_weight = cast(pos_weight, input.dtype)
     loss = of_logits(input, target, pos_weight)
-    return _loss_reduction.reduced(loss if weight is None else loss * weight, reduction)
+    return _loss_reduction.reduced(_weighted(where, loss, weight), reduction)
 
 
 def of_logits(x: Tensor, t: Tensor, pos_weight: Tensor | None = None) -> Tensor:

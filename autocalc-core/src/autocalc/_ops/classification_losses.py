@@ -17,7 +17,7 @@ from autocalc._ops import (
 from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, check_reduction
-from autocalc._ops._coerce import cast
+from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._op import nary
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import as_int, number, one_of
@@ -111,9 +111,10 @@ def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tenso
             f"for an input [N, C, ...] the labels must be [N, ...]."
         )
         raise ShapeError(message)
-    if target.is_floating_point() or target.dtype is dtypes.bool_:
+    if target.dtype not in (dtypes.int64, dtypes.uint8):
         message = (
-            f"{where}: `target` has dtype {target.dtype.name}; labels must be integers."
+            f"{where}: `target` has dtype {target.dtype.name}; labels must be int64 or "
+            f"uint8. Convert them with .long()."
         )
         raise DTypeError(message)
     if input.ndim == 1:
@@ -143,8 +144,8 @@ def cross_entropy(
     input
         Logits, (N, C), (C,), or (N, C, d1, ...).
     target
-        Labels 0 to C - 1, integers, (N,), (), or (N, d1, ...); or q itself, of the
-        shape and dtype of `input`.
+        Labels 0 to C - 1, int64 or uint8, (N,), (), or (N, d1, ...); or q itself, of
+        the shape and dtype of `input`.
     weight
         A factor for each class, (C,).
     size_average, reduce
@@ -245,7 +246,7 @@ def nll_loss(
     input
         Log-probabilities, (N, C), (C,), or (N, C, d1, ...).
     target
-        Labels 0 to C - 1, integers, (N,), (), or (N, d1, ...).
+        Labels 0 to C - 1, int64 or uint8, (N,), (), or (N, d1, ...).
     weight
         A factor for each class, (C,).
     size_average, reduce
@@ -278,6 +279,7 @@ def nll_loss(
     shares: Tensor | None = None
     if weight is not None:
         _check_weight(where, weight, rows.shape[1])
+        same_dtype(where, rows, weight)
         shares = indexing.index_select_op(weight, labels, 0)
         loss = arithmetic.mul(loss, shares)
     loss = masking.where(ignored, 0.0, loss)

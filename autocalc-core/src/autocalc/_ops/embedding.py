@@ -217,7 +217,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             [1, 0, 0]])
     """
     x, count = (
-        indexing.long_positions("one_hot", tensor),
+        indexing.long_positions("one_hot", tensor, name="`tensor`"),
         as_int("one_hot", "num_classes", num_classes),
     )
     if count < 1:

@@ -154,11 +154,13 @@ def as_positions(where: str, index: Any) -> Tensor:
     return long_positions(where, index, "int64 or int32")
 
 
-def long_positions(where: str, index: Any, needed: str = "int64") -> Tensor:
+def long_positions(
+    where: str, index: Any, needed: str = "int64", name: str = "the index"
+) -> Tensor:
     """Return an index tensor, which must be of int64."""
     if check_tensor(where, index).dtype is not dtypes.int64:
         message = (
-            f"{where}: the index has dtype {index.dtype.name}; it must be {needed}. "
+            f"{where}: {name} has dtype {index.dtype.name}; it must be {needed}. "
             f"Convert it with .long()."
         )
         raise DTypeError(message)

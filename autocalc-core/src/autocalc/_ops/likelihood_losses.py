@@ -17,10 +17,11 @@ from autocalc._ops import (
 )
 from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_float, check_reduction
+from autocalc._ops._checks import check_float, check_reduction, refuse_booleans
 from autocalc._ops.filled import full as full_of
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -66,14 +67,14 @@ def poisson_nll_loss(
         log_input = check_flag(where, "log_input", log_input)
     if full.__class__ is not FLAG:
         full = check_flag(where, "full", full)
-    check_float(where, input)
-    check_tensor(where, target)
+    check_tensor(where, input), check_tensor(where, target)
     eps = number(where, "eps", eps)
     if log_input:
         loss = exponential.exp(input) - arithmetic.mul(target, input)
     else:
         loss = input - target * exponential.log(arithmetic.add_op(input, eps))
     if full:
+        refuse_booleans(where, target)
         loss = loss + _stirling(target)
     return _loss_reduction.reduced(loss, reduction)
 
@@ -88,7 +89,7 @@ def _stirling(t: Tensor) -> Tensor:
 
 def gaussian_nll_loss(
     input: Tensor,
-    target: Tensor,
+    target: Tensor | float,
     var: Tensor | float,
     full: bool = False,
     eps: float = 1e-6,
@@ -107,7 +108,7 @@ def gaussian_nll_loss(
         t; shapes broadcast.
     var
         The variances: of the shape of `input`, with one dimension of size 1, or without
-        the last dimension; or one number.
+        the last dimension; or one Python float.
     full
         Whether the constant log(2 pi) / 2 is added.
     eps
@@ -133,8 +134,7 @@ def gaussian_nll_loss(
     check_reduction(where, reduction)
     if full.__class__ is not FLAG:
         full = check_flag(where, "full", full)
-    check_float(where, input)
-    check_tensor(where, target)
+    check_tensor(where, input)
     if number(where, "eps", eps) <= 0:
         message = f"{where}: `eps` is {eps}; it must be above 0."
         raise ArgumentError(message)
@@ -146,11 +146,14 @@ def gaussian_nll_loss(
     return _loss_reduction.reduced(loss, reduction)
 
 
+def _float_dtype(x: Tensor) -> DType:
+    return x.dtype if x.is_floating_point() else dtypes.get_default_dtype()
+
+
 def _variance(where: str, input: Tensor, var: Tensor | float) -> Tensor:
     """Return the variances, checked, in a shape that broadcasts to that of `input`."""
-    if not isinstance(var, Tensor):
-        value = number(where, "var", var)
-        var = full_of(input.shape, value, dtype=input.dtype)
+    if isinstance(var, float):
+        var = full_of(input.shape, var, dtype=_float_dtype(input))
     check_float(where, var)
     shape = input.shape
     if var.shape != shape and var.shape == shape[:-1]:

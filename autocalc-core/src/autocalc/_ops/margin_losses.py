@@ -16,7 +16,8 @@ from autocalc._ops import (
 )
 from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_float
+from autocalc._ops._checks import check_float, refuse_booleans
+from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops.classification_losses import class_rows
 from autocalc._ops.filled import arange
 from autocalc._tensor import Tensor
@@ -62,8 +63,9 @@ def margin_ranking_loss(
     """
     where = "margin_ranking_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
-    check_float(where, input1, input2)
-    if not input1.ndim == input2.ndim == check_tensor(where, target).ndim:
+    check_tensor(where, input1), check_tensor(where, input2)
+    refuse_booleans(where, check_tensor(where, target))
+    if not input1.ndim == input2.ndim == target.ndim:
         message = (
             f"{where}: `input1` has shape {input1.shape}, `input2` {input2.shape}, "
             f"`target` {target.shape}; they must have the same number of dimensions."
@@ -107,7 +109,7 @@ def hinge_embedding_loss(
     where = "hinge_embedding_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
     check_float(where, input)
-    check_tensor(where, target)
+    target = cast(check_tensor(where, target), input.dtype)
     short = arithmetic.sub_op(number(where, "margin", margin), input)
     apart = clamping.clamp(short, min=0.0)
     apart = masking.where(comparison.ne(target, 1), apart, 0.0)
@@ -129,7 +131,7 @@ def soft_margin_loss(
     input
         Scores, of any shape.
     target
-        1 or -1; shapes broadcast.
+        1 or -1; it broadcasts to the shape of `input`.
     size_average, reduce
         Deprecated: say the same by `reduction`.
     reduction
@@ -144,7 +146,8 @@ def soft_margin_loss(
     where = "soft_margin_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
     check_float(where, input)
-    lead = arithmetic.mul(input, check_tensor(where, target))
+    _loss_reduction.fits(where, input, target=target)
+    lead = arithmetic.mul(input, cast(target, input.dtype))
     loss = activations.softplus_op(arithmetic.neg(lead), 1.0, 1e30)
     return _loss_reduction.reduced(loss, reduction)
 
@@ -166,7 +169,7 @@ def multi_margin_loss(
     input
         Scores x, (N, C) or (C,).
     target
-        Labels y, 0 to C - 1, (N,) or ().
+        Labels y, 0 to C - 1, int64, (N,) or ().
     p
         1 or 2.
     margin
@@ -204,6 +207,7 @@ def multi_margin_loss(
     shape = input.shape[:-1]
     if input.ndim < 2:
         input, target = view.reshape(input, (1, -1)), _one_label(where, target)
+    indexing.long_positions(where, target, name="`target`")
     rows, labels = class_rows(where, input, target)
     column = view.reshape(labels, (-1, 1))
     lead = arithmetic.sub_op(indexing.gather_op(rows, column, 1), rows)
@@ -212,6 +216,7 @@ def multi_margin_loss(
         short = arithmetic.mul(short, short)
     if weight is not None:
         _check_weight(where, weight, rows.shape[1])
+        same_dtype(where, rows, weight)
         shares = indexing.index_select_op(weight, labels, 0)
         short = arithmetic.mul(short, view.reshape(shares, (-1, 1)))
     own = comparison.eq(column, arange(rows.shape[1]))

@@ -22,7 +22,7 @@ from autocalc._ops._coerce import cast
 from autocalc._ops.filled import arange
 from autocalc._ops.margin_losses import check_rows
 from autocalc._tensor import Tensor, dtypes
-from autocalc.errors import DTypeError, ShapeError
+from autocalc.errors import ShapeError
 
 
 def multilabel_soft_margin_loss(
@@ -89,7 +89,7 @@ def multilabel_margin_loss(
     input
         Scores x, (N, C) or (C,).
     target
-        Labels of the same shape, integers: those before the first negative number.
+        Labels of the same shape, int64: those before the first negative number.
     size_average, reduce
         Deprecated: say the same by `reduction`.
     reduction
@@ -100,7 +100,7 @@ def multilabel_margin_loss(
     ShapeError
         If the shapes differ, or are not (N, C) or (C,).
     DTypeError
-        If the labels are no integers.
+        If the labels are not int64.
     KernelDataError
         If a label is C or more.
 
@@ -117,14 +117,10 @@ def multilabel_margin_loss(
     _loss_reduction.same_shape(where, input, target)
     check_rows(where, input)
     shape = input.shape[:-1]
-    if target.is_floating_point() or target.dtype is dtypes.bool_:
-        message = (
-            f"{where}: `target` has dtype {target.dtype.name}; labels must be integers."
-        )
-        raise DTypeError(message)
+    labels = indexing.long_positions(where, target, name="`target`")
     if input.ndim < 2:
-        input, target = view.reshape(input, (1, -1)), view.reshape(target, (1, -1))
-    loss = _of_label_lists(input, cast(target, dtypes.int64))
+        input, labels = view.reshape(input, (1, -1)), view.reshape(labels, (1, -1))
+    loss = _of_label_lists(input, labels)
     return _loss_reduction.reduced(view.reshape(loss, shape), reduction)
 
 

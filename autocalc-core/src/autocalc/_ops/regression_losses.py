@@ -10,7 +10,7 @@ from autocalc._ops import (
     comparison,
 )
 from autocalc._ops._checks import check_float, check_reduction
-from autocalc._ops._coerce import coerce
+from autocalc._ops._coerce import cast, coerce
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError
@@ -45,15 +45,11 @@ def mse_loss(
     tensor(0.5)
     """
     reduction = _loss_reduction.chosen("mse_loss", size_average, reduce, reduction)
-    _loss_reduction.broadcast_with_warning("mse_loss", input, target)
-    difference = arithmetic.sub_op(*coerce("mse_loss", input, target))
+    pair = _loss_reduction.broadcast_with_warning("mse_loss", input, target)
+    a, b = coerce("mse_loss", *pair)
+    check_float("mse_loss", a)
+    difference = arithmetic.sub_op(a, b)
     return _loss_reduction.reduced(arithmetic.mul(difference, difference), reduction)
-
-
-def _difference(where: str, input: Tensor, target: Tensor, reduction: str) -> Tensor:
-    check_reduction(where, reduction)
-    check_float(where, input, target)
-    return arithmetic.sub_op(input, target)
 
 
 def _square_or_line(difference: Tensor, seam: float) -> Tensor:
@@ -96,8 +92,8 @@ def l1_loss(
     tensor(0.5)
     """
     reduction = _loss_reduction.chosen("l1_loss", size_average, reduce, reduction)
-    _loss_reduction.broadcast_with_warning("l1_loss", input, target)
-    difference = _difference("l1_loss", input, target, reduction)
+    pair = _loss_reduction.broadcast_with_warning("l1_loss", input, target)
+    difference = arithmetic.sub_op(*pair)
     return _loss_reduction.reduced(arithmetic.abs(difference), reduction)
 
 
@@ -139,11 +135,13 @@ def smooth_l1_loss(
     """
     where = "smooth_l1_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
-    _loss_reduction.broadcast_with_warning(where, input, target)
-    difference = _difference(where, input, target, reduction)
+    pair = _loss_reduction.broadcast_with_warning(where, input, target)
     if number(where, "beta", beta) < 0:
         message = f"{where}: `beta` is {beta}; it must be 0 or more."
         raise ArgumentError(message)
+    a, b = coerce(where, *pair)
+    check_float(where, a, b)
+    difference = arithmetic.sub_op(a, b)
     if beta == 0:
         return _loss_reduction.reduced(arithmetic.abs(difference), reduction)
     return _loss_reduction.reduced(_square_or_line(difference, beta), reduction)
@@ -180,8 +178,10 @@ def huber_loss(
     tensor(1.)
     """
     where = "huber_loss"
-    _loss_reduction.broadcast_with_warning(where, input, target)
-    difference = _difference(where, input, target, reduction)
+    check_reduction(where, reduction)
+    a, b = _loss_reduction.broadcast_with_warning(where, input, target)
+    check_float(where, a)
+    difference = arithmetic.sub_op(a, cast(b, a.dtype))
     if number(where, "delta", delta) <= 0:
         message = f"{where}: `delta` is {delta}; it must be above 0."
         raise ArgumentError(message)

@@ -16,6 +16,7 @@ from autocalc._ops import distance as distance_ops
 from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, check_reduction
+from autocalc._ops._coerce import cast
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, ShapeError
@@ -59,16 +60,16 @@ def cosine_embedding_loss(
     """
     where = "cosine_embedding_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
-    check_float(where, input1, input2)
+    a, b = comparison.float_inputs(where, check_tensor(where, input1), input2)
     check_tensor(where, target)
-    if input1.shape != input2.shape or input1.shape[:-1] != target.shape:
+    if input1.ndim not in (1, 2) or a.shape != b.shape or a.shape[:-1] != target.shape:
         message = (
             f"{where}: the inputs have shapes {input1.shape} and {input2.shape}, "
             f"`target` {target.shape}; they must be (N, D), (N, D), (N,) or (D,), "
             f"(D,), ()."
         )
         raise ShapeError(message)
-    cosine = _cosine(input1, input2)
+    cosine, target = _cosine(a, b), cast(target, a.dtype)
     apart = clamping.clamp(cosine - margin, min=0.0)
     apart = masking.where(comparison.eq(target, -1), apart, 0.0)
     loss = masking.where(comparison.eq(target, 1), 1.0 - cosine, apart)
@@ -130,18 +131,43 @@ def triplet_margin_loss(
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
     if swap.__class__ is not FLAG:
         swap = check_flag("triplet_margin_loss", "swap", swap)
+    _same_dimensions(where, anchor, positive, negative)
+
+    def distance(a: Tensor, b: Tensor) -> Tensor:
+        return distance_ops.pairwise_distance(a, b, p, eps)
+
+    triplet = anchor, positive, negative
+    return _loss_reduction.reduced(
+        _lead(where, distance, triplet, margin, swap), reduction
+    )
+
+
+def _same_dimensions(where: str, *tensors: Tensor) -> None:
+    if len({check_tensor(where, x).ndim for x in tensors}) > 1:
+        shapes = ", ".join(str(x.shape) for x in tensors)
+        message = (
+            f"{where}: the tensors have shapes {shapes}; they must have the same "
+            f"number of dimensions."
+        )
+        raise ShapeError(message)
+
+
+def _lead(
+    where: str,
+    distance: Callable[[Tensor, Tensor], Tensor],
+    triplet: tuple[Tensor, Tensor, Tensor],
+    margin: float,
+    swap: bool,
+) -> Tensor:
+    """Return max(d(anchor, positive) - d(anchor, negative) + margin, 0)."""
     if number(where, "margin", margin) <= 0:
         message = f"{where}: `margin` is {margin}; it must be above 0."
         raise ArgumentError(message)
-    near = distance_ops.pairwise_distance(anchor, positive, p, eps)
-    far = distance_ops.pairwise_distance(anchor, negative, p, eps)
+    anchor, positive, negative = triplet
+    near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
-        far = clamping.minimum(
-            far, distance_ops.pairwise_distance(positive, negative, p, eps)
-        )
-    return _loss_reduction.reduced(
-        clamping.clamp(near - far + margin, min=0.0), reduction
-    )
+        far = clamping.minimum(far, distance(positive, negative))
+    return clamping.clamp(near - far + margin, min=0.0)
 
 
 def triplet_margin_with_distance_loss(
@@ -189,13 +215,8 @@ def triplet_margin_with_distance_loss(
         swap = check_flag(where, "swap", swap)
     check_reduction(where, reduction)
     check_float(where, anchor, positive, negative)
-    if number(where, "margin", margin) <= 0:
-        message = f"{where}: `margin` is {margin}; it must be above 0."
-        raise ArgumentError(message)
     distance = distance_function or distance_ops.pairwise_distance
-    near, far = distance(anchor, positive), distance(anchor, negative)
-    if swap:
-        far = clamping.minimum(far, distance(positive, negative))
+    triplet = anchor, positive, negative
     return _loss_reduction.reduced(
-        clamping.clamp(near - far + margin, min=0.0), reduction
+        _lead(where, distance, triplet, margin, swap), reduction
     )
