@@ -14,7 +14,8 @@ import textwrap
 import warnings
 from pathlib import Path
 
-DTYPES = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
+from tests.core.dtype_operations import BINARY, DTYPES, OPERATIONS, UNARY
+
 LETTERS = dict(zip(DTYPES, "fdbhilu?", strict=True))
 NUMBERS = {"float64": 2.5, "int64": 2, "bool": True}
 KINDS = [
@@ -22,86 +23,6 @@ KINDS = [
     for a, b in itertools.product(("tensor", "0-d", "number"), repeat=2)
     if (a, b) != ("number", "number")
 ]
-
-
-def _operator(text):
-    return eval(f"lambda m, a, b: {text}")
-
-
-_PLAIN = ("+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>")
-_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-_FUNCTIONS = (
-    *("add", "sub", "mul", "div", "true_divide", "floor_divide", "remainder", "pow"),
-    *("float_power", "xlogy", "bitwise_and", "bitwise_or", "bitwise_xor"),
-    *("bitwise_left_shift", "bitwise_right_shift", "logical_and", "logical_or"),
-    *("logical_xor", "isclose", "heaviside"),
-)
-_IN_PLACE = (
-    *("add_", "sub_", "mul_", "div_", "pow_", "floor_divide_", "remainder_", "eq_"),
-    *("lt_", "bitwise_and_", "bitwise_or_", "bitwise_xor_", "logical_and_"),
-    *("bitwise_left_shift_", "bitwise_right_shift_", "copysign_", "xlogy_", "fmod_"),
-    *("copy_",),
-)
-BINARY = {
-    **{op: _operator(f"a {op} b") for op in (*_PLAIN, *_COMPARISONS)},
-    **{name: _operator(f"m.{name}(a, b)") for name in _FUNCTIONS},
-    "div floor": _operator("m.div(a, b, rounding_mode='floor')"),
-    "div trunc": _operator("m.div(a, b, rounding_mode='trunc')"),
-    "add alpha": _operator("m.add(a, b, alpha=2)"),
-    "add alpha float": _operator("m.add(a, b, alpha=2.5)"),
-    "sub alpha bool": _operator("m.sub(a, b, alpha=True)"),
-    "where": _operator("m.where(m.tensor([True, False, True]), a, b)"),
-}
-IN_PLACE = {name: _operator(f"a.{name}(b)") for name in _IN_PLACE}
-#: Of two tensors alone: PyTorch takes no numbers here.
-OF_TENSORS = {
-    **{
-        name: _operator(f"m.{name}(a, b)")
-        for name in ("maximum", "minimum", "fmax", "fmin", "atan2", "fmod", "copysign")
-    },
-    "cat": _operator("m.cat([a, b])"),
-    "stack": _operator("m.stack([a, b])"),
-    "matmul": _operator("a @ b"),
-    "cross": _operator("m.cross(a, b, 0)"),
-    "masked_scatter": _operator("a.masked_scatter(m.tensor([True, False, True]), b)"),
-}
-
-_UNARY = (
-    *("abs", "neg", "positive", "sign", "sgn", "square", "sqrt", "rsqrt", "exp", "log"),
-    *("reciprocal", "exp2", "expm1", "log2", "log10", "log1p", "sin", "cos", "tan"),
-    *("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "atanh", "sigmoid"),
-    *("erf", "erfc", "floor", "ceil", "round", "trunc", "frac"),
-    *("isnan", "isinf", "isfinite", "isposinf", "signbit", "logical_not", "relu"),
-    *("bitwise_not", "deg2rad", "nan_to_num", "sinc", "logit", "zeros_like"),
-    *("sum", "mean", "prod", "any", "all", "max", "min", "amax", "amin", "argmax"),
-    *("argmin", "std", "var", "median", "nansum", "nanmean", "count_nonzero"),
-    *("aminmax", "sort", "unique", "nonzero"),
-)
-_ALONG = (
-    *("sum", "mean", "prod", "any", "all", "max", "min", "amax", "amin", "argmax"),
-    *("argmin", "std", "median", "logsumexp", "nansum", "cumsum", "cumprod", "cummax"),
-    *("cummin", "sort", "argsort", "softmax", "log_softmax", "count_nonzero"),
-)
-_WITH_DTYPE = ("sum", "prod", "nansum", "cumsum", "cumprod")
-_IN_PLACE_OF_ONE = ("sign_", "square_", "exp_", "floor_", "round_", "frac_", "neg_")
-UNARY = {
-    **{name: _operator(f"m.{name}(a)") for name in _UNARY},
-    **{f"{name} along 0": _operator(f"m.{name}(a, 0)") for name in _ALONG},
-    **{
-        f"{name} in {dtype}": _operator(f"m.{name}(a, 0, dtype=m.{dtype})")
-        for name in _WITH_DTYPE
-        for dtype in DTYPES
-    },
-    **{name: _operator(f"a.{name}()") for name in _IN_PLACE_OF_ONE},
-    **{f"** {n}": _operator(f"a ** {n}") for n in (-1, 0, 2, 0.5, True, False)},
-    **{f"{n} **": _operator(f"{n} ** a") for n in (2, 0.5, True)},
-    "~": _operator("~a"),
-    "+": _operator("+a"),
-    "clamp": _operator("m.clamp(a, 0, 2)"),
-    "clamp float": _operator("m.clamp(a, 0.5, 2)"),
-    "round digits": _operator("m.round(a, decimals=1)"),
-    "topk": _operator("m.topk(a, 1)"),
-}
 
 
 def operand(module, kind, dtype, first):
@@ -121,7 +42,7 @@ def outcome(module, function, *operands):
             result = function(module, *operands)
     except Exception:  # that it is an error is the outcome; other tests have its words
         return "-"
-    parts = result if isinstance(result, tuple) else (result,)
+    parts = result if isinstance(result, (tuple, list)) else (result,)
     return "".join(LETTERS[str(one.dtype).rpartition(".")[2]] for one in parts)
 
 
@@ -146,16 +67,7 @@ def kinds_of(name):
     """Return the kinds of operands that a row is made of."""
     if name in UNARY:
         return [("tensor",), ("0-d",)]
-    first = ("tensor", "0-d") if name in OF_TENSORS or name in IN_PLACE else None
-    second = ("tensor", "0-d") if name in OF_TENSORS else None
-    return [
-        (a, b)
-        for a, b in KINDS
-        if (first is None or a in first) and (second is None or b in second)
-    ]
-
-
-OPERATIONS = {**BINARY, **IN_PLACE, **OF_TENSORS, **UNARY}
+    return [kinds for kinds in KINDS if kinds[0] != "number" or name in BINARY]
 
 
 def rows_of(module, name):

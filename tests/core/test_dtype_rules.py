@@ -8,18 +8,62 @@ it is installed, the file is compared with it.
 from __future__ import annotations
 
 import pytest
-from tests.core.dtype_cases import OPERATIONS, expected, rows_of
+from tests.core.dtype_cases import expected, rows_of
+from tests.core.dtype_operations import OPERATIONS
 
 import autocalc as ac
 
 EXPECTED = expected()
+
+_CUT = "the fraction of a float would be cut off: convert the tensor first"
+_BYTES = "a uint8 tensor may be meant as positions or as a mask; PyTorch warns of it"
+#: Operations that refuse operands which PyTorch takes, and why.
+REFUSED = {
+    **dict.fromkeys(("masked_fill", "masked_fill_", "index_fill value"), _CUT),
+    **dict.fromkeys(("index_fill_", "scatter src", "scatter_", "scatter add"), _CUT),
+    **dict.fromkeys(("scatter multiply", "index_add alpha"), _CUT),
+    **dict.fromkeys(("F.hardtanh to b", "F.threshold to b"), _CUT),
+    **dict.fromkeys(
+        ("F.multilabel_soft_margin_loss", "F.multilabel_soft_margin_loss weight"),
+        "a target of another shape is a mistake; a weight has one number a class",
+    ),
+    **dict.fromkeys(("x[b]", "x[b] = 1", "where condition"), _BYTES),
+}
+#: Operations that take operands which PyTorch refuses, and why.
+TAKEN = {
+    "clamp between b and b": "one boolean limit is taken, so two are",
+}
+#: Operations whose result has another dtype, and why.
+OTHER = {
+    "F.binary_cross_entropy_with_logits": "PyTorch rounds the loss of float64 logits "
+    "to the dtype of the targets",
+    "clamp between a number and b": "a limit without dimensions keeps its dtype, and "
+    "its gradient, beside a number; PyTorch takes its number alone",
+}
 
 
 @pytest.mark.core
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_dtypes(name):
     rows = rows_of(ac, name)
-    assert rows == {title: EXPECTED[title] for title in rows}
+    theirs = {title: EXPECTED[title] for title in rows}
+    reason = REFUSED.get(name) or TAKEN.get(name) or OTHER.get(name)
+    if reason is None:
+        assert rows == theirs
+        return
+    differing = {title: row for title, row in rows.items() if row != theirs[title]}
+    assert differing, f"no exception any more: {reason}"
+    for title, row in differing.items():
+        pairs = list(zip(row.split(), theirs[title].split(), strict=True))
+        assert all(_allowed(name, a, b) for a, b in pairs), title
+
+
+def _allowed(name, mine, theirs):
+    """Return whether outcomes differ only as the list of exceptions says."""
+    if name in OTHER:
+        return ("-" in mine) <= ("-" in theirs)
+    less, more = (mine, theirs) if name in REFUSED else (theirs, mine)
+    return all(a in {b, "-"} for a, b in zip(less, more, strict=True))
 
 
 @pytest.mark.torch

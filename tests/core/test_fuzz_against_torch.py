@@ -26,13 +26,9 @@ PLACES = {
 #: where PyTorch asks for a tensor; the result is that of a 0-d tensor.
 OF_TWO = {
     *("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide"),
-    *("pow", "float_power", "floor_divide", "remainder", "fmod", "maximum", "minimum"),
-    *("fmax", "fmin", "atan2", "arctan2", "hypot", "logaddexp", "logaddexp2", "xlogy"),
-    *("copysign", "clamp_min", "clamp_max", "bitwise_and", "bitwise_or", "bitwise_xor"),
-    *("bitwise_left_shift", "bitwise_right_shift", "eq", "ne", "not_equal", "lt"),
-    *("less", "le", "less_equal", "gt", "greater", "ge", "greater_equal", "rsub"),
+    *("pow", "float_power", "floor_divide", "remainder", "xlogy", "bitwise_and"),
+    *("bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
     *("__mod__", "__add__", "__pow__", "__and__", "__floordiv__", "__lshift__"),
-    *("inner", "__lt__", "__eq__"),
 }
 #: Name -> why AutoCalc takes what PyTorch does not.
 ALLOWED = {
@@ -63,7 +59,6 @@ ALLOWED = {
     "max": "`dim` of None is that it was left out",
     "min": "`dim` of None is that it was left out",
     "uniform_": "the ends are called `low` and `high`",
-    "prelu": "an empty input has no elements whose dtypes could differ",
     "celu": "an empty or positive input never meets `alpha`",
     "set_num_interop_threads": "has no effect",
     "cdist": "`compute_mode` has no effect",
@@ -90,8 +85,6 @@ def reason(prefix, name, args, kwargs):
         return "methods are the functions and take `out`, converted to its dtype"
     if name in OF_TWO and not all(isinstance(x, ac.Tensor) for x in args[:2]):
         return "a number is taken as a tensor without dimensions"
-    if name in {"hypot", "logaddexp", "logaddexp2"} and prefix in {"ac", "Tensor"}:
-        return "integers become floats, where PyTorch has no kernel"
     return ALLOWED.get(name, "")
 
 

@@ -253,7 +253,7 @@ BAD = [
     (lambda: F.multi_margin_loss(TWO, ac.tensor(2)), "`index` holds 2 at element 0"),
     (
         lambda: F.multilabel_margin_loss(TWO, TWO),
-        "`target` has dtype float32; labels must be integers",
+        "`target` has dtype float32; it must be int64",
     ),
     (
         lambda: F.multilabel_margin_loss(ac.ones(1, 1, 1), ac.ones(1, 1, 1)),

@@ -11,6 +11,8 @@ import autocalc as ac
 from autocalc.errors import (
     ArgumentError,
     AutocalcError,
+    AutocalcWarning,
+    DimensionError,
     DTypeError,
     GradError,
     ShapeError,
@@ -249,3 +251,271 @@ def test_a_method_of_what_is_no_tensor(name, stranger):
 def test_to_of_what_is_no_tensor():
     with pytest.raises(DTypeError, match="to: needs a Tensor, not int"):
         ac.Tensor.to(3, ac.float64)
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin", "atan2"])
+@pytest.mark.parametrize("operands", [(X, 2.0), (2.0, X)])
+def test_a_number_where_two_tensors_are_needed(name, operands):
+    with pytest.raises(DTypeError, match=f"{name}: needs a Tensor, not float"):
+        getattr(ac, name)(*operands)
+
+
+@pytest.mark.parametrize("name", ["hypot", "logaddexp", "logaddexp2"])
+def test_two_tensors_of_floats_are_needed(name):
+    function = getattr(ac, name)
+    for operands in ((X, 2.0), (2.0, X)):
+        with pytest.raises(DTypeError, match=f"{name}: needs a Tensor, not float"):
+            function(*operands)
+    with pytest.raises(DTypeError, match=f"{name}: takes float32 or .*, not int8"):
+        function(I8, I8)
+    assert function(I8, ac.ones(3)).dtype is ac.float32
+
+
+@pytest.mark.parametrize("name", ["eq", "lt", "fmod", "copysign", "clamp_min", "rsub"])
+def test_a_number_is_the_second_operand(name):
+    with pytest.raises(DTypeError, match=f"{name}: needs a Tensor, not int"):
+        getattr(ac, name)(2, X)
+    assert getattr(ac, name)(X, 2).shape == X.shape
+
+
+def test_limits_are_both_numbers_or_both_tensors():
+    with pytest.raises(DTypeError, match="both must be numbers, or both tensors"):
+        ac.clamp(I8, 1, I8)
+    assert ac.clamp(I8, 1, ac.tensor(2)).tolist() == [1, 2, 2]
+
+
+def test_booleans_are_clamped_by_booleans():
+    all_true, all_false = ac.ones(3, dtype=ac.bool), ac.zeros(3, dtype=ac.bool)
+    assert ac.clamp(MASK, all_true).tolist() == [True, True, True]
+    assert ac.clamp(MASK, None, all_false).tolist() == [False, False, False]
+    assert MASK.clone().clamp_(all_false, all_true).tolist() == MASK.tolist()
+
+
+@pytest.mark.parametrize("name", ["gather", "scatter_add", "index_select", "index_add"])
+def test_positions_are_int64_or_int32(name):
+    index, small = ac.tensor([0, 1], dtype=ac.int32), ac.tensor([0, 1], dtype=ac.int16)
+    more = (ac.ones(2),) if "add" in name else ()
+    assert getattr(X[0], name)(0, index, *more).shape == (2,)
+    with pytest.raises(DTypeError, match=f"{name}: .* int16; it must be int64 or"):
+        getattr(X[0], name)(0, small, *more)
+
+
+@pytest.mark.parametrize("name", ["index_copy", "index_fill", "put", "take"])
+def test_positions_are_int64(name):
+    index = ac.tensor([0, 1], dtype=ac.int32)
+    args = {"put": (index, X[0]), "take": (index,), "index_fill": (0, index, 1)}
+    with pytest.raises(DTypeError, match=f"{name}: .* int32; it must be int64"):
+        getattr(X[0], name)(*args.get(name, (0, index, X[0])))
+
+
+def test_values_at_indices_have_the_dtype_of_the_tensor():
+    x = ac.zeros(3)
+    for index in ([0, 1, 2], MASK | True, ac.tensor([0, 1, 2])):
+        with pytest.raises(DTypeError, match=r"index assignment: .* and int8"):
+            x[index] = I8
+    x[MASK] = ac.tensor(2)  # one element where a mask holds is a number
+    x[:1] = I8[:1]
+    assert x.tolist() == [1.0, 0.0, 2.0]
+    with pytest.raises(DTypeError, match="index_put: needs a Tensor"):
+        x.index_put((MASK,), 2.0)
+    with pytest.raises(DTypeError, match=r"put: .* are float32 and int8"):
+        x.put(ac.tensor([0, 1, 2]), I8)
+
+
+def test_booleans_at_indices():
+    index = ac.tensor([0, 0, 2])
+    none = ac.zeros(3, dtype=ac.bool)
+    for found in (none.index_add(0, index, MASK), none.scatter_add(0, index, MASK)):
+        assert found.tolist() == [True, False, True]
+    assert none.clone().index_add_(0, index, MASK, alpha=2.5).tolist()[0]
+    assert none.index_put((index,), MASK, accumulate=True).tolist()[0]
+    assert (~none).scatter_reduce(0, index, MASK, "prod").tolist() == [
+        False,
+        True,
+        True,
+    ]
+    with pytest.raises(DTypeError, match="booleans have no mean"):
+        none.scatter_reduce(0, index, MASK, "mean")
+    with pytest.raises(DTypeError, match="index_reduce: takes numbers, not bool"):
+        none.index_reduce(0, index, MASK, "amax")
+
+
+@pytest.mark.parametrize("name", ["isin", "searchsorted"])
+def test_booleans_are_not_searched(name):
+    with pytest.raises(DTypeError, match=f"{name}: takes numbers, not bool"):
+        getattr(ac, name)(MASK, MASK)
+
+
+def test_tensor_split_takes_a_tensor_of_int64():
+    parts = ac.arange(5).tensor_split(ac.tensor([1, 3]))
+    assert [part.tolist() for part in parts] == [[0], [1, 2], [3, 4]]
+    assert len(ac.arange(5).tensor_split(ac.tensor(2))) == 2
+    for wrong in (ac.tensor([1], dtype=ac.int32), ac.tensor([[1]])):
+        with pytest.raises(DTypeError, match=r"tensor_split: .* must be int64"):
+            ac.arange(5).tensor_split(wrong)
+
+
+def test_float_power_in_place_needs_float64():
+    with pytest.raises(DTypeError, match="float_power_: the result is float64"):
+        X.clone().float_power_(2)
+    assert X.double().float_power_(2).tolist() == [[1.0, 4.0], [9.0, 16.0]]
+
+
+def test_embedding_of_integers():
+    rows = F.embedding(ac.tensor([[1, 0]]), ac.tensor([[1, 2], [3, 4]]))
+    assert rows.tolist() == [[[3, 4], [1, 2]]]
+    with pytest.raises(DTypeError, match="embedding_bag: takes float32 or float64"):
+        F.embedding_bag(ac.tensor([[1, 0]]), ac.tensor([[1, 2], [3, 4]]))
+
+
+@pytest.mark.parametrize("function", [F.silu, lambda x: ac.logcumsumexp(x, 0), ac.norm])
+def test_floats_are_needed(function):
+    with pytest.raises(DTypeError, match=": takes float32 or float64, not int8"):
+        function(I8)
+
+
+def test_integers_within_limits():
+    assert F.relu6(I8 * 5).tolist() == [5, 6, 6]
+    assert F.hardtanh(-I8, -2, 2).dtype is ac.int8
+    x = I8 * 5
+    assert F.hardtanh(x, -6, 6, inplace=True) is x
+    assert x.tolist() == [5, 6, 6]
+    with pytest.raises(DTypeError, match=r"hardtanh: 0.0 to 2.5 are no limits for"):
+        F.hardtanh(I8, 0, 2.5)
+    with pytest.raises(DTypeError, match=r"hardtanh: -1.0 to 1.0 are no limits for"):
+        F.hardtanh(I8.to(ac.uint8))
+    for function in (F.relu6, F.hardtanh, lambda x: F.threshold(x, 1, 2)):
+        with pytest.raises(DTypeError, match="takes numbers, not bool"):
+            function(MASK)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate"])
+def test_booleans_have_no_border(mode):
+    with pytest.raises(DTypeError, match="pad: takes numbers, not bool"):
+        F.pad(MASK.reshape(1, -1), (1, 1), mode=mode)
+
+
+def test_booleans_have_no_area():
+    with pytest.raises(DTypeError, match="trapezoid: takes numbers, not bool"):
+        ac.trapezoid(MASK)
+
+
+def test_what_has_no_dimension_is_not_rolled_along_one():
+    with pytest.raises(DimensionError, match=r"roll: `dims`=.* without dimensions"):
+        ac.tensor(1.0).roll(1, 0)
+    assert ac.tensor(1.0).roll(1).item() == 1.0
+
+
+def test_slopes_have_the_dtype_of_the_input():
+    with pytest.raises(DTypeError, match="prelu: the tensors are float32 and float64"):
+        F.prelu(X, ac.ones(2, dtype=ac.float64))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [F.relu, F.relu6, F.hardtanh, F.hardswish, F.leaky_relu, F.silu],
+    ids=lambda f: f.__name__,
+)
+def test_an_activation_in_place_needs_no_other_memory(function):
+    x = ac.linspace(-9, 9, 100_000)
+    expected, start = function(x).tolist(), x.data_ptr()
+    before = ac.memory.stats()
+    assert function(x, inplace=True) is x
+    assert ac.memory.stats() == before  # nothing is allocated, nor taken from a cache
+    assert x.tolist() == expected
+    assert x.data_ptr() == start
+
+    leaf = ac.linspace(-9, 9, 5, dtype=ac.float64).requires_grad_()
+    (slope,) = ac.autograd.grad(function(leaf * 1, inplace=True).sum(), leaf)
+    (other,) = ac.autograd.grad(function(leaf).sum(), leaf)
+    assert slope.tolist() == other.tolist()
+
+
+Y = ac.tensor([1.0, 2.0, 3.0])
+
+
+def test_losses_of_integers_and_of_two_dtypes():
+    assert F.l1_loss(I8, Y).item() == F.smooth_l1_loss(I8, Y).item() == 0.0
+    assert F.l1_loss(I8, I8, reduction="none").dtype is ac.int8
+    with pytest.warns(AutocalcWarning, match=r"mse_loss: .* are broadcast"):
+        assert F.mse_loss(Y, Y[0].double()).dtype is ac.float64
+    assert F.huber_loss(Y, Y.double()).dtype is ac.float32
+    assert F.poisson_nll_loss(I8, I8).dtype is ac.float32
+    assert F.pairwise_distance(I8, I8).dtype is ac.float32
+    assert F.cosine_embedding_loss(I8, I8, ac.tensor(1)).item() == 0.0
+    for loss in (F.mse_loss, F.smooth_l1_loss):
+        with pytest.raises(DTypeError, match="takes float32 or float64, not int8"):
+            loss(I8, I8, reduction="none")
+    with pytest.raises(DTypeError, match="huber_loss: takes float32 or float64"):
+        F.huber_loss(I8, Y)
+
+
+def test_targets_of_bytes_hold_no_minus_one():
+    ones = ac.ones(3, dtype=ac.uint8)
+    expected = F.hinge_embedding_loss(Y, ac.ones(3)).item()
+    assert F.hinge_embedding_loss(Y, ones).item() == expected
+
+
+def test_labels_are_int64_or_uint8():
+    for dtype in (ac.int64, ac.uint8):
+        assert F.cross_entropy(Y, ac.tensor(1, dtype=dtype)).ndim == 0
+    small = ac.tensor(1, dtype=ac.int16)
+    with pytest.raises(DTypeError, match=r"cross_entropy: .* int16; labels must"):
+        F.cross_entropy(Y, small)
+    with pytest.raises(DTypeError, match=r"nll_loss: .* int16; labels must be"):
+        F.nll_loss(Y, small)
+    with pytest.raises(DTypeError, match="multi_margin_loss: `target` has dtype int16"):
+        F.multi_margin_loss(Y, small)
+
+
+@pytest.mark.parametrize("name", ["cross_entropy", "nll_loss", "multi_margin_loss"])
+def test_a_weight_has_the_dtype_of_the_scores(name):
+    with pytest.raises((DTypeError, ArgumentError), match="float64"):
+        getattr(F, name)(Y, ac.tensor(1), weight=Y.double())
+
+
+def test_what_multiplies_a_loss_broadcasts_to_it():
+    p = Y / 4
+    for loss, name in (
+        (F.binary_cross_entropy, "weight"),
+        (F.binary_cross_entropy_with_logits, "weight"),
+        (F.binary_cross_entropy_with_logits, "pos_weight"),
+    ):
+        assert loss(p, p, **{name: Y.double()}).dtype is ac.float32
+        with pytest.raises(ShapeError, match=f"`{name}` has shape .* not broadcast to"):
+            loss(p, p, **{name: ac.ones(2, 3)})
+        with pytest.raises(DTypeError, match="needs a Tensor, not float"):
+            loss(p, p, **{name: 2.0})
+    with pytest.raises(DTypeError, match="binary_cross_entropy: the tensors are"):
+        F.binary_cross_entropy(p, p.double())
+    with pytest.raises(ShapeError, match="soft_margin_loss: `target` has shape"):
+        F.soft_margin_loss(Y, ac.ones(2, 3))
+
+
+def test_three_vectors_have_one_number_of_dimensions():
+    with pytest.raises(ShapeError, match="triplet_margin_loss: the tensors have sh"):
+        F.triplet_margin_loss(Y, Y, Y.reshape(1, -1))
+
+
+def test_booleans_rank_nothing():
+    for call in (
+        lambda: F.margin_ranking_loss(Y, Y, MASK),
+        lambda: F.poisson_nll_loss(Y, MASK, full=True),
+        lambda: F.binary_cross_entropy_with_logits(Y, Y, pos_weight=MASK),
+    ):
+        with pytest.raises(DTypeError, match="takes numbers, not bool"):
+            call()
+
+
+def test_distances_are_of_one_float_dtype():
+    with pytest.raises(DTypeError, match="cdist: the tensors are float32 and float64"):
+        ac.cdist(X, X.double())
+    with pytest.raises(DTypeError, match="cosine_similarity: takes float32 or float64"):
+        F.cosine_similarity(I8, I8, 0)
+
+
+def test_a_variance_is_a_tensor_or_a_float():
+    assert F.gaussian_nll_loss(Y, 2.0, 1.0).ndim == 0
+    assert F.gaussian_nll_loss(I8, Y, 1.0).dtype is ac.float32
+    with pytest.raises(DTypeError, match="gaussian_nll_loss: needs a Tensor, not int"):
+        F.gaussian_nll_loss(Y, Y, 1)

@@ -7,8 +7,13 @@ import math
 from typing import Any
 
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._coerce import dtype_of
+from autocalc._tensor import dtypes
 from autocalc._tensor.checks import one_of
 from autocalc.errors import ArgumentError, DTypeError
+
+#: What becomes of the losses of single elements.
+REDUCTIONS = ("mean", "sum", "none")
 
 
 def check_number(where: str, name: str, value: Any) -> None:
@@ -37,12 +42,22 @@ def check_probability(where: str, p: Any) -> None:
 
 def check_reduction(where: str, reduction: Any) -> None:
     """Raise unless `reduction` is one of the three."""
-    one_of(where, "reduction", reduction, ("mean", "sum", "none"))
+    one_of(where, "reduction", reduction, REDUCTIONS)
 
 
 def check_approximate(where: str, approximate: Any) -> None:
     """Raise unless `approximate` names a form of gelu."""
     one_of(where, "approximate", approximate, ("none", "tanh"))
+
+
+def refuse_booleans(where: str, *operands: Any) -> None:
+    """Raise if an operand is boolean, a tensor or True or False itself."""
+    if dtypes.bool_ in [dtype_of(where, one) for one in operands]:
+        message = (
+            f"{where}: takes numbers, not bool; convert a mask with .float() or "
+            f".long()."
+        )
+        raise DTypeError(message)
 
 
 def check_float(where: str, *tensors: Any) -> None:

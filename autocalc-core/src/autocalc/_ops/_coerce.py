@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,24 @@ def check_tensor(where: str, x: Any) -> Tensor:
     if not isinstance(x, Tensor):
         raise not_a_tensor(where, x)
     return x
+
+
+def both_tensors(where: str) -> Callable[[Any, Any], None]:
+    """Return a check that two operands are tensors: here PyTorch takes no numbers."""
+
+    def check(x: Any, y: Any) -> None:
+        check_tensor(where, x), check_tensor(where, y)
+
+    return check
+
+
+def tensor_first(where: str) -> Callable[[Any, Any], None]:
+    """Return a check that the first operand is a tensor; the second may be a number."""
+
+    def check(x: Any, y: Any) -> None:
+        check_tensor(where, x)
+
+    return check
 
 
 def result_dtype(where: str, *operands: Any) -> DType:

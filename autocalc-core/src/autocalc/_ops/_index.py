@@ -63,6 +63,12 @@ def _index_part(part: Any) -> Any:
             raise DTypeError(message)
         if part.dtype is dtypes.bool_:
             return part
+        if part.ndim and part.dtype not in (dtypes.int64, dtypes.int32):
+            message = (
+                f"index: a tensor of {part.dtype.name} cannot be an index; positions "
+                f"are int64 or int32, convert it with .long()."
+            )
+            raise DTypeError(message)
         return int(part) if part.ndim == 0 else cast(part, dtypes.int64)
     if not hasattr(part, "__index__"):
         message = (

@@ -22,7 +22,7 @@ from autocalc._ops._writing import check_writable, fill_, write
 from autocalc._ops.distributions import bernoulli
 from autocalc._ops.filled import number
 from autocalc._ops.random_draws import integers_below, rand_like, random_into
-from autocalc._tensor import Tensor, make
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -106,6 +106,18 @@ def div_(x: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     if rounding_mode is not None:
         return apply_(arithmetic.div, "div_", x, other, rounding_mode=rounding_mode)
     return _binary("div", x, other)
+
+
+@method("float_power_")
+def float_power_(x: Tensor, exponent: Any) -> Tensor:
+    """Write `float_power` of x, which is of float64, into x; return x."""
+    if check_tensor("float_power_", x).dtype is not dtypes.float64:
+        message = (
+            f"float_power_: the result is float64, which a tensor of {x.dtype.name} "
+            f"cannot hold; use pow_, or float_power without writing."
+        )
+        raise DTypeError(message)
+    return apply_(arithmetic.float_power, "float_power_", x, exponent)
 
 
 def apply_(

@@ -12,7 +12,7 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
-from autocalc._ops import arithmetic, masking, scattering
+from autocalc._ops import masking, scattering
 from autocalc._ops._arguments import axis_of
 from autocalc._ops._coerce import Number, checked_number
 from autocalc._ops._index import fitting, part_of, sole_pick, split_index
@@ -22,7 +22,7 @@ from autocalc._ops._view_tracker import base_of
 from autocalc._ops._writing import check_writable, copy_into, fill_, write
 from autocalc._ops.creation import tensor
 from autocalc._ops.scattering import put_picked, write_picked
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
 
 
 def _writer(kernel: str) -> Any:
@@ -47,6 +47,11 @@ def _alone(x: Tensor, *others: Any) -> bool:
     )
 
 
+def _kernel_takes(name: str, x: Tensor) -> bool:
+    """Return whether the kernel takes the dtype: it adds no booleans."""
+    return x.dtype is not dtypes.bool_ or name not in ("index_add", "scatter_add")
+
+
 def _by_index(
     function: Callable[..., Tensor],
     x: Tensor,
@@ -56,7 +61,7 @@ def _by_index(
 ) -> Tensor:
     name = function.__name__
     recorded = check_writable(f"{name}_", x, source)
-    if recorded or not _alone(x, index, source):
+    if recorded or not (_kernel_takes(name, x) and _alone(x, index, source)):
         return apply_(function, f"{name}_", x, dim, index, source)
     scattering.by_index(name, _writer(name), x, dim, index, source)
     x._bump()
@@ -68,7 +73,7 @@ def index_add_(
     x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
 ) -> Tensor:
     """Add alpha * source at `index` along `dim`, in place; return x."""
-    scaled = source if alpha == 1 else arithmetic.mul(source, alpha)
+    scaled = scattering.scaled_by(alpha, source)
     return _by_index(scattering.index_add, x, dim, index, scaled)
 
 
@@ -83,7 +88,7 @@ def _along(
 ) -> Tensor:
     name = function.__name__
     recorded = check_writable(f"{name}_", x, src)
-    fits = not recorded and _alone(x, index, src)
+    fits = not recorded and _kernel_takes(name, x) and _alone(x, index, src)
     if fits and index.ndim == x.ndim and index.numel():
         axis = axis_of(name, dim, x.ndim)
         sizes = enumerate(zip(index.shape, x.shape, strict=True))

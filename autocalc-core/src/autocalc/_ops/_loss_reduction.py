@@ -5,18 +5,29 @@ from __future__ import annotations
 
 import warnings
 
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops import broadcasting
 from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import REDUCTIONS
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_flags, one_of
 from autocalc.errors import AutocalcWarning, ShapeError
 
 
 def chosen(
-    where: str, size_average: bool | None, reduce: bool | None, reduction: str
+    where: str,
+    size_average: bool | None,
+    reduce: bool | None,
+    reduction: str,
+    *more: str,
 ) -> str:
-    """Return the reduction, which two deprecated flags may override with a warning."""
+    """Return the checked reduction: one of the three, or of what else a loss has.
+
+    Two deprecated flags override it, with a warning.
+    """
     if size_average is None and reduce is None:
+        one_of(where, "reduction", reduction, (*more, *REDUCTIONS))
         return reduction
     flags = {"size_average": size_average, "reduce": reduce}
     given = {name: flag for name, flag in flags.items() if flag is not None}
@@ -38,16 +49,33 @@ def reduced(values: Tensor, reduction: str) -> Tensor:
     return reduction_ops.sum(values) if reduction == "sum" else values
 
 
-def broadcast_with_warning(where: str, input: Tensor, target: Tensor) -> None:
-    """Warn of shapes that differ."""
+def broadcast_with_warning(
+    where: str, input: Tensor, target: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return both in one shape, and warn of shapes that differ."""
     check_tensor(where, input), check_tensor(where, target)
-    if input.shape != target.shape:
-        warnings.warn(
-            f"{where}: `input` has shape {input.shape}, `target` {target.shape}; they "
-            f"are broadcast, which is rarely what is meant. Reshape one of them.",
-            AutocalcWarning,
-            stacklevel=3,
-        )
+    if input.shape == target.shape:
+        return input, target
+    warnings.warn(
+        f"{where}: `input` has shape {input.shape}, `target` {target.shape}; they "
+        f"are broadcast, which is rarely what is meant. Reshape one of them.",
+        AutocalcWarning,
+        stacklevel=3,
+    )
+    shape = broadcast_shapes(where, input.shape, target.shape)
+    return broadcasting.expand(input, shape), broadcasting.expand(target, shape)
+
+
+def fits(where: str, input: Tensor, **others: Tensor) -> None:
+    """Raise unless the others are tensors which broadcast to the shape of `input`."""
+    for name, other in others.items():
+        shape = check_tensor(where, other).shape
+        if broadcast_shapes(where, input.shape, shape) != input.shape:
+            message = (
+                f"{where}: `{name}` has shape {shape}, which does not broadcast to "
+                f"that of `input`, {input.shape}."
+            )
+            raise ShapeError(message)
 
 
 def same_shape(where: str, input: Tensor, target: Tensor) -> None:

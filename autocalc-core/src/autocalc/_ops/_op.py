@@ -24,7 +24,13 @@ from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._node import Node, Output, Version
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._kernels.table import TABLE
-from autocalc._ops._coerce import coerce_pair, not_a_tensor, promote_pair, to_float
+from autocalc._ops._coerce import (
+    both_tensors,
+    coerce_pair,
+    not_a_tensor,
+    promote_pair,
+    to_float,
+)
 from autocalc._ops._method import method
 from autocalc._ops._out import copy_to_out
 from autocalc._ops._rule import Op, Rule, Saves
@@ -179,6 +185,7 @@ def unary(
 _OPERANDS = {
     "input": "x, a tensor of any shape.",
     "other": "y, a tensor or a number.",
+    "other tensor": "y, a tensor.",
     "out": "A tensor that takes the result, converted to its dtype.",
 }
 
@@ -192,8 +199,9 @@ def documented(
     """
     lines = [doc, "", "Parameters", "----------"]
     for operand in (*operands, "out"):
-        lines += [operand, f"    {_OPERANDS[operand]}"]
+        lines += [operand.split()[0], f"    {_OPERANDS[operand]}"]
     wrong = "`input` is no tensor" if len(operands) == 1 else "there is no tensor"
+    wrong = "an operand is no tensor" if "other tensor" in operands else wrong
     lines += ["", "Raises", "------", "DTypeError", f"    If {wrong}."]
     if example:
         given = ", ".join(f"ac.tensor({elements})" for elements in example[:-1])
@@ -209,6 +217,7 @@ def binary(  # noqa: C901
     saves: str = "",
     *,
     floats: bool = False,
+    numbers: bool = True,
     main: bool = True,
     example: tuple[str, ...] = (),
     mixed: Callable[[Any, Any], Tensor | None] | None = None,
@@ -218,8 +227,8 @@ def binary(  # noqa: C901
 
     `doc` says what one pair of elements becomes: "Return `doc`, element by element;
     shapes broadcast."  `mixed` sees operands of two dtypes, or a number, before they
-    are promoted: it raises, returns the result, or None.  `names` are those of the
-    methods, see `method`.
+    are promoted: it raises, returns the result, or None.  Without `numbers` both must
+    be tensors.  `names` are those of the methods, see `method`.
     """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]
@@ -228,6 +237,8 @@ def binary(  # noqa: C901
     saver = Saves(saves, spec)
     saves_nothing = not saver.places
     saves_other = saves == "a:b b:a"
+    if not numbers:
+        mixed = both_tensors(name)
 
     def call(  # noqa: C901
         input: Operand, other: Operand, *, out: Tensor | None = None
@@ -288,7 +299,8 @@ def binary(  # noqa: C901
 
     doc = f"Return {doc}, element by element; shapes broadcast."
     public = names.get("methods", name).split()[0]
-    doc = documented(public, doc, ("input", "other"), example)
+    operands = "input", "other" if numbers else "other tensor"
+    doc = documented(public, doc, operands, example)
     return cast("Binary", method(**names)(operator(call, op, doc, main=main)))
 
 

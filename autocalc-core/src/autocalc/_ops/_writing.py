@@ -157,6 +157,25 @@ def into(input: Tensor, result: Tensor, where: str) -> Tensor:
     return write(where, input, result, recorded)
 
 
+def kernel_into(
+    operator: Any, input: Tensor, attributes: tuple[Any, ...], inplace: bool, where: str
+) -> Tensor:
+    """Run the operator of an elementwise kernel; with `inplace`, over its input.
+
+    Where the write is recorded, the rule needs what it saves in memory of its own.
+    """
+    if not inplace:
+        return operator(input, *attributes)  # type: ignore[no-any-return]  # a Tensor
+    if check_writable(where, input) or not input.is_floating_point():
+        if operator.op.reads_itself:
+            return maybe_into(input, lambda x: operator(x, *attributes), True, where)
+        return into(input, operator(input, *attributes), where)
+    kernel = getattr(arrays, operator.op.name)
+    kernel(input._array, *attributes, into=input._array)
+    input._bump()
+    return input
+
+
 def maybe_into(
     input: Tensor, function: Callable[[Tensor], Tensor], inplace: bool, where: str
 ) -> Tensor:

@@ -61,7 +61,8 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace.__class__ is not FLAG:
         inplace = check_flag("silu", "inplace", inplace)
-    return _writing.maybe_into(input, silu_op, inplace, "silu_")
+    check_float("silu", input)
+    return _writing.kernel_into(silu_op, input, (), inplace, "silu_")
 
 
 silu_backward = binary(
@@ -279,7 +280,7 @@ def softsign(input: Tensor) -> Tensor:
     >>> ac.nn.functional.softsign(ac.tensor([-1.0, 1.0]))
     tensor([-0.5,  0.5])
     """
-    check_float("softsign", input)
+    check_tensor("softsign", input)
     return arithmetic.div_op(input, arithmetic.add_op(arithmetic.abs(input), 1.0))
 
 
@@ -297,7 +298,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     >>> ac.nn.functional.tanhshrink(ac.tensor([0.0, 1.0]))
     tensor([0.    , 0.2384])
     """
-    check_float("tanhshrink", input)
+    check_tensor("tanhshrink", input)
     return arithmetic.sub_op(input, trigonometric.tanh(input))
 
 

@@ -11,7 +11,14 @@ import numpy as np
 from autocalc._dispatch._arrays import arrays
 from autocalc._ops import rounding
 from autocalc._ops._arguments import Operand, check_tensor
-from autocalc._ops._coerce import as_operand, cast, coerce, dtype_of, result_dtype
+from autocalc._ops._coerce import (
+    as_operand,
+    cast,
+    coerce,
+    dtype_of,
+    result_dtype,
+    tensor_first,
+)
 from autocalc._ops._method import method
 from autocalc._ops._op import Binary, Unary, binary, unary
 from autocalc._ops._out import apply_out, copy_to_out
@@ -129,6 +136,7 @@ def rsub(input: Tensor, other: Operand, *, alpha: float = 1) -> Tensor:
     >>> ac.rsub(ac.tensor([1.0, 2.0]), 10)
     tensor([9., 8.])
     """
+    check_tensor("rsub", input)
     if alpha != 1 or alpha.__class__ in {float, bool}:
         _no_booleans(other, input)
         input = multiplied("rsub", other, input, alpha)
@@ -324,7 +332,7 @@ def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tens
     return result if out is None else copy_to_out("pow", result, out)
 
 
-@method("float_power", inplace="float_power_")
+@method("float_power")
 def float_power(
     input: Operand, exponent: Operand, *, out: Tensor | None = None
 ) -> Tensor:
@@ -530,6 +538,7 @@ fmod = method("fmod", inplace="fmod_")(
         "fmod",
         "x - y trunc(x / y), which has the sign of x",
         "trunc",
+        mixed=tensor_first("fmod"),
         example=("[7.0, -7.0]", "[4.0, 4.0]", "[ 3., -3.]"),
     )
 )

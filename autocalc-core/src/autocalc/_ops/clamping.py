@@ -14,12 +14,12 @@ from autocalc._ops._op import Binary, binary, nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
-from autocalc.errors import ArgumentError
+from autocalc.errors import ArgumentError, DTypeError
 
 
 def _extremum(name: str, doc: str, **more: Any) -> Binary:
     """Make maximum or minimum; where both are equal each gets half of g."""
-    operator = binary(name, doc, saves="a b", **more)
+    operator = binary(name, doc, saves="a b", numbers=False, **more)
     loses = "lt" if name == "maximum" else "gt"
 
     @operator.vjp
@@ -66,9 +66,14 @@ def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         The tensor.
     other
-        The second operand, a tensor or a number; shapes broadcast.
+        The second tensor; shapes broadcast.
     out
         A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If an operand is no tensor.
 
     Examples
     --------
@@ -76,7 +81,7 @@ def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.fmax(ac.tensor([1.0, ac.nan]), ac.tensor([0.0, 2.0]))
     tensor([1., 2.])
     """
-    x, y = coerce("fmax", input, other)
+    x, y = _two("fmax", input, other)
     return apply_out("fmax", _first_if(comparison.ge, x, y), out)
 
 
@@ -89,9 +94,14 @@ def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         The tensor.
     other
-        The second operand, a tensor or a number; shapes broadcast.
+        The second tensor; shapes broadcast.
     out
         A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If an operand is no tensor.
 
     Examples
     --------
@@ -99,8 +109,13 @@ def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.fmin(ac.tensor([1.0, ac.nan]), ac.tensor([0.0, 2.0]))
     tensor([0., 2.])
     """
-    x, y = coerce("fmin", input, other)
+    x, y = _two("fmin", input, other)
     return apply_out("fmin", _first_if(comparison.le, x, y), out)
+
+
+def _two(where: str, x: Any, y: Any) -> tuple[Tensor, ...]:
+    """Return two tensors, numbers being none, of the dtype that they become."""
+    return coerce(where, check_tensor(where, x), check_tensor(where, y))
 
 
 def _first_if(compared: Any, x: Tensor, y: Tensor) -> Tensor:
@@ -136,6 +151,38 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.sum_to(da, n.shapes[0]) if n.needs(0) else None, dlow, dhigh
 
 
+def _clamped(where: str, input: Tensor, low: Any, high: Any) -> Tensor:
+    """Return values held within two limits, of which one may be None."""
+    given = [limit for limit in (low, high) if limit is not None]
+    if not given:
+        message = f"{where}: there is no limit; give a number or a tensor."
+        raise ArgumentError(message)
+    _check_limits(where, given)
+    operands = iter(coerce(where, check_tensor(where, input), *given))
+    x = next(operands)
+    low, high = (None if limit is None else next(operands) for limit in (low, high))
+    if x.dtype is dtypes.bool_ and isinstance(given[0], Tensor):
+        return _clamped_booleans(x, low, high)
+    return clamp_op(x, low, high)
+
+
+def _check_limits(where: str, limits: list[Any]) -> None:
+    """Raise if one limit is a number and the other a tensor with dimensions."""
+    tensors = [limit for limit in limits if isinstance(limit, Tensor)]
+    if len(tensors) == 1 < len(limits) and tensors[0].ndim:
+        message = (
+            f"{where}: one limit is a number, the other a tensor of shape "
+            f"{tensors[0].shape}; both must be numbers, or both tensors."
+        )
+        raise DTypeError(message)
+
+
+def _clamped_booleans(x: Tensor, low: Tensor | None, high: Tensor | None) -> Tensor:
+    if low is not None:
+        x = bitwise.bitwise_or(x, low)
+    return x if high is None else bitwise.bitwise_and(x, high)
+
+
 @method("clamp clip", inplace="clamp_ clip_")
 def clamp(
     input: Tensor,
@@ -161,6 +208,8 @@ def clamp(
     ------
     ArgumentError
         If neither limit is given.
+    DTypeError
+        If one limit is a number, and the other a tensor with dimensions.
 
     Examples
     --------
@@ -168,15 +217,7 @@ def clamp(
     >>> ac.clamp(ac.tensor([-2.0, 0.5, 3.0]), 0.0, 1.0)
     tensor([0. , 0.5, 1. ])
     """
-    if min is None and max is None:
-        message = "clamp: give `min` or `max`, or both."
-        raise ArgumentError(message)
-    tensors = [check_tensor("clamp", input), *(x for x in (min, max) if x is not None)]
-    operands = iter(coerce("clamp", *tensors))
-    x = next(operands)
-    low = None if min is None else next(operands)
-    high = None if max is None else next(operands)
-    return apply_out("clamp", clamp_op(x, low, high), out)
+    return apply_out("clamp", _clamped("clamp", input, min, max), out)
 
 
 @method("clamp_min", inplace="clamp_min_")
@@ -198,7 +239,7 @@ def clamp_min(input: Tensor, min: Operand, *, out: Tensor | None = None) -> Tens
     >>> ac.clamp_min(ac.tensor([-2.0, 0.5]), 0.0)
     tensor([0. , 0.5])
     """
-    return apply_out("clamp_min", clamp_op(*coerce("clamp_min", input, min), None), out)
+    return apply_out("clamp_min", _clamped("clamp_min", input, min, None), out)
 
 
 @method("clamp_max", inplace="clamp_max_")
@@ -220,8 +261,7 @@ def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tens
     >>> ac.clamp_max(ac.tensor([0.5, 3.0]), 1.0)
     tensor([0.5, 1. ])
     """
-    x, high = coerce("clamp_max", input, max)
-    return apply_out("clamp_max", clamp_op(x, None, high), out)
+    return apply_out("clamp_max", _clamped("clamp_max", input, None, max), out)
 
 
 @method("nan_to_num", inplace="nan_to_num_")

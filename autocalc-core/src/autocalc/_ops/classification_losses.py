@@ -7,12 +7,8 @@ from typing import Any
 
 from autocalc._ops import (
     _loss_reduction,
-    activations,
     arithmetic,
-    clamping,
     comparison,
-    exponential,
-    extrema,
     indexing,
     masking,
     softmax,
@@ -20,12 +16,11 @@ from autocalc._ops import (
 )
 from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._cast import astype
 from autocalc._ops._checks import check_float, check_reduction
-from autocalc._ops._coerce import cast
+from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._op import nary
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import FLAG, as_int, check_flag, number, one_of
+from autocalc._tensor.checks import as_int, number, one_of
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 cross_entropy_op = nary("cross_entropy", saves="grad:logits logits target weight")
@@ -116,9 +111,10 @@ def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tenso
             f"for an input [N, C, ...] the labels must be [N, ...]."
         )
         raise ShapeError(message)
-    if target.is_floating_point() or target.dtype is dtypes.bool_:
+    if target.dtype not in (dtypes.int64, dtypes.uint8):
         message = (
-            f"{where}: `target` has dtype {target.dtype.name}; labels must be integers."
+            f"{where}: `target` has dtype {target.dtype.name}; labels must be int64 or "
+            f"uint8. Convert them with .long()."
         )
         raise DTypeError(message)
     if input.ndim == 1:
@@ -148,8 +144,8 @@ def cross_entropy(
     input
         Logits, (N, C), (C,), or (N, C, d1, ...).
     target
-        Labels 0 to C - 1, integers, (N,), (), or (N, d1, ...); or q itself, of the
-        shape and dtype of `input`.
+        Labels 0 to C - 1, int64 or uint8, (N,), (), or (N, d1, ...); or q itself, of
+        the shape and dtype of `input`.
     weight
         A factor for each class, (C,).
     size_average, reduce
@@ -250,7 +246,7 @@ def nll_loss(
     input
         Log-probabilities, (N, C), (C,), or (N, C, d1, ...).
     target
-        Labels 0 to C - 1, integers, (N,), (), or (N, d1, ...).
+        Labels 0 to C - 1, int64 or uint8, (N,), (), or (N, d1, ...).
     weight
         A factor for each class, (C,).
     size_average, reduce
@@ -272,10 +268,9 @@ def nll_loss(
     >>> ac.nn.functional.nll_loss(log_p, ac.tensor([0, 1])).item()
     0.4904146194458008
     """
-    reduction = _loss_reduction.chosen("nll_loss", size_average, reduce, reduction)
     where = "nll_loss"
+    reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
     check_float(where, input)
-    check_reduction(where, reduction)
     rows, labels = class_rows(where, input, target)
     ignored = comparison.eq(labels, ignore_index)
     labels = masking.where(ignored, 0, labels)
@@ -284,6 +279,7 @@ def nll_loss(
     shares: Tensor | None = None
     if weight is not None:
         _check_weight(where, weight, rows.shape[1])
+        same_dtype(where, rows, weight)
         shares = indexing.index_select_op(weight, labels, 0)
         loss = arithmetic.mul(loss, shares)
     loss = masking.where(ignored, 0.0, loss)
@@ -295,187 +291,3 @@ def nll_loss(
     one = 1.0 if shares is None else shares
     counted = masking.where(ignored, 0.0, one)
     return arithmetic.div_op(total, reduction_ops.sum(counted).to(total.dtype))
-
-
-def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """Return -(t log(p) + (1 - t) log(1 - p)), p the input; logarithms stop at -100.
-
-    Parameters
-    ----------
-    input
-        Probabilities from 0 to 1, of any shape.
-    target
-        t, of the same shape, often 0 and 1.
-    weight
-        A factor for each element, broadcast.
-    size_average, reduce
-        Deprecated: say the same by `reduction`.
-    reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
-
-    Raises
-    ------
-    ArgumentError
-        If an element of `input` or `target` is outside 0 to 1.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> p, t = ac.tensor([0.5, 0.0]), ac.tensor([1.0, 0.0])
-    >>> ac.nn.functional.binary_cross_entropy(p, t, reduction="sum").item()
-    0.6931471824645996
-    """
-    reduction = _loss_reduction.chosen(
-        "binary_cross_entropy", size_average, reduce, reduction
-    )
-    where = "binary_cross_entropy"
-    check_float(where, input, target)
-    check_reduction(where, reduction)
-    _loss_reduction.same_shape(where, input, target)
-    _check_probabilities(where, "input", input)
-    _check_probabilities(where, "target", target)
-    if input.dtype.is_half:  # 1 / (p (1 - p)) would overflow
-        p, t = (astype(x, dtypes.float32) for x in (input, target))
-        loss = binary_cross_entropy(p, t, weight, reduction=reduction)
-        return astype(loss, input.dtype)
-    not_t = arithmetic.sub_op(1.0, target)
-    both = arithmetic.add_op(
-        arithmetic.mul(target, _limited_log(input)),
-        arithmetic.mul(not_t, _limited_log(arithmetic.sub_op(1.0, input))),
-    )
-    loss = arithmetic.neg(both)
-    return _loss_reduction.reduced(loss if weight is None else loss * weight, reduction)
-
-
-def _check_probabilities(where: str, name: str, p: Tensor) -> None:
-    if p.numel() == 0:
-        return
-    low, high = extrema.amin(p.detach()).item(), extrema.amax(p.detach()).item()
-    if not (low >= 0 and high <= 1):  # NaN, too
-        message = (
-            f"{where}: `{name}` has elements from {low} to {high}; probabilities lie "
-            f"from 0 to 1. For logits use binary_cross_entropy_with_logits."
-        )
-        raise ArgumentError(message)
-
-
-def _limited_log(p: Tensor) -> Tensor:
-    """Return max(log(p), -100), whose slope is 1 / p and 1e12 at most.
-
-    Below 1e-12 it is continued as a line, so that the gradient of a probability of 0
-    leads away from it, where that of a clamp would be 0.
-    """
-    still = p.detach()
-    value = clamping.maximum(exponential.log(still), -100.0)
-    line = arithmetic.add_op(value, arithmetic.mul(arithmetic.sub_op(p, still), 1e12))
-    small = comparison.lt(p, 1e-12)
-    inside = exponential.log(masking.where(small, 1.0, p))
-    return masking.where(small, line, inside)
-
-
-def binary_cross_entropy_with_logits(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    pos_weight: Tensor | None = None,
-) -> Tensor:
-    """Return -(w t log(s) + (1 - t) log(1 - s)), s = sigmoid(input), w = pos_weight.
-
-    Computed as (1 - t) x + (1 + (w - 1) t) log(1 + exp(-x)), which neither overflows
-    nor cancels.
-
-    Parameters
-    ----------
-    input
-        x, of any shape.
-    target
-        t, of the same shape, often 0 and 1.
-    weight
-        A factor for each element, broadcast.
-    size_average, reduce
-        Deprecated: say the same by `reduction`.
-    reduction
-        ``"mean"``, ``"sum"`` or ``"none"``.
-    pos_weight
-        A factor for the positive class, broadcast.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> x, t = ac.tensor([0.0, 1000.0]), ac.tensor([1.0, 1.0])
-    >>> ac.nn.functional.binary_cross_entropy_with_logits(x, t, reduction="none")
-    tensor([0.6931, 0.    ])
-    """
-    reduction = _loss_reduction.chosen(
-        "binary_cross_entropy_with_logits", size_average, reduce, reduction
-    )
-    where = "binary_cross_entropy_with_logits"
-    check_float(where, input, target)
-    check_reduction(where, reduction)
-    _loss_reduction.same_shape(where, input, target)
-    rest = activations.softplus_op(arithmetic.neg(input), 1.0, 1e30)
-    if pos_weight is not None:
-        factor = arithmetic.mul(arithmetic.sub_op(pos_weight, 1.0), target)
-        rest = arithmetic.mul(rest, arithmetic.add_op(factor, 1.0))
-    loss = arithmetic.mul(arithmetic.sub_op(1.0, target), input) + rest
-    return _loss_reduction.reduced(loss if weight is None else loss * weight, reduction)
-
-
-def kl_div(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    log_target: bool = False,
-) -> Tensor:
-    """Return t (log(t) - x): the divergence of exp(x) from the distribution t.
-
-    Parameters
-    ----------
-    input
-        x, log-probabilities, of any shape.
-    target
-        t, probabilities; with `log_target` their logarithms.
-    size_average, reduce
-        Deprecated: say the same by `reduction`.
-    reduction
-        ``"batchmean"``, the divergence itself; ``"mean"`` over all elements,
-        ``"sum"`` or ``"none"``.
-    log_target
-        As above.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> q = ac.tensor([0.5, 0.5])
-    >>> ac.nn.functional.kl_div(ac.log(ac.tensor([0.25, 0.75])), q, reduction="sum")
-    tensor(0.1438)
-    """
-    reduction = _loss_reduction.chosen("kl_div", size_average, reduce, reduction)
-    if log_target.__class__ is not FLAG:
-        log_target = check_flag("kl_div", "log_target", log_target)
-    where = "kl_div"
-    check_float(where, input, target)
-    if reduction != "batchmean":
-        check_reduction(where, reduction)
-    if log_target:
-        loss = exponential.exp(target) * arithmetic.sub_op(target, input)
-    else:
-        empty = comparison.eq(target, 0.0)  # 0 log 0 is 0
-        log_t = exponential.log(masking.where(empty, 1.0, target))
-        loss = target * log_t - target * input
-    if reduction != "batchmean":
-        return _loss_reduction.reduced(loss, reduction)
-    total = reduction_ops.sum(loss)
-    return total / input.shape[0] if input.ndim else total

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from autocalc._ops import arithmetic, bitwise
 from autocalc._ops._arguments import Operand, check_tensor
+from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast, coerce, same_dtype, to_float
 from autocalc._ops._method import method
-from autocalc._ops._op import OfTwo, documented, nary
+from autocalc._ops._op import documented, nary
 from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
@@ -18,9 +20,11 @@ from autocalc._tensor.checks import FLAG, check_flag
 compare_op = nary("compare", differentiable=False)
 
 
-def _comparison(op: str, symbol: str, example: tuple[str, ...]) -> OfTwo:
-    def call(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        result = compare_op(*coerce(op, input, other), op)
+def _comparison(
+    op: str, symbol: str, example: tuple[str, ...]
+) -> Callable[..., Tensor]:
+    def call(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Tensor:
+        result = compare_op(*coerce(op, check_tensor(op, input), other), op)
         return result if out is None else copy_to_out(op, result, out)
 
     call.__name__ = call.__qualname__ = op
@@ -187,8 +191,16 @@ def float_input(where: str, x: Any) -> Tensor:
 
 
 def float_inputs(where: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    """Return two operands as floats of one dtype."""
     x, y = coerce(where, a, b)
     return (x, y) if x.is_floating_point() else (to_float(x), to_float(y))
+
+
+def float_tensors(where: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    """Return two tensors, one of them of floats, as floats of one dtype."""
+    x, y = coerce(where, check_tensor(where, a), check_tensor(where, b))
+    check_float(where, x, y)
+    return x, y
 
 
 @method("isposinf")
@@ -280,7 +292,7 @@ def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Ten
     >>> ac.copysign(ac.tensor([1.0, 2.0]), ac.tensor([-1.0, 1.0]))
     tensor([-1.,  2.])
     """
-    x, y = float_inputs("copysign", input, other)
+    x, y = float_inputs("copysign", check_tensor("copysign", input), other)
     turned = bitwise.bitwise_xor(signbit(x), signbit(y))
     found = choose(turned, arithmetic.neg(x), x)
     # Turned at 0: what is constant there has the gradient 0.

@@ -8,6 +8,7 @@ from autocalc._ops import (
     arithmetic,
     broadcasting,
     clamping,
+    comparison,
     reduction,
     vector_norms,
     view,
@@ -15,6 +16,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._cast import astype
 from autocalc._ops._checks import check_float
+from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, number
@@ -51,11 +53,13 @@ def cosine_similarity(
     >>> ac.nn.functional.cosine_similarity(x, y)
     tensor([0.6])
     """
-    check_float("cosine_similarity", x1, x2)
-    shape = broadcast_shapes("cosine_similarity", x1.shape, x2.shape)
+    where = "cosine_similarity"
+    check_tensor(where, x1), check_tensor(where, x2)
+    shape = broadcast_shapes(where, x1.shape, x2.shape)
+    spread = (broadcasting.expand(x, shape) for x in (x1, x2))
     a, b = (
         x / clamping.clamp(length(x, 2, dim, True), min=eps)
-        for x in (broadcasting.expand(x1, shape), broadcasting.expand(x2, shape))
+        for x in comparison.float_tensors(where, *spread)
     )
     return reduction.sum(a * b, dim) if shape else a * b
 
@@ -89,7 +93,7 @@ def pairwise_distance(
     """
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("pairwise_distance", "keepdim", keepdim)
-    check_float("pairwise_distance", x1, x2)
+    check_tensor("pairwise_distance", x1), check_tensor("pairwise_distance", x2)
     return length(x1 - x2 + eps, p, -1, keepdim)
 
 
@@ -179,7 +183,8 @@ def cdist(
     >>> ac.cdist(ac.tensor([[0.0, 0.0]]), ac.tensor([[3.0, 4.0], [0.0, 1.0]]))
     tensor([[5., 1.]])
     """
-    a, b = check_tensor("cdist", x1), check_tensor("cdist", x2)
+    a, b = same_dtype("cdist", x1, x2)
+    check_float("cdist", a)
     if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-1]:
         message = (
             f"cdist: shapes {a.shape} and {b.shape}; they must be [..., P, M] and "

@@ -13,19 +13,19 @@ from autocalc._graph._node import Node
 from autocalc._ops import (
     broadcasting,
     comparison,
+    indexing,
     masking,
     scattering,
     vector_norms,
     view,
 )
 from autocalc._ops._arguments import as_int, check_tensor
-from autocalc._ops._coerce import cast
 from autocalc._ops._op import operator
 from autocalc._ops._rule import Op
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import ArgumentError, ShapeError
 
 _op = Op("embedding", "indices:weight")
 
@@ -97,9 +97,9 @@ def embedding(
     Parameters
     ----------
     input
-        Numbers from 0 to V - 1, of any shape (\*), of an integer dtype.
+        Numbers from 0 to V - 1, of any shape (\*), int64 or int32.
     weight
-        The table, (V, D).
+        The table, (V, D), of any dtype.
     padding_idx
         A row that gets no gradient; negative ones count from the end.
     max_norm
@@ -137,15 +137,7 @@ def embedding(
     if sparse.__class__ is not FLAG:
         sparse = check_flag("embedding", "sparse", sparse)
     refuse_sparse("embedding", sparse)
-    if (
-        check_tensor("embedding", input).dtype is dtypes.bool_
-        or input.is_floating_point()
-    ):
-        message = (
-            f"embedding: `input` has dtype {input.dtype.name}; it holds the numbers of "
-            f"rows, which must be integers."
-        )
-        raise DTypeError(message)
+    numbers = indexing.as_positions("embedding", input)
     if check_tensor("embedding", weight).ndim != 2:
         message = (
             f"embedding: `weight` has shape {weight.shape}; it must be a table of two "
@@ -154,9 +146,11 @@ def embedding(
         raise ShapeError(message)
     padding = row_number("embedding", padding_idx, weight.shape[0])
     kept = -1 if padding is None else padding
-    numbers = cast(input, dtypes.int64)
     if max_norm is not None:
         _shorten(weight, view.reshape_op(numbers, (-1,)), max_norm, norm_type)
+    if not weight.is_floating_point():
+        rows = indexing.index_select_op(weight, view.reshape_op(numbers, (-1,)), 0)
+        return view.reshape(rows, (*numbers.shape, weight.shape[1]))
     return embedding_op(weight, numbers, kept, bool(scale_grad_by_freq))
 
 
@@ -199,7 +193,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     Parameters
     ----------
     tensor
-        Classes from 0 on, of any shape, of an integer dtype.
+        Classes from 0 on, of any shape, int64.
     num_classes
         How many there are; by default one more than the largest.
 
@@ -211,7 +205,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     Raises
     ------
     DTypeError
-        If `tensor` does not hold integers.
+        If `tensor` is not int64.
     ArgumentError
         If `num_classes` is not positive.
 
@@ -223,12 +217,9 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             [1, 0, 0]])
     """
     x, count = (
-        check_tensor("one_hot", tensor),
+        indexing.long_positions("one_hot", tensor, name="`tensor`"),
         as_int("one_hot", "num_classes", num_classes),
     )
-    if x.is_floating_point() or x.dtype is dtypes.bool_:
-        message = f"one_hot: `tensor` has dtype {x.dtype.name}; it must hold integers."
-        raise DTypeError(message)
     if count < 1:
         if count != -1 or x.numel() == 0:
             message = (

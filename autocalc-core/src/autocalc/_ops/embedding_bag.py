@@ -12,18 +12,20 @@ from autocalc._ops import (
     clamping,
     embedding,
     extrema,
+    indexing,
     masking,
     scans,
     scattering,
     view,
 )
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import arange, full, ones, zeros
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flags
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import ArgumentError, ShapeError
 
 _NAME = "embedding_bag"
 
@@ -225,12 +227,8 @@ def _check(
         message = f"{_NAME}: `mode`={mode!r}; use 'sum', 'mean' or 'max'."
         raise ArgumentError(message)
     x = check_tensor(_NAME, input)
-    if x.dtype is dtypes.bool_ or x.is_floating_point():
-        message = (
-            f"{_NAME}: `input` has dtype {x.dtype.name}; it holds the numbers of rows, "
-            f"which must be integers."
-        )
-        raise DTypeError(message)
+    indexing.as_positions(_NAME, x)
+    check_float(_NAME, weight)
     if x.ndim not in (1, 2) or check_tensor(_NAME, weight).ndim != 2:
         message = (
             f"{_NAME}: `input` has shape {x.shape} and `weight` {weight.shape}; they "

@@ -256,9 +256,14 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     input
         The tensor.
     other
-        The second operand, a tensor or a number; shapes broadcast.
+        The second tensor; shapes broadcast.
     out
         A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If an operand is no tensor, or neither is of a floating-point dtype.
 
     Examples
     --------
@@ -266,7 +271,7 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     >>> ac.logaddexp(ac.tensor([0.0]), ac.tensor([0.0]))
     tensor([0.6931])
     """
-    x, y = comparison.float_inputs("logaddexp", input, other)
+    x, y = comparison.float_tensors("logaddexp", input, other)
     return apply_out("logaddexp", _log_of_two(x, y), out)
 
 
@@ -297,9 +302,14 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     input
         The tensor.
     other
-        The second operand, a tensor or a number; shapes broadcast.
+        The second tensor; shapes broadcast.
     out
         A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If an operand is no tensor, or neither is of a floating-point dtype.
 
     Examples
     --------
@@ -309,7 +319,7 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     """
     x, y = (
         arithmetic.mul(one, math.log(2.0))
-        for one in comparison.float_inputs("logaddexp2", input, other)
+        for one in comparison.float_tensors("logaddexp2", input, other)
     )
     result = arithmetic.div_op(_log_of_two(x, y), math.log(2.0))
     return apply_out("logaddexp2", result, out)

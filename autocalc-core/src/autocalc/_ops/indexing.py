@@ -45,7 +45,7 @@ def gather(
     input
         Of any shape.
     index
-        Integers, in no dimension but `dim` larger than `input`.
+        int64 or int32, in no dimension but `dim` larger than `input`.
     sparse_grad
         Accepted, without effect.
     dim
@@ -148,13 +148,23 @@ def index_select(
 
 
 def as_positions(where: str, index: Any) -> Tensor:
-    """Return an index tensor as int64."""
-    if check_tensor(where, index).dtype is dtypes.bool_ or index.is_floating_point():
+    """Return an index tensor of int64 or int32 as int64."""
+    if check_tensor(where, index).dtype is dtypes.int32:
+        return cast(index, dtypes.int64)
+    return long_positions(where, index, "int64 or int32")
+
+
+def long_positions(
+    where: str, index: Any, needed: str = "int64", name: str = "the index"
+) -> Tensor:
+    """Return an index tensor, which must be of int64."""
+    if check_tensor(where, index).dtype is not dtypes.int64:
         message = (
-            f"{where}: the index has dtype {index.dtype.name}; it must hold integers."
+            f"{where}: {name} has dtype {index.dtype.name}; it must be {needed}. "
+            f"Convert it with .long()."
         )
         raise DTypeError(message)
-    return cast(index, dtypes.int64)
+    return index  # type: ignore[no-any-return]  # checked
 
 
 def window(where: str, x: Tensor, sizes: tuple[int, ...], axis: int) -> Tensor:
@@ -244,16 +254,10 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.take(ac.tensor([[1, 2], [3, 4]]), ac.tensor([0, 3]))
     tensor([1, 4])
     """
-    x, places = check_tensor("take", input), as_positions("take", index)
+    x, places = check_tensor("take", input), long_positions("take", index)
     flat = _index.wrapped(view.reshape(places, (-1,)), x.numel())
     found = index_select(view.reshape(x, (-1,)), 0, flat)
     return apply_out("take", view.reshape(found, places.shape), out)
-
-
-def _int64() -> Any:
-    from autocalc._tensor import dtypes as _dtypes
-
-    return _dtypes.int64
 
 
 @method("take_along_dim")
@@ -289,7 +293,7 @@ def take_along_dim(
     """
     x, places = (
         check_tensor("take_along_dim", input),
-        as_positions("take_along_dim", indices),
+        long_positions("take_along_dim", indices),
     )
     if dim is None:
         flat = view.reshape_op(_index.wrapped(places, x.numel()), (-1,))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Negative log-likelihoods of counts and of measurements."""
+"""Negative log-likelihoods of counts and measurements; divergences of distributions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from autocalc._ops import (
     masking,
     view,
 )
+from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_float, check_reduction
+from autocalc._ops._checks import check_float, check_reduction, refuse_booleans
 from autocalc._ops.filled import full as full_of
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -61,19 +63,18 @@ def poisson_nll_loss(
     """
     where = "poisson_nll_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
-    check_reduction(where, reduction)
     if log_input.__class__ is not FLAG:
         log_input = check_flag(where, "log_input", log_input)
     if full.__class__ is not FLAG:
         full = check_flag(where, "full", full)
-    check_float(where, input)
-    check_tensor(where, target)
+    check_tensor(where, input), check_tensor(where, target)
     eps = number(where, "eps", eps)
     if log_input:
         loss = exponential.exp(input) - arithmetic.mul(target, input)
     else:
         loss = input - target * exponential.log(arithmetic.add_op(input, eps))
     if full:
+        refuse_booleans(where, target)
         loss = loss + _stirling(target)
     return _loss_reduction.reduced(loss, reduction)
 
@@ -88,7 +89,7 @@ def _stirling(t: Tensor) -> Tensor:
 
 def gaussian_nll_loss(
     input: Tensor,
-    target: Tensor,
+    target: Tensor | float,
     var: Tensor | float,
     full: bool = False,
     eps: float = 1e-6,
@@ -107,7 +108,7 @@ def gaussian_nll_loss(
         t; shapes broadcast.
     var
         The variances: of the shape of `input`, with one dimension of size 1, or without
-        the last dimension; or one number.
+        the last dimension; or one Python float.
     full
         Whether the constant log(2 pi) / 2 is added.
     eps
@@ -133,8 +134,7 @@ def gaussian_nll_loss(
     check_reduction(where, reduction)
     if full.__class__ is not FLAG:
         full = check_flag(where, "full", full)
-    check_float(where, input)
-    check_tensor(where, target)
+    check_tensor(where, input)
     if number(where, "eps", eps) <= 0:
         message = f"{where}: `eps` is {eps}; it must be above 0."
         raise ArgumentError(message)
@@ -146,11 +146,14 @@ def gaussian_nll_loss(
     return _loss_reduction.reduced(loss, reduction)
 
 
+def _float_dtype(x: Tensor) -> DType:
+    return x.dtype if x.is_floating_point() else dtypes.get_default_dtype()
+
+
 def _variance(where: str, input: Tensor, var: Tensor | float) -> Tensor:
     """Return the variances, checked, in a shape that broadcasts to that of `input`."""
-    if not isinstance(var, Tensor):
-        value = number(where, "var", var)
-        var = full_of(input.shape, value, dtype=input.dtype)
+    if isinstance(var, float):
+        var = full_of(input.shape, var, dtype=_float_dtype(input))
     check_float(where, var)
     shape = input.shape
     if var.shape != shape and var.shape == shape[:-1]:
@@ -174,3 +177,53 @@ def _at_least(var: Tensor, eps: float) -> Tensor:
     still = var.detach()
     limited = clamping.clamp(still, min=eps)
     return masking.where(comparison.lt(still, eps), var - still + limited, var)
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """Return t (log(t) - x): the divergence of exp(x) from the distribution t.
+
+    Parameters
+    ----------
+    input
+        x, log-probabilities, of any shape.
+    target
+        t, probabilities; with `log_target` their logarithms.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
+    reduction
+        ``"batchmean"``, the divergence itself; ``"mean"`` over all elements,
+        ``"sum"`` or ``"none"``.
+    log_target
+        As above.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> q = ac.tensor([0.5, 0.5])
+    >>> ac.nn.functional.kl_div(ac.log(ac.tensor([0.25, 0.75])), q, reduction="sum")
+    tensor(0.1438)
+    """
+    where = "kl_div"
+    reduction = _loss_reduction.chosen(
+        where, size_average, reduce, reduction, "batchmean"
+    )
+    if log_target.__class__ is not FLAG:
+        log_target = check_flag("kl_div", "log_target", log_target)
+    check_float(where, input, target)
+    if log_target:
+        loss = exponential.exp(target) * arithmetic.sub_op(target, input)
+    else:
+        empty = comparison.eq(target, 0.0)  # 0 log 0 is 0
+        log_t = exponential.log(masking.where(empty, 1.0, target))
+        loss = target * log_t - target * input
+    if reduction != "batchmean":
+        return _loss_reduction.reduced(loss, reduction)
+    total = reduction_ops.sum(loss)
+    return total / input.shape[0] if input.ndim else total

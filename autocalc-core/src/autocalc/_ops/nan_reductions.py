@@ -90,8 +90,8 @@ def nanmean(
     >>> ac.nanmean(ac.tensor([1.0, ac.nan, 2.0]))
     tensor(1.5)
     """
+    check_float("nanmean", input)
     x = check_and_cast("nanmean", input, dtype)
-    check_float("nanmean", x)
     kept = comparison.eq(x.detach(), x.detach())
     total = nansum(x, dim, keepdim)
     return apply_out(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from autocalc._ops import indexing, view
 from autocalc._ops._arguments import check_tensor, integers
+from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._inplace_indices import setitem
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full
@@ -80,6 +81,8 @@ def pad(
         raise ShapeError(message)
     if mode == "constant":
         return _constant(x, both, sizes, 0 if value is None else value)
+    if mode != "circular":
+        refuse_booleans("pad", x)
     if mode == "circular" and min(amounts, default=0) < 0:  # what is left goes round
         x = indexing.getitem(x, (..., *_kept(x, both)))
         both = tuple((max(a, 0), max(b, 0)) for a, b in both)

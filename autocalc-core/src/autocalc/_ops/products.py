@@ -103,7 +103,8 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.inner(ac.tensor([[1.0, 2.0]]), ac.tensor([[3.0, 4.0]]))
     tensor([[11.]])
     """
-    if check_tensor("inner", input).ndim == 0 or check_tensor("inner", other).ndim == 0:
+    check_tensor("inner", input), check_tensor("inner", other)
+    if 0 in (input.ndim, other.ndim):
         return apply_out("inner", arithmetic.mul(input, other), out)
     return apply_out("inner", einsum.tensordot(input, other, ([-1], [-1])), out)
 

@@ -20,6 +20,7 @@ from autocalc._ops._arguments import (
     sizes_given,
     sizes_of,
 )
+from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
@@ -124,15 +125,16 @@ def repeat_interleave(
     """
     x = check_tensor("repeat_interleave", input)
     if repeats is None:
-        return _repetitions(
-            indexing_ops.as_positions("repeat_interleave", x), output_size
-        )
+        counts = indexing_ops.as_positions("repeat_interleave", x)
+        return cast(_repetitions(counts, output_size), x.dtype)
     if dim is None:
         x, dim = view.flatten(x), 0
     axis = axis_of("repeat_interleave", dim, x.ndim)
     n = x.shape[axis]
-    if isinstance(repeats, Tensor) and repeats.numel() != 1:
+    if isinstance(repeats, Tensor):
         counts = indexing_ops.as_positions("repeat_interleave", repeats)
+        repeats = counts.item() if counts.numel() == 1 else repeats
+    if isinstance(repeats, Tensor):
         if counts.shape != (n,):
             message = (
                 f"repeat_interleave: `repeats` has shape {counts.shape} for dimension "
@@ -140,11 +142,7 @@ def repeat_interleave(
             )
             raise ShapeError(message)
         return indexing_ops.index_select_op(x, _repetitions(counts, output_size), axis)
-    times = as_int(
-        "repeat_interleave",
-        "repeats",
-        repeats.item() if isinstance(repeats, Tensor) else repeats,
-    )
+    times = as_int("repeat_interleave", "repeats", repeats)
     sizes_of("repeat_interleave", (times,))
     sizes = x.shape
     apart = view.reshape_op(x, (*sizes[: axis + 1], 1, *sizes[axis + 1 :]))
@@ -223,7 +221,10 @@ def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
         message = f"roll: `shifts`={by} and `dims`={axes} must be as many."
         raise ArgumentError(message)
     if x.ndim == 0:
-        return view.clone_op(x)
+        message = (
+            f"roll: `dims`={axes} for a tensor without dimensions; leave them out."
+        )
+        raise DimensionError(message)
     for shift, dim in zip(by, axes, strict=True):
         x = _rolled(x, shift, axis_of("roll", dim, x.ndim))
     return x
@@ -465,7 +466,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         else (itertools.combinations)
     )
     chosen = list(choose(range(x.shape[0]), r))
-    flat = x.new_tensor([i for row in chosen for i in row], dtype=indexing_ops._int64())
+    flat = x.new_tensor([i for row in chosen for i in row], dtype=dtypes.int64)
     return view.reshape(indexing_ops.index_select(x, 0, flat), (len(chosen), r))
 
 

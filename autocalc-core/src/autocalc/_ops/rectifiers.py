@@ -8,17 +8,19 @@ from typing import Any
 from autocalc._ops import (
     _writing,
     arithmetic,
+    clamping,
     comparison,
     exponential,
     masking,
     view,
 )
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_float
+from autocalc._ops._checks import check_float, refuse_booleans
+from autocalc._ops._coerce import same_dtype
 from autocalc._ops._op import nary, unary
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
-from autocalc.errors import ArgumentError, ShapeError
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 relu_op = unary(
     "relu",
@@ -54,8 +56,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace.__class__ is not FLAG:
         inplace = check_flag("relu", "inplace", inplace)
-    result = relu_op(input)
-    return _writing.into(input, result, "relu_") if inplace else result
+    return _writing.kernel_into(relu_op, input, (), inplace, "relu_")
 
 
 def relu_(input: Tensor) -> Tensor:
@@ -121,6 +122,8 @@ def hardtanh(
     ------
     ArgumentError
         If `min_val` is above `max_val`.
+    DTypeError
+        If the tensor is of integers which cannot hold the limits.
 
     Examples
     --------
@@ -130,7 +133,7 @@ def hardtanh(
     """
     if inplace.__class__ is not FLAG:
         inplace = check_flag("hardtanh", "inplace", inplace)
-    check_float("hardtanh", input)
+    check_tensor("hardtanh", input)
     min_val = float(number("hardtanh", "min_val", min_val))
     max_val = float(number("hardtanh", "max_val", max_val))
     if min_val > max_val:
@@ -138,9 +141,30 @@ def hardtanh(
             f"hardtanh: `min_val`={min_val} is above `max_val`={max_val}; swap them."
         )
         raise ArgumentError(message)
+    return _limited("hardtanh", input, min_val, max_val, inplace)
+
+
+def _limited(where: str, x: Tensor, low: float, high: float, inplace: bool) -> Tensor:
+    """Return x between two limits, in its own dtype."""
+    if x.is_floating_point():
+        return _writing.kernel_into(hardtanh_op, x, (low, high), inplace, f"{where}_")
+    _check_integers(where, x, low, high)
+    low, high = int(low), int(high)
     return _writing.maybe_into(
-        input, lambda x: hardtanh_op(x, min_val, max_val), inplace, "hardtanh_"
+        x, lambda x: clamping.clamp(x, low, high), inplace, f"{where}_"
     )
+
+
+def _check_integers(where: str, x: Tensor, low: float, high: float) -> None:
+    """Raise unless x is of integers, and the limits are integers that it can hold."""
+    refuse_booleans(where, x)
+    wrong = not (low.is_integer() and high.is_integer())
+    if wrong or (low < 0 and not x.dtype.is_signed):
+        message = (
+            f"{where}: {low} to {high} are no limits for a tensor of {x.dtype.name}; "
+            f"convert it with .float()."
+        )
+        raise DTypeError(message)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
@@ -161,10 +185,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace.__class__ is not FLAG:
         inplace = check_flag("relu6", "inplace", inplace)
-    check_float("relu6", input)
-    return _writing.maybe_into(
-        input, lambda x: hardtanh_op(x, 0.0, 6.0), inplace, "relu6_"
-    )
+    return _limited("relu6", check_tensor("relu6", input), 0.0, 6.0, inplace)
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
@@ -214,7 +235,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     if inplace.__class__ is not FLAG:
         inplace = check_flag("hardswish", "inplace", inplace)
     check_float("hardswish", input)
-    return _writing.maybe_into(input, hardswish_op, inplace, "hardswish_")
+    return _writing.kernel_into(hardswish_op, input, (), inplace, "hardswish_")
 
 
 def leaky_relu(
@@ -243,9 +264,7 @@ def leaky_relu(
         inplace = check_flag("leaky_relu", "inplace", inplace)
     check_float("leaky_relu", input)
     slope = float(number("leaky_relu", "negative_slope", negative_slope))
-    return _writing.maybe_into(
-        input, lambda x: leaky_relu_op(x, slope), inplace, "leaky_relu_"
-    )
+    return _writing.kernel_into(leaky_relu_op, input, (slope,), inplace, "leaky_relu_")
 
 
 def _sloped(x: Tensor, slope: Tensor | float) -> Tensor:
@@ -268,6 +287,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     ------
     ShapeError
         If there are neither one nor C slopes.
+    DTypeError
+        If the two are not of one floating-point dtype.
 
     Examples
     --------
@@ -275,8 +296,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     >>> ac.nn.functional.prelu(ac.tensor([-1.0, 2.0]), ac.tensor([0.1]))
     tensor([-0.1,  2. ])
     """
-    check_float("prelu", input)
-    check_tensor("prelu", weight)
+    check_float("prelu", input, weight)
+    same_dtype("prelu", input, weight)
     channels = input.shape[1] if input.ndim > 1 else 1
     if weight.ndim > 1 or weight.numel() not in (1, channels):
         message = (

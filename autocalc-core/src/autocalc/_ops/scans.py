@@ -19,7 +19,8 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._cast import astype
-from autocalc._ops._coerce import cast, check_and_cast, to_float
+from autocalc._ops._checks import check_float, refuse_booleans
+from autocalc._ops._coerce import cast, check_and_cast
 from autocalc._ops._method import method
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
@@ -258,6 +259,11 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     out
         A tensor that takes the result, converted to its dtype.
 
+    Raises
+    ------
+    DTypeError
+        If the tensor is not of a floating-point dtype.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -265,7 +271,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     tensor([0.    , 0.6931])
     """
     x = check_tensor("logcumsumexp", input)
-    x = x if x.is_floating_point() else to_float(x)
+    check_float("logcumsumexp", x)
     axis = axis_of("logcumsumexp", dim, x.ndim)
     if x.dtype.is_half:  # as many roundings as steps
         wide = logcumsumexp(astype(x, dtypes.float32), axis)
@@ -372,6 +378,7 @@ def trapezoid(
     tensor(2.)
     """
     values = check_tensor("trapezoid", y)
+    refuse_booleans("trapezoid", y, *(() if x is None else (x,)))
     if x is not None and dx is not None:
         message = f"trapezoid: both `x` and `dx`={dx} are given; give one."
         raise ArgumentError(message)

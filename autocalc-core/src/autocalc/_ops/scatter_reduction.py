@@ -22,6 +22,7 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import as_operand, cast
 from autocalc._ops._method import method
 from autocalc._ops._op import nary
@@ -31,6 +32,7 @@ from autocalc._ops.mode import run_lengths
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, one_of
 from autocalc._tensor.limits import iinfo
+from autocalc.errors import DTypeError
 
 Operator: TypeAlias = Callable[[Tensor, Tensor, Tensor, int], Tensor]
 
@@ -155,6 +157,7 @@ def index_reduce(
     >>> ac.index_reduce(ac.ones(2), 0, index, source, "prod")
     tensor([6., 1.])
     """
+    refuse_booleans("index_reduce", input)
     along = _operator("index_reduce", reduce, REDUCTIONS[1:], include_self)
 
     def operator(x: Tensor, index: Tensor, source: Tensor, axis: int) -> Tensor:
@@ -177,6 +180,8 @@ def _operator(where: str, reduce: str, known: Any, include_self: bool) -> Operat
 def _reduced(
     reduce: str, own: bool, x: Tensor, index: Tensor, src: Tensor, axis: int
 ) -> Tensor:
+    if x.dtype is dtypes.bool_:
+        return _reduced_booleans(reduce, own, x, index, src, axis)
     start = x if own else _without_own(reduce, x, index, axis)
     if reduce == "amax":
         return scatter_amax_op(start, index, src, axis)
@@ -186,6 +191,20 @@ def _reduced(
         return arithmetic.mul(start, _products(x, index, src, axis))
     total = scattering.scatter_add_op(start, index, src, axis)
     return total if reduce == "sum" else _mean(total, own, index, axis)
+
+
+def _reduced_booleans(
+    reduce: str, own: bool, x: Tensor, index: Tensor, src: Tensor, axis: int
+) -> Tensor:
+    """Reduce True and False as 1 and 0: a sum is whether any is true."""
+    if reduce == "mean":
+        message = (
+            "scatter_reduce: booleans have no mean; convert them with .float() first."
+        )
+        raise DTypeError(message)
+    numbers = (cast(one, dtypes.int64) for one in (x, src))
+    found = _reduced(reduce, own, next(numbers), index, next(numbers), axis)
+    return comparison.ne(found, 0)
 
 
 def _without_own(reduce: str, x: Tensor, index: Tensor, axis: int) -> Tensor:
@@ -210,7 +229,7 @@ def _mean(total: Tensor, own: bool, index: Tensor, axis: int) -> Tensor:
     own_terms = (ones if own else zeros)(total.shape, dtype=dtypes.int64)
     terms = ones(index.shape, dtype=dtypes.int64)
     count = scattering.scatter_add_op(own_terms, index, terms, axis)
-    count = cast(clamping.maximum(count, 1), total.dtype)
+    count = cast(clamping.clamp_min(count, 1), total.dtype)
     if total.is_floating_point():
         return arithmetic.div(total, count)
     return arithmetic.floor_divide(total, count)

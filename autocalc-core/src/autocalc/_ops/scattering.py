@@ -19,7 +19,7 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import axis_of, check_tensor
-from autocalc._ops._coerce import as_operand, checked_number
+from autocalc._ops._coerce import as_operand, cast, checked_number, same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
@@ -91,6 +91,25 @@ def _(k: Any, n: Any, g: Any) -> Any:
     raise GradError(message)
 
 
+def _also_of_booleans(operator: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return a sum or product at indices that takes booleans as 1 and 0, too.
+
+    A sum is whether any of them is true, a product whether all are.
+    """
+
+    def run(x: Tensor, index: Tensor, src: Tensor, axis: int) -> Tensor:
+        if x.dtype is not dtypes.bool_:
+            return operator(x, index, src, axis)
+        counts, more = cast(x, dtypes.int64), cast(src, dtypes.int64)
+        return comparison.ne(operator(counts, index, more, axis), 0)
+
+    return run
+
+
+add_at, add_along, multiply_along = map(
+    _also_of_booleans, (index_add_op, scatter_add_op, scatter_mul_op)
+)
+
 index_copy_op = nary("index_copy", saves="index")
 
 
@@ -109,11 +128,22 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return da, None, dsrc
 
 
+def _values_for(where: str, x: Tensor, picks: _index.Picks, values: Any) -> Tensor:
+    """Return values in the dtype of `x`: numbers, or a tensor that has it.
+
+    Where one mask holds, one element of any dtype counts as a number.
+    """
+    alone = len(picks) == 1 and picks[0][1].dtype is dtypes.bool_
+    if isinstance(values, Tensor) and not (alone and values.numel() == 1):
+        return same_dtype(where, x, values)[1]
+    return as_operand(values, x.dtype)
+
+
 def put_picked(
     where: str, x: Tensor, picks: _index.Picks, values: Any, accumulate: bool
 ) -> Tensor:
     """Return `x` with `values` at the elements that index tensors name."""
-    values = as_operand(values, x.dtype)
+    values = _values_for(where, x, picks, values)
     axis, mask = picks[0]
     if len(picks) == 1 and mask.dtype is dtypes.bool_ and not accumulate:
         _index._check_mask(x, axis, mask)
@@ -127,7 +157,7 @@ def put_picked(
     picked = (*before, *shape, *after)
     values = broadcasting.expand(_index.fitting(where, values, picked), picked)
     source = view.reshape_op(values, (*before, math.prod(shape), *after))
-    write = index_add_op if accumulate else index_copy_op
+    write = add_at if accumulate else index_copy_op
     out = write(rows, positions, source, lead)
     sizes = [x.shape[axis] for axis in order]
     out = view.detach_from_base(view.reshape_op(out, tuple(sizes)))
@@ -143,7 +173,7 @@ def write_picked(where: str, x: Tensor, picks: _index.Picks, values: Any) -> boo
     Returns False, with nothing written, where `x` does not lie as a kernel needs it:
     then `put_picked` makes what it is to become.
     """
-    a, values = x._array, as_operand(values, x.dtype)
+    a, values = x._array, _values_for(where, x, picks, values)
     axis, mask = picks[0]
     if len(picks) == 1 and mask.dtype is dtypes.bool_ and mask.ndim:
         _index._check_mask(x, axis, mask)
@@ -236,6 +266,7 @@ def index_put(
         raise DTypeError(message)
 
     parts = tuple(slice(None) if one is None else one for one in indices)
+    check_tensor("index_put", values)
     _, picks = _index.split_index(x, parts)
     if not picks or any(isinstance(part, int) for part in parts):
         return _put_parts(x, indices, values, accumulate)
@@ -274,17 +305,13 @@ def by_index(
     """Check the operands of index_add and its like, and run the operator."""
     x, src = check_tensor(where, input), check_tensor(where, source)
     axis = axis_of(where, dim, x.ndim)
-    places = indexing.as_positions(where, index)
+    long = where in ("index_copy", "index_fill")
+    places = (indexing.long_positions if long else indexing.as_positions)(where, index)
     if places.ndim > 1:
         message = f"{where}: `index` has shape {places.shape}; it must be a vector."
         raise ShapeError(message)
     places = view.reshape_op(places, (-1,))
-    if src.dtype is not x.dtype:
-        message = (
-            f"{where}: `input` has dtype {x.dtype.name}, `source` {src.dtype.name}; "
-            f"they must be equal."
-        )
-        raise DTypeError(message)
+    same_dtype(where, x, src)
     if x.ndim == 0:
         return _on_a_line(operator, x, places, view.reshape_op(src, (-1,)))
     if src.ndim == 0:
@@ -297,6 +324,14 @@ def by_index(
         )
         raise ShapeError(message)
     return operator(x, places, src, axis)
+
+
+def scaled_by(alpha: Any, source: Tensor) -> Tensor:
+    """Return alpha * source, of booleans whether it is not 0."""
+    if alpha == 1:
+        return source
+    scaled = arithmetic.mul(check_tensor("index_add", source), alpha)
+    return cast(scaled, dtypes.bool_) if source.dtype is dtypes.bool_ else scaled
 
 
 @method("index_add")
@@ -334,10 +369,10 @@ def index_add(
     >>> ac.index_add(ac.zeros(3), 0, ac.tensor([0, 0]), ac.tensor([1.0, 2.0]))
     tensor([3., 0., 0.])
     """
-    scaled = source if alpha == 1 else arithmetic.mul(source, alpha)
+    scaled = scaled_by(alpha, source)
     return apply_out(
         "index_add",
-        by_index("index_add", index_add_op, input, dim, index, scaled),
+        by_index("index_add", add_at, input, dim, index, scaled),
         out,
     )
 
@@ -399,7 +434,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """
     x = check_tensor("index_fill", input)
     axis = axis_of("index_fill", dim, x.ndim)
-    places = indexing.as_positions("index_fill", index)
+    places = indexing.long_positions("index_fill", index)
     places = _index.wrapped(places, x.shape[axis] if x.ndim else 1)
     n = places.numel()
     number = checked_number("index_fill", x, value)
@@ -462,9 +497,9 @@ def scatter(
             number, indexing.as_positions("scatter", index).shape
         )
     if reduce == "multiply":
-        operator = scatter_mul_op
+        operator = multiply_along
     else:
-        operator = scatter_op if reduce is None else scatter_add_op
+        operator = scatter_op if reduce is None else add_along
     return apply_out("scatter", along("scatter", operator, x, dim, index, what), out)
 
 
@@ -498,7 +533,7 @@ def scatter_add(
     x, what = check_tensor("scatter_add", input), check_tensor("scatter_add", src)
     return apply_out(
         "scatter_add",
-        along("scatter_add", scatter_add_op, x, dim, index, what),
+        along("scatter_add", add_along, x, dim, index, what),
         out,
     )
 
@@ -514,15 +549,11 @@ def along(
     """Check the operands of scatter and scatter_add, and run the operator."""
     axis = axis_of(where, dim, x.ndim)
     places = indexing.as_positions(where, index)
-    if src.dtype is not x.dtype:
-        message = (
-            f"{where}: `input` has dtype {x.dtype.name}, `src` {src.dtype.name}; they "
-            f"must be equal."
-        )
-        raise DTypeError(message)
+    same_dtype(where, x, src)
     if x.ndim == 0:
         line = (view.reshape_op(t, (-1,)) for t in (places, src))
         return _on_a_line(operator, x, *line)
+    places, src = (view.reshape_op(t, t.shape or (1,)) for t in (places, src))
     if places.numel() == 0:
         return view.clone_op(x)
     part = indexing.window(where, x, places.shape, axis)
@@ -574,8 +605,8 @@ def put(
     """
     if accumulate.__class__ is not FLAG:
         accumulate = check_flag("put", "accumulate", accumulate)
-    x, places = check_tensor("put", input), indexing.as_positions("put", index)
-    values = as_operand(check_tensor("put", source), x.dtype)
+    x, places = check_tensor("put", input), indexing.long_positions("put", index)
+    _, values = same_dtype("put", x, source)
     if values.numel() != places.numel():
         message = (
             f"put: `source` has {values.numel()} elements for {places.numel()} places; "

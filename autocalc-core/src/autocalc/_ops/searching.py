@@ -22,6 +22,7 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import axis_of, check_tensor
+from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import Number, as_operand, cast, coerce
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
@@ -213,13 +214,14 @@ def isin(
         assume_unique = check_flag("isin", "assume_unique", assume_unique)
     if invert.__class__ is not FLAG:
         invert = check_flag("isin", "invert", invert)
+    refuse_booleans("isin", elements, test_elements)
     x, tests = coerce("isin", elements, test_elements)
     line = sorting.sort(view.reshape(tests.detach(), (-1,))).values
     x = x.detach()
     if line.numel() == 0:
         found = comparison.ne(x, x)
     else:
-        place = clamping.minimum(searchsorted(line, x), line.numel() - 1)
+        place = clamping.clamp_max(searchsorted(line, x), line.numel() - 1)
         nearest = view.reshape(
             indexing.index_select(line, 0, view.reshape(place, (-1,))), x.shape
         )
@@ -275,7 +277,8 @@ def searchsorted(
     where = "searchsorted"
     line = check_tensor(where, sorted_sequence).detach()
     if sorter is not None:
-        line = indexing.gather(line, -1, sorter)
+        order = indexing.long_positions(where, sorter)
+        line = indexing.gather(line, -1, order)
     if side not in (None, "left", "right") or (side == "left" and right):
         message = f"{where}: `side`={side!r} with `right`={right}; say one of them."
         raise ArgumentError(message)
@@ -299,6 +302,7 @@ def _places(line: Tensor, values: Tensor, behind: bool) -> Tensor:
     The sort is stable: what comes first stays in front of equal elements.
     """
     line, values = coerce("searchsorted", line, values)
+    refuse_booleans("searchsorted", line)
     n = line.shape[-1]
     flat = values if line.ndim > 1 else view.reshape(values, (-1,))
     both = joining.cat([line, flat] if behind else [flat, line], -1)

@@ -10,8 +10,8 @@ from typing import Any
 from autocalc._ops import slicing
 from autocalc._ops._arguments import as_int, axis_of, check_tensor, integers
 from autocalc._ops._method import method
-from autocalc._tensor import Tensor
-from autocalc.errors import ArgumentError, DimensionError, ShapeError
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 
 Parts = tuple[Tensor, ...]
 
@@ -238,9 +238,22 @@ def unbind(input: Tensor, dim: int = 0) -> Parts:
     return tuple(_part(x, axis, i) for i in range(x.shape[axis]))
 
 
+def _read(where: str, parts: Any) -> Any:
+    """Return a tensor of int64 without dimensions, or with one, as what it holds."""
+    if not isinstance(parts, Tensor):
+        return parts
+    if parts.dtype is not dtypes.int64 or parts.ndim > 1:
+        message = (
+            f"{where}: `indices_or_sections` is a tensor of {parts.dtype.name} and "
+            f"shape {parts.shape}; it must be int64, without dimensions or a vector."
+        )
+        raise DTypeError(message)
+    return parts.tolist()
+
+
 @method("tensor_split")
 def tensor_split(
-    input: Tensor, indices_or_sections: int | Sequence[int], dim: int = 0
+    input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
 ) -> Parts:
     """Return that many views along `dim`, or views cut before each index.
 
@@ -251,7 +264,7 @@ def tensor_split(
     input
         The tensor.
     indices_or_sections
-        How many parts, or where the parts begin.
+        How many parts, or where the parts begin; also as a tensor of int64.
     dim
         The dimension; a negative one counts from the end.
 
@@ -259,6 +272,8 @@ def tensor_split(
     ------
     ArgumentError
         If there are fewer than 1 sections.
+    DTypeError
+        If a tensor of them is not int64, or is no vector.
 
     Examples
     --------
@@ -268,6 +283,7 @@ def tensor_split(
     """
     x, axis = _with_dim("tensor_split", input, dim)
     n = x.shape[axis]
+    indices_or_sections = _read("tensor_split", indices_or_sections)
     if isinstance(indices_or_sections, (list, tuple)):
         cuts = [as_int("tensor_split", "indices", i) for i in indices_or_sections]
         bounds = [0, *(slice(None, i).indices(n)[1] for i in cuts), n]

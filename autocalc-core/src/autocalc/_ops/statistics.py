@@ -175,7 +175,7 @@ def _at_rank(ordered: Tensor, rank: Tensor, between: str) -> Tensor:
     low = cast(rounding.floor(whole_rank), dtypes.int64)
     part = arithmetic.sub_op(whole_rank, rounding.floor(whole_rank))
     last = ordered.shape[-1] - 1
-    high = clamping.minimum(
+    high = clamping.clamp_max(
         arithmetic.add_op(low, cast(comparison.gt(part, 0), dtypes.int64)), last
     )
     if between == "nearest":
@@ -249,7 +249,9 @@ def bincount(
     amounts = ones(x.shape, dtype=dtypes.int64) if weights is None else weights.detach()
     if weights is not None and amounts.dtype is not dtypes.float32:
         amounts = cast(amounts, dtypes.float64)
-    return scattering.index_add(zeros(size, dtype=amounts.dtype), 0, x, amounts)
+    return scattering.index_add(
+        zeros(size, dtype=amounts.dtype), 0, cast(x, dtypes.int64), amounts
+    )
 
 
 @method("histc")
@@ -317,7 +319,7 @@ def histc(
         comparison.isfinite(place), place, zeros(place.shape, dtype=x.dtype)
     )
     index = cast(place, dtypes.int64)
-    index = clamping.minimum(index, count - 1)
+    index = clamping.clamp_max(index, count - 1)
     found = scattering.index_add(
         zeros(count, dtype=x.dtype), 0, index, cast(inside, x.dtype)
     )

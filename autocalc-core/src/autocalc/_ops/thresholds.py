@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from autocalc._ops import _writing, arithmetic, clamping, comparison, masking
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_float
+from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError
@@ -39,7 +39,7 @@ def threshold(
 
 
 def _with_floor(input: Tensor, threshold: float, value: float, inplace: bool) -> Tensor:
-    check_tensor("threshold", input)
+    refuse_booleans("threshold", check_tensor("threshold", input))
     limit = number("threshold", "threshold", threshold)
     number("threshold", "value", value)
     return _writing.maybe_into(
@@ -116,7 +116,8 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     tensor([-1.5,  0. ,  0.5])
     """
     check_float("softshrink", input)
-    if not number("softshrink", "lambd", lambd) >= 0:
+    lambd = number("softshrink", "lambd", lambd)
+    if not lambd >= 0:
         message = f"softshrink: `lambd` is {lambd}; it must be 0 or more."
         raise ArgumentError(message)
     return arithmetic.sub_op(input, clamping.clamp(input, -lambd, lambd))

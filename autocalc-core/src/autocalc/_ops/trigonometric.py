@@ -121,6 +121,7 @@ atan2 = binary(
     "the angle of the point (y, x) = (`other`, `input`)",
     saves="a b",
     floats=True,
+    numbers=False,
     methods="atan2 arctan2",
     inplace="atan2_ arctan2_",
     example=("[0.0, 1.0]", "[1.0, 0.0]", "[0.    , 1.5708]"),
@@ -214,10 +215,10 @@ def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     x = comparison.float_input("asinh", input)
     below = comparison.lt(x.detach(), 0)
     size = comparison.choose(below, arithmetic.neg(x), x)
-    small = clamping.minimum(size, _LARGE)
+    small = clamping.clamp_max(size, _LARGE)
     root = exponential.sqrt(arithmetic.add_op(arithmetic.mul(small, small), 1))
     ratio = arithmetic.div_op(small, arithmetic.add_op(root, 1))
-    inverse = arithmetic.div_op(1, clamping.maximum(size, _LARGE))
+    inverse = arithmetic.div_op(1, clamping.clamp_min(size, _LARGE))
     large = comparison.gt(size.detach(), _LARGE)
     ratio = comparison.choose(
         large, arithmetic.div_op(1, arithmetic.add_op(inverse, 1)), ratio
@@ -288,9 +289,14 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         The tensor.
     other
-        The second operand, a tensor or a number; shapes broadcast.
+        The second tensor; shapes broadcast.
     out
         A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If an operand is no tensor, or neither is of a floating-point dtype.
 
     Examples
     --------
@@ -298,7 +304,7 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.hypot(ac.tensor([3.0]), ac.tensor([4.0]))
     tensor([5.])
     """
-    x, y = comparison.float_inputs("hypot", input, other)
+    x, y = comparison.float_tensors("hypot", input, other)
     sizes = arithmetic.abs(x.detach()), arithmetic.abs(y.detach())
     scale = clamping.maximum(*sizes)
     usual = bitwise.bitwise_and(comparison.gt(scale, 0), comparison.lt(scale, math.inf))

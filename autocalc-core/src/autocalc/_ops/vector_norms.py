@@ -17,6 +17,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._cast import astype
+from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import check_and_cast
 from autocalc._ops._method import method
 from autocalc._ops._op import unary
@@ -299,6 +300,7 @@ def norm(
     """
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("norm", "keepdim", keepdim)
+    check_float("norm", input)
     if isinstance(p, str) and p not in ("fro", "inf", "-inf"):
         message = f"norm: `p`={p!r} is not available; use 'fro' or a number."
         raise ArgumentError(message)

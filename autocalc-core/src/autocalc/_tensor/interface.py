@@ -1101,8 +1101,8 @@ class TensorInterface(Generic[TensorT]):
         """Return x to the power y, in float64."""
         ...
 
-    def float_power_(self, exponent: TensorT | builtins.float) -> TensorT:
-        """Write `float_power` of x into x; return x."""
+    def float_power_(self, exponent: Any) -> TensorT:
+        """Write `float_power` of x, which is of float64, into x; return x."""
         ...
 
     def floor(self, *, out: TensorT | None = None) -> TensorT:
@@ -2419,7 +2419,7 @@ class TensorInterface(Generic[TensorT]):
 
     def tensor_split(
         self,
-        indices_or_sections: builtins.int | Sequence[builtins.int],
+        indices_or_sections: builtins.int | Sequence[builtins.int] | TensorT,
         dim: builtins.int = 0,
     ) -> tuple[TensorT, ...]:
         """Return that many views along `dim`, or views cut before each index."""

@@ -373,7 +373,7 @@ class Tensor(Methods):
         return float(self.item())
 
     def __index__(self) -> int:
-        if self._array.dtype.kind not in "iu":
+        if self._array.dtype.kind not in "iub":
             message = f"a tensor of {self.dtype.name} cannot be an index; use .long()."
             raise DTypeError(message)
         return int(self.item())

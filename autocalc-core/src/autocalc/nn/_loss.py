@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from autocalc._ops import _loss_reduction
-from autocalc._ops._checks import check_reduction
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags
 from autocalc.nn import functional
@@ -22,6 +21,9 @@ class _Loss(Module):
         ``"mean"``, ``"sum"`` or ``"none"``.
     """
 
+    #: Reductions that a loss has beside the usual three.
+    _more_reductions: tuple[str, ...] = ()
+
     def __init__(
         self,
         size_average: bool | None = None,
@@ -30,11 +32,9 @@ class _Loss(Module):
     ) -> None:
         super().__init__()
         where = type(self).__name__
-        self.reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
-        self._check_reduction(where)
-
-    def _check_reduction(self, where: str) -> None:
-        check_reduction(where, self.reduction)
+        self.reduction = _loss_reduction.chosen(
+            where, size_average, reduce, reduction, *self._more_reductions
+        )
 
 
 class _WeightedLoss(_Loss):
@@ -214,6 +214,8 @@ class KLDivLoss(_Loss):
         Whether the target is log(t).
     """
 
+    _more_reductions = ("batchmean",)
+
     def __init__(
         self,
         size_average: bool | None = None,
@@ -224,10 +226,6 @@ class KLDivLoss(_Loss):
         check_flags("KLDivLoss", log_target=log_target)
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
-
-    def _check_reduction(self, where: str) -> None:
-        if self.reduction != "batchmean":
-            check_reduction(where, self.reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""

@@ -27,13 +27,11 @@ from autocalc._ops.batch_norm import (
     instance_norm,
 )
 from autocalc._ops.batch_norm_activation import batch_norm_relu
-from autocalc._ops.classification_losses import (
+from autocalc._ops.binary_losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
-    cross_entropy,
-    kl_div,
-    nll_loss,
 )
+from autocalc._ops.classification_losses import cross_entropy, nll_loss
 from autocalc._ops.conv import conv1d, conv2d, conv3d
 from autocalc._ops.conv_transpose import (
     conv_transpose1d,
@@ -47,16 +45,14 @@ from autocalc._ops.embedding_bag import embedding_bag
 from autocalc._ops.layer_norm import layer_norm, rms_norm
 from autocalc._ops.likelihood_losses import (
     gaussian_nll_loss,
+    kl_div,
     poisson_nll_loss,
 )
 from autocalc._ops.margin_losses import (
     hinge_embedding_loss,
     margin_ranking_loss,
     multi_margin_loss,
-    multilabel_margin_loss,
-    multilabel_soft_margin_loss,
     soft_margin_loss,
-    triplet_margin_with_distance_loss,
 )
 from autocalc._ops.matmul import bilinear, linear
 from autocalc._ops.max_pooling import (
@@ -66,6 +62,10 @@ from autocalc._ops.max_pooling import (
     max_pool1d,
     max_pool2d,
     max_pool3d,
+)
+from autocalc._ops.multilabel_losses import (
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
 )
 from autocalc._ops.padding import pad
 from autocalc._ops.rectifiers import (
@@ -82,15 +82,18 @@ from autocalc._ops.rectifiers import (
     selu,
 )
 from autocalc._ops.regression_losses import (
-    cosine_embedding_loss,
     huber_loss,
     l1_loss,
     mse_loss,
     smooth_l1_loss,
-    triplet_margin_loss,
 )
 from autocalc._ops.resizing import interpolate, pixel_shuffle, pixel_unshuffle
 from autocalc._ops.rotary import rotary_embedding
+from autocalc._ops.similarity_losses import (
+    cosine_embedding_loss,
+    triplet_margin_loss,
+    triplet_margin_with_distance_loss,
+)
 from autocalc._ops.softmax import log_softmax, softmax, softmin
 from autocalc._ops.thresholds import (
     hardshrink,

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Losses of two classes: probabilities or logits against targets from 0 to 1."""
+
+from __future__ import annotations
+
+from autocalc._ops import (
+    _loss_reduction,
+    activations,
+    arithmetic,
+    clamping,
+    comparison,
+    exponential,
+    extrema,
+    masking,
+)
+from autocalc._ops._checks import check_float, refuse_booleans
+from autocalc._ops._coerce import cast, same_dtype
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import ArgumentError
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return -(t log(p) + (1 - t) log(1 - p)), p the input; logarithms stop at -100.
+
+    Parameters
+    ----------
+    input
+        Probabilities from 0 to 1, of any shape.
+    target
+        t, of the same shape, often 0 and 1.
+    weight
+        A factor for each element, broadcast.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises
+    ------
+    ArgumentError
+        If an element of `input` or `target` is outside 0 to 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> p, t = ac.tensor([0.5, 0.0]), ac.tensor([1.0, 0.0])
+    >>> ac.nn.functional.binary_cross_entropy(p, t, reduction="sum").item()
+    0.6931471824645996
+    """
+    where = "binary_cross_entropy"
+    reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
+    check_float(where, input, target)
+    _loss_reduction.same_shape(where, input, target)
+    same_dtype(where, input, target)
+    _check_probabilities(where, "input", input)
+    _check_probabilities(where, "target", target)
+    if input.dtype.is_half:  # 1 / (p (1 - p)) would overflow
+        p, t = (cast(x, dtypes.float32) for x in (input, target))
+        loss = binary_cross_entropy(p, t, weight, reduction=reduction)
+        return cast(loss, input.dtype)
+    not_t = arithmetic.sub_op(1.0, target)
+    both = arithmetic.add_op(
+        arithmetic.mul(target, _limited_log(input)),
+        arithmetic.mul(not_t, _limited_log(arithmetic.sub_op(1.0, input))),
+    )
+    return _loss_reduction.reduced(
+        _weighted(where, arithmetic.neg(both), weight), reduction
+    )
+
+
+def _weighted(where: str, loss: Tensor, weight: Tensor | None) -> Tensor:
+    """Return the losses times a weight, which broadcasts to them, in their dtype."""
+    if weight is None:
+        return loss
+    _loss_reduction.fits(where, loss, weight=weight)
+    return arithmetic.mul(loss, cast(weight, loss.dtype))
+
+
+def _check_probabilities(where: str, name: str, p: Tensor) -> None:
+    if p.numel() == 0:
+        return
+    low, high = extrema.amin(p.detach()).item(), extrema.amax(p.detach()).item()
+    if not (low >= 0 and high <= 1):  # NaN, too
+        message = (
+            f"{where}: `{name}` has elements from {low} to {high}; probabilities lie "
+            f"from 0 to 1. For logits use binary_cross_entropy_with_logits."
+        )
+        raise ArgumentError(message)
+
+
+def _limited_log(p: Tensor) -> Tensor:
+    """Return max(log(p), -100), whose slope is 1 / p and 1e12 at most.
+
+    Below 1e-12 it is continued as a line, so that the gradient of a probability of 0
+    leads away from it, where that of a clamp would be 0.
+    """
+    still = p.detach()
+    value = clamping.clamp_min(exponential.log(still), -100.0)
+    line = arithmetic.add_op(value, arithmetic.mul(arithmetic.sub_op(p, still), 1e12))
+    small = comparison.lt(p, 1e-12)
+    inside = exponential.log(masking.where(small, 1.0, p))
+    return masking.where(small, line, inside)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """Return -(w t log(s) + (1 - t) log(1 - s)), s = sigmoid(input), w = pos_weight.
+
+    Computed as (1 - t) x + (1 + (w - 1) t) log(1 + exp(-x)), which neither overflows
+    nor cancels.
+
+    Parameters
+    ----------
+    input
+        x, of any shape.
+    target
+        t, of the same shape, often 0 and 1.
+    weight
+        A factor for each element, broadcast.
+    size_average, reduce
+        Deprecated: say the same by `reduction`.
+    reduction
+        ``"mean"``, ``"sum"`` or ``"none"``.
+    pos_weight
+        A factor for the positive class, broadcast.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x, t = ac.tensor([0.0, 1000.0]), ac.tensor([1.0, 1.0])
+    >>> ac.nn.functional.binary_cross_entropy_with_logits(x, t, reduction="none")
+    tensor([0.6931, 0.    ])
+    """
+    where = "binary_cross_entropy_with_logits"
+    reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
+    check_float(where, input, target)
+    _loss_reduction.same_shape(where, input, target)
+    if pos_weight is not None:
+        _loss_reduction.fits(where, input, pos_weight=pos_weight)
+        refuse_booleans(where, pos_weight)
+        pos_weight = cast(pos_weight, input.dtype)
+    loss = of_logits(input, target, pos_weight)
+    return _loss_reduction.reduced(_weighted(where, loss, weight), reduction)
+
+
+def of_logits(x: Tensor, t: Tensor, pos_weight: Tensor | None = None) -> Tensor:
+    """Return -(w t log(s) + (1 - t) log(1 - s)) for each element, s = sigmoid(x)."""
+    rest = activations.softplus_op(arithmetic.neg(x), 1.0, 1e30)
+    if pos_weight is not None:
+        factor = arithmetic.mul(arithmetic.sub_op(pos_weight, 1.0), t)
+        rest = arithmetic.mul(rest, arithmetic.add_op(factor, 1.0))
+    return arithmetic.mul(arithmetic.sub_op(1.0, t), x) + rest

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: MIT
+"""The operations whose dtypes are held to PyTorch's; see `dtype_cases`.
+
+`m` is the one library or the other; `a` and `b` are tensors of three elements, tensors
+without dimensions, or numbers.
+"""
+
+from __future__ import annotations
+
+DTYPES = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
+
+
+def operator(text):
+    return eval(f"lambda m, a, b: {text}")
+
+
+_PLAIN = ("+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>")
+_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+_FUNCTIONS = (
+    *("add", "sub", "mul", "div", "true_divide", "floor_divide", "remainder", "pow"),
+    *("float_power", "xlogy", "bitwise_and", "bitwise_or", "bitwise_xor"),
+    *("bitwise_left_shift", "bitwise_right_shift", "logical_and", "logical_or"),
+    *("logical_xor", "isclose", "heaviside", "subtract", "multiply", "divide", "rsub"),
+    *("eq", "ne", "not_equal", "lt", "less", "le", "less_equal", "gt", "greater"),
+    *("ge", "greater_equal", "maximum", "minimum", "fmax", "fmin", "atan2", "arctan2"),
+    *("fmod", "copysign", "hypot", "logaddexp", "logaddexp2", "clamp_min"),
+    *("clamp_max", "dot", "vdot", "inner", "outer", "kron", "dist", "mv", "mm", "bmm"),
+)
+_IN_PLACE = (
+    *("add_", "sub_", "mul_", "div_", "pow_", "floor_divide_", "remainder_", "eq_"),
+    *("lt_", "bitwise_and_", "bitwise_or_", "bitwise_xor_", "logical_and_"),
+    *("bitwise_left_shift_", "bitwise_right_shift_", "copysign_", "xlogy_", "fmod_"),
+    *("copy_", "subtract_", "multiply_", "divide_", "true_divide_", "float_power_"),
+    *("atan2_", "arctan2_", "heaviside_", "hypot_", "ne_", "not_equal_", "less_"),
+    *("le_", "less_equal_", "gt_", "greater_", "ge_", "greater_equal_", "logical_or_"),
+    *("logical_xor_", "clamp_min_", "clamp_max_", "clamp_"),
+)
+BINARY = {
+    **{op: operator(f"a {op} b") for op in (*_PLAIN, *_COMPARISONS)},
+    **{name: operator(f"m.{name}(a, b)") for name in _FUNCTIONS},
+    "div floor": operator("m.div(a, b, rounding_mode='floor')"),
+    "div trunc": operator("m.div(a, b, rounding_mode='trunc')"),
+    "add alpha": operator("m.add(a, b, alpha=2)"),
+    "add alpha float": operator("m.add(a, b, alpha=2.5)"),
+    "sub alpha bool": operator("m.sub(a, b, alpha=True)"),
+    "where": operator("m.where(m.tensor([True, False, True]), a, b)"),
+    "cat": operator("m.cat([a, b])"),
+    "stack": operator("m.stack([a, b])"),
+    "clamp from b": operator("m.clamp(a, b)"),
+    "clamp to b": operator("m.clamp(a, None, b)"),
+    "clamp between b and b": operator("m.clamp(a, b, b)"),
+    "clamp between a number and b": operator("m.clamp(a, 1, b)"),
+    "matmul": operator("a @ b"),
+    "cross": operator("m.cross(a, b, 0)"),
+    "masked_scatter": operator("a.masked_scatter(m.tensor([True, False, True]), b)"),
+}
+IN_PLACE = {name: operator(f"a.{name}(b)") for name in _IN_PLACE}
+_UNARY = (
+    *("abs", "neg", "positive", "sign", "sgn", "square", "sqrt", "rsqrt", "exp", "log"),
+    *("reciprocal", "exp2", "expm1", "log2", "log10", "log1p", "sin", "cos", "tan"),
+    *("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "atanh", "sigmoid"),
+    *("erf", "erfc", "floor", "ceil", "round", "trunc", "frac"),
+    *("isnan", "isinf", "isfinite", "isposinf", "signbit", "logical_not", "relu"),
+    *("bitwise_not", "deg2rad", "nan_to_num", "sinc", "logit", "zeros_like"),
+    *("sum", "mean", "prod", "any", "all", "max", "min", "amax", "amin", "argmax"),
+    *("argmin", "std", "var", "median", "nansum", "nanmean", "count_nonzero"),
+    *("aminmax", "sort", "unique", "nonzero"),
+)
+_ALONG = (
+    *("sum", "mean", "prod", "any", "all", "max", "min", "amax", "amin", "argmax"),
+    *("argmin", "std", "median", "logsumexp", "nansum", "cumsum", "cumprod", "cummax"),
+    *("cummin", "sort", "argsort", "softmax", "log_softmax", "count_nonzero"),
+)
+_WITH_DTYPE = ("sum", "prod", "nansum", "cumsum", "cumprod")
+_IN_PLACE_OF_ONE = ("sign_", "square_", "exp_", "floor_", "round_", "frac_", "neg_")
+UNARY = {
+    **{name: operator(f"m.{name}(a)") for name in _UNARY},
+    **{f"{name} along 0": operator(f"m.{name}(a, 0)") for name in _ALONG},
+    **{
+        f"{name} in {dtype}": operator(f"m.{name}(a, 0, dtype=m.{dtype})")
+        for name in _WITH_DTYPE
+        for dtype in DTYPES
+    },
+    **{name: operator(f"a.{name}()") for name in _IN_PLACE_OF_ONE},
+    **{f"** {n}": operator(f"a ** {n}") for n in (-1, 0, 2, 0.5, True, False)},
+    **{f"{n} **": operator(f"{n} ** a") for n in (2, 0.5, True)},
+    "~": operator("~a"),
+    "+": operator("+a"),
+    "clamp": operator("m.clamp(a, 0, 2)"),
+    "clamp float": operator("m.clamp(a, 0.5, 2)"),
+    "round digits": operator("m.round(a, decimals=1)"),
+    "topk": operator("m.topk(a, 1)"),
+}
+
+_PLACES = "m.tensor([0, 1, 2])"
+_INDEX = {
+    "gather": "m.cat([a, a]).gather(0, b)",
+    "take": "m.cat([a, a]).take(b)",
+    "take_along_dim": "m.take_along_dim(m.cat([a, a]), b, 0)",
+    "index_select": "m.cat([a, a]).index_select(0, b)",
+    "index_add": "m.cat([a, a]).index_add(0, b, a)",
+    "index_copy": "m.cat([a, a]).index_copy(0, b, a)",
+    "index_fill": "m.cat([a, a]).index_fill(0, b, 1)",
+    "index_reduce": "m.cat([a, a]).index_reduce(0, b, a, 'amax')",
+    "index_put": "m.cat([a, a]).index_put((b,), a)",
+    "put": "m.cat([a, a]).put(b, a)",
+    "scatter": "m.cat([a, a]).scatter(0, b, a)",
+    "scatter value": "m.cat([a, a]).scatter(0, b, 1)",
+    "scatter_add": "m.cat([a, a]).scatter_add(0, b, a)",
+    "scatter_reduce": "m.cat([a, a]).scatter_reduce(0, b, a, 'amax')",
+    "searchsorted sorter": "m.searchsorted(a, a, sorter=b - 1)",
+    "x[b]": "m.cat([a, a])[b]",
+    "x[b] = 1": "(a.__setitem__(b - b, 1), a)[1]",
+    "repeat_interleave": "a.repeat_interleave(b)",
+    "tensor_split": "m.cat([a, a]).tensor_split(b)",
+    "embedding": "m.nn.functional.embedding(b, m.cat([a, a]).reshape(-1, 1))",
+    "embedding_bag": "m.nn.functional.embedding_bag(b.reshape(-1, 1), "
+    "m.cat([a, a]).reshape(-1, 1))",
+    "masked_fill mask": "a.masked_fill(b, 1)",
+    "masked_scatter mask": "a.masked_scatter(b, a)",
+    "masked_select mask": "a.masked_select(b)",
+    "where condition": "m.where(b, a, a)",
+    "bincount": "m.bincount(b)",
+    "bincount weights": f"m.bincount({_PLACES}, b)",
+}
+_WRITTEN = {
+    "index_add source": f"a.index_add(0, {_PLACES}, b)",
+    "index_add alpha": f"a.index_add(0, {_PLACES}, a, alpha=b)",
+    "index_copy source": f"a.index_copy(0, {_PLACES}, b)",
+    "index_fill value": f"a.index_fill(0, {_PLACES}, b)",
+    "index_reduce source": f"a.index_reduce(0, {_PLACES}, b, 'amax')",
+    "index_reduce mean": f"a.index_reduce(0, {_PLACES}, b, 'mean')",
+    "index_reduce prod": f"a.index_reduce(0, {_PLACES}, b, 'prod')",
+    "index_put values": f"a.index_put(({_PLACES},), b)",
+    "index_put accumulate": f"a.index_put(({_PLACES},), b, accumulate=True)",
+    "put source": f"a.put({_PLACES}, b)",
+    "put accumulate": f"a.put({_PLACES}, b, True)",
+    "scatter src": f"a.scatter(0, {_PLACES}, b)",
+    "scatter add": f"a.scatter(0, {_PLACES}, b, reduce='add')",
+    "scatter multiply": f"a.scatter(0, {_PLACES}, b, reduce='multiply')",
+    "scatter_add src": f"a.scatter_add(0, {_PLACES}, b)",
+    **{
+        f"scatter_reduce {how}": f"a.scatter_reduce(0, {_PLACES}, b, '{how}')"
+        for how in ("sum", "prod", "mean", "amax", "amin")
+    },
+    "masked_fill": "a.masked_fill(m.tensor([True, False, True]), b)",
+    "index_add_": f"a.index_add_(0, {_PLACES}, b)",
+    "index_copy_": f"a.index_copy_(0, {_PLACES}, b)",
+    "index_fill_": f"a.index_fill_(0, {_PLACES}, b)",
+    "index_reduce_": f"a.index_reduce_(0, {_PLACES}, b, 'amin')",
+    "index_put_": f"a.index_put_(({_PLACES},), b)",
+    "put_": f"a.put_({_PLACES}, b)",
+    "scatter_": f"a.scatter_(0, {_PLACES}, b)",
+    "scatter_add_": f"a.scatter_add_(0, {_PLACES}, b)",
+    "scatter_reduce_": f"a.scatter_reduce_(0, {_PLACES}, b, 'sum')",
+    "masked_fill_": "a.masked_fill_(m.tensor([True, False, True]), b)",
+    "masked_scatter_": "a.masked_scatter_(m.tensor([True, False, True]), b)",
+    "fill_": "a.fill_(b)",
+    "x[mask] = y": "(a.__setitem__(m.tensor([True, True, True]), b), a)[1]",
+    "x[list] = y": "(a.__setitem__([0, 1, 2], b), a)[1]",
+    "x[index] = y": f"(a.__setitem__({_PLACES}, b), a)[1]",
+    "x[slice] = y": "(a.__setitem__(slice(0, 3), b), a)[1]",
+    "x[...] = y": "(a.__setitem__(..., b), a)[1]",
+}
+#: Of a tensor that is read or written at indices, and the indices or values.
+INDEX = {name: operator(text) for name, text in {**_INDEX, **_WRITTEN}.items()}
+BINARY |= {
+    name: operator(f"m.{name}(a, b)") for name in ("searchsorted", "bucketize", "isin")
+}
+_WITH_A_NUMBER = (
+    *("leaky_relu", "elu", "celu", "softplus", "hardshrink", "softshrink"),
+)
+BINARY |= {
+    "F.prelu": operator("m.nn.functional.prelu(a, b)"),
+    **{
+        f"F.{name} with b": operator(f"m.nn.functional.{name}(a, b)")
+        for name in _WITH_A_NUMBER
+    },
+    "F.hardtanh to b": operator("m.nn.functional.hardtanh(a, 0, b)"),
+    "F.threshold to b": operator("m.nn.functional.threshold(a, 1, b)"),
+    "trapezoid over b": operator("m.trapezoid(a, b)"),
+}
+_F = "m.nn.functional."
+_ACTIVATIONS = (
+    *("celu", "elu", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh"),
+    *("leaky_relu", "logsigmoid", "mish", "relu", "relu6", "selu", "sigmoid", "silu"),
+    *("softplus", "softshrink", "softsign", "tanh", "tanhshrink", "dropout"),
+)
+_CAN_BE_IN_PLACE = (
+    *("relu", "relu6", "hardtanh", "hardswish", "hardsigmoid", "elu", "celu", "selu"),
+    *("leaky_relu", "silu", "mish", "dropout"),
+)
+_ON_PIXELS = "a.reshape(1, -1), (1, 1), mode="
+UNARY |= {
+    **{f"F.{name}": operator(f"{_F}{name}(a)") for name in _ACTIVATIONS},
+    **{
+        f"F.{name} in place": operator(f"{_F}{name}(a, inplace=True)")
+        for name in _CAN_BE_IN_PLACE
+    },
+    **{
+        f"F.{name} along 0": operator(f"{_F}{name}(a, 0)")
+        for name in ("softmax", "log_softmax", "softmin")
+    },
+    **{
+        f"F.pad {mode}": operator(f"{_F}pad({_ON_PIXELS}'{mode}')")
+        for mode in ("constant", "reflect", "replicate", "circular")
+    },
+    "F.gelu tanh": operator(f"{_F}gelu(a, approximate='tanh')"),
+    "F.glu": operator(f"{_F}glu(m.cat([a, a]))"),
+    "F.threshold": operator(f"{_F}threshold(a, 1, 2)"),
+    "F.threshold of a float": operator(f"{_F}threshold(a, 1.5, 2)"),
+    "F.threshold_": operator(f"{_F}threshold_(a, 1, 2)"),
+    "F.hardtanh from 0": operator(f"{_F}hardtanh(a, 0, 2)"),
+    "F.normalize": operator(f"{_F}normalize(a, dim=0)"),
+    "logcumsumexp": operator("m.logcumsumexp(a, 0)"),
+    "norm": operator("m.norm(a)"),
+    "norm of float64": operator("m.norm(a, dtype=m.float64)"),
+    "nanmean of float64": operator("m.nanmean(a, dtype=m.float64)"),
+    "mean of float64": operator("m.mean(a, dtype=m.float64)"),
+    "mean of int64": operator("m.mean(a, dtype=m.int64)"),
+    "softmax of float64": operator("m.softmax(a, 0, dtype=m.float64)"),
+    "trapezoid": operator("m.trapezoid(a)"),
+    "diff": operator("m.diff(a)"),
+    "roll": operator("m.roll(a, 1)"),
+    "roll along 0": operator("m.roll(a, 1, 0)"),
+    "repeat_interleave alone": operator("m.repeat_interleave(a)"),
+    "one_hot": operator("m.nn.functional.one_hot(a, 9)"),
+    "an index of a list": operator("m.tensor([1, 2, 3, 4][a])"),
+    "a range": operator("m.tensor(list(range(a)))"),
+}
+
+_LOSSES = (
+    *("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss"),
+    *("binary_cross_entropy_with_logits", "kl_div", "hinge_embedding_loss"),
+    *("poisson_nll_loss", "pairwise_distance"),
+)
+_OF_LABELS = {
+    "cross_entropy": "cross_entropy(a, b.min() - 1)",
+    "nll_loss": "nll_loss(a, b.min() - 1)",
+    "multi_margin_loss": "multi_margin_loss(a, b.min() - 1)",
+    "multilabel_margin_loss": "multilabel_margin_loss(a, b - 1)",
+    "cross_entropy of probabilities": "cross_entropy(a, b)",
+    "cross_entropy weight": "cross_entropy(a, m.tensor(1), b)",
+    "nll_loss weight": "nll_loss(a, m.tensor(1), b)",
+    "multi_margin_loss weight": "multi_margin_loss(a, m.tensor(1), weight=b)",
+}
+_OF_PAIRS = {
+    "gaussian_nll_loss": "gaussian_nll_loss(a, b, abs(a))",
+    "gaussian_nll_loss variance": "gaussian_nll_loss(a, a, b)",
+    "margin_ranking_loss": "margin_ranking_loss(a, b, a)",
+    "margin_ranking_loss target": "margin_ranking_loss(a, a, b)",
+    "cosine_embedding_loss": "cosine_embedding_loss(a, b, a.max())",
+    "cosine_embedding_loss target": "cosine_embedding_loss(a, a, b.max())",
+    "cosine_similarity": "cosine_similarity(a, b, 0)",
+    "triplet_margin_loss": "triplet_margin_loss(a, b, a)",
+    "triplet_margin_loss negative": "triplet_margin_loss(a, a, b)",
+    "mse_loss of two shapes": "mse_loss(a.reshape(-1, 1), b)",
+    "mse_loss of elements": "mse_loss(a, b, reduction='none')",
+    "l1_loss of elements": "l1_loss(a, b, reduction='none')",
+    "smooth_l1_loss of elements": "smooth_l1_loss(a, b, reduction='none')",
+    "multilabel_soft_margin_loss": "multilabel_soft_margin_loss(a, b)",
+    "multilabel_soft_margin_loss weight": "multilabel_soft_margin_loss(a, a, b)",
+    "binary_cross_entropy": "binary_cross_entropy(a * 0, b * 0)",
+    "binary_cross_entropy weight": "binary_cross_entropy(a * 0, a * 0, b)",
+    "logits weight": "binary_cross_entropy_with_logits(a, a, b)",
+    "logits pos_weight": "binary_cross_entropy_with_logits(a, a, pos_weight=b)",
+    "poisson_nll_loss of rates": "poisson_nll_loss(a, b, log_input=False)",
+    "poisson_nll_loss full": "poisson_nll_loss(a, b, full=True)",
+}
+#: Of an input and its target, labels or weight.
+LOSSES = {
+    **{f"F.{name}": operator(f"{_F}{name}(a, b)") for name in _LOSSES},
+    **{
+        f"F.{name}": operator(_F + text)
+        for name, text in {**_OF_LABELS, **_OF_PAIRS}.items()
+    },
+}
+
+OPERATIONS = {**BINARY, **IN_PLACE, **INDEX, **LOSSES, **UNARY}
