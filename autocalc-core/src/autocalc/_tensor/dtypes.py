@@ -42,8 +42,8 @@ class DType:
     def __repr__(self) -> str:
         return f"autocalc.{self.name}"
 
-    def __reduce__(self) -> str:
-        return self.name
+    def __reduce__(self) -> Any:
+        return as_dtype, (self.name,)
 
 
 float32 = DType("float32", "f4")

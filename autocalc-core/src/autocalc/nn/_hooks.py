@@ -36,6 +36,15 @@ class Hooks:
         self.load_state_pre: dict[int, Hook] = {}
         self.load_state_post: dict[int, Hook] = {}
 
+    def __getstate__(self) -> dict[str, dict[int, Hook]]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state: dict[str, dict[int, Hook]]) -> None:
+        """Take over hooks that were copied or pickled, and leave their keys taken."""
+        for name, hooks in state.items():
+            setattr(self, name, hooks)
+            RemovableHandle.keep_free_of(hooks)
+
 
 def register(hooks: dict[int, Hook], hook: Hook, prepend: bool) -> RemovableHandle:
     """Add a hook behind the others, or in front of them."""
