@@ -13,10 +13,16 @@ from autocalc.errors import DTypeError, GradError
 
 
 class Hook(NamedTuple):
-    """A user's function, and whether it wants the keyword arguments too."""
+    """A user's function, and how it is called.
+
+    `with_kwargs`: it wants the keyword arguments, too.  `with_module`: it wants the
+    module.  `replaces`: what it returns takes the place of the state.
+    """
 
     function: Callable[..., Any]
     with_kwargs: bool = False
+    with_module: bool = True
+    replaces: bool = False
 
 
 class Hooks:
