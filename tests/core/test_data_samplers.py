@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 import pytest
 
@@ -172,3 +174,63 @@ def test_weighted_random_sampler_refuses(arguments, message):
 def test_the_base_of_seeded_samplers_says_what_is_missing():
     with pytest.raises(NotImplementedError, match="needs an `indices` method"):
         iter(SeededSampler(0))
+
+
+# ---- epochs that are longer than memory
+
+
+ENDLESS = 10**10
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n: RandomSampler(range(7), replacement=True, num_samples=n, generator=3),
+        lambda n: RandomSampler(range(7), num_samples=n, generator=3),
+        lambda n: WeightedRandomSampler([1.0, 0.0, 2.0], n, generator=3),
+        lambda n: SequentialSampler(range(n)),
+    ],
+    ids=["random", "rounds", "weighted", "sequential"],
+)
+def test_as_many_are_drawn_as_are_asked_for(make):
+    endless, few = make(ENDLESS), make(200_000)
+    assert len(endless) == ENDLESS
+    first = few.indices(0)[:150_000]  # more than are drawn at once
+    assert list(islice(endless, len(first))) == first.tolist()
+    pieces = islice(make(ENDLESS).pieces(0, 7), len(first) // 7)
+    assert (
+        np.concatenate(list(pieces)).tolist() == first[: len(first) // 7 * 7].tolist()
+    )
+
+
+def test_what_is_drawn_is_what_was_drawn_at_once():
+    words = np.random.Philox(key=np.array([3, 5], np.uint64)).random_raw(100_000)
+    unit = np.ldexp(words >> 11, -53)
+    plain = RandomSampler(range(7), replacement=True, num_samples=100_000, generator=3)
+    assert np.array_equal(plain.indices(5), (unit * 7).astype(np.int64))
+    weighted = WeightedRandomSampler([1.0, 0.0, 2.0], 100_000, generator=3)
+    expected = np.searchsorted([1.0, 1.0, 3.0], unit * 3.0, side="right")
+    assert np.array_equal(weighted.indices(5), expected)
+
+
+@pytest.mark.parametrize("drop_last", [False, True])
+@pytest.mark.parametrize("size", [1, 3, 10, 11])
+def test_batches_are_cut_from_the_whole_order(size, drop_last):
+    def loader():
+        sampler = RandomSampler(range(4), num_samples=10, generator=3)
+        return ac.data.DataLoader(
+            range(4), batch_size=size, sampler=sampler, drop_last=drop_last
+        )
+
+    order = RandomSampler(range(4), num_samples=10, generator=3).indices(0)
+    batches = [batch.tolist() for batch in loader()]
+    stop = 10 // size * size if drop_last else 10
+    assert batches == [order[i : i + size].tolist() for i in range(0, stop, size)]
+    assert len(batches) == len(loader())
+
+
+def test_a_loader_begins_an_endless_epoch_at_once():
+    sampler = RandomSampler(range(7), True, ENDLESS, generator=3)
+    for size in (4, None):
+        loader = ac.data.DataLoader(range(7), batch_size=size, sampler=sampler)
+        assert len(list(islice(loader, 3))) == 3

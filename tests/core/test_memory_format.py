@@ -228,3 +228,60 @@ def test_no_such_view_where_others_see_the_memory(x):
         y.view(2, -1)
     del part
     assert y.view(2, -1).shape == (2, 72)
+
+
+# ---- tensors that are made
+
+
+MADE = {
+    "zeros_like": ac.zeros_like,
+    "ones_like": ac.ones_like,
+    "empty_like": ac.empty_like,
+    "full_like": lambda x, **more: ac.full_like(x, 7.0, **more),
+    "rand_like": ac.rand_like,
+    "randn_like": ac.randn_like,
+    "randint_like": lambda x, **more: ac.randint_like(x, 3, **more),
+}
+
+
+@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
+def test_what_is_made_like_another_lies_like_it_or_as_asked(make, x):
+    rows, last = x
+    assert make(rows).stride() == ROWS
+    assert make(last).stride() == LAST
+    assert make(last, memory_format=ac.preserve_format).stride() == LAST
+    assert make(last, memory_format=ac.contiguous_format).stride() == ROWS
+    wanted = make(rows, memory_format=ac.channels_last, requires_grad=True)
+    assert wanted.stride() == LAST
+    assert wanted.shape == SHAPE
+    assert wanted.is_leaf
+    assert wanted.requires_grad
+    with pytest.raises(ShapeError, match=r"_like: channels_last .* shape is \(2, 3\)"):
+        make(ac.zeros(2, 3), memory_format=ac.channels_last)
+    with pytest.raises(ArgumentError, match=r"_like: memory_format=3 is none"):
+        make(rows, memory_format=3)
+
+
+def test_the_same_numbers_are_drawn_in_any_layout(x):
+    drawn = []
+    for one in x:
+        ac.manual_seed(0)
+        drawn.append(ac.rand_like(one).tolist())
+    assert drawn[0] == drawn[1]
+
+
+def test_empty_in_a_layout():
+    assert ac.empty(SHAPE, memory_format=ac.channels_last).stride() == LAST
+    assert ac.empty(SHAPE, memory_format=ac.contiguous_format).stride() == ROWS
+    with pytest.raises(ShapeError, match=r"empty: channels_last .* shape is \(2,\)"):
+        ac.empty(2, memory_format=ac.channels_last)
+
+
+@pytest.mark.torch
+def test_layouts_are_pytorch_s(x):
+    torch = pytest.importorskip("torch")
+    theirs = torch.zeros(SHAPE).to(memory_format=torch.channels_last)
+    for name, make in MADE.items():
+        expected = getattr(torch, name)
+        more = {"full_like": (7.0,), "randint_like": (3,)}.get(name, ())
+        assert make(x[1]).stride() == expected(theirs, *more).stride()

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.core
 
 
 def test_a_method_is_the_function_itself():
-    assert vars(ac.Tensor)["__mul__"] is ac.mul
+    assert vars(ac.Tensor)["mul"] is ac.mul
     assert all(vars(ac.Tensor)[name] is function for name, function in METHODS.items())
 
 

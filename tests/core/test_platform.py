@@ -18,9 +18,40 @@ def test_there_is_no_cuda_and_no_mps():
     assert not ac.backends.mps.is_available()
     assert not ac.backends.mps.is_built()
     assert not ac.backends.cudnn.is_available()
-    ac.backends.cudnn.benchmark = True
     with pytest.raises(ac.errors.ArgumentError, match="'cuda:0' is not available"):
         ac.ones(1).to(device="cuda:0")
+
+
+def test_switches_of_backends_that_are_not_there():
+    from autocalc.backends import cudnn
+
+    assert cudnn is ac.backends.cudnn
+    assert not cudnn.is_available()
+    assert cudnn.version() is None
+    for name in ("mkl", "mkldnn", "openmp", "mps"):
+        assert not getattr(ac.backends, name).is_available()
+    assert not ac.backends.cuda.is_built()
+    with cudnn.flags(enabled=True, benchmark=True, deterministic=True):
+        assert cudnn.benchmark
+        assert cudnn.deterministic
+    assert not cudnn.benchmark
+    cudnn.benchmark = cudnn.deterministic = cudnn.enabled = True
+    ac.backends.cuda.matmul.allow_tf32 = True
+    ac.backends.mkldnn.enabled = False
+    for name in ("flash", "math", "mem_efficient", "cudnn"):
+        asked = getattr(ac.backends.cuda, f"{name}_sdp_enabled")
+        enable = getattr(ac.backends.cuda, f"enable_{name}_sdp")
+        enable(False)
+        assert not asked()
+        enable(True)
+        assert asked()
+        with pytest.raises(ac.errors.ArgumentError, match=f"enable_{name}_sdp: .*True"):
+            enable("yes")
+    with (
+        pytest.raises(ac.errors.ArgumentError, match=r"cudnn.flags: `benchmark` is 3"),
+        cudnn.flags(benchmark=3),
+    ):
+        pass
 
 
 def test_seeds_of_devices_that_are_not_there_change_nothing():

@@ -24,4 +24,4 @@ def test_the_interface_is_up_to_date():
 
 def test_a_method_stands_on_the_class_itself():
     assert "exp2" in vars(ac.Tensor)
-    assert vars(ac.Tensor)["__mul__"] is ac.mul
+    assert vars(ac.Tensor)["mul"] is ac.mul

@@ -104,13 +104,14 @@ _USUAL = set(dir(object)) | {"__module__", "__dict__", "__weakref__", "__slots__
 
 
 def members(full: str, cls: type, public: set[int]) -> Iterator[str]:
-    """Yield the members of a class that are its own or a private base's."""
+    """Yield the members of a class that no public base of it has."""
     if not cls.__module__.startswith("autocalc"):
         return
     if issubclass(cls, enum.Enum):
         yield from (f"{full}.{one.name} {one.value}" for one in cls)
         return
-    bases = [base for base in cls.__mro__ if base is cls or id(base) not in public]
+    listed = {b for one in cls.__mro__[1:] if id(one) in public for b in one.__mro__}
+    bases = [base for base in cls.__mro__ if base not in listed]
     for name in sorted({name for base in bases for name in vars(base)}):
         own = name == "__init__" or (name.startswith("__") and name not in _USUAL)
         if name.startswith("_") and not own:

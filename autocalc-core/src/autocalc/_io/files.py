@@ -8,20 +8,20 @@ in the file's metadata.  Nothing is pickled: loading a file cannot run code.
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import IO, Any
 
 import numpy as np
 
 from autocalc._io import digest
+from autocalc._io.paths import PathFile
+from autocalc._io.streams import Stream
 from autocalc._io.tree import Array, Decoder, Encoder
 from autocalc._ops.creation import from_numpy
-from autocalc.errors import CheckpointError
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from autocalc._tensor.checks import check_flag, check_flags, short
+from autocalc._tensor.device import Device
+from autocalc.errors import CheckpointError, DTypeError
 
 #: The metadata's key, and the version of what stands under it.
 _KEY = "autocalc"
@@ -29,11 +29,8 @@ _VERSION_KEY = "autocalc_version"
 _VERSION = "2"
 _WITHOUT_DIGEST = ("1",)
 
-#: How safetensors names the dtypes that tensors have.
-_DTYPES = ("BOOL", "F32", "F64", "I16", "I32", "I64", "I8", "U8")
 
-
-def save(obj: Any, path: str | os.PathLike[str]) -> None:
+def save(obj: Any, f: str | os.PathLike[str] | IO[bytes]) -> None:
     """Save tensors and plain values to a safetensors file.
 
     Parameters
@@ -42,9 +39,10 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
         A tensor, a number, a text, None, a list, tuple or dict of such values, or an
         object with a `state_dict()` (a module, an optimizer), at any depth.  Tensors
         that share their memory are stored once.
-    path : str or path
-        The file.  It is replaced in one step once everything is on the disk: a crash
-        leaves the old file or the new one, never a part.
+    f : str, path or file
+        The file.  By its path, it is replaced in one step once everything is on the
+        disk: a crash leaves the old file or the new one, never a part.  A file that is
+        open for writing in binary mode, or `io.BytesIO`, is written to where it stands.
 
     Notes
     -----
@@ -54,7 +52,10 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     DTypeError
-        If `obj` holds something else; the message says where.
+        If `obj` holds something else; the message says where.  If `f` is neither path
+        nor file, or a text file.
+    ArgumentError
+        If the file is closed or open for reading only.
     CheckpointError
         If the file cannot be written.
 
@@ -67,21 +68,45 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     >>> ac.load(path)["epoch"]
     3
     """
-    from pathlib import Path  # late: 5 ms of `import autocalc`
-
+    file = _place("save", f)
     encoder = Encoder()
     tree = encoder.encode(obj)
     metadata = {_KEY: tree, _VERSION_KEY: _VERSION, digest.KEY: digest.BLANK}
-    _write(encoder.arrays, metadata, Path(path))
+    arrays = {name: _contiguous(array) for name, array in encoder.arrays.items()}
+    try:
+        file.write(arrays, metadata)
+    except OSError as error:
+        message = f"save: {file} cannot be written: {error.strerror or error}."
+        raise CheckpointError(message) from error
 
 
-def load(path: str | os.PathLike[str], *, verify: bool = True) -> Any:
+def _contiguous(array: Array) -> Array:
+    # ascontiguousarray makes a 0-d array 1-d.
+    return np.ascontiguousarray(array).reshape(array.shape)
+
+
+def _place(where: str, f: Any) -> PathFile | Stream:
+    return PathFile(f) if isinstance(f, (str, os.PathLike)) else Stream(where, f)
+
+
+def load(
+    f: str | os.PathLike[str] | IO[bytes],
+    map_location: str | Device | Callable[..., Any] | Mapping[str, str] | None = None,
+    *,
+    weights_only: bool | None = None,
+    verify: bool = True,
+) -> Any:
     """Load what `save` wrote; of another safetensors file, the dict of its tensors.
 
     Parameters
     ----------
-    path : str or path
-        The file.
+    f : str, path or file
+        The file.  One that is open for reading in binary mode, or `io.BytesIO`, is read
+        from where it stands to its end.
+    map_location : optional
+        The device, "cpu"; a function or a dict has no effect, as all tensors are there.
+    weights_only : bool, optional
+        No effect: nothing is ever unpickled, so no file can run code.
     verify : bool
         Whether to compare the file with the SHA-256 that `save` wrote into it, as far
         as it has one: not one bit may differ.  False loads a file that another program
@@ -98,6 +123,10 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Any:
     CheckpointError
         If the file is missing, cut short, changed since it was saved, not
         safetensors, or holds dtypes that AutoCalc does not have.
+    DTypeError
+        If `f` is neither path nor file, or a text file.
+    ArgumentError
+        If the file is closed or open for writing only, or the device is not "cpu".
 
     Examples
     --------
@@ -108,39 +137,63 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Any:
     ...     ac.load(f"{folder}/model.safetensors")
     {'w': tensor([1., 2.])}
     """
-    from pathlib import Path
-
-    path = Path(path)
-    _check_file(path)
-    sealed = verify and _check_digest(path)
-    arrays, metadata = _read(path)
-    _check_version(metadata.get(_VERSION_KEY, _VERSION), path)
+    check_flags("load", weights_only=weights_only)
+    verify = check_flag("load", "verify", verify)
+    _check_location(map_location)
+    file = _place("load", f)
+    try:
+        file.check()
+        sealed = verify and _check_digest(file)
+        arrays, metadata = _read(file)
+    except OSError as error:
+        message = f"load: {file} cannot be read: {error.strerror or error}."
+        raise CheckpointError(message) from error
+    _check_version(metadata.get(_VERSION_KEY, _VERSION), file)
     if verify and not sealed:
-        _check_keys(metadata, path)
+        _check_keys(metadata, file)
     if _KEY not in metadata:
         return {name: from_numpy(array) for name, array in arrays.items()}
-    return _decode(arrays, metadata[_KEY], path)
+    return _decode(arrays, metadata[_KEY], file)
 
 
-def _check_file(path: Path) -> None:
-    if not path.is_file():
-        message = f"load: {path} is {'a folder' if path.is_dir() else 'not there'}."
-        raise CheckpointError(message)
+def _check_location(map_location: Any) -> None:
+    if isinstance(map_location, (str, Device)):
+        Device(map_location)
+    elif not (
+        map_location is None
+        or callable(map_location)
+        or isinstance(map_location, Mapping)
+    ):
+        message = (
+            f"load: `map_location` is {short(map_location)}; it must be a device, a "
+            f"function, a dict or None."
+        )
+        raise DTypeError(message)
 
 
-def _check_digest(path: Path) -> bool:
+def _check_digest(file: PathFile | Stream) -> bool:
     """Return whether the file carries a digest; raise if it is that of another file."""
-    try:
-        found = digest.digests(path)
-    except OSError as error:
-        raise _unreadable(path, error) from error
+    found = file.digests()
     if found is not None and found.stored != found.actual:
         reason = f"its SHA-256 is {found.actual}, and it says {found.stored}"
-        raise _changed(path, reason)
+        raise _changed(file, reason)
     return found is not None
 
 
-def _check_keys(metadata: Mapping[str, str], path: Path) -> None:
+def _read(file: PathFile | Stream) -> tuple[dict[str, Array], dict[str, str]]:
+    from safetensors import SafetensorError
+
+    try:
+        return file.read()
+    except SafetensorError as error:
+        message = (
+            f"load: {file} ({file.size} bytes) is cut short or is no "
+            f"safetensors file: {error}. Save it anew, or use an earlier checkpoint."
+        )
+        raise CheckpointError(message) from error
+
+
+def _check_keys(metadata: Mapping[str, str], file: PathFile | Stream) -> None:
     """Raise if a file has a part of the keys that AutoCalc writes."""
     keys = {_KEY, _VERSION_KEY, digest.KEY}
     if keys.isdisjoint(metadata):
@@ -149,114 +202,35 @@ def _check_keys(metadata: Mapping[str, str], path: Path) -> None:
         keys.remove(digest.KEY)
     missing = sorted(keys - metadata.keys())
     if missing:
-        raise _changed(path, f"its metadata lack {' and '.join(missing)}")
+        raise _changed(file, f"its metadata lack {' and '.join(missing)}")
 
 
-def _check_version(version: str, path: Path) -> None:
+def _check_version(version: str, file: PathFile | Stream) -> None:
     known = (*_WITHOUT_DIGEST, _VERSION)
     if version not in known:
         message = (
-            f"load: {path} has version {version} of AutoCalc's checkpoints; this "
+            f"load: {file} has version {version} of AutoCalc's checkpoints; this "
             f"AutoCalc reads versions {' and '.join(known)}. Load it with the "
             f"AutoCalc that wrote it, or upgrade."
         )
         raise CheckpointError(message)
 
 
-def _changed(path: Path, reason: str) -> CheckpointError:
+def _changed(file: PathFile | Stream, reason: str) -> CheckpointError:
     return CheckpointError(
-        f"load: {path} ({path.stat().st_size} bytes) is not as it was saved: {reason}. "
+        f"load: {file} ({file.size} bytes) is not as it was saved: {reason}. "
         f"It is cut short, damaged or edited: use an earlier checkpoint; if another "
         f"program changed it on purpose, ac.save(ac.load(path, verify=False), path) "
         f"accepts it as it is."
     )
 
 
-def _unreadable(path: Path, error: OSError) -> CheckpointError:
-    return CheckpointError(f"load: {path} cannot be read: {error.strerror or error}.")
-
-
-def _decode(arrays: Mapping[str, Array], tree: str, path: Path) -> Any:
+def _decode(arrays: Mapping[str, Array], tree: str, file: PathFile | Stream) -> Any:
     try:
         return Decoder(arrays).decode(tree)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         message = (
-            f"load: the metadata of {path} do not describe its tensors ({error!r}); "
+            f"load: the metadata of {file} do not describe its tensors ({error!r}); "
             f"the file was changed after it was saved. Save it anew."
         )
         raise CheckpointError(message) from error
-
-
-def _write(arrays: Mapping[str, Array], metadata: dict[str, str], path: Path) -> None:
-    # Replace what a symbolic link points to, not the link.
-    target = path.resolve()
-    part = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
-    try:
-        _write_part(arrays, metadata, part)
-        part.replace(target)
-        _sync_folder(target.parent)
-    except OSError as error:
-        message = f"save: {path} cannot be written: {error.strerror or error}."
-        raise CheckpointError(message) from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
-
-
-def _write_part(
-    arrays: Mapping[str, Array], metadata: dict[str, str], part: Path
-) -> None:
-    from safetensors import SafetensorError  # 10 ms of import
-    from safetensors.numpy import save_file
-
-    with part.open("xb"):  # names the reason where the folder is missing or closed
-        mode = part.stat().st_mode
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    # ascontiguousarray makes a 0-d array 1-d.
-    shaped = {name: contiguous[name].reshape(a.shape) for name, a in arrays.items()}
-    try:
-        save_file(shaped, part, metadata=metadata)
-    except SafetensorError as error:
-        raise OSError(str(error)) from error
-    part.chmod(mode)  # the library makes files that only their owner can read
-    digest.seal(part)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Put the new name on the disk too, where the system lets a folder be opened."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _read(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="np") as file:
-            arrays = {name: _copy(file, name, path) for name in file.keys()}  # noqa: SIM118
-            return arrays, file.metadata() or {}
-    except SafetensorError as error:
-        message = (
-            f"load: {path} ({path.stat().st_size} bytes) is cut short or is no "
-            f"safetensors file: {error}. Save it anew, or use an earlier checkpoint."
-        )
-        raise CheckpointError(message) from error
-    except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-def _copy(file: Any, name: str, path: Path) -> Array:
-    dtype = file.get_slice(name).get_dtype()
-    if dtype not in _DTYPES:
-        message = (
-            f"load: tensor {name!r} of {path} is {dtype}; AutoCalc has "
-            f"{', '.join(_DTYPES)}. Convert it in the program that "
-            f"wrote it."
-        )
-        raise CheckpointError(message)
-    return np.array(file.get_tensor(name), order="C")

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from autocalc._ops.creation import from_numpy
 from autocalc._tensor import Tensor
+from autocalc._tensor.state_dict import StateDict
 from autocalc.errors import CheckpointError, DTypeError
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -94,6 +95,8 @@ class Encoder:
         self, value: Mapping[Any, Any], path: tuple[str, ...]
     ) -> dict[str, Any]:
         items = [(k, self._encode(v, (*path, str(k)))) for k, v in value.items()]
+        if isinstance(getattr(value, "_metadata", None), Mapping):
+            return self._encode_state(value, items, path)
         if all(isinstance(key, str) for key in value) and _KIND not in value:
             return dict(items)
         for key in value:
@@ -104,6 +107,17 @@ class Encoder:
                 )
                 raise DTypeError(message)
         return {_KIND: "dict", "of": [list(item) for item in items]}
+
+    def _encode_state(
+        self, value: Any, items: list[tuple[Any, Any]], path: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """Encode a module's state with the versions of the modules."""
+        versions = self._encode(dict(value._metadata), (*path, "_metadata"))
+        return {
+            _KIND: "state_dict",
+            "of": [list(item) for item in items],
+            "metadata": versions,
+        }
 
     def _encode_tensor(self, value: Any, path: tuple[str, ...]) -> dict[str, Any]:
         name = self._name(value.detach().numpy(), path)
@@ -164,10 +178,17 @@ class Decoder:
             return tuple(self._decode(item) for item in node["of"])
         if kind == "dict":
             return {key: self._decode(item) for key, item in node["of"]}
+        if kind == "state_dict":
+            return self._state(node)
         if kind == "float":
             return float(node["of"])
         message = f"a value of the unknown kind {kind!r}"
         raise ValueError(message)
+
+    def _state(self, node: dict[str, Any]) -> StateDict:
+        state = StateDict((key, self._decode(item)) for key, item in node["of"])
+        state._metadata = self._decode(node["metadata"])
+        return state
 
     def _array(self, kind: str, node: dict[str, Any]) -> Any:
         """Return the array or tensor of a node, the same one for the same node."""

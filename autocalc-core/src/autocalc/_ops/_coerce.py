@@ -28,6 +28,8 @@ def dtype_of(where: str, x: Any) -> DType:
         return dtypes.of(x._array.dtype)
     if isinstance(x, Number):
         return dtypes.of_scalar(x)
+    if _library(type(x)) == "torch":
+        raise _of_pytorch(where, x)
     message = (
         f"{where}: an operand is a {type(x).__name__}; it must be a Tensor or a "
         f"number. Make a tensor with ac.tensor(...) or ac.from_numpy(...)."
@@ -35,8 +37,35 @@ def dtype_of(where: str, x: Any) -> DType:
     raise DTypeError(message)
 
 
+def is_stranger(other: Any, reflected: str) -> bool:
+    """Return whether Python should ask `other` for the operator `reflected`.
+
+    Those of Python itself, of NumPy and of PyTorch know no tensors; what they would
+    make of one, or say, is less than the error here.
+    """
+    kind = type(other)
+    own = getattr(kind, reflected, None)
+    if own is None or own is getattr(object, reflected, None):
+        return False
+    return _library(kind) not in {"builtins", "numpy", "torch", "autocalc"}
+
+
+def _library(kind: type) -> str:
+    return kind.__module__.partition(".")[0]
+
+
+def _of_pytorch(where: str, given: object) -> DTypeError:
+    return DTypeError(
+        f"{where}: got a {type(given).__name__} of PyTorch, which needs a Tensor of "
+        f"AutoCalc: ac.from_dlpack(x.detach()) shares its memory, "
+        f"ac.tensor(x.detach().numpy()) copies it."
+    )
+
+
 def not_a_tensor(where: str, given: object) -> TypeError:
     """Make the error for an operand that is no tensor."""
+    if _library(type(given)) == "torch":
+        return _of_pytorch(where, given)
     return DTypeError(
         f"{where}: needs a Tensor, not {type(given).__name__}. Make one with "
         f"ac.tensor(...) or ac.from_numpy(...)."

@@ -27,6 +27,7 @@ from autocalc._kernels.table import TABLE
 from autocalc._ops._coerce import (
     both_tensors,
     coerce_pair,
+    is_stranger,
     not_a_tensor,
     promote_pair,
     to_float,
@@ -240,68 +241,93 @@ def binary(  # noqa: C901
     if not numbers:
         mixed = both_tensors(name)
 
-    def call(  # noqa: C901
-        input: Operand, other: Operand, *, out: Tensor | None = None
-    ) -> Tensor:
-        if out is not None:
-            return copy_to_out(name, call(input, other), out)
-        x: Any = input
-        y: Any = other
-        try:
-            a, b = x._array, y._array
-        except AttributeError:
-            if mixed is not None and (result := mixed(x, y)) is not None:
-                return result
-            return call(*coerce_pair(name, x, y))
-        state = current()
-        selection = state.selection
-        dtype = a.dtype
-        if b.dtype is not dtype:
-            if mixed is not None and (result := mixed(x, y)) is not None:
-                return result
-            return call(*promote_pair(x, y))
-        kernel = selection.tables[index].get(dtype)
-        if kernel is None:
-            if floats and dtype.kind not in FLOAT_KINDS:
-                return call(to_float(x), to_float(y))
-            kernel = general.first(selection, dtype, (a, b))
-        a_shape, b_shape = a.shape, b.shape
-        shape = a_shape
-        if a_shape != b_shape:
-            shape = broadcast_shapes(name, a_shape, b_shape)
-        if len(shape) == 4:
-            z = empty_as(selection.empty, shape, dtype, a, b)
-        else:
-            z = selection.empty(shape, dtype)
-        kernel(z, a, b)
-        edge_x, edge_y = x._edge, y._edge
-        if (edge_x is None and edge_y is None) or not state.grad:
-            return make(z, None)
-        edges, shapes = (edge_x, edge_y), (a_shape, b_shape)
-        if saves_nothing:
-            return make(z, Node(op, edges, (), (), shapes, dtype, ()))
-        if saves_other:
-            saved_a = saved_b = cell_a = cell_b = None
-            count_a = count_b = 0
-            if edge_y is not None:
-                saved_a, cell_a = a, x._version or x._new_version()
-                count_a = cell_a.count
-            if edge_x is not None:
-                saved_b, cell_b = b, y._version or y._new_version()
-                count_b = cell_b.count
-            versions = (cell_a, count_a, cell_b, count_b)
-            saved = (saved_a, saved_b)
-            return make(z, Node(op, edges, saved, versions, shapes, dtype, ()))
-        result = make(z, None)
-        saved, versions = saver(edges, (result, x, y))
-        result._edge = Node(op, edges, saved, versions, shapes, dtype, ())
-        return result
+    def form(reflected: str) -> Callable[..., Any]:  # noqa: C901
+        """Make the function, or Python's operator, whose other side is `reflected`."""
+
+        def call(  # noqa: C901
+            input: Operand, other: Operand, *, out: Tensor | None = None
+        ) -> Tensor:
+            if out is not None:
+                return copy_to_out(name, call(input, other), out)
+            x: Any = input
+            y: Any = other
+            try:
+                a, b = x._array, y._array
+            except AttributeError:
+                if reflected and is_stranger(y, reflected):
+                    return NotImplemented  # type: ignore[no-any-return]
+                if mixed is not None and (result := mixed(x, y)) is not None:
+                    return result
+                return call(*coerce_pair(name, x, y))
+            state = current()
+            selection = state.selection
+            dtype = a.dtype
+            if b.dtype is not dtype:
+                if mixed is not None and (result := mixed(x, y)) is not None:
+                    return result
+                return call(*promote_pair(x, y))
+            kernel = selection.tables[index].get(dtype)
+            if kernel is None:
+                if floats and dtype.kind not in FLOAT_KINDS:
+                    return call(to_float(x), to_float(y))
+                kernel = general.first(selection, dtype, (a, b))
+            a_shape, b_shape = a.shape, b.shape
+            shape = a_shape
+            if a_shape != b_shape:
+                shape = broadcast_shapes(name, a_shape, b_shape)
+            if len(shape) == 4:
+                z = empty_as(selection.empty, shape, dtype, a, b)
+            else:
+                z = selection.empty(shape, dtype)
+            kernel(z, a, b)
+            edge_x, edge_y = x._edge, y._edge
+            if (edge_x is None and edge_y is None) or not state.grad:
+                return make(z, None)
+            edges, shapes = (edge_x, edge_y), (a_shape, b_shape)
+            if saves_nothing:
+                return make(z, Node(op, edges, (), (), shapes, dtype, ()))
+            if saves_other:
+                saved_a = saved_b = cell_a = cell_b = None
+                count_a = count_b = 0
+                if edge_y is not None:
+                    saved_a, cell_a = a, x._version or x._new_version()
+                    count_a = cell_a.count
+                if edge_x is not None:
+                    saved_b, cell_b = b, y._version or y._new_version()
+                    count_b = cell_b.count
+                versions = (cell_a, count_a, cell_b, count_b)
+                saved = (saved_a, saved_b)
+                return make(z, Node(op, edges, saved, versions, shapes, dtype, ()))
+            result = make(z, None)
+            saved, versions = saver(edges, (result, x, y))
+            result._edge = Node(op, edges, saved, versions, shapes, dtype, ())
+            return result
+
+        return call
 
     doc = f"Return {doc}, element by element; shapes broadcast."
-    public = names.get("methods", name).split()[0]
+    names["methods"], operators = _apart(names.get("methods", ""))
+    public = [*names["methods"].split(), *operators, name][0]
     operands = "input", "other" if numbers else "other tensor"
     doc = documented(public, doc, operands, example)
-    return cast("Binary", method(**names)(operator(call, op, doc, main=main)))
+    for one in operators:
+        method(one)(operator(form(reflected_name(one)), op, doc, main=False))
+    return cast("Binary", method(**names)(operator(form(""), op, doc, main=main)))
+
+
+_REFLECTED = {"__radd__", "__rmul__"}  # of operators whose sides may be exchanged
+
+
+def _apart(methods: str) -> tuple[str, list[str]]:
+    """Return the names of methods, and those that are Python's operators."""
+    words = methods.split()
+    operators = [w for w in words if w.startswith("__") and w not in _REFLECTED]
+    return " ".join(word for word in words if word not in operators), operators
+
+
+def reflected_name(operator: str) -> str:
+    """Return ``__rmul__`` for ``__mul__``."""
+    return f"__r{operator[2:]}"
 
 
 def nary(

@@ -544,13 +544,12 @@ fmod = method("fmod", inplace="fmod_")(
 )
 
 
-remainder = method(
-    "remainder __mod__", inplace="remainder_ __imod__", reflected="__rmod__"
-)(
-    _leftover(
-        "remainder",
-        "x - y floor(x / y), which has the sign of y",
-        "floor",
-        example=("[7.0, -7.0]", "[4.0, 4.0]", "[3., 1.]"),
-    )
+remainder = _leftover(
+    "remainder",
+    "x - y floor(x / y), which has the sign of y",
+    "floor",
+    example=("[7.0, -7.0]", "[4.0, 4.0]", "[3., 1.]"),
+    methods="remainder __mod__",
+    inplace="remainder_ __imod__",
+    reflected="__rmod__",
 )

@@ -10,7 +10,7 @@ from typing import Any
 from autocalc._ops import arithmetic, bitwise
 from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import cast, coerce, same_dtype, to_float
+from autocalc._ops._coerce import cast, coerce, is_stranger, same_dtype, to_float
 from autocalc._ops._method import method
 from autocalc._ops._op import documented, nary
 from autocalc._ops._out import apply_out, copy_to_out
@@ -21,15 +21,26 @@ compare_op = nary("compare", differentiable=False)
 
 
 def _comparison(
-    op: str, symbol: str, example: tuple[str, ...]
+    op: str, symbol: str, reflected: str = "", *, example: tuple[str, ...]
 ) -> Callable[..., Tensor]:
+    """Make a comparison; of Python's operator, too, whose other side is `reflected`."""
+
     def call(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Tensor:
         result = compare_op(*coerce(op, check_tensor(op, input), other), op)
         return result if out is None else copy_to_out(op, result, out)
 
-    call.__name__ = call.__qualname__ = op
+    def as_operator(self: Tensor, other: Any) -> Tensor:
+        if not isinstance(other, Tensor) and is_stranger(other, reflected):
+            return NotImplemented  # type: ignore[no-any-return]
+        result: Tensor = compare_op(*coerce(op, self, other), op)
+        return result
+
     doc = f"Return whether x {symbol} y, element by element; shapes broadcast."
+    call.__name__ = call.__qualname__ = op
     call.__doc__ = documented(op, doc, ("input", "other"), example)
+    if reflected:
+        as_operator.__doc__ = doc
+        method(f"__{op}__")(as_operator)
     return call
 
 
@@ -43,23 +54,31 @@ ne = method("ne not_equal", inplace="ne_ not_equal_")(
 )
 
 
-lt = method("lt less __lt__", inplace="lt_ less_")(
-    _comparison("lt", "<", example=("[1.0, 2.0]", "[1.0, 3.0]", "[False,  True]"))
+lt = method("lt less", inplace="lt_ less_")(
+    _comparison(
+        "lt", "<", "__gt__", example=("[1.0, 2.0]", "[1.0, 3.0]", "[False,  True]")
+    )
 )
 
 
-le = method("le less_equal __le__", inplace="le_ less_equal_")(
-    _comparison("le", "<=", example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True,  True]"))
+le = method("le less_equal", inplace="le_ less_equal_")(
+    _comparison(
+        "le", "<=", "__ge__", example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True,  True]")
+    )
 )
 
 
-gt = method("gt greater __gt__", inplace="gt_ greater_")(
-    _comparison("gt", ">", example=("[1.0, 2.0]", "[1.0, 3.0]", "[False, False]"))
+gt = method("gt greater", inplace="gt_ greater_")(
+    _comparison(
+        "gt", ">", "__lt__", example=("[1.0, 2.0]", "[1.0, 3.0]", "[False, False]")
+    )
 )
 
 
-ge = method("ge greater_equal __ge__", inplace="ge_ greater_equal_")(
-    _comparison("ge", ">=", example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True, False]"))
+ge = method("ge greater_equal", inplace="ge_ greater_equal_")(
+    _comparison(
+        "ge", ">=", "__le__", example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True, False]")
+    )
 )
 
 

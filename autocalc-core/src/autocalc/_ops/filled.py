@@ -11,11 +11,13 @@ import numpy as np
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._ops._coerce import check_tensor
+from autocalc._ops._layouts import laid_out
 from autocalc._ops._out import copy_to_out
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
+from autocalc._tensor.memory_format import MemoryFormat
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 Size = Any  # int or a sequence of ints
@@ -218,6 +220,7 @@ def empty(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool = False,
+    memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return a tensor whose values are undefined.
 
@@ -235,6 +238,13 @@ def empty(
         "cpu", or None for it: the only device.
     requires_grad
         Whether the result takes part in gradients.
+    memory_format
+        The layout of the elements in memory; by default row by row.
+
+    Raises
+    ------
+    ShapeError
+        If `channels_last` is asked for another number of dimensions than four.
 
     Examples
     --------
@@ -244,7 +254,10 @@ def empty(
     """
     Device("cpu" if device is None else device)
     array = arrays.empty(shape_of("empty", sizes, size), _dtype(dtype, out).numpy)
-    return finished("empty", array, out, requires_grad)
+    made = make(array, None)
+    if memory_format is not None:
+        made = laid_out("empty", made, memory_format, made)
+    return finished("empty", made._array, out, requires_grad)
 
 
 # ---- like another tensor -------------------------------------------------------------
@@ -256,6 +269,7 @@ def zeros_like(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool = False,
+    memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return zeros of the shape and dtype of `input`.
 
@@ -269,6 +283,13 @@ def zeros_like(
         "cpu", or None for it: the only device.
     requires_grad
         Whether the result takes part in gradients.
+    memory_format
+        The layout of the elements in memory; by default that of `input`.
+
+    Raises
+    ------
+    ShapeError
+        If `channels_last` is asked for another number of dimensions than four.
 
     Examples
     --------
@@ -277,7 +298,9 @@ def zeros_like(
     tensor([0, 0])
     """
     kind = float_or(dtype, like("zeros_like", input).dtype)
-    return zeros(input.shape, dtype=kind, device=device, requires_grad=requires_grad)
+    made = zeros(input.shape, dtype=kind, device=device)
+    made = laid_out("zeros_like", made, memory_format, input)
+    return finished("zeros_like", made._array, None, requires_grad)
 
 
 def ones_like(
@@ -286,6 +309,7 @@ def ones_like(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool = False,
+    memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return ones of the shape and dtype of `input`.
 
@@ -299,6 +323,13 @@ def ones_like(
         "cpu", or None for it: the only device.
     requires_grad
         Whether the result takes part in gradients.
+    memory_format
+        The layout of the elements in memory; by default that of `input`.
+
+    Raises
+    ------
+    ShapeError
+        If `channels_last` is asked for another number of dimensions than four.
 
     Examples
     --------
@@ -307,7 +338,9 @@ def ones_like(
     tensor([1, 1])
     """
     kind = float_or(dtype, like("ones_like", input).dtype)
-    return ones(input.shape, dtype=kind, device=device, requires_grad=requires_grad)
+    made = ones(input.shape, dtype=kind, device=device)
+    made = laid_out("ones_like", made, memory_format, input)
+    return finished("ones_like", made._array, None, requires_grad)
 
 
 def empty_like(
@@ -316,6 +349,7 @@ def empty_like(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool = False,
+    memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return a tensor of the shape and dtype of `input`, its values undefined.
 
@@ -329,6 +363,13 @@ def empty_like(
         "cpu", or None for it: the only device.
     requires_grad
         Whether the result takes part in gradients.
+    memory_format
+        The layout of the elements in memory; by default that of `input`.
+
+    Raises
+    ------
+    ShapeError
+        If `channels_last` is asked for another number of dimensions than four.
 
     Examples
     --------
@@ -337,7 +378,9 @@ def empty_like(
     (2, 3)
     """
     kind = float_or(dtype, like("empty_like", input).dtype)
-    return empty(input.shape, dtype=kind, device=device, requires_grad=requires_grad)
+    made = empty(input.shape, dtype=kind, device=device)
+    made = laid_out("empty_like", made, memory_format, input)
+    return finished("empty_like", made._array, None, requires_grad)
 
 
 def full_like(
@@ -347,6 +390,7 @@ def full_like(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool = False,
+    memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return a tensor of the shape and dtype of `input`, filled with one number.
 
@@ -362,6 +406,13 @@ def full_like(
         "cpu", or None for it: the only device.
     requires_grad
         Whether the result takes part in gradients.
+    memory_format
+        The layout of the elements in memory; by default that of `input`.
+
+    Raises
+    ------
+    ShapeError
+        If `channels_last` is asked for another number of dimensions than four.
 
     Examples
     --------
@@ -369,13 +420,14 @@ def full_like(
     >>> ac.full_like(ac.ones(2), 7.0)
     tensor([7., 7.])
     """
-    return full(
+    made = full(
         like("full_like", input).shape,
         fill_value,
         dtype=float_or(dtype, input.dtype),
         device=device,
-        requires_grad=requires_grad,
     )
+    made = laid_out("full_like", made, memory_format, input)
+    return finished("full_like", made._array, None, requires_grad)
 
 
 # ---- ranges --------------------------------------------------------------------------

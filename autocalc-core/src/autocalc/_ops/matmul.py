@@ -13,7 +13,7 @@ from autocalc._kernels.table import TABLE
 from autocalc._ops import reduction, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import same_dtype
+from autocalc._ops._coerce import is_stranger, same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
@@ -122,7 +122,7 @@ def transposed(k: Any, a: Any) -> Any:
     return k.permute(a, tuple(axes))
 
 
-@method("matmul __matmul__", reflected="__rmatmul__")
+@method("matmul", reflected="__rmatmul__")
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the matrix product; leading dimensions are batches and broadcast.
 
@@ -152,6 +152,17 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     if result is None:
         result = _matmul(input, other)
     return result if out is None else apply_out("matmul", result, out)
+
+
+@method("__matmul__")
+def _matmul_operator(self: Tensor, other: Any) -> Tensor:
+    """Return the matrix product; leading dimensions are batches and broadcast."""
+    result = product(self, other)
+    if result is None:
+        if is_stranger(other, "__rmatmul__"):
+            return NotImplemented  # type: ignore[no-any-return]
+        result = _matmul(self, other)
+    return result
 
 
 def _matmul(input: Tensor, other: Tensor) -> Tensor:

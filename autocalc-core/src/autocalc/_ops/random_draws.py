@@ -11,11 +11,13 @@ from operator import index
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._ops._layouts import laid_out
 from autocalc._ops.filled import Size, count_of, finished, float_or, like, shape_of
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.generator import Generator, chosen
+from autocalc._tensor.memory_format import MemoryFormat
 from autocalc.errors import ArgumentError, DTypeError
 
 
@@ -133,6 +135,7 @@ def rand_like(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool = False,
+    memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return numbers drawn from [0, 1), of the shape and dtype of `input`.
 
@@ -148,6 +151,13 @@ def rand_like(
         "cpu", or None for it: the only device.
     requires_grad
         Whether the result takes part in gradients.
+    memory_format
+        The layout of the elements in memory; by default that of `input`.
+
+    Raises
+    ------
+    ShapeError
+        If `channels_last` is asked for another number of dimensions than four.
 
     Examples
     --------
@@ -155,13 +165,14 @@ def rand_like(
     >>> ac.rand_like(ac.ones(2, 3)).shape
     (2, 3)
     """
-    return rand(
+    made = rand(
         like("rand_like", input).shape,
         generator=generator,
         dtype=float_or(dtype, input.dtype),
         device=device,
-        requires_grad=requires_grad,
     )
+    made = laid_out("rand_like", made, memory_format, input)
+    return finished("rand_like", made._array, None, requires_grad)
 
 
 def randn_like(
@@ -171,6 +182,7 @@ def randn_like(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool = False,
+    memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return normal numbers of the shape and dtype of `input`.
 
@@ -186,6 +198,13 @@ def randn_like(
         "cpu", or None for it: the only device.
     requires_grad
         Whether the result takes part in gradients.
+    memory_format
+        The layout of the elements in memory; by default that of `input`.
+
+    Raises
+    ------
+    ShapeError
+        If `channels_last` is asked for another number of dimensions than four.
 
     Examples
     --------
@@ -193,13 +212,14 @@ def randn_like(
     >>> ac.randn_like(ac.ones(2, 3)).shape
     (2, 3)
     """
-    return randn(
+    made = randn(
         like("randn_like", input).shape,
         generator=generator,
         dtype=float_or(dtype, input.dtype),
         device=device,
-        requires_grad=requires_grad,
     )
+    made = laid_out("randn_like", made, memory_format, input)
+    return finished("randn_like", made._array, None, requires_grad)
 
 
 # ---- integers ------------------------------------------------------------------------
@@ -305,6 +325,7 @@ def randint_like(
     dtype: DType | None = None,
     device: str | Device | None = None,
     requires_grad: bool = False,
+    memory_format: MemoryFormat | None = None,
 ) -> Tensor:
     """Return integers from low to high - 1, of the shape and dtype of `input`.
 
@@ -326,6 +347,13 @@ def randint_like(
         "cpu", or None for it: the only device.
     requires_grad
         Whether the result takes part in gradients.
+    memory_format
+        The layout of the elements in memory; by default that of `input`.
+
+    Raises
+    ------
+    ShapeError
+        If `channels_last` is asked for another number of dimensions than four.
 
     Examples
     --------
@@ -334,15 +362,16 @@ def randint_like(
     (2, 3)
     """
     first, last = (0, low) if high is None else (low, high)
-    return randint(
+    made = randint(
         first,
         last,
         like("randint_like", input).shape,
         generator=generator,
         dtype=float_or(dtype, input.dtype),
         device=device,
-        requires_grad=requires_grad,
     )
+    made = laid_out("randint_like", made, memory_format, input)
+    return finished("randint_like", made._array, None, requires_grad)
 
 
 def randperm(

@@ -51,8 +51,8 @@ class DType:
     def __repr__(self) -> str:
         return f"autocalc.{self.name}"
 
-    def __reduce__(self) -> str:
-        return self.name
+    def __reduce__(self) -> Any:
+        return as_dtype, (self.name,)
 
 
 float16 = DType("float16", "f2")

@@ -77,6 +77,13 @@ class Generator:
         self.manual_seed(seed)
         self._offset = offset
 
+    def __reduce__(self) -> Any:
+        # The default one, too, is copied as an ordinary one that goes on from there.
+        return Generator, (self.device,), self.get_state()
+
+    def __setstate__(self, state: dict[str, int]) -> None:
+        self.set_state(state)
+
 
 def chosen(where: str, generator: Any) -> Generator:
     """Return the generator that was given, the default one for None."""

@@ -32,6 +32,9 @@ class MemoryFormat:
     def __repr__(self) -> str:
         return f"autocalc.{self.name}"
 
+    def __reduce__(self) -> str:
+        return self.name
+
 
 contiguous_format = MemoryFormat("contiguous_format")
 preserve_format = MemoryFormat("preserve_format")

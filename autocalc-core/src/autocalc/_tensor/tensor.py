@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from autocalc._dispatch._layout import fits_channels_last
@@ -397,25 +397,25 @@ class Tensor(Methods):
         )
         raise DTypeError(message)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+    def __copy__(self) -> Tensor:
+        from autocalc._tensor.copying import shallow_copy
+
+        copy: Tensor = shallow_copy(self)
+        return copy
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Tensor:
         if not self.is_leaf:
             message = "deepcopy: only leaves can be copied; use detach() or clone()."
             raise GradError(message)
-        result = make(self._array.copy(), None)
-        result.__class__ = self.__class__
-        if self._edge is not None:
-            result._edge = Leaf(self.shape)
-            if self._edge.grad is not None:
-                result._edge.grad = self._edge.grad.detach().clone()
-        memo[id(self)] = result
-        return result
+        from autocalc._tensor.copying import deep_copy
 
-    def __reduce__(self) -> Any:
-        message = (
-            "tensors are not pickled: a pickle can run any code. Use ac.save(tensor, "
-            "path) and ac.load(path)."
-        )
-        raise TypeError(message)
+        copy: Tensor = deep_copy(self, memo)
+        return copy
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        from autocalc._tensor.copying import reduce
+
+        return reduce(self)
 
 
 _new = Tensor.__new__
@@ -441,6 +441,11 @@ class RemovableHandle:
         self._hooks = hooks
         self._id = RemovableHandle._next
         hooks[self._id] = hook
+
+    @staticmethod
+    def keep_free_of(keys: Iterable[int]) -> None:
+        """Give none of these keys, which come from another process, to a new hook."""
+        RemovableHandle._next = max(RemovableHandle._next, *keys, 0)
 
     def remove(self) -> None:
         """Take the hook away; harmless if it is gone already."""

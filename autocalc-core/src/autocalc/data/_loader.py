@@ -6,7 +6,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from typing import Any
 
 from autocalc._tensor.checks import check_flags
@@ -26,8 +26,10 @@ from autocalc.data._worker import End, Job, Task, Worker
 from autocalc.data._worker_pool import WorkerPool
 from autocalc.errors import ArgumentError, CheckpointError
 
-#: Samplers that tell an epoch's whole order at once.  A class derived from one of them
-#: may iterate otherwise, so it is asked sample by sample.
+#: Indices that are made at once where each is a batch.
+_PIECE = 1 << 16
+#: Samplers that tell an epoch's order in pieces.  A class derived from one of them may
+#: iterate otherwise, so it is asked sample by sample.
 _KNOWN = {SequentialSampler, RandomSampler, SubsetRandomSampler, WeightedRandomSampler}
 
 
@@ -268,10 +270,10 @@ class DataLoader:
             if size is None:
                 return iter(self.sampler)
             return iter(BatchSampler(self.sampler, size, self.drop_last))
-        order = self.sampler.indices(epoch)
         if size is None:
-            return iter(order.tolist())
-        return (order[i * size : (i + 1) * size] for i in range(len(self)))
+            pieces = self.sampler.pieces(epoch, _PIECE)
+            return chain.from_iterable(piece.tolist() for piece in pieces)
+        return islice(self.sampler.pieces(epoch, size), len(self))
 
     @property
     def seed(self) -> int:

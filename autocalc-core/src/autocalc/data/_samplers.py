@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Samplers: the order in which a loader asks for samples.
 
-The samplers here answer `indices(epoch)` with the whole order as one array, so that the
-loader cuts batches out of it and can resume at any of them.  A user's sampler needs
-`__iter__` and, for `len(loader)`, `__len__`.
+The samplers here answer `indices(epoch)` with the whole order as one array, and
+`pieces(epoch, size)` with its batches, which are drawn as they are needed: an epoch may
+have more indices than fit into memory.  A user's sampler needs `__iter__` and, for
+`len(loader)`, `__len__`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -49,6 +51,13 @@ class SequentialSampler(Sampler):
         del epoch
         return np.arange(len(self), dtype=np.int64)
 
+    def pieces(self, epoch: int, size: int) -> Iterator[Indices]:
+        """Return an iterator over the order's batches of `size` indices."""
+        del epoch
+        stop = len(self)
+        for start in range(0, stop, size):
+            yield np.arange(start, min(start + size, stop), dtype=np.int64)
+
 
 class SeededSampler(Sampler):
     """The base of samplers whose orders follow from one number and the epoch."""
@@ -71,9 +80,17 @@ class SeededSampler(Sampler):
 
     def __iter__(self) -> Iterator[int]:
         """Return an iterator over the next epoch's indices."""
-        order = self.indices(self._epoch)
+        runs = self._runs(self._epoch)
         self._epoch += 1
-        return iter(order.tolist())
+        return chain.from_iterable(run.tolist() for run in runs)
+
+    def pieces(self, epoch: int, size: int) -> Iterator[Indices]:
+        """Return an iterator over the batches of `size` indices of an epoch's order."""
+        return cut(self._runs(epoch), size)
+
+    def _runs(self, epoch: int) -> Iterator[Indices]:
+        """Return an iterator over arrays that are the order of `epoch`, joined."""
+        return iter((self.indices(epoch),))
 
     def indices(self, epoch: int) -> Indices:
         """Return the order of `epoch`."""
@@ -123,14 +140,17 @@ class RandomSampler(SeededSampler):
 
     def indices(self, epoch: int) -> Indices:
         """Return the order of `epoch`."""
-        total = len(self.data_source)
+        return np.concatenate([as_indices([]), *self._runs(epoch)])
+
+    def _runs(self, epoch: int) -> Iterator[Indices]:
+        total, left = len(self.data_source), len(self)
         if self.replacement:
-            return choices(len(self), total, self.seed, epoch)
-        rounds = -(-len(self) // total) if total else 0
-        orders = [
-            permutation(total, self.seed, epoch * rounds + i) for i in range(rounds)
-        ]
-        return np.concatenate([as_indices([]), *orders])[: len(self)]
+            yield from choices(left, total, self.seed, epoch)
+            return
+        rounds = -(-left // total) if total else 0
+        for i in range(rounds):
+            yield permutation(total, self.seed, epoch * rounds + i)[:left]
+            left -= total
 
 
 class SubsetRandomSampler(SeededSampler):
@@ -218,14 +238,32 @@ class WeightedRandomSampler(SeededSampler):
 
     def indices(self, epoch: int) -> Indices:
         """Return the order of `epoch`."""
+        return np.concatenate([as_indices([]), *self._runs(epoch)])
+
+    def _runs(self, epoch: int) -> Iterator[Indices]:
         if self.replacement:
             ends = np.cumsum(self.weights)
-            drawn = units(self.num_samples, self.seed, epoch) * ends[-1]
-            return as_indices(np.searchsorted(ends, drawn, side="right"))
-        drawn = units(len(self.weights), self.seed, epoch)
+            for drawn in units(self.num_samples, self.seed, epoch):
+                places = np.searchsorted(ends, drawn * ends[-1], side="right")
+                yield as_indices(places)
+            return
+        (drawn,) = units(len(self.weights), self.seed, epoch, len(self.weights))
         with np.errstate(divide="ignore"):  # log(0), and a weight of 0: never chosen
             waits = -np.log(drawn) / self.weights
-        return as_indices(np.argsort(waits, kind="stable")[: self.num_samples])
+        yield as_indices(np.argsort(waits, kind="stable")[: self.num_samples])
+
+
+def cut(runs: Iterable[Indices], size: int) -> Iterator[Indices]:
+    """Cut arrays that follow each other into arrays of `size`; the last is shorter."""
+    rest = as_indices([])
+    for run in runs:
+        joined = np.concatenate([rest, run]) if rest.size else run
+        whole = len(joined) // size * size
+        for start in range(0, whole, size):
+            yield joined[start : start + size]
+        rest = joined[whole:]
+    if rest.size:
+        yield rest
 
 
 def _checked_weights(weights: Any) -> npt.NDArray[np.float64]:

@@ -73,10 +73,9 @@ class Packed(NamedTuple):
 
 
 class _Pickler(pickle.Pickler):
-    """Tells the buffers of arrays apart, and knows tensors, which refuse pickling.
+    """Tells the buffers of arrays apart, and takes of tensors what they show alone.
 
-    Refused are pickles in files, which run code when they are read.  These here go from
-    a process to the one that started it.
+    By Python's own protocol, a row of a large tensor brings all of it along.
     """
 
     def reducer_override(self, value: Any) -> Any:

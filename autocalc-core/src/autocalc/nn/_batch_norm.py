@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops._arguments import check_tensor
@@ -25,6 +26,9 @@ from autocalc.nn._parameter import Parameter
 
 class _ChannelNorm(Module):
     """Weight, bias and running statistics: a number of each for each channel."""
+
+    #: Version 1 had no ``num_batches_tracked``.
+    _version = 2
 
     weight: Parameter | None
     bias: Parameter | None
@@ -62,6 +66,19 @@ class _ChannelNorm(Module):
         self.register_buffer("running_var", var)
         self.register_buffer("num_batches_tracked", count)
         self.reset_parameters()
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: Mapping[str, Any],
+        *rest: Any,
+    ) -> None:
+        key = prefix + "num_batches_tracked"
+        count = self.num_batches_tracked
+        if (local_metadata.get("version") or 1) < 2 and count is not None:
+            state_dict.setdefault(key, count)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def reset_running_stats(self) -> None:
         """Set running means to 0, variances to 1 and the count of batches to 0."""

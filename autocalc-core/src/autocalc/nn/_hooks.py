@@ -13,10 +13,16 @@ from autocalc.errors import DTypeError, GradError
 
 
 class Hook(NamedTuple):
-    """A user's function, and whether it wants the keyword arguments too."""
+    """A user's function, and how it is called.
+
+    `with_kwargs`: it wants the keyword arguments, too.  `with_module`: it wants the
+    module.  `replaces`: what it returns takes the place of the state.
+    """
 
     function: Callable[..., Any]
     with_kwargs: bool = False
+    with_module: bool = True
+    replaces: bool = False
 
 
 class Hooks:
@@ -35,6 +41,15 @@ class Hooks:
         self.state_post: dict[int, Hook] = {}
         self.load_state_pre: dict[int, Hook] = {}
         self.load_state_post: dict[int, Hook] = {}
+
+    def __getstate__(self) -> dict[str, dict[int, Hook]]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state: dict[str, dict[int, Hook]]) -> None:
+        """Take over hooks that were copied or pickled, and leave their keys taken."""
+        for name, hooks in state.items():
+            setattr(self, name, hooks)
+            RemovableHandle.keep_free_of(hooks)
 
 
 def register(hooks: dict[int, Hook], hook: Hook, prepend: bool) -> RemovableHandle:

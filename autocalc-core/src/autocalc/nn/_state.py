@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""A module's state: collected into one dict, and loaded all or nothing."""
+"""A module's state, collected into one dict."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
-from autocalc.errors import CheckpointError, DTypeError
+from autocalc.errors import ModuleError
 from autocalc.nn import _hooks
 from autocalc.nn._parameter import Parameter
 from autocalc.nn._registry import PARAMETER, enter
+
+#: The name of what `get_extra_state` returns.
+EXTRA = "_extra_state"
 
 
 class IncompatibleKeys(NamedTuple):
@@ -59,112 +61,54 @@ def collect(
     module: Any, state: dict[str, Any], prefix: str, keep_vars: bool
 ) -> dict[str, Any]:
     """Add the state of `module` and of its children to `state`."""
+    local_metadata = {"version": module._version}
+    if hasattr(state, "_metadata"):
+        state._metadata[prefix[:-1]] = local_metadata
     hooks = module._hooks or _hooks.Hooks()
     _hooks.run(hooks.state_pre, module, prefix, keep_vars)
-    for slot in own_slots(module):
-        tensor = slot.tensor
-        state[prefix + slot.name] = tensor if keep_vars else tensor.detach()
+    module._save_to_state_dict(state, prefix, keep_vars)
     for name, child in module._modules.items():
         if child is not None:
             child.state_dict(
                 destination=state, prefix=f"{prefix}{name}.", keep_vars=keep_vars
             )
-    _hooks.run(hooks.state_post, module, state, prefix, {})
+    for hook in tuple(hooks.state_post.values()):
+        changed = hook.function(module, state, prefix, local_metadata)
+        state = changed if hook.replaces and changed is not None else state
     return state
 
 
-class Loading:
-    """One `load_state_dict`: look at everything first, then write."""
-
-    def __init__(self, state: Mapping[str, Any], strict: bool) -> None:
-        self.state = dict(state)
-        self.strict = strict
-        self.slots: dict[str, Slot] = {}
-        self.errors: list[str] = []
-        self.visited: list[Any] = []
-
-    def visit(self, module: Any, prefix: str) -> None:
-        """Note the keys that `module` and its children need; nothing is written."""
-        if module._hooks is not None:
-            hooks = module._hooks.load_state_pre
-            seen: tuple[Any, ...] = (
-                self.state,
-                prefix,
-                {},
-                self.strict,
-                [],
-                [],
-                self.errors,
-            )
-            _hooks.run(hooks, module, *seen)
-        for slot in own_slots(module):
-            self.slots[prefix + slot.name] = slot
-        for name, child in module._modules.items():
-            if child is not None:
-                self.visit(child, f"{prefix}{name}.")
-        self.visited.append(module)
-
-    def compare(self) -> IncompatibleKeys:
-        """Find the keys that do not fit, and check the values of those that do."""
-        for key, slot in self.slots.items():
-            if key in self.state:
-                self._check(key, slot)
-        return IncompatibleKeys(
-            [key for key in self.slots if key not in self.state],
-            [key for key in self.state if key not in self.slots],
-        )
-
-    def _check(self, key: str, slot: Slot) -> None:
-        value = self.state[key]
-        if not isinstance(value, Tensor):
-            kind = type(value).__name__
-            self.errors.append(f"{key} is a {kind} and must be a Tensor")
-        elif value.shape != slot.tensor.shape:
-            self.errors.append(
-                f"{key} has shape {value.shape}, the module's {slot.tensor.shape}"
-            )
-
-    def write(self, assign: bool) -> None:
-        """Take over every value."""
-        with no_grad():
-            for key, slot in self.slots.items():
-                if key in self.state:
-                    slot.put(self.state[key], assign)
+def save_to_state_dict(
+    self: Any, destination: dict[str, Any], prefix: str, keep_vars: bool
+) -> None:
+    """Add what the module has itself, without its children; to be overridden."""
+    for slot in own_slots(self):
+        tensor = slot.tensor
+        destination[prefix + slot.name] = tensor if keep_vars else tensor.detach()
+    if overrides(self, "get_extra_state", get_extra_state):
+        destination[prefix + EXTRA] = self.get_extra_state()
 
 
-def load(module: Any, state: Any, strict: bool, assign: bool) -> IncompatibleKeys:
-    """Load `state` into `module` if all of it fits; else raise and change nothing."""
-    if not isinstance(state, Mapping):
-        message = (
-            f"load_state_dict: the state is a {type(state).__name__}; it must be a "
-            f"dict of tensors, as state_dict() gives it."
-        )
-        raise DTypeError(message)
-    loading = Loading(state, strict)
-    loading.visit(module, "")
-    keys = loading.compare()
-    _raise_if_wrong(type(module).__name__, loading, keys)
-    loading.write(assign)
-    for visited in loading.visited:
-        if visited._hooks is not None:
-            _hooks.run(visited._hooks.load_state_post, visited, keys)
-    return keys
+def get_extra_state(self: Any) -> Any:
+    """Return what else belongs to the state; modules define their own.
+
+    `state_dict` holds it as ``"_extra_state"``.
+    """
+    raise _without(self, "get")
 
 
-def _raise_if_wrong(name: str, loading: Loading, keys: IncompatibleKeys) -> None:
-    problems = list(loading.errors)
-    if loading.strict and keys.missing_keys:
-        problems.append(f"missing: {', '.join(keys.missing_keys)}")
-    if loading.strict and keys.unexpected_keys:
-        problems.append(f"unexpected: {', '.join(keys.unexpected_keys)}")
-    if not problems:
-        return
-    advice = "Load it into the module that it was saved from"
-    if loading.strict and not loading.errors:
-        advice += ", or pass strict=False to leave these keys alone"
-    listed = "\n  ".join(problems)
-    message = (
-        f"load_state_dict: the state does not fit {name}; nothing was loaded:\n"
-        f"  {listed}\n{advice}."
+def set_extra_state(self: Any, state: Any) -> None:
+    """Take over what `get_extra_state` returned; modules define their own."""
+    raise _without(self, "set")
+
+
+def _without(module: Any, verb: str) -> ModuleError:
+    return ModuleError(
+        f"{verb}_extra_state: {type(module).__name__} has no extra state; a class that "
+        f"has some defines both `get_extra_state` and `set_extra_state`."
     )
-    raise CheckpointError(message)
+
+
+def overrides(module: Any, method: str, base: Any) -> bool:
+    """Return whether a module has a method of its own in place of Module's, `base`."""
+    return getattr(getattr(module, method), "__func__", None) is not base

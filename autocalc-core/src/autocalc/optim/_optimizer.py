@@ -302,6 +302,15 @@ class Optimizer:
         """
         _state.load(self, state_dict)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what copies and pickles hold: parameters, settings and state."""
+        return {**self.__dict__, "_cells": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over what `__getstate__` gave."""
+        self.__dict__.update(state)
+        self.__dict__.setdefault("_cells", {})
+
     def _loaded(self, state: dict[Tensor, dict[str, Any]]) -> None:
         """Bring a state that was loaded into the optimizer's own form."""
 

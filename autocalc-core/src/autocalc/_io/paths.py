@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Checkpoints in files that a path names: replaced in one step, or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autocalc._io import digest
+from autocalc._io.dtypes import check_dtype
+from autocalc._io.tree import Array
+from autocalc.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class PathFile:
+    """A file that is named by a path."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        from pathlib import Path  # late: 5 ms of `import autocalc`
+
+        self._path = Path(path)
+
+    def __str__(self) -> str:
+        return str(self._path)
+
+    @property
+    def size(self) -> int:
+        """The file's bytes."""
+        return self._path.stat().st_size
+
+    def check(self) -> None:
+        """Raise unless there is a file to load."""
+        path = self._path
+        if not path.is_file():
+            message = f"load: {path} is {'a folder' if path.is_dir() else 'not there'}."
+            raise CheckpointError(message)
+
+    def digests(self) -> digest.Digests | None:
+        """Return the digest that the file holds, and what it is."""
+        with self._path.open("rb", buffering=0) as file:
+            return digest.digests(file)
+
+    def read(self) -> tuple[dict[str, Array], dict[str, str]]:
+        """Return the file's arrays and metadata."""
+        from safetensors import safe_open
+
+        with safe_open(self._path, framework="np") as file:
+            arrays = {name: _copy(file, name, str(self)) for name in file.keys()}  # noqa: SIM118
+            return arrays, file.metadata() or {}
+
+    def write(self, arrays: Mapping[str, Array], metadata: dict[str, str]) -> None:
+        """Replace the file once everything is on the disk."""
+        # Replace what a symbolic link points to, not the link.
+        target = self._path.resolve()
+        part = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
+        try:
+            _write_part(arrays, metadata, part)
+            part.replace(target)
+            _sync_folder(target.parent)
+        finally:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+
+
+def _write_part(
+    arrays: Mapping[str, Array], metadata: dict[str, str], part: Path
+) -> None:
+    from safetensors import SafetensorError  # 10 ms of import
+    from safetensors.numpy import save_file
+
+    with part.open("xb"):  # names the reason where the folder is missing or closed
+        mode = part.stat().st_mode
+    try:
+        save_file(dict(arrays), part, metadata=metadata)
+    except SafetensorError as error:
+        raise OSError(str(error)) from error
+    part.chmod(mode)  # the library makes files that only their owner can read
+    with part.open("rb+", buffering=0) as file:
+        digest.seal(file)
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the new name on the disk too, where the system lets a folder be opened."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _copy(file: Any, name: str, place: str) -> Array:
+    check_dtype(place, name, file.get_slice(name).get_dtype())
+    return np.array(file.get_tensor(name), order="C")

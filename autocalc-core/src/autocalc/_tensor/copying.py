@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""Copies of tensors by Python's own protocols: `copy`, `deepcopy` and `pickle`.
+
+A tensor's array lies in a *storage*: the outermost array that it is a view of.  Two
+tensors of one storage share their memory, and so do their copies where one call of
+`deepcopy` or one pickle holds both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autocalc._graph._node import Leaf, Version
+from autocalc._tensor import dtypes
+
+#: What tensors have themselves; subclasses may have more.
+_OWN = {"__weakref__", "__dict__", "_array", "_edge", "_version", "_view"}
+
+
+def shallow_copy(x: Any) -> Any:
+    """Return a tensor of the same class on the same memory, without history."""
+    result = assemble(type(x), x._array, x.requires_grad)
+    result._version = x._cell()
+    _set_extras(result, *_extras(x))
+    return result
+
+
+def deep_copy(x: Any, memo: dict[Any, Any]) -> Any:
+    """Return a leaf of the same class on new memory, which `memo` knows of."""
+    from copy import deepcopy
+
+    array, version = _copied(x._array, memo)
+    memo[id(x)] = result = assemble(type(x), array, x.requires_grad)
+    result._version = version
+    grad = x.grad
+    if grad is not None:
+        result.grad = deepcopy(grad if grad.is_leaf else grad.detach(), memo)
+    _set_extras(result, *(deepcopy(part, memo) for part in _extras(x)))
+    return result
+
+
+def reduce(x: Any) -> tuple[Any, ...]:
+    """Return what `pickle` makes the tensor of: its storage, and its place there."""
+    array = x._array
+    storage = _storage(array)
+    if not _is_within(array, storage):
+        array = storage = array.copy()
+    place = _offset(array, storage), array.shape, array.strides
+    made_of = (type(x), storage, *place, x.requires_grad)
+    extras = _extras(x)
+    return (rebuild, made_of, extras) if any(extras) else (rebuild, made_of)
+
+
+def rebuild(
+    cls: type,
+    storage: Any,
+    offset: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    requires_grad: bool,
+) -> Any:
+    """Make the tensor that `reduce` took apart."""
+    if not storage.flags.writeable:  # its bytes came from elsewhere
+        storage = storage.copy(order="A")
+    storage = storage.view(dtypes.of(storage.dtype).numpy)
+    return assemble(cls, _view(storage, offset, shape, strides), requires_grad)
+
+
+def assemble(cls: type, array: Any, requires_grad: bool) -> Any:
+    """Make a leaf of some class around an array."""
+    result: Any = object.__new__(cls)
+    result._array = array
+    result._edge = Leaf(array.shape) if requires_grad else None
+    result._version = None
+    result._view = None
+    return result
+
+
+# ---- storages ------------------------------------------------------------------------
+
+
+def _storage(array: Any) -> Any:
+    """Return the outermost array that `array` is a view of, which may be itself."""
+    found, base = array, array.base
+    while base is not None:
+        if isinstance(base, np.ndarray):
+            found = base
+        base = getattr(base, "base", None)
+    return found
+
+
+def _offset(array: Any, storage: Any) -> int:
+    return int(array.ctypes.data - storage.ctypes.data)
+
+
+def _is_within(array: Any, storage: Any) -> bool:
+    """Return whether `array` can be found again in a copy of its storage."""
+    if not array.size or storage.dtype != array.dtype:
+        return False
+    if not (storage.flags.c_contiguous or storage.flags.f_contiguous):
+        return False
+    span = sum((n - 1) * s for n, s in zip(array.shape, array.strides, strict=True))
+    last = int(storage.nbytes) - span - int(array.itemsize)
+    return _offset(array, storage) in range(last + 1)
+
+
+def _view(storage: Any, offset: int, shape: Any, strides: Any) -> Any:
+    if (offset, shape, strides) == (0, storage.shape, storage.strides):
+        return storage
+    line = storage if storage.flags.c_contiguous else storage.T
+    return np.ndarray(shape, storage.dtype, line, offset, strides)
+
+
+def _copied(array: Any, memo: dict[Any, Any]) -> tuple[Any, Version]:
+    """Return a copy of `array`, and the cell that counts writes to its storage."""
+    storage = _storage(array)
+    if not _is_within(array, storage):
+        return array.copy(), Version()
+    key = (_copied, id(storage))
+    if key not in memo:  # with the storage, so that its id stays taken
+        memo[key] = storage, storage.copy(order="A"), Version()
+    _, copy, version = memo[key]
+    view = _view(copy, _offset(array, storage), array.shape, array.strides)
+    if not array.flags.writeable and view is not copy:
+        view.flags.writeable = False
+    return view, version
+
+
+# ---- what subclasses have -----------------------------------------------------------
+
+
+def _extras(x: Any) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Return the attributes of a subclass, in its dict and in its slots."""
+    slots = {
+        name: getattr(x, name)
+        for cls in type(x).__mro__
+        for name in _slots(cls)
+        if name not in _OWN and hasattr(x, name)
+    }
+    return getattr(x, "__dict__", None) or None, slots or None
+
+
+def _slots(cls: type) -> tuple[str, ...]:
+    slots = cls.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _set_extras(x: Any, *parts: dict[str, Any] | None) -> None:
+    for part in parts:
+        for name, value in (part or {}).items():
+            object.__setattr__(x, name, value)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""`StateDict`: what a module returns as its state, and a checkpoint brings back."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+
+class StateDict(OrderedDict[str, Any]):
+    """What `state_dict` returns: tensors by name, and the versions of the modules.
+
+    ``_metadata`` holds ``{"version": ...}`` by the module's dotted name.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._metadata: dict[str, dict[str, Any]] = {}
+
+    def copy(self) -> StateDict:
+        """Return a dict of the same tensors and versions."""
+        return self.__copy__()
+
+    def __copy__(self) -> StateDict:
+        result = StateDict(self)
+        result._metadata = dict(self._metadata)
+        return result
+
+
+def new_state() -> StateDict:
+    """Return a state without entries."""
+    state = StateDict()
+    state._metadata = {}
+    return state

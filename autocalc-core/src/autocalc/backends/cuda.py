@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Settings of CUDA's libraries, which are not there; they have no effect.
+
+Examples
+--------
+>>> import autocalc as ac
+>>> ac.backends.cuda.matmul.allow_tf32 = True
+>>> ac.backends.cuda.is_built()
+False
+"""
+
+from __future__ import annotations
+
+from autocalc._tensor.checks import check_flag
+
+__all__ = [
+    "cudnn_sdp_enabled",
+    "enable_cudnn_sdp",
+    "enable_flash_sdp",
+    "enable_math_sdp",
+    "enable_mem_efficient_sdp",
+    "flash_sdp_enabled",
+    "is_built",
+    "math_sdp_enabled",
+    "matmul",
+    "mem_efficient_sdp_enabled",
+]
+
+
+class _Matmul:
+    """How products of matrices are computed on GPUs."""
+
+    def __init__(self) -> None:
+        self.allow_tf32 = False
+        self.allow_fp16_reduced_precision_reduction = True
+        self.allow_bf16_reduced_precision_reduction = True
+
+
+#: ``matmul.allow_tf32 = True`` and the like have no effect.
+matmul = _Matmul()
+
+_sdp = {"cudnn": True, "flash": True, "math": True, "mem_efficient": True}
+
+
+def is_built() -> bool:
+    """Return False: AutoCalc is for CPUs."""
+    return False
+
+
+def _set(name: str, enabled: bool) -> None:
+    _sdp[name] = check_flag(f"enable_{name}_sdp", "enabled", enabled)
+
+
+def enable_cudnn_sdp(enabled: bool) -> None:
+    """Set what `cudnn_sdp_enabled` returns."""
+    _set("cudnn", enabled)
+
+
+def enable_flash_sdp(enabled: bool) -> None:
+    """Set what `flash_sdp_enabled` returns."""
+    _set("flash", enabled)
+
+
+def enable_math_sdp(enabled: bool) -> None:
+    """Set what `math_sdp_enabled` returns."""
+    _set("math", enabled)
+
+
+def enable_mem_efficient_sdp(enabled: bool) -> None:
+    """Set what `mem_efficient_sdp_enabled` returns."""
+    _set("mem_efficient", enabled)
+
+
+def cudnn_sdp_enabled() -> bool:
+    """Return what `enable_cudnn_sdp` set."""
+    return _sdp["cudnn"]
+
+
+def flash_sdp_enabled() -> bool:
+    """Return what `enable_flash_sdp` set."""
+    return _sdp["flash"]
+
+
+def math_sdp_enabled() -> bool:
+    """Return what `enable_math_sdp` set."""
+    return _sdp["math"]
+
+
+def mem_efficient_sdp_enabled() -> bool:
+    """Return what `enable_mem_efficient_sdp` set."""
+    return _sdp["mem_efficient"]
