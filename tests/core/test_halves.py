@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import io
 
 import ml_dtypes
 import numpy as np
@@ -210,3 +211,34 @@ def test_limits():
     assert ac.finfo(ac.float16).max == 65504
     assert ac.finfo(ac.bfloat16).eps == 2.0**-7
     assert ac.finfo(ac.bfloat16).bits == 16
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_files_keep_every_bit(half, stream, tmp_path):
+    bits = ac.arange(65536).to(ac.int32).numpy().astype(np.uint16)
+    x = ac.from_numpy(bits.view(half.numpy))
+    file = io.BytesIO() if stream else tmp_path / "half.safetensors"
+    ac.save({"x": x}, file)
+    if stream:
+        file.seek(0)
+    found = ac.load(file)["x"]
+    assert found.dtype is half
+    assert np.array_equal(found.numpy().view(np.uint16), bits)
+
+
+@pytest.mark.torch
+def test_checkpoints_of_pytorch_come_and_go_bit_for_bit(half, tmp_path):
+    torch = pytest.importorskip("torch", reason="PyTorch writes the file")
+    from safetensors.torch import load_file, save_file
+
+    theirs = {
+        "w": torch.randn(5, 7).to(getattr(torch, half.name)),
+        "b": torch.tensor([float("nan"), float("inf"), -0.0], dtype=torch.float32),
+    }
+    save_file(theirs, tmp_path / "theirs.safetensors")
+    ac.save(ac.load(tmp_path / "theirs.safetensors"), tmp_path / "ours.safetensors")
+    again = load_file(tmp_path / "ours.safetensors")
+    assert again["w"].dtype == theirs["w"].dtype
+    for name, x in theirs.items():
+        whole = {2: torch.int16, 4: torch.int32}[x.element_size()]
+        assert torch.equal(again[name].view(whole), x.view(whole))

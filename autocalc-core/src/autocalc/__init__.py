@@ -136,14 +136,11 @@ from autocalc._ops.exponential import (
 )
 from autocalc._ops.extrema import amax, amin, aminmax, argmax, argmin, max, min
 from autocalc._ops.filled import (
-    arange,
     empty,
     empty_like,
     eye,
     full,
     full_like,
-    linspace,
-    logspace,
     ones,
     ones_like,
     zeros,
@@ -225,6 +222,7 @@ from autocalc._ops.products import (
     vdot,
 )
 from autocalc._ops.products import outer as ger
+from autocalc._ops.putting import index_put, put
 from autocalc._ops.random_draws import (
     rand,
     rand_like,
@@ -234,6 +232,7 @@ from autocalc._ops.random_draws import (
     randn_like,
     randperm,
 )
+from autocalc._ops.ranges import arange, linspace, logspace
 from autocalc._ops.rearranging import (
     cartesian_prod,
     combinations,
@@ -280,8 +279,6 @@ from autocalc._ops.scattering import (
     index_add,
     index_copy,
     index_fill,
-    index_put,
-    put,
     scatter,
     scatter_add,
 )

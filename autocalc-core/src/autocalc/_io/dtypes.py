@@ -6,7 +6,9 @@ from __future__ import annotations
 from autocalc.errors import CheckpointError
 
 NAMES = {
+    "BF16": "bfloat16",
     "BOOL": "bool",
+    "F16": "float16",
     "F32": "float32",
     "F64": "float64",
     "I16": "int16",

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autocalc._ops.creation import from_numpy
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.state_dict import StateDict
 from autocalc.errors import CheckpointError, DTypeError
 
@@ -26,19 +26,7 @@ _KIND = "$"
 _MAX_DEPTH = 200
 
 #: The dtypes of tensors, which are those of AutoCalc's arrays.
-DTYPES = frozenset(
-    np.dtype(name)
-    for name in (
-        "float32",
-        "float64",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "bool",
-    )
-)
+DTYPES = frozenset(dtype.numpy for dtype in dtypes.ALL)
 
 
 class Encoder:

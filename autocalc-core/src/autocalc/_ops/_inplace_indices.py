@@ -21,7 +21,7 @@ from autocalc._ops._method import method
 from autocalc._ops._view_tracker import base_of
 from autocalc._ops._writing import check_writable, copy_into, fill_, write
 from autocalc._ops.creation import tensor
-from autocalc._ops.scattering import put_picked, write_picked
+from autocalc._ops.putting import put_picked, write_picked
 from autocalc._tensor import Tensor, dtypes
 
 

@@ -10,15 +10,12 @@ import numpy as np
 from autocalc._dispatch._arrays import arrays
 from autocalc._ops.distributions import bernoulli, multinomial, normal
 from autocalc._ops.filled import (
-    arange,
     empty,
     empty_like,
     eye,
     finished,
     full,
     full_like,
-    linspace,
-    logspace,
     ones,
     ones_like,
     zeros,
@@ -34,6 +31,7 @@ from autocalc._ops.random_draws import (
     random_into,
     randperm,
 )
+from autocalc._ops.ranges import arange, linspace, logspace
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType

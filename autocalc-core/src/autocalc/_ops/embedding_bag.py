@@ -22,7 +22,8 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast
 from autocalc._ops.creation import tensor
-from autocalc._ops.filled import arange, full, ones, zeros
+from autocalc._ops.filled import full, ones, zeros
+from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flags
 from autocalc.errors import ArgumentError, ShapeError

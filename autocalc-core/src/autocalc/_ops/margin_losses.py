@@ -19,7 +19,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops.classification_losses import class_rows
-from autocalc._ops.filled import arange
+from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError

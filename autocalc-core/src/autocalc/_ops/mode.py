@@ -18,7 +18,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
-from autocalc._ops.filled import arange
+from autocalc._ops.ranges import arange
 from autocalc._ops.sorting import Ordered
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag

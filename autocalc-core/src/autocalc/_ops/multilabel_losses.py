@@ -19,8 +19,8 @@ from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast
-from autocalc._ops.filled import arange
 from autocalc._ops.margin_losses import check_rows
+from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ShapeError
 

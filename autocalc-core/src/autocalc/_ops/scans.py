@@ -24,7 +24,7 @@ from autocalc._ops._coerce import cast, check_and_cast
 from autocalc._ops._method import method
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
-from autocalc._ops.filled import arange
+from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
 from autocalc._tensor.dtypes import DType

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from autocalc import nn
-from autocalc._ops.filled import arange
+from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.models._cache import KeyValueCache

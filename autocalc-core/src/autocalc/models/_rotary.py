@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc import nn
-from autocalc._ops.filled import arange
+from autocalc._ops.ranges import arange
 from autocalc._ops.rotary import rotary_embedding
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError

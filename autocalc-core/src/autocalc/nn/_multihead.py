@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from autocalc._ops import extrema, joining, logical, masking, matmul, softmax, view
 from autocalc._ops.attention import scaled_dot_product_attention
 from autocalc._ops.dropout import dropout as drop
-from autocalc._ops.filled import arange, zeros
+from autocalc._ops.filled import zeros
+from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DTypeError, ShapeError
 

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""Numbers at equal distances: arange, linspace, logspace."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autocalc._dispatch._arrays import arrays
+from autocalc._ops.filled import (
+    count_of,
+    dtype_of,
+    finished,
+    float_or,
+    like,
+    number,
+)
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError
+
+
+def arange(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return start, start + step, ... before `end`; of integers, int64.
+
+    Parameters
+    ----------
+    start
+        The first number; 0 by default.
+    end
+        Where it stops, itself left out.
+    step
+        From one to the next.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Raises
+    ------
+    ArgumentError
+        If `step` is 0 or leads away from `end`, or a number is not finite.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.arange(4)
+    tensor([0, 1, 2, 3])
+    >>> ac.arange(3, 0, -2)
+    tensor([3, 1])
+    """
+    Device("cpu" if device is None else device)
+    first, last = (0, start) if end is None else (start, end)
+    first, last, by = (
+        number("arange", name, value)
+        for name, value in (("start", first), ("end", last), ("step", step))
+    )
+    if by == 0 or not all(map(math.isfinite, (first, last, by))):
+        message = (
+            f"arange: from {first} to {last} by {by}: the numbers must be finite, and "
+            f"`step` must move."
+        )
+        raise ArgumentError(message)
+    if (last - first) * by < 0:
+        message = f"arange: from {first} by {by} there is no way to {last}."
+        raise ArgumentError(message)
+    integers = all(isinstance(x, (int, np.integer)) for x in (first, last, by))
+    kind = float_or(
+        dtype,
+        like("out", out).dtype
+        if out is not None
+        else dtypes.int64
+        if integers
+        else None,
+    )
+    if integers:
+        values = np.arange(int(first), int(last), int(by))
+    else:
+        count = math.ceil((last - first) / by)
+        values = first + np.arange(count) * float(by)
+    return finished("arange", _as(values, kind), out, requires_grad)
+
+
+def _as(values: Any, kind: DType) -> Any:
+    """Copy values that NumPy computed into an array of `kind`."""
+    array = arrays.empty(values.shape, kind.numpy)
+    with np.errstate(over="ignore"):
+        array[...] = values
+    return array
+
+
+def _line(where: str, start: Any, end: Any, steps: Any) -> Any:
+    """Return evenly spaced numbers, both ends included."""
+    first, last = number(where, "start", start), number(where, "end", end)
+    if not (math.isfinite(first) and math.isfinite(last)):
+        message = f"{where}: from {first} to {last}: both ends must be finite."
+        raise ArgumentError(message)
+    count = count_of(where, steps)
+    values = np.linspace(first, last, count)
+    return values if count != 1 else np.full(1, float(first))
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return `steps` numbers, evenly spaced from `start` to `end`, both included.
+
+    Parameters
+    ----------
+    start
+        The first number.
+    end
+        The last number.
+    steps
+        How many.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.linspace(0.0, 1.0, 3)
+    tensor([0. , 0.5, 1. ])
+    """
+    Device("cpu" if device is None else device)
+    values = _as(_line("linspace", start, end, steps), dtype_of(dtype, out))
+    return finished("linspace", values, out, requires_grad)
+
+
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    device: str | Device | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return `steps` powers of `base`, the exponents evenly spaced.
+
+    Parameters
+    ----------
+    start
+        The exponent of the first number.
+    end
+        That of the last.
+    steps
+        How many.
+    base
+        What is raised.
+    out
+        A tensor that takes the result, converted to its dtype.
+    dtype
+        The dtype of the result.
+    device
+        "cpu", or None for it: the only device.
+    requires_grad
+        Whether the result takes part in gradients.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
+    Device("cpu" if device is None else device)
+    exponents = _line("logspace", start, end, steps)
+    values = _as(
+        float(number("logspace", "base", base)) ** exponents, dtype_of(dtype, out)
+    )
+    return finished("logspace", values, out, requires_grad)
