@@ -11,6 +11,7 @@ from autocalc.nn._activation import (
     Sigmoid,
     SiLU,
     Softmax,
+    Softmax2d,
     Softmin,
     Softplus,
     Softsign,
@@ -28,6 +29,7 @@ from autocalc.nn._activation_pieces import (
     Mish,
     PReLU,
     ReLU6,
+    RReLU,
 )
 from autocalc.nn._attention import MultiheadAttention
 from autocalc.nn._batch_norm import (
@@ -47,8 +49,11 @@ from autocalc.nn._container_named import ModuleDict, ParameterDict, ParameterLis
 from autocalc.nn._conv import Conv1d, Conv2d
 from autocalc.nn._conv_transpose import ConvTranspose1d, ConvTranspose2d
 from autocalc.nn._dropout import (
+    AlphaDropout,
     Dropout,
+    Dropout1d,
     Dropout2d,
+    FeatureAlphaDropout,
 )
 from autocalc.nn._embedding import (
     Embedding,
@@ -178,6 +183,7 @@ __all__ = [
     "AdaptiveAvgPool2d",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
+    "AlphaDropout",
     "AvgPool1d",
     "AvgPool2d",
     "BCELoss",
@@ -199,9 +205,11 @@ __all__ = [
     "CosineSimilarity",
     "CrossEntropyLoss",
     "Dropout",
+    "Dropout1d",
     "Dropout2d",
     "Embedding",
     "EmbeddingBag",
+    "FeatureAlphaDropout",
     "Flatten",
     "Fold",
     "GRUCell",
@@ -249,6 +257,7 @@ __all__ = [
     "RNNBase",
     "RNNCell",
     "RNNCellBase",
+    "RReLU",
     "ReLU",
     "ReLU6",
     "ReflectionPad1d",
@@ -263,6 +272,7 @@ __all__ = [
     "SmoothL1Loss",
     "SoftMarginLoss",
     "Softmax",
+    "Softmax2d",
     "Softmin",
     "Softplus",
     "Softshrink",

@@ -12,6 +12,10 @@ from autocalc._ops.activations import (
     softsign,
     tanhshrink,
 )
+from autocalc._ops.alpha_dropout import (
+    alpha_dropout,
+    feature_alpha_dropout,
+)
 from autocalc._ops.attention import scaled_dot_product_attention
 from autocalc._ops.batch_norm import (
     batch_norm,
@@ -28,7 +32,11 @@ from autocalc._ops.classification_losses import (
 )
 from autocalc._ops.conv import conv1d, conv2d, conv_transpose1d, conv_transpose2d
 from autocalc._ops.distance import cosine_similarity, normalize, pairwise_distance
-from autocalc._ops.dropout import dropout, dropout2d
+from autocalc._ops.dropout import (
+    dropout,
+    dropout1d,
+    dropout2d,
+)
 from autocalc._ops.embedding import embedding, one_hot
 from autocalc._ops.embedding_bag import embedding_bag
 from autocalc._ops.layer_norm import layer_norm, rms_norm
@@ -57,6 +65,11 @@ from autocalc._ops.pooling import (
     max_pool1d,
     max_pool2d,
 )
+from autocalc._ops.random_activations import (
+    gumbel_softmax,
+    rrelu,
+    rrelu_,
+)
 from autocalc._ops.rectifiers import (
     celu,
     elu,
@@ -69,6 +82,13 @@ from autocalc._ops.rectifiers import (
     relu6,
     relu_,
     selu,
+)
+from autocalc._ops.rectifiers_in_place import (
+    celu_,
+    elu_,
+    hardtanh_,
+    leaky_relu_,
+    selu_,
 )
 from autocalc._ops.regression_losses import (
     cosine_embedding_loss,
@@ -95,6 +115,7 @@ __all__ = [
     "adaptive_avg_pool2d",
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
+    "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
     "batch_norm",
@@ -103,6 +124,7 @@ __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
+    "celu_",
     "conv1d",
     "conv2d",
     "conv_transpose1d",
@@ -111,19 +133,24 @@ __all__ = [
     "cosine_similarity",
     "cross_entropy",
     "dropout",
+    "dropout1d",
     "dropout2d",
     "elu",
+    "elu_",
     "embedding",
     "embedding_bag",
+    "feature_alpha_dropout",
     "fold",
     "gaussian_nll_loss",
     "gelu",
     "glu",
     "group_norm",
+    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "hardtanh_",
     "hinge_embedding_loss",
     "huber_loss",
     "instance_norm",
@@ -132,6 +159,7 @@ __all__ = [
     "l1_loss",
     "layer_norm",
     "leaky_relu",
+    "leaky_relu_",
     "linear",
     "log_softmax",
     "logsigmoid",
@@ -157,8 +185,11 @@ __all__ = [
     "relu_",
     "rms_norm",
     "rotary_embedding",
+    "rrelu",
+    "rrelu_",
     "scaled_dot_product_attention",
     "selu",
+    "selu_",
     "sigmoid",
     "silu",
     "smooth_l1_loss",
