@@ -92,3 +92,47 @@ def test_names_and_what_modules_print():
         for words in settings:
             mine, theirs = (getattr(m.nn, name)(**words) for m in (ac, torch))
             assert repr(mine) == repr(theirs)
+
+
+CTC = [
+    {},
+    {"reduction": "sum"},
+    {"reduction": "none", "blank": 2},
+    {"zero_infinity": True},
+]
+
+
+@pytest.mark.parametrize("words", CTC)
+@pytest.mark.parametrize("one_after_the_other", [False, True])
+def test_ctc_loss(words, one_after_the_other):
+    texts = np.array([[1, 3, 3, 4], [4, 1, 0, 0], [5, 5, 5, 0], [1, 0, 0, 0]])
+    lengths, steps = [4, 2, 3, 0], [9, 7, 5, 4]
+    if one_after_the_other:
+        rows = zip(texts, lengths, strict=True)
+        texts = np.concatenate([row[:n] for row, n in rows])
+
+    def call(m, x, t):
+        log_probs = m.nn.functional.log_softmax(x, -1)
+        return m.nn.CTCLoss(**words)(log_probs, t, steps, lengths)
+
+    agree(call, normal(9, 4, 6), texts)
+
+
+def test_ctc_loss_of_texts_that_do_not_fit_and_of_one_sequence():
+    def call(m, x, t):
+        log_probs = m.nn.functional.log_softmax(x, -1)
+        ctc = m.nn.CTCLoss(reduction="none", zero_infinity=True)
+        return ctc(log_probs, t, m.tensor([3, 3, 0, 0]), m.tensor([4, 2, 1, 0]))
+
+    agree(
+        call, normal(9, 4, 6), np.array([[1, 3, 4, 2], [5, 5, 1, 1], [2] * 4, [1] * 4])
+    )
+
+    def alone(m, x, t):
+        log_probs = m.nn.functional.log_softmax(x, -1)
+        return m.nn.functional.ctc_loss(log_probs, t, (7,), (3,))
+
+    agree(alone, normal(7, 5), np.array([1, 1, 4]))
+    x, t = normal(3, 1, 6), np.array([[1, 2, 3, 4]])
+    losses = [m.nn.CTCLoss()(m.tensor(x), m.tensor(t), [3], [4]) for m in (ac, torch)]
+    assert float(losses[0]) == float(losses[1]) == float("inf")

@@ -48,6 +48,9 @@ from autocalc.nn._container import (
 from autocalc.nn._container_named import ModuleDict, ParameterDict, ParameterList
 from autocalc.nn._conv import Conv1d, Conv2d
 from autocalc.nn._conv_transpose import ConvTranspose1d, ConvTranspose2d
+from autocalc.nn._ctc_loss import (
+    CTCLoss,
+)
 from autocalc.nn._dropout import (
     AlphaDropout,
     Dropout,
@@ -191,6 +194,7 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "Bilinear",
+    "CTCLoss",
     "CircularPad1d",
     "CircularPad2d",
     "CircularPad3d",

@@ -31,6 +31,9 @@ from autocalc._ops.classification_losses import (
     nll_loss,
 )
 from autocalc._ops.conv import conv1d, conv2d, conv_transpose1d, conv_transpose2d
+from autocalc._ops.ctc_loss import (
+    ctc_loss,
+)
 from autocalc._ops.distance import cosine_similarity, normalize, pairwise_distance
 from autocalc._ops.dropout import (
     dropout,
@@ -132,6 +135,7 @@ __all__ = [
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
     "dropout",
     "dropout1d",
     "dropout2d",

@@ -52,7 +52,7 @@ class NAdam(ParameterOptimizer):
     >>> w.grad = ac.tensor([2.0])
     >>> nadam.step()
     >>> w  # 1 - 0.5 * (2 + 0.25 / (1 - 0.25**2) * 1) / 2
-    tensor([0.43333334], requires_grad=True)
+    tensor([0.4333], requires_grad=True)
     """
 
     _numbers = frozenset({"step", "mu_product"})
