@@ -222,6 +222,8 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     **{f"ConstantPad{d}d": (1, 0.0) for d in (1, 2, 3)},
     **{f"{kind}Pad{d}d": (1,) for d in (1, 2, 3)
        for kind in ("Zero", "Reflection", "Replication", "Circular")},
+    "ChannelShuffle": (2,), "LPPool1d": (2, 2), "LPPool2d": (2, 2), "MaxUnpool1d": (2,),
+    "MaxUnpool2d": (2,), "LocalResponseNorm": (2,),
 }  # fmt: skip
 
 

@@ -87,6 +87,14 @@ def test_names_and_what_modules_print():
         "AlphaDropout": [{}, {"p": 0.2, "inplace": True}],
         "FeatureAlphaDropout": [{}],
         "Dropout1d": [{"p": 0.3}],
+        "LPPool1d": [{"norm_type": 2, "kernel_size": 3}],
+        "LPPool2d": [{"norm_type": 1.5, "kernel_size": (3, 2), "stride": 1}],
+        "MaxUnpool1d": [{"kernel_size": 3}],
+        "MaxUnpool2d": [{"kernel_size": 3, "stride": 2, "padding": 1}],
+        "LocalResponseNorm": [{"size": 3}],
+        "ChannelShuffle": [{"groups": 2}],
+        "UpsamplingNearest2d": [{"scale_factor": 2}, {"size": 3}],
+        "UpsamplingBilinear2d": [{"size": (3, 4)}],
     }
     for name, settings in made.items():
         for words in settings:
@@ -136,3 +144,71 @@ def test_ctc_loss_of_texts_that_do_not_fit_and_of_one_sequence():
     x, t = normal(3, 1, 6), np.array([[1, 2, 3, 4]])
     losses = [m.nn.CTCLoss()(m.tensor(x), m.tensor(t), [3], [4]) for m in (ac, torch)]
     assert float(losses[0]) == float(losses[1]) == float("inf")
+
+
+@pytest.mark.parametrize("shape", [(2, 7, 4), (3, 5, 4, 3), (2, 3, 2, 3, 2), (0, 3, 2)])
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_local_response_norm(shape, size):
+    agree(lambda m, x: m.nn.LocalResponseNorm(size)(x), normal(*shape))
+    words = {"alpha": 0.3, "beta": 0.6, "k": 2.0}
+    agree(lambda m, x: m.nn.LocalResponseNorm(size, **words)(x), normal(*shape))
+
+
+@pytest.mark.parametrize("p", [1, 2, 3.0, 0.5])
+@pytest.mark.parametrize("ceil", [False, True])
+def test_power_means(p, ceil):
+    x = abs(normal(2, 3, 11)) + 0.1
+    agree(lambda m, x: m.nn.LPPool1d(p, 3, 2, ceil_mode=ceil)(x), x)
+    agree(lambda m, x: m.nn.functional.lp_pool1d(x[0], p, 4), x)
+    x = abs(normal(2, 3, 7, 8)) + 0.1
+    agree(lambda m, x: m.nn.LPPool2d(p, (2, 3), 2, ceil_mode=ceil)(x), x)
+
+
+def test_the_slope_of_a_power_mean_of_zeros():
+    x = normal(1, 1, 6)
+    x[..., :2] = 0
+    agree(lambda m, x: m.nn.functional.lp_pool1d(x, 2, 2), x)
+
+
+@pytest.mark.parametrize(
+    ("windows", "size"),
+    [((2,), None), ((2, 2), (1, 1, 9)), ((4, 4, 1), [9]), ((2, 3), [10])],
+)
+def test_maxima_put_back_into_signals(windows, size):
+    def call(m, x):
+        pool = m.nn.MaxPool1d(*windows, return_indices=True)
+        y, places = pool(m.nn.functional.pad(x, (0, 1)))
+        return m.nn.MaxUnpool1d(*windows)(y * y, places, size), places
+
+    agree(call, np.arange(8.0).reshape(1, 1, 8))
+
+
+def test_maxima_put_back_into_images():
+    def call(m, x):
+        y, places = m.nn.MaxPool2d((2, 3), return_indices=True)(x)
+        size = x.shape if x.ndim == 4 else x.shape[1:]
+        return m.nn.MaxUnpool2d((2, 3))(y * y, places, output_size=size)
+
+    agree(call, normal(2, 3, 5, 7))
+    agree(call, normal(3, 4, 6))
+
+
+@pytest.mark.parametrize("p", [0, 1, 2, 3.5, float("inf")])
+def test_pdist(p):
+    agree(lambda m, x: m.pdist(x, p), normal(5, 3))
+    agree(lambda m, x: m.nn.functional.pdist(x, p).sum(), np.ones((4, 2)))
+
+
+def test_channels_are_shuffled():
+    agree(lambda m, x: m.nn.ChannelShuffle(3)(x), normal(2, 6, 3, 2))
+    agree(lambda m, x: m.nn.functional.channel_shuffle(x, 2), normal(2, 6, 5))
+
+
+def test_upsampling():
+    for words in ({"scale_factor": 2}, {"size": (5, 7)}, {"scale_factor": (2.0, 3.0)}):
+        agree(
+            lambda m, x, w=words: m.nn.UpsamplingNearest2d(**w)(x), normal(1, 2, 3, 4)
+        )
+        agree(
+            lambda m, x, w=words: m.nn.UpsamplingBilinear2d(**w)(x), normal(1, 2, 3, 4)
+        )

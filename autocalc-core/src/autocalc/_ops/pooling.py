@@ -397,9 +397,10 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     return _adaptive_avg("adaptive_avg_pool2d", 2, input, output_size)
 
 
-def _steps(
+def steps_of(
     where: str, dims: int, kernel_size: Any, stride: Any, padding: Any
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Return the sizes of windows, the steps between them, and what surrounds them."""
     kernel = _spatial.sizes_of(where, "kernel_size", kernel_size, dims)
     # An empty tuple stands for "as large as the window", as None does.
     empty = isinstance(stride, (tuple, list)) and not stride
@@ -420,7 +421,7 @@ def _max_pool(
     check_float(where, x)
     check_flag(where, "ceil_mode", ceil_mode)
     kernel_size, stride, padding, dilation = lie
-    steps = _steps(where, dims, kernel_size, stride, padding)
+    steps = steps_of(where, dims, kernel_size, stride, padding)
     gaps = _spatial.sizes_of(where, "dilation", dilation, dims)
     attributes = (*steps, gaps, ceil_mode)
     return _with_places(max_pool_op, x, attributes, return_indices, had_batch)
@@ -460,9 +461,17 @@ def _avg_pool(
             f"than 0, or None."
         )
         raise ArgumentError(message)
-    steps = _steps(where, dims, *lie)
+    steps = steps_of(where, dims, *lie)
     out = avg_pool_op(x, *steps, ceil_mode, count_include_pad, divisor or 0)
     return _spatial.unbatched(out, had_batch)
+
+
+def avg_pool(
+    where: str, dims: int, x: Tensor, kernel_size: Any, stride: Any, ceil_mode: bool
+) -> Tensor:
+    """Return the mean of each window over `dims` dimensions."""
+    lie = kernel_size, stride, 0
+    return _avg_pool(where, dims, x, lie, ceil_mode, True, None)
 
 
 def _boxes(where: str, x: Tensor, output_size: Any, dims: int) -> tuple[int, ...]:

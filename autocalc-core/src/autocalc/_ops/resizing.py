@@ -284,6 +284,48 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     return _rearranged(input, parts, (0, 2, 4, 1, 3), shape)
 
 
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """Return images whose channels are dealt out: one of each group after the other.
+
+    ``out[:, j * groups + i] = input[:, i * C / groups + j]``.  Zhang and others:
+    ShuffleNet (CVPR 2018).
+
+    Parameters
+    ----------
+    input
+        (N, C, ...), with one dimension or more behind the channels.
+    groups
+        Must divide C.
+
+    Raises
+    ------
+    ShapeError
+        If there are fewer than three dimensions, or `groups` does not divide C.
+    ArgumentError
+        If `groups` is not an integer of 1 or more.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.arange(4).reshape(1, 4, 1)
+    >>> ac.nn.functional.channel_shuffle(x, 2).flatten().tolist()
+    [0, 2, 1, 3]
+    """
+    where = "channel_shuffle"
+    n = _checked_factor(where, "groups", input, groups)
+    batch, channels, *planes = input.shape
+    if channels % n:
+        message = (
+            f"{where}: `input` has shape {input.shape}; its {channels} channels must "
+            f"be a multiple of groups = {n}."
+        )
+        raise ShapeError(message)
+    parts = view.reshape_op(input, (batch, n, channels // n, *planes))
+    order = (0, 2, 1, *range(3, parts.ndim))
+    dealt = view.clone_op(view.permute_op(parts, order))
+    return view.detach_from_base(view.reshape_op(dealt, input.shape))
+
+
 def _checked_factor(where: str, name: str, input: Tensor, factor: Any) -> int:
     if isinstance(factor, bool) or not isinstance(factor, int) or factor < 1:
         message = f"{where}: `{name}` is {factor!r}; it must be an integer, 1 or more."

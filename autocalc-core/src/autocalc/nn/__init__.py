@@ -95,6 +95,7 @@ from autocalc.nn._module import (
 )
 from autocalc.nn._norm import (
     LayerNorm,
+    LocalResponseNorm,
     RMSNorm,
 )
 from autocalc.nn._padding import (
@@ -127,6 +128,12 @@ from autocalc.nn._pooling import (
     MaxPool1d,
     MaxPool2d,
 )
+from autocalc.nn._pooling_variants import (
+    LPPool1d,
+    LPPool2d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+)
 from autocalc.nn._recurrent import (
     GRU,
     LSTM,
@@ -152,11 +159,14 @@ from autocalc.nn._regression_losses import (
     TripletMarginLoss,
 )
 from autocalc.nn._resizing import (
+    ChannelShuffle,
     Fold,
     PixelShuffle,
     PixelUnshuffle,
     Unfold,
     Upsample,
+    UpsamplingBilinear2d,
+    UpsamplingNearest2d,
 )
 from autocalc.nn._thresholds import (
     Hardshrink,
@@ -195,6 +205,7 @@ __all__ = [
     "BatchNorm2d",
     "Bilinear",
     "CTCLoss",
+    "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
     "CircularPad3d",
@@ -230,16 +241,21 @@ __all__ = [
     "InstanceNorm2d",
     "KLDivLoss",
     "L1Loss",
+    "LPPool1d",
+    "LPPool2d",
     "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
     "MarginRankingLoss",
     "MaxPool1d",
     "MaxPool2d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
     "Mish",
     "Module",
     "ModuleDict",
@@ -294,6 +310,8 @@ __all__ = [
     "Unflatten",
     "Unfold",
     "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
     "ZeroPad1d",
     "ZeroPad2d",
     "ZeroPad3d",

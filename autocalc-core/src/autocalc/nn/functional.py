@@ -34,7 +34,12 @@ from autocalc._ops.conv import conv1d, conv2d, conv_transpose1d, conv_transpose2
 from autocalc._ops.ctc_loss import (
     ctc_loss,
 )
-from autocalc._ops.distance import cosine_similarity, normalize, pairwise_distance
+from autocalc._ops.distance import (
+    cosine_similarity,
+    normalize,
+    pairwise_distance,
+    pdist,
+)
 from autocalc._ops.dropout import (
     dropout,
     dropout1d,
@@ -46,6 +51,9 @@ from autocalc._ops.layer_norm import layer_norm, rms_norm
 from autocalc._ops.likelihood_losses import (
     gaussian_nll_loss,
     poisson_nll_loss,
+)
+from autocalc._ops.local_response_norm import (
+    local_response_norm,
 )
 from autocalc._ops.margin_losses import (
     hinge_embedding_loss,
@@ -67,6 +75,12 @@ from autocalc._ops.pooling import (
     avg_pool2d,
     max_pool1d,
     max_pool2d,
+)
+from autocalc._ops.pooling_variants import (
+    lp_pool1d,
+    lp_pool2d,
+    max_unpool1d,
+    max_unpool2d,
 )
 from autocalc._ops.random_activations import (
     gumbel_softmax,
@@ -101,7 +115,12 @@ from autocalc._ops.regression_losses import (
     smooth_l1_loss,
     triplet_margin_loss,
 )
-from autocalc._ops.resizing import interpolate, pixel_shuffle, pixel_unshuffle
+from autocalc._ops.resizing import (
+    channel_shuffle,
+    interpolate,
+    pixel_shuffle,
+    pixel_unshuffle,
+)
 from autocalc._ops.rotary import rotary_embedding
 from autocalc._ops.softmax import log_softmax, softmax, softmin
 from autocalc._ops.thresholds import (
@@ -128,6 +147,7 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "celu",
     "celu_",
+    "channel_shuffle",
     "conv1d",
     "conv2d",
     "conv_transpose1d",
@@ -165,11 +185,16 @@ __all__ = [
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "local_response_norm",
     "log_softmax",
     "logsigmoid",
+    "lp_pool1d",
+    "lp_pool2d",
     "margin_ranking_loss",
     "max_pool1d",
     "max_pool2d",
+    "max_unpool1d",
+    "max_unpool2d",
     "mish",
     "mse_loss",
     "multi_margin_loss",
@@ -180,6 +205,7 @@ __all__ = [
     "one_hot",
     "pad",
     "pairwise_distance",
+    "pdist",
     "pixel_shuffle",
     "pixel_unshuffle",
     "poisson_nll_loss",
