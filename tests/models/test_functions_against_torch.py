@@ -45,7 +45,11 @@ def agree(call, *arrays, rtol=1e-10, atol=1e-12):
         if floats:
             loss.backward()
         found.append(
-            [r.detach().numpy() for r in results] + [x.grad.numpy() for x in floats]
+            [r.detach().numpy() for r in results]
+            + [
+                x.detach().numpy() * 0 if x.grad is None else x.grad.numpy()
+                for x in floats
+            ]
         )
     assert len(found[0]) == len(found[1])
     for mine, theirs in zip(*found, strict=True):
@@ -212,3 +216,69 @@ def test_upsampling():
         agree(
             lambda m, x, w=words: m.nn.UpsamplingBilinear2d(**w)(x), normal(1, 2, 3, 4)
         )
+
+
+@pytest.mark.filterwarnings("ignore:.*unit-size grids:UserWarning")
+@pytest.mark.parametrize("size", [(2, 3, 4, 5), (2, 1, 1, 3), (2, 2, 3, 1, 4)])
+@pytest.mark.parametrize("corners", [False, True])
+def test_affine_grids(size, corners):
+    dims = len(size) - 2
+    theta = normal(2, dims, dims + 1)
+    agree(
+        lambda m, t: m.nn.functional.affine_grid(t, size, align_corners=corners), theta
+    )
+
+
+MODES = ["bilinear", "nearest", "bicubic"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("corners", [False, True])
+def test_grid_sampling(mode, padding, corners):
+    def call(m, x, g):
+        return m.nn.functional.grid_sample(x, g, mode, padding, corners)
+
+    agree(call, normal(2, 3, 5, 4), 1.3 * normal(2, 3, 6, 2, seed=1), rtol=1e-9)
+    agree(call, normal(2, 1, 1, 3), 4 * normal(2, 3, 2, 2, seed=2), rtol=1e-9)
+    if mode != "bicubic":
+        agree(call, normal(2, 2, 3, 4, 5), normal(2, 2, 3, 2, 3, seed=3), rtol=1e-9)
+
+
+#: Mode, shape, and how its size is given.
+RESIZED = [
+    *[
+        ("nearest-exact", shape, words)
+        for shape in [(2, 3, 7), (2, 3, 5, 4), (1, 2, 3, 4, 5)]
+        for words in [{"size": 3}, {"size": 11}, {"scale_factor": 1.7}]
+    ],
+    *[
+        ("area", shape, words)
+        for shape in [(2, 3, 7), (2, 3, 6, 4), (1, 2, 3, 4, 5)]
+        for words in [{"size": 2}, {"size": 9}, {"scale_factor": 0.7}, {"size": 1}]
+    ],
+    *[
+        ("bicubic", (2, 3, 6, 5), {**words, "align_corners": corners})
+        for corners in (None, False, True)
+        for words in [{"size": (3, 11)}, {"scale_factor": 1.7}, {"size": (1, 5)}]
+    ],
+    *[
+        (mode, (2, 3, 9, 12), {**words, "align_corners": corners, "antialias": True})
+        for mode in ("bilinear", "bicubic")
+        for corners in (False, True)
+        for words in [
+            {"size": (3, 5)},
+            {"size": (13, 4)},
+            {"scale_factor": 0.3},
+            {"scale_factor": 0.3, "recompute_scale_factor": True},
+            {"size": (1, 12)},
+        ]
+    ],
+]
+
+
+@pytest.mark.parametrize(("mode", "shape", "words"), RESIZED)
+def test_resizing(mode, shape, words):
+    agree(
+        lambda m, x: m.nn.functional.interpolate(x, mode=mode, **words), normal(*shape)
+    )

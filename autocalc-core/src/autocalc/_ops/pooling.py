@@ -510,11 +510,14 @@ def _adaptive_avg(where: str, dims: int, input: Tensor, output_size: Any) -> Ten
     x, had_batch = _spatial.batched(where, input, dims)
     check_float(where, x)
     sizes = _boxes(where, x, output_size, dims)
+    return _spatial.unbatched(adaptive_mean(x, sizes), had_batch)
+
+
+def adaptive_mean(x: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    """Return the mean of each of so many boxes of (N, C, ...)."""
     windows = _even(x, sizes)
     if windows is None:
-        out = adaptive_avg_pool_op(x, sizes)
-    elif max(sizes) == 1:
-        out = reduction.mean_op(x, tuple(range(2, x.ndim)), True)
-    else:
-        out = avg_pool_op(x, *windows, False, True, 0)
-    return _spatial.unbatched(out, had_batch)
+        return adaptive_avg_pool_op(x, sizes)
+    if max(sizes) == 1:
+        return reduction.mean_op(x, tuple(range(2, x.ndim)), True)
+    return avg_pool_op(x, *windows, False, True, 0)
