@@ -282,3 +282,48 @@ def test_resizing(mode, shape, words):
     agree(
         lambda m, x: m.nn.functional.interpolate(x, mode=mode, **words), normal(*shape)
     )
+
+
+def same_state(mine, theirs):
+    """Load PyTorch's state into our module."""
+    state = {k: ac.tensor(t.numpy()) for k, t in theirs.state_dict().items()}
+    assert list(mine.state_dict()) == list(state)
+    mine.load_state_dict(state)
+    return mine
+
+
+@pytest.mark.filterwarnings("ignore:Initializing zero-element:UserWarning")
+@pytest.mark.parametrize("words", [{}, {"div_value": 1.5, "head_bias": True}])
+def test_a_softmax_in_clusters(words):
+    theirs = torch.nn.AdaptiveLogSoftmaxWithLoss(9, 30, [4, 12, 20], **words).double()
+    mine = ac.nn.AdaptiveLogSoftmaxWithLoss(9, 30, [4, 12, 20], **words).double()
+    assert repr(mine) == repr(theirs)
+    layers = {ac: same_state(mine, theirs), torch: theirs}
+
+    def call(m, x, t):
+        return tuple(layers[m](x, t))
+
+    agree(call, normal(7, 9), np.array([0, 3, 4, 12, 29, 19, 5]))
+    for p, q in zip(mine.parameters(), theirs.parameters(), strict=True):
+        np.testing.assert_allclose(
+            p.grad.numpy(), q.grad.numpy(), rtol=1e-10, atol=1e-12
+        )
+    agree(call, normal(9), np.array(13))
+    agree(lambda m, x: (layers[m].log_prob(x), layers[m].predict(x)), normal(7, 9))
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules are a new feature:UserWarning")
+def test_lazy_layers():
+    nets = {
+        m: m.nn.Sequential(
+            m.nn.LazyConv1d(4, 3), m.nn.LazyBatchNorm1d(), m.nn.Flatten(),
+            m.nn.LazyLinear(2),
+        ).double()
+        for m in (ac, torch)
+    }  # fmt: skip
+    assert list(nets[ac].state_dict()) == list(nets[torch].state_dict())
+    x = normal(5, 3, 6)
+    nets[torch](torch.tensor(x))
+    same_state(nets[ac], nets[torch])
+    agree(lambda m, x: nets[m].eval()(x), x)
+    assert repr(nets[ac][3]) == repr(nets[torch][3])

@@ -31,6 +31,9 @@ from autocalc.nn._activation_pieces import (
     ReLU6,
     RReLU,
 )
+from autocalc.nn._adaptive_softmax import (
+    AdaptiveLogSoftmaxWithLoss,
+)
 from autocalc.nn._attention import MultiheadAttention
 from autocalc.nn._batch_norm import (
     BatchNorm1d,
@@ -65,6 +68,13 @@ from autocalc.nn._embedding import (
 from autocalc.nn._flatten import Flatten, Unflatten
 from autocalc.nn._group_norm import (
     GroupNorm,
+)
+from autocalc.nn._lazy import (
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyConv1d,
+    LazyConv2d,
+    LazyLinear,
 )
 from autocalc.nn._likelihood_losses import (
     GaussianNLLLoss,
@@ -182,6 +192,10 @@ from autocalc.nn._transformer_layers import (
     TransformerDecoderLayer,
     TransformerEncoderLayer,
 )
+from autocalc.nn._uninitialized import (
+    UninitializedBuffer,
+    UninitializedParameter,
+)
 
 __all__ = [
     "CELU",
@@ -194,6 +208,7 @@ __all__ = [
     "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
+    "AdaptiveLogSoftmaxWithLoss",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AlphaDropout",
@@ -245,6 +260,11 @@ __all__ = [
     "LPPool2d",
     "LSTMCell",
     "LayerNorm",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyLinear",
     "LeakyReLU",
     "Linear",
     "LocalResponseNorm",
@@ -309,6 +329,8 @@ __all__ = [
     "TripletMarginWithDistanceLoss",
     "Unflatten",
     "Unfold",
+    "UninitializedBuffer",
+    "UninitializedParameter",
     "Upsample",
     "UpsamplingBilinear2d",
     "UpsamplingNearest2d",

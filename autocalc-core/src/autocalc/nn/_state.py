@@ -12,6 +12,7 @@ from autocalc.errors import CheckpointError, DTypeError
 from autocalc.nn import _hooks
 from autocalc.nn._parameter import Parameter
 from autocalc.nn._registry import PARAMETER, enter
+from autocalc.nn._uninitialized import is_lazy
 
 
 class IncompatibleKeys(NamedTuple):
@@ -39,6 +40,10 @@ class Slot(NamedTuple):
     def put(self, value: Tensor, assign: bool) -> None:
         """Copy `value` into the tensor, or with `assign` let it take the place."""
         if not assign:
+            if is_lazy(value):
+                return  # so is the tensor
+            if is_lazy(self.tensor):
+                self.tensor.materialize(value.shape)  # type: ignore[attr-defined]
             self.tensor.copy_(value.detach())
             return
         kind = self.owner._names[self.name]
@@ -119,6 +124,10 @@ class Loading:
         if not isinstance(value, Tensor):
             kind = type(value).__name__
             self.errors.append(f"{key} is a {kind} and must be a Tensor")
+        elif is_lazy(slot.tensor):
+            return  # it takes any shape
+        elif is_lazy(value):
+            self.errors.append(f"{key} has no shape yet")
         elif value.shape != slot.tensor.shape:
             self.errors.append(
                 f"{key} has shape {value.shape}, the module's {slot.tensor.shape}"
