@@ -179,9 +179,9 @@ ERRORS = [
         "interpolate: `size`=None, `scale_factor`=None; give one of them",
     ),
     (
-        lambda: F.interpolate(IMAGE, 2, mode="bicubic"),
+        lambda: F.interpolate(IMAGE, 2, mode="cubic"),
         ArgumentError,
-        "`mode`='bicubic'; use one of nearest, linear, bilinear, trilinear",
+        "`mode`='cubic'; use one of nearest, nearest-exact, linear, bilinear, trilin",
     ),
     (
         lambda: F.interpolate(IMAGE, 2, mode="linear"),
@@ -196,7 +196,17 @@ ERRORS = [
     (
         lambda: F.interpolate(IMAGE, 2, antialias=True),
         ArgumentError,
-        "antialias=True is not available",
+        "antialias=True with mode='nearest'; it is for 'bilinear' and 'bicubic'",
+    ),
+    (
+        lambda: F.interpolate(IMAGE, 2, mode="area", align_corners=True),
+        ArgumentError,
+        "`align_corners`=True with mode='area'; it is for the linear modes and bic",
+    ),
+    (
+        lambda: F.interpolate(IMAGE[0], 2, mode="bicubic"),
+        ShapeError,
+        "mode 'bicubic' takes 4 dimensions",
     ),
     (
         lambda: F.interpolate(IMAGE, 2, recompute_scale_factor=True),
@@ -285,3 +295,33 @@ ERRORS = [
 def test_what_does_not_fit_is_an_error(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"size": (3, 7), "mode": "bicubic"},
+        {"scale_factor": 1.5, "mode": "bicubic", "align_corners": True},
+        {"size": (2, 3), "mode": "bicubic", "antialias": True},
+        {"size": (2, 3), "mode": "bilinear", "antialias": True},
+        {"size": (2, 7), "mode": "nearest-exact"},
+        {"size": (3, 2), "mode": "area"},
+    ],
+)
+def test_gradients_of_sums_of_pixels(words):
+    x = ac.randn(1, 2, 4, 5, dtype=ac.float64, requires_grad=True)
+    assert gradcheck(lambda x: F.interpolate(x, **words), [x])
+    assert gradgradcheck(lambda x: F.interpolate(x * x, **words), [x])
+
+
+def test_smaller_images_keep_their_mean_and_fine_stripes_vanish():
+    stripes = (ac.arange(64) % 2).float().expand(1, 1, 64, 64)
+    for mode in ("bilinear", "bicubic"):
+        rough = F.interpolate(stripes, (64, 11), mode=mode)
+        fine = F.interpolate(stripes, (64, 11), mode=mode, antialias=True)
+        assert (fine - 0.5).abs().max().item() < 0.06
+        assert (rough - 0.5).abs().max().item() > 0.4
+    flat = ac.full((1, 1, 9, 9), 3.0)
+    for mode in ("bilinear", "bicubic"):
+        small = F.interpolate(flat, (4, 20), mode=mode, antialias=True)
+        assert ac.allclose(small, ac.full((1, 1, 4, 20), 3.0))

@@ -65,7 +65,41 @@ def test_buffers_are_copied_or_averaged(use_buffers):
     assert averaged.module.seen.item() == (3.0 if use_buffers else 4.0)
 
 
+def test_batch_norms_take_the_means_over_a_loader():
+    net = nn.Sequential(nn.BatchNorm1d(2), nn.Dropout(0.5), nn.BatchNorm1d(2)).eval()
+    net[0].momentum = 0.25
+    batches = [ac.randn(4, 2) * 2 + 1 for _ in range(3)]
+    swa_utils.update_bn(((batch, 0) for batch in batches), net)
+    means = ac.stack([batch.mean(0) for batch in batches]).mean(0)
+    spread = ac.stack([batch.var(0) for batch in batches]).mean(0)
+    assert ac.allclose(net[0].running_mean, means)
+    assert ac.allclose(net[0].running_var, spread)
+    assert net[0].num_batches_tracked.item() == 3
+    assert (net[0].momentum, net[2].momentum) == (0.25, 0.1)
+    assert not net.training
+    assert net[2].running_mean.grad_fn is None
+
+
+def test_a_batch_that_fails_leaves_the_settings():
+    net = nn.BatchNorm1d(2).eval()
+    with pytest.raises(DTypeError, match=r"update_bn: a batch of `loader` is \[\]; it"):
+        swa_utils.update_bn([[]], net)
+    assert (net.momentum, net.training) == (0.1, False)
+
+
+def test_update_bn_of_a_model_without_norms_reads_nothing():
+    def loader():
+        raise AssertionError
+        yield
+
+    swa_utils.update_bn(loader(), nn.Linear(1, 1))
+
+
 def test_errors():
+    with pytest.raises(DTypeError, match="update_bn: `model` is a int; it must be a M"):
+        swa_utils.update_bn([], 1)
+    with pytest.raises(DTypeError, match="update_bn: `loader` is a int; it must give"):
+        swa_utils.update_bn(1, nn.BatchNorm1d(1))
     with pytest.raises(DTypeError, match="AveragedModel: `model` is a int"):
         AveragedModel(1)
     with pytest.raises(ArgumentError, match="give `avg_fn` or `multi_avg_fn`, not"):

@@ -26,6 +26,7 @@ from autocalc import nn
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import meta_of
 from autocalc._kernels.table import TABLE
+from autocalc.nn.parameter import is_lazy
 
 HERE = Path(__file__).parent
 SOURCES = Path(ac.__file__).parent
@@ -223,6 +224,10 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     **{f"ConstantPad{d}d": (1, 0.0) for d in (1, 2, 3)},
     **{f"{kind}Pad{d}d": (1,) for d in (1, 2, 3)
        for kind in ("Zero", "Reflection", "Replication", "Circular")},
+    "ChannelShuffle": (2,), "LPPool1d": (2, 2), "LPPool2d": (2, 2), "MaxUnpool1d": (2,),
+    "MaxUnpool2d": (2,), "LocalResponseNorm": (2,),
+    "LazyLinear": (2,), "LazyConv1d": (4, 3), "LazyConv2d": (4, 3),
+    "AdaptiveLogSoftmaxWithLoss": (4, 9, (3, 5), 2.0, True),
 }  # fmt: skip
 
 
@@ -244,7 +249,11 @@ def state_dict_keys() -> Iterator[str]:
     """Yield the keys and shapes of every module's state."""
     for name, module in modules():
         state = module.state_dict()
-        keys = [f"{key} {tuple(value.shape)}" for key, value in state.items()]
+        shapes = {
+            key: None if is_lazy(value) else tuple(value.shape)
+            for key, value in state.items()
+        }
+        keys = [f"{key} {shape}" for key, shape in shapes.items()]
         yield f"{name}: {'; '.join(keys)}"
 
 

@@ -290,7 +290,34 @@ OPTIMIZERS = [
     ("Adadelta", {}),
     ("Adadelta", {"lr": 0.5, "rho": 0.8, "eps": 1e-3, "weight_decay": 0.1}),
     ("Adadelta", {"lr": 0.1, "maximize": True}),
+    ("NAdam", {}),
+    ("NAdam", {"lr": 0.01, "betas": (0.8, 0.9), "weight_decay": 0.1, "eps": 1e-3}),
+    ("NAdam", {"weight_decay": 0.1, "decoupled_weight_decay": True, "maximize": True}),
+    ("NAdam", {"lr": 0.01, "momentum_decay": 0.5}),
+    ("RAdam", {}),
+    ("RAdam", {"lr": 0.01, "betas": (0.8, 0.9), "weight_decay": 0.1, "eps": 1e-3}),
+    ("RAdam", {"weight_decay": 0.1, "decoupled_weight_decay": True, "maximize": True}),
+    ("Adamax", {}),
+    ("Adamax", {"lr": 0.01, "betas": (0.8, 0.9), "weight_decay": 0.1, "eps": 1e-3}),
+    ("Adamax", {"maximize": True}),
+    ("ASGD", {"lr": 0.05}),
+    ("ASGD", {"lr": 0.05, "lambd": 0.1, "alpha": 0.5, "t0": 5, "weight_decay": 0.1}),
+    ("ASGD", {"lr": 0.01, "maximize": True}),
+    ("Rprop", {"lr": 1e-3}),
+    ("Rprop", {"lr": 1e-3, "etas": (0.25, 1.5), "step_sizes": (1e-4, 0.02)}),
+    ("Rprop", {"lr": 1e-3, "step_sizes": (1e-4, 0.02), "maximize": True}),
+    ("Adafactor", {}),
+    ("Adafactor", {"lr": 0.1, "weight_decay": 0.1, "d": 2.0, "beta2_decay": -0.5}),
+    ("Adafactor", {"eps": (1e-2, 0.1), "maximize": True}),
 ]
+
+
+@pytest.fixture
+def in_float64():
+    """Let PyTorch keep numbers in float64, which takes the default dtype for them."""
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
 
 
 def train(ac_or_torch, net, optimizer, steps, first=0):
@@ -305,6 +332,7 @@ def train(ac_or_torch, net, optimizer, steps, first=0):
         optimizer.step()
 
 
+@pytest.mark.usefixtures("in_float64")
 @pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
 def test_fifty_steps_of_a_network(name, settings):
     """Each weight after each step; 1e-11 is for weights on their way through 0."""
@@ -349,6 +377,7 @@ def bowl(library, dtype):
     return params, loss
 
 
+@pytest.mark.usefixtures("in_float64")
 @pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
 @pytest.mark.parametrize(
     ("dtype", "rtol", "atol"), [("float64", 1e-9, 0), ("float32", 1e-4, 1e-6)]
@@ -379,6 +408,7 @@ def test_fifty_steps_in_a_bowl(name, settings, dtype, rtol, atol):
     np.testing.assert_allclose(*found, rtol=rtol, atol=atol)
 
 
+@pytest.mark.usefixtures("in_float64")
 @pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
 def test_states_have_pytorchs_keys(name, settings):
     states = []
@@ -395,11 +425,13 @@ def test_states_have_pytorchs_keys(name, settings):
         there = {key for key, value in yours.items() if value is not None}
         assert mine.keys() == there
         for key in there:
-            assert float(mine[key].sum()) == pytest.approx(float(yours[key].sum()))
+            found = mine[key] if isinstance(mine[key], float) else mine[key].sum()
+            assert float(found) == pytest.approx(float(yours[key].sum()))
     (mine,), (yours,) = ours["param_groups"], theirs["param_groups"]
     assert {key: yours[key] for key in mine} == mine
 
 
+@pytest.mark.usefixtures("in_float64")
 @pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
 def test_optimizer_states_pass_both_ways(name, settings):
     ours, theirs = twins()
@@ -423,6 +455,8 @@ def test_optimizer_states_pass_both_ways(name, settings):
 
 def converted(state, tensor):
     def convert(value):
+        if isinstance(value, list):
+            return [convert(v) for v in value]
         return tensor(value.numpy()) if hasattr(value, "numpy") else value
 
     return {
@@ -432,6 +466,84 @@ def converted(state, tensor):
         },
         "param_groups": state["param_groups"],
     }
+
+
+LBFGS = [
+    {"lr": 0.1},
+    {"lr": 0.5, "max_iter": 4, "history_size": 3},
+    {"line_search_fn": "strong_wolfe"},
+    {"line_search_fn": "strong_wolfe", "max_iter": 7, "history_size": 2},
+    {"line_search_fn": "strong_wolfe", "lr": 30.0, "max_eval": 9},
+    {"line_search_fn": "strong_wolfe", "lr": 1e-3, "max_iter": 5},
+    {"lr": 0.1, "tolerance_grad": 1e-2},
+    {"lr": 0.1, "tolerance_change": 1e-2},
+]
+
+
+def valley(library):
+    """Return parameters, and a loss of them with curved valleys (Rosenbrock's)."""
+    starts = [np.array([-1.2, 1.0, 0.5]), np.array([[0.3, -0.4]])]
+    params = [library.tensor(start, requires_grad=True) for start in starts]
+
+    def loss():
+        x = library.cat([p.reshape(-1) for p in params])
+        bend = (x[1:] - x[:-1] ** 2) ** 2
+        return (10 * bend + (1 - x[:-1]) ** 2).sum()
+
+    return params, loss
+
+
+def descend(params, loss, optimizer, steps):
+    """Return loss and parameters after each step."""
+
+    def closure():
+        optimizer.zero_grad()
+        value = loss()
+        value.backward()
+        return value
+
+    path = []
+    for _ in range(steps):
+        path.append(optimizer.step(closure).detach().numpy().reshape(1).copy())
+        path += [p.detach().numpy().ravel().copy() for p in params]
+    return np.concatenate(path)
+
+
+@pytest.mark.usefixtures("in_float64")
+@pytest.mark.parametrize("settings", LBFGS)
+def test_lbfgs_in_a_valley(settings):
+    paths, states = [], []
+    for library in (ac, torch):
+        params, loss = valley(library)
+        optimizer = library.optim.LBFGS(params, **settings)
+        paths.append(descend(params, loss, optimizer, 6))
+        states.append(optimizer.state_dict()["state"][0])
+    np.testing.assert_allclose(*paths, rtol=1e-7, atol=1e-9)
+    ours, theirs = states
+    assert ours.keys() == theirs.keys() - {"al"}  # scratch space
+    for key in ("func_evals", "n_iter"):
+        assert ours[key] == theirs[key]
+
+
+@pytest.mark.usefixtures("in_float64")
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+def test_states_of_lbfgs_pass_both_ways(search):
+    settings = {"lr": 0.1, "max_iter": 3, "line_search_fn": search}
+    ours, my_loss = valley(ac)
+    theirs, their_loss = valley(torch)
+    mine = ac.optim.LBFGS(ours, **settings)
+    yours = torch.optim.LBFGS(theirs, **settings)
+    descend(theirs, their_loss, yours, 2)
+    with ac.no_grad():
+        for p, q in zip(ours, theirs, strict=True):
+            p.copy_(ac.tensor(q.detach().numpy()))
+    mine.load_state_dict(converted(yours.state_dict(), ac.tensor))
+    one = descend(ours, my_loss, mine, 2)
+    np.testing.assert_allclose(one, descend(theirs, their_loss, yours, 2), rtol=1e-8)
+    again = torch.optim.LBFGS(theirs, **settings)
+    again.load_state_dict(converted(mine.state_dict(), torch.tensor))
+    one = descend(ours, my_loss, mine, 2)
+    np.testing.assert_allclose(one, descend(theirs, their_loss, again, 2), rtol=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["mean", "ema"])
@@ -447,6 +559,19 @@ def test_averaged_weights(kind):
             averaged.update_parameters(net)
         states.append(averaged.state_dict())
     assert list(states[0]) == list(states[1])
+    for mine, theirs in zip(states[0].values(), states[1].values(), strict=True):
+        close(mine, theirs)
+
+
+def test_statistics_of_batch_norms_over_a_loader():
+    states = []
+    for library in (ac, torch):
+        net = library.nn.Sequential(
+            library.nn.BatchNorm1d(4), library.nn.Flatten(), library.nn.BatchNorm1d(16)
+        ).double()
+        loader = [[library.tensor(batch(i)[0]), i] for i in range(3)]
+        library.optim.swa_utils.update_bn(loader, net)
+        states.append(net.state_dict())
     for mine, theirs in zip(states[0].values(), states[1].values(), strict=True):
         close(mine, theirs)
 

@@ -81,9 +81,18 @@ CANCELLING_VALUES = {"nn.functional.conv_transpose3d": 5e-5}
 DRAWS = {
     "bernoulli": lambda m: m.bernoulli(m.full((9999,), 0.3)),
     "multinomial": lambda m: m.multinomial(m.tensor([1.0, 2.0, 5.0]), 9999, True),
+    "nn.functional.alpha_dropout": lambda m: m.nn.functional.alpha_dropout(
+        m.ones(9999), 0.3, training=True
+    ),
+    "nn.functional.feature_alpha_dropout.with_train": lambda m: (
+        m.nn.functional.feature_alpha_dropout(m.ones(3, 3333, 1), 0.3, training=True)
+    ),
     "nn.functional.dropout": lambda m: m.nn.functional.dropout(m.ones(9999), 0.3),
     "nn.functional.dropout2d": lambda m: m.nn.functional.dropout2d(
         m.ones(3, 3333, 1, 1), 0.3
+    ),
+    "nn.functional.rrelu": lambda m: m.nn.functional.rrelu(
+        m.full((9999,), -1.0), 0.25, 0.75, training=True
     ),
     "normal": lambda m: m.normal(m.full((9999,), 2.0), m.full((9999,), 3.0)),
     "normal.in_place": lambda m: m.zeros(9999).normal_(2.0, 3.0),

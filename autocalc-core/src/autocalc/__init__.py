@@ -114,7 +114,7 @@ from autocalc._ops.diagonal import (
     triu,
     triu_indices,
 )
-from autocalc._ops.distance import cdist, dist
+from autocalc._ops.distance import cdist, dist, pdist
 from autocalc._ops.distributions import bernoulli, multinomial, normal
 from autocalc._ops.einsum import einsum, tensordot
 from autocalc._ops.exponential import (
@@ -473,7 +473,16 @@ __all__ += ["load", "log", "log1p", "log2", "log10", "log_softmax", "logaddexp"]
 __all__ += ["logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not"]
 __all__ += ["logical_or", "logical_xor", "logit", "logspace", "logsumexp", "long", "lt"]
 __all__ += ["manual_seed", "masked_fill", "masked_scatter", "masked_select", "matmul"]
-__all__ += ["matrix_power", "max", "maximum", "mean", "median", "memory", "meshgrid"]
+__all__ += [
+    "matrix_power",
+    "max",
+    "maximum",
+    "mean",
+    "median",
+    "memory",
+    "meshgrid",
+    "pdist",
+]
 __all__ += ["min", "minimum", "mm", "mode", "models", "moveaxis", "movedim", "msort"]
 __all__ += ["mul", "multinomial", "multiply", "mv"]
 __all__ += ["nan", "nan_to_num", "nanmean", "nanquantile", "nansum", "narrow", "ne"]
@@ -543,7 +552,8 @@ _OF_NN = frozenset(
         *("cosine_similarity", "dropout", "embedding", "embedding_bag", "group_norm"),
         *("instance_norm", "kl_div", "layer_norm", "max_pool1d", "max_pool2d"),
         *("pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "prelu", "rms_norm"),
-        *("selu", "triplet_margin_loss"),
+        *("selu", "triplet_margin_loss", "alpha_dropout", "feature_alpha_dropout"),
+        *("celu_", "channel_shuffle", "ctc_loss", "rrelu", "rrelu_", "selu_"),
     }
 )
 

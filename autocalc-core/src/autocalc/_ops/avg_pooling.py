@@ -302,15 +302,26 @@ def _avg_pool(
     return _spatial.unbatched(out, had_batch)
 
 
+def avg_pool(
+    where: str, dims: int, x: Tensor, kernel_size: Any, stride: Any, ceil_mode: bool
+) -> Tensor:
+    """Return the mean of each window over `dims` dimensions."""
+    lie = kernel_size, stride, 0
+    return _avg_pool(where, dims, x, lie, ceil_mode, True, None)
+
+
 def _adaptive_avg(where: str, dims: int, input: Tensor, output_size: Any) -> Tensor:
     x, had_batch = _spatial.batched(where, input, dims)
     check_float(where, x)
     sizes = _pooling.boxes(where, x, output_size, dims)
+    return _spatial.unbatched(adaptive_mean(x, sizes), had_batch)
+
+
+def adaptive_mean(x: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    """Return the mean of each of so many boxes of (N, C, ...)."""
     windows = _pooling.even(x, sizes)
     if windows is None:
-        out = adaptive_avg_pool_op(x, sizes)
-    elif max(sizes) == 1:
-        out = reduction.mean_op(x, tuple(range(2, x.ndim)), True)
-    else:
-        out = avg_pool_op(x, *windows, False, True, 0)
-    return _spatial.unbatched(out, had_batch)
+        return adaptive_avg_pool_op(x, sizes)
+    if max(sizes) == 1:
+        return reduction.mean_op(x, tuple(range(2, x.ndim)), True)
+    return avg_pool_op(x, *windows, False, True, 0)

@@ -9,6 +9,7 @@ from autocalc._ops import (
     broadcasting,
     clamping,
     comparison,
+    indexing,
     reduction,
     vector_norms,
     view,
@@ -18,6 +19,7 @@ from autocalc._ops._cast import astype
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
+from autocalc._ops.diagonal import triu_indices
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, ShapeError
@@ -197,3 +199,46 @@ def cdist(
     return vector_norms.vector_norm(
         arithmetic.sub_op(view.unsqueeze(a, -2), view.unsqueeze(b, -3)), p, -1
     )
+
+
+def pdist(input: Tensor, p: float = 2) -> Tensor:
+    """Return the distances of all pairs of rows, each pair once.
+
+    Those above the diagonal of ``cdist(input, input)``, row by row.
+
+    Parameters
+    ----------
+    input
+        [N, M], float32 or float64.
+    p
+        The norm, 0 or more.
+
+    Returns
+    -------
+    Tensor
+        [N (N - 1) / 2].
+
+    Raises
+    ------
+    ShapeError
+        If `input` has other dimensions.
+    ArgumentError
+        If `p` is negative.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.pdist(ac.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 4.0]]))
+    tensor([5., 4., 3.])
+    """
+    check_float("pdist", input)
+    if input.ndim != 2:
+        message = f"pdist: `input` has shape {input.shape}; it must be [N, M]."
+        raise ShapeError(message)
+    p = number("pdist", "p", p)
+    if not p >= 0:
+        message = f"pdist: `p` is {p}; it must be 0 or more."
+        raise ArgumentError(message)
+    first, second = triu_indices(input.shape[0], input.shape[0], 1)
+    a, b = (indexing.index_select(input, 0, rows) for rows in (first, second))
+    return length(a - b, p, 1, False)

@@ -88,6 +88,53 @@ def dropout(
     return _writing.into(input, dropped, "dropout_") if inplace else dropped
 
 
+def dropout1d(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Set whole channels of signals to 0 with probability `p`; see `dropout2d`.
+
+    Parameters
+    ----------
+    input
+        (N, C, L) or (C, L): each channel is kept or not.
+    p, training, inplace, generator
+        As those of `dropout`.
+
+    Raises
+    ------
+    ShapeError
+        If `input` has other dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> y = ac.nn.functional.dropout1d(ac.ones(4, 2, 3))
+    >>> bool((y[..., :1] == y).all())
+    True
+    """
+    if training.__class__ is not FLAG:
+        training = check_flag("dropout1d", "training", training)
+    if inplace.__class__ is not FLAG:
+        inplace = check_flag("dropout1d", "inplace", inplace)
+    check_probability("dropout1d", p)
+    check_float("dropout1d", input)
+    if input.ndim not in (2, 3):
+        message = (
+            f"dropout1d: `input` has shape {input.shape}; it must be (N, C, L) or (C, "
+            f"L)."
+        )
+        raise ShapeError(message)
+    if not training or p == 0.0:
+        return input
+    dropped = _channels(input, (*input.shape[:-1], 1), p, generator)
+    return _writing.into(input, dropped, "dropout1d_") if inplace else dropped
+
+
 def dropout2d(
     input: Tensor,
     p: float = 0.5,
@@ -131,6 +178,13 @@ def dropout2d(
     if not training or p == 0.0:
         return input
     shape = (*input.shape[:2], *[1] * (input.ndim - 2))
-    kept = dropout(ones(shape, dtype=input.dtype), p, generator=generator)
-    dropped = arithmetic.mul(input, kept)
+    dropped = _channels(input, shape, p, generator)
     return _writing.into(input, dropped, "dropout2d_") if inplace else dropped
+
+
+def _channels(
+    x: Tensor, shape: tuple[int, ...], p: float, generator: Generator | None
+) -> Tensor:
+    """Drop elements of a tensor of ones of `shape`, and multiply x by it."""
+    kept = dropout(ones(shape, dtype=x.dtype), p, generator=generator)
+    return arithmetic.mul(x, kept)

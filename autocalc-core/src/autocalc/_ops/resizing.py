@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops import _spatial, view
+from autocalc._ops import _spatial, avg_pooling, resampling, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
@@ -36,10 +36,16 @@ def _(k: Any, n: Any, g: Any) -> Any:
 #: Mode: the dimensions behind (N, C) that it takes.
 _DIMS = {
     "nearest": (1, 2, 3),
+    "nearest-exact": (1, 2, 3),
     "linear": (1,),
     "bilinear": (2,),
     "trilinear": (3,),
+    "bicubic": (2,),
+    "area": (1, 2, 3),
 }
+
+#: The modes that have a place for corners.
+_LINES = ("linear", "bilinear", "trilinear", "bicubic")
 
 
 def interpolate(
@@ -62,16 +68,19 @@ def interpolate(
     scale_factor
         By how much to enlarge, in place of `size`; the new size is rounded down.
     mode
-        ``"nearest"``; ``"linear"``, ``"bilinear"`` or ``"trilinear"`` by the number of
-        dimensions.
+        ``"nearest"``, which rounds down, or ``"nearest-exact"``, whose pixels lie at
+        their centres; ``"linear"``, ``"bilinear"`` or ``"trilinear"`` by the number of
+        dimensions; ``"bicubic"``: sums of 4 x 4 pixels of images; ``"area"``: means of
+        the pixels that a new one covers.
     align_corners
-        For the linear modes: whether the first and last pixels stay where they are,
-        or, by default, the edges of the first and last pixels.
+        For the linear modes and bicubic: whether the first and last pixels stay where
+        they are, or, by default, the edges of the first and last pixels.
     recompute_scale_factor
         Whether distances between pixels follow from the sizes, even if `scale_factor`
         was given and did not divide evenly.
     antialias
-        False.
+        For bilinear and bicubic: sum all pixels that a new one covers, so that images
+        made smaller show no patterns of their own.
 
     Raises
     ------
@@ -124,7 +133,9 @@ def interpolate(
         raise ShapeError(message)
     if recompute_scale_factor:
         factors = None
-    return _resampled(input, sizes, factors, mode, bool(align_corners))
+    if mode == "area":
+        return avg_pooling.adaptive_mean(input, sizes)
+    return _resampled(input, sizes, factors, mode, bool(align_corners), antialias)
 
 
 def _resampled(
@@ -133,9 +144,10 @@ def _resampled(
     factors: tuple[float, ...] | None,
     mode: str,
     align_corners: bool,
+    antialias: bool,
 ) -> Tensor:
     """Resample one dimension after the other, those that change."""
-    kind = "nearest" if mode == "nearest" else "linear"
+    kind = "linear" if mode.endswith("linear") else mode
     out = x
     for i, size in enumerate(sizes):
         n = x.shape[2 + i]
@@ -143,7 +155,14 @@ def _resampled(
         scale = _scale(n, size, factor, kind, align_corners)
         if size == n and scale == 1:
             continue
-        out = resample_op(out, 2 + i, size, scale, kind, align_corners)
+        if antialias:
+            out = resampling.smoothed(out, 2 + i, size, scale, kind)
+        elif kind == "bicubic":
+            out = resampling.cubic(out, 2 + i, size, scale, align_corners)
+        elif kind == "nearest-exact":
+            out = resampling.nearest_exact(out, 2 + i, size, scale)
+        else:
+            out = resample_op(out, 2 + i, size, scale, kind, align_corners)
     return view.clone_op(x) if out is x else out
 
 
@@ -171,14 +190,17 @@ def _check_mode(
             f"dimensions, (N, C, ...)."
         )
         raise ShapeError(message)
-    if align_corners is not None and mode == "nearest":
+    if align_corners is not None and mode not in _LINES:
         message = (
-            f"{where}: `align_corners`={align_corners} with mode='nearest'; it is for "
-            f"the linear modes."
+            f"{where}: `align_corners`={align_corners} with mode={mode!r}; it is for "
+            f"the linear modes and bicubic."
         )
         raise ArgumentError(message)
-    if antialias:
-        message = f"{where}: antialias=True is not available; leave it out."
+    if antialias and mode not in ("bilinear", "bicubic"):
+        message = (
+            f"{where}: antialias=True with mode={mode!r}; it is for 'bilinear' and "
+            f"'bicubic'."
+        )
         raise ArgumentError(message)
 
 
@@ -282,6 +304,48 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     parts = (*lead, channels, height // r, r, width // r, r)
     shape = (*lead, channels * r * r, height // r, width // r)
     return _rearranged(input, parts, (0, 2, 4, 1, 3), shape)
+
+
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """Return images whose channels are dealt out: one of each group after the other.
+
+    ``out[:, j * groups + i] = input[:, i * C / groups + j]``.  Zhang and others:
+    ShuffleNet (CVPR 2018).
+
+    Parameters
+    ----------
+    input
+        (N, C, ...), with one dimension or more behind the channels.
+    groups
+        Must divide C.
+
+    Raises
+    ------
+    ShapeError
+        If there are fewer than three dimensions, or `groups` does not divide C.
+    ArgumentError
+        If `groups` is not an integer of 1 or more.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.arange(4).reshape(1, 4, 1)
+    >>> ac.nn.functional.channel_shuffle(x, 2).flatten().tolist()
+    [0, 2, 1, 3]
+    """
+    where = "channel_shuffle"
+    n = _checked_factor(where, "groups", input, groups)
+    batch, channels, *planes = input.shape
+    if channels % n:
+        message = (
+            f"{where}: `input` has shape {input.shape}; its {channels} channels must "
+            f"be a multiple of groups = {n}."
+        )
+        raise ShapeError(message)
+    parts = view.reshape_op(input, (batch, n, channels // n, *planes))
+    order = (0, 2, 1, *range(3, parts.ndim))
+    dealt = view.clone_op(view.permute_op(parts, order))
+    return view.detach_from_base(view.reshape_op(dealt, input.shape))
 
 
 def _checked_factor(where: str, name: str, input: Tensor, factor: Any) -> int:

@@ -11,6 +11,7 @@ from autocalc.nn._activation import (
     Sigmoid,
     SiLU,
     Softmax,
+    Softmax2d,
     Softmin,
     Softplus,
     Softsign,
@@ -28,6 +29,10 @@ from autocalc.nn._activation_pieces import (
     Mish,
     PReLU,
     ReLU6,
+    RReLU,
+)
+from autocalc.nn._adaptive_softmax import (
+    AdaptiveLogSoftmaxWithLoss,
 )
 from autocalc.nn._attention import MultiheadAttention
 from autocalc.nn._batch_norm import (
@@ -52,9 +57,15 @@ from autocalc.nn._conv_transpose import (
     ConvTranspose2d,
     ConvTranspose3d,
 )
+from autocalc.nn._ctc_loss import (
+    CTCLoss,
+)
 from autocalc.nn._dropout import (
+    AlphaDropout,
     Dropout,
+    Dropout1d,
     Dropout2d,
+    FeatureAlphaDropout,
 )
 from autocalc.nn._embedding import (
     Embedding,
@@ -63,6 +74,13 @@ from autocalc.nn._embedding import (
 from autocalc.nn._flatten import Flatten, Unflatten
 from autocalc.nn._group_norm import (
     GroupNorm,
+)
+from autocalc.nn._lazy import (
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyConv1d,
+    LazyConv2d,
+    LazyLinear,
 )
 from autocalc.nn._likelihood_losses import (
     GaussianNLLLoss,
@@ -93,6 +111,7 @@ from autocalc.nn._module import (
 )
 from autocalc.nn._norm import (
     LayerNorm,
+    LocalResponseNorm,
     RMSNorm,
 )
 from autocalc.nn._padding import (
@@ -129,6 +148,12 @@ from autocalc.nn._pooling import (
     MaxPool2d,
     MaxPool3d,
 )
+from autocalc.nn._pooling_variants import (
+    LPPool1d,
+    LPPool2d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+)
 from autocalc.nn._recurrent import (
     GRU,
     LSTM,
@@ -154,11 +179,14 @@ from autocalc.nn._regression_losses import (
     TripletMarginLoss,
 )
 from autocalc.nn._resizing import (
+    ChannelShuffle,
     Fold,
     PixelShuffle,
     PixelUnshuffle,
     Unfold,
     Upsample,
+    UpsamplingBilinear2d,
+    UpsamplingNearest2d,
 )
 from autocalc.nn._thresholds import (
     Hardshrink,
@@ -174,6 +202,10 @@ from autocalc.nn._transformer_layers import (
     TransformerDecoderLayer,
     TransformerEncoderLayer,
 )
+from autocalc.nn._uninitialized import (
+    UninitializedBuffer,
+    UninitializedParameter,
+)
 
 __all__ = [
     "CELU",
@@ -187,9 +219,11 @@ __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
+    "AdaptiveLogSoftmaxWithLoss",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
+    "AlphaDropout",
     "AvgPool1d",
     "AvgPool2d",
     "AvgPool3d",
@@ -199,6 +233,8 @@ __all__ = [
     "BatchNorm2d",
     "BatchNorm3d",
     "Bilinear",
+    "CTCLoss",
+    "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
     "CircularPad3d",
@@ -215,9 +251,11 @@ __all__ = [
     "CosineSimilarity",
     "CrossEntropyLoss",
     "Dropout",
+    "Dropout1d",
     "Dropout2d",
     "Embedding",
     "EmbeddingBag",
+    "FeatureAlphaDropout",
     "Flatten",
     "Fold",
     "GRUCell",
@@ -235,10 +273,18 @@ __all__ = [
     "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
+    "LPPool1d",
+    "LPPool2d",
     "LSTMCell",
     "LayerNorm",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyLinear",
     "LeakyReLU",
     "Linear",
+    "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
@@ -246,6 +292,8 @@ __all__ = [
     "MaxPool1d",
     "MaxPool2d",
     "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
     "Mish",
     "Module",
     "ModuleDict",
@@ -267,6 +315,7 @@ __all__ = [
     "RNNBase",
     "RNNCell",
     "RNNCellBase",
+    "RReLU",
     "ReLU",
     "ReLU6",
     "ReflectionPad1d",
@@ -281,6 +330,7 @@ __all__ = [
     "SmoothL1Loss",
     "SoftMarginLoss",
     "Softmax",
+    "Softmax2d",
     "Softmin",
     "Softplus",
     "Softshrink",
@@ -297,7 +347,11 @@ __all__ = [
     "TripletMarginWithDistanceLoss",
     "Unflatten",
     "Unfold",
+    "UninitializedBuffer",
+    "UninitializedParameter",
     "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
     "ZeroPad1d",
     "ZeroPad2d",
     "ZeroPad3d",

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from autocalc._ops import activations, trigonometric
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_approximate
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags
+from autocalc.errors import ShapeError
 from autocalc.nn import functional
 from autocalc.nn._module import Module
 
@@ -169,6 +171,27 @@ class Softmax(_AlongDim):
     def forward(self, input: Tensor) -> Tensor:
         """Return the softmax."""
         return functional.softmax(input, self.dim)
+
+
+class Softmax2d(Module):
+    """The softmax over the channels of each pixel.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Softmax2d()(ac.zeros(1, 4, 2, 2))[0, :, 0, 0]
+    tensor([0.25, 0.25, 0.25, 0.25])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the softmax of images (N, C, H, W) or (C, H, W) over C."""
+        if check_tensor("Softmax2d", input).ndim not in (3, 4):
+            message = (
+                f"Softmax2d: `input` has shape {input.shape}; it must be (N, C, H, W) "
+                f"or (C, H, W)."
+            )
+            raise ShapeError(message)
+        return functional.softmax(input, -3)
 
 
 class LogSoftmax(_AlongDim):

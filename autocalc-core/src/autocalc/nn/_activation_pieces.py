@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from autocalc._ops._checks import check_sizes
 from autocalc._ops.filled import full
+from autocalc._ops.random_activations import check_slopes
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags, number
 from autocalc._tensor.device import Device
@@ -159,6 +160,50 @@ class LeakyReLU(Module):
         """Name the slope, and what is not the default."""
         tail = ", inplace=True" if self.inplace else ""
         return f"negative_slope={self.negative_slope}{tail}"
+
+
+class RReLU(Module):
+    """x above 0, slope * x below; in training slopes are drawn for each element.
+
+    Parameters
+    ----------
+    lower, upper
+        The limits of the slopes; after `eval` the slope is their mean.
+    inplace
+        Write the result into the input as well.
+
+    Raises
+    ------
+    ArgumentError
+        If `lower` is above `upper`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.RReLU(0.25, 0.75).eval()(ac.tensor([-1.0, 2.0]))
+    tensor([-0.5,  2. ])
+    """
+
+    def __init__(
+        self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False
+    ) -> None:
+        check_flags("RReLU", inplace=inplace)
+        check_slopes("RReLU", lower, upper)
+        super().__init__()
+        self.lower = lower
+        self.upper = upper
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return rrelu(x)."""
+        return functional.rrelu(
+            input, self.lower, self.upper, self.training, self.inplace
+        )
+
+    def extra_repr(self) -> str:
+        """Name the limits, and what is not the default."""
+        tail = ", inplace=True" if self.inplace else ""
+        return f"lower={self.lower}, upper={self.upper}{tail}"
 
 
 class Hardtanh(Module):

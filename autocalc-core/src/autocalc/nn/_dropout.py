@@ -11,7 +11,7 @@ from autocalc.nn._module import Module
 
 
 class _DropoutBase(Module):
-    """What both have: the probability, and whether the input is written to."""
+    """What they have: the probability, and whether the input is written to."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         check_flags(type(self).__name__, inplace=inplace)
@@ -55,6 +55,30 @@ class Dropout(_DropoutBase):
         return functional.dropout(input, self.p, self.training, self.inplace)
 
 
+class Dropout1d(_DropoutBase):
+    """Sets whole channels of signals to 0 with probability `p`.
+
+    The rest is multiplied by 1 / (1 - p).  After `eval` the input passes unchanged.
+
+    Parameters
+    ----------
+    p
+        From 0 to 1.
+    inplace
+        Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Dropout1d(0.2)(ac.ones(8, 3, 5)).shape
+    (8, 3, 5)
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return an input (N, C, L) or (C, L) with channels dropped, in training."""
+        return functional.dropout1d(input, self.p, self.training, self.inplace)
+
+
 class Dropout2d(_DropoutBase):
     """Sets whole channels to 0 with probability `p`.
 
@@ -71,3 +95,56 @@ class Dropout2d(_DropoutBase):
     def forward(self, input: Tensor) -> Tensor:
         """Return an input (N, C, H, W) with channels dropped, in training."""
         return functional.dropout2d(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(_DropoutBase):
+    """Sets elements to selu(-inf) with probability `p`, keeping mean 0 and variance 1.
+
+    For networks of `SELU`; see `functional.alpha_dropout`.  After `eval` the input
+    passes unchanged.
+
+    Parameters
+    ----------
+    p
+        From 0 to 1.
+    inplace
+        Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> layer = ac.nn.AlphaDropout(0.2)
+    >>> bool((layer.eval()(ac.ones(3)) == 1).all())
+    True
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` with elements dropped, in training."""
+        return functional.alpha_dropout(input, self.p, self.training, self.inplace)
+
+
+class FeatureAlphaDropout(_DropoutBase):
+    """Sets whole channels to selu(-inf), keeping mean 0 and variance 1.
+
+    For networks of `SELU`; see `functional.feature_alpha_dropout`.  After `eval` the
+    input passes unchanged.
+
+    Parameters
+    ----------
+    p
+        From 0 to 1.
+    inplace
+        Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.FeatureAlphaDropout(0.2)(ac.zeros(8, 3, 5)).shape
+    (8, 3, 5)
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return an input (N, C, ...) with channels dropped, in training."""
+        return functional.feature_alpha_dropout(
+            input, self.p, self.training, self.inplace
+        )

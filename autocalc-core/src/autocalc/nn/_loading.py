@@ -24,6 +24,7 @@ from autocalc.nn._state import (
     own_slots,
     set_extra_state,
 )
+from autocalc.nn._uninitialized import is_lazy
 
 #: What `local_metadata` calls ``load_state_dict(assign=True)``.
 ASSIGN = "assign_to_params_buffers"
@@ -134,11 +135,16 @@ class Taking:
         if key not in self.state:
             self.missing.append(key)
             return
-        value, shape = self.state[key], slot.tensor.shape
+        value = self.state[key]
         if not isinstance(value, Tensor):
             kind = type(value).__name__
             self.errors.append(f"{key} is a {kind} and must be a Tensor")
-        elif value.shape != shape:
+        elif is_lazy(slot.tensor):  # it takes any shape
+            self.writes.append(lambda: slot.put(value, assign))
+        elif is_lazy(value):
+            self.errors.append(f"{key} has no shape yet")
+        elif value.shape != slot.tensor.shape:
+            shape = slot.tensor.shape
             self.errors.append(f"{key} has shape {value.shape}, the module's {shape}")
         else:
             self.writes.append(lambda: slot.put(value, assign))

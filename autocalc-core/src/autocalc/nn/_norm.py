@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Layers that normalise each example over its last dimensions."""
+"""Layers that normalise each example over its last dimensions, or by neighbours."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from autocalc._ops._checks import check_sizes
+from autocalc._ops.local_response_norm import check_size
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags, integers
+from autocalc._tensor.checks import check_flags, integers, number
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import functional
+from autocalc.nn._module import Module
 from autocalc.nn._scale import Scaled
 
 
@@ -154,3 +156,46 @@ class RMSNorm(_Norm):
             f"{self.normalized_shape}, eps={self.eps}, "
             f"elementwise_affine={self.elementwise_affine}"
         )
+
+
+class LocalResponseNorm(Module):
+    """x / (k + alpha * mean(x^2 of neighbours in other channels))^beta.
+
+    See `functional.local_response_norm`.
+
+    Parameters
+    ----------
+    size
+        How many channels are neighbours.
+    alpha, beta, k
+        As in the formula.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.LocalResponseNorm(5)
+    LocalResponseNorm(5, alpha=0.0001, beta=0.75, k=1.0)
+    >>> ac.nn.LocalResponseNorm(5)(ac.zeros(2, 8, 4, 4)).shape
+    (2, 8, 4, 4)
+    """
+
+    def __init__(
+        self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+    ) -> None:
+        super().__init__()
+        self.size = check_size("LocalResponseNorm", size)
+        for name, value in {"alpha": alpha, "beta": beta, "k": k}.items():
+            number("LocalResponseNorm", name, value)
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input`, normalised over neighbouring channels."""
+        return functional.local_response_norm(
+            input, self.size, self.alpha, self.beta, self.k
+        )
+
+    def extra_repr(self) -> str:
+        """Name the settings."""
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -74,6 +74,77 @@ class Upsample(Module):
         return f"size={self.size!r}, mode={self.mode!r}"
 
 
+class UpsamplingNearest2d(Upsample):
+    """Images of another size, by the nearest pixel.
+
+    Parameters
+    ----------
+    size
+        One number, or height and width.
+    scale_factor
+        By how much to enlarge, in place of `size`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.UpsamplingNearest2d(scale_factor=2)(ac.tensor([[[[1.0, 2.0]]]]))
+    tensor([[[[1., 1., 2., 2.],
+              [1., 1., 2., 2.]]]])
+    """
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, mode="nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    """Images of another size, by lines between pixels; the corners stay.
+
+    Parameters
+    ----------
+    size
+        One number, or height and width.
+    scale_factor
+        By how much to enlarge, in place of `size`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.UpsamplingBilinear2d(size=(1, 3))(ac.tensor([[[[1.0, 2.0]]]]))
+    tensor([[[[1. , 1.5, 2. ]]]])
+    """
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
+
+
+class ChannelShuffle(Module):
+    """Channels dealt out, one of each group; see `functional.channel_shuffle`.
+
+    Parameters
+    ----------
+    groups
+        Must divide the channels.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.ChannelShuffle(2)(ac.arange(4).reshape(1, 4, 1)).flatten().tolist()
+    [0, 2, 1, 3]
+    """
+
+    def __init__(self, groups: int) -> None:
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return `input` rearranged."""
+        return functional.channel_shuffle(input, self.groups)
+
+    def extra_repr(self) -> str:
+        """Name the number of groups."""
+        return f"groups={self.groups}"
+
+
 class PixelShuffle(Module):
     """Channels made into pixels; see `functional.pixel_shuffle`.
 

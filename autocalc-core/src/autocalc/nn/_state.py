@@ -11,6 +11,7 @@ from autocalc.errors import ModuleError
 from autocalc.nn import _hooks
 from autocalc.nn._parameter import Parameter
 from autocalc.nn._registry import PARAMETER, enter
+from autocalc.nn._uninitialized import is_lazy
 
 #: The name of what `get_extra_state` returns.
 EXTRA = "_extra_state"
@@ -41,6 +42,10 @@ class Slot(NamedTuple):
     def put(self, value: Tensor, assign: bool) -> None:
         """Copy `value` into the tensor, or with `assign` let it take the place."""
         if not assign:
+            if is_lazy(value):
+                return  # so is the tensor
+            if is_lazy(self.tensor):
+                self.tensor.materialize(value.shape)  # type: ignore[attr-defined]
             self.tensor.copy_(value.detach())
             return
         kind = self.owner._names[self.name]

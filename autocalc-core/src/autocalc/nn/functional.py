@@ -12,6 +12,10 @@ from autocalc._ops.activations import (
     softsign,
     tanhshrink,
 )
+from autocalc._ops.alpha_dropout import (
+    alpha_dropout,
+    feature_alpha_dropout,
+)
 from autocalc._ops.attention import scaled_dot_product_attention
 from autocalc._ops.avg_pooling import (
     adaptive_avg_pool1d,
@@ -38,15 +42,34 @@ from autocalc._ops.conv_transpose import (
     conv_transpose2d,
     conv_transpose3d,
 )
-from autocalc._ops.distance import cosine_similarity, normalize, pairwise_distance
-from autocalc._ops.dropout import dropout, dropout2d
+from autocalc._ops.ctc_loss import (
+    ctc_loss,
+)
+from autocalc._ops.distance import (
+    cosine_similarity,
+    normalize,
+    pairwise_distance,
+    pdist,
+)
+from autocalc._ops.dropout import (
+    dropout,
+    dropout1d,
+    dropout2d,
+)
 from autocalc._ops.embedding import embedding, one_hot
 from autocalc._ops.embedding_bag import embedding_bag
+from autocalc._ops.grid_sampling import (
+    affine_grid,
+    grid_sample,
+)
 from autocalc._ops.layer_norm import layer_norm, rms_norm
 from autocalc._ops.likelihood_losses import (
     gaussian_nll_loss,
     kl_div,
     poisson_nll_loss,
+)
+from autocalc._ops.local_response_norm import (
+    local_response_norm,
 )
 from autocalc._ops.margin_losses import (
     hinge_embedding_loss,
@@ -68,6 +91,17 @@ from autocalc._ops.multilabel_losses import (
     multilabel_soft_margin_loss,
 )
 from autocalc._ops.padding import pad
+from autocalc._ops.pooling_variants import (
+    lp_pool1d,
+    lp_pool2d,
+    max_unpool1d,
+    max_unpool2d,
+)
+from autocalc._ops.random_activations import (
+    gumbel_softmax,
+    rrelu,
+    rrelu_,
+)
 from autocalc._ops.rectifiers import (
     celu,
     elu,
@@ -81,13 +115,25 @@ from autocalc._ops.rectifiers import (
     relu_,
     selu,
 )
+from autocalc._ops.rectifiers_in_place import (
+    celu_,
+    elu_,
+    hardtanh_,
+    leaky_relu_,
+    selu_,
+)
 from autocalc._ops.regression_losses import (
     huber_loss,
     l1_loss,
     mse_loss,
     smooth_l1_loss,
 )
-from autocalc._ops.resizing import interpolate, pixel_shuffle, pixel_unshuffle
+from autocalc._ops.resizing import (
+    channel_shuffle,
+    interpolate,
+    pixel_shuffle,
+    pixel_unshuffle,
+)
 from autocalc._ops.rotary import rotary_embedding
 from autocalc._ops.similarity_losses import (
     cosine_embedding_loss,
@@ -111,6 +157,8 @@ __all__ = [
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
     "adaptive_max_pool3d",
+    "affine_grid",
+    "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
@@ -120,6 +168,8 @@ __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
+    "celu_",
+    "channel_shuffle",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -129,20 +179,27 @@ __all__ = [
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
     "dropout",
+    "dropout1d",
     "dropout2d",
     "elu",
+    "elu_",
     "embedding",
     "embedding_bag",
+    "feature_alpha_dropout",
     "fold",
     "gaussian_nll_loss",
     "gelu",
     "glu",
+    "grid_sample",
     "group_norm",
+    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "hardtanh_",
     "hinge_embedding_loss",
     "huber_loss",
     "instance_norm",
@@ -151,13 +208,19 @@ __all__ = [
     "l1_loss",
     "layer_norm",
     "leaky_relu",
+    "leaky_relu_",
     "linear",
+    "local_response_norm",
     "log_softmax",
     "logsigmoid",
+    "lp_pool1d",
+    "lp_pool2d",
     "margin_ranking_loss",
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
+    "max_unpool1d",
+    "max_unpool2d",
     "mish",
     "mse_loss",
     "multi_margin_loss",
@@ -168,6 +231,7 @@ __all__ = [
     "one_hot",
     "pad",
     "pairwise_distance",
+    "pdist",
     "pixel_shuffle",
     "pixel_unshuffle",
     "poisson_nll_loss",
@@ -177,8 +241,11 @@ __all__ = [
     "relu_",
     "rms_norm",
     "rotary_embedding",
+    "rrelu",
+    "rrelu_",
     "scaled_dot_product_attention",
     "selu",
+    "selu_",
     "sigmoid",
     "silu",
     "smooth_l1_loss",

@@ -3,22 +3,36 @@
 
 from autocalc.optim import lr_scheduler, swa_utils
 from autocalc.optim._adadelta import Adadelta
+from autocalc.optim._adafactor import Adafactor
 from autocalc.optim._adagrad import Adagrad
 from autocalc.optim._adam import Adam, AdamW
+from autocalc.optim._adamax import Adamax
+from autocalc.optim._asgd import ASGD
+from autocalc.optim._lbfgs import LBFGS
 from autocalc.optim._lion import Lion
+from autocalc.optim._nadam import NAdam
 from autocalc.optim._optimizer import Optimizer
+from autocalc.optim._radam import RAdam
 from autocalc.optim._rmsprop import RMSprop
+from autocalc.optim._rprop import Rprop
 from autocalc.optim._sgd import SGD
 
 __all__ = [
+    "ASGD",
+    "LBFGS",
     "SGD",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",
+    "Adamax",
     "Lion",
+    "NAdam",
     "Optimizer",
+    "RAdam",
     "RMSprop",
+    "Rprop",
     "lr_scheduler",
     "swa_utils",
 ]

@@ -92,6 +92,9 @@ class Optimizer:
         What is kept for each parameter.
     """
 
+    #: What the states hold as numbers: one for each parameter.
+    _numbers: frozenset[str] = frozenset({"step"})
+
     param_groups: list[Group]
     state: defaultdict[Tensor, dict[str, Any]]
 
@@ -310,6 +313,11 @@ class Optimizer:
         """Take over what `__getstate__` gave."""
         self.__dict__.update(state)
         self.__dict__.setdefault("_cells", {})
+
+    def _state_shape(self, name: str, param: Tensor) -> tuple[int, ...]:
+        """Return the shape of what the state of `param` holds under `name`."""
+        del name
+        return param.shape
 
     def _loaded(self, state: dict[Tensor, dict[str, Any]]) -> None:
         """Bring a state that was loaded into the optimizer's own form."""

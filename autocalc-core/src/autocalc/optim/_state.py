@@ -48,7 +48,7 @@ def load(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
     for number, values in given.items():
         if number in params:
             state[params[number]] = {
-                name: _value(where, number, name, value, params[number])
+                name: _value(optimizer, number, name, value, params[number])
                 for name, value in values.items()
                 if value is not None  # PyTorch's momentum_buffer before the first step
             }
@@ -91,16 +91,20 @@ def _number(key: Any) -> Any:
     return int(key) if isinstance(key, str) and key.isdigit() else key
 
 
-def _value(where: str, number: int, name: str, value: Any, param: Tensor) -> Any:
+def _value(optimizer: Any, number: int, name: str, value: Any, param: Tensor) -> Any:
     """Return a copy of a state value: of the parameter's dtype, or a number."""
+    if isinstance(value, list):
+        return [_value(optimizer, number, name, v, param) for v in value]
     if not isinstance(value, Tensor):
         return value
-    if name == "step":
+    if name in optimizer._numbers:
         return value.item()
-    if value.shape != param.shape:
+    needed = optimizer._state_shape(name, param)
+    if value.shape != needed:
         message = (
-            f"{where}: {name!r} of parameter {number} has shape {value.shape}, the "
-            f"parameter {param.shape}; they must be equal."
+            f"{optimizer._name}.load_state_dict: {name!r} of parameter {number} has "
+            f"shape {value.shape}; of a parameter of shape {param.shape} it must be "
+            f"{needed}."
         )
         raise ArgumentError(message)
     return value.detach().to(param.dtype, copy=True)

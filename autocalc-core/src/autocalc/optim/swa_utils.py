@@ -11,9 +11,11 @@ from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.creation import tensor as new_tensor
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
+from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError, DTypeError, ModuleError
 from autocalc.nn import Module
+from autocalc.nn._batch_norm import _BatchNorm
 from autocalc.optim._optimizer import is_number
 from autocalc.optim._schedulers._swa import SWALR
 
@@ -24,6 +26,7 @@ __all__ = [
     "get_ema_multi_avg_fn",
     "get_swa_avg_fn",
     "get_swa_multi_avg_fn",
+    "update_bn",
 ]
 
 Average = Callable[[Tensor, Tensor, Any], Tensor]
@@ -144,12 +147,7 @@ class AveragedModel(Module):
         _checks.check_flags("AveragedModel", use_buffers=use_buffers)
         super().__init__()
         del device
-        if not isinstance(model, Module):
-            message = (
-                f"AveragedModel: `model` is a {type(model).__name__}; it must be a "
-                f"Module."
-            )
-            raise DTypeError(message)
+        _check_module("AveragedModel", model)
         if avg_fn is not None and multi_avg_fn is not None:
             message = "AveragedModel: give `avg_fn` or `multi_avg_fn`, not both."
             raise ArgumentError(message)
@@ -194,3 +192,81 @@ class AveragedModel(Module):
 def _copy(sources: Iterable[Tensor], targets: Iterable[Tensor]) -> None:
     for source, target in zip(sources, targets, strict=True):
         target.copy_(source)
+
+
+def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
+    """Set the running statistics of all batch norms to the means over a loader.
+
+    Averaged weights give other activations than those that the statistics are of.
+
+    Parameters
+    ----------
+    loader
+        Yields tensors, or lists and tuples whose first element the model takes.
+    model
+        Is run in training mode without gradients, and left in the mode it was in.
+    device
+        "cpu", or None.
+
+    Raises
+    ------
+    DTypeError
+        If `model` is no module, `loader` cannot be iterated over, or a batch is neither
+        a tensor nor begins with one.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> norm = ac.nn.BatchNorm1d(1)
+    >>> batches = [ac.tensor([[1.0], [3.0]]), ac.tensor([[5.0], [7.0]])]
+    >>> ac.optim.swa_utils.update_bn(batches, norm)
+    >>> norm.running_mean  # the mean of 2 and 6
+    tensor([4.])
+    """
+    _check_module("update_bn", model)
+    Device("cpu" if device is None else device)
+    if not hasattr(loader, "__iter__"):
+        message = (
+            f"update_bn: `loader` is a {type(loader).__name__}; it must give batches, "
+            f"as a DataLoader or a list does."
+        )
+        raise DTypeError(message)
+    norms = [m for m in model.modules() if isinstance(m, _BatchNorm)]
+    if norms:
+        _run_with_plain_means(loader, model, norms)
+
+
+def _run_with_plain_means(
+    loader: Iterable[Any], model: Module, norms: list[_BatchNorm]
+) -> None:
+    """Run the model on all batches while its norms take means over all of them."""
+    momenta, training = [norm.momentum for norm in norms], model.training
+    model.train()
+    try:
+        for norm in norms:
+            norm.reset_running_stats()
+            norm.momentum = None
+        with no_grad():
+            for batch in loader:
+                model(_first(batch))
+    finally:
+        for norm, momentum in zip(norms, momenta, strict=True):
+            norm.momentum = momentum
+        model.train(training)
+
+
+def _first(batch: Any) -> Tensor:
+    first = batch[0] if isinstance(batch, (list, tuple)) and batch else batch
+    if not isinstance(first, Tensor):
+        message = (
+            f"update_bn: a batch of `loader` is {_checks.short(batch)}; it must be a "
+            f"tensor, or a list that begins with one."
+        )
+        raise DTypeError(message)
+    return first
+
+
+def _check_module(where: str, model: Any) -> None:
+    if not isinstance(model, Module):
+        message = f"{where}: `model` is a {type(model).__name__}; it must be a Module."
+        raise DTypeError(message)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Adafactor: squared gradients of a matrix kept as a column times a row."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
+from autocalc._tensor.limits import finfo
+from autocalc.optim._optimizer import Group, Params, is_number
+from autocalc.optim._per_parameter import ParameterOptimizer, State, decayed, kept
+
+
+class Adafactor(ParameterOptimizer):
+    """Adam without a mean, whose squares of a matrix are a column times a row.
+
+    ::
+
+        size = max(eps[1], rms(p)) * min(lr, 1 / sqrt(t))
+        p *= 1 - lr * weight_decay
+        beta = 1 - t**beta2_decay
+        r = beta * r + (1 - beta) * mean(g**2, columns)
+        c = beta * c + (1 - beta) * mean(g**2, rows)
+        v = r @ c / max(mean(r), eps[0])
+        u = g / sqrt(max(v, eps[0]**2))
+        p -= size * u / max(1, rms(u) / d)
+
+    rms is the root of the mean of the squares.  Of a vector, and a number,
+    v = beta * v + (1 - beta) * g**2.  More dimensions are stacks of matrices.
+
+    Shazeer, Stern: Adafactor, adaptive learning rates with sublinear memory cost (ICML
+    2018).
+
+    Parameters
+    ----------
+    params
+        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+    lr, beta2_decay, d, weight_decay
+        As in the formula.
+    eps
+        Two numbers; the first may be None, which is the spacing of numbers at 1.
+    foreach
+        Accepted so that programs carry over; there is one implementation.
+    maximize
+        Go up the gradient.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.tensor([[1.0, -1.0], [1.0, 1.0]], requires_grad=True)
+    >>> adafactor = ac.optim.Adafactor([w], lr=0.5)
+    >>> w.grad = ac.tensor([[3.0, 3.0], [-3.0, 0.0]])
+    >>> adafactor.step()
+    >>> {name: tuple(x.shape) for name, x in adafactor.state[w].items()}
+    {'step': (), 'row_var': (2, 1), 'col_var': (1, 2)}
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ) -> None:
+        check_flags("Adafactor", foreach=foreach, maximize=maximize)
+        settings = {
+            "lr": lr,
+            "beta2_decay": beta2_decay,
+            "eps": eps,
+            "d": d,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+        }
+        super().__init__(params, settings)
+
+    def _check_group(self, group: Group) -> None:
+        super()._check_group(group)
+        decay, d = group["beta2_decay"], group["d"]
+        holds = is_number(decay) and decay <= 0
+        self._check(group, "beta2_decay", holds, "a number, 0 or less")
+        self._check(group, "d", is_number(d) and d >= 1, "a number, 1 or more")
+        holds = _are_eps(group["eps"])
+        self._check(group, "eps", holds, "None or a number, and a number, 0 or more")
+
+    def _state_shape(self, name: str, param: Tensor) -> tuple[int, ...]:
+        rows, columns = param.shape[:-1], param.shape[-1:]
+        if name == "row_var":
+            return (*rows, 1)
+        return (*rows[:-1], 1, *columns) if name == "col_var" else param.shape
+
+    def _update(
+        self, param: Tensor, grad: Tensor, state: State, group: Group, t: int
+    ) -> None:
+        least, smallest = group["eps"]
+        least = finfo(param.dtype).eps if least is None else least
+        size = max(smallest, _rms(param)) * min(group["lr"], t**-0.5)
+        decayed(param, grad, {**group, "decoupled_weight_decay": True})
+        square = _square(state, grad, t ** group["beta2_decay"], least)
+        update = grad * square.clamp(min=least * least).rsqrt()
+        param.sub_(update, alpha=size / max(1.0, _rms(update) / group["d"]))
+
+
+def _square(state: State, grad: Tensor, new: float, least: float) -> Tensor:
+    """Return the running mean of the gradient's square, of which `new` is new."""
+    square = grad * grad
+    if grad.ndim < 2:
+        return kept(state, "variance", grad).lerp_(square, new)
+    rows, columns = square.mean(-1, keepdim=True), square.mean(-2, keepdim=True)
+    r = kept(state, "row_var", rows).lerp_(rows, new)
+    c = kept(state, "col_var", columns).lerp_(columns, new)
+    return r @ c / r.mean(-2, keepdim=True).clamp(min=least)
+
+
+def _rms(x: Tensor) -> float:
+    """Return the root of the mean of the squares, 0 of no elements."""
+    return float(x.norm()) / math.sqrt(max(x.numel(), 1))
+
+
+def _are_eps(eps: Any) -> bool:
+    if not (isinstance(eps, (tuple, list)) and len(eps) == 2):
+        return False
+    given = [e for e in eps if e is not None]
+    return eps[1] is not None and all(is_number(e) and e >= 0 for e in given)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Adamax: Adam by the largest gradient in place of the deviation."""
+
+from __future__ import annotations
+
+from autocalc._ops.clamping import maximum
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
+from autocalc.optim._optimizer import Group, Params, check_betas, refuse
+from autocalc.optim._per_parameter import (
+    ParameterOptimizer,
+    State,
+    decayed,
+    kept,
+)
+
+
+class Adamax(ParameterOptimizer):
+    """Adam that divides by the largest gradient, older ones counting less.
+
+    ::
+
+        g += weight_decay * p
+        m += (1 - beta1) * (g - m)
+        u = max(beta2 * u, abs(g) + eps)
+        p -= lr / (1 - beta1**t) * m / u
+
+    Kingma, Ba: Adam, a method for stochastic optimization (ICLR 2015), section 7.
+
+    Parameters
+    ----------
+    params
+        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+    lr, betas, eps, weight_decay
+        As in the formula.
+    foreach, capturable
+        Accepted so that programs carry over; there is one implementation.
+    maximize
+        Go up the gradient.
+    differentiable
+        Must be False: a step is not recorded.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.tensor([1.0, -3.0], requires_grad=True)
+    >>> adamax = ac.optim.Adamax([w], lr=0.5)
+    >>> (w * w).sum().backward()
+    >>> adamax.step()
+    >>> w
+    tensor([ 0.5, -2.5], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_flags("Adamax", foreach=foreach, maximize=maximize, capturable=capturable)
+        refuse("Adamax", differentiable=differentiable)
+        settings = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+        }
+        super().__init__(params, settings)
+
+    def _check_group(self, group: Group) -> None:
+        super()._check_group(group)
+        self._check_not_negative(group, "eps")
+        self._check(group, "betas", *check_betas(group["betas"]))
+
+    def _update(
+        self, param: Tensor, grad: Tensor, state: State, group: Group, t: int
+    ) -> None:
+        beta1, beta2 = group["betas"]
+        grad = decayed(param, grad, group)
+        m = kept(state, "exp_avg", grad).lerp_(grad, 1 - beta1)
+        u = kept(state, "exp_inf", grad)
+        u.copy_(maximum(beta2 * u, grad.abs() + group["eps"]))
+        param.addcdiv_(m, u, value=-group["lr"] / (1 - beta1**t))

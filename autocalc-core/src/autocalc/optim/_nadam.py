@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""NAdam: Adam with Nesterov's momentum."""
+
+from __future__ import annotations
+
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
+from autocalc.optim._optimizer import Group, Params, check_betas, refuse
+from autocalc.optim._per_parameter import (
+    ParameterOptimizer,
+    State,
+    averages,
+    decayed,
+)
+
+
+class NAdam(ParameterOptimizer):
+    """Adam with Nesterov's momentum: a step looks ahead by the next one's mean.
+
+    ::
+
+        mu(t) = beta1 * (1 - 0.96**(t * momentum_decay) / 2)
+        M(t) = mu(1) * mu(2) * ... * mu(t)
+        g += weight_decay * p
+        m += (1 - beta1) * (g - m)
+        v = beta2 * v + (1 - beta2) * g**2
+        ahead = (1 - mu(t)) / (1 - M(t)) * g + mu(t + 1) / (1 - M(t + 1)) * m
+        p -= lr * ahead / (sqrt(v / (1 - beta2**t)) + eps)
+
+    Dozat: Incorporating Nesterov momentum into Adam (ICLR workshop 2016).
+
+    Parameters
+    ----------
+    params
+        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+    lr, betas, eps, weight_decay, momentum_decay
+        As in the formula.
+    decoupled_weight_decay
+        Shrink the weights by 1 - lr * weight_decay instead, as `AdamW` does.
+    foreach, capturable
+        Accepted so that programs carry over; there is one implementation.
+    maximize
+        Go up the gradient.
+    differentiable
+        Must be False: a step is not recorded.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.tensor([1.0], requires_grad=True)
+    >>> nadam = ac.optim.NAdam([w], lr=0.5, betas=(0.5, 0.75), momentum_decay=0.0)
+    >>> w.grad = ac.tensor([2.0])
+    >>> nadam.step()
+    >>> w  # 1 - 0.5 * (2 + 0.25 / (1 - 0.25**2) * 1) / 2
+    tensor([0.4333], requires_grad=True)
+    """
+
+    _numbers = frozenset({"step", "mu_product"})
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_flags(
+            "NAdam",
+            decoupled_weight_decay=decoupled_weight_decay,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+        )
+        refuse("NAdam", differentiable=differentiable)
+        settings = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "maximize": maximize,
+        }
+        super().__init__(params, settings)
+
+    def _check_group(self, group: Group) -> None:
+        super()._check_group(group)
+        self._check_not_negative(group, "eps", "momentum_decay")
+        self._check(group, "betas", *check_betas(group["betas"]))
+
+    def _update(
+        self, param: Tensor, grad: Tensor, state: State, group: Group, t: int
+    ) -> None:
+        beta1, beta2 = group["betas"]
+
+        def mu(t: int) -> float:
+            momentum = 1 - 0.5 * 0.96 ** (t * group["momentum_decay"])
+            return float(beta1 * momentum)
+
+        grad = decayed(param, grad, group)
+        m, v = averages(state, grad, group)
+        product = state["mu_product"] = state.get("mu_product", 1.0) * mu(t)
+        now = (1 - mu(t)) / (1 - product)
+        ahead = mu(t + 1) / (1 - product * mu(t + 1))
+        deviation = (v / (1 - beta2**t)).sqrt() + group["eps"]
+        param.addcdiv_(now * grad + ahead * m, deviation, value=-group["lr"])

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""RAdam: Adam that begins with momentum alone."""
+
+from __future__ import annotations
+
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flags
+from autocalc.optim._optimizer import Group, Params, check_betas, refuse
+from autocalc.optim._per_parameter import (
+    ParameterOptimizer,
+    State,
+    averages,
+    decayed,
+)
+
+
+class RAdam(ParameterOptimizer):
+    """Adam that divides by the deviation only once enough gradients were seen.
+
+    ::
+
+        g += weight_decay * p
+        m += (1 - beta1) * (g - m)
+        v = beta2 * v + (1 - beta2) * g**2
+        long = 2 / (1 - beta2) - 1
+        seen = long - 2 * t * beta2**t / (1 - beta2**t)
+        r = sqrt((seen - 4) * (seen - 2) * long / ((long - 4) * (long - 2) * seen))
+        adapted = r * sqrt(1 - beta2**t) / (sqrt(v) + eps) if seen > 5 else 1
+        p -= lr * m / (1 - beta1**t) * adapted
+
+    Liu and others: On the variance of the adaptive learning rate and beyond (ICLR
+    2020).
+
+    Parameters
+    ----------
+    params
+        Tensors, or groups: dicts with ``"params"`` and settings of their own.
+    lr, betas, eps, weight_decay
+        As in the formula.
+    decoupled_weight_decay
+        Shrink the weights by 1 - lr * weight_decay instead, as `AdamW` does.
+    foreach, capturable
+        Accepted so that programs carry over; there is one implementation.
+    maximize
+        Go up the gradient.
+    differentiable
+        Must be False: a step is not recorded.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.tensor([1.0, -3.0], requires_grad=True)
+    >>> radam = ac.optim.RAdam([w], lr=0.25)
+    >>> (w * w).sum().backward()
+    >>> radam.step()  # the first steps are those of momentum
+    >>> w
+    tensor([ 0.5, -1.5], requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_flags(
+            "RAdam",
+            decoupled_weight_decay=decoupled_weight_decay,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+        )
+        refuse("RAdam", differentiable=differentiable)
+        settings = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "maximize": maximize,
+        }
+        super().__init__(params, settings)
+
+    def _check_group(self, group: Group) -> None:
+        super()._check_group(group)
+        self._check_not_negative(group, "eps")
+        self._check(group, "betas", *check_betas(group["betas"]))
+
+    def _update(
+        self, param: Tensor, grad: Tensor, state: State, group: Group, t: int
+    ) -> None:
+        beta1, beta2 = group["betas"]
+        m, v = averages(state, decayed(param, grad, group), group)
+        rate = group["lr"] / (1 - beta1**t)
+        rectified = _rectification(beta2, t)
+        if rectified is None:
+            param.sub_(m, alpha=rate)
+        else:
+            rate *= rectified * (1 - beta2**t) ** 0.5
+            param.addcdiv_(m, v.sqrt() + group["eps"], value=-rate)
+
+
+def _rectification(beta2: float, t: int) -> float | None:
+    """Return by how much a step is shortened, None while too little was seen."""
+    long = 2 / (1 - beta2) - 1
+    seen = long - 2 * t * beta2**t / (1 - beta2**t)
+    if seen <= 5:
+        return None
+    ratio = (seen - 4) * (seen - 2) * long / ((long - 4) * (long - 2) * seen)
+    return float(ratio**0.5)

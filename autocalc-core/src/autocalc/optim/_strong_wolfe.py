@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""A line search that ends where the strong Wolfe conditions hold.
+
+Nocedal, Wright: Numerical optimization (2006), algorithms 3.5 and 3.6: find two steps
+between which such a point lies, then narrow them with the minimum of a cubic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+#: The loss must fall by so much of what the slope promises.
+_DECREASE = 1e-4
+#: The slope must become so much flatter.
+_CURVATURE = 0.9
+
+
+class Point(NamedTuple):
+    """A point on the line: the step, the loss, its gradient, its slope on the line."""
+
+    t: float
+    loss: float
+    grad: Any
+    slope: float
+
+
+class Search:
+    """The points that a search has tried, up to `most` after the first."""
+
+    def __init__(
+        self, evaluate: Callable[[float], Point], start: Point, most: int
+    ) -> None:
+        self.start = start
+        self.evaluations = 0
+        self._evaluate = evaluate
+        self._most = most
+
+    def at(self, t: float) -> Point:
+        """Evaluate the loss at step `t`."""
+        self.evaluations += 1
+        return self._evaluate(t)
+
+    def goes_on(self) -> bool:
+        """Return whether another point may be tried."""
+        return self.evaluations <= self._most
+
+    def too_high(self, point: Point) -> bool:
+        """Return whether the loss has not fallen as the slope promises."""
+        promised = self.start.loss + _DECREASE * point.t * self.start.slope
+        return point.loss > promised
+
+    def flat(self, point: Point) -> bool:
+        """Return whether the slope has become flat enough."""
+        return abs(point.slope) <= -_CURVATURE * self.start.slope
+
+
+def strong_wolfe(search: Search, t: float, least: float) -> Point:
+    """Return a point where the conditions hold, or the best that was found.
+
+    Parameters
+    ----------
+    search
+        Evaluates the loss.
+    t
+        The first step to try.
+    least
+        A bracket that is narrower is not narrowed further.
+    """
+    bracket = _bracket(search, t)
+    if len(bracket) == 1:
+        return bracket[0]
+    return _narrowed(search, bracket, least)
+
+
+def _bracket(search: Search, t: float) -> list[Point]:
+    """Return two points that have one between them, or the one that was found."""
+    before, here = search.start, search.at(t)
+    while search.goes_on():
+        rises = search.evaluations > 2 and here.loss >= before.loss
+        if search.too_high(here) or rises:
+            return [before, here]
+        if search.flat(here):
+            return [here]
+        if here.slope >= 0:
+            return [before, here]
+        least = here.t + 0.01 * (here.t - before.t)
+        t = _cubic_minimum(before, here, least, 10 * here.t)
+        before, here = here, search.at(t)
+    return [search.start, here]
+
+
+def _narrowed(search: Search, bracket: list[Point], least: float) -> Point:
+    """Narrow the bracket until one of its points fits."""
+    low, stalled = _lower(bracket), False
+    while search.goes_on() and abs(bracket[1].t - bracket[0].t) >= least:
+        left, right = sorted(point.t for point in bracket)
+        t = _cubic_minimum(bracket[0], bracket[1], left, right)
+        t, stalled = _off_the_ends(t, left, right, stalled)
+        here = search.at(t)
+        if search.too_high(here) or here.loss >= bracket[low].loss:
+            bracket[1 - low] = here
+            low = _lower(bracket)
+            continue
+        if search.flat(here):
+            return here
+        if here.slope * (bracket[1 - low].t - bracket[low].t) >= 0:
+            bracket[1 - low] = bracket[low]
+        bracket[low] = here
+    return bracket[low]
+
+
+def _lower(bracket: list[Point]) -> int:
+    return 0 if bracket[0].loss <= bracket[1].loss else 1
+
+
+def _off_the_ends(
+    t: float, left: float, right: float, stalled: bool
+) -> tuple[float, bool]:
+    """Keep `t` a tenth of the bracket away from its ends, the second time it is near.
+
+    Returns the step, and whether it was near an end and let pass.
+    """
+    margin = 0.1 * (right - left)
+    if min(right - t, t - left) >= margin:
+        return t, False
+    if not (stalled or t >= right or t <= left):
+        return t, True
+    return (right - margin if abs(t - right) < abs(t - left) else left + margin), False
+
+
+def _cubic_minimum(p: Point, q: Point, least: float, most: float) -> float:
+    """Return where the cubic through two points and slopes is least, within limits."""
+    a, b = (p, q) if p.t <= q.t else (q, p)
+    if a.t == b.t:
+        return (least + most) / 2
+    d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.t - b.t)
+    square = d1 * d1 - a.slope * b.slope
+    d2 = math.sqrt(square) if square >= 0 else math.nan
+    width = b.slope - a.slope + 2 * d2
+    if math.isnan(width) or width == 0:
+        return (least + most) / 2
+    t = b.t - (b.t - a.t) * ((b.slope + d2 - d1) / width)
+    return min(max(t, least), most)

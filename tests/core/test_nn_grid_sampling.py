@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Images read at the places of a grid; PyTorch is asked elsewhere."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import autocalc as ac
+from autocalc.autograd import gradcheck, gradgradcheck
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.nn import functional as F
+
+pytestmark = pytest.mark.core
+
+
+@pytest.mark.parametrize("corners", [False, True])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+def test_the_grid_of_no_change_reads_the_image(mode, corners):
+    image = ac.randn(2, 3, 4, 5, dtype=ac.float64)
+    same = ac.tensor([[[1.0, 0, 0], [0, 1, 0]]] * 2, dtype=ac.float64)
+    grid = F.affine_grid(same, image.shape, corners)
+    assert ac.allclose(F.grid_sample(image, grid, mode, align_corners=corners), image)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_gradients_to_second_order(mode, padding):
+    ac.manual_seed(0)
+    image = ac.randn(1, 2, 3, 4, dtype=ac.float64, requires_grad=True)
+    theta = ac.randn(1, 2, 3, dtype=ac.float64, requires_grad=True)
+
+    def function(image, theta):
+        grid = F.affine_grid(theta, (1, 2, 2, 3), align_corners=False)
+        return F.grid_sample(image, grid, mode, padding)
+
+    assert gradcheck(function, [image, theta])
+    assert gradgradcheck(function, [image, theta])
+
+
+def test_places_that_are_nowhere():
+    image = ac.ones(1, 1, 2, 2)
+    places = [math.nan, math.inf, -math.inf, 1e30, -1e30]
+    grid = ac.tensor([[[[p, 0.0] for p in places]]], requires_grad=True)
+    for mode in ("bilinear", "nearest", "bicubic"):
+        assert F.grid_sample(image, grid, mode).tolist() == [[[[0.0] * 5]]]
+        out = F.grid_sample(image, grid, mode, "border")
+        assert ac.allclose(out, ac.ones(1, 1, 1, 5))
+    F.grid_sample(image, grid).sum().backward()
+    assert grid.grad.abs().sum().item() == 0
+
+
+X, G, T = ac.ones(2, 3, 4, 5), ac.zeros(2, 1, 1, 2), ac.zeros(2, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (
+            lambda: F.grid_sample(X, G, "cubic"),
+            ArgumentError,
+            "`mode`='cubic'; use 'bil",
+        ),
+        (
+            lambda: F.grid_sample(X, G, padding_mode="x"),
+            ArgumentError,
+            "`padding_mode`=",
+        ),
+        (lambda: F.grid_sample(X, G[:1]), ShapeError, "they must be .*, 2"),
+        (lambda: F.grid_sample(X[0], G), ShapeError, "they must be"),
+        (
+            lambda: F.grid_sample(X, G.double()),
+            DTypeError,
+            "`grid` float64; convert one",
+        ),
+        (lambda: F.grid_sample(X[:, :, :0], G), ShapeError, "its images are empty"),
+        (
+            lambda: F.grid_sample(X[None], ac.zeros(1, 1, 1, 1, 3), "bicubic"),
+            ArgumentError,
+            "takes images, not volumes",
+        ),
+        (lambda: F.affine_grid(T, (2, 3, 4)), ShapeError, "`theta` has shape"),
+        (lambda: F.affine_grid(T, (1, 3, 4, 5)), ShapeError, "`theta` has shape"),
+        (lambda: F.affine_grid(T, (2, 3, 0, 5)), ShapeError, "no size may be below 1"),
+        (lambda: F.affine_grid(T, 3), ShapeError, "`theta` has shape"),
+        (lambda: F.affine_grid(T.long(), (2, 3, 4, 5)), DTypeError, "takes float32 or"),
+    ],
+)
+def test_what_is_wrong(call, error, match):
+    with pytest.raises(error, match=match):
+        call()

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Power means, maxima put back, and norms by neighbours; PyTorch is asked elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+
+import autocalc as ac
+from autocalc import nn
+from autocalc.autograd import gradcheck, gradgradcheck
+from autocalc.errors import ArgumentError, DTypeError, KernelDataError, ShapeError
+from autocalc.nn import functional as F
+
+pytestmark = pytest.mark.core
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: F.lp_pool1d(x.exp(), 3, 2),
+        lambda x: F.lp_pool2d(x.exp(), 2, (1, 2), ceil_mode=True),
+        lambda x: F.max_unpool1d(*F.max_pool1d(x, 2, return_indices=True), 2),
+        lambda x: F.local_response_norm(x, 3, 0.5),
+        lambda x: F.pdist(x[0], 3),
+        lambda x: F.channel_shuffle(x, 2),
+    ],
+)
+def test_gradients_to_second_order(function):
+    x = ac.randn(2, 4, 6, dtype=ac.float64, requires_grad=True)
+    assert gradcheck(function, [x])
+    assert gradgradcheck(function, [x])
+
+
+def test_maxima_go_back_to_where_they_were():
+    x = ac.randn(2, 3, 6, 8)
+    y, places = nn.MaxPool2d(2, return_indices=True)(x)
+    back = nn.MaxUnpool2d(2)(y, places)
+    assert back.shape == x.shape
+    assert ac.equal(back[back != 0], x[back != 0])
+    assert (back != 0).sum().item() == y.numel()
+    assert nn.MaxUnpool2d(2)(y, places, (7, 9)).shape == (2, 3, 7, 9)
+
+
+def test_a_place_named_twice_holds_one_value_and_gives_one_gradient():
+    x = ac.tensor([[2.0, 2.0]], requires_grad=True)
+    out = F.max_unpool1d(x, ac.tensor([[1, 1]]), 2, 1)
+    assert out.tolist() == [[0, 2, 0]]
+    out.sum().backward()
+    assert x.grad.sum().item() == 1
+
+
+def test_no_rows_and_one_row_have_no_pairs():
+    assert ac.pdist(ac.zeros(0, 3)).shape == (0,)
+    assert ac.pdist(ac.zeros(1, 3)).shape == (0,)
+    x = ac.ones(2, 3, requires_grad=True)
+    ac.pdist(x).sum().backward()
+    assert x.grad.tolist() == [[0] * 3] * 2
+
+
+X, PLACES = ac.ones(1, 2, 4), ac.zeros(1, 2, 4, dtype=ac.int64)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (
+            lambda: F.lp_pool1d(X, 0, 2),
+            ArgumentError,
+            r"lp_pool1d: `norm_type` is 0\.0",
+        ),
+        (lambda: nn.LPPool2d(ac.inf, 2), ArgumentError, "LPPool2d: `norm_type` is inf"),
+        (lambda: nn.LPPool1d(2, 0), ArgumentError, "LPPool1d: `kernel_size` is 0"),
+        (lambda: F.max_unpool1d(X, PLACES[0], 2), ShapeError, "`indices` has shape"),
+        (lambda: F.max_unpool1d(X, X, 2), DTypeError, "`indices` has dtype float32"),
+        (
+            lambda: F.max_unpool1d(X, PLACES, 2, output_size=4),
+            ArgumentError,
+            "come from",
+        ),
+        (lambda: F.max_unpool1d(X, PLACES + 8, 2), KernelDataError, "8"),
+        (
+            lambda: F.max_unpool1d(X[..., :0], PLACES[..., :0], 2),
+            ShapeError,
+            "are empty",
+        ),
+        (lambda: nn.MaxUnpool2d(2)(X, PLACES, 2), ArgumentError, "`output_size` is"),
+        (lambda: F.local_response_norm(X, 0), ArgumentError, "`size` is 0; it must be"),
+        (
+            lambda: F.local_response_norm(X[0], 2),
+            ShapeError,
+            r"it must be \(N, C, ...\)",
+        ),
+        (lambda: nn.LocalResponseNorm(-1), ArgumentError, "LocalResponseNorm: `size`"),
+        (lambda: ac.pdist(X), ShapeError, r"pdist: `input` has shape .* \[N, M\]"),
+        (
+            lambda: ac.pdist(X[0], -1),
+            ArgumentError,
+            r"pdist: `p` is -1\.0; it must be 0",
+        ),
+        (
+            lambda: F.channel_shuffle(X, 3),
+            ShapeError,
+            "must be a multiple of groups = 3",
+        ),
+        (
+            lambda: nn.ChannelShuffle(0)(X),
+            ArgumentError,
+            "`groups` is 0; it must be an",
+        ),
+    ],
+)
+def test_what_is_wrong(call, error, match):
+    with pytest.raises(error, match=match):
+        call()
