@@ -75,6 +75,20 @@ def test_a_state_gives_shapes_and_values(lazy, plain, shape):
     assert repr(layer) == repr(expected)
 
 
+def test_an_error_while_loading_leaves_a_lazy_module_lazy():
+    layer = nn.LazyLinear(2)
+
+    def fails(module, keys):
+        message = "no"
+        raise RuntimeError(message)
+
+    layer.register_load_state_dict_post_hook(fails)
+    with pytest.raises(RuntimeError, match="no"):
+        layer.load_state_dict(nn.Linear(3, 2).state_dict())
+    assert layer.has_uninitialized_params()
+    assert layer(ac.ones(1, 5)).shape == (1, 2)
+
+
 def net():
     return nn.Sequential(
         nn.LazyConv2d(4, 3), nn.LazyBatchNorm2d(), nn.Flatten(), nn.LazyLinear(2)

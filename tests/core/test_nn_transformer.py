@@ -213,7 +213,7 @@ ERRORS = {
     "two bags": (lambda: F.embedding_bag(ac.tensor([[0]]), X[0], ac.tensor([0])),
                  ArgumentError, "has a bag in each row"),
     "not numbers": (lambda: F.embedding_bag(ac.ones(2, 2), X[0]), DTypeError,
-                    "`input` has dtype float32; it holds the numbers of rows"),
+                    "embedding_bag: the index has dtype float32; it must be int64"),
     "factors": (lambda: F.embedding_bag(ac.tensor([[0]]), X[0],
                                         per_sample_weights=ac.ones(1, 1)),
                 ArgumentError, "are for mode 'sum', not 'mean'"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from autocalc._ops import arithmetic, padding, pooling, view
+from autocalc._ops import arithmetic, avg_pooling, padding, view
 from autocalc._ops._checks import check_float
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int, number
@@ -75,5 +75,5 @@ def _mean_over_channels(x: Tensor, count: int) -> Tensor:
     batch, channels, *planes = x.shape
     flat = view.reshape(x, (batch, 1, channels, math.prod(planes)))
     wide = padding.pad(flat, (0, 0, count // 2, (count - 1) // 2))
-    mean = pooling.avg_pool2d(wide, (count, 1), 1)
+    mean = avg_pooling.avg_pool2d(wide, (count, 1), 1)
     return view.reshape(mean, x.shape)

@@ -8,6 +8,7 @@ from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
+from autocalc.nn._uninitialized import is_lazy
 
 
 class Restoring:
@@ -21,9 +22,11 @@ class Restoring:
             for x in attributes.values()
             if isinstance(x, Tensor) and x.is_leaf
         }
+        self._lazy = [x.undo() for x in tensors.values() if is_lazy(x)]  # type: ignore[attr-defined]
         self._tensors = [
             (x, x.requires_grad, x.detach(), x.detach().clone())
             for x in tensors.values()
+            if not is_lazy(x)
         ]
 
     def __enter__(self) -> None:
@@ -35,6 +38,8 @@ class Restoring:
         for module, attributes in self._modules:
             module.__dict__.clear()
             module.__dict__.update(attributes)
+        for undo in self._lazy:
+            undo()
         with no_grad():
             for x, requires_grad, memory, values in self._tensors:
                 memory.copy_(values)

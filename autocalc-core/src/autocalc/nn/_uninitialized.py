@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from autocalc._graph._node import Leaf
@@ -116,6 +116,18 @@ class _Uninitialized(Tensor):
         _ARRAY.__set__(self, made._array)
         if self._edge is not None:
             self._edge.shape = sizes
+
+    def undo(self) -> Callable[[], None]:
+        """Return what takes a later `materialize` back."""
+        kind, array = type(self), _ARRAY.__get__(self)
+
+        def back() -> None:
+            self.__class__ = kind
+            _ARRAY.__set__(self, array)
+            if self._edge is not None:
+                self._edge.shape = (0,)
+
+        return back
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
