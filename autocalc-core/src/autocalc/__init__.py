@@ -16,6 +16,7 @@ from autocalc import (
 )
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._dispatch._threads import serial, set_num_threads
+from autocalc._interop import _einops_import
 from autocalc._io.files import load, save
 from autocalc._ops.activations import sigmoid
 from autocalc._ops.arithmetic import (
@@ -412,16 +413,9 @@ from autocalc.kernels import (
     use_deterministic_algorithms,
 )
 
-__all__ = ["BoolTensor", "ByteTensor"]
-__all__ += ["BFloat16Tensor", "CharTensor", "HalfTensor"]
-__all__ += ["DType", "DoubleTensor"]
-__all__ += ["FloatTensor"]
-__all__ += ["Generator"]
-__all__ += ["IntTensor"]
-__all__ += ["LongTensor"]
-__all__ += ["ShortTensor", "Size"]
-__all__ += ["Tensor"]
-__all__ += ["__version__"]
+__all__ = ["BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DType"]
+__all__ += ["DoubleTensor", "FloatTensor", "Generator", "HalfTensor", "IntTensor"]
+__all__ += ["LongTensor", "ShortTensor", "Size", "Tensor", "__version__"]
 __all__ += ["abs", "absolute", "accelerator", "acos", "acosh", "add", "addbmm"]
 __all__ += ["addcdiv", "addcmul", "addmm", "addmv", "addr", "all", "allclose", "amax"]
 __all__ += ["amin", "aminmax", "amp", "any", "arange", "arccos", "arccosh", "arcsin"]
@@ -548,6 +542,7 @@ _OF_NN = frozenset(
     {
         *("adaptive_avg_pool1d", "adaptive_max_pool1d", "avg_pool1d", "batch_norm"),
         *("bilinear", "binary_cross_entropy_with_logits", "celu", "conv1d", "conv2d"),
+        *("conv3d", "conv_transpose3d", "max_pool3d"),
         *("conv_transpose1d", "conv_transpose2d", "cosine_embedding_loss"),
         *("cosine_similarity", "dropout", "embedding", "embedding_bag", "group_norm"),
         *("instance_norm", "kl_div", "layer_norm", "max_pool1d", "max_pool2d"),
@@ -596,3 +591,4 @@ def __dir__() -> list[str]:
 
 # Methods are functions of tensors: they come last.
 _methods.attach()
+_einops_import.watch()

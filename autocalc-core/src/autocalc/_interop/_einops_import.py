@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Tell einops about tensors as soon as a program imports it.
+
+einops asks the subclasses of its class of backends whether they know a tensor, and has
+no other way to learn of one.  Ours is a subclass, so it can be made only once einops is
+there; an import finder waits for that.  It also finds ``einops.layers.autocalc``, which
+stands beside ``einops.layers.torch``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, cast
+
+_BACKENDS = "einops._backends"
+_LAYERS = "einops.layers.autocalc"
+
+
+def _make_backend() -> None:
+    from autocalc._interop import _einops_backend  # noqa: F401  its class is enough
+
+
+class _ThenBackend:
+    """Loads einops' module of backends, then adds ours."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._loader.exec_module(module)
+        _make_backend()
+
+
+class _Layers:
+    """Fills ``einops.layers.autocalc``."""
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave the module to Python."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        from autocalc._interop import _einops_layers as layers
+
+        module.__doc__ = layers.__doc__
+        for name in layers.__all__:
+            setattr(module, name, getattr(layers, name))
+
+
+class _Finder:
+    """Finds the two modules, and looks for the first one as if it were not there."""
+
+    _looking = False
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,  # noqa: ARG002
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> ModuleSpec | None:
+        if fullname == _LAYERS:
+            return ModuleSpec(fullname, cast("Any", _Layers()))
+        if fullname != _BACKENDS or self._looking:
+            return None
+        from importlib.util import find_spec  # late: 5 ms of `import autocalc`
+
+        self._looking = True
+        try:
+            spec = find_spec(fullname)
+        finally:
+            self._looking = False
+        if spec is not None and spec.loader is not None:
+            spec.loader = cast("Any", _ThenBackend(spec.loader))
+        return spec
+
+
+def watch() -> None:
+    """Add the backend now if einops is there, else when it comes."""
+    if _BACKENDS in sys.modules:
+        _make_backend()
+    sys.meta_path.insert(0, _Finder())
