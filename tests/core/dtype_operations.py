@@ -276,4 +276,99 @@ LOSSES = {
     },
 }
 
-OPERATIONS = {**BINARY, **IN_PLACE, **INDEX, **LOSSES, **UNARY}
+_COLUMN, _ROW = "reshape(-1, 1)", "reshape(1, -1)"
+_PRODUCTS = {
+    "addmm": f"m.addmm(a, a.{_COLUMN}, b.{_ROW})",
+    "addmm input": f"m.addmm(b, a.{_COLUMN}, a.{_ROW})",
+    "addmm alpha": f"m.addmm(a, a.{_COLUMN}, a.{_ROW}, alpha=b)",
+    "addmm beta": f"m.addmm(a, a.{_COLUMN}, a.{_ROW}, beta=b)",
+    "addmv": f"m.addmv(a, a.{_COLUMN}, b.reshape(-1)[:1])",
+    "addmv input": f"m.addmv(b, a.{_COLUMN}, a.reshape(-1)[:1])",
+    "addr": "m.addr(a, a.reshape(-1)[:1], b.reshape(-1))",
+    "addr input": "m.addr(b, a.reshape(-1)[:1], a.reshape(-1))",
+    "baddbmm": "m.baddbmm(a, a.reshape(1, -1, 1), b.reshape(1, 1, -1))",
+    "baddbmm input": "m.baddbmm(b, a.reshape(1, -1, 1), a.reshape(1, 1, -1))",
+    "addbmm": "m.addbmm(a, a.reshape(1, -1, 1), b.reshape(1, 1, -1))",
+    "addbmm input": "m.addbmm(b, a.reshape(1, -1, 1), a.reshape(1, 1, -1))",
+    "mm of columns": f"m.mm(a.{_COLUMN}, b.{_ROW})",
+    "bmm of columns": "m.bmm(a.reshape(1, -1, 1), b.reshape(1, 1, -1))",
+    "tensordot": "m.tensordot(a, b, 1)",
+    "einsum": "m.einsum('i,i', a, b)",
+    "chain_matmul": f"m.chain_matmul(a.{_COLUMN}, b.{_ROW})",
+    "cdist": f"m.cdist(a.{_ROW}, b.{_ROW})",
+    "addcmul": "m.addcmul(a, b, b)",
+    "addcmul second": "m.addcmul(a, a, b)",
+    "addcmul input": "m.addcmul(b, a, a)",
+    "addcmul value": "m.addcmul(a, a, a, value=b)",
+    "addcdiv": "m.addcdiv(a, b, b)",
+    "addcdiv second": "m.addcdiv(a, a, b)",
+    "addcdiv value": "m.addcdiv(a, a, a, value=b)",
+    "lerp": "m.lerp(a, b, 0.5)",
+    "lerp weight": "m.lerp(a, a, b)",
+    "block_diag": "m.block_diag(a, b)",
+    "hstack": "m.hstack([a, b])",
+    "vstack": "m.vstack([a, b])",
+    "dstack": "m.dstack([a, b])",
+    "column_stack": "m.column_stack([a, b])",
+    "cartesian_prod": "m.cartesian_prod(a, b)",
+    "meshgrid": "m.meshgrid(a, b, indexing='ij')",
+    "broadcast_tensors": "m.broadcast_tensors(a, b)",
+    "diff with b in front": "m.diff(a, prepend=b)",
+    "quantile at b": "m.quantile(a, b / 4)",
+    "nanquantile at b": "m.nanquantile(a, b / 4)",
+    "full": "m.full((2,), b)",
+    "full_like": "m.full_like(a, b)",
+    "new_full": "a.new_full((2,), b)",
+    "type_as": "a.type_as(b)",
+    "result_type": "m.zeros(1, dtype=m.result_type(a, b))",
+    "linalg.solve": "m.linalg.solve(a.reshape(-1)[:1].reshape(1, 1), "
+    "b.reshape(-1)[:1])",
+    "linspace": "m.linspace(a, b, 3)",
+    "logspace": "m.logspace(a, b, 3)",
+    "arange": "m.arange(b)",
+}
+_LAYERS = {
+    "linear": f"linear(a, b.{_ROW})",
+    "linear bias": f"linear(a, a.{_ROW}, b.reshape(-1)[:1])",
+    "bilinear": "bilinear(a, b, a.reshape(1, -1, 1).expand(1, 3, 3))",
+    "conv1d": "conv1d(a.reshape(1, 1, -1), b.reshape(1, 1, -1))",
+    "conv1d bias": "conv1d(a.reshape(1, 1, -1), a.reshape(1, 1, -1), "
+    "b.reshape(-1)[:1])",
+    "rms_norm weight": "rms_norm(a, (3,), b)",
+    "conv2d": "conv2d(a.reshape(1, 1, 1, -1), b.reshape(1, 1, 1, -1))",
+    "conv_transpose1d": "conv_transpose1d(a.reshape(1, 1, -1), b.reshape(1, 1, -1))",
+    "layer_norm weight": "layer_norm(a, (3,), b)",
+    "group_norm weight": f"group_norm(a.{_ROW}, 1, b)",
+    "batch_norm weight": f"batch_norm(a.{_COLUMN}, None, None, b.reshape(-1)[:1], "
+    "training=True)",
+    "attention": "scaled_dot_product_attention(a.reshape(1, 1, -1), "
+    "b.reshape(1, 1, -1), b.reshape(1, 1, -1))",
+}
+#: Of two operands of products, joins and layers.
+PRODUCTS = {
+    **{name: operator(text) for name, text in _PRODUCTS.items()},
+    **{f"F.{name}": operator(_F + text) for name, text in _LAYERS.items()},
+}
+_ONE_LAYER = {
+    "max_pool1d": "max_pool1d(a.reshape(1, 1, -1), 2)",
+    "max_pool1d with places": "max_pool1d(a.reshape(1, 1, -1), 2, return_indices=True)",
+    "max_pool2d": "max_pool2d(a.reshape(1, 1, 1, -1), (1, 2))",
+    "avg_pool1d": "avg_pool1d(a.reshape(1, 1, -1), 2)",
+    "avg_pool2d": "avg_pool2d(a.reshape(1, 1, 1, -1), (1, 2))",
+    "adaptive_avg_pool1d": "adaptive_avg_pool1d(a.reshape(1, 1, -1), 2)",
+    "adaptive_max_pool1d": "adaptive_max_pool1d(a.reshape(1, 1, -1), 2)",
+    "adaptive_avg_pool2d": "adaptive_avg_pool2d(a.reshape(1, 1, 1, -1), (1, 2))",
+    "adaptive_max_pool2d": "adaptive_max_pool2d(a.reshape(1, 1, 1, -1), (1, 2))",
+    "layer_norm": "layer_norm(a, (3,))",
+    "rms_norm": "rms_norm(a, (3,))",
+    "group_norm": f"group_norm(a.{_ROW}, 1)",
+    "instance_norm": "instance_norm(a.reshape(1, 1, -1))",
+    "unfold": "unfold(a.reshape(1, 1, 1, -1), (1, 2))",
+    "fold": "fold(a.reshape(1, 1, -1), (1, 3), 1)",
+    "pixel_shuffle": "pixel_shuffle(m.cat([a, a[:1]]).reshape(1, 4, 1, 1), 2)",
+    "pixel_unshuffle": "pixel_unshuffle(m.cat([a, a[:1]]).reshape(1, 1, 2, 2), 2)",
+    "embedding table": f"embedding(m.tensor([0]), a.{_COLUMN})",
+}
+UNARY |= {f"F.{name}": operator(_F + text) for name, text in _ONE_LAYER.items()}
+
+OPERATIONS = {**BINARY, **IN_PLACE, **INDEX, **LOSSES, **PRODUCTS, **UNARY}

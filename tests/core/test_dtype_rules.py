@@ -23,6 +23,9 @@ REFUSED = {
     **dict.fromkeys(("index_fill_", "scatter src", "scatter_", "scatter add"), _CUT),
     **dict.fromkeys(("scatter multiply", "index_add alpha"), _CUT),
     **dict.fromkeys(("F.hardtanh to b", "F.threshold to b"), _CUT),
+    **dict.fromkeys(("addmm alpha", "addmm beta", "addcmul value"), _CUT),
+    **dict.fromkeys(("F.avg_pool1d", "F.avg_pool2d"), "means would be cut off"),
+    **dict.fromkeys(("F.unfold", "F.fold"), "columns are for products: bool has none"),
     **dict.fromkeys(
         ("F.multilabel_soft_margin_loss", "F.multilabel_soft_margin_loss weight"),
         "a target of another shape is a mistake; a weight has one number a class",
@@ -31,6 +34,7 @@ REFUSED = {
 }
 #: Operations that take operands which PyTorch refuses, and why.
 TAKEN = {
+    "F.max_pool1d": "PyTorch takes integers only with `return_indices`, or over planes",
     "clamp between b and b": "one boolean limit is taken, so two are",
 }
 #: Operations whose result has another dtype, and why.
