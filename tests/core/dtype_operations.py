@@ -370,5 +370,94 @@ _ONE_LAYER = {
     "embedding table": f"embedding(m.tensor([0]), a.{_COLUMN})",
 }
 UNARY |= {f"F.{name}": operator(_F + text) for name, text in _ONE_LAYER.items()}
+_MORE = (
+    *("absolute", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan"),
+    *("arctanh", "rad2deg", "negative", "fix", "isneginf", "msort", "bernoulli"),
+    *("std_mean", "var_mean", "unique_consecutive", "argwhere", "histc", "trapz"),
+    *("combinations", "multinomial", "is_nonzero", "diag", "diagflat", "flatten"),
+    *("ravel", "clone", "t", "rand_like", "randn_like", "ones_like", "empty_like"),
+)
+_ONE = "b.reshape(-1)[:1].reshape(1, 1, 1)"
+_OF_A_MATRIX = (
+    *("det", "logdet", "slogdet", "inverse", "linalg.cholesky", "linalg.det"),
+    *(
+        "linalg.eigh",
+        "linalg.eigvalsh",
+        "linalg.inv",
+        "linalg.matrix_norm",
+        "linalg.qr",
+    ),
+    *("linalg.slogdet", "linalg.svd", "linalg.svdvals", "trace", "tril", "triu"),
+)
+_MORE_IN_PLACE = (
+    *("abs_", "absolute_", "acos_", "acosh_", "arccos_", "arccosh_", "arcsin_"),
+    *("arcsinh_", "arctan_", "arctanh_", "asin_", "asinh_", "atan_", "atanh_", "ceil_"),
+    *("cos_", "cosh_", "deg2rad_", "erf_", "erfc_", "exp2_", "expm1_", "fix_", "log_"),
+    *(
+        "log10_",
+        "log1p_",
+        "log2_",
+        "logical_not_",
+        "logit_",
+        "nan_to_num_",
+        "negative_",
+    ),
+    *(
+        "rad2deg_",
+        "reciprocal_",
+        "relu_",
+        "rsqrt_",
+        "sgn_",
+        "sigmoid_",
+        "sin_",
+        "sinc_",
+    ),
+    *("sinh_", "sqrt_", "tan_", "tanh_", "trunc_", "zero_", "bitwise_not_", "normal_"),
+    *("uniform_", "exponential_", "bernoulli_", "random_"),
+)
+UNARY |= {
+    **{name: operator(f"m.{name}(a)") for name in _MORE if name != "multinomial"},
+    **{
+        name: operator(f"m.{name}(a.reshape(-1)[:1].reshape(1, 1))")
+        for name in _OF_A_MATRIX
+    },
+    **{name: operator(f"a.{name}()") for name in _MORE_IN_PLACE},
+    "multinomial": operator("m.multinomial(a, 1)"),
+    "matrix_power": operator("m.matrix_power(a.reshape(-1)[:1].reshape(1, 1), 2)"),
+    "kthvalue": operator("m.kthvalue(a, 1)"),
+    "vector_norm": operator("m.linalg.vector_norm(a)"),
+    "clip": operator("m.clip(a, 0, 2)"),
+    "clip_": operator("a.clip_(0, 2)"),
+    "tril_": operator(f"a.{_ROW}.tril_()"),
+    "triu_": operator(f"a.{_ROW}.triu_()"),
+    "F.dropout2d": operator(f"{_F}dropout2d(a.reshape(1, 1, 1, -1), 0.5)"),
+}
+_OF_THREE_IN_PLACE = {
+    "addmm_": f"a.{_ROW}.addmm_(a.reshape(-1)[:1].reshape(1, 1), b.{_ROW})",
+    "addmv_": f"a.addmv_(a.{_COLUMN}, b.reshape(-1)[:1])",
+    "addr_": f"a.{_COLUMN}.addr_(a.reshape(-1), b.reshape(-1)[:1])",
+    "baddbmm_": f"a.reshape(1, -1, 1).baddbmm_(a.reshape(1, -1, 1), {_ONE})",
+    "addbmm_": f"a.{_COLUMN}.addbmm_(a.reshape(1, -1, 1), {_ONE})",
+    "addcmul_": "a.addcmul_(b, b)",
+    "addcdiv_": "a.addcdiv_(b, b)",
+    "lerp_": "a.lerp_(b, 0.5)",
+    "lerp_ weight": "a.lerp_(a, b)",
+}
+_OF_TWO_MORE = {
+    "allclose": "m.allclose(a, b)",
+    "equal": "m.equal(a, b)",
+    "ger": "m.ger(a, b)",
+    "concat": "m.concat([a, b])",
+    "concatenate": "m.concatenate([a, b])",
+    "row_stack": "m.row_stack([a, b])",
+    "multi_dot": "m.linalg.multi_dot([a, b])",
+    "F.triplet_margin_with_distance_loss": f"{_F}triplet_margin_with_distance_loss"
+    "(a, b, a)",
+    "F.conv_transpose2d": f"{_F}conv_transpose2d(a.reshape(1, 1, 1, -1), "
+    "b.reshape(1, 1, 1, -1))",
+}
+PRODUCTS |= {
+    name: operator(text) for name, text in (_OF_THREE_IN_PLACE | _OF_TWO_MORE).items()
+}
 
 OPERATIONS = {**BINARY, **IN_PLACE, **INDEX, **LOSSES, **PRODUCTS, **UNARY}
