@@ -15,6 +15,7 @@ from autocalc.errors import (
     DimensionError,
     DTypeError,
     GradError,
+    KernelIndexError,
     ShapeError,
 )
 from autocalc.nn import functional as F
@@ -573,3 +574,10 @@ def test_a_share_without_dimensions_takes_its_dtype_along():
     assert ac.full((2,), ac.tensor(3, dtype=ac.int8)).dtype is ac.int64
     assert ac.block_diag(I8, ac.tensor(2.0)).dtype is ac.float32
     assert F.rms_norm(X, (2,), X[0].double()).dtype is ac.float32
+
+
+@pytest.mark.parametrize("call", [lambda i: Y[i], lambda i: Y.gather(0, i)])
+def test_an_index_out_of_range_is_an_index_error(call):
+    for error in (IndexError, ValueError, KernelIndexError):
+        with pytest.raises(error, match=r"`.*` holds 7 at element 0, which"):
+            call(ac.tensor([7]))
