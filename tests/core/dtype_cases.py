@@ -43,7 +43,14 @@ def outcome(module, function, *operands):
     except Exception:  # that it is an error is the outcome; other tests have its words
         return "-"
     parts = result if isinstance(result, (tuple, list)) else (result,)
-    return "".join(LETTERS[str(one.dtype).rpartition(".")[2]] for one in parts)
+    return "".join(map(_letter, parts))
+
+
+def _letter(part):
+    """Return the letter of a tensor's dtype, or ``P`` for a Python value."""
+    if not hasattr(part, "dtype"):
+        return "P"
+    return LETTERS[str(part.dtype).rpartition(".")[2]]
 
 
 def row(module, function, kinds):
@@ -107,7 +114,7 @@ HEADER = """\
 What PyTorch makes of operands of all dtypes, in the order float32 float64 int8 int16
 int32 int64 uint8 bool (f d b h i l u ?), of numbers 2.5, 2, True; - is an error.  First
 the outcomes, a word for each dtype of the first operand and a letter for each of the
-second; below them the operations that have these."""
+second; below them the operations that have these.  P is a value of Python."""
 
 
 def write(module):

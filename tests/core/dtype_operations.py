@@ -276,4 +276,188 @@ LOSSES = {
     },
 }
 
-OPERATIONS = {**BINARY, **IN_PLACE, **INDEX, **LOSSES, **UNARY}
+_COLUMN, _ROW = "reshape(-1, 1)", "reshape(1, -1)"
+_PRODUCTS = {
+    "addmm": f"m.addmm(a, a.{_COLUMN}, b.{_ROW})",
+    "addmm input": f"m.addmm(b, a.{_COLUMN}, a.{_ROW})",
+    "addmm alpha": f"m.addmm(a, a.{_COLUMN}, a.{_ROW}, alpha=b)",
+    "addmm beta": f"m.addmm(a, a.{_COLUMN}, a.{_ROW}, beta=b)",
+    "addmv": f"m.addmv(a, a.{_COLUMN}, b.reshape(-1)[:1])",
+    "addmv input": f"m.addmv(b, a.{_COLUMN}, a.reshape(-1)[:1])",
+    "addr": "m.addr(a, a.reshape(-1)[:1], b.reshape(-1))",
+    "addr input": "m.addr(b, a.reshape(-1)[:1], a.reshape(-1))",
+    "baddbmm": "m.baddbmm(a, a.reshape(1, -1, 1), b.reshape(1, 1, -1))",
+    "baddbmm input": "m.baddbmm(b, a.reshape(1, -1, 1), a.reshape(1, 1, -1))",
+    "addbmm": "m.addbmm(a, a.reshape(1, -1, 1), b.reshape(1, 1, -1))",
+    "addbmm input": "m.addbmm(b, a.reshape(1, -1, 1), a.reshape(1, 1, -1))",
+    "mm of columns": f"m.mm(a.{_COLUMN}, b.{_ROW})",
+    "bmm of columns": "m.bmm(a.reshape(1, -1, 1), b.reshape(1, 1, -1))",
+    "tensordot": "m.tensordot(a, b, 1)",
+    "einsum": "m.einsum('i,i', a, b)",
+    "chain_matmul": f"m.chain_matmul(a.{_COLUMN}, b.{_ROW})",
+    "cdist": f"m.cdist(a.{_ROW}, b.{_ROW})",
+    "addcmul": "m.addcmul(a, b, b)",
+    "addcmul second": "m.addcmul(a, a, b)",
+    "addcmul input": "m.addcmul(b, a, a)",
+    "addcmul value": "m.addcmul(a, a, a, value=b)",
+    "addcdiv": "m.addcdiv(a, b, b)",
+    "addcdiv second": "m.addcdiv(a, a, b)",
+    "addcdiv value": "m.addcdiv(a, a, a, value=b)",
+    "lerp": "m.lerp(a, b, 0.5)",
+    "lerp weight": "m.lerp(a, a, b)",
+    "block_diag": "m.block_diag(a, b)",
+    "hstack": "m.hstack([a, b])",
+    "vstack": "m.vstack([a, b])",
+    "dstack": "m.dstack([a, b])",
+    "column_stack": "m.column_stack([a, b])",
+    "cartesian_prod": "m.cartesian_prod(a, b)",
+    "meshgrid": "m.meshgrid(a, b, indexing='ij')",
+    "broadcast_tensors": "m.broadcast_tensors(a, b)",
+    "diff with b in front": "m.diff(a, prepend=b)",
+    "quantile at b": "m.quantile(a, b / 4)",
+    "nanquantile at b": "m.nanquantile(a, b / 4)",
+    "full": "m.full((2,), b)",
+    "full_like": "m.full_like(a, b)",
+    "new_full": "a.new_full((2,), b)",
+    "type_as": "a.type_as(b)",
+    "result_type": "m.zeros(1, dtype=m.result_type(a, b))",
+    "linalg.solve": "m.linalg.solve(a.reshape(-1)[:1].reshape(1, 1), "
+    "b.reshape(-1)[:1])",
+    "linspace": "m.linspace(a, b, 3)",
+    "logspace": "m.logspace(a, b, 3)",
+    "arange": "m.arange(b)",
+}
+_LAYERS = {
+    "linear": f"linear(a, b.{_ROW})",
+    "linear bias": f"linear(a, a.{_ROW}, b.reshape(-1)[:1])",
+    "bilinear": "bilinear(a, b, a.reshape(1, -1, 1).expand(1, 3, 3))",
+    "conv1d": "conv1d(a.reshape(1, 1, -1), b.reshape(1, 1, -1))",
+    "conv1d bias": "conv1d(a.reshape(1, 1, -1), a.reshape(1, 1, -1), "
+    "b.reshape(-1)[:1])",
+    "rms_norm weight": "rms_norm(a, (3,), b)",
+    "conv2d": "conv2d(a.reshape(1, 1, 1, -1), b.reshape(1, 1, 1, -1))",
+    "conv_transpose1d": "conv_transpose1d(a.reshape(1, 1, -1), b.reshape(1, 1, -1))",
+    "layer_norm weight": "layer_norm(a, (3,), b)",
+    "group_norm weight": f"group_norm(a.{_ROW}, 1, b)",
+    "batch_norm weight": f"batch_norm(a.{_COLUMN}, None, None, b.reshape(-1)[:1], "
+    "training=True)",
+    "attention": "scaled_dot_product_attention(a.reshape(1, 1, -1), "
+    "b.reshape(1, 1, -1), b.reshape(1, 1, -1))",
+}
+#: Of two operands of products, joins and layers.
+PRODUCTS = {
+    **{name: operator(text) for name, text in _PRODUCTS.items()},
+    **{f"F.{name}": operator(_F + text) for name, text in _LAYERS.items()},
+}
+_ONE_LAYER = {
+    "max_pool1d": "max_pool1d(a.reshape(1, 1, -1), 2)",
+    "max_pool1d with places": "max_pool1d(a.reshape(1, 1, -1), 2, return_indices=True)",
+    "max_pool2d": "max_pool2d(a.reshape(1, 1, 1, -1), (1, 2))",
+    "avg_pool1d": "avg_pool1d(a.reshape(1, 1, -1), 2)",
+    "avg_pool2d": "avg_pool2d(a.reshape(1, 1, 1, -1), (1, 2))",
+    "adaptive_avg_pool1d": "adaptive_avg_pool1d(a.reshape(1, 1, -1), 2)",
+    "adaptive_max_pool1d": "adaptive_max_pool1d(a.reshape(1, 1, -1), 2)",
+    "adaptive_avg_pool2d": "adaptive_avg_pool2d(a.reshape(1, 1, 1, -1), (1, 2))",
+    "adaptive_max_pool2d": "adaptive_max_pool2d(a.reshape(1, 1, 1, -1), (1, 2))",
+    "layer_norm": "layer_norm(a, (3,))",
+    "rms_norm": "rms_norm(a, (3,))",
+    "group_norm": f"group_norm(a.{_ROW}, 1)",
+    "instance_norm": "instance_norm(a.reshape(1, 1, -1))",
+    "unfold": "unfold(a.reshape(1, 1, 1, -1), (1, 2))",
+    "fold": "fold(a.reshape(1, 1, -1), (1, 3), 1)",
+    "pixel_shuffle": "pixel_shuffle(m.cat([a, a[:1]]).reshape(1, 4, 1, 1), 2)",
+    "pixel_unshuffle": "pixel_unshuffle(m.cat([a, a[:1]]).reshape(1, 1, 2, 2), 2)",
+    "embedding table": f"embedding(m.tensor([0]), a.{_COLUMN})",
+}
+UNARY |= {f"F.{name}": operator(_F + text) for name, text in _ONE_LAYER.items()}
+_MORE = (
+    *("absolute", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan"),
+    *("arctanh", "rad2deg", "negative", "fix", "isneginf", "msort", "bernoulli"),
+    *("std_mean", "var_mean", "unique_consecutive", "argwhere", "histc", "trapz"),
+    *("combinations", "multinomial", "is_nonzero", "diag", "diagflat", "flatten"),
+    *("ravel", "clone", "t", "rand_like", "randn_like", "ones_like", "empty_like"),
+)
+_ONE = "b.reshape(-1)[:1].reshape(1, 1, 1)"
+_OF_A_MATRIX = (
+    *("det", "logdet", "slogdet", "inverse", "linalg.cholesky", "linalg.det"),
+    *(
+        "linalg.eigh",
+        "linalg.eigvalsh",
+        "linalg.inv",
+        "linalg.matrix_norm",
+        "linalg.qr",
+    ),
+    *("linalg.slogdet", "linalg.svd", "linalg.svdvals", "trace", "tril", "triu"),
+)
+_MORE_IN_PLACE = (
+    *("abs_", "absolute_", "acos_", "acosh_", "arccos_", "arccosh_", "arcsin_"),
+    *("arcsinh_", "arctan_", "arctanh_", "asin_", "asinh_", "atan_", "atanh_", "ceil_"),
+    *("cos_", "cosh_", "deg2rad_", "erf_", "erfc_", "exp2_", "expm1_", "fix_", "log_"),
+    *(
+        "log10_",
+        "log1p_",
+        "log2_",
+        "logical_not_",
+        "logit_",
+        "nan_to_num_",
+        "negative_",
+    ),
+    *(
+        "rad2deg_",
+        "reciprocal_",
+        "relu_",
+        "rsqrt_",
+        "sgn_",
+        "sigmoid_",
+        "sin_",
+        "sinc_",
+    ),
+    *("sinh_", "sqrt_", "tan_", "tanh_", "trunc_", "zero_", "bitwise_not_", "normal_"),
+    *("uniform_", "exponential_", "bernoulli_", "random_"),
+)
+UNARY |= {
+    **{name: operator(f"m.{name}(a)") for name in _MORE if name != "multinomial"},
+    **{
+        name: operator(f"m.{name}(a.reshape(-1)[:1].reshape(1, 1))")
+        for name in _OF_A_MATRIX
+    },
+    **{name: operator(f"a.{name}()") for name in _MORE_IN_PLACE},
+    "multinomial": operator("m.multinomial(a, 1)"),
+    "matrix_power": operator("m.matrix_power(a.reshape(-1)[:1].reshape(1, 1), 2)"),
+    "kthvalue": operator("m.kthvalue(a, 1)"),
+    "vector_norm": operator("m.linalg.vector_norm(a)"),
+    "clip": operator("m.clip(a, 0, 2)"),
+    "clip_": operator("a.clip_(0, 2)"),
+    "tril_": operator(f"a.{_ROW}.tril_()"),
+    "triu_": operator(f"a.{_ROW}.triu_()"),
+    "F.dropout2d": operator(f"{_F}dropout2d(a.reshape(1, 1, 1, -1), 0.5)"),
+}
+_OF_THREE_IN_PLACE = {
+    "addmm_": f"a.{_ROW}.addmm_(a.reshape(-1)[:1].reshape(1, 1), b.{_ROW})",
+    "addmv_": f"a.addmv_(a.{_COLUMN}, b.reshape(-1)[:1])",
+    "addr_": f"a.{_COLUMN}.addr_(a.reshape(-1), b.reshape(-1)[:1])",
+    "baddbmm_": f"a.reshape(1, -1, 1).baddbmm_(a.reshape(1, -1, 1), {_ONE})",
+    "addbmm_": f"a.{_COLUMN}.addbmm_(a.reshape(1, -1, 1), {_ONE})",
+    "addcmul_": "a.addcmul_(b, b)",
+    "addcdiv_": "a.addcdiv_(b, b)",
+    "lerp_": "a.lerp_(b, 0.5)",
+    "lerp_ weight": "a.lerp_(a, b)",
+}
+_OF_TWO_MORE = {
+    "allclose": "m.allclose(a, b)",
+    "equal": "m.equal(a, b)",
+    "ger": "m.ger(a, b)",
+    "concat": "m.concat([a, b])",
+    "concatenate": "m.concatenate([a, b])",
+    "row_stack": "m.row_stack([a, b])",
+    "multi_dot": "m.linalg.multi_dot([a, b])",
+    "F.triplet_margin_with_distance_loss": f"{_F}triplet_margin_with_distance_loss"
+    "(a, b, a)",
+    "F.conv_transpose2d": f"{_F}conv_transpose2d(a.reshape(1, 1, 1, -1), "
+    "b.reshape(1, 1, 1, -1))",
+}
+PRODUCTS |= {
+    name: operator(text) for name, text in (_OF_THREE_IN_PLACE | _OF_TWO_MORE).items()
+}
+
+OPERATIONS = {**BINARY, **IN_PLACE, **INDEX, **LOSSES, **PRODUCTS, **UNARY}

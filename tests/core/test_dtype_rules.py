@@ -7,7 +7,12 @@ it is installed, the file is compared with it.
 
 from __future__ import annotations
 
+import inspect
+import re
+from pathlib import Path
+
 import pytest
+from tests.core import dtype_operations
 from tests.core.dtype_cases import expected, rows_of
 from tests.core.dtype_operations import OPERATIONS
 
@@ -23,6 +28,10 @@ REFUSED = {
     **dict.fromkeys(("index_fill_", "scatter src", "scatter_", "scatter add"), _CUT),
     **dict.fromkeys(("scatter multiply", "index_add alpha"), _CUT),
     **dict.fromkeys(("F.hardtanh to b", "F.threshold to b"), _CUT),
+    **dict.fromkeys(("addmm alpha", "addmm beta", "addcmul value"), _CUT),
+    **dict.fromkeys(("F.avg_pool1d", "F.avg_pool2d"), "means would be cut off"),
+    "kthvalue": "booleans have no order, without dimensions neither",
+    **dict.fromkeys(("F.unfold", "F.fold"), "columns are for products: bool has none"),
     **dict.fromkeys(
         ("F.multilabel_soft_margin_loss", "F.multilabel_soft_margin_loss weight"),
         "a target of another shape is a mistake; a weight has one number a class",
@@ -31,6 +40,7 @@ REFUSED = {
 }
 #: Operations that take operands which PyTorch refuses, and why.
 TAKEN = {
+    "F.max_pool1d": "PyTorch takes integers only with `return_indices`, or over planes",
     "clamp between b and b": "one boolean limit is taken, so two are",
 }
 #: Operations whose result has another dtype, and why.
@@ -63,6 +73,8 @@ def _allowed(name, mine, theirs):
     if name in OTHER:
         return ("-" in mine) <= ("-" in theirs)
     less, more = (mine, theirs) if name in REFUSED else (theirs, mine)
+    if set(less) == {"-"}:
+        return True
     return all(a in {b, "-"} for a, b in zip(less, more, strict=True))
 
 
@@ -72,6 +84,58 @@ def test_the_file_is_what_pytorch_does(name):
     torch = pytest.importorskip("torch", reason="PyTorch is the oracle here")
     rows = rows_of(torch, name)
     assert rows == {title: EXPECTED[title] for title in rows}
+
+
+#: Functions and methods that compute nothing from elements: they make tensors, move
+#: elements, or tell what a tensor or the library is.
+NOT_COMPUTING = {
+    *("are_deterministic_algorithms_enabled", "as_strided", "as_tensor", "asarray"),
+    *("atleast_1d", "atleast_2d", "atleast_3d", "backward", "broadcast_shapes"),
+    *("broadcast_to", "byte", "char", "chunk", "contiguous", "cpu", "cuda"),
+    *("data_ptr", "detach", "detach_", "diag_embed", "diagonal", "double"),
+    *("dsplit", "element_size", "empty", "expand_as", "eye", "flip", "fliplr"),
+    *("flipud", "from_dlpack", "from_numpy", "get_default_device"),
+    *("get_default_dtype", "get_device", "get_float32_matmul_precision"),
+    *("get_num_interop_threads", "get_num_threads", "get_rng_state", "hsplit"),
+    *("initial_seed", "int", "is_anomaly_check_nan_enabled", "is_anomaly_enabled"),
+    *("is_complex", "is_contiguous", "is_floating_point", "is_grad_enabled"),
+    *("is_inference", "is_pinned", "is_same_size", "is_shared", "is_signed"),
+    *("is_tensor", "item", "live_node_count", "load", "long", "manual_seed"),
+    *("moveaxis", "movedim", "narrow", "ndimension", "nelement", "new_empty"),
+    *("new_ones", "new_tensor", "new_zeros", "numel", "numpy", "ones", "permute"),
+    *("pin_memory", "promote_types", "rand", "randint", "randint_like", "randn"),
+    *("randperm", "register_hook", "repeat", "requires_grad_", "reshape_as"),
+    *("retain_grad", "rot90", "save", "scalar_tensor", "seed", "select", "serial"),
+    *("set_default_device", "set_default_dtype", "set_default_tensor_type"),
+    *("set_float32_matmul_precision", "set_num_interop_threads", "set_num_threads"),
+    *("set_printoptions", "set_rng_state", "share_memory_", "short", "size"),
+    *("split", "split_with_sizes", "squeeze", "squeeze_", "storage_offset"),
+    *("stride", "sum_to_size", "swapaxes", "swapaxes_", "swapdims", "swapdims_"),
+    *("t_", "tile", "tolist", "transpose", "transpose_", "tril_indices"),
+    *("triu_indices", "type", "unbind", "unflatten", "unsqueeze", "unsqueeze_"),
+    *("use_deterministic_algorithms", "view", "view_as", "vsplit"),
+}
+#: Functions of another form, with tests of their own, or without a twin in PyTorch.
+ELSEWHERE = {
+    "batch_norm_relu": "is not in PyTorch",
+    "rotary_embedding": "is not in PyTorch",
+    "interpolate": "see test_nn_resizing",
+    "fill": "is not a function of PyTorch; fill_ is",
+    "normal": "PyTorch takes integer deviations, which are no distributions' widths",
+}
+
+
+def test_every_public_function_of_elements_is_an_operation():
+    text = Path(dtype_operations.__file__).read_text(encoding="utf-8")
+    places = (ac, ac.nn.functional, ac.linalg, ac.Tensor)
+    public = {
+        name
+        for place in places
+        for name in getattr(place, "__all__", dir(place))
+        if name[0].islower() and inspect.isroutine(getattr(place, name))
+    }
+    tested = set(re.findall(r"\w+", text))
+    assert public - tested == NOT_COMPUTING | set(ELSEWHERE)
 
 
 def test_the_file_has_nothing_else():

@@ -221,9 +221,9 @@ ERRORS = [
         "max_pool1d: `ceil_mode` is 1; it must be True or False",
     ),
     (
-        lambda: F.max_pool1d(ac.ones(3, 3, dtype=ac.int64), 2),
+        lambda: F.avg_pool1d(ac.ones(3, 3, dtype=ac.int64), 2),
         DTypeError,
-        "max_pool1d: takes float32 or float64, not int64",
+        "avg_pool1d: takes float32 or float64, not int64",
     ),
     (
         lambda: F.adaptive_avg_pool2d(ac.ones(1, 0, 0), 2),

@@ -15,6 +15,7 @@ from autocalc.errors import (
     DimensionError,
     DTypeError,
     GradError,
+    KernelIndexError,
     ShapeError,
 )
 from autocalc.nn import functional as F
@@ -519,3 +520,64 @@ def test_a_variance_is_a_tensor_or_a_float():
     assert F.gaussian_nll_loss(I8, Y, 1.0).dtype is ac.float32
     with pytest.raises(DTypeError, match="gaussian_nll_loss: needs a Tensor, not int"):
         F.gaussian_nll_loss(Y, Y, 1)
+
+
+def test_layers_of_integers_are_of_one_dtype():
+    whole = ac.tensor([[1, 2], [3, 4]])
+    for call in (
+        lambda: F.linear(whole, whole.int()),
+        lambda: F.linear(whole, whole, I8[:2]),
+        lambda: F.bilinear(whole, whole.int(), whole.reshape(1, 2, 2)),
+        lambda: F.conv1d(whole.reshape(1, 2, 2), whole.int().reshape(1, 2, 2)),
+        lambda: ac.linalg.solve(X, X.double()),
+        lambda: F.group_norm(X, 1, X[0].double()),
+        lambda: ac.addmm(X.double(), X, X),
+    ):
+        with pytest.raises(DTypeError, match=r"the tensors are .* must be of one"):
+            call()
+    with pytest.raises(ShapeError, match=r"linear: `input` has shape \(2, 2\), `wei"):
+        F.linear(whole, ac.tensor([[1, 2, 3]]))
+    with pytest.raises(ShapeError, match=r"linear: `bias` has shape \(3,\) for 2 out"):
+        F.linear(whole, whole, ac.tensor([1, 2, 3]))
+    with pytest.raises(ShapeError, match=r"conv1d: `weight` has shape .* not be empty"):
+        F.conv1d(whole.reshape(1, 2, 2), ac.zeros(1, 2, 0, dtype=ac.int64))
+    with pytest.raises(DTypeError, match="max_pool2d: takes numbers, not bool"):
+        F.max_pool2d(MASK.reshape(1, 1, 3), 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "operands"),
+    [
+        ("addmm", (ac.ones(4, 2), X[:1], X)),
+        ("addmv", (ac.ones(4), X[:1], X[0])),
+        ("addr", (ac.ones(2, 3, 3), Y, Y)),
+    ],
+)
+def test_what_is_added_broadcasts_to_the_product(name, operands):
+    with pytest.raises(ShapeError, match=f"{name}: `input` has shape .* the product"):
+        getattr(ac, name)(*operands)
+
+
+def test_factors_of_integers_have_no_fraction():
+    whole = ac.tensor([[1, 2], [3, 4]])
+    for call in (
+        lambda: ac.addmm(whole, whole, whole, alpha=0.5),
+        lambda: ac.addmm(whole, whole, whole, beta=0.5),
+        lambda: ac.addcmul(whole, whole, whole, value=0.5),
+    ):
+        with pytest.raises(DTypeError, match="`alpha`"):
+            call()
+
+
+def test_a_share_without_dimensions_takes_its_dtype_along():
+    assert ac.lerp(I8, I8 * 2, ac.tensor(0.5)).tolist() == [1.5, 3.0, 4.5]
+    assert ac.full((2,), ac.tensor(3, dtype=ac.int8)).dtype is ac.int64
+    assert ac.block_diag(I8, ac.tensor(2.0)).dtype is ac.float32
+    assert F.rms_norm(X, (2,), X[0].double()).dtype is ac.float32
+
+
+@pytest.mark.parametrize("call", [lambda i: Y[i], lambda i: Y.gather(0, i)])
+def test_an_index_out_of_range_is_an_index_error(call):
+    for error in (IndexError, ValueError, KernelIndexError):
+        with pytest.raises(error, match=r"`.*` holds 7 at element 0, which"):
+            call(ac.tensor([7]))

@@ -40,6 +40,10 @@ class KernelDataError(AutocalcError, ValueError):
     """A value inside an operand that no kernel can use: a label out of range."""
 
 
+class KernelIndexError(KernelDataError, IndexError):
+    """An index or a label in a tensor that is out of range."""
+
+
 class LinAlgError(KernelDataError, RuntimeError):
     """A matrix without inverse or factors: singular, not positive, not finite."""
 
@@ -78,12 +82,12 @@ class ShadowWarning(AutocalcWarning):
 
 def kernel_data_error(
     kernel: str, operand: str, index: int, value: int
-) -> KernelDataError:
+) -> KernelIndexError:
     """Make the error for element `index` of `operand` holding an impossible `value`.
 
     Native entries call this, so that C and Python kernels say the same sentence.
     """
-    return KernelDataError(
+    return KernelIndexError(
         f"{kernel}: `{operand}` holds {value} at element {index}, which is out of "
         f"range for this call. Check the labels or indices against the size of the "
         f"dimension that they select from."

@@ -11,6 +11,7 @@ from autocalc._kernels.norm._channels import over
 from autocalc._ops import arithmetic, broadcasting, layer_norm, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
+from autocalc._ops._coerce import same_dtype
 from autocalc._ops._op import multi
 from autocalc._ops.batch_norm_running import Statistics, by_running
 from autocalc._tensor import Tensor
@@ -214,6 +215,9 @@ def group_norm(
     _check(where, input, 2, (None, None), weight, bias)
     eps = number(where, "eps", eps)
     check_groups(where, num_groups, input.shape[1])
+    for parameter in (weight, bias):
+        if parameter is not None:
+            same_dtype(where, input, parameter)
     batch, channels, *positions = input.shape
     n = channels // num_groups * math.prod(positions)
     if n == 1 and batch == 1:

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 from autocalc._kernels.conv._checks import check_conv
 from autocalc._ops import _spatial, slicing
 from autocalc._ops._checks import check_float
+from autocalc._ops._coerce import same_dtype
 from autocalc._ops._op import nary
-from autocalc._tensor import Tensor
+from autocalc._ops.integer_conv import integer_conv
+from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, ShapeError
 
 conv_op = nary("conv", saves="x:weight weight:x")
@@ -235,14 +237,15 @@ def _conv(
     groups: int,
 ) -> Tensor:
     x, had_batch = _spatial.batched(where, input, dims)
-    check_weight(where, x, weight, bias)
+    whole = of_integers(where, x, weight, bias)
     check_conv(where, x.shape, weight.shape, shape_of(bias), groups, "input")
     steps = _spatial.sizes_of(where, "stride", stride, dims)
     gaps = _spatial.sizes_of(where, "dilation", dilation, dims)
     ends = _paddings(where, padding, weight.shape[2:], steps, gaps)
     if ends.more:
         x = longer(x, ends.more)
-    out = conv_op(x, weight, bias, steps, ends.both, gaps, groups)
+    convolve = integer_conv if whole else conv_op
+    out = convolve(x, weight, bias, steps, ends.both, gaps, groups)
     return _spatial.unbatched(out, had_batch)
 
 
@@ -291,8 +294,23 @@ def shape_of(bias: Tensor | None) -> tuple[int, ...] | None:
     return None if bias is None else bias.shape
 
 
+def of_integers(where: str, x: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
+    """Return whether all are of one integer dtype; else they must be floats."""
+    if x.is_floating_point() or x.dtype is dtypes.bool_:
+        check_weight(where, x, weight, bias)
+        return False
+    for other in (weight, *(() if bias is None else (bias,))):
+        same_dtype(where, x, other)
+    _check_not_empty(where, weight)
+    return True
+
+
 def check_weight(where: str, x: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     check_float(where, x, weight, *(() if bias is None else (bias,)))
+    _check_not_empty(where, weight)
+
+
+def _check_not_empty(where: str, weight: Tensor) -> None:
     if 0 in weight.shape:
         message = f"{where}: `weight` has shape {weight.shape}; it must not be empty."
         raise ShapeError(message)

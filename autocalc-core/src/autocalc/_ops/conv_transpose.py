@@ -7,7 +7,8 @@ from typing import Any
 
 from autocalc._kernels.conv._checks import check_conv_transpose
 from autocalc._ops import _spatial, conv
-from autocalc._tensor import Tensor
+from autocalc._ops.integer_conv import integer_conv_transpose
+from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, ShapeError
 
 Sizes = int | tuple[int, ...]
@@ -169,7 +170,9 @@ def _conv_transpose(
     groups: int,
 ) -> Tensor:
     x, had_batch = _spatial.batched(where, input, dims)
-    conv.check_weight(where, x, weight, bias)
+    whole = x.dtype is dtypes.int64 and conv.of_integers(where, x, weight, bias)
+    if not whole:
+        conv.check_weight(where, x, weight, bias)
     check_conv_transpose(
         where, x.shape, weight.shape, conv.shape_of(bias), groups, "input"
     )
@@ -194,6 +197,9 @@ def _conv_transpose(
             f"less padding."
         )
         raise ShapeError(message)
+    if whole:
+        out = integer_conv_transpose(x, weight, bias, sizes, steps, ends, gaps, groups)
+        return _spatial.unbatched(out, had_batch)
     if any(e >= s for e, s in zip(extra, steps, strict=True)):
         # A convolution of that output has more windows: zeros stand for what they gave.
         x = conv.longer(x, tuple(e // s for e, s in zip(extra, steps, strict=True)))

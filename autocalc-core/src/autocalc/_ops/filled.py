@@ -207,8 +207,6 @@ def full(
     Device("cpu" if device is None else device)
     value = number("full", "fill_value", fill_value)
     kind = dtypes.of_scalar(value)
-    if isinstance(fill_value, Tensor):
-        kind = fill_value.dtype
     kind = float_or(dtype, kind if out is None else like("out", out).dtype)
     array = arrays.full(shape_of("full", (size,)), value, kind.numpy)
     return finished("full", array, out, requires_grad)

@@ -12,7 +12,7 @@ from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
 from autocalc._ops import broadcasting, view
 from autocalc._ops._arguments import axis_of, check_tensor
-from autocalc._ops._coerce import coerce
+from autocalc._ops._coerce import cast, coerce, result_dtype
 from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._ops._rule import Op
 from autocalc._ops.filled import zeros
@@ -285,7 +285,8 @@ def block_diag(*tensors: Tensor) -> Tensor:
     parts = [view.reshape(x, (1, -1)) if x.ndim < 2 else x for x in many]
     if not parts:
         return zeros(1, 0)
-    parts = list(coerce("block_diag", *parts))
+    dtype = result_dtype("block_diag", *many)
+    parts = [cast(x, dtype) for x in parts]
     width, rows, start = sum(x.shape[1] for x in parts), [], 0
     for x in parts:
         n, m = x.shape

@@ -9,6 +9,7 @@ from typing import Any
 
 from autocalc._ops import view
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, number
@@ -130,6 +131,7 @@ def rms_norm(
     sizes = _last_sizes("rms_norm", input, normalized_shape)
     if weight is not None:
         _check_parameter("rms_norm", "weight", weight, sizes)
+        weight = cast(weight, input.dtype)
     if eps is None:
         eps = 2.0**-23 if input._array.dtype.itemsize == 4 else 2.0**-52
     elif eps.__class__ is not float:

@@ -18,7 +18,7 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._coerce import coerce
+from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._op import multi, nary
 from autocalc._ops._out import apply_out
@@ -131,7 +131,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """
     if left.__class__ is not FLAG:
         left = check_flag("solve", "left", left)
-    a, b = coerce("solve", check_tensor("solve", A), check_tensor("solve", B))
+    a, b = same_dtype("solve", A, B)
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
     if vector:
         column = solve_op(a, view.reshape(b, (*b.shape, 1)))

@@ -10,9 +10,9 @@ from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
 from autocalc._kernels.spec import Shape
 from autocalc._kernels.table import TABLE
-from autocalc._ops import reduction, view
+from autocalc._ops import arithmetic, reduction, view
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_float
+from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import is_stranger, same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._op import nary
@@ -275,7 +275,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     input
-        x, [..., in], float32 or float64.
+        x, [..., in], of floats or integers.
     weight
         W, [out, in].
     bias
@@ -298,7 +298,31 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     >>> ac.nn.functional.linear(x, weight, ac.tensor([0.5]))
     tensor([11.5])
     """
+    x: Any = input  # what is no tensor is the operator's to refuse
+    if isinstance(x, Tensor) and x._array.dtype.kind in "iu":
+        return _linear_of_integers(x, weight, bias)
     return linear_op(input, weight, bias, "none")
+
+
+def _linear_of_integers(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    same_dtype("linear", x, weight)
+    if weight.ndim != 2 or x.ndim == 0 or x.shape[-1] != weight.shape[1]:
+        message = (
+            f"linear: `input` has shape {x.shape}, `weight` {weight.shape}; they must "
+            f"be [..., in] and [out, in]."
+        )
+        raise ShapeError(message)
+    out = matmul(x, view.permute_op(weight, (1, 0)))
+    if bias is None:
+        return out
+    same_dtype("linear", x, bias)
+    if bias.shape != weight.shape[:1]:
+        message = (
+            f"linear: `bias` has shape {bias.shape} for {weight.shape[0]} outputs; it "
+            f"must be ({weight.shape[0]},)."
+        )
+        raise ShapeError(message)
+    return arithmetic.add_op(out, bias)
 
 
 def bilinear(
@@ -334,7 +358,9 @@ def bilinear(
     >>> ac.nn.functional.bilinear(x, y, ac.ones(4, 2, 1))
     tensor([9., 9., 9., 9.])
     """
-    check_float("bilinear", input1, input2, weight)
+    refuse_booleans("bilinear", check_tensor("bilinear", input1))
+    for other in (input2, weight, *(() if bias is None else (bias,))):
+        same_dtype("bilinear", input1, other)
     fits = (
         weight.ndim == 3
         and input1.ndim > 0
@@ -354,5 +380,6 @@ def bilinear(
     flat = view.reshape(view.permute(weight, (0, 2, 1)), (out * in2, in1))
     partial = linear(input1, flat)
     partial = view.reshape(partial, (*input1.shape[:-1], out, in2))
-    result = reduction.sum(partial * view.unsqueeze(input2, -2), -1)
+    products = partial * view.unsqueeze(input2, -2)
+    result = reduction.sum(products, -1, dtype=input1.dtype)
     return result if bias is None else result + bias

@@ -7,10 +7,11 @@ import math
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._ops import _pooling, _spatial
-from autocalc._ops._checks import check_float
+from autocalc._ops import _pooling, _spatial, indexing, searching, view
+from autocalc._ops._checks import check_float, refuse_booleans
+from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
-from autocalc._tensor import Tensor, make
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 
 # Attributes of the forward operators are those of their kernels.
@@ -313,13 +314,27 @@ def _max_pool(
     return_indices: bool,
 ) -> Result:
     x, had_batch = _spatial.batched(where, input, dims)
-    check_float(where, x)
+    refuse_booleans(where, x)
     check_flag(where, "ceil_mode", ceil_mode)
     kernel_size, stride, padding, dilation = lie
     steps = _pooling.steps_of(where, dims, kernel_size, stride, padding)
     gaps = _spatial.sizes_of(where, "dilation", dilation, dims)
     attributes = (*steps, gaps, ceil_mode)
+    if not x.is_floating_point():
+        return _max_of_integers(x, attributes, return_indices, had_batch)
     return _with_places(max_pool_op, x, attributes, return_indices, had_batch)
+
+
+def _max_of_integers(
+    x: Tensor, attributes: tuple[Any, ...], return_indices: bool, had_batch: bool
+) -> Result:
+    """Find the largest elements by floats that order them, and take them from `x`."""
+    exact = x if x.itemsize < 8 else searching.ranks(x)
+    found = places(max_pool_op, cast(exact, dtypes.float64), *attributes)
+    lines = (view.reshape(t, (*x.shape[:2], -1)) for t in (x, found))
+    out = view.reshape(indexing.gather(next(lines), 2, next(lines)), found.shape)
+    out = _spatial.unbatched(out, had_batch)
+    return (out, _spatial.unbatched(found, had_batch)) if return_indices else out
 
 
 def _with_places(

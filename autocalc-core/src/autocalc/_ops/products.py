@@ -4,8 +4,16 @@
 from __future__ import annotations
 
 from autocalc._kernels import rules
-from autocalc._ops import arithmetic, einsum, matmul, rearranging, reduction, view
-from autocalc._ops._arguments import Operand, axis_of, check_tensor
+from autocalc._ops import (
+    arithmetic,
+    broadcasting,
+    einsum,
+    matmul,
+    rearranging,
+    reduction,
+    view,
+)
+from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
@@ -213,13 +221,39 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     return apply_out("kron", view.reshape(product, shape), out)
 
 
-def _blend(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
+def _blend(
+    where: str, input: Tensor, product: Tensor, beta: float, alpha: float
+) -> Tensor:
     """Return beta * input + alpha * product; with beta 0 `input` is not looked at."""
-    scaled = product if alpha == 1 else arithmetic.mul(product, alpha)
+    base = _spread(where, input, product.shape)
+    scaled = product
+    if alpha != 1:
+        scaled = arithmetic.multiplied(where, product, product, alpha)
     if beta == 0:
         return scaled
-    base: Operand = input if beta == 1 else arithmetic.mul(input, beta)
+    if beta != 1:
+        base = arithmetic.multiplied(where, product, base, beta)
     return arithmetic.add_op(base, scaled)
+
+
+def _spread(where: str, input: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return `input` in the shape of the product that is added to it."""
+    given = check_tensor(where, input).shape
+    if rules.broadcast_shapes(where, given, shape) != shape:
+        message = (
+            f"{where}: `input` has shape {given}, which does not broadcast to that of "
+            f"the product, {shape}."
+        )
+        raise ShapeError(message)
+    return broadcasting.expand(input, shape)
+
+
+def _sum_with(
+    where: str, input: Tensor, product: Tensor, beta: float, alpha: float
+) -> Tensor:
+    """Return the sum of two tensors that must be of one dtype."""
+    same_dtype(where, input, product)
+    return _blend(where, input, product, beta, alpha)
 
 
 @method("addmm", inplace="addmm_")
@@ -249,6 +283,11 @@ def addmm(
     out
         A tensor that takes the result, converted to its dtype.
 
+    Raises
+    ------
+    ShapeError, DTypeError
+        If `input` does not broadcast to the product, or differs in its dtype.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -257,7 +296,7 @@ def addmm(
     """
     return apply_out(
         "addmm",
-        _blend(check_tensor("addmm", input), matmul.mm(mat1, mat2), beta, alpha),
+        _sum_with("addmm", input, matmul.mm(mat1, mat2), beta, alpha),
         out,
     )
 
@@ -289,15 +328,18 @@ def addmv(
     out
         A tensor that takes the result, converted to its dtype.
 
+    Raises
+    ------
+    ShapeError, DTypeError
+        If `input` does not broadcast to the product, or differs in its dtype.
+
     Examples
     --------
     >>> import autocalc as ac
     >>> ac.addmv(ac.ones(1), ac.tensor([[1.0, 2.0]]), ac.tensor([3.0, 4.0]))
     tensor([12.])
     """
-    return apply_out(
-        "addmv", _blend(check_tensor("addmv", input), mv(mat, vec), beta, alpha), out
-    )
+    return apply_out("addmv", _sum_with("addmv", input, mv(mat, vec), beta, alpha), out)
 
 
 @method("addr", inplace="addr_")
@@ -327,6 +369,11 @@ def addr(
     out
         A tensor that takes the result, converted to its dtype.
 
+    Raises
+    ------
+    ShapeError
+        If `input` does not broadcast to the product.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -334,9 +381,7 @@ def addr(
     tensor([[4., 5.],
             [7., 9.]])
     """
-    return apply_out(
-        "addr", _blend(check_tensor("addr", input), outer(vec1, vec2), beta, alpha), out
-    )
+    return apply_out("addr", _blend("addr", input, outer(vec1, vec2), beta, alpha), out)
 
 
 @method("baddbmm", inplace="baddbmm_")
@@ -366,6 +411,11 @@ def baddbmm(
     out
         A tensor that takes the result, converted to its dtype.
 
+    Raises
+    ------
+    ShapeError, DTypeError
+        If `input` does not broadcast to the product, or differs in its dtype.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -374,7 +424,7 @@ def baddbmm(
     """
     return apply_out(
         "baddbmm",
-        _blend(check_tensor("baddbmm", input), matmul.bmm(batch1, batch2), beta, alpha),
+        _sum_with("baddbmm", input, matmul.bmm(batch1, batch2), beta, alpha),
         out,
     )
 
@@ -406,13 +456,17 @@ def addbmm(
     out
         A tensor that takes the result, converted to its dtype.
 
+    Raises
+    ------
+    ShapeError, DTypeError
+        If `input` does not broadcast to the product, or differs in its dtype.
+
     Examples
     --------
     >>> import autocalc as ac
     >>> ac.addbmm(ac.zeros(1), ac.ones(2, 1, 3), ac.ones(2, 3, 1))
     tensor([[6.]])
     """
-    product = reduction.sum(matmul.bmm(batch1, batch2), 0)
-    return apply_out(
-        "addbmm", _blend(check_tensor("addbmm", input), product, beta, alpha), out
-    )
+    products = matmul.bmm(batch1, batch2)
+    product = reduction.sum(products, 0, dtype=products.dtype)
+    return apply_out("addbmm", _sum_with("addbmm", input, product, beta, alpha), out)

@@ -108,12 +108,21 @@ def _as(values: Any, kind: DType) -> Any:
 def _line(where: str, start: Any, end: Any, steps: Any) -> Any:
     """Return evenly spaced numbers, both ends included."""
     first, last = number(where, "start", start), number(where, "end", end)
-    if not (math.isfinite(first) and math.isfinite(last)):
-        message = f"{where}: from {first} to {last}: both ends must be finite."
-        raise ArgumentError(message)
     count = count_of(where, steps)
-    values = np.linspace(first, last, count)
-    return values if count != 1 else np.full(1, float(first))
+    if count == 1:
+        return np.full(1, float(first))
+    if math.isfinite(first) and math.isfinite(last):
+        return np.linspace(first, last, count)
+    return _between(float(first), float(last), count)
+
+
+def _between(first: float, last: float, count: int) -> Any:
+    """Return steps from both ends, of which one is not finite: NaN and infinity."""
+    place = np.arange(count)
+    with np.errstate(invalid="ignore"):
+        step = np.subtract(last, first) / max(count - 1, 1)
+        upper = last - step * (count - 1 - place)
+        return np.where(place < count // 2, first + step * place, upper)
 
 
 def linspace(

@@ -104,6 +104,16 @@ def unique(
     return results[0] if len(results) == 1 else tuple(results)
 
 
+def ranks(x: Tensor) -> Tensor:
+    """Return the place of each element among the values that occur, in their order."""
+    flat = view.reshape_op(x.detach(), (-1,))
+    order = sorting.argsort(flat)
+    begins = _begins(indexing.gather_op(flat, order, 0))
+    rank = arithmetic.sub_op(scans.cumsum_op(begins, 0, False), 1)
+    found = indexing.gather_op(rank, sorting.argsort(order), 0)
+    return view.detach_from_base(view.reshape_op(found, x.shape))
+
+
 def _order_of_rows(rows: Tensor) -> Tensor:
     """Return the indices that sort rows: stable, from the last column to the first."""
     n, columns = rows.shape

@@ -15,7 +15,7 @@ from autocalc._ops import (
 from autocalc._ops import distance as distance_ops
 from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._checks import check_float, check_reduction
+from autocalc._ops._checks import check_reduction
 from autocalc._ops._coerce import cast
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
@@ -214,7 +214,7 @@ def triplet_margin_with_distance_loss(
     if swap.__class__ is not FLAG:
         swap = check_flag(where, "swap", swap)
     check_reduction(where, reduction)
-    check_float(where, anchor, positive, negative)
+    _same_dimensions(where, anchor, positive, negative)
     distance = distance_function or distance_ops.pairwise_distance
     triplet = anchor, positive, negative
     return _loss_reduction.reduced(

@@ -5,7 +5,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autocalc._ops import arithmetic, comparison, indexing, reduction, slicing, view
+from autocalc._ops import (
+    _index,
+    arithmetic,
+    comparison,
+    extrema,
+    indexing,
+    reduction,
+    slicing,
+    view,
+)
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._coerce import as_operand, cast
 from autocalc._ops._method import method
@@ -266,7 +275,8 @@ def median(
 ) -> Tensor | Ordered:
     """Return the median, the lower of two; with `dim`, (values, indices) along it.
 
-    NaN if an element is NaN.
+    NaN if an element is NaN.  Without `dim` all elements that equal the median share
+    its gradient.
 
     Parameters
     ----------
@@ -297,10 +307,7 @@ def median(
         message = f"median: a tensor of shape {x.shape} has no elements, so no median."
         raise ShapeError(message)
     if dim is None:
-        flat = _median_along(view.reshape_op(x, (-1,)), 0)
-        return apply_out(
-            "median", view.detach_from_base(view.reshape_op(flat.values, ())), out
-        )
+        return apply_out("median", _median_of_all(view.reshape_op(x, (-1,))), out)
     axis = axis_of("median", dim, x.ndim)
     if x.ndim == 0:
         return apply_out("median", Ordered(view.clone(x), argsort(x)), out)
@@ -312,6 +319,18 @@ def median(
         Ordered(*(view.detach_from_base(view.squeeze(part, axis)) for part in found)),
         out,
     )
+
+
+def _median_of_all(line: Tensor) -> Tensor:
+    """Return the median; all elements that equal it share its gradient."""
+    found = _median_along(line.detach(), 0).values
+    if not line.requires_grad:
+        return view.detach_from_base(view.reshape_op(found, ()))
+    same = comparison.eq(line.detach(), found)
+    if bool(comparison.isnan(found).item()):
+        same = comparison.isnan(line.detach())
+    equal = indexing.index_select_op(line, _index.true_positions(same), 0)
+    return extrema.max(equal)  # type: ignore[return-value]  # one tensor without `dim`
 
 
 def _median_along(x: Tensor, axis: int) -> Ordered:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from autocalc._ops._arguments import Operand, check_tensor
+from autocalc._ops._coerce import coerce, same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
-from autocalc._ops.arithmetic import add_op, div_op, mul, sub_op
+from autocalc._ops.arithmetic import add_op, div_op, mul, multiplied, sub_op
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DTypeError
 
@@ -50,7 +51,9 @@ def lerp(
     >>> ac.lerp(ac.tensor([0.0, 10.0]), ac.tensor([1.0, 20.0]), 0.5)
     tensor([ 0.5, 15. ])
     """
-    shares = [weight] if isinstance(weight, Tensor) and weight.ndim else []
+    if isinstance(weight, Tensor) and not weight.ndim:
+        input, end, weight = coerce("lerp", *same_dtype("lerp", input, end), weight)
+    shares = [weight] if isinstance(weight, Tensor) else []
     _one_float("lerp", input, end, *shares)
     way = sub_op(end, input)
     return apply_out("lerp", add_op(input, mul(way, weight)), out)
@@ -96,7 +99,7 @@ def addcmul(
         message = "addcmul: the tensors are boolean; convert them with .long()."
         raise DTypeError(message)
     if value != 1:
-        product = mul(product, value)
+        product = multiplied("addcmul", input, product, value)
     return apply_out("addcmul", add_op(input, product), out)
 
 
