@@ -327,3 +327,119 @@ def test_lazy_layers():
     same_state(nets[ac], nets[torch])
     agree(lambda m, x: nets[m].eval()(x), x)
     assert repr(nets[ac][3]) == repr(nets[torch][3])
+
+
+def parametrized(build):
+    """Return layers of both libraries with one state, whatever they were made of."""
+    theirs = build(torch).double()
+    mine = build(ac).double()
+    assert repr(mine).count("(0): ") == repr(theirs).count("(0): ")
+    return {ac: same_state(mine, theirs), torch: theirs}
+
+
+def compare_training(layers, x, steps=3):
+    """Compare outputs and originals after steps of SGD."""
+    for m, layer in layers.items():
+        optimizer = m.optim.SGD(layer.parameters(), lr=0.1)
+        for _ in range(steps):
+            optimizer.zero_grad()
+            (layer(m.tensor(x)) ** 2).sum().backward()
+            optimizer.step()
+    agree(lambda m, x: layers[m].eval()(x), x, rtol=1e-8)
+    states = [layers[m].state_dict() for m in (ac, torch)]
+    assert list(states[0]) == list(states[1])
+    for mine, theirs in zip(states[0].values(), states[1].values(), strict=True):
+        np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-8, atol=1e-11)
+
+
+@pytest.mark.parametrize("dim", [0, 1, None, -1])
+def test_parametrized_lengths(dim):
+    def build(m):
+        return m.nn.utils.parametrizations.weight_norm(m.nn.Linear(3, 4), dim=dim)
+
+    compare_training(parametrized(build), normal(5, 3))
+
+
+@pytest.mark.parametrize("words", [{}, {"n_power_iterations": 3, "dim": 1}])
+def test_parametrized_norms(words):
+    def build(m):
+        norm = m.nn.utils.parametrizations.spectral_norm
+        return norm(m.nn.Conv2d(2, 3, (2, 3)), **words)
+
+    compare_training(parametrized(build), normal(2, 2, 4, 5))
+
+
+def test_the_norm_of_transposed_convolutions():
+    def build(m):
+        norm = m.nn.utils.parametrizations.spectral_norm
+        return norm(m.nn.ConvTranspose2d(2, 3, 2))
+
+    compare_training(parametrized(build), normal(2, 2, 3, 3))
+
+
+@pytest.mark.parametrize("kind", ["matrix_exp", "cayley", "householder", None])
+@pytest.mark.parametrize("sizes", [(4, 4), (3, 5), (5, 3), (1, 4)])
+@pytest.mark.parametrize("trivial", [True, False])
+def test_orthogonal_weights(kind, sizes, trivial):
+    def build(m):
+        orthogonal = m.nn.utils.parametrizations.orthogonal
+        layer = m.nn.Linear(sizes[1], sizes[0]).double()
+        return orthogonal(layer, orthogonal_map=kind, use_trivialization=trivial)
+
+    layers = parametrized(build)
+    compare_training(layers, normal(5, sizes[1]))
+    weights = [layers[m].weight.detach().numpy() for m in (ac, torch)]
+    np.testing.assert_allclose(*weights, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("sizes", [(4, 4), (5, 3), (3, 5)])
+def test_what_an_orthogonal_weight_is_made_of(sizes):
+    """Assigned without a base: reflections as LAPACK finds them."""
+    longer, shorter = max(sizes), min(sizes)
+    weight = np.linalg.qr(normal(longer, longer))[0][:, :shorter]
+    weight = weight if sizes[0] == longer else weight.T
+    found = []
+    for m in (ac, torch):
+        layer = m.nn.Linear(sizes[1], sizes[0]).double()
+        m.nn.utils.parametrizations.orthogonal(
+            layer, orthogonal_map="householder", use_trivialization=False
+        )
+        layer.weight = m.tensor(weight)
+        found.append(layer.parametrizations.weight.original.detach().numpy())
+    np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-11)
+
+
+def test_parametrizations_of_ones_own():
+    def build(m):
+        class Symmetric(m.nn.Module):
+            def forward(self, x):
+                return m.triu(x) + m.triu(x, 1).mT
+
+            def right_inverse(self, x):
+                return m.triu(x)
+
+        class Scaled(m.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scale = m.nn.Parameter(m.tensor(1.5))
+
+            def forward(self, x):
+                return x * self.scale
+
+        layer = m.nn.Linear(3, 3)
+        register = m.nn.utils.parametrize.register_parametrization
+        register(layer, "weight", Symmetric())
+        register(layer, "weight", Scaled())
+        register(layer, "bias", Scaled())
+        assert repr(layer).startswith("ParametrizedLinear(")
+        return layer
+
+    layers = parametrized(build)
+    assert repr(layers[ac]) == repr(layers[torch])
+    compare_training(layers, normal(5, 3))
+    for keep in (True, False):
+        name = "weight" if keep else "bias"
+        for m, layer in layers.items():
+            m.nn.utils.parametrize.remove_parametrizations(layer, name, keep)
+    assert repr(layers[ac]) == repr(layers[torch]) == repr(torch.nn.Linear(3, 3))
+    compare_training(layers, normal(5, 3))

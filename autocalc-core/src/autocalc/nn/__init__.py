@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Modules: what networks are made of."""
 
-from autocalc.nn import attention, functional, init, utils
+from autocalc.nn import attention, functional, init, parallel, utils
 from autocalc.nn._activation import (
     GELU,
     GLU,
@@ -131,6 +131,9 @@ from autocalc.nn._padding import (
     ZeroPad2d,
     ZeroPad3d,
 )
+from autocalc.nn._parallel import (
+    DataParallel,
+)
 from autocalc.nn._parameter import (
     Parameter,
 )
@@ -250,6 +253,7 @@ __all__ = [
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
+    "DataParallel",
     "Dropout",
     "Dropout1d",
     "Dropout2d",
@@ -358,5 +362,6 @@ __all__ = [
     "attention",
     "functional",
     "init",
+    "parallel",
     "utils",
 ]

@@ -17,6 +17,15 @@ M = TypeVar("M", bound=Module)
 _PLACE = "_weight_norms"
 
 
+def length_except(v: Tensor, dim: int | None) -> Tensor:
+    """Return the length of v, over all dimensions but `dim`."""
+    axes = tuple(i for i in range(v.ndim) if i != dim)
+    if not axes:  # one dimension, and it stays: each element for itself
+        return arithmetic.abs(v)
+    total = reduction.sum(v * v, axes, dim is not None)
+    return reduction.sqrt_zero_grad(total)
+
+
 class _WeightNorm:
     """Computes weight = g * v / |v| before each forward."""
 
@@ -25,18 +34,10 @@ class _WeightNorm:
         self.dim = dim
         self.handle: RemovableHandle | None = None
 
-    def length(self, v: Tensor) -> Tensor:
-        """Return |v|, over all dimensions but `dim`."""
-        axes = tuple(i for i in range(v.ndim) if i != self.dim)
-        if not axes:  # one dimension, and it stays: each element for itself
-            return arithmetic.abs(v)
-        total = reduction.sum(v * v, axes, self.dim is not None)
-        return reduction.sqrt_zero_grad(total)
-
     def weight(self, module: Module) -> Tensor:
         """Return g * v / |v|."""
         g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
-        return arithmetic.mul(v, arithmetic.div_op(g, self.length(v)))
+        return arithmetic.mul(v, arithmetic.div_op(g, length_except(v, self.dim)))
 
     def __call__(self, module: Module, args: Any) -> None:
         """Set the weight: the hook."""
@@ -88,7 +89,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         raise DimensionError(message)
     norm = _WeightNorm(name, None if dim is None else dim % weight.ndim)
     delattr(module, name)
-    length = norm.length(weight.detach())
+    length = length_except(weight.detach(), norm.dim)
     module.register_parameter(f"{name}_g", Parameter(length))
     module.register_parameter(f"{name}_v", Parameter(weight.detach()))
     norm(module, ())

@@ -5,7 +5,7 @@ from autocalc.nn._clip import clip_grad_norm_, clip_grad_value_
 from autocalc.nn._folding import conv_norm_relu, fuse_conv_bn_eval
 from autocalc.nn._vector import parameters_to_vector, vector_to_parameters
 from autocalc.nn._weight_norm import remove_weight_norm, weight_norm
-from autocalc.nn.utils import rnn
+from autocalc.nn.utils import parametrizations, parametrize, rnn
 
 __all__ = [
     "clip_grad_norm_",
@@ -13,6 +13,8 @@ __all__ = [
     "conv_norm_relu",
     "fuse_conv_bn_eval",
     "parameters_to_vector",
+    "parametrizations",
+    "parametrize",
     "remove_weight_norm",
     "rnn",
     "vector_to_parameters",
