@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import pytest
 
@@ -119,6 +120,23 @@ def test_a_copy_takes_its_own_shapes():
     assert other(ac.randn(2, 1, 7, 7)).shape == (2, 2)
     assert (model[0].in_channels, other[0].in_channels) == (3, 1)
     assert (model[3].in_features, other[3].in_features) == (36, 100)
+
+
+def test_pickles_wait_too():
+    layer = pickle.loads(pickle.dumps(nn.LazyLinear(2).double()))
+    assert layer(ac.zeros(1, 3, dtype=ac.float64)).shape == (1, 2)
+    assert repr(layer) == "Linear(in_features=3, out_features=2, bias=True)"
+    assert not layer._hooks.forward_pre
+
+
+def test_a_state_that_does_not_fit_leaves_shapes_open():
+    norm = nn.LazyBatchNorm1d()
+    state = {**nn.BatchNorm1d(4).state_dict(), "extra": ac.ones(1)}
+    with pytest.raises(CheckpointError, match="unexpected: extra"):
+        norm.load_state_dict(state)
+    assert all(map(is_lazy, norm.parameters()))
+    assert is_lazy(norm.running_mean)
+    assert norm(ac.randn(5, 3)).shape == (5, 3)
 
 
 def test_states_without_shapes():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -139,6 +140,15 @@ def test_copies_are_apart():
         other.weight.fill_(7.0)
     assert ac.equal(layer.weight, layer.weight.T)
     assert layer.weight[0, 0].item() != 7
+
+
+def test_pickles_find_their_class():
+    layer = parametrizations.weight_norm(nn.Linear(3, 2))
+    other = pickle.loads(pickle.dumps(layer))
+    assert ac.equal(other.weight, layer.weight)
+    assert type(other) is type(layer)
+    assert type(parametrize.remove_parametrizations(other, "weight")) is nn.Linear
+    assert parametrize.is_parametrized(layer)
 
 
 def test_within_cached_it_is_computed_once():

@@ -176,7 +176,20 @@ def _class_with(base: type[Module], names: frozenset[str]) -> type[Module]:
     """Return a class as `base` that has these tensors as properties."""
     properties: dict[str, Any] = {name: _property(name) for name in names}
     properties["_parametrized_base"] = base
+    properties["__reduce_ex__"] = _reduced
     return type(f"Parametrized{base.__name__}", (base,), properties)
+
+
+def _reduced(self: Module, protocol: Any) -> Any:
+    """Let copies and pickles find the class, which has no name to be imported by."""
+    reduced: Any = object.__reduce_ex__(self, max(int(protocol), 2))
+    names = frozenset(getattr(self, _PLACE).keys())
+    return (_made_with, (type_before_parametrizations(self), names), *reduced[2:])
+
+
+def _made_with(base: Any, names: frozenset[str]) -> Module:
+    found = _class_with(base, names)
+    return found.__new__(found)
 
 
 def _property(name: str) -> property:

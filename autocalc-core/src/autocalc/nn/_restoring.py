@@ -8,7 +8,7 @@ from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
-from autocalc.nn._uninitialized import is_lazy
+from autocalc.nn._uninitialized import is_lazy, take_shape_away
 
 
 class Restoring:
@@ -22,11 +22,13 @@ class Restoring:
             for x in attributes.values()
             if isinstance(x, Tensor) and x.is_leaf
         }
-        self._lazy = [x.undo() for x in tensors.values() if is_lazy(x)]  # type: ignore[attr-defined]
         self._tensors = [
             (x, x.requires_grad, x.detach(), x.detach().clone())
             for x in tensors.values()
             if not is_lazy(x)
+        ]
+        self._shapeless = [
+            (x, type(x), x.dtype) for x in tensors.values() if is_lazy(x)
         ]
 
     def __enter__(self) -> None:
@@ -38,13 +40,13 @@ class Restoring:
         for module, attributes in self._modules:
             module.__dict__.clear()
             module.__dict__.update(attributes)
-        for undo in self._lazy:
-            undo()
         with no_grad():
             for x, requires_grad, memory, values in self._tensors:
                 memory.copy_(values)
                 x.data = memory
                 x.requires_grad_(requires_grad)
+        for x, was, dtype in self._shapeless:
+            take_shape_away(x, was, dtype)
 
 
 def _attributes(module: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from autocalc._graph._node import Leaf
@@ -93,6 +93,10 @@ class _Uninitialized(Tensor):
         made: Tensor = memo.setdefault(id(self), self._copy(self.dtype))
         return made
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        del protocol
+        return type(self), (self.requires_grad, None, self.dtype)
+
     def materialize(
         self,
         shape: Sequence[int],
@@ -116,18 +120,6 @@ class _Uninitialized(Tensor):
         _ARRAY.__set__(self, made._array)
         if self._edge is not None:
             self._edge.shape = sizes
-
-    def undo(self) -> Callable[[], None]:
-        """Return what takes a later `materialize` back."""
-        kind, array = type(self), _ARRAY.__get__(self)
-
-        def back() -> None:
-            self.__class__ = kind
-            _ARRAY.__set__(self, array)
-            if self._edge is not None:
-                self._edge.shape = (0,)
-
-        return back
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -201,6 +193,14 @@ class UninitializedBuffer(_Uninitialized):
         dtype: DType | None = None,
     ) -> None:
         _Uninitialized.__init__(self, requires_grad, device, dtype)
+
+
+def take_shape_away(tensor: Tensor, kind: type[Tensor], dtype: DType) -> None:
+    """Make a tensor again what it was before `materialize`."""
+    tensor.__class__ = kind
+    _ARRAY.__set__(tensor, empty(0, dtype=dtype)._array)
+    if isinstance(tensor._edge, Leaf):
+        tensor._edge.shape = (0,)
 
 
 def is_lazy(param: Any) -> bool:
