@@ -93,7 +93,7 @@ class LazyLinear(_Lazy, Linear):
     Attributes
     ----------
     weight, bias
-        `UninitializedParameter`s until the first call.
+        Each an `UninitializedParameter` until the first call.
 
     Examples
     --------
@@ -205,7 +205,7 @@ class LazyConv2d(_LazyConv, Conv2d):
     Attributes
     ----------
     weight, bias
-        `UninitializedParameter`s until the first call.
+        Each an `UninitializedParameter` until the first call.
 
     Examples
     --------
