@@ -241,6 +241,19 @@ def test_densities_of_float32_stay_float32():
         assert d.entropy().dtype is ac.float32
 
 
+@pytest.mark.parametrize("name", ["Normal", "Uniform", "Exponential", "Laplace", "Gumbel",
+                                  "Gamma", "Beta", "Bernoulli", "Cauchy"])  # fmt: skip
+@pytest.mark.parametrize("dtype", [ac.float16, ac.bfloat16])
+def test_two_bytes_a_number(name, dtype):
+    p = ac.tensor([0.25, 0.5], dtype=dtype)
+    cls = getattr(dist, name)
+    d = cls(p) if name in {"Exponential", "Bernoulli"} else cls(p, p + 1)
+    drawn = d.sample((100,))
+    assert drawn.dtype is dtype
+    assert ac.isfinite(drawn).all()
+    assert d.log_prob(drawn).dtype is dtype
+
+
 # ---- shapes and checks ---------------------------------------------------------------
 
 

@@ -26,8 +26,9 @@ class _ByQuantiles(Distribution):
         shape = self._extended_shape(sample_shape)
         (name, *_) = self.arg_constraints
         dtype = getattr(self, name).dtype
-        u = rand(shape, dtype=dtype)
-        result: Tensor = self._quantile(u.clamp(min=_TINY[dtype]))
+        wide = dtype if dtype in _TINY else dtypes.float32  # halves have too few u
+        u = rand(shape, dtype=wide).clamp(min=_TINY[wide])
+        result: Tensor = self._quantile(u).to(dtype)
         return result
 
     def _quantile(self, u: Any) -> Any:
