@@ -241,8 +241,8 @@ def test_densities_of_float32_stay_float32():
         assert d.entropy().dtype is ac.float32
 
 
-@pytest.mark.parametrize("name", ["Normal", "Uniform", "Exponential", "Laplace", "Gumbel",
-                                  "Gamma", "Beta", "Bernoulli", "Cauchy"])  # fmt: skip
+@pytest.mark.parametrize("name", ["Normal", "Uniform", "Exponential", "Laplace",
+                                  "Gumbel", "Gamma", "Beta", "Bernoulli"])  # fmt: skip
 @pytest.mark.parametrize("dtype", [ac.float16, ac.bfloat16])
 def test_two_bytes_a_number(name, dtype):
     p = ac.tensor([0.25, 0.5], dtype=dtype)
