@@ -138,14 +138,10 @@ from autocalc._ops.exponential import (
 from autocalc._ops.extrema import amax, amin, aminmax, argmax, argmin, max, min
 from autocalc._ops.filled import (
     empty,
-    empty_like,
     eye,
     full,
-    full_like,
     ones,
-    ones_like,
     zeros,
-    zeros_like,
 )
 from autocalc._ops.indexing import gather, index_select, take, take_along_dim
 from autocalc._ops.inspection import (
@@ -188,6 +184,7 @@ from autocalc._ops.logical import (
     logical_or,
     logical_xor,
 )
+from autocalc._ops.made_like import empty_like, full_like, ones_like, zeros_like
 from autocalc._ops.masking import (
     argwhere,
     masked_fill,
@@ -434,8 +431,8 @@ __all__ += ["combinations", "concat", "concatenate", "contiguous_format", "copys
 __all__ += ["cos", "cosh", "count_nonzero", "cross", "cuda", "cummax", "cummin"]
 __all__ += ["cumprod", "cumsum"]
 __all__ += ["data", "deg2rad", "det", "detach", "device", "diag", "diag_embed"]
-__all__ += ["diagflat", "diagonal", "diff", "dist", "div", "divide", "dot", "double"]
-__all__ += ["dsplit", "dstack", "dtype"]
+__all__ += ["diagflat", "diagonal", "diff", "dist", "distributions", "div", "divide"]
+__all__ += ["dot", "double", "dsplit", "dstack", "dtype"]
 __all__ += ["einsum", "empty", "empty_like", "enable_grad", "eq", "equal", "erf"]
 __all__ += ["erfc", "exp", "exp2", "expand", "expand_as", "expm1", "eye"]
 __all__ += ["fill", "finfo", "fix", "flatten", "flip", "fliplr", "flipud", "float"]
@@ -521,6 +518,7 @@ if _TYPE_CHECKING:
         backends,
         cuda,
         data,
+        distributions,
         models,
         nn,
         optim,
@@ -532,8 +530,8 @@ if _TYPE_CHECKING:
 #: Imported when they are first used: they are a third of all modules.
 _LATE = frozenset(
     {
-        *("accelerator", "amp", "backends", "cuda", "data", "models", "nn", "optim"),
-        *("testing", "utils"),
+        *("accelerator", "amp", "backends", "cuda", "data", "distributions", "models"),
+        *("nn", "optim", "testing", "utils"),
     }
 )
 

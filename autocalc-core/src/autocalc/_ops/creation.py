@@ -11,16 +11,13 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._ops.distributions import bernoulli, multinomial, normal
 from autocalc._ops.filled import (
     empty,
-    empty_like,
     eye,
     finished,
     full,
-    full_like,
     ones,
-    ones_like,
     zeros,
-    zeros_like,
 )
+from autocalc._ops.made_like import empty_like, full_like, ones_like, zeros_like
 from autocalc._ops.random_draws import (
     rand,
     rand_like,

@@ -9,6 +9,7 @@ from autocalc._ops import arithmetic, clamping, indexing, reduction, view
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
@@ -80,6 +81,8 @@ def max(
     keepdim: bool = False,
     *,
     out: Tensor | tuple[Tensor, Tensor] | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor | Extremum:
     """Return the largest element; with `dim`, (values, indices) along it.
 
@@ -96,6 +99,8 @@ def max(
         Keep the reduced dimensions, with size 1.
     out
         A tensor, or with `dim` a pair of them, that takes the result.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -106,6 +111,10 @@ def max(
     >>> values, indices
     (tensor([4., 3.]), tensor([1, 0]))
     """
+    if axis is not None:
+        dim = dim_or_axis("max", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("max", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("max", "keepdim", keepdim)
     if isinstance(dim, Tensor):
@@ -125,6 +134,8 @@ def min(
     keepdim: bool = False,
     *,
     out: Tensor | tuple[Tensor, Tensor] | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor | Extremum:
     """Return the smallest element; with `dim`, (values, indices) along it.
 
@@ -141,6 +152,8 @@ def min(
         Keep the reduced dimensions, with size 1.
     out
         A tensor, or with `dim` a pair of them, that takes the result.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -151,6 +164,10 @@ def min(
     >>> values, indices
     (tensor([1., 2.]), tensor([0, 1]))
     """
+    if axis is not None:
+        dim = dim_or_axis("min", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("min", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("min", "keepdim", keepdim)
     if isinstance(dim, Tensor):
@@ -190,6 +207,8 @@ def aminmax(
     dim: int | None = None,
     keepdim: bool = False,
     out: tuple[Tensor, Tensor] | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> MinMax:
     """Return the smallest and the largest elements over `dim`, as (min, max).
 
@@ -203,6 +222,8 @@ def aminmax(
         Keep the reduced dimensions, with size 1.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -211,6 +232,10 @@ def aminmax(
     >>> smallest.item(), largest.item()
     (1.0, 4.0)
     """
+    if axis is not None:
+        dim = dim_or_axis("aminmax", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("aminmax", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("aminmax", "keepdim", keepdim)
     return apply_out(
@@ -220,7 +245,13 @@ def aminmax(
 
 @method("amax")
 def amax(
-    input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return the largest elements over `dim`; equal ones share the gradient.
 
@@ -234,6 +265,8 @@ def amax(
         Keep the reduced dimensions, with size 1.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Raises
     ------
@@ -246,6 +279,10 @@ def amax(
     >>> ac.amax(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
     tensor([4., 3.])
     """
+    if axis is not None:
+        dim = dim_or_axis("amax", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("amax", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("amax", "keepdim", keepdim)
     axes = axes_of("amax", check_tensor("amax", input), dim)
@@ -257,7 +294,13 @@ def amax(
 
 @method("amin")
 def amin(
-    input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return the smallest elements over `dim`; equal ones share the gradient.
 
@@ -271,6 +314,8 @@ def amin(
         Keep the reduced dimensions, with size 1.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Raises
     ------
@@ -283,6 +328,10 @@ def amin(
     >>> ac.amin(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
     tensor([1., 2.])
     """
+    if axis is not None:
+        dim = dim_or_axis("amin", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("amin", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("amin", "keepdim", keepdim)
     axes = axes_of("amin", check_tensor("amin", input), dim)
@@ -316,6 +365,8 @@ def argmax(
     keepdim: bool = False,
     *,
     out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return the index of the (first) largest element, of all or along `dim`.
 
@@ -329,6 +380,8 @@ def argmax(
         Keep the reduced dimensions, with size 1.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -336,6 +389,10 @@ def argmax(
     >>> ac.argmax(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
     tensor([1, 0])
     """
+    if axis is not None:
+        dim = dim_or_axis("argmax", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("argmax", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("argmax", "keepdim", keepdim)
     _no_booleans("argmax", input)
@@ -368,6 +425,8 @@ def argmin(
     keepdim: bool = False,
     *,
     out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return the index of the (first) smallest element, of all or along `dim`.
 
@@ -381,6 +440,8 @@ def argmin(
         Keep the reduced dimensions, with size 1.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -388,6 +449,10 @@ def argmin(
     >>> ac.argmin(ac.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
     tensor([0, 1])
     """
+    if axis is not None:
+        dim = dim_or_axis("argmin", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("argmin", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("argmin", "keepdim", keepdim)
     _no_booleans("argmin", input)

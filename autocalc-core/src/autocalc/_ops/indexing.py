@@ -11,6 +11,7 @@ from autocalc._ops import _index, broadcasting, slicing, view
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
@@ -262,7 +263,12 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("take_along_dim")
 def take_along_dim(
-    input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    indices: Tensor,
+    dim: int | None = None,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return the elements that `indices` names along `dim`; other sizes broadcast.
 
@@ -278,6 +284,8 @@ def take_along_dim(
         The dimension; without it the flattened tensor.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -291,6 +299,8 @@ def take_along_dim(
     >>> ac.take_along_dim(x, x.argsort(1), 1)
     tensor([[1, 2, 3]])
     """
+    if axis is not None:
+        dim = dim_or_axis("take_along_dim", dim, axis)
     x, places = (
         check_tensor("take_along_dim", input),
         long_positions("take_along_dim", indices),

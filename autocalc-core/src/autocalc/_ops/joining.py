@@ -13,6 +13,7 @@ from autocalc._graph._node import Node
 from autocalc._ops import broadcasting, view
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import cast, coerce, result_dtype
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._ops._rule import Op
 from autocalc._ops.filled import zeros
@@ -58,7 +59,11 @@ def listed(where: str, tensors: Any) -> Any:
 
 
 def cat(
-    tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None
+    tensors: Sequence[Tensor],
+    dim: int = 0,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Join tensors along an existing dimension; all other sizes must be equal.
 
@@ -72,6 +77,8 @@ def cat(
         The dimension along which they are joined.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -86,6 +93,8 @@ def cat(
     >>> ac.cat([ac.tensor([1, 2]), ac.tensor([3])])
     tensor([1, 2, 3])
     """
+    if axis is not None:
+        dim = dim_or_axis("cat", dim, axis, 0)
     parts = coerce("cat", *listed("cat", tensors)) if tensors else ()
     if not parts:
         message = "cat: needs at least one tensor."
@@ -108,7 +117,11 @@ def cat(
 
 
 def stack(
-    tensors: Sequence[Tensor], dim: int = 0, *, out: Tensor | None = None
+    tensors: Sequence[Tensor],
+    dim: int = 0,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Join tensors of one shape along a new dimension.
 
@@ -120,6 +133,8 @@ def stack(
         Where the new dimension stands.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -135,6 +150,8 @@ def stack(
     tensor([[1, 2],
             [3, 4]])
     """
+    if axis is not None:
+        dim = dim_or_axis("stack", dim, axis, 0)
     if not listed("stack", tensors):
         message = "stack: needs at least one tensor."
         raise ArgumentError(message)

@@ -17,6 +17,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
 from autocalc._ops.ranges import arange
 from autocalc._ops.sorting import Ordered
@@ -27,7 +28,13 @@ from autocalc.errors import ShapeError
 
 @method("mode")
 def mode(
-    input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None
+    input: Tensor,
+    dim: int = -1,
+    keepdim: bool = False,
+    *,
+    out: Any = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Ordered:
     """Return the (values, indices) of the most frequent elements along `dim`.
 
@@ -44,6 +51,8 @@ def mode(
         Keep the reduced dimension, with size 1.
     out
         Two tensors that take the result, converted to their dtypes.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Raises
     ------
@@ -57,6 +66,10 @@ def mode(
     >>> value.item(), index.item()
     (3, 2)
     """
+    if axis is not None:
+        dim = dim_or_axis("mode", dim, axis, -1)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("mode", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("mode", "keepdim", keepdim)
     x = check_tensor("mode", input)

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autocalc._ops import arithmetic, comparison
 from autocalc._ops._arguments import Dims
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast, check_and_cast
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
 from autocalc._ops.reduction import sum
 from autocalc._tensor import Tensor
@@ -22,6 +25,8 @@ def nansum(
     *,
     dtype: DType | None = None,
     out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return the sum over `dim` with NaN counted as 0.
 
@@ -37,6 +42,8 @@ def nansum(
         The dtype in which `input` is taken, and of the result.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -44,6 +51,10 @@ def nansum(
     >>> ac.nansum(ac.tensor([1.0, ac.nan, 2.0]))
     tensor(3.)
     """
+    if axis is not None:
+        dim = dim_or_axis("nansum", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("nansum", keepdim, keepdims)
     x = check_and_cast("nansum", input, dtype)
     if not x.is_floating_point():
         return apply_out("nansum", sum(x, dim, keepdim, dtype=dtype), out)
@@ -63,6 +74,8 @@ def nanmean(
     *,
     dtype: DType | None = None,
     out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return the mean over `dim` of what is not NaN.
 
@@ -78,6 +91,8 @@ def nanmean(
         The dtype in which `input` is taken, and of the result.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Raises
     ------
@@ -90,6 +105,10 @@ def nanmean(
     >>> ac.nanmean(ac.tensor([1.0, ac.nan, 2.0]))
     tensor(1.5)
     """
+    if axis is not None:
+        dim = dim_or_axis("nanmean", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("nanmean", keepdim, keepdims)
     check_float("nanmean", input)
     x = check_and_cast("nanmean", input, dtype)
     kept = comparison.eq(x.detach(), x.detach())

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autocalc._kernels import rules
 from autocalc._ops import (
     arithmetic,
@@ -16,6 +18,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
 from autocalc.errors import DimensionError, ShapeError
@@ -141,7 +144,12 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @method("cross")
 def cross(
-    input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor | None = None
+    input: Tensor,
+    other: Tensor,
+    dim: int | None = None,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return the vector products of 3-vectors along `dim`.
 
@@ -157,6 +165,8 @@ def cross(
         The dimension of size 3; by default the first such.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -171,6 +181,8 @@ def cross(
     >>> ac.cross(ac.tensor([1.0, 0.0, 0.0]), ac.tensor([0.0, 1.0, 0.0]))
     tensor([0., 0., 1.])
     """
+    if axis is not None:
+        dim = dim_or_axis("cross", dim, axis)
     a, b = same_dtype("cross", input, other)
     shape = rules.broadcast_shapes("cross", a.shape, b.shape)
     if dim is None:

@@ -16,7 +16,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import axis_of
 from autocalc._ops._checks import check_float
 from autocalc._ops.clamping import clamp
-from autocalc._ops.filled import zeros_like
+from autocalc._ops.made_like import zeros_like
 from autocalc._ops.random_draws import rand_like
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number

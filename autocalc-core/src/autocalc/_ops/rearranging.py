@@ -22,6 +22,7 @@ from autocalc._ops._arguments import (
 )
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
@@ -97,6 +98,7 @@ def repeat_interleave(
     dim: int | None = None,
     *,
     output_size: int | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return each element repeated, one behind the other.
 
@@ -111,6 +113,8 @@ def repeat_interleave(
         Whose slices to repeat.
     output_size
         What `repeats` adds up to; checked.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -123,6 +127,8 @@ def repeat_interleave(
     >>> ac.repeat_interleave(ac.tensor([7, 8, 9]), ac.tensor([2, 0, 1]))
     tensor([7, 7, 9])
     """
+    if axis is not None:
+        dim = dim_or_axis("repeat_interleave", dim, axis)
     x = check_tensor("repeat_interleave", input)
     if repeats is None:
         counts = indexing_ops.as_positions("repeat_interleave", x)

@@ -11,6 +11,7 @@ from autocalc._ops import comparison, view
 from autocalc._ops._arguments import Dims, axes_of, check_tensor, sizes_of
 from autocalc._ops._coerce import cast, check_and_cast
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary, unary
 from autocalc._ops._out import apply_out
 from autocalc._ops._product_rules import product_of_the_others
@@ -45,6 +46,8 @@ def sum(
     *,
     dtype: DType | None = None,
     out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return the sum over `dim` (all dimensions by default).
 
@@ -60,6 +63,8 @@ def sum(
         The dtype in which `input` is taken, and of the result.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -67,6 +72,10 @@ def sum(
     >>> ac.sum(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=1)
     tensor([3., 7.])
     """
+    if axis is not None:
+        dim = dim_or_axis("sum", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("sum", keepdim, keepdims)
     x = check_and_cast("sum", input, dtype)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("sum", "keepdim", keepdim)
@@ -135,6 +144,8 @@ def mean(
     *,
     dtype: DType | None = None,
     out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return the mean over `dim` (all dimensions by default).
 
@@ -150,6 +161,8 @@ def mean(
         The dtype in which `input` is taken, and of the result.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Raises
     ------
@@ -162,6 +175,10 @@ def mean(
     >>> ac.mean(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=0)
     tensor([2., 3.])
     """
+    if axis is not None:
+        dim = dim_or_axis("mean", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("mean", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("mean", "keepdim", keepdim)
     x = check_and_cast("mean", input, dtype)
@@ -224,6 +241,8 @@ def var(
     *,
     correction: float | None = None,
     out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return sum((x - mean)^2) / (n - correction) over `dim`; correction is 1.
 
@@ -241,6 +260,8 @@ def var(
         What is taken from n in the divisor; `unbiased` is 1.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Raises
     ------
@@ -253,6 +274,10 @@ def var(
     >>> ac.var(ac.tensor([1.0, 2.0, 3.0]))
     tensor(1.)
     """
+    if axis is not None:
+        dim = dim_or_axis("var", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("var", keepdim, keepdims)
     if unbiased is not None:
         check_flag("var", "unbiased", unbiased)
     if keepdim.__class__ is not FLAG:
@@ -285,6 +310,8 @@ def std(
     *,
     correction: float | None = None,
     out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return the square root of `var`.
 
@@ -302,6 +329,8 @@ def std(
         What is taken from n in the divisor; `unbiased` is 1.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -309,6 +338,10 @@ def std(
     >>> ac.std(ac.tensor([1.0, 2.0, 3.0]))
     tensor(1.)
     """
+    if axis is not None:
+        dim = dim_or_axis("std", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("std", keepdim, keepdims)
     value = var(input, dim, unbiased, keepdim, correction=correction)
     return apply_out("std", sqrt_zero_grad(value), out)
 
@@ -320,6 +353,8 @@ def var_mean(
     keepdim: bool = False,
     *,
     correction: float | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> tuple[Tensor, Tensor]:
     """Return the variance and the mean over `dim`.
 
@@ -335,6 +370,8 @@ def var_mean(
         Keep the reduced dimensions, with size 1.
     correction
         What is taken from n in the divisor; `unbiased` is 1.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -342,6 +379,10 @@ def var_mean(
     >>> ac.var_mean(ac.tensor([1.0, 2.0, 3.0]))
     (tensor(1.), tensor(2.))
     """
+    if axis is not None:
+        dim = dim_or_axis("var_mean", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("var_mean", keepdim, keepdims)
     spread = var(input, dim, unbiased, keepdim, correction=correction)
     return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
 
@@ -353,6 +394,8 @@ def std_mean(
     keepdim: bool = False,
     *,
     correction: float | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> tuple[Tensor, Tensor]:
     """Return the standard deviation and the mean over `dim`.
 
@@ -368,6 +411,8 @@ def std_mean(
         Keep the reduced dimensions, with size 1.
     correction
         What is taken from n in the divisor; `unbiased` is 1.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -375,6 +420,10 @@ def std_mean(
     >>> ac.std_mean(ac.tensor([1.0, 2.0, 3.0]))
     (tensor(1.), tensor(2.))
     """
+    if axis is not None:
+        dim = dim_or_axis("std_mean", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("std_mean", keepdim, keepdims)
     spread = std(input, dim, unbiased, keepdim, correction=correction)
     return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
 
@@ -413,6 +462,8 @@ def prod(
     *,
     dtype: DType | None = None,
     out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return the product over `dim` (all dimensions by default).
 
@@ -431,6 +482,8 @@ def prod(
         The dtype in which `input` is taken, and of the result.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -438,6 +491,10 @@ def prod(
     >>> ac.prod(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), 1)
     tensor([ 2., 12.])
     """
+    if axis is not None:
+        dim = dim_or_axis("prod", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("prod", keepdim, keepdims)
     x = check_and_cast("prod", input, dtype)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("prod", "keepdim", keepdim)
@@ -447,7 +504,13 @@ def prod(
 
 @method("all")
 def all(
-    input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return whether all elements over `dim` are non-zero.
 
@@ -461,6 +524,8 @@ def all(
         Keep the reduced dimensions, with size 1.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -468,6 +533,10 @@ def all(
     >>> ac.all(ac.tensor([[True, False], [True, True]]), dim=1)
     tensor([False,  True])
     """
+    if axis is not None:
+        dim = dim_or_axis("all", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("all", keepdim, keepdims)
     check_tensor("all", input)
     zeros = cast(comparison.eq(input, 0), dtypes.int64)
     result = comparison.eq(sum(zeros, dim, keepdim), 0)
@@ -481,7 +550,13 @@ def _as_truth_of(input: Tensor, result: Tensor) -> Tensor:
 
 @method("any")
 def any(
-    input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None
+    input: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return whether any element over `dim` is non-zero.
 
@@ -495,6 +570,8 @@ def any(
         Keep the reduced dimensions, with size 1.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -502,6 +579,10 @@ def any(
     >>> ac.any(ac.tensor([[True, False], [False, False]]), dim=1)
     tensor([ True, False])
     """
+    if axis is not None:
+        dim = dim_or_axis("any", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("any", keepdim, keepdims)
     check_tensor("any", input)
     ones = cast(comparison.ne(input, 0), dtypes.int64)
     result = comparison.ne(sum(ones, dim, keepdim), 0)
@@ -509,7 +590,7 @@ def any(
 
 
 @method("count_nonzero")
-def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: Dims = None, *, axis: Any = None) -> Tensor:
     """Return how many elements over `dim` are not zero, as int64.
 
     Parameters
@@ -518,6 +599,8 @@ def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
         The tensor.
     dim
         The dimensions that are reduced, one or several; all by default.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -525,4 +608,6 @@ def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
     >>> ac.count_nonzero(ac.tensor([0, 1, 2, 0]))
     tensor(2)
     """
+    if axis is not None:
+        dim = dim_or_axis("count_nonzero", dim, axis)
     return sum(comparison.truth(check_tensor("count_nonzero", input)), dim)

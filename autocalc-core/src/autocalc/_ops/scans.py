@@ -22,6 +22,7 @@ from autocalc._ops._cast import astype
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast, check_and_cast
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._ops.ranges import arange
@@ -41,7 +42,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("cumsum")
 def cumsum(
-    input: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None
+    input: Tensor,
+    dim: int | None = None,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return y_i = x_1 + ... + x_i along `dim`; of integers in int64.
 
@@ -55,6 +61,8 @@ def cumsum(
         The dtype in which `input` is taken, and of the result.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -62,6 +70,8 @@ def cumsum(
     >>> ac.cumsum(ac.tensor([1, 2, 3]), 0)
     tensor([1, 3, 6])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("cumsum", dim, axis)
     return apply_out(
         "cumsum", _scan("cumsum", cumsum_op, input, dim, dtype, (False,)), out
     )
@@ -120,7 +130,12 @@ def _cumprod_slope(k: Any, a: Any, g: Any, axis: int) -> Any:
 
 @method("cumprod")
 def cumprod(
-    input: Tensor, dim: int, *, dtype: DType | None = None, out: Tensor | None = None
+    input: Tensor,
+    dim: int | None = None,
+    *,
+    dtype: DType | None = None,
+    out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return y_i = x_1 * ... * x_i along `dim`; of integers in int64.
 
@@ -134,6 +149,8 @@ def cumprod(
         The dtype in which `input` is taken, and of the result.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -141,6 +158,8 @@ def cumprod(
     >>> ac.cumprod(ac.tensor([1.0, 2.0, 3.0]), dim=0)
     tensor([1., 2., 6.])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("cumprod", dim, axis)
     return apply_out(
         "cumprod", _scan("cumprod", cumprod_op, input, dim, dtype, ()), out
     )
@@ -170,7 +189,9 @@ Scanned = tuple[Tensor, Tensor]
 
 
 @method("cummax")
-def cummax(input: Tensor, dim: int, *, out: Any = None) -> sorting.Ordered:
+def cummax(
+    input: Tensor, dim: int | None = None, *, out: Any = None, axis: Any = None
+) -> sorting.Ordered:
     """Return the (values, indices) of the largest up to each place along `dim`.
 
     Of equal ones the last; NaN counts as largest.
@@ -183,6 +204,8 @@ def cummax(input: Tensor, dim: int, *, out: Any = None) -> sorting.Ordered:
         The dimension; a negative one counts from the end.
     out
         Two tensors that take values and indices.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -191,11 +214,15 @@ def cummax(input: Tensor, dim: int, *, out: Any = None) -> sorting.Ordered:
     >>> values, indices
     (tensor([1., 3., 3.]), tensor([0, 1, 1]))
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("cummax", dim, axis)
     return apply_out("cummax", _running("cummax", input, dim, comparison.ge), out)
 
 
 @method("cummin")
-def cummin(input: Tensor, dim: int, *, out: Any = None) -> sorting.Ordered:
+def cummin(
+    input: Tensor, dim: int | None = None, *, out: Any = None, axis: Any = None
+) -> sorting.Ordered:
     """Return the (values, indices) of the smallest up to each place along `dim`.
 
     Parameters
@@ -206,6 +233,8 @@ def cummin(input: Tensor, dim: int, *, out: Any = None) -> sorting.Ordered:
         The dimension; a negative one counts from the end.
     out
         Two tensors that take values and indices.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -214,6 +243,8 @@ def cummin(input: Tensor, dim: int, *, out: Any = None) -> sorting.Ordered:
     >>> values, indices
     (tensor([2., 1., 1.]), tensor([0, 1, 1]))
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("cummin", dim, axis)
     return apply_out("cummin", _running("cummin", input, dim, comparison.le), out)
 
 
@@ -247,7 +278,13 @@ def _running(where: str, input: Tensor, dim: int, keeps: Any) -> sorting.Ordered
 
 
 @method("logcumsumexp")
-def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
+def logcumsumexp(
+    input: Tensor,
+    dim: int | None = None,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+) -> Tensor:
     """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, the larger one taken out.
 
     Parameters
@@ -258,6 +295,8 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
         The dimension; a negative one counts from the end.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -270,6 +309,8 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     >>> ac.logcumsumexp(ac.tensor([0.0, 0.0]), dim=0)
     tensor([0.    , 0.6931])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("logcumsumexp", dim, axis)
     x = check_tensor("logcumsumexp", input)
     check_float("logcumsumexp", x)
     axis = axis_of("logcumsumexp", dim, x.ndim)
@@ -294,6 +335,7 @@ def diff(
     append: Tensor | None = None,
     *,
     out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return x_{i+1} - x_i along `dim`, `n` times.
 
@@ -311,6 +353,8 @@ def diff(
         What is put behind.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -325,6 +369,8 @@ def diff(
     >>> ac.diff(ac.tensor([1, 4, 9]))
     tensor([3, 5])
     """
+    if axis is not None:
+        dim = dim_or_axis("diff", dim, axis, -1)
     x = check_tensor("diff", input)
     if x.ndim == 0:
         message = "diff: a tensor without dimensions has no neighbours."

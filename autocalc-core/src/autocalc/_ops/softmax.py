@@ -10,6 +10,7 @@ from autocalc._ops import arithmetic, reduction, view
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._coerce import check_and_cast, to_float
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
@@ -31,6 +32,7 @@ def softmax(
     dtype: DType | None = None,
     *,
     out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return exp(x_i) / sum_j exp(x_j) along `dim`.
 
@@ -44,6 +46,8 @@ def softmax(
         The dtype in which `input` is taken.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -51,6 +55,8 @@ def softmax(
     >>> ac.softmax(ac.tensor([0.0, 0.0]), dim=0)
     tensor([0.5, 0.5])
     """
+    if axis is not None:
+        dim = dim_or_axis("softmax", dim, axis)
     x = check_and_cast("softmax", input, dtype)
     axis = axis_of("softmax", _class_dim("softmax", dim, x), x.ndim)
     return apply_out(
@@ -73,6 +79,7 @@ def log_softmax(
     dtype: DType | None = None,
     *,
     out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return x_i - log(sum_j exp(x_j)) along `dim`.
 
@@ -86,6 +93,8 @@ def log_softmax(
         The dtype in which `input` is taken.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -93,6 +102,8 @@ def log_softmax(
     >>> ac.log_softmax(ac.tensor([0.0, 0.0]), dim=0)
     tensor([-0.6931, -0.6931])
     """
+    if axis is not None:
+        dim = dim_or_axis("log_softmax", dim, axis)
     x = check_and_cast("log_softmax", input, dtype)
     axis = axis_of("log_softmax", _class_dim("log_softmax", dim, x), x.ndim)
     return apply_out(
@@ -153,7 +164,13 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("logsumexp")
 def logsumexp(
-    input: Tensor, dim: Dims, keepdim: bool = False, *, out: Tensor | None = None
+    input: Tensor,
+    dim: Dims | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return log(sum(exp(input))) over `dim`, shifted by the maximum.
 
@@ -167,6 +184,8 @@ def logsumexp(
         Keep the reduced dimensions, with size 1.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -174,6 +193,10 @@ def logsumexp(
     >>> ac.logsumexp(ac.tensor([0.0, 0.0]), dim=0)
     tensor(0.6931)
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("logsumexp", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("logsumexp", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("logsumexp", "keepdim", keepdim)
     x = check_tensor("logsumexp", input)

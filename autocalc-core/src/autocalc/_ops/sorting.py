@@ -18,6 +18,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._coerce import as_operand, cast
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
@@ -42,6 +43,7 @@ def argsort(
     *,
     stable: bool = False,
     out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return the indices that sort `input` along `dim`; always stable.
 
@@ -59,6 +61,8 @@ def argsort(
         Has no effect: equal elements always keep their order.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -66,6 +70,8 @@ def argsort(
     >>> ac.argsort(ac.tensor([3.0, 1.0, 2.0]))
     tensor([1, 2, 0])
     """
+    if axis is not None:
+        dim = dim_or_axis("argsort", dim, axis, -1)
     if descending.__class__ is not FLAG:
         descending = check_flag("argsort", "descending", descending)
     if stable.__class__ is not FLAG:
@@ -87,6 +93,7 @@ def sort(
     *,
     stable: bool = False,
     out: tuple[Tensor, Tensor] | None = None,
+    axis: Any = None,
 ) -> Ordered:
     """Return (values, indices) in rising order along `dim`; always stable.
 
@@ -102,6 +109,8 @@ def sort(
         Has no effect: equal elements always keep their order.
     out
         Two tensors that take values and indices.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -109,6 +118,8 @@ def sort(
     >>> ac.sort(ac.tensor([3, 1, 2])).values
     tensor([1, 2, 3])
     """
+    if axis is not None:
+        dim = dim_or_axis("sort", dim, axis, -1)
     if descending.__class__ is not FLAG:
         descending = check_flag("sort", "descending", descending)
     if stable.__class__ is not FLAG:
@@ -159,6 +170,7 @@ def topk(
     sorted: bool = True,
     *,
     out: tuple[Tensor, Tensor] | None = None,
+    axis: Any = None,
 ) -> Ordered:
     """Return the (values, indices) of the `k` largest or smallest, in order.
 
@@ -176,6 +188,8 @@ def topk(
         Has no effect: they are sorted.
     out
         Two tensors that take values and indices.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -189,6 +203,8 @@ def topk(
     >>> values, indices
     (tensor([3., 2.]), tensor([0, 2]))
     """
+    if axis is not None:
+        dim = dim_or_axis("topk", dim, axis, -1)
     if largest.__class__ is not FLAG:
         largest = check_flag("topk", "largest", largest)
     if sorted.__class__ is not FLAG:
@@ -215,7 +231,14 @@ def topk(
 
 @method("kthvalue")
 def kthvalue(
-    input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None
+    input: Tensor,
+    k: int,
+    dim: int = -1,
+    keepdim: bool = False,
+    *,
+    out: Any = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Ordered:
     """Return the (values, indices) of the `k`-th smallest along `dim`, from 1 on.
 
@@ -231,6 +254,8 @@ def kthvalue(
         Keep the reduced dimensions, with size 1.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Raises
     ------
@@ -244,6 +269,10 @@ def kthvalue(
     >>> value.item(), index.item()
     (2.0, 2)
     """
+    if axis is not None:
+        dim = dim_or_axis("kthvalue", dim, axis, -1)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("kthvalue", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("kthvalue", "keepdim", keepdim)
     x = _ordered("kthvalue", input)
@@ -272,6 +301,8 @@ def median(
     keepdim: bool = False,
     *,
     out: Tensor | tuple[Tensor, Tensor] | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor | Ordered:
     """Return the median, the lower of two; with `dim`, (values, indices) along it.
 
@@ -288,6 +319,8 @@ def median(
         Keep the reduced dimensions, with size 1.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Raises
     ------
@@ -300,6 +333,10 @@ def median(
     >>> ac.median(ac.tensor([3.0, 1.0, 2.0]))
     tensor(2.)
     """
+    if axis is not None:
+        dim = dim_or_axis("median", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("median", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("median", "keepdim", keepdim)
     x = _ordered("median", input)

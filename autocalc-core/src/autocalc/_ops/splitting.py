@@ -10,6 +10,7 @@ from typing import Any
 from autocalc._ops import slicing
 from autocalc._ops._arguments import as_int, axis_of, check_tensor, integers
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 
@@ -183,7 +184,7 @@ def split(
 
 
 @method("chunk")
-def chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
+def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: Any = None) -> Parts:
     """Return at most `chunks` views along `dim`, of one size but for the last.
 
     Parameters
@@ -194,6 +195,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
         How many parts at most.
     dim
         The dimension; a negative one counts from the end.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -206,6 +209,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
     >>> ac.chunk(ac.arange(5), 2)
     (tensor([0, 1, 2]), tensor([3, 4]))
     """
+    if axis is not None:
+        dim = dim_or_axis("chunk", dim, axis, 0)
     x, axis = _with_dim("chunk", input, dim)
     count = as_int("chunk", "chunks", chunks)
     if count < 1:
@@ -218,7 +223,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
 
 
 @method("unbind")
-def unbind(input: Tensor, dim: int = 0) -> Parts:
+def unbind(input: Tensor, dim: int = 0, *, axis: Any = None) -> Parts:
     """Return a view of each slice along `dim`, without that dimension.
 
     Parameters
@@ -227,6 +232,8 @@ def unbind(input: Tensor, dim: int = 0) -> Parts:
         The tensor.
     dim
         The dimension; a negative one counts from the end.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -234,6 +241,8 @@ def unbind(input: Tensor, dim: int = 0) -> Parts:
     >>> ac.unbind(ac.tensor([[1, 2], [3, 4]]))
     (tensor([1, 2]), tensor([3, 4]))
     """
+    if axis is not None:
+        dim = dim_or_axis("unbind", dim, axis, 0)
     x, axis = _with_dim("unbind", input, dim)
     return tuple(_part(x, axis, i) for i in range(x.shape[axis]))
 
@@ -253,7 +262,11 @@ def _read(where: str, parts: Any) -> Any:
 
 @method("tensor_split")
 def tensor_split(
-    input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
+    input: Tensor,
+    indices_or_sections: int | Sequence[int] | Tensor,
+    dim: int = 0,
+    *,
+    axis: Any = None,
 ) -> Parts:
     """Return that many views along `dim`, or views cut before each index.
 
@@ -267,6 +280,8 @@ def tensor_split(
         How many parts, or where the parts begin; also as a tensor of int64.
     dim
         The dimension; a negative one counts from the end.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -281,6 +296,8 @@ def tensor_split(
     >>> ac.tensor_split(ac.arange(5), 2)
     (tensor([0, 1, 2]), tensor([3, 4]))
     """
+    if axis is not None:
+        dim = dim_or_axis("tensor_split", dim, axis, 0)
     x, axis = _with_dim("tensor_split", input, dim)
     n = x.shape[axis]
     indices_or_sections = _read("tensor_split", indices_or_sections)

@@ -23,6 +23,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes
@@ -39,6 +40,8 @@ def quantile(
     *,
     interpolation: str = "linear",
     out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return what a share `q` of the elements along `dim` lies below.
 
@@ -57,6 +60,8 @@ def quantile(
         Keep the reduced dimension, with size 1.
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -64,6 +69,10 @@ def quantile(
     >>> ac.quantile(ac.tensor([3.0, 1.0, 2.0]), 0.25).item()
     1.5
     """
+    if axis is not None:
+        dim = dim_or_axis("quantile", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("quantile", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("quantile", "keepdim", keepdim)
     found = _quantile("quantile", input, q, dim, keepdim, interpolation)
@@ -79,6 +88,8 @@ def nanquantile(
     *,
     interpolation: str = "linear",
     out: Tensor | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return the `quantile` of what is not NaN.
 
@@ -96,6 +107,8 @@ def nanquantile(
         Between two elements: "linear", "lower", "higher", "midpoint" or "nearest".
     out
         A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Examples
     --------
@@ -103,6 +116,10 @@ def nanquantile(
     >>> ac.nanquantile(ac.tensor([1.0, ac.nan, 3.0]), 0.5)
     tensor(2.)
     """
+    if axis is not None:
+        dim = dim_or_axis("nanquantile", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("nanquantile", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("nanquantile", "keepdim", keepdim)
     found = _quantile("nanquantile", input, q, dim, keepdim, interpolation)

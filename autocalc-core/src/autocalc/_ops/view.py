@@ -20,6 +20,7 @@ from autocalc._ops._arguments import (
     sizes_given,
 )
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary, view_operator
 from autocalc._ops._view_tracker import is_alone, leave_base
 from autocalc._tensor import Tensor
@@ -192,7 +193,9 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 
 @method("squeeze")
-def squeeze(input: Tensor, dim: Dims | EllipsisType = ...) -> Tensor:
+def squeeze(
+    input: Tensor, dim: Dims | EllipsisType = ..., *, axis: Any = None
+) -> Tensor:
     """Return `input` without its dimensions of size 1, or without those in `dim`.
 
     Parameters
@@ -201,6 +204,8 @@ def squeeze(input: Tensor, dim: Dims | EllipsisType = ...) -> Tensor:
         The tensor.
     dim
         The dimensions to take away where their size is 1; all by default.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -213,6 +218,8 @@ def squeeze(input: Tensor, dim: Dims | EllipsisType = ...) -> Tensor:
     >>> ac.squeeze(ac.ones(1, 3, 1)).shape
     (3,)
     """
+    if axis is not None:
+        dim = dim_or_axis("squeeze", dim, axis, ...)
     x = check_tensor("squeeze", input)
     if dim is None:
         message = "squeeze: `dim` is None; leave it out for all dimensions of size 1."
@@ -225,7 +232,7 @@ def squeeze(input: Tensor, dim: Dims | EllipsisType = ...) -> Tensor:
 
 
 @method("unsqueeze")
-def unsqueeze(input: Tensor, dim: int) -> Tensor:
+def unsqueeze(input: Tensor, dim: int | None = None, *, axis: Any = None) -> Tensor:
     """Return `input` with a dimension of size 1 inserted before `dim`.
 
     Parameters
@@ -234,6 +241,8 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
         The tensor.
     dim
         Where the new dimension stands.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -241,6 +250,8 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     >>> ac.unsqueeze(ac.ones(3), 0).shape
     (1, 3)
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("unsqueeze", dim, axis)
     axis = axis_of("unsqueeze", dim, check_tensor("unsqueeze", input).ndim + 1)
     sizes = input.shape
     return reshape_op(input, (*sizes[:axis], 1, *sizes[axis:]))

@@ -398,6 +398,8 @@ class TensorInterface(Generic[TensorT]):
         keepdim: builtins.bool = False,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return whether all elements over `dim` are non-zero."""
         ...
@@ -418,6 +420,8 @@ class TensorInterface(Generic[TensorT]):
         keepdim: builtins.bool = False,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return the largest elements over `dim`; equal ones share the gradient."""
         ...
@@ -428,6 +432,8 @@ class TensorInterface(Generic[TensorT]):
         keepdim: builtins.bool = False,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return the smallest elements over `dim`; equal ones share the gradient."""
         ...
@@ -438,6 +444,8 @@ class TensorInterface(Generic[TensorT]):
         dim: builtins.int | None = None,
         keepdim: builtins.bool = False,
         out: builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> Any:
         """Return the smallest and the largest elements over `dim`, as (min, max)."""
         ...
@@ -448,6 +456,8 @@ class TensorInterface(Generic[TensorT]):
         keepdim: builtins.bool = False,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return whether any element over `dim` is non-zero."""
         ...
@@ -516,6 +526,8 @@ class TensorInterface(Generic[TensorT]):
         keepdim: builtins.bool = False,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return the index of the (first) largest element, of all or along `dim`."""
         ...
@@ -526,6 +538,8 @@ class TensorInterface(Generic[TensorT]):
         keepdim: builtins.bool = False,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return the index of the (first) smallest element, of all or along `dim`."""
         ...
@@ -537,6 +551,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         stable: builtins.bool = False,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return the indices that sort `input` along `dim`; always stable."""
         ...
@@ -741,7 +756,9 @@ class TensorInterface(Generic[TensorT]):
         """Return x as int8."""
         ...
 
-    def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[TensorT, ...]:
+    def chunk(
+        self, chunks: builtins.int, dim: builtins.int = 0, *, axis: Any = None
+    ) -> tuple[TensorT, ...]:
         """Return at most `chunks` views along `dim`, of one size but for the last."""
         ...
 
@@ -840,7 +857,10 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def count_nonzero(
-        self, dim: builtins.int | Sequence[builtins.int] | None = None
+        self,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
+        *,
+        axis: Any = None,
     ) -> TensorT:
         """Return how many elements over `dim` are not zero, as int64."""
         ...
@@ -855,6 +875,7 @@ class TensorInterface(Generic[TensorT]):
         dim: builtins.int | None = None,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return the vector products of 3-vectors along `dim`."""
         ...
@@ -867,30 +888,36 @@ class TensorInterface(Generic[TensorT]):
         """Raise: there is no CUDA device."""
         ...
 
-    def cummax(self, dim: builtins.int, *, out: Any = None) -> Any:
+    def cummax(
+        self, dim: builtins.int | None = None, *, out: Any = None, axis: Any = None
+    ) -> Any:
         """Return the (values, indices) of the largest up to each place along `dim`."""
         ...
 
-    def cummin(self, dim: builtins.int, *, out: Any = None) -> Any:
+    def cummin(
+        self, dim: builtins.int | None = None, *, out: Any = None, axis: Any = None
+    ) -> Any:
         """Return the (values, indices) of the smallest up to each place along `dim`."""
         ...
 
     def cumprod(
         self,
-        dim: builtins.int,
+        dim: builtins.int | None = None,
         *,
         dtype: DType | None = None,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return y_i = x_1 * ... * x_i along `dim`; of integers in int64."""
         ...
 
     def cumsum(
         self,
-        dim: builtins.int,
+        dim: builtins.int | None = None,
         *,
         dtype: DType | None = None,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return y_i = x_1 + ... + x_i along `dim`; of integers in int64."""
         ...
@@ -941,6 +968,7 @@ class TensorInterface(Generic[TensorT]):
         append: TensorT | None = None,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return x_{i+1} - x_i along `dim`, `n` times."""
         ...
@@ -1439,6 +1467,8 @@ class TensorInterface(Generic[TensorT]):
         keepdim: builtins.bool = False,
         *,
         out: Any = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> Any:
         """Return the (values, indices) of the `k`-th smallest along `dim`, from 1 on."""
         ...
@@ -1525,6 +1555,7 @@ class TensorInterface(Generic[TensorT]):
         dtype: DType | None = None,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return x_i - log(sum_j exp(x_j)) along `dim`."""
         ...
@@ -1537,7 +1568,13 @@ class TensorInterface(Generic[TensorT]):
         """Return log2(2^x + 2^y), the larger one taken out."""
         ...
 
-    def logcumsumexp(self, dim: builtins.int, *, out: TensorT | None = None) -> TensorT:
+    def logcumsumexp(
+        self,
+        dim: builtins.int | None = None,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
+    ) -> TensorT:
         """Return log(exp(x_1) + ... + exp(x_i)) along `dim`, the larger one taken out."""
         ...
 
@@ -1589,10 +1626,12 @@ class TensorInterface(Generic[TensorT]):
 
     def logsumexp(
         self,
-        dim: builtins.int | Sequence[builtins.int] | None,
+        dim: builtins.int | Sequence[builtins.int] | None | None = None,
         keepdim: builtins.bool = False,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return log(sum(exp(input))) over `dim`, shifted by the maximum."""
         ...
@@ -1655,6 +1694,8 @@ class TensorInterface(Generic[TensorT]):
         keepdim: builtins.bool = False,
         *,
         out: TensorT | builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> Any:
         """Return the largest element; with `dim`, (values, indices) along it."""
         ...
@@ -1672,6 +1713,8 @@ class TensorInterface(Generic[TensorT]):
         *,
         dtype: DType | None = None,
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return the mean over `dim` (all dimensions by default)."""
         ...
@@ -1682,6 +1725,8 @@ class TensorInterface(Generic[TensorT]):
         keepdim: builtins.bool = False,
         *,
         out: TensorT | builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> Any:
         """Return the median, the lower of two; with `dim`, (values, indices) along it."""
         ...
@@ -1692,6 +1737,8 @@ class TensorInterface(Generic[TensorT]):
         keepdim: builtins.bool = False,
         *,
         out: TensorT | builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> Any:
         """Return the smallest element; with `dim`, (values, indices) along it."""
         ...
@@ -1707,7 +1754,13 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def mode(
-        self, dim: builtins.int = -1, keepdim: builtins.bool = False, *, out: Any = None
+        self,
+        dim: builtins.int = -1,
+        keepdim: builtins.bool = False,
+        *,
+        out: Any = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> Any:
         """Return the (values, indices) of the most frequent elements along `dim`."""
         ...
@@ -1794,6 +1847,8 @@ class TensorInterface(Generic[TensorT]):
         *,
         dtype: DType | None = None,
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return the mean over `dim` of what is not NaN."""
         ...
@@ -1806,6 +1861,8 @@ class TensorInterface(Generic[TensorT]):
         *,
         interpolation: builtins.str = "linear",
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return the `quantile` of what is not NaN."""
         ...
@@ -1817,6 +1874,8 @@ class TensorInterface(Generic[TensorT]):
         *,
         dtype: DType | None = None,
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return the sum over `dim` with NaN counted as 0."""
         ...
@@ -1984,6 +2043,8 @@ class TensorInterface(Generic[TensorT]):
         *,
         dtype: DType | None = None,
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return the product over `dim` (all dimensions by default)."""
         ...
@@ -2008,6 +2069,8 @@ class TensorInterface(Generic[TensorT]):
         *,
         interpolation: builtins.str = "linear",
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return what a share `q` of the elements along `dim` lies below."""
         ...
@@ -2070,6 +2133,7 @@ class TensorInterface(Generic[TensorT]):
         dim: builtins.int | None = None,
         *,
         output_size: builtins.int | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return each element repeated, one behind the other."""
         ...
@@ -2253,6 +2317,7 @@ class TensorInterface(Generic[TensorT]):
         dtype: DType | None = None,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return exp(x_i) / sum_j exp(x_j) along `dim`."""
         ...
@@ -2264,6 +2329,7 @@ class TensorInterface(Generic[TensorT]):
         *,
         stable: builtins.bool = False,
         out: builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
     ) -> Any:
         """Return (values, indices) in rising order along `dim`; always stable."""
         ...
@@ -2296,7 +2362,7 @@ class TensorInterface(Generic[TensorT]):
         """Write `square` of x into x; return x."""
         ...
 
-    def squeeze(self, dim: Any = Ellipsis) -> TensorT:
+    def squeeze(self, dim: Any = Ellipsis, *, axis: Any = None) -> TensorT:
         """Return `input` without its dimensions of size 1, or without those in `dim`."""
         ...
 
@@ -2312,6 +2378,8 @@ class TensorInterface(Generic[TensorT]):
         *,
         correction: builtins.float | None = None,
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return the square root of `var`."""
         ...
@@ -2355,6 +2423,8 @@ class TensorInterface(Generic[TensorT]):
         *,
         dtype: DType | None = None,
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return the sum over `dim` (all dimensions by default)."""
         ...
@@ -2397,6 +2467,7 @@ class TensorInterface(Generic[TensorT]):
         dim: builtins.int | None = None,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return the elements that `indices` names along `dim`; other sizes broadcast."""
         ...
@@ -2421,6 +2492,8 @@ class TensorInterface(Generic[TensorT]):
         self,
         indices_or_sections: builtins.int | Sequence[builtins.int] | TensorT,
         dim: builtins.int = 0,
+        *,
+        axis: Any = None,
     ) -> tuple[TensorT, ...]:
         """Return that many views along `dim`, or views cut before each index."""
         ...
@@ -2449,6 +2522,7 @@ class TensorInterface(Generic[TensorT]):
         sorted: builtins.bool = True,
         *,
         out: builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
     ) -> Any:
         """Return the (values, indices) of the `k` largest or smallest, in order."""
         ...
@@ -2513,7 +2587,7 @@ class TensorInterface(Generic[TensorT]):
         """Return `input` with the dtype of `other`."""
         ...
 
-    def unbind(self, dim: builtins.int = 0) -> tuple[TensorT, ...]:
+    def unbind(self, dim: builtins.int = 0, *, axis: Any = None) -> tuple[TensorT, ...]:
         """Return a view of each slice along `dim`, without that dimension."""
         ...
 
@@ -2552,7 +2626,9 @@ class TensorInterface(Generic[TensorT]):
         """Return the elements without those that repeat the one before."""
         ...
 
-    def unsqueeze(self, dim: builtins.int) -> TensorT:
+    def unsqueeze(
+        self, dim: builtins.int | None = None, *, axis: Any = None
+    ) -> TensorT:
         """Return `input` with a dimension of size 1 inserted before `dim`."""
         ...
 
@@ -2568,6 +2644,8 @@ class TensorInterface(Generic[TensorT]):
         *,
         correction: builtins.float | None = None,
         out: TensorT | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> TensorT:
         """Return sum((x - mean)^2) / (n - correction) over `dim`; correction is 1."""
         ...

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""NumPy's names `axis` and `keepdims`, which PyTorch takes for `dim` and `keepdim`.
+
+They are arguments of their own: where they are left out, a call pays for one look.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc.errors import ArgumentError, DTypeError
+
+
+def dim_or_axis(where: str, dim: Any, axis: Any, default: Any = None) -> Any:
+    """Return `axis`; an error if `dim` says something, too, or nobody does."""
+    if axis is None:
+        message = f"{where}: `dim` is missing; it must be an integer."
+        raise DTypeError(message)
+    if dim is not default:
+        message = f"{where}: `dim`={dim} and `axis`={axis} say the same; give one."
+        raise ArgumentError(message)
+    return axis
+
+
+def keepdim_or_keepdims(where: str, keepdim: Any, keepdims: Any) -> Any:
+    """Return `keepdims`; an error if `keepdim` is given, too."""
+    if keepdim is not False:
+        message = (
+            f"{where}: `keepdim`={keepdim} and `keepdims`={keepdims} say the same; "
+            f"give one."
+        )
+        raise ArgumentError(message)
+    return keepdims

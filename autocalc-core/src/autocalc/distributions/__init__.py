@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""Distributions: their draws, densities, entropies and divergences."""
+
+from __future__ import annotations
+
+from autocalc.distributions import _divergences as _divergences
+from autocalc.distributions import constraints, kl
+from autocalc.distributions._by_quantiles import (
+    Cauchy,
+    Exponential,
+    Gumbel,
+    Laplace,
+    Uniform,
+)
+from autocalc.distributions._categorical import Categorical, OneHotCategorical
+from autocalc.distributions._distribution import Distribution
+from autocalc.distributions._gamma import Beta, Dirichlet, Gamma
+from autocalc.distributions._independent import Independent
+from autocalc.distributions._multivariate_normal import MultivariateNormal
+from autocalc.distributions._normal import HalfNormal, LogNormal, Normal
+from autocalc.distributions._yes_or_no import Bernoulli, Geometric
+from autocalc.distributions.kl import kl_divergence, register_kl
+
+__all__ = [
+    "Bernoulli",
+    "Beta",
+    "Categorical",
+    "Cauchy",
+    "Dirichlet",
+    "Distribution",
+    "Exponential",
+    "Gamma",
+    "Geometric",
+    "Gumbel",
+    "HalfNormal",
+    "Independent",
+    "Laplace",
+    "LogNormal",
+    "MultivariateNormal",
+    "Normal",
+    "OneHotCategorical",
+    "Uniform",
+    "constraints",
+    "kl",
+    "kl_divergence",
+    "register_kl",
+]

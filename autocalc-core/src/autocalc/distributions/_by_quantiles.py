@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: MIT
+"""Distributions that are drawn by their quantiles: uniform, exponential, Laplace ..."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from autocalc._ops.random_draws import rand
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import short
+from autocalc.distributions import constraints
+from autocalc.distributions._distribution import Constraints, Distribution
+from autocalc.errors import ArgumentError
+
+_EULER = 0.5772156649015329
+
+
+class _ByQuantiles(Distribution):
+    """A distribution whose draws are the quantiles of uniform numbers."""
+
+    has_rsample = True
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn that are differentiable in the parameters."""
+        shape = self._extended_shape(sample_shape)
+        (name, *_) = self.arg_constraints
+        dtype = getattr(self, name).dtype
+        wide = dtype if dtype in _TINY else dtypes.float32  # halves have too few u
+        u = rand(shape, dtype=wide).clamp(min=_TINY[wide])
+        result: Tensor = self._quantile(u).to(dtype)
+        return result
+
+    def _quantile(self, u: Any) -> Any:
+        self._refuse("icdf")
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return where `cdf` is `value`."""
+        result: Tensor = self._quantile(self._checked_share(value))
+        return result
+
+
+#: In place of 0, whose logarithm is none.
+_TINY = {dtypes.float32: 2.0**-26, dtypes.float64: 2.0**-54}
+
+
+class Uniform(_ByQuantiles):
+    """The uniform distribution from `low` to below `high`.
+
+    Parameters
+    ----------
+    low, high
+        The ends, tensors or numbers; shapes broadcast.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If `low` is not below `high`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.Uniform(0.0, 4.0).variance
+    tensor(1.3333)
+    """
+
+    arg_constraints: ClassVar[Constraints] = {
+        "low": constraints.dependent,
+        "high": constraints.dependent,
+    }
+
+    def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
+        self.low, self.high = self._broadcast_values(low=low, high=high)
+        super().__init__(self.low.shape, validate_args=validate_args)
+        if self._validate_args and not (self.low < self.high).all():
+            message = (
+                f"Uniform: `low` must be below `high`; they are {short(self.low)} and "
+                f"{short(self.high)}."
+            )
+            raise ArgumentError(message)
+
+    @property
+    def support(self) -> constraints.Constraint:
+        """The values that are possible."""
+        return constraints.interval(self.low, self.high)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return (self.high + self.low) / 2
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return (self.high - self.low) ** 2 / 12
+
+    def _quantile(self, u: Any) -> Any:
+        return self.low + u * (self.high - self.low)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        value = self._checked("log_prob", value)
+        inside = (value >= self.low) & (value < self.high)
+        result: Tensor = inside.to(self.low.dtype).log() - (self.high - self.low).log()
+        return result
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        value = self._checked("cdf", value)
+        return ((value - self.low) / (self.high - self.low)).clamp(0, 1)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        return (self.high - self.low).log()
+
+
+class Exponential(_ByQuantiles):
+    """The exponential distribution: rate exp(-rate x) for x of 0 or more.
+
+    Parameters
+    ----------
+    rate
+        1 / mean, above 0; a tensor or a number.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.Exponential(2.0).log_prob(ac.tensor(0.0))
+    tensor(0.6931)
+    """
+
+    arg_constraints: ClassVar[Constraints] = {"rate": constraints.positive}
+    support = constraints.nonnegative
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        (self.rate,) = self._broadcast_values(rate=rate)
+        super().__init__(self.rate.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        result: Tensor = 1 / self.rate
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value, 0."""
+        return self.rate * 0
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.rate**-2
+
+    def _quantile(self, u: Any) -> Any:
+        return -(-u).log1p() / self.rate
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        result: Tensor = self.rate.log() - self.rate * self._checked("log_prob", value)
+        return result
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        result: Tensor = -(-self.rate * self._checked("cdf", value)).expm1()
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        result: Tensor = 1 - self.rate.log()
+        return result
+
+
+class _Located(_ByQuantiles):
+    """A distribution that a place and a scale describe."""
+
+    arg_constraints: ClassVar[Constraints] = {
+        "loc": constraints.real,
+        "scale": constraints.positive,
+    }
+    support = constraints.real
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = self._broadcast_values(loc=loc, scale=scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value."""
+        return self.loc
+
+    def _standardised(self, where: str, value: Any) -> Any:
+        return (self._checked(where, value) - self.loc) / self.scale
+
+
+class Laplace(_Located):
+    """The Laplace distribution: exp(-abs(x - loc) / scale) / (2 scale).
+
+    Parameters
+    ----------
+    loc
+        The mean, a tensor or a number; shapes broadcast.
+    scale
+        The mean distance from it, above 0.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.Laplace(0.0, 1.0).log_prob(ac.tensor(1.0))
+    tensor(-1.6931)
+    """
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return 2 * self.scale**2
+
+    @property
+    def stddev(self) -> Tensor:
+        """The standard deviation."""
+        return math.sqrt(2) * self.scale
+
+    def _quantile(self, u: Any) -> Any:
+        d = u - 0.5
+        return self.loc - self.scale * d.sign() * (-2 * d.abs()).log1p()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        z = self._standardised("log_prob", value)
+        result: Tensor = -z.abs() - (2 * self.scale).log()
+        return result
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        z = self._standardised("cdf", value)
+        result: Tensor = 0.5 - 0.5 * z.sign() * (-z.abs()).expm1()
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        return 1 + (2 * self.scale).log()
+
+
+class Cauchy(_Located):
+    """The Cauchy distribution: 1 / (pi scale (1 + ((x - loc) / scale)^2)).
+
+    Parameters
+    ----------
+    loc
+        The median, a tensor or a number; shapes broadcast.
+    scale
+        The quartiles' distance from it, above 0.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.Cauchy(0.0, 1.0).cdf(ac.tensor(1.0))
+    tensor(0.75)
+    """
+
+    @property
+    def mean(self) -> Tensor:
+        """There is none: NaN."""
+        return self.loc * math.nan
+
+    @property
+    def variance(self) -> Tensor:
+        """Infinite."""
+        return self.scale * math.inf
+
+    def _quantile(self, u: Any) -> Any:
+        return self.loc + self.scale * (math.pi * (u - 0.5)).tan()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        z = self._standardised("log_prob", value)
+        result: Tensor = -math.log(math.pi) - self.scale.log() - (z * z).log1p()
+        return result
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        result: Tensor = self._standardised("cdf", value).atan() / math.pi + 0.5
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        return math.log(4 * math.pi) + self.scale.log()
+
+
+class Gumbel(_Located):
+    """The Gumbel distribution: exp(-(z + exp(-z))) / scale, z = (x - loc) / scale.
+
+    Parameters
+    ----------
+    loc
+        The mode, a tensor or a number; shapes broadcast.
+    scale
+        How wide it is, above 0.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.Gumbel(0.0, 1.0).mean
+    tensor(0.5772)
+    """
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.loc + self.scale * _EULER
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.scale**2 * (math.pi**2 / 6)
+
+    def _quantile(self, u: Any) -> Any:
+        return self.loc - self.scale * (-u.log()).log()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        z = self._standardised("log_prob", value)
+        result: Tensor = -z - (-z).exp() - self.scale.log()
+        return result
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        result: Tensor = (-(-self._standardised("cdf", value)).exp()).exp()
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        return self.scale.log() + (1 + _EULER)

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+"""One of several kinds, as a number or as a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from autocalc._ops import distributions as draws
+from autocalc._ops.embedding import one_hot
+from autocalc._ops.filled import eye
+from autocalc._ops.ranges import arange
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flag
+from autocalc._tensor.limits import finfo
+from autocalc.distributions import constraints
+from autocalc.distributions._counted import enumerated, inside
+from autocalc.distributions._distribution import (
+    Constraints,
+    Distribution,
+    broadcast_values,
+    one_of_two,
+)
+from autocalc.errors import ShapeError
+
+
+class Categorical(Distribution):
+    """One of K kinds, 0 to K - 1.
+
+    Parameters
+    ----------
+    probs
+        Their probabilities, or numbers in proportion to them; [..., K].  Or else
+    logits
+        Logarithms of such numbers.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ShapeError
+        If the parameter is 0-d.
+    ArgumentError
+        If a parameter is outside its constraint, or not one of the two is given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> d = ac.distributions.Categorical(ac.tensor([1.0, 1.0, 2.0]))
+    >>> d.log_prob(ac.tensor(2)).exp()
+    tensor(0.5)
+    """
+
+    has_enumerate_support = True
+    arg_constraints: ClassVar[Constraints] = {
+        "probs": constraints.simplex,
+        "logits": constraints.real_vector,
+    }
+    _event_dims: ClassVar[Mapping[str, int]] = {"probs": 1, "logits": 1}
+    #: What the parameter is called in `__dict__`.
+    _name: str
+
+    def __init__(
+        self,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        where = type(self).__name__
+        name, value = one_of_two(where, probs=probs, logits=logits)
+        (value,) = broadcast_values(where, **{name: value})
+        if value.ndim < 1:
+            message = f"{where}: `{name}` is 0-d; it needs a dimension of kinds."
+            raise ShapeError(message)
+        if name == "probs":
+            value = value / value.sum(-1, True)
+        else:
+            value = value - value.logsumexp(-1, True)
+        self._name = name
+        self.__dict__[name] = value
+        event = value.shape[-1:] if self._is_one_hot else ()
+        super().__init__(value.shape[:-1], event, validate_args)
+
+    _is_one_hot = False
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "logits" and "probs" in self.__dict__:
+            return inside(self.__dict__["probs"]).log()
+        if name == "probs" and "logits" in self.__dict__:
+            return self.__dict__["logits"].softmax(-1)
+        message = f"{type(self).__name__} has no attribute {name!r}"
+        raise AttributeError(message)
+
+    @property
+    def param_shape(self) -> tuple[int, ...]:
+        """The shape of the parameter."""
+        shape: tuple[int, ...] = self.__dict__[self._name].shape
+        return shape
+
+    @property
+    def _num_events(self) -> int:
+        return self.param_shape[-1]
+
+    @property
+    def support(self) -> constraints.Constraint:
+        """The values that are possible."""
+        return constraints.integer_interval(0, self._num_events - 1)
+
+    @property
+    def mean(self) -> Tensor:
+        """There is none: NaN."""
+        result: Tensor = self.__dict__[self._name].sum(-1) * float("nan")
+        return result
+
+    @property
+    def variance(self) -> Tensor:
+        """There is none: NaN."""
+        return self.mean
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable kind."""
+        result: Tensor = self.__dict__[self._name].argmax(-1)
+        return result
+
+    def _kinds(self, sample_shape: Any) -> Any:
+        """Return kinds drawn, [*sample_shape, *batch_shape]."""
+        shape = self._extended_shape(sample_shape)
+        shape = shape[: len(shape) - len(self._event_shape)]
+        flat = self.probs.detach().reshape(-1, self._num_events)
+        count = 1
+        for n in shape[: len(shape) - len(self._batch_shape)]:
+            count *= n
+        if not count or not flat.shape[0]:
+            return arange(0).reshape(shape)
+        drawn = draws.multinomial(flat, count, True)
+        return drawn.t().reshape(shape)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Return kinds drawn, [*sample_shape, *batch_shape]."""
+        result: Tensor = self._kinds(sample_shape)
+        return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability of `value`."""
+        result: Tensor = self._log_prob_of(self._checked("log_prob", value).long())
+        return result
+
+    def _log_prob_of(self, kinds: Any) -> Any:
+        shape = (*kinds.shape, self._num_events)
+        logits = self.logits
+        if kinds.ndim < logits.ndim - 1:
+            shape = (*logits.shape[: logits.ndim - 1 - kinds.ndim], *shape)
+        mask = one_hot(kinds, self._num_events) == 1
+        return logits.masked_fill(~mask, 0).sum(-1)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        logits = self.logits.clamp(min=finfo(self.logits.dtype).min)
+        result: Tensor = -(logits * self.probs).sum(-1)
+        return result
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """Return all kinds along the first dimension."""
+        values: Tensor = enumerated(self, self._num_events, expand, arange(0).dtype)
+        return values
+
+
+class OneHotCategorical(Categorical):
+    """One of K kinds, as a vector of zeros with a 1 at its place.
+
+    Parameters
+    ----------
+    probs
+        Their probabilities, or numbers in proportion to them; [..., K].  Or else
+    logits
+        Logarithms of such numbers.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ShapeError
+        If the parameter is 0-d.
+    ArgumentError
+        If a parameter is outside its constraint, or not one of the two is given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> d = ac.distributions.OneHotCategorical(ac.tensor([0.0, 1.0]))
+    >>> d.sample()
+    tensor([0., 1.])
+    """
+
+    _is_one_hot = True
+
+    @property
+    def support(self) -> constraints.Constraint:
+        """The values that are possible."""
+        return constraints.one_hot
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean: the probabilities."""
+        result: Tensor = self.probs
+        return result
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        result: Tensor = self.probs * (1 - self.probs)
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable vector."""
+        result: Tensor = self._vectors(self.__dict__[self._name].argmax(-1))
+        return result
+
+    def _vectors(self, kinds: Any) -> Any:
+        return one_hot(kinds, self._num_events).to(self.__dict__[self._name].dtype)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Return vectors drawn, [*sample_shape, *batch_shape, K]."""
+        result: Tensor = self._vectors(self._kinds(sample_shape))
+        return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability of `value`."""
+        result: Tensor = self._log_prob_of(self._checked("log_prob", value).argmax(-1))
+        return result
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """Return all vectors along the first dimension."""
+        check_flag("OneHotCategorical.enumerate_support", "expand", expand)
+        n = self._num_events
+        values = eye(n).to(self.__dict__[self._name].dtype)
+        values = values.view(n, *(1 for _ in self._batch_shape), n)
+        return values.expand(n, *self._batch_shape, n) if expand else values

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""`Distribution`: what all distributions have, and the checks of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, ClassVar, NoReturn, TypeAlias
+
+from autocalc._graph._grad_mode import no_grad
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops.broadcasting import broadcast_tensors
+from autocalc._ops.creation import tensor
+from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import check_flag, check_flags, integers, short
+from autocalc.distributions.constraints import Constraint, dependent
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+#: What parameters must be, by name.
+Constraints: TypeAlias = Mapping[str, Constraint]
+
+
+class Distribution:
+    """The base of distributions.
+
+    Parameters
+    ----------
+    batch_shape
+        How many distributions there are, side by side.
+    event_shape
+        The shape of one value.
+    validate_args
+        Whether parameters and values are checked; by default what
+        `set_default_validate_args` says, which is yes.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+    """
+
+    has_rsample = False
+    has_enumerate_support = False
+    #: What parameters must be, by name.
+    arg_constraints: ClassVar[Constraints] = {}
+    #: The dimensions of one parameter, where they are not 0.
+    _event_dims: ClassVar[Mapping[str, int]] = {}
+    _validate_args = True
+    _batch_shape: tuple[int, ...]
+    _event_shape: tuple[int, ...]
+
+    def __init__(
+        self,
+        batch_shape: tuple[int, ...] = (),
+        event_shape: tuple[int, ...] = (),
+        validate_args: bool | None = None,
+    ) -> None:
+        check_flags(type(self).__name__, validate_args=validate_args)
+        self._batch_shape, self._event_shape = tuple(batch_shape), tuple(event_shape)
+        if validate_args is not None:
+            self._validate_args = bool(validate_args)
+        if self._validate_args:
+            self._check_parameters()
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Say whether distributions made from now on check their arguments."""
+        where = "set_default_validate_args"
+        Distribution._validate_args = check_flag(where, "value", value)
+
+    def _check_parameters(self) -> None:
+        for name, constraint in self.arg_constraints.items():
+            value = self.__dict__.get(name)
+            if value is None or constraint is dependent:
+                continue
+            if not constraint.check(value).all():
+                self._refuse_value(name, value, constraint)
+
+    def _refuse_value(self, name: str, value: Any, needed: Constraint) -> NoReturn:
+        message = (
+            f"{type(self).__name__}: `{name}` of shape {value.shape} must hold "
+            f"{needed}; it is {short(value)}."
+        )
+        raise ArgumentError(message)
+
+    def _broadcast_values(self, **given: Any) -> tuple[Tensor, ...]:
+        return broadcast_values(type(self).__name__, **given)
+
+    # ---- what it is ------------------------------------------------------------------
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """How many distributions there are, side by side."""
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """The shape of one value."""
+        return self._event_shape
+
+    @property
+    def support(self) -> Constraint:
+        """The values that are possible."""
+        self._refuse("support")
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        self._refuse("mean")
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value."""
+        self._refuse("mode")
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        self._refuse("variance")
+
+    @property
+    def stddev(self) -> Tensor:
+        """The standard deviation."""
+        return self.variance.sqrt()
+
+    # ---- what it does ----------------------------------------------------------------
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
+        """Return the distribution with its parameters expanded to `batch_shape`."""
+        shape = integers(f"{type(self).__name__}.expand", "batch_shape", batch_shape)
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        for name, value in self.__dict__.items():
+            if isinstance(value, Tensor):
+                tail = value.shape[value.ndim - self._event_dims.get(name, 0) :]
+                new.__dict__[name] = value.expand((*shape, *tail))
+        new._batch_shape = shape
+        return new
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn, [*sample_shape, *batch_shape, *event_shape]."""
+        with no_grad():
+            return self.rsample(sample_shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn that are differentiable in the parameters."""
+        self._refuse("rsample")
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density or probability of `value`."""
+        self._refuse("log_prob")
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value` or that."""
+        self._refuse("cdf")
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return where `cdf` is `value`."""
+        self._refuse("icdf")
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        self._refuse("entropy")
+
+    def perplexity(self) -> Tensor:
+        """Return exp of the entropy."""
+        return self.entropy().exp()
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """Return all possible values, along the first dimension."""
+        self._refuse("enumerate_support")
+
+    def _refuse(self, what: str) -> NoReturn:
+        message = f"{type(self).__name__} has no `{what}`."
+        raise NotImplementedError(message)
+
+    def _extended_shape(self, sample_shape: Any) -> tuple[int, ...]:
+        where = f"{type(self).__name__}.sample"
+        shape = integers(where, "sample_shape", sample_shape)
+        if any(n < 0 for n in shape):
+            message = f"{where}: `sample_shape`={shape} holds a negative number."
+            raise ShapeError(message)
+        return (*shape, *self._batch_shape, *self._event_shape)
+
+    def _checked(self, where: str, value: Any) -> Any:
+        """Return `value` if it can be a value of this distribution."""
+        where = f"{type(self).__name__}.{where}"
+        check_tensor(where, value)
+        if not self._validate_args:
+            return value
+        shape, full = value.shape, (*self._batch_shape, *self._event_shape)
+        tail = shape[len(shape) - len(self._event_shape) :]
+        if any(n not in {m, 1} for n, m in zip(tail, self._event_shape, strict=False)):
+            message = f"{where}: a value of {shape} is given, one has {full}."
+            raise ShapeError(message)
+        broadcast_shapes(where, shape, full)
+        if not self.support.check(value).all():
+            self._refuse_value("value", value, self.support)
+        return value
+
+    def _checked_share(self, value: Any) -> Any:
+        """Return the `value` of `icdf` if it is a tensor."""
+        return check_tensor(f"{type(self).__name__}.icdf", value)
+
+    def __repr__(self) -> str:
+        names = [n for n in self.arg_constraints if n in self.__dict__]
+        parts = [f"{name}: {_described(self.__dict__[name])}" for name in names]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _described(value: Any) -> str:
+    return str(value.item()) if value.numel() == 1 else str(value.shape)
+
+
+def broadcast_values(where: str, **given: Any) -> tuple[Tensor, ...]:
+    """Return tensors and numbers as tensors of floats of one shape."""
+    kinds = [v.dtype for v in given.values() if isinstance(v, Tensor)]
+    for name, value in given.items():
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        if not isinstance(value, Tensor) and not is_number:
+            message = (
+                f"{where}: `{name}` is {short(value)}; it must be a tensor or a number."
+            )
+            raise DTypeError(message)
+    dtype = kinds[0] if kinds else dtypes.get_default_dtype()
+    for kind in kinds[1:]:
+        dtype = dtypes.result_dtype(dtype, 2, kind, 2)
+    if not dtype.is_floating_point:
+        dtype = dtypes.get_default_dtype()
+    tensors = [
+        v.to(dtype) if isinstance(v, Tensor) else tensor(float(v), dtype=dtype)
+        for v in given.values()
+    ]
+    return tuple(broadcast_tensors(*tensors))
+
+
+def one_of_two(where: str, **given: Any) -> tuple[str, Any]:
+    """Return the name and value of the parameter that is given: one must be."""
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) != 1:
+        both = " and ".join(f"`{name}`" for name in given)
+        count = "none" if not names else "both"
+        message = f"{where}: {both} say the same; {count} are given, give one."
+        raise ArgumentError(message)
+    return names[0], given[names[0]]

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""Distributions that are made of draws from the Gamma distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from autocalc._ops.joining import stack
+from autocalc._tensor import Tensor
+from autocalc.distributions import constraints
+from autocalc.distributions._distribution import (
+    Constraints,
+    Distribution,
+    broadcast_values,
+)
+from autocalc.distributions._draws import log_standard_gamma
+from autocalc.distributions._special import digamma, lbeta, lgamma
+from autocalc.errors import ShapeError
+
+
+class Gamma(Distribution):
+    """The Gamma distribution: rate^a x^(a - 1) exp(-rate x) / Gamma(a).
+
+    Draws are differentiable in both parameters, by implicit reparameterisation.
+
+    Parameters
+    ----------
+    concentration
+        a, above 0; a tensor or a number; shapes broadcast.
+    rate
+        1 / scale, above 0.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> d = ac.distributions.Gamma(2.0, 4.0)
+    >>> d.mean, d.variance
+    (tensor(0.5), tensor(0.125))
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[Constraints] = {
+        "concentration": constraints.positive,
+        "rate": constraints.positive,
+    }
+    support = constraints.nonnegative
+
+    def __init__(
+        self, concentration: Any, rate: Any, validate_args: bool | None = None
+    ) -> None:
+        self.concentration, self.rate = self._broadcast_values(
+            concentration=concentration, rate=rate
+        )
+        super().__init__(self.rate.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.concentration / self.rate
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value."""
+        return ((self.concentration - 1) / self.rate).clamp(min=0)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.concentration / self.rate**2
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn that are differentiable in the parameters."""
+        shape = self._extended_shape(sample_shape)
+        log = log_standard_gamma(self.concentration.expand(shape))
+        result: Tensor = log.exp() / self.rate
+        return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        x = self._checked("log_prob", value)
+        a, rate = self.concentration, self.rate
+        result: Tensor = a * rate.log() + (a - 1).xlogy(x) - rate * x - lgamma(a)
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        a = self.concentration
+        result: Tensor = a - self.rate.log() + lgamma(a) + (1 - a) * digamma(a)
+        return result
+
+
+class Beta(Distribution):
+    """The Beta distribution: x^(a - 1) (1 - x)^(b - 1) / B(a, b).
+
+    Draws are differentiable in both parameters, by implicit reparameterisation.
+
+    Parameters
+    ----------
+    concentration1
+        a, above 0; a tensor or a number; shapes broadcast.
+    concentration0
+        b, above 0.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.Beta(1.0, 3.0).mean
+    tensor(0.25)
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[Constraints] = {
+        "concentration1": constraints.positive,
+        "concentration0": constraints.positive,
+    }
+    support = constraints.unit_interval
+
+    def __init__(
+        self,
+        concentration1: Any,
+        concentration0: Any,
+        validate_args: bool | None = None,
+    ) -> None:
+        self.concentration1, self.concentration0 = self._broadcast_values(
+            concentration1=concentration1, concentration0=concentration0
+        )
+        super().__init__(self.concentration1.shape, validate_args=validate_args)
+
+    def _total(self) -> Any:
+        return self.concentration1 + self.concentration0
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        result: Tensor = self.concentration1 / self._total()
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value; where that is no single one, NaN or an end."""
+        return Dirichlet(self._both(), validate_args=False).mode[..., 0]
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        n = self._total()
+        result: Tensor = self.concentration1 * self.concentration0 / (n**2 * (n + 1))
+        return result
+
+    def _both(self) -> Any:
+        return stack([self.concentration1, self.concentration0], -1)
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn that are differentiable in the parameters."""
+        shape = self._extended_shape(sample_shape)
+        a = log_standard_gamma(self.concentration1.expand(shape))
+        b = log_standard_gamma(self.concentration0.expand(shape))
+        result: Tensor = (a - b).sigmoid()
+        return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        x = self._checked("log_prob", value)
+        a, b = self.concentration1, self.concentration0
+        result: Tensor = (a - 1).xlogy(x) + (b - 1).xlogy(1 - x) - lbeta(a, b)
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        a, b, n = self.concentration1, self.concentration0, self._total()
+        low = (a - 1) * digamma(a) + (b - 1) * digamma(b) - (n - 2) * digamma(n)
+        result: Tensor = lbeta(a, b) - low
+        return result
+
+
+class Dirichlet(Distribution):
+    """The Dirichlet distribution of probabilities x: prod x_i^(a_i - 1) / B(a).
+
+    Draws are differentiable in the parameters, by implicit reparameterisation.
+
+    Parameters
+    ----------
+    concentration
+        a, above 0; [..., K].
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ShapeError
+        If `concentration` is 0-d.
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.Dirichlet(ac.tensor([1.0, 1.0, 2.0])).mean
+    tensor([0.25, 0.25, 0.5 ])
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[Constraints] = {
+        "concentration": constraints.independent(constraints.positive, 1)
+    }
+    support = constraints.simplex
+    _event_dims: ClassVar[Mapping[str, int]] = {"concentration": 1}
+
+    def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
+        (a,) = broadcast_values("Dirichlet", concentration=concentration)
+        if a.ndim < 1:
+            message = (
+                "Dirichlet: `concentration` is 0-d; it needs a dimension of kinds."
+            )
+            raise ShapeError(message)
+        self.concentration = a
+        super().__init__(a.shape[:-1], a.shape[-1:], validate_args)
+
+    def _total(self) -> Any:
+        return self.concentration.sum(-1, True)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        result: Tensor = self.concentration / self._total()
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value."""
+        high = (self.concentration - 1).clamp(min=0)
+        total = high.sum(-1, True)
+        largest = self.concentration.argmax(-1)
+        at_corner = (total == 0).to(high.dtype)
+        corner = _one_hot(largest, high)
+        result: Tensor = corner * at_corner + (1 - at_corner) * high / (
+            total + at_corner
+        )
+        return result
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        n = self._total()
+        a = self.concentration
+        result: Tensor = a * (n - a) / (n**2 * (n + 1))
+        return result
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn that are differentiable in the parameters."""
+        shape = self._extended_shape(sample_shape)
+        log = log_standard_gamma(self.concentration.expand(shape))
+        result: Tensor = log.softmax(-1)
+        return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        x, a = self._checked("log_prob", value), self.concentration
+        terms = (a - 1).xlogy(x) - lgamma(a)
+        return terms.sum(-1) + lgamma(a.sum(-1))
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        a = self.concentration
+        n = a.sum(-1)
+        low = (a.shape[-1] - n) * digamma(n) + ((a - 1) * digamma(a)).sum(-1)
+        result: Tensor = lgamma(a).sum(-1) - lgamma(n) - low
+        return result
+
+
+def _one_hot(places: Any, like: Any) -> Any:
+    from autocalc._ops.ranges import arange
+
+    kinds = arange(like.shape[-1])
+    return (places.unsqueeze(-1) == kinds).to(like.dtype)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""The normal distribution of vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops.broadcasting import broadcast_to
+from autocalc._ops.factorizations import cholesky
+from autocalc._ops.linear_systems import inv, solve
+from autocalc._ops.random_draws import randn
+from autocalc._tensor import Tensor
+from autocalc.distributions import constraints
+from autocalc.distributions._distribution import (
+    Constraints,
+    Distribution,
+    broadcast_values,
+)
+from autocalc.errors import ArgumentError, ShapeError
+
+_MATRICES = {
+    "covariance_matrix": constraints.positive_definite,
+    "precision_matrix": constraints.positive_definite,
+    "scale_tril": constraints.lower_cholesky,
+}
+
+
+class MultivariateNormal(Distribution):
+    """The normal distribution of vectors, with mean `loc` and covariance C = L L^T.
+
+    The density is exp(-(x - loc)^T C^-1 (x - loc) / 2) / sqrt(det(2 pi C)).
+
+    Parameters
+    ----------
+    loc
+        The mean, [..., K].
+    covariance_matrix
+        C, [..., K, K]; or
+    precision_matrix
+        its inverse; or
+    scale_tril
+        L, lower triangular.  One of the three is given.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes do not fit.
+    ArgumentError
+        If a parameter is outside its constraint, or not one of the three is given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> d = ac.distributions.MultivariateNormal(ac.zeros(2), ac.eye(2))
+    >>> d.log_prob(ac.zeros(2))
+    tensor(-1.8379)
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[Constraints] = {
+        "loc": constraints.real_vector,
+        **_MATRICES,
+    }
+    support = constraints.real_vector
+    _event_dims: ClassVar[Mapping[str, int]] = {
+        "loc": 1,
+        "_tril": 2,
+        **dict.fromkeys(_MATRICES, 2),
+    }
+
+    def __init__(
+        self,
+        loc: Any,
+        covariance_matrix: Any = None,
+        precision_matrix: Any = None,
+        scale_tril: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        given = dict(
+            zip(
+                _MATRICES,
+                (covariance_matrix, precision_matrix, scale_tril),
+                strict=True,
+            )
+        )
+        matrices = [(n, m) for n, m in given.items() if m is not None]
+        if len(matrices) != 1:
+            message = (
+                f"MultivariateNormal: {len(matrices)} of `covariance_matrix`, "
+                f"`precision_matrix` and `scale_tril` are given; give one."
+            )
+            raise ArgumentError(message)
+        ((name, matrix),) = matrices
+        (loc,) = broadcast_values("MultivariateNormal", loc=loc)
+        (matrix,) = broadcast_values("MultivariateNormal", **{name: matrix})
+        size = loc.shape[-1] if loc.ndim else 0
+        if loc.ndim < 1 or matrix.ndim < 2 or matrix.shape[-2:] != (size, size):
+            message = (
+                f"MultivariateNormal: `loc` has shape {loc.shape} and `{name}` "
+                f"{matrix.shape}; they must be [..., K] and [..., K, K]."
+            )
+            raise ShapeError(message)
+        batch = broadcast_shapes(
+            "MultivariateNormal", loc.shape[:-1], matrix.shape[:-2]
+        )
+        self.loc = broadcast_to(loc, (*batch, size))
+        self.__dict__[name] = broadcast_to(matrix, (*batch, size, size))
+        super().__init__(batch, (size,), validate_args)
+        self._tril = self._factor(name, self.__dict__[name])
+
+    @staticmethod
+    def _factor(name: str, matrix: Any) -> Any:
+        """Return L."""
+        if name == "scale_tril":
+            return matrix
+        return cholesky(matrix if name == "covariance_matrix" else inv(matrix))
+
+    def __getattr__(self, name: str) -> Any:
+        tril = self.__dict__.get("_tril")
+        if tril is not None and name == "scale_tril":
+            return tril
+        if tril is not None and name == "covariance_matrix":
+            return tril @ tril.mT
+        if tril is not None and name == "precision_matrix":
+            return inv(tril @ tril.mT)
+        message = f"MultivariateNormal has no attribute {name!r}"
+        raise AttributeError(message)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value."""
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance of each component."""
+        result: Tensor = (self._tril**2).sum(-1)
+        return result
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn that are differentiable in the parameters."""
+        noise = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        moved: Tensor = (self._tril @ noise.unsqueeze(-1)).squeeze(-1)
+        return self.loc + moved
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        away = self._checked("log_prob", value) - self.loc
+        shape = (*away.shape, away.shape[-1])
+        z = solve(broadcast_to(self._tril, shape), away.unsqueeze(-1)).squeeze(-1)
+        half = 0.5 * away.shape[-1] * math.log(2 * math.pi)
+        result: Tensor = -0.5 * (z * z).sum(-1) - self.half_log_det() - half
+        return result
+
+    def half_log_det(self) -> Tensor:
+        """Return half the logarithm of the covariance's determinant."""
+        result: Tensor = self._tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        half = 0.5 * self._event_shape[0] * (1 + math.log(2 * math.pi))
+        return half + self.half_log_det()

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""The normal distribution, and those of a number whose logarithm or size it is."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from autocalc._ops.random_draws import randn
+from autocalc._tensor import Tensor
+from autocalc.distributions import constraints
+from autocalc.distributions._distribution import Constraints, Distribution
+from autocalc.distributions._special import erfinv
+
+_LOG_ROOT = 0.5 * math.log(2 * math.pi)
+
+
+class Normal(Distribution):
+    """The normal distribution: exp(-(x - loc)^2 / 2 scale^2) / (scale sqrt(2 pi)).
+
+    Parameters
+    ----------
+    loc
+        The mean, a tensor or a number; shapes broadcast.
+    scale
+        The standard deviation, above 0.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> d = ac.distributions.Normal(0.0, ac.tensor([1.0, 2.0]))
+    >>> d.log_prob(ac.tensor(0.0))
+    tensor([-0.9189, -1.6121])
+    >>> d.sample((3,)).shape
+    (3, 2)
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[Constraints] = {
+        "loc": constraints.real,
+        "scale": constraints.positive,
+    }
+    support = constraints.real
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = self._broadcast_values(loc=loc, scale=scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value."""
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.scale**2
+
+    @property
+    def stddev(self) -> Tensor:
+        """The standard deviation."""
+        return self.scale
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn that are differentiable in the parameters."""
+        noise = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        return self.loc + noise * self.scale
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        z = (self._checked("log_prob", value) - self.loc) / self.scale
+        result: Tensor = -0.5 * z * z - self.scale.log() - _LOG_ROOT
+        return result
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        z = (self._checked("cdf", value) - self.loc) / self.scale
+        result: Tensor = 0.5 * (1 + (z / math.sqrt(2)).erf())
+        return result
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return where `cdf` is `value`."""
+        result: Tensor = erfinv(2 * self._checked_share(value) - 1) * math.sqrt(2)
+        return self.loc + self.scale * result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        return 0.5 + _LOG_ROOT + self.scale.log()
+
+
+class LogNormal(Distribution):
+    """The distribution of exp(y) for a normal y.
+
+    Parameters
+    ----------
+    loc
+        The mean of the logarithm, a tensor or a number; shapes broadcast.
+    scale
+        The standard deviation of the logarithm, above 0.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.LogNormal(0.0, 1.0).mean
+    tensor(1.6487)
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[Constraints] = {
+        "loc": constraints.real,
+        "scale": constraints.positive,
+    }
+    support = constraints.positive
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = self._broadcast_values(loc=loc, scale=scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @property
+    def base_dist(self) -> Normal:
+        """The normal distribution of the logarithm."""
+        return Normal(self.loc, self.scale, validate_args=False)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return (self.loc + self.scale**2 / 2).exp()
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value."""
+        return (self.loc - self.scale**2).exp()
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        square = self.scale**2
+        return square.expm1() * (2 * self.loc + square).exp()
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn that are differentiable in the parameters."""
+        return self.base_dist.rsample(sample_shape).exp()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        log = self._checked("log_prob", value).log()
+        result: Tensor = self.base_dist.log_prob(log) - log
+        return result
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        return self.base_dist.cdf(self._checked("cdf", value).log())
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return where `cdf` is `value`."""
+        return self.base_dist.icdf(self._checked_share(value)).exp()
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        return self.base_dist.entropy() + self.loc
+
+
+class HalfNormal(Distribution):
+    """The distribution of abs(y) for a normal y of mean 0.
+
+    Parameters
+    ----------
+    scale
+        The standard deviation of y, above 0; a tensor or a number.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.HalfNormal(1.0).mean
+    tensor(0.7979)
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[Constraints] = {"scale": constraints.positive}
+    support = constraints.nonnegative
+
+    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+        (self.scale,) = self._broadcast_values(scale=scale)
+        super().__init__(self.scale.shape, validate_args=validate_args)
+
+    def _normal(self) -> Normal:
+        return Normal(self.scale * 0, self.scale, validate_args=False)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.scale * math.sqrt(2 / math.pi)
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value, 0."""
+        return self.scale * 0
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.scale**2 * (1 - 2 / math.pi)
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn that are differentiable in the parameters."""
+        return self._normal().rsample(sample_shape).abs()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        value = self._checked("log_prob", value)
+        return self._normal().log_prob(value) + math.log(2)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        return 2 * self._normal().cdf(self._checked("cdf", value)) - 1
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return where `cdf` is `value`."""
+        return self._normal().icdf((self._checked_share(value) + 1) / 2)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        return self._normal().entropy() - math.log(2)

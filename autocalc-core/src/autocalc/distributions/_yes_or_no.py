@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Distributions of one probability: yes or no, and how long until yes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from autocalc._ops import distributions as draws
+from autocalc._ops.activations import softplus
+from autocalc._ops.random_draws import rand
+from autocalc._tensor import Tensor
+from autocalc.distributions import constraints
+from autocalc.distributions._counted import enumerated, inside
+from autocalc.distributions._distribution import (
+    Constraints,
+    Distribution,
+    one_of_two,
+)
+from autocalc.distributions._special import xlogx
+
+
+class _YesOrNo(Distribution):
+    """A distribution that one probability describes, or its log odds."""
+
+    arg_constraints: ClassVar[Constraints] = {
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
+
+    def __init__(
+        self,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        where = type(self).__name__
+        name, value = one_of_two(where, probs=probs, logits=logits)
+        (value,) = self._broadcast_values(**{name: value})
+        self.__dict__[name] = value
+        super().__init__(value.shape, validate_args=validate_args)
+
+    @property
+    def _given(self) -> Any:
+        return self.__dict__["probs" if "probs" in self.__dict__ else "logits"]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "logits" and "probs" in self.__dict__:
+            p = inside(self.__dict__["probs"])
+            return p.log() - (-p).log1p()
+        if name == "probs" and "logits" in self.__dict__:
+            return self.__dict__["logits"].sigmoid()
+        message = f"{type(self).__name__} has no attribute {name!r}"
+        raise AttributeError(message)
+
+    @property
+    def param_shape(self) -> tuple[int, ...]:
+        """The shape of the parameter."""
+        shape: tuple[int, ...] = self._given.shape
+        return shape
+
+
+class Bernoulli(_YesOrNo):
+    """1 with probability p, else 0.
+
+    Parameters
+    ----------
+    probs
+        p, a tensor or a number; or else
+    logits
+        log(p / (1 - p)).
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint, or not one of the two is given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.Bernoulli(0.25).log_prob(ac.tensor(1.0)).exp()
+    tensor(0.25)
+    """
+
+    has_enumerate_support = True
+    support = constraints.boolean
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        result: Tensor = self.probs
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The more probable value; NaN where both are."""
+        p = self.probs
+        result: Tensor = (p > 0.5).to(p.dtype) + 0 / (p != 0.5).to(p.dtype)
+        return result
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        result: Tensor = self.probs * (1 - self.probs)
+        return result
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn, [*sample_shape, *batch_shape]."""
+        shape = self._extended_shape(sample_shape)
+        return draws.bernoulli(self.probs.detach().expand(shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability of `value`."""
+        value = self._checked("log_prob", value)
+        result: Tensor = value * self.logits - softplus(self.logits)
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        result: Tensor = softplus(self.logits) - self.probs * self.logits
+        return result
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """Return 0 and 1 along the first dimension."""
+        result: Tensor = enumerated(self, 2, expand, self._given.dtype)
+        return result
+
+
+class Geometric(_YesOrNo):
+    """The failures before the first success: p (1 - p)^k.
+
+    Parameters
+    ----------
+    probs
+        p, above 0, a tensor or a number; or else
+    logits
+        log(p / (1 - p)).
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint, or not one of the two is given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.Geometric(0.25).mean
+    tensor(3.)
+    """
+
+    arg_constraints: ClassVar[Constraints] = {
+        "probs": constraints.Constraint(
+            "numbers above 0 and up to 1", lambda x: (x > 0) & (x <= 1)
+        ),
+        "logits": constraints.real,
+    }
+    support = constraints.nonnegative_integer
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        result: Tensor = 1 / self.probs - 1
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value, 0."""
+        result: Tensor = self.probs * 0
+        return result
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        result: Tensor = (1 / self.probs - 1) / self.probs
+        return result
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn, [*sample_shape, *batch_shape]."""
+        p = self.probs.detach()
+        u = 1 - rand(self._extended_shape(sample_shape), dtype=p.dtype)
+        result: Tensor = (u.log() / (-p).log1p()).floor()
+        return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability of `value`."""
+        value = self._checked("log_prob", value)
+        result: Tensor = value.xlogy(1 - self.probs) + self.probs.log()
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        p = self.probs
+        result: Tensor = -(xlogx(p) + xlogx(1 - p)) / p
+        return result

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""The Kullback-Leibler divergence between two distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autocalc._tensor.checks import short
+from autocalc.distributions._distribution import Distribution
+from autocalc.errors import ArgumentError, DTypeError
+
+__all__ = ["kl_divergence", "register_kl"]
+
+_REGISTERED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
+
+
+def register_kl(
+    type_p: type, type_q: type
+) -> Callable[[Callable[[Any, Any], Any]], Callable[[Any, Any], Any]]:
+    """Let the decorated function be `kl_divergence` of two classes.
+
+    Parameters
+    ----------
+    type_p, type_q
+        The classes; a pair of their subclasses counts, if it has no function itself.
+
+    Raises
+    ------
+    DTypeError
+        If one is no class of distributions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Mine(ac.distributions.Normal):
+    ...     pass
+    >>> @ac.distributions.register_kl(Mine, Mine)
+    ... def _(p, q):
+    ...     return ac.tensor(7.0)
+    >>> ac.distributions.kl_divergence(Mine(0.0, 1.0), Mine(0.0, 1.0))
+    tensor(7.)
+    """
+    for name, cls in (("type_p", type_p), ("type_q", type_q)):
+        if not _is_distribution(cls):
+            message = (
+                f"register_kl: `{name}` is {short(cls)}; it must be a class of "
+                f"distributions."
+            )
+            raise DTypeError(message)
+
+    def declare(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        _REGISTERED[type_p, type_q] = function
+        return function
+
+    return declare
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Any:
+    """Return the sum or integral of p log(p / q), for each of the batch.
+
+    Parameters
+    ----------
+    p, q
+        Distributions.
+
+    Raises
+    ------
+    DTypeError
+        If one is no distribution.
+    ArgumentError
+        If there is no formula for the two classes.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> normal = ac.distributions.Normal
+    >>> ac.distributions.kl_divergence(normal(0.0, 1.0), normal(1.0, 1.0))
+    tensor(0.5)
+    """
+    for name, given in (("p", p), ("q", q)):
+        if not _is_distribution(type(given)):
+            message = (
+                f"kl_divergence: `{name}` is {short(given)}; it must be a distribution."
+            )
+            raise DTypeError(message)
+    return _function_for(type(p), type(q))(p, q)
+
+
+def _is_distribution(cls: Any) -> bool:
+    return isinstance(cls, type) and issubclass(cls, Distribution)
+
+
+def _function_for(type_p: type, type_q: type) -> Callable[[Any, Any], Any]:
+    """Return the function of the nearest classes, those of `p` first."""
+    for base_p in type_p.__mro__:
+        for base_q in type_q.__mro__:
+            found = _REGISTERED.get((base_p, base_q))
+            if found is not None:
+                return found
+    message = (
+        f"kl_divergence: there is no formula for {type_p.__name__} and "
+        f"{type_q.__name__}; give one with register_kl, or take the mean of "
+        f"p.log_prob(x) - q.log_prob(x) over draws x of p."
+    )
+    raise ArgumentError(message)
