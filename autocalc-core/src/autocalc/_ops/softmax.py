@@ -165,7 +165,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 @method("logsumexp")
 def logsumexp(
     input: Tensor,
-    dim: Dims | None = None,
+    dim: Dims = None,
     keepdim: bool = False,
     *,
     out: Tensor | None = None,
