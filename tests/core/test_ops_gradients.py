@@ -358,6 +358,7 @@ def reduced_count(sizes, dim):
         for axes in AXES
         # the variance of one value is undefined, or 0 with a kink in its root
         if not (name in {"var", "std"} and reduced_count(*axes[:2]) < 2)
+        and not (name == "logsumexp" and axes[1] is None)  # which needs a dimension
     ],
 )
 def test_reductions(name, sizes, dim, keepdim):

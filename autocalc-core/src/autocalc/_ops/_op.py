@@ -31,6 +31,7 @@ from autocalc._ops._coerce import (
     not_a_tensor,
     promote_pair,
     to_float,
+    usual_number,
 )
 from autocalc._ops._method import method
 from autocalc._ops._out import copy_to_out
@@ -219,6 +220,7 @@ def binary(  # noqa: C901
     *,
     floats: bool = False,
     numbers: bool = True,
+    usual: bool = True,
     main: bool = True,
     example: tuple[str, ...] = (),
     mixed: Callable[[Any, Any], Tensor | None] | None = None,
@@ -229,7 +231,8 @@ def binary(  # noqa: C901
     `doc` says what one pair of elements becomes: "Return `doc`, element by element;
     shapes broadcast."  `mixed` sees operands of two dtypes, or a number, before they
     are promoted: it raises, returns the result, or None.  Without `numbers` both must
-    be tensors.  `names` are those of the methods, see `method`.
+    be tensors; without `usual`, `mixed` sees a number beside a floating-point tensor,
+    too.  `names` are those of the methods, see `method`.
     """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]
@@ -239,7 +242,7 @@ def binary(  # noqa: C901
     saves_nothing = not saver.places
     saves_other = saves == "a:b b:a"
     if not numbers:
-        mixed = both_tensors(name)
+        mixed, usual = both_tensors(name), False
 
     def form(reflected: str) -> Callable[..., Any]:  # noqa: C901
         """Make the function, or Python's operator, whose other side is `reflected`."""
@@ -254,11 +257,14 @@ def binary(  # noqa: C901
             try:
                 a, b = x._array, y._array
             except AttributeError:
-                if reflected and is_stranger(y, reflected):
-                    return NotImplemented  # type: ignore[no-any-return]
-                if mixed is not None and (result := mixed(x, y)) is not None:
-                    return result
-                return call(*coerce_pair(name, x, y))
+                y = usual_number(x, other) if usual else None
+                if y is None:
+                    if reflected and is_stranger(other, reflected):
+                        return NotImplemented  # type: ignore[no-any-return]
+                    if mixed is not None and (result := mixed(x, other)) is not None:
+                        return result
+                    return call(*coerce_pair(name, x, other))
+                a, b = x._array, y._array
             state = current()
             selection = state.selection
             dtype = a.dtype

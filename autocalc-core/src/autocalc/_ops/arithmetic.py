@@ -274,6 +274,7 @@ pow_op = binary(
     "x to the power y",
     saves="out:b a b",
     mixed=_number_power,
+    usual=False,
     methods="__pow__",
     reflected="__rpow__",
 )

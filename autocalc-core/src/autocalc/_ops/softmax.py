@@ -179,7 +179,7 @@ def logsumexp(
     input
         The tensor.
     dim
-        The dimensions that are reduced, one or several; all by default.
+        The dimensions that are reduced, one or several.
     keepdim
         Keep the reduced dimensions, with size 1.
     out
