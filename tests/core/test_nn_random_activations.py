@@ -111,6 +111,14 @@ def test_channels_are_dropped_as_a_whole():
         y = F.dropout1d(x, 0.25)
         assert bool((y == y[..., :1]).all())
         assert set(y.flatten().tolist()) == {0.0, np.float32(1 / 0.75)}
+    for x in (ac.ones(50, 4, 2, 2, 3), ac.ones(200, 2, 2, 3)):
+        y = F.dropout3d(x, 0.25)
+        assert bool((y == y[..., :1, :1, :1]).all())
+        assert set(y.flatten().tolist()) == {0.0, np.float32(1 / 0.75)}
+    assert nn.Dropout3d().eval()(x) is x
+    assert nn.Dropout3d()(x) is not x
+    assert F.dropout3d(x, 1.0, inplace=True) is x
+    assert x.max().item() == 0
     y = F.feature_alpha_dropout(ac.randn(50, 4, 1, 1).expand(50, 4, 3, 2), 0.5, True)
     assert bool((y == y[..., :1, :1]).all())
 
@@ -136,5 +144,7 @@ def test_what_is_wrong():
         F.feature_alpha_dropout(ac.ones(3), training=True)
     with pytest.raises(ShapeError, match=r"dropout1d: `input` has shape \(3,\); it m"):
         F.dropout1d(ac.ones(3))
+    with pytest.raises(ShapeError, match=r"dropout3d: `input` has shape \(2, 3\); it"):
+        F.dropout3d(x)
     with pytest.raises(ShapeError, match=r"Softmax2d: `input` has shape \(2, 3\); it"):
         nn.Softmax2d()(x)

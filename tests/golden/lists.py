@@ -225,7 +225,8 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     **{f"{kind}Pad{d}d": (1,) for d in (1, 2, 3)
        for kind in ("Zero", "Reflection", "Replication", "Circular")},
     "ChannelShuffle": (2,), "LPPool1d": (2, 2), "LPPool2d": (2, 2), "MaxUnpool1d": (2,),
-    "MaxUnpool2d": (2,), "LocalResponseNorm": (2,),
+    "MaxUnpool2d": (2,), "MaxUnpool3d": (2,), "LPPool3d": (2, 2),
+    "LocalResponseNorm": (2,),
     "LazyLinear": (2,), "LazyConv1d": (4, 3), "LazyConv2d": (4, 3),
     "AdaptiveLogSoftmaxWithLoss": (4, 9, (3, 5), 2.0, True),
 }  # fmt: skip

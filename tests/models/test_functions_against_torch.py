@@ -91,8 +91,11 @@ def test_names_and_what_modules_print():
         "AlphaDropout": [{}, {"p": 0.2, "inplace": True}],
         "FeatureAlphaDropout": [{}],
         "Dropout1d": [{"p": 0.3}],
+        "Dropout3d": [{"p": 0.3, "inplace": True}],
         "LPPool1d": [{"norm_type": 2, "kernel_size": 3}],
         "LPPool2d": [{"norm_type": 1.5, "kernel_size": (3, 2), "stride": 1}],
+        "LPPool3d": [{"norm_type": 2, "kernel_size": 3}],
+        "MaxUnpool3d": [{"kernel_size": 3}],
         "MaxUnpool1d": [{"kernel_size": 3}],
         "MaxUnpool2d": [{"kernel_size": 3, "stride": 2, "padding": 1}],
         "LocalResponseNorm": [{"size": 3}],
@@ -166,6 +169,18 @@ def test_power_means(p, ceil):
     agree(lambda m, x: m.nn.functional.lp_pool1d(x[0], p, 4), x)
     x = abs(normal(2, 3, 7, 8)) + 0.1
     agree(lambda m, x: m.nn.LPPool2d(p, (2, 3), 2, ceil_mode=ceil)(x), x)
+
+
+def test_windows_over_volumes():
+    x = abs(normal(2, 3, 4, 5, 6)) + 0.1
+    agree(lambda m, x: m.nn.LPPool3d(3, (2, 2, 3), 2, ceil_mode=True)(x), x)
+    agree(lambda m, x: m.nn.functional.lp_pool3d(x[0], 2, 2), x)
+
+    def call(m, x):
+        y, places = m.nn.MaxPool3d((2, 1, 3), return_indices=True)(x)
+        return m.nn.MaxUnpool3d((2, 1, 3))(y * y, places, output_size=x.shape)
+
+    agree(call, normal(2, 3, 5, 4, 7))
 
 
 def test_the_slope_of_a_power_mean_of_zeros():

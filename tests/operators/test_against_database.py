@@ -88,6 +88,9 @@ DRAWS = {
         m.nn.functional.feature_alpha_dropout(m.ones(3, 3333, 1), 0.3, training=True)
     ),
     "nn.functional.dropout": lambda m: m.nn.functional.dropout(m.ones(9999), 0.3),
+    "nn.functional.dropout3d": lambda m: m.nn.functional.dropout3d(
+        m.ones(3, 3333, 1, 1, 1), 0.3
+    ),
     "nn.functional.dropout2d": lambda m: m.nn.functional.dropout2d(
         m.ones(3, 3333, 1, 1), 0.3
     ),

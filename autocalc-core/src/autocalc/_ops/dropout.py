@@ -182,6 +182,53 @@ def dropout2d(
     return _writing.into(input, dropped, "dropout2d_") if inplace else dropped
 
 
+def dropout3d(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Set whole channels of volumes to 0 with probability `p`; see `dropout2d`.
+
+    Parameters
+    ----------
+    input
+        (N, C, D, H, W) or (C, D, H, W): each channel is kept or not.
+    p, training, inplace, generator
+        As those of `dropout`.
+
+    Raises
+    ------
+    ShapeError
+        If `input` has other dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> y = ac.nn.functional.dropout3d(ac.ones(4, 2, 3, 3, 3))
+    >>> bool((y[..., :1, :1, :1] == y).all())
+    True
+    """
+    if training.__class__ is not FLAG:
+        training = check_flag("dropout3d", "training", training)
+    if inplace.__class__ is not FLAG:
+        inplace = check_flag("dropout3d", "inplace", inplace)
+    check_probability("dropout3d", p)
+    check_float("dropout3d", input)
+    if input.ndim not in (4, 5):
+        message = (
+            f"dropout3d: `input` has shape {input.shape}; it must be (N, C, D, H, W) "
+            f"or (C, D, H, W)."
+        )
+        raise ShapeError(message)
+    if not training or p == 0.0:
+        return input
+    dropped = _channels(input, (*input.shape[:-3], 1, 1, 1), p, generator)
+    return _writing.into(input, dropped, "dropout3d_") if inplace else dropped
+
+
 def _channels(
     x: Tensor, shape: tuple[int, ...], p: float, generator: Generator | None
 ) -> Tensor:

@@ -103,6 +103,39 @@ def lp_pool2d(
     return _lp_pool("lp_pool2d", 2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
+def lp_pool3d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Return sum(x^p)^(1 / p) over each window of volumes; see `lp_pool2d`.
+
+    Parameters
+    ----------
+    input
+        (N, C, D, H, W) or (C, D, H, W).
+    norm_type
+        p, above 0.
+    kernel_size
+        Of a window: one number, or depth, height and width.
+    stride
+        Steps between windows, by default `kernel_size`.
+    ceil_mode
+        Whether a last window may reach over the end.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.functional.lp_pool3d(ac.ones(1, 2, 2, 2), 3, 2)
+    tensor([[[[2.]]]])
+    """
+    if ceil_mode.__class__ is not FLAG:
+        ceil_mode = check_flag("lp_pool3d", "ceil_mode", ceil_mode)
+    return _lp_pool("lp_pool3d", 3, input, norm_type, kernel_size, stride, ceil_mode)
+
+
 def check_norm_type(where: str, norm_type: Any) -> float:
     """Return the power of a power mean as a number."""
     p = number(where, "norm_type", norm_type)
@@ -218,6 +251,40 @@ def max_unpool2d(
     """
     lie = kernel_size, stride, padding
     return _max_unpool("max_unpool2d", 2, input, indices, lie, output_size)
+
+
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    output_size: Any = None,
+) -> Tensor:
+    """Put the maxima of volumes back where they were; see `max_unpool2d`.
+
+    Parameters
+    ----------
+    input
+        (N, C, D, H, W) or (C, D, H, W).
+    indices
+        Where they were, as `max_pool3d` returns it.
+    kernel_size, stride, padding
+        Those of the pooling.
+    output_size
+        The sizes before the pooling, if several have the same result.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> F = ac.nn.functional
+    >>> x, where = F.max_pool3d(ac.ones(1, 1, 2, 2), (1, 2, 2), return_indices=True)
+    >>> F.max_unpool3d(x, where, (1, 2, 2))
+    tensor([[[[1., 0.],
+              [0., 0.]]]])
+    """
+    lie = kernel_size, stride, padding
+    return _max_unpool("max_unpool3d", 3, input, indices, lie, output_size)
 
 
 def _max_unpool(

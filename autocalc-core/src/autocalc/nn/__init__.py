@@ -65,6 +65,7 @@ from autocalc.nn._dropout import (
     Dropout,
     Dropout1d,
     Dropout2d,
+    Dropout3d,
     FeatureAlphaDropout,
 )
 from autocalc.nn._embedding import (
@@ -154,8 +155,10 @@ from autocalc.nn._pooling import (
 from autocalc.nn._pooling_variants import (
     LPPool1d,
     LPPool2d,
+    LPPool3d,
     MaxUnpool1d,
     MaxUnpool2d,
+    MaxUnpool3d,
 )
 from autocalc.nn._recurrent import (
     GRU,
@@ -257,6 +260,7 @@ __all__ = [
     "Dropout",
     "Dropout1d",
     "Dropout2d",
+    "Dropout3d",
     "Embedding",
     "EmbeddingBag",
     "FeatureAlphaDropout",
@@ -279,6 +283,7 @@ __all__ = [
     "L1Loss",
     "LPPool1d",
     "LPPool2d",
+    "LPPool3d",
     "LSTMCell",
     "LayerNorm",
     "LazyBatchNorm1d",
@@ -298,6 +303,7 @@ __all__ = [
     "MaxPool3d",
     "MaxUnpool1d",
     "MaxUnpool2d",
+    "MaxUnpool3d",
     "Mish",
     "Module",
     "ModuleDict",

@@ -97,6 +97,30 @@ class Dropout2d(_DropoutBase):
         return functional.dropout2d(input, self.p, self.training, self.inplace)
 
 
+class Dropout3d(_DropoutBase):
+    """Sets whole channels of volumes to 0 with probability `p`.
+
+    The rest is multiplied by 1 / (1 - p).  After `eval` the input passes unchanged.
+
+    Parameters
+    ----------
+    p
+        From 0 to 1.
+    inplace
+        Write the result into the input as well.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.Dropout3d(0.2)(ac.ones(8, 3, 2, 4, 5)).shape
+    (8, 3, 2, 4, 5)
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return an input (N, C, D, H, W) with channels dropped, in training."""
+        return functional.dropout3d(input, self.p, self.training, self.inplace)
+
+
 class AlphaDropout(_DropoutBase):
     """Sets elements to selu(-inf) with probability `p`, keeping mean 0 and variance 1.
 

@@ -88,6 +88,25 @@ class LPPool2d(_LPPool):
         )
 
 
+class LPPool3d(_LPPool):
+    """sum(x^p)^(1 / p) over each window of volumes; see `functional.lp_pool3d`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.LPPool3d(2, 2)(ac.zeros(1, 3, 4, 8, 6)).shape
+    (1, 3, 2, 4, 3)
+    """
+
+    _dims = 3
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the power sums."""
+        return functional.lp_pool3d(
+            input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode
+        )
+
+
 class _MaxUnpool(Module):
     _dims: ClassVar[int]
 
@@ -154,5 +173,27 @@ class MaxUnpool2d(_MaxUnpool):
     ) -> Tensor:
         """Return images with the maxima at `indices`, 0 elsewhere."""
         return functional.max_unpool2d(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """Maxima of volumes put back where they were; see `functional.max_unpool3d`.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> pool = ac.nn.MaxPool3d(2, return_indices=True)
+    >>> ac.nn.MaxUnpool3d(2)(*pool(ac.zeros(1, 3, 4, 8, 6))).shape
+    (1, 3, 4, 8, 6)
+    """
+
+    _dims = 3
+
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Any = None
+    ) -> Tensor:
+        """Return volumes with the maxima at `indices`, 0 elsewhere."""
+        return functional.max_unpool3d(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )

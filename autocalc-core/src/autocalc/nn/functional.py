@@ -55,6 +55,7 @@ from autocalc._ops.dropout import (
     dropout,
     dropout1d,
     dropout2d,
+    dropout3d,
 )
 from autocalc._ops.embedding import embedding, one_hot
 from autocalc._ops.embedding_bag import embedding_bag
@@ -94,8 +95,10 @@ from autocalc._ops.padding import pad
 from autocalc._ops.pooling_variants import (
     lp_pool1d,
     lp_pool2d,
+    lp_pool3d,
     max_unpool1d,
     max_unpool2d,
+    max_unpool3d,
 )
 from autocalc._ops.random_activations import (
     gumbel_softmax,
@@ -183,6 +186,7 @@ __all__ = [
     "dropout",
     "dropout1d",
     "dropout2d",
+    "dropout3d",
     "elu",
     "elu_",
     "embedding",
@@ -215,12 +219,14 @@ __all__ = [
     "logsigmoid",
     "lp_pool1d",
     "lp_pool2d",
+    "lp_pool3d",
     "margin_ranking_loss",
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
     "max_unpool1d",
     "max_unpool2d",
+    "max_unpool3d",
     "mish",
     "mse_loss",
     "multi_margin_loss",
