@@ -459,5 +459,44 @@ _OF_TWO_MORE = {
 PRODUCTS |= {
     name: operator(text) for name, text in (_OF_THREE_IN_PLACE | _OF_TWO_MORE).items()
 }
+_CHOICES = "m.cat([a, a]).reshape(1, 1, -1)"
+_VOLUME = "a.reshape(1, 1, 1, 1, -1)"
+_LATER_LAYERS = {
+    **{
+        f"{name}": f"{name}(a)" for name in ("alpha_dropout", "rrelu", "gumbel_softmax")
+    },
+    **{
+        name: f"{name}(a)"
+        for name in ("celu_", "elu_", "hardtanh_", "leaky_relu_", "rrelu_", "selu_")
+    },
+    "dropout1d": "dropout1d(a.reshape(1, 1, -1))",
+    "feature_alpha_dropout": "feature_alpha_dropout(a.reshape(1, 1, -1))",
+    "channel_shuffle": "channel_shuffle(a.reshape(1, 3, 1, 1), 3)",
+    "local_response_norm": "local_response_norm(a.reshape(1, 1, -1), 2)",
+    "lp_pool1d": "lp_pool1d(a.reshape(1, 1, -1), 2, 2)",
+    "lp_pool2d": "lp_pool2d(a.reshape(1, 1, 1, -1), 2, (1, 2))",
+    "pdist": f"pdist(a.{_COLUMN})",
+    "max_pool3d": f"max_pool3d({_VOLUME}, (1, 1, 2))",
+    "avg_pool3d": f"avg_pool3d({_VOLUME}, (1, 1, 2))",
+    "adaptive_max_pool3d": f"adaptive_max_pool3d({_VOLUME}, (1, 1, 2))",
+    "adaptive_avg_pool3d": f"adaptive_avg_pool3d({_VOLUME}, (1, 1, 2))",
+    "max_unpool1d": "max_unpool1d(a.reshape(1, 1, -1), m.tensor([[[0, 2, 4]]]), 2)",
+    "max_unpool2d": "max_unpool2d(a.reshape(1, 1, 1, -1), m.tensor([[[[0, 2, 4]]]]), "
+    "(1, 2))",
+    "affine_grid": "affine_grid(m.cat([a, a]).reshape(1, 2, 3), (1, 1, 2, 2))",
+}
+_OF_A_VOLUME = {
+    "conv3d": f"conv3d({_VOLUME}, b.reshape(1, 1, 1, 1, -1))",
+    "conv_transpose3d": f"conv_transpose3d({_VOLUME}, b.reshape(1, 1, 1, 1, -1))",
+    "max_unpool places": "max_unpool1d(a.reshape(1, 1, -1), b.reshape(1, 1, -1), 2)",
+    "grid_sample": "grid_sample(a.reshape(1, 1, 1, -1), m.cat([b, b[:1]])"
+    ".reshape(1, 1, 2, 2))",
+    "ctc_loss": f"ctc_loss({_CHOICES}, m.tensor([[1]]), b.reshape(-1)[:1] * 0 + 1, "
+    "m.tensor([1]))",
+    "ctc_loss targets": f"ctc_loss({_CHOICES}, b.reshape(-1)[:1].reshape(1, 1), "
+    "m.tensor([1]), m.tensor([1]))",
+}
+UNARY |= {f"F.{name}": operator(_F + text) for name, text in _LATER_LAYERS.items()}
+PRODUCTS |= {f"F.{name}": operator(_F + text) for name, text in _OF_A_VOLUME.items()}
 
 OPERATIONS = {**BINARY, **IN_PLACE, **INDEX, **LOSSES, **PRODUCTS, **UNARY}

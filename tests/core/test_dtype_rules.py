@@ -29,7 +29,12 @@ REFUSED = {
     **dict.fromkeys(("scatter multiply", "index_add alpha"), _CUT),
     **dict.fromkeys(("F.hardtanh to b", "F.threshold to b"), _CUT),
     **dict.fromkeys(("addmm alpha", "addmm beta", "addcmul value"), _CUT),
-    **dict.fromkeys(("F.avg_pool1d", "F.avg_pool2d"), "means would be cut off"),
+    **dict.fromkeys([f"F.avg_pool{n}d" for n in (1, 2, 3)], "means would be cut off"),
+    **dict.fromkeys(
+        ("F.local_response_norm", "F.lp_pool1d", "F.lp_pool2d"),
+        "the means of int64 in them would be cut off",
+    ),
+    "F.ctc_loss targets": "the fraction of a label would be cut off",
     "kthvalue": "booleans have no order, without dimensions neither",
     **dict.fromkeys(("F.unfold", "F.fold"), "columns are for products: bool has none"),
     **dict.fromkeys(
@@ -90,13 +95,13 @@ def test_the_file_is_what_pytorch_does(name):
 #: elements, or tell what a tensor or the library is.
 NOT_COMPUTING = {
     *("are_deterministic_algorithms_enabled", "as_strided", "as_tensor", "asarray"),
-    *("atleast_1d", "atleast_2d", "atleast_3d", "backward", "broadcast_shapes"),
-    *("broadcast_to", "byte", "char", "chunk", "contiguous", "cpu", "cuda"),
-    *("data_ptr", "detach", "detach_", "diag_embed", "diagonal", "double"),
-    *("dsplit", "element_size", "empty", "expand_as", "eye", "flip", "fliplr"),
-    *("flipud", "from_dlpack", "from_numpy", "get_default_device"),
+    *("atleast_1d", "atleast_2d", "atleast_3d", "backward", "bfloat16"),
+    *("broadcast_shapes", "broadcast_to", "byte", "char", "chunk", "contiguous"),
+    *("cpu", "cuda", "data_ptr", "detach", "detach_", "diag_embed", "diagonal"),
+    *("double", "dsplit", "element_size", "empty", "expand_as", "eye", "flip"),
+    *("fliplr", "flipud", "from_dlpack", "from_numpy", "get_default_device"),
     *("get_default_dtype", "get_device", "get_float32_matmul_precision"),
-    *("get_num_interop_threads", "get_num_threads", "get_rng_state", "hsplit"),
+    *("get_num_interop_threads", "get_num_threads", "get_rng_state", "half", "hsplit"),
     *("initial_seed", "int", "is_anomaly_check_nan_enabled", "is_anomaly_enabled"),
     *("is_complex", "is_contiguous", "is_floating_point", "is_grad_enabled"),
     *("is_inference", "is_pinned", "is_same_size", "is_shared", "is_signed"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 from autocalc._ops import _writing, arithmetic
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, check_probability
 from autocalc._ops.distributions import bernoulli
 from autocalc._ops.filled import full
@@ -60,9 +61,10 @@ def alpha_dropout(
     if inplace.__class__ is not FLAG:
         inplace = check_flag("alpha_dropout", "inplace", inplace)
     check_probability("alpha_dropout", p)
-    check_float("alpha_dropout", input)
+    check_tensor("alpha_dropout", input)
     if not training or p == 0.0:
         return input
+    check_float("alpha_dropout", input)
     dropped = _dropped(input, input.shape, float(p), generator)
     return _writing.into(input, dropped, "alpha_dropout_") if inplace else dropped
 
@@ -103,9 +105,10 @@ def feature_alpha_dropout(
     if inplace.__class__ is not FLAG:
         inplace = check_flag(where, "inplace", inplace)
     check_probability(where, p)
-    check_float(where, input)
+    check_tensor(where, input)
     if not training or p == 0.0:
         return input
+    check_float(where, input)
     if input.ndim < 2:
         message = f"{where}: `input` has shape {input.shape}; it must be (N, C, ...)."
         raise ShapeError(message)
