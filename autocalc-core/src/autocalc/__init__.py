@@ -251,12 +251,8 @@ from autocalc._ops.reduction import (
     count_nonzero,
     mean,
     prod,
-    std,
-    std_mean,
     sum,
     sum_to_size,
-    var,
-    var_mean,
 )
 from autocalc._ops.rng_state import get_rng_state, initial_seed, seed, set_rng_state
 from autocalc._ops.rounding import ceil, floor, frac, round, trunc
@@ -341,6 +337,7 @@ from autocalc._ops.typed_tensors import (
     LongTensor,
     ShortTensor,
 )
+from autocalc._ops.variance import std, std_mean, var, var_mean
 from autocalc._ops.vector_norms import norm
 from autocalc._ops.view import (
     clone,

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Sums, means, variances, products and counts over dimensions."""
+"""Sums, means, products and counts over dimensions."""
 
 from __future__ import annotations
 
 import builtins
-import math
 from typing import Any
 
 from autocalc._ops import comparison, view
@@ -16,9 +15,9 @@ from autocalc._ops._op import nary, unary
 from autocalc._ops._out import apply_out
 from autocalc._ops._product_rules import product_of_the_others
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import FLAG, check_flag, number
+from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.errors import DTypeError, ShapeError
 
 
 def spread(k: Any, g: Any, shape: Any, axes: Any, keepdim: bool) -> Any:
@@ -213,219 +212,6 @@ def count_elements(shape: Any, axes: Any) -> int:
     for axis in axes:
         result *= shape[axis]
     return builtins.max(result, 1)
-
-
-var_op = nary("var", saves="mean a")
-
-
-@var_op.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
-    r"""D var / d x = 2 (x - mean) / (n - correction)."""
-    mean_of, a = n.saved
-    axes, keepdim, correction = n.attributes
-    shape = n.shapes[0]
-    if k.records:  # the kept mean has no history
-        mean_of = k.mean(a, axes, keepdim)
-    freedom = count_elements(shape, axes) - correction
-    scale = 2.0 / freedom if freedom > 0 else math.inf
-    g = spread(k, k.mul(g, k.constant(scale, g)), shape, axes, keepdim)
-    return k.mul(g, k.sub(a, spread(k, mean_of, shape, axes, keepdim)))
-
-
-@method("var")
-def var(
-    input: Tensor,
-    dim: Dims = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
-    correction: float | None = None,
-    out: Tensor | None = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Tensor:
-    """Return sum((x - mean)^2) / (n - correction) over `dim`; correction is 1.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    dim
-        The dimensions that are reduced, one or several; all by default.
-    unbiased
-        Divide by n - 1 instead of n.
-    keepdim
-        Keep the reduced dimensions, with size 1.
-    correction
-        What is taken from n in the divisor; `unbiased` is 1.
-    out
-        A tensor that takes the result, converted to its dtype.
-    axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
-
-    Raises
-    ------
-    ArgumentError
-        If `unbiased` is given twice, or beside `correction`.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.var(ac.tensor([1.0, 2.0, 3.0]))
-    tensor(1.)
-    """
-    if axis is not None:
-        dim = dim_or_axis("var", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("var", keepdim, keepdims)
-    if unbiased is not None:
-        check_flag("var", "unbiased", unbiased)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("var", "keepdim", keepdim)
-    if isinstance(dim, bool):  # var(x, unbiased)
-        if unbiased is not None or keepdim:
-            message = (
-                f"var: `unbiased`={dim} stands alone, with nothing behind it; for more "
-                f"give var(input, dim, unbiased, keepdim)."
-            )
-            raise ArgumentError(message)
-        dim, unbiased = None, dim
-    if unbiased is not None and correction is not None:
-        message = "var: `unbiased` and `correction` say the same; give one of them."
-        raise ArgumentError(message)
-    if correction is None:
-        correction = 1.0 if unbiased is None or unbiased else 0.0
-    x, weight = check_tensor("var", input), number("var", "correction", correction)
-    return apply_out(
-        "var", var_op(x, axes_of("var", x, dim), bool(keepdim), weight), out
-    )
-
-
-@method("std")
-def std(
-    input: Tensor,
-    dim: Dims = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
-    correction: float | None = None,
-    out: Tensor | None = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Tensor:
-    """Return the square root of `var`.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    dim
-        The dimensions that are reduced, one or several; all by default.
-    unbiased
-        Divide by n - 1 instead of n.
-    keepdim
-        Keep the reduced dimensions, with size 1.
-    correction
-        What is taken from n in the divisor; `unbiased` is 1.
-    out
-        A tensor that takes the result, converted to its dtype.
-    axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.std(ac.tensor([1.0, 2.0, 3.0]))
-    tensor(1.)
-    """
-    if axis is not None:
-        dim = dim_or_axis("std", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("std", keepdim, keepdims)
-    value = var(input, dim, unbiased, keepdim, correction=correction)
-    return apply_out("std", sqrt_zero_grad(value), out)
-
-
-def var_mean(
-    input: Tensor,
-    dim: Dims = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
-    correction: float | None = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> tuple[Tensor, Tensor]:
-    """Return the variance and the mean over `dim`.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    dim
-        The dimensions that are reduced, one or several; all by default.
-    unbiased
-        Divide by n - 1 instead of n.
-    keepdim
-        Keep the reduced dimensions, with size 1.
-    correction
-        What is taken from n in the divisor; `unbiased` is 1.
-    axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.var_mean(ac.tensor([1.0, 2.0, 3.0]))
-    (tensor(1.), tensor(2.))
-    """
-    if axis is not None:
-        dim = dim_or_axis("var_mean", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("var_mean", keepdim, keepdims)
-    spread = var(input, dim, unbiased, keepdim, correction=correction)
-    return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
-
-
-def std_mean(
-    input: Tensor,
-    dim: Dims = None,
-    unbiased: bool | None = None,
-    keepdim: bool = False,
-    *,
-    correction: float | None = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> tuple[Tensor, Tensor]:
-    """Return the standard deviation and the mean over `dim`.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    dim
-        The dimensions that are reduced, one or several; all by default.
-    unbiased
-        Divide by n - 1 instead of n.
-    keepdim
-        Keep the reduced dimensions, with size 1.
-    correction
-        What is taken from n in the divisor; `unbiased` is 1.
-    axis, keepdims
-        `dim` and `keepdim` by NumPy's names.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.std_mean(ac.tensor([1.0, 2.0, 3.0]))
-    (tensor(1.), tensor(2.))
-    """
-    if axis is not None:
-        dim = dim_or_axis("std_mean", dim, axis)
-    if keepdims is not None:
-        keepdim = keepdim_or_keepdims("std_mean", keepdim, keepdims)
-    spread = std(input, dim, unbiased, keepdim, correction=correction)
-    return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
 
 
 prod_op = nary("prod", saves="a")

@@ -1626,7 +1626,7 @@ class TensorInterface(Generic[TensorT]):
 
     def logsumexp(
         self,
-        dim: builtins.int | Sequence[builtins.int] | None = None,
+        dim: Any = Ellipsis,
         keepdim: builtins.bool = False,
         *,
         out: TensorT | None = None,

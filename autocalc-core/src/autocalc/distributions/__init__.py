@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc.distributions import _divergences as _divergences
-from autocalc.distributions import constraints, kl
+from autocalc.distributions import constraints, kl, transforms
 from autocalc.distributions._by_quantiles import (
     Cauchy,
     Exponential,
@@ -18,16 +18,28 @@ from autocalc.distributions._gamma import Beta, Dirichlet, Gamma
 from autocalc.distributions._independent import Independent
 from autocalc.distributions._multivariate_normal import MultivariateNormal
 from autocalc.distributions._normal import HalfNormal, LogNormal, Normal
+from autocalc.distributions._transformed import TransformedDistribution
 from autocalc.distributions._yes_or_no import Bernoulli, Geometric
 from autocalc.distributions.kl import kl_divergence, register_kl
+from autocalc.distributions.transforms import (
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    SigmoidTransform,
+    TanhTransform,
+    Transform,
+)
 
 __all__ = [
+    "AffineTransform",
     "Bernoulli",
     "Beta",
     "Categorical",
     "Cauchy",
+    "ComposeTransform",
     "Dirichlet",
     "Distribution",
+    "ExpTransform",
     "Exponential",
     "Gamma",
     "Geometric",
@@ -39,9 +51,14 @@ __all__ = [
     "MultivariateNormal",
     "Normal",
     "OneHotCategorical",
+    "SigmoidTransform",
+    "TanhTransform",
+    "Transform",
+    "TransformedDistribution",
     "Uniform",
     "constraints",
     "kl",
     "kl_divergence",
     "register_kl",
+    "transforms",
 ]

@@ -124,7 +124,7 @@ class Categorical(Distribution):
         return result
 
     def _kinds(self, sample_shape: Any) -> Any:
-        """Return kinds drawn, [*sample_shape, *batch_shape]."""
+        """Return kinds drawn, ``[*sample_shape, *batch_shape]``."""
         shape = self._extended_shape(sample_shape)
         shape = shape[: len(shape) - len(self._event_shape)]
         flat = self.probs.detach().reshape(-1, self._num_events)
@@ -137,7 +137,7 @@ class Categorical(Distribution):
         return drawn.t().reshape(shape)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return kinds drawn, [*sample_shape, *batch_shape]."""
+        """Return kinds drawn, ``[*sample_shape, *batch_shape]``."""
         result: Tensor = self._kinds(sample_shape)
         return result
 
@@ -222,7 +222,7 @@ class OneHotCategorical(Categorical):
         return one_hot(kinds, self._num_events).to(self.__dict__[self._name].dtype)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return vectors drawn, [*sample_shape, *batch_shape, K]."""
+        """Return vectors drawn, ``[*sample_shape, *batch_shape, K]``."""
         result: Tensor = self._vectors(self._kinds(sample_shape))
         return result
 

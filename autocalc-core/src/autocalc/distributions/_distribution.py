@@ -139,7 +139,7 @@ class Distribution:
         return new
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn, [*sample_shape, *batch_shape, *event_shape]."""
+        """Return values drawn, ``[*sample_shape, *batch_shape, *event_shape]``."""
         with no_grad():
             return self.rsample(sample_shape)
 

@@ -24,9 +24,10 @@ from autocalc.distributions._independent import Independent, summed
 from autocalc.distributions._multivariate_normal import MultivariateNormal
 from autocalc.distributions._normal import HalfNormal, LogNormal, Normal
 from autocalc.distributions._special import digamma, lbeta, lgamma
+from autocalc.distributions._transformed import TransformedDistribution
 from autocalc.distributions._yes_or_no import Bernoulli, Geometric
 from autocalc.distributions.kl import kl_divergence, register_kl
-from autocalc.errors import ShapeError
+from autocalc.errors import ArgumentError, ShapeError
 
 _EULER = 0.5772156649015329
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
@@ -189,6 +190,17 @@ def _(p: Any, q: Any) -> Any:
         )
         raise ShapeError(message)
     return summed(kl_divergence(p.base_dist, q.base_dist), ndims)
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _(p: Any, q: Any) -> Any:
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        message = (
+            f"kl_divergence: the transforms are {p.transforms} and {q.transforms}; "
+            f"there is a formula for equal ones."
+        )
+        raise ArgumentError(message)
+    return kl_divergence(p.base_dist, q.base_dist)
 
 
 # ---- of two families: the mean of -log q, less the entropy ---------------------------

@@ -106,7 +106,7 @@ class Independent(Distribution):
         return Independent(base, ndims, self._validate_args)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn, [*sample_shape, *batch_shape, *event_shape]."""
+        """Return values drawn, ``[*sample_shape, *batch_shape, *event_shape]``."""
         return self.base_dist.sample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:

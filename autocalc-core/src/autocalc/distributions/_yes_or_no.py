@@ -106,7 +106,7 @@ class Bernoulli(_YesOrNo):
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn, [*sample_shape, *batch_shape]."""
+        """Return values drawn, ``[*sample_shape, *batch_shape]``."""
         shape = self._extended_shape(sample_shape)
         return draws.bernoulli(self.probs.detach().expand(shape))
 
@@ -178,7 +178,7 @@ class Geometric(_YesOrNo):
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Return values drawn, [*sample_shape, *batch_shape]."""
+        """Return values drawn, ``[*sample_shape, *batch_shape]``."""
         p = self.probs.detach()
         u = 1 - rand(self._extended_shape(sample_shape), dtype=p.dtype)
         result: Tensor = (u.log() / (-p).log1p()).floor()
