@@ -109,14 +109,10 @@ def usual_number(x: Any, y: Any) -> Tensor | None:
     """
     kind = y.__class__
     if kind is float or (kind is int and -_EXACT < y < _EXACT):
-        dtype = getattr(x, "_array", _FLAG).dtype
-        if dtype.kind in FLOAT_KINDS:
-            return make(constant(y, dtype), None)
+        array = getattr(x, "_array", None)
+        if array is not None and array.dtype.kind in FLOAT_KINDS:
+            return make(constant(y, array.dtype), None)
     return None
-
-
-#: What stands for the array of what is no tensor.
-_FLAG = np.zeros((), np.bool_)
 
 
 def result_dtype(where: str, *operands: Any) -> DType:

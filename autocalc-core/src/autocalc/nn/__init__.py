@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Modules: what networks are made of."""
 
-from autocalc.nn import attention, functional, init, parallel, utils
+from autocalc.nn import attention, functional, init, parallel, parameter, utils
 from autocalc.nn._activation import (
     GELU,
     GLU,
@@ -369,5 +369,6 @@ __all__ = [
     "functional",
     "init",
     "parallel",
+    "parameter",
     "utils",
 ]
