@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import warnings
-from types import EllipsisType
 from typing import Any
 
 from autocalc._ops import arithmetic, reduction, view
@@ -166,7 +165,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 @method("logsumexp")
 def logsumexp(
     input: Tensor,
-    dim: Dims | EllipsisType = ...,
+    dim: Dims = None,
     keepdim: bool = False,
     *,
     out: Tensor | None = None,
@@ -194,10 +193,8 @@ def logsumexp(
     >>> ac.logsumexp(ac.tensor([0.0, 0.0]), dim=0)
     tensor(0.6931)
     """
-    if axis is not None or isinstance(dim, EllipsisType):
-        dims: Dims = dim_or_axis("logsumexp", dim, axis, ...)
-    else:
-        dims = dim
+    if axis is not None or dim is None:
+        dim = dim_or_axis("logsumexp", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("logsumexp", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
@@ -206,7 +203,7 @@ def logsumexp(
     x = x if x.is_floating_point() else to_float(x)
     return apply_out(
         "logsumexp",
-        logsumexp_op(x, axes_of("logsumexp", x, dims), bool(keepdim)),
+        logsumexp_op(x, axes_of("logsumexp", x, dim), bool(keepdim)),
         out,
     )
 

@@ -1626,7 +1626,7 @@ class TensorInterface(Generic[TensorT]):
 
     def logsumexp(
         self,
-        dim: Any = Ellipsis,
+        dim: builtins.int | Sequence[builtins.int] | None = None,
         keepdim: builtins.bool = False,
         *,
         out: TensorT | None = None,
