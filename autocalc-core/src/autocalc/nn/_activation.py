@@ -7,13 +7,13 @@ from autocalc._ops import activations, trigonometric
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_approximate
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
 from autocalc.errors import ShapeError
 from autocalc.nn import functional
+from autocalc.nn._in_place import InPlace
 from autocalc.nn._module import Module
 
 
-class ReLU(Module):
+class ReLU(InPlace):
     """max(x, 0).
 
     Parameters
@@ -22,18 +22,9 @@ class ReLU(Module):
         Write the result into the input as well.
     """
 
-    def __init__(self, inplace: bool = False) -> None:
-        check_flags("ReLU", inplace=inplace)
-        super().__init__()
-        self.inplace = inplace
-
     def forward(self, input: Tensor) -> Tensor:
         """Return max(x, 0)."""
         return functional.relu(input, self.inplace)
-
-    def extra_repr(self) -> str:
-        """Name what is not the default."""
-        return "inplace=True" if self.inplace else ""
 
 
 class Tanh(Module):
@@ -52,7 +43,7 @@ class Sigmoid(Module):
         return activations.sigmoid(input)
 
 
-class SiLU(Module):
+class SiLU(InPlace):
     """x * sigmoid(x), also called swish.
 
     Parameters
@@ -61,18 +52,9 @@ class SiLU(Module):
         Write the result into the input as well.
     """
 
-    def __init__(self, inplace: bool = False) -> None:
-        check_flags("SiLU", inplace=inplace)
-        super().__init__()
-        self.inplace = inplace
-
     def forward(self, input: Tensor) -> Tensor:
         """Return x * sigmoid(x)."""
         return functional.silu(input, self.inplace)
-
-    def extra_repr(self) -> str:
-        """Name what is not the default."""
-        return "inplace=True" if self.inplace else ""
 
 
 class GELU(Module):

@@ -7,35 +7,17 @@ from autocalc._ops._checks import check_sizes
 from autocalc._ops.filled import full
 from autocalc._ops.random_activations import check_slopes
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags, number
+from autocalc._tensor.checks import number
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 from autocalc.nn import functional
+from autocalc.nn._in_place import InPlace
 from autocalc.nn._module import Module
 from autocalc.nn._parameter import Parameter
 
 
-class _InPlace(Module):
-    """An activation that can write its result into the input.
-
-    Parameters
-    ----------
-    inplace
-        Whether it does.
-    """
-
-    def __init__(self, inplace: bool = False) -> None:
-        check_flags(type(self).__name__, inplace=inplace)
-        super().__init__()
-        self.inplace = inplace
-
-    def extra_repr(self) -> str:
-        """Name what is not the default."""
-        return "inplace=True" if self.inplace else ""
-
-
-class ReLU6(_InPlace):
+class ReLU6(InPlace):
     """min(max(x, 0), 6)."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -43,7 +25,7 @@ class ReLU6(_InPlace):
         return functional.relu6(input, inplace=self.inplace)
 
 
-class SELU(_InPlace):
+class SELU(InPlace):
     """1.0507 * elu(x, 1.6733), whose outputs stay normalised."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -51,7 +33,7 @@ class SELU(_InPlace):
         return functional.selu(input, inplace=self.inplace)
 
 
-class Mish(_InPlace):
+class Mish(InPlace):
     """x * tanh(log(1 + exp(x)))."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -59,7 +41,7 @@ class Mish(_InPlace):
         return functional.mish(input, inplace=self.inplace)
 
 
-class Hardswish(_InPlace):
+class Hardswish(InPlace):
     """x * min(max(x + 3, 0), 6) / 6."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -71,7 +53,7 @@ class Hardswish(_InPlace):
         return ""
 
 
-class Hardsigmoid(_InPlace):
+class Hardsigmoid(InPlace):
     """min(max(x + 3, 0), 6) / 6."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -83,7 +65,7 @@ class Hardsigmoid(_InPlace):
         return ""
 
 
-class ELU(Module):
+class ELU(InPlace):
     """x above 0, alpha * (exp(x) - 1) below.
 
     Parameters
@@ -94,22 +76,18 @@ class ELU(Module):
         Write the result into the input as well.
     """
 
+    _settings = ("alpha",)
+
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        check_flags("ELU", inplace=inplace)
-        super().__init__()
+        super().__init__(inplace)
         self.alpha = alpha
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Return elu(x)."""
         return functional.elu(input, self.alpha, self.inplace)
 
-    def extra_repr(self) -> str:
-        """Name alpha, and what is not the default."""
-        return f"alpha={self.alpha}{', inplace=True' if self.inplace else ''}"
 
-
-class CELU(Module):
+class CELU(InPlace):
     """x above 0, alpha * (exp(x / alpha) - 1) below.
 
     Parameters
@@ -120,22 +98,18 @@ class CELU(Module):
         Write the result into the input as well.
     """
 
+    _settings = ("alpha",)
+
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        check_flags("CELU", inplace=inplace)
-        super().__init__()
+        super().__init__(inplace)
         self.alpha = alpha
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Return celu(x)."""
         return functional.celu(input, self.alpha, self.inplace)
 
-    def extra_repr(self) -> str:
-        """Name alpha, and what is not the default."""
-        return f"alpha={self.alpha}{', inplace=True' if self.inplace else ''}"
 
-
-class LeakyReLU(Module):
+class LeakyReLU(InPlace):
     """x above 0, negative_slope * x below.
 
     Parameters
@@ -146,23 +120,18 @@ class LeakyReLU(Module):
         Write the result into the input as well.
     """
 
+    _settings = ("negative_slope",)
+
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        check_flags("LeakyReLU", inplace=inplace)
-        super().__init__()
+        super().__init__(inplace)
         self.negative_slope = negative_slope
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Return leaky_relu(x)."""
         return functional.leaky_relu(input, self.negative_slope, self.inplace)
 
-    def extra_repr(self) -> str:
-        """Name the slope, and what is not the default."""
-        tail = ", inplace=True" if self.inplace else ""
-        return f"negative_slope={self.negative_slope}{tail}"
 
-
-class RReLU(Module):
+class RReLU(InPlace):
     """x above 0, slope * x below; in training slopes are drawn for each element.
 
     Parameters
@@ -184,15 +153,15 @@ class RReLU(Module):
     tensor([-0.5,  2. ])
     """
 
+    _settings = ("lower", "upper")
+
     def __init__(
         self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False
     ) -> None:
-        check_flags("RReLU", inplace=inplace)
         check_slopes("RReLU", lower, upper)
-        super().__init__()
+        super().__init__(inplace)
         self.lower = lower
         self.upper = upper
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Return rrelu(x)."""
@@ -200,13 +169,8 @@ class RReLU(Module):
             input, self.lower, self.upper, self.training, self.inplace
         )
 
-    def extra_repr(self) -> str:
-        """Name the limits, and what is not the default."""
-        tail = ", inplace=True" if self.inplace else ""
-        return f"lower={self.lower}, upper={self.upper}{tail}"
 
-
-class Hardtanh(Module):
+class Hardtanh(InPlace):
     """x limited to `min_val` to `max_val`.
 
     Parameters
@@ -217,10 +181,11 @@ class Hardtanh(Module):
         Write the result into the input as well.
     """
 
+    _settings = ("min_val", "max_val")
+
     def __init__(
         self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
     ) -> None:
-        check_flags("Hardtanh", inplace=inplace)
         low, high = (number("Hardtanh", "limits", v) for v in (min_val, max_val))
         if not low < high:
             message = (
@@ -228,19 +193,13 @@ class Hardtanh(Module):
                 f"exchange them."
             )
             raise ArgumentError(message)
-        super().__init__()
+        super().__init__(inplace)
         self.min_val = min_val
         self.max_val = max_val
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Return x, limited."""
         return functional.hardtanh(input, self.min_val, self.max_val, self.inplace)
-
-    def extra_repr(self) -> str:
-        """Name the limits, and what is not the default."""
-        tail = ", inplace=True" if self.inplace else ""
-        return f"min_val={self.min_val}, max_val={self.max_val}{tail}"
 
 
 class PReLU(Module):

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
 from autocalc.nn import functional
+from autocalc.nn._in_place import InPlace
 from autocalc.nn._module import Module
 
 
-class Threshold(Module):
+class Threshold(InPlace):
     """x above `threshold`, else `value`.
 
     Parameters
@@ -26,21 +26,16 @@ class Threshold(Module):
     tensor([-1.,  2.])
     """
 
+    _settings = ("threshold", "value")
+
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        check_flags("Threshold", inplace=inplace)
-        super().__init__()
+        super().__init__(inplace)
         self.threshold = threshold
         self.value = value
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
         """Return threshold(x)."""
         return functional.threshold(input, self.threshold, self.value, self.inplace)
-
-    def extra_repr(self) -> str:
-        """Name limit and value, and what is not the default."""
-        tail = ", inplace=True" if self.inplace else ""
-        return f"threshold={self.threshold}, value={self.value}{tail}"
 
 
 class _Shrink(Module):
