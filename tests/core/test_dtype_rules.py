@@ -31,7 +31,7 @@ REFUSED = {
     **dict.fromkeys(("addmm alpha", "addmm beta", "addcmul value"), _CUT),
     **dict.fromkeys([f"F.avg_pool{n}d" for n in (1, 2, 3)], "means would be cut off"),
     **dict.fromkeys(
-        ("F.local_response_norm", "F.lp_pool1d", "F.lp_pool2d"),
+        ("F.local_response_norm", *(f"F.lp_pool{n}d" for n in (1, 2, 3))),
         "the means of int64 in them would be cut off",
     ),
     "F.ctc_loss targets": "the fraction of a label would be cut off",

@@ -22,9 +22,11 @@ def test_there_is_no_cuda_and_no_mps():
         ac.ones(1).to(device="cuda:0")
 
 
-def test_switches_of_backends_that_are_not_there():
+def test_switches_of_backends_that_are_not_there(monkeypatch):
     from autocalc.backends import cudnn
 
+    for name in ("benchmark", "deterministic", "enabled"):
+        monkeypatch.setattr(cudnn, name, False)  # whatever a program has left
     assert cudnn is ac.backends.cudnn
     assert not cudnn.is_available()
     assert cudnn.version() is None
