@@ -270,6 +270,56 @@ def test_shapes():
     assert m.expand((4, 5)).log_prob(ac.zeros(2)).shape == (4, 5)
 
 
+class Shifted(dist.Normal):
+    """A subclass in the manner of users, with a parameter of its own."""
+
+    def __init__(self, loc, scale, shift):
+        self.shift = shift
+        super().__init__(loc, scale)
+
+    def expand(self, batch_shape, _instance=None):
+        new = self._get_checked_instance(Shifted, _instance)
+        new.shift = self.shift + 1
+        return super().expand(batch_shape, _instance=new)
+
+
+class Named(Shifted):
+    def __init__(self):
+        super().__init__(ac.zeros(2), 1.0, 5)
+
+
+class Blocks(dist.Independent):
+    """A subclass that leaves `expand` as it is."""
+
+
+class Warped(dist.TransformedDistribution):
+    """A subclass that leaves `expand` as it is."""
+
+
+def test_subclasses_fill_the_instance_they_expand():
+    d = Shifted(ac.zeros(2), ac.ones(2), 5)
+    new = d.expand((3, 2))
+    assert type(new) is Shifted
+    assert (new.shift, d.shift) == (6, 5)
+    assert new.log_prob(ac.zeros(())).shape == (3, 2)
+    given = object.__new__(Shifted)
+    assert d.expand((4, 2), _instance=given) is given
+    assert given.loc.shape == given.batch_shape == (4, 2)
+    with pytest.raises(NotImplementedError, match="Named has an `__init__` of its own"):
+        Named().expand((3, 2))
+
+
+def test_subclasses_of_wrappers_stay_what_they_are():
+    d = Blocks(dist.Normal(ac.zeros(4, 2), 1.0), 1).expand((3, 4))
+    assert (type(d), d.batch_shape, d.event_shape) == (Blocks, (3, 4), (2,))
+    assert d.log_prob(ac.zeros(2)).shape == (3, 4)
+    base = dist.Independent(dist.Normal(ac.zeros(2), 1.0), 1)
+    d = Warped(base, dist.TanhTransform()).expand((3,))
+    assert (type(d), d.batch_shape, d.event_shape) == (Warped, (3,), (2,))
+    assert d.log_prob(ac.zeros(2)).shape == (3,)
+    assert d.sample((5,)).shape == (5, 3, 2)
+
+
 def test_they_print():
     assert repr(dist.Normal(0.0, 1.0)) == "Normal(loc: 0.0, scale: 1.0)"
     assert repr(dist.Bernoulli(logits=ac.zeros(2))) == "Bernoulli(logits: (2,))"
@@ -329,6 +379,8 @@ def test_they_are_copied_and_pickled(make):
         (lambda: dist.Normal(0, 1).sample("a"), DTypeError, "`sample_shape` is 'a'"),
         (lambda: dist.Normal(0, 1).expand(1.5), DTypeError, "Normal.expand: `batch"),
         (lambda: dist.Normal(ac.zeros(2), 1.0).expand((3,)), ShapeError, "expand"),
+        (lambda: dist.Normal(0, 1).expand((3,), _instance=2), DTypeError,
+         "Normal.expand: `_instance` is 2; it must be a distribution"),
         (lambda: dist.kl_divergence(1, dist.Normal(0, 1)), DTypeError, "`p` is 1; it"),
         (lambda: dist.kl_divergence(dist.Cauchy(0, 1), dist.Normal(0, 1)),
          ArgumentError, "no formula for Cauchy and Normal; .*register_kl"),

@@ -129,14 +129,41 @@ class Distribution:
     def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
         """Return the distribution with its parameters expanded to `batch_shape`."""
         shape = integers(f"{type(self).__name__}.expand", "batch_shape", batch_shape)
-        new = object.__new__(type(self))
-        new.__dict__.update(self.__dict__)
+        new: Distribution = self._instance_or_empty(_instance)
         for name, value in self.__dict__.items():
-            if isinstance(value, Tensor):
-                tail = value.shape[value.ndim - self._event_dims.get(name, 0) :]
-                new.__dict__[name] = value.expand((*shape, *tail))
+            if name not in new.__dict__:
+                new.__dict__[name] = self._expanded(name, value, shape)
         new._batch_shape = shape
         return new
+
+    def _expanded(self, name: str, value: Any, shape: tuple[int, ...]) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        tail = value.shape[value.ndim - self._event_dims.get(name, 0) :]
+        return value.expand((*shape, *tail))
+
+    def _instance_or_empty(self, _instance: Any) -> Any:
+        """Return what `expand` fills: the instance of a subclass's, or an empty one."""
+        if _instance is None:
+            return object.__new__(type(self))
+        if isinstance(_instance, Distribution):
+            return _instance
+        message = (
+            f"{type(self).__name__}.expand: `_instance` is {short(_instance)}; it must "
+            "be a distribution."
+        )
+        raise DTypeError(message)
+
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        """Return what the `expand` of class `cls` fills, as subclasses of users ask."""
+        own = type(self).__init__ is not cls.__init__  # type: ignore[misc]
+        if _instance is None and own:
+            message = (
+                f"{type(self).__name__} has an `__init__` of its own, so it must also "
+                f"have an `expand` of its own: that of {cls.__name__} cannot make one."
+            )
+            raise NotImplementedError(message)
+        return self._instance_or_empty(_instance)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Return values drawn, ``[*sample_shape, *batch_shape, *event_shape]``."""

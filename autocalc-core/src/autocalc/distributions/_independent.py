@@ -102,8 +102,9 @@ class Independent(Distribution):
         """Return the distribution with its parameters expanded to `batch_shape`."""
         ndims = self.reinterpreted_batch_ndims
         batch = (batch_shape,) if isinstance(batch_shape, int) else tuple(batch_shape)
-        base = self.base_dist.expand((*batch, *self._event_shape[:ndims]))
-        return Independent(base, ndims, self._validate_args)
+        new = self._instance_or_empty(_instance)
+        new.base_dist = self.base_dist.expand((*batch, *self._event_shape[:ndims]))
+        return super().expand(batch, _instance=new)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Return values drawn, ``[*sample_shape, *batch_shape, *event_shape]``."""

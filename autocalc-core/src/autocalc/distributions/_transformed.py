@@ -82,8 +82,9 @@ class TransformedDistribution(Distribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
         """Return the distribution with its parameters expanded to `batch_shape`."""
-        base = self.base_dist.expand(batch_shape)
-        return TransformedDistribution(base, self.transforms, self._validate_args)
+        new = self._instance_or_empty(_instance)
+        new.base_dist = self.base_dist.expand(batch_shape)
+        return super().expand(batch_shape, _instance=new)
 
     def _forward(self, x: Any) -> Any:
         for t in self.transforms:
