@@ -14,6 +14,7 @@ from autocalc import (
     linalg,
     memory,
 )
+from autocalc._absent import absence as _absence
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._dispatch._threads import serial, set_num_threads
 from autocalc._interop import _einops_import
@@ -579,8 +580,7 @@ def __getattr__(name: str) -> _Any:
         from autocalc.amp import autocast
 
         return autocast
-    message = f"module 'autocalc' has no attribute {name!r}"
-    raise AttributeError(message)
+    raise _absence(__name__, name)
 
 
 def __dir__() -> list[str]:
