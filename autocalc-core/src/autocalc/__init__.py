@@ -97,6 +97,10 @@ from autocalc._ops.comparison import le as less_equal
 from autocalc._ops.comparison import lt as less
 from autocalc._ops.comparison import ne as not_equal
 from autocalc._ops.conversion import detach, result_type
+from autocalc._ops.covariance import (
+    corrcoef,
+    cov,
+)
 from autocalc._ops.creation import (
     as_tensor,
     from_dlpack,
@@ -118,6 +122,10 @@ from autocalc._ops.diagonal import (
 )
 from autocalc._ops.distance import cdist, dist, pdist
 from autocalc._ops.distributions import bernoulli, multinomial, normal
+from autocalc._ops.divisors import (
+    gcd,
+    lcm,
+)
 from autocalc._ops.einsum import einsum, tensordot
 from autocalc._ops.exponential import (
     erf,
@@ -205,6 +213,10 @@ from autocalc._ops.platform import (
     set_default_tensor_type,
     set_float32_matmul_precision,
     set_num_interop_threads,
+)
+from autocalc._ops.powers_of_two import (
+    frexp,
+    ldexp,
 )
 from autocalc._ops.products import (
     addbmm,
@@ -361,6 +373,31 @@ from autocalc._ops.view import (
 )
 from autocalc._ops.view import movedim as moveaxis
 from autocalc._ops.view import transpose as swapdims
+from autocalc._ops.view_copies import (
+    as_strided_copy,
+    detach_copy,
+    diagonal_copy,
+    expand_copy,
+    narrow_copy,
+    permute_copy,
+    select_copy,
+    split_copy,
+    split_with_sizes_copy,
+    squeeze_copy,
+    t_copy,
+    transpose_copy,
+    unbind_copy,
+    unfold_copy,
+    unsqueeze_copy,
+    view_copy,
+)
+from autocalc._ops.view_scatter import (
+    as_strided_scatter,
+    diagonal_scatter,
+    select_scatter,
+    slice_copy,
+    slice_scatter,
+)
 from autocalc._ops.weighted import addcdiv, addcmul, lerp
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device as device
@@ -508,6 +545,16 @@ __all__ += ["var", "var_mean", "vdot", "view_as", "vsplit", "vstack"]
 __all__ += ["where"]
 __all__ += ["xlogy"]
 __all__ += ["zeros", "zeros_like"]
+__all__ += ["as_strided_copy", "detach_copy", "diagonal_copy", "expand_copy"]
+__all__ += ["narrow_copy", "permute_copy", "select_copy", "split_copy"]
+__all__ += ["split_with_sizes_copy", "squeeze_copy", "t_copy"]
+__all__ += ["transpose_copy", "unbind_copy", "unfold_copy", "unsqueeze_copy"]
+__all__ += ["view_copy"]
+__all__ += ["as_strided_scatter", "diagonal_scatter", "select_scatter"]
+__all__ += ["slice_copy", "slice_scatter"]
+__all__ += ["gcd", "lcm"]
+__all__ += ["frexp", "ldexp"]
+__all__ += ["corrcoef", "cov"]
 
 #: Shapes are plain tuples.
 Size: type = tuple
