@@ -44,6 +44,25 @@ REFUSED = {
         lambda: ac.cov(x, aweights=ac.arange(4)),
     "cov: `aweights` holds a negative weight": lambda: ac.cov(x, aweights=-ac.ones(4)),
     r"corrcoef: `input` has shape \(1, 1, 1\)": lambda: ac.corrcoef(ac.ones(1, 1, 1)),
+    "hann_window: `dtype` is int64; a window holds floats":
+        lambda: ac.hann_window(3, dtype=ac.int64),
+    "kaiser_window: `beta` is -1; it must be finite":
+        lambda: ac.kaiser_window(3, beta=-1),
+    "bartlett_window: `periodic` is 'x'": lambda: ac.bartlett_window(3, "x"),
+    r"vander: `x` has shape \(3, 4\); it must be a vector": lambda: ac.vander(x),
+    "vander: `N` is -1; it must be 0 or more": lambda: ac.vander(ac.ones(2), -1),
+    "gradient: `edge_order` is 3; it must be 1 or 2":
+        lambda: ac.gradient(x, edge_order=3),
+    "gradient: `spacing` has 3 parts for 2 dimensions":
+        lambda: ac.gradient(x, spacing=[1, 2, 3]),
+    r"gradient: `spacing` has a tensor of shape \(3,\) for dimension 1 of size 4":
+        lambda: ac.gradient(x, spacing=ac.ones(3), dim=1),
+    r"gradient: dimension 0 of shape \(1,\) has 1 values":
+        lambda: ac.gradient(ac.ones(1)),
+    "cumulative_trapezoid: both `x` and `dx`=1.0 are given":
+        lambda: ac.cumulative_trapezoid(x, x, dx=1.0),
+    "cumulative_trapezoid: a tensor without dimensions":
+        lambda: ac.cumulative_trapezoid(ac.ones(())),
 }  # fmt: skip
 
 

@@ -32,6 +32,8 @@ def definite(n):
     return a @ a.T + n * np.eye(n)
 
 
+PLACES = np.array([-1.0, 0.5, 0.75, 3.0])
+
 #: Title -> (function of the module and of tensors, arrays). The result is one or more
 #: tensors; those of floats are compared together with their gradients.
 CASES = {
@@ -119,6 +121,57 @@ CASES = {
     "cov of integers": (lambda m, x: m.cov(x), whole(3, 5)),
     "corrcoef": (lambda m, x: m.corrcoef(x), floats(3, 5)),
     "corrcoef of one": (lambda m, x: x.corrcoef(), floats(5)),
+    "vander": (lambda m, x: m.vander(x.detach()), floats(4)),
+    "vander of more powers": (
+        lambda m, x: m.vander(x.detach(), 5, increasing=True),
+        floats(3),
+    ),
+    "vander of integers": (lambda m, x: m.vander(x, N=4), whole(3, low=-5, high=6)),
+    "vander of none": (lambda m, x: m.vander(x, N=0), floats(3)),
+    "cumulative_trapezoid": (
+        lambda m, y: m.cumulative_trapezoid(y, dx=0.5, dim=0),
+        floats(4, 3),
+    ),
+    "cumulative_trapezoid at places": (
+        lambda m, y, x: m.cumulative_trapezoid(y, x),
+        floats(3, 4),
+        np.sort(floats(4)),
+    ),
+    "gradient": (lambda m, x: m.gradient(x), floats(4, 5)),
+    "gradient with steps": (
+        lambda m, x: m.gradient(x, spacing=[2.0, 0.5]),
+        floats(4, 3),
+    ),
+    "gradient, parabolas at the ends": (
+        lambda m, x: m.gradient(x, dim=1, edge_order=2, spacing=3.0),
+        floats(2, 5),
+    ),
+    "gradient at places": (
+        lambda m, x: m.gradient(x, spacing=(m.tensor(PLACES),), dim=0, edge_order=2),
+        floats(4, 2),
+    ),
+    "gradient of two": (lambda m, x: m.gradient(x), floats(2)),
+    "hardshrink": (lambda m, x: (m.hardshrink(x, 0.25), x.hardshrink()), floats(3, 4)),
+    "prelu": (lambda m, x, w: x.prelu(w), floats(3, 4), floats(4)),
+    "threshold": (lambda m, x: m.threshold(x, 0.1, 20.0), floats(3, 4)),
+    "threshold_": (lambda m, x: m.threshold_(x * 1, 0.1, 20.0), floats(3, 4)),
+    "hinge_embedding_loss": (
+        lambda m, x, y: m.hinge_embedding_loss(x, y.sign().detach() + 0 * y).mean(),
+        floats(5),
+        floats(5),
+    ),
+    "margin_ranking_loss": (
+        lambda m, x, y: m.margin_ranking_loss(x, y, m.tensor([1.0]), 0.5).mean(),
+        floats(5),
+        floats(5),
+    ),
+    "cumsum_": (lambda m, x: (x * 1).cumsum_(1), floats(3, 4)),
+    "cumprod_": (lambda m, x: (x * 1).cumprod_(0), floats(3, 4)),
+    "newaxis and e": (lambda m, x: x[:, m.newaxis] * m.e, floats(3)),
+    "names that write in place": (
+        lambda m, x: m.fix_(m.negative_(m.arctan_(m.arcsinh_(x.detach() * 9)))),
+        floats(3),
+    ),
 }
 
 #: Those whose gradient in PyTorch is not the derivative.
@@ -187,3 +240,28 @@ def test_copies_are_no_views():
             assert ac.equal(one, other)
     assert {*COPIES} <= {*CASES}
     assert not ac.detach_copy(ac.ones(2, requires_grad=True)).requires_grad
+
+
+@pytest.mark.parametrize("periodic", [True, False])
+@pytest.mark.parametrize("length", [0, 1, 2, 7, 12])
+@pytest.mark.parametrize("name", ac._ops.window_functions.__all__)
+def test_windows(name, length, periodic):
+    ours = getattr(ac, name)(length, periodic, dtype=ac.float64)
+    theirs = getattr(torch, name)(length, periodic, dtype=torch.float64)
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-9, atol=1e-13)
+    assert getattr(ac, name)(length).dtype is ac.float32
+
+
+def test_windows_of_other_parameters():
+    found, wanted = (m.hamming_window(5, True, 0.3, 0.9) for m in (ac, torch))
+    np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-5)
+    found, wanted = (m.kaiser_window(5, True, 3.5) for m in (ac, torch))
+    np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-5)
+    assert ac.hann_window(3, requires_grad=True).requires_grad
+
+
+def test_the_gradient_of_vander():
+    """PyTorch has none: it writes over what its rule needs."""
+    x = ac.tensor(floats(3), requires_grad=True)
+    assert gradcheck(ac.vander, [x])
+    assert gradgradcheck(ac.vander, [x])

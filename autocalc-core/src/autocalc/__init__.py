@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from math import inf, nan, pi
+from math import e, inf, nan, pi
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
@@ -205,6 +205,11 @@ from autocalc._ops.masking import (
 from autocalc._ops.matmul import bmm, matmul, mm
 from autocalc._ops.mode import mode
 from autocalc._ops.nan_reductions import nanmean, nansum
+from autocalc._ops.neighbours import (
+    cumulative_trapezoid,
+    gradient,
+    vander,
+)
 from autocalc._ops.platform import (
     get_default_device,
     get_float32_matmul_precision,
@@ -399,6 +404,13 @@ from autocalc._ops.view_scatter import (
     slice_scatter,
 )
 from autocalc._ops.weighted import addcdiv, addcmul, lerp
+from autocalc._ops.window_functions import (
+    bartlett_window,
+    blackman_window,
+    hamming_window,
+    hann_window,
+    kaiser_window,
+)
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device as device
 from autocalc._tensor.dtypes import (
@@ -448,7 +460,8 @@ from autocalc.kernels import (
     use_deterministic_algorithms,
 )
 
-__all__ = ["BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DType"]
+__all__ = ["e", "newaxis"]
+__all__ += ["BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DType"]
 __all__ += ["DoubleTensor", "FloatTensor", "Generator", "HalfTensor", "IntTensor"]
 __all__ += ["LongTensor", "ShortTensor", "Size", "Tensor", "__version__"]
 __all__ += ["abs", "absolute", "accelerator", "acos", "acosh", "add", "addbmm"]
@@ -556,6 +569,12 @@ __all__ += ["gcd", "lcm"]
 __all__ += ["frexp", "ldexp"]
 __all__ += ["corrcoef", "cov"]
 
+#: What adds a dimension of size 1 among indices.
+newaxis = None
+__all__ += ["bartlett_window", "blackman_window", "hamming_window"]
+__all__ += ["hann_window", "kaiser_window"]
+__all__ += ["cumulative_trapezoid", "gradient", "vander"]
+
 #: Shapes are plain tuples.
 Size: type = tuple
 
@@ -594,6 +613,8 @@ _OF_NN = frozenset(
         *("instance_norm", "kl_div", "layer_norm", "max_pool1d", "max_pool2d"),
         *("pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "prelu", "rms_norm"),
         *("selu", "triplet_margin_loss", "alpha_dropout", "feature_alpha_dropout"),
+        *("hardshrink", "hinge_embedding_loss", "margin_ranking_loss"),
+        *("poisson_nll_loss", "threshold", "threshold_"),
         *("celu_", "channel_shuffle", "ctc_loss", "rrelu", "rrelu_", "selu_"),
     }
 )
@@ -608,6 +629,8 @@ _IN_PLACE = frozenset(
         *("index_put", "log", "log10", "log1p", "log2", "logit", "nan_to_num", "neg"),
         *("rad2deg", "reciprocal", "relu", "round", "rsqrt", "sigmoid", "sin", "sinc"),
         *("sinh", "sqrt", "square", "tan", "tanh", "trunc", "xlogy", "zero"),
+        *("arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "fix", "gcd"),
+        *("lcm", "ldexp", "negative"),
     )
 )
 

@@ -255,7 +255,8 @@ GROUPS = (
                 FatalError GradScaler LockingLogger LoggerBase
                 NoopLogger PRIVATE_OPS Tag ThroughputBenchmark
                 USE_GLOBAL_DEPS USE_RTLD_GLOBAL_WITH_LIBTORCH
-                affine_grid_generator batch_norm_backward_elemt
+                affine_grid_generator
+                alpha_dropout_ feature_alpha_dropout_ batch_norm_backward_elemt
                 batch_norm_backward_reduce batch_norm_elemt
                 batch_norm_gather_stats
                 batch_norm_gather_stats_with_counts batch_norm_stats

@@ -935,6 +935,16 @@ class TensorInterface(Generic[TensorT]):
         """Return y_i = x_1 * ... * x_i along `dim`; of integers in int64."""
         ...
 
+    def cumprod_(
+        self,
+        dim: builtins.int | None = None,
+        *,
+        dtype: DType | None = None,
+        axis: Any = None,
+    ) -> TensorT:
+        """Write `cumprod` of x into x; return x."""
+        ...
+
     def cumsum(
         self,
         dim: builtins.int | None = None,
@@ -944,6 +954,16 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
     ) -> TensorT:
         """Return y_i = x_1 + ... + x_i along `dim`; of integers in int64."""
+        ...
+
+    def cumsum_(
+        self,
+        dim: builtins.int | None = None,
+        *,
+        dtype: DType | None = None,
+        axis: Any = None,
+    ) -> TensorT:
+        """Write `cumsum` of x into x; return x."""
         ...
 
     def deg2rad(self, *, out: TensorT | None = None) -> TensorT:
@@ -1286,6 +1306,10 @@ class TensorInterface(Generic[TensorT]):
 
     def half(self) -> TensorT:
         """Return x as float16."""
+        ...
+
+    def hardshrink(self, lambd: builtins.float = 0.5) -> TensorT:
+        """Return input where abs(input) is above `lambd`, else 0."""
         ...
 
     def heaviside(self, values: TensorT, *, out: TensorT | None = None) -> TensorT:
@@ -2104,6 +2128,10 @@ class TensorInterface(Generic[TensorT]):
 
     def pow_(self, exponent: TensorT | builtins.float) -> TensorT:
         """Write `pow` of x into x; return x."""
+        ...
+
+    def prelu(self, weight: TensorT) -> TensorT:
+        """Return input where it is above 0, else weight * input."""
         ...
 
     def prod(
