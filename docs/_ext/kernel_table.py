@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Pages that are made from the code: the kernel table, and the environment variables.
+"""Pages made from the code: kernels, environment variables, and absent names.
 
-Both are written as MyST into docs/_generated before Sphinx reads its sources.
+They are written as MyST into docs/_generated before Sphinx reads its sources.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autocalc import _config, kernels
+from autocalc._absent import GROUPS
+from autocalc._absent.instead import INSTEAD
 from autocalc._dispatch._plugins import registry
 from autocalc._kernels.table import TABLE
 
@@ -108,10 +110,36 @@ def environment_page() -> Iterator[str]:
     )
 
 
+def absent_page() -> Iterator[str]:
+    """Return the names of PyTorch that are absent on purpose, by the reason."""
+    for group in GROUPS:
+        yield f"## {group.title[0].upper()}{group.title[1:]}"
+        yield ""
+        instead = f" Instead: {group.instead}." if group.instead else ""
+        yield escaped(f"Absent because {group.reason}.{instead}")
+        yield ""
+        rows = [["Name", "Instead"]]
+        for place, names in group.names.items():
+            where = place.replace("autocalc", "ac", 1)
+            own = INSTEAD.get(place, {})
+            rows += [
+                [f"`{where}.{n}`", escaped(own[n])] for n in names.split() if n in own
+            ]
+        if len(rows) > 1:
+            yield from list_table("", "40 60", rows)
+        for place, names in group.names.items():
+            where, own = place.replace("autocalc", "ac", 1), INSTEAD.get(place, {})
+            rest = ", ".join(f"`{name}`" for name in names.split() if name not in own)
+            if rest:
+                yield f"- `{where}`: {rest}"
+        yield ""
+
+
 def write(app: Sphinx) -> None:
     folder = Path(app.srcdir) / "_generated"
     folder.mkdir(exist_ok=True)
     pages = {"kernels.md": kernels_page(), "environment.md": environment_page()}
+    pages["absent.md"] = absent_page()
     for name, lines in pages.items():
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 

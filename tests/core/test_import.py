@@ -52,7 +52,7 @@ def test_everything_public_is_there():
     for module in (ac, ac.kernels, ac.autograd):
         assert set(module.__all__) <= set(dir(module))
         for name in module.__all__:
-            assert getattr(module, name) is not None
+            assert name == "newaxis" or getattr(module, name) is not None
 
 
 @pytest.mark.parametrize("module", [ac, ac.kernels])

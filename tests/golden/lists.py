@@ -23,6 +23,7 @@ import numpy as np
 
 import autocalc as ac
 from autocalc import nn
+from autocalc._absent import Refusal
 from autocalc._kernels.samples import Make
 from autocalc._kernels.spec import meta_of
 from autocalc._kernels.table import TABLE
@@ -120,6 +121,8 @@ def members(full: str, cls: type, public: set[int]) -> Iterator[str]:
         if name.startswith("__") and cls is not ac.Tensor:
             continue
         value = inspect.getattr_static(cls, name)
+        if isinstance(value, Refusal):
+            continue
         if isinstance(value, property):
             yield f"{full}.{name} property"
         elif callable(getattr(cls, name)):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from math import inf, nan, pi
+from math import e, inf, nan, pi
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
@@ -14,6 +14,7 @@ from autocalc import (
     linalg,
     memory,
 )
+from autocalc._absent import absence as _absence
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._dispatch._threads import serial, set_num_threads
 from autocalc._interop import _einops_import
@@ -96,6 +97,10 @@ from autocalc._ops.comparison import le as less_equal
 from autocalc._ops.comparison import lt as less
 from autocalc._ops.comparison import ne as not_equal
 from autocalc._ops.conversion import detach, result_type
+from autocalc._ops.covariance import (
+    corrcoef,
+    cov,
+)
 from autocalc._ops.creation import (
     as_tensor,
     from_dlpack,
@@ -117,6 +122,10 @@ from autocalc._ops.diagonal import (
 )
 from autocalc._ops.distance import cdist, dist, pdist
 from autocalc._ops.distributions import bernoulli, multinomial, normal
+from autocalc._ops.divisors import (
+    gcd,
+    lcm,
+)
 from autocalc._ops.einsum import einsum, tensordot
 from autocalc._ops.exponential import (
     erf,
@@ -196,6 +205,11 @@ from autocalc._ops.masking import (
 from autocalc._ops.matmul import bmm, matmul, mm
 from autocalc._ops.mode import mode
 from autocalc._ops.nan_reductions import nanmean, nansum
+from autocalc._ops.neighbours import (
+    cumulative_trapezoid,
+    gradient,
+    vander,
+)
 from autocalc._ops.platform import (
     get_default_device,
     get_float32_matmul_precision,
@@ -204,6 +218,10 @@ from autocalc._ops.platform import (
     set_default_tensor_type,
     set_float32_matmul_precision,
     set_num_interop_threads,
+)
+from autocalc._ops.powers_of_two import (
+    frexp,
+    ldexp,
 )
 from autocalc._ops.products import (
     addbmm,
@@ -357,7 +375,39 @@ from autocalc._ops.view import (
 )
 from autocalc._ops.view import movedim as moveaxis
 from autocalc._ops.view import transpose as swapdims
+from autocalc._ops.view_copies import (
+    as_strided_copy,
+    detach_copy,
+    diagonal_copy,
+    expand_copy,
+    narrow_copy,
+    permute_copy,
+    select_copy,
+    split_copy,
+    split_with_sizes_copy,
+    squeeze_copy,
+    t_copy,
+    transpose_copy,
+    unbind_copy,
+    unfold_copy,
+    unsqueeze_copy,
+    view_copy,
+)
+from autocalc._ops.view_scatter import (
+    as_strided_scatter,
+    diagonal_scatter,
+    select_scatter,
+    slice_copy,
+    slice_scatter,
+)
 from autocalc._ops.weighted import addcdiv, addcmul, lerp
+from autocalc._ops.window_functions import (
+    bartlett_window,
+    blackman_window,
+    hamming_window,
+    hann_window,
+    kaiser_window,
+)
 from autocalc._tensor import Tensor
 from autocalc._tensor.device import Device as device
 from autocalc._tensor.dtypes import (
@@ -407,7 +457,8 @@ from autocalc.kernels import (
     use_deterministic_algorithms,
 )
 
-__all__ = ["BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DType"]
+__all__ = ["e", "newaxis"]
+__all__ += ["BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DType"]
 __all__ += ["DoubleTensor", "FloatTensor", "Generator", "HalfTensor", "IntTensor"]
 __all__ += ["LongTensor", "ShortTensor", "Size", "Tensor", "__version__"]
 __all__ += ["abs", "absolute", "accelerator", "acos", "acosh", "add", "addbmm"]
@@ -504,6 +555,22 @@ __all__ += ["var", "var_mean", "vdot", "view_as", "vsplit", "vstack"]
 __all__ += ["where"]
 __all__ += ["xlogy"]
 __all__ += ["zeros", "zeros_like"]
+__all__ += ["as_strided_copy", "detach_copy", "diagonal_copy", "expand_copy"]
+__all__ += ["narrow_copy", "permute_copy", "select_copy", "split_copy"]
+__all__ += ["split_with_sizes_copy", "squeeze_copy", "t_copy"]
+__all__ += ["transpose_copy", "unbind_copy", "unfold_copy", "unsqueeze_copy"]
+__all__ += ["view_copy"]
+__all__ += ["as_strided_scatter", "diagonal_scatter", "select_scatter"]
+__all__ += ["slice_copy", "slice_scatter"]
+__all__ += ["gcd", "lcm"]
+__all__ += ["frexp", "ldexp"]
+__all__ += ["corrcoef", "cov"]
+
+#: What adds a dimension of size 1 among indices.
+newaxis = None
+__all__ += ["bartlett_window", "blackman_window", "hamming_window"]
+__all__ += ["hann_window", "kaiser_window"]
+__all__ += ["cumulative_trapezoid", "gradient", "vander"]
 
 #: Shapes are plain tuples.
 Size: type = tuple
@@ -543,6 +610,8 @@ _OF_NN = frozenset(
         *("instance_norm", "kl_div", "layer_norm", "max_pool1d", "max_pool2d"),
         *("pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "prelu", "rms_norm"),
         *("selu", "triplet_margin_loss", "alpha_dropout", "feature_alpha_dropout"),
+        *("hardshrink", "hinge_embedding_loss", "margin_ranking_loss"),
+        *("poisson_nll_loss", "threshold", "threshold_"),
         *("celu_", "channel_shuffle", "ctc_loss", "rrelu", "rrelu_", "selu_"),
     }
 )
@@ -557,6 +626,8 @@ _IN_PLACE = frozenset(
         *("index_put", "log", "log10", "log1p", "log2", "logit", "nan_to_num", "neg"),
         *("rad2deg", "reciprocal", "relu", "round", "rsqrt", "sigmoid", "sin", "sinc"),
         *("sinh", "sqrt", "square", "tan", "tanh", "trunc", "xlogy", "zero"),
+        *("arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "fix", "gcd"),
+        *("lcm", "ldexp", "negative"),
     )
 )
 
@@ -576,8 +647,7 @@ def __getattr__(name: str) -> _Any:
         from autocalc.amp import autocast
 
         return autocast
-    message = f"module 'autocalc' has no attribute {name!r}"
-    raise AttributeError(message)
+    raise _absence(__name__, name)
 
 
 def __dir__() -> list[str]:

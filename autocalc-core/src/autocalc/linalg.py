@@ -6,6 +6,9 @@ All take batches [..., m, n], compute in float64 and round once.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from autocalc._absent import lookup as _lookup
 from autocalc._ops.factorizations import cholesky, eigh, eigvalsh, qr, svd, svdvals
 from autocalc._ops.linear_systems import (
     det,
@@ -39,3 +42,6 @@ __all__ = [
     "svdvals",
     "vector_norm",
 ]
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._absent import refusals
 from autocalc._methods import conversions, creation, gradients, properties
-from autocalc._ops import _inplace_indices, _inplace_shapes, windows
+from autocalc._ops import _inplace_indices, _inplace_shapes, thresholds, windows
 from autocalc._ops._inplace import in_place
 from autocalc._ops._method import IN_PLACE, METHODS
 from autocalc._tensor import Tensor
 
 #: Modules that declare methods and that no public function needs.
-DECLARING = (_inplace_indices, _inplace_shapes, windows)
+DECLARING = (_inplace_indices, _inplace_shapes, thresholds, windows)
 
 #: Classes whose members become members of `Tensor`.
 CLASSES = (
@@ -42,6 +43,8 @@ def members() -> dict[str, Any]:
 
 
 def attach() -> None:
-    """Make the methods members of `Tensor`."""
+    """Make the methods members of `Tensor`, and those that are absent on purpose."""
     for name, member in members().items():
         setattr(Tensor, name, member)
+    for name, refusal in refusals("autocalc.Tensor"):
+        setattr(Tensor, name, refusal)

@@ -17,6 +17,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import same_dtype
+from autocalc._ops._method import method
 from autocalc._ops._op import nary, unary
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
@@ -271,6 +272,7 @@ def _sloped(x: Tensor, slope: Tensor | float) -> Tensor:
     return masking.where(comparison.gt(x, 0.0), x, arithmetic.mul(x, slope))
 
 
+@method("prelu")
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Return input where it is above 0, else weight * input.
 

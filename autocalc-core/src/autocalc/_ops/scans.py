@@ -40,7 +40,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.cumsum(g, axis, not reverse)
 
 
-@method("cumsum")
+@method("cumsum", inplace="cumsum_")
 def cumsum(
     input: Tensor,
     dim: int | None = None,
@@ -128,7 +128,7 @@ def _cumprod_slope(k: Any, a: Any, g: Any, axis: int) -> Any:
     return k.permute(slope, tuple(back))
 
 
-@method("cumprod")
+@method("cumprod", inplace="cumprod_")
 def cumprod(
     input: Tensor,
     dim: int | None = None,
@@ -423,26 +423,33 @@ def trapezoid(
     >>> ac.trapezoid(ac.tensor([0.0, 1.0, 2.0]))
     tensor(2.)
     """
-    values = check_tensor("trapezoid", y)
-    refuse_booleans("trapezoid", y, *(() if x is None else (x,)))
-    if x is not None and dx is not None:
-        message = f"trapezoid: both `x` and `dx`={dx} are given; give one."
-        raise ArgumentError(message)
-    if values.ndim == 0:
-        message = "trapezoid: a tensor without dimensions has no neighbours."
-        raise ShapeError(message)
-    axis = axis_of("trapezoid", dim, values.ndim)
-    later, former = _but_first(values, axis), _but_last(values, axis)
-    width: Any = number("trapezoid", "dx", 1.0 if dx is None else dx)
-    if x is not None:
-        width = diff(check_tensor("trapezoid", x), dim=-1 if x.ndim == 1 else dim)
-        if x.ndim == 1:
-            width = view.reshape(width, (-1, *[1] * (values.ndim - axis - 1)))
-    areas = arithmetic.mul(arithmetic.add_op(later, former), width)
-    return arithmetic.mul(reduction.sum(areas, axis), 0.5)
+    areas = trapezoids("trapezoid", y, x, dx, dim)
+    return arithmetic.mul(reduction.sum(areas, dim), 0.5)
 
 
 trapz = trapezoid
+
+
+def trapezoids(
+    where: str, y: Tensor, x: Tensor | None, dx: float | None, dim: int
+) -> Tensor:
+    """Return twice the area between each two neighbours along `dim`."""
+    values = check_tensor(where, y)
+    refuse_booleans(where, y, *(() if x is None else (x,)))
+    if x is not None and dx is not None:
+        message = f"{where}: both `x` and `dx`={dx} are given; give one."
+        raise ArgumentError(message)
+    if values.ndim == 0:
+        message = f"{where}: a tensor without dimensions has no neighbours."
+        raise ShapeError(message)
+    axis = axis_of(where, dim, values.ndim)
+    later, former = _but_first(values, axis), _but_last(values, axis)
+    width: Any = number(where, "dx", 1.0 if dx is None else dx)
+    if x is not None:
+        width = diff(check_tensor(where, x), dim=-1 if x.ndim == 1 else dim)
+        if x.ndim == 1:
+            width = view.reshape(width, (-1, *[1] * (values.ndim - axis - 1)))
+    return arithmetic.mul(arithmetic.add_op(later, former), width)
 
 
 def _but_first(x: Tensor, axis: int) -> Tensor:

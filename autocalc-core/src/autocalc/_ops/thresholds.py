@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc._ops import _writing, arithmetic, clamping, comparison, masking
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
+from autocalc._ops._method import method
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError
@@ -72,6 +73,7 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     return _with_floor(input, threshold, value, True)
 
 
+@method("hardshrink")
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return input where abs(input) is above `lambd`, else 0.
 

@@ -569,6 +569,16 @@ class TensorInterface(Generic[TensorT]):
         """Return a view of the memory of `input` with these sizes and strides."""
         ...
 
+    def as_strided_scatter(
+        self,
+        src: TensorT,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        storage_offset: builtins.int | None = None,
+    ) -> TensorT:
+        """Return a copy of `input` in which `as_strided` sees `src`."""
+        ...
+
     def asin(self, *, out: TensorT | None = None) -> TensorT:
         """Return the angle whose sine is x, element by element."""
         ...
@@ -840,6 +850,10 @@ class TensorInterface(Generic[TensorT]):
         """Write `copysign` of x into x; return x."""
         ...
 
+    def corrcoef(self) -> TensorT:
+        """Return Pearson's correlations of variables, from -1 to 1."""
+        ...
+
     def cos(self, *, out: TensorT | None = None) -> TensorT:
         """Return the cosine, element by element."""
         ...
@@ -863,6 +877,16 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
     ) -> TensorT:
         """Return how many elements over `dim` are not zero, as int64."""
+        ...
+
+    def cov(
+        self,
+        *,
+        correction: builtins.int = 1,
+        fweights: TensorT | None = None,
+        aweights: TensorT | None = None,
+    ) -> TensorT:
+        """Return the covariances of variables, of which each row holds the observations."""
         ...
 
     def cpu(self, memory_format: Any = None) -> TensorT:
@@ -911,6 +935,16 @@ class TensorInterface(Generic[TensorT]):
         """Return y_i = x_1 * ... * x_i along `dim`; of integers in int64."""
         ...
 
+    def cumprod_(
+        self,
+        dim: builtins.int | None = None,
+        *,
+        dtype: DType | None = None,
+        axis: Any = None,
+    ) -> TensorT:
+        """Write `cumprod` of x into x; return x."""
+        ...
+
     def cumsum(
         self,
         dim: builtins.int | None = None,
@@ -920,6 +954,16 @@ class TensorInterface(Generic[TensorT]):
         axis: Any = None,
     ) -> TensorT:
         """Return y_i = x_1 + ... + x_i along `dim`; of integers in int64."""
+        ...
+
+    def cumsum_(
+        self,
+        dim: builtins.int | None = None,
+        *,
+        dtype: DType | None = None,
+        axis: Any = None,
+    ) -> TensorT:
+        """Write `cumsum` of x into x; return x."""
         ...
 
     def deg2rad(self, *, out: TensorT | None = None) -> TensorT:
@@ -958,6 +1002,16 @@ class TensorInterface(Generic[TensorT]):
         self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
     ) -> TensorT:
         """Return the diagonal of two dimensions as the last dimension: a view."""
+        ...
+
+    def diagonal_scatter(
+        self,
+        src: TensorT,
+        offset: builtins.int = 0,
+        dim1: builtins.int = 0,
+        dim2: builtins.int = 1,
+    ) -> TensorT:
+        """Return a copy of `input` whose diagonal is `src`."""
         ...
 
     def diff(
@@ -1177,6 +1231,12 @@ class TensorInterface(Generic[TensorT]):
         """Write `frac` of x into x; return x."""
         ...
 
+    def frexp(
+        self, *, out: builtins.tuple[TensorT, TensorT] | None = None
+    ) -> tuple[TensorT, ...]:
+        """Return (mantissa, exponent): input = mantissa * 2^exponent, exactly."""
+        ...
+
     def gather(
         self,
         dim: builtins.int,
@@ -1186,6 +1246,14 @@ class TensorInterface(Generic[TensorT]):
         out: TensorT | None = None,
     ) -> TensorT:
         """Return the elements of `input` that `index` names along `dim`."""
+        ...
+
+    def gcd(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the greatest common divisor, 0 or more, by Euclid's algorithm."""
+        ...
+
+    def gcd_(self, other: TensorT) -> TensorT:
+        """Write `gcd` of x into x; return x."""
         ...
 
     def ge(
@@ -1238,6 +1306,10 @@ class TensorInterface(Generic[TensorT]):
 
     def half(self) -> TensorT:
         """Return x as float16."""
+        ...
+
+    def hardshrink(self, lambd: builtins.float = 0.5) -> TensorT:
+        """Return input where abs(input) is above `lambd`, else 0."""
         ...
 
     def heaviside(self, values: TensorT, *, out: TensorT | None = None) -> TensorT:
@@ -1471,6 +1543,22 @@ class TensorInterface(Generic[TensorT]):
         keepdims: Any = None,
     ) -> Any:
         """Return the (values, indices) of the `k`-th smallest along `dim`, from 1 on."""
+        ...
+
+    def lcm(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the least common multiple, 0 or more; 0 where one of both is 0."""
+        ...
+
+    def lcm_(self, other: TensorT) -> TensorT:
+        """Write `lcm` of x into x; return x."""
+        ...
+
+    def ldexp(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return input * 2^other."""
+        ...
+
+    def ldexp_(self, other: TensorT) -> TensorT:
+        """Write `ldexp` of x into x; return x."""
         ...
 
     def le(
@@ -1886,6 +1974,12 @@ class TensorInterface(Generic[TensorT]):
         """Return `length` slices along `dim` from number `start` on: a view."""
         ...
 
+    def narrow_copy(
+        self, dim: builtins.int, start: builtins.int | TensorT, length: builtins.int
+    ) -> TensorT:
+        """Return what `narrow` returns, in memory of its own."""
+        ...
+
     def ndimension(self) -> builtins.int:
         """Return the number of dimensions."""
         ...
@@ -2034,6 +2128,10 @@ class TensorInterface(Generic[TensorT]):
 
     def pow_(self, exponent: TensorT | builtins.float) -> TensorT:
         """Write `pow` of x into x; return x."""
+        ...
+
+    def prelu(self, weight: TensorT) -> TensorT:
+        """Return input where it is above 0, else weight * input."""
         ...
 
     def prod(
@@ -2247,6 +2345,12 @@ class TensorInterface(Generic[TensorT]):
         """Return the slice number `index` along `dim`, without that dimension: a view."""
         ...
 
+    def select_scatter(
+        self, src: TensorT, dim: builtins.int, index: builtins.int
+    ) -> TensorT:
+        """Return a copy of `input` whose slice number `index` along `dim` is `src`."""
+        ...
+
     def sgn(self, *, out: TensorT | None = None) -> TensorT:
         """Return 1, 0 or -1 as x is positive, 0 or negative, element by element."""
         ...
@@ -2305,6 +2409,17 @@ class TensorInterface(Generic[TensorT]):
 
     def sinh_(self) -> TensorT:
         """Write `sinh` of x into x; return x."""
+        ...
+
+    def slice_scatter(
+        self,
+        src: TensorT,
+        dim: builtins.int = 0,
+        start: builtins.int | None = None,
+        end: builtins.int | None = None,
+        step: builtins.int = 1,
+    ) -> TensorT:
+        """Return a copy of `input` whose slices ``start:end:step`` along `dim` are `src`."""
         ...
 
     def slogdet(self) -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from autocalc._absent import groups_by_name
 from autocalc._dispatch._layout import fits_channels_last
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._node import Leaf, Node, Output, Version
@@ -66,6 +67,10 @@ class Tensor(Methods):
         self._edge = None
         self._version = None
         self._view = None
+
+    def __dir__(self) -> list[str]:
+        """Return the names of its attributes, without those that are refused."""
+        return sorted({*super().__dir__()} - {*groups_by_name("autocalc.Tensor")})
 
     # ---- what it is --------------------------------------------------------------
 

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any
 
+from autocalc._absent import lookup as _lookup
 from autocalc._graph._grad_mode import (
     enable_grad,
     inference_mode,
@@ -66,3 +68,7 @@ def Variable(data: Any, requires_grad: bool = False) -> Tensor:
     _checks.check_flag("Variable", "requires_grad", requires_grad)
     tensor: Tensor = data.detach().requires_grad_() if requires_grad else data
     return tensor
+
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

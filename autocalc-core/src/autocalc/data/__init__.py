@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Data sets, the loader that makes batches of them, and transforms."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from autocalc._absent import lookup as _lookup
 from autocalc.data import transforms
 from autocalc.data._cifar import CIFAR10
 from autocalc.data._collate import default_collate, default_convert
@@ -50,3 +53,6 @@ __all__ = [
     "transforms",
     "windows",
 ]
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

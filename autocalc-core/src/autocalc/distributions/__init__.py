@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from autocalc._absent import lookup as _lookup
 from autocalc.distributions import _divergences as _divergences
 from autocalc.distributions import constraints, kl, transforms
 from autocalc.distributions._by_quantiles import (
@@ -62,3 +65,6 @@ __all__ = [
     "register_kl",
     "transforms",
 ]
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

@@ -1,7 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Modules: what networks are made of."""
 
-from autocalc.nn import attention, functional, init, parallel, parameter, utils
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
+from autocalc._absent import lookup as _lookup
+from autocalc.nn import (
+    attention,
+    functional,
+    init,
+    parallel,
+    parameter,
+    utils,
+)
 from autocalc.nn._activation import (
     GELU,
     GLU,
@@ -372,3 +383,12 @@ __all__ = [
     "parameter",
     "utils",
 ]
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+
+    def __getattr__(name: str) -> _Any:
+        if name == "modules":  # it imports this package, and so comes later
+            from importlib import import_module
+
+            return import_module("autocalc.nn.modules")
+        return _lookup(__name__)(name)

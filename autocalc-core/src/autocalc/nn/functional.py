@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What modules compute, as functions: everything is an argument."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from autocalc._absent import lookup as _lookup
 from autocalc._ops.activations import (
     gelu,
     glu,
@@ -269,3 +272,6 @@ __all__ = [
     "triplet_margin_with_distance_loss",
     "unfold",
 ]
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Filling parameters before training."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from autocalc._absent import lookup as _lookup
 from autocalc.nn._init import (
     calculate_gain,
     constant_,
@@ -34,3 +37,6 @@ __all__ = [
     "xavier_uniform_",
     "zeros_",
 ]
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

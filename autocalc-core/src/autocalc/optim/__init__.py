@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Optimizers: how parameters follow their gradients."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from autocalc._absent import lookup as _lookup
 from autocalc.optim import lr_scheduler, swa_utils
 from autocalc.optim._adadelta import Adadelta
 from autocalc.optim._adafactor import Adafactor
@@ -36,3 +39,6 @@ __all__ = [
     "lr_scheduler",
     "swa_utils",
 ]
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Schedulers of the learning rate."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from autocalc._absent import lookup as _lookup
 from autocalc.optim._schedulers._base import LRScheduler
 from autocalc.optim._schedulers._combined import ChainedScheduler, SequentialLR
 from autocalc.optim._schedulers._cosine import (
@@ -39,3 +42,6 @@ __all__ = [
     "SequentialLR",
     "StepLR",
 ]
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What is done with parameters and gradients between two steps, and with layers."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from autocalc._absent import lookup as _lookup
 from autocalc.nn._clip import clip_grad_norm_, clip_grad_value_
 from autocalc.nn._folding import conv_norm_relu, fuse_conv_bn_eval
 from autocalc.nn._vector import parameters_to_vector, vector_to_parameters
@@ -20,3 +23,6 @@ __all__ = [
     "vector_to_parameters",
     "weight_norm",
 ]
+
+if not _TYPE_CHECKING:  # a type checker knows the names that exist
+    __getattr__ = _lookup(__name__)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Names of PyTorch that are absent on purpose, and the error that says so.
+
+A module ends with ``__getattr__ = lookup(__name__)``, which runs only for what it
+lacks. `Tensor` has a `Refusal` for each name: a ``__getattr__`` of its own would make
+every attribute slower, those that exist included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+from autocalc._absent.instead import INSTEAD
+from autocalc._absent.names import GROUPS, Group
+
+__all__ = ["GROUPS", "Refusal", "advice", "groups_by_name", "lookup", "refusals"]
+
+#: Modules that are there twice.
+SAME_PLACE = {"autocalc.utils.data": "autocalc.data"}
+
+
+def groups_by_name(place: str) -> dict[str, Group]:
+    """Return the names that `place` does not have on purpose, with their groups."""
+    return {
+        name: group for group in GROUPS for name in group.names.get(place, "").split()
+    }
+
+
+def advice(place: str, name: str, group: Group) -> str:
+    """Return what to use in place of a name, or nothing."""
+    return INSTEAD.get(place, {}).get(name, group.instead)
+
+
+def absence(place: str, name: str) -> AttributeError:
+    """Return the error for a name that a module lacks, on purpose or not."""
+    table = SAME_PLACE.get(place, place)
+    group = groups_by_name(table).get(name)
+    text = f"module {place!r} has no attribute {name!r}"
+    if group is not None:
+        text = f"{text}: {_why(table, name, group)}"
+    return AttributeError(text, name=name)
+
+
+def _why(place: str, name: str, group: Group) -> str:
+    instead = advice(place, name, group)
+    return f"{group.reason}. Instead: {instead}." if instead else f"{group.reason}."
+
+
+def lookup(place: str) -> Callable[[str], NoReturn]:
+    """Return the ``__getattr__`` of the module `place`."""
+
+    def __getattr__(name: str) -> NoReturn:
+        raise absence(place, name)
+
+    return __getattr__
+
+
+class Refusal:
+    """What a class has in place of a name: reading it raises an AttributeError."""
+
+    __slots__ = ("_group", "_name", "_place")
+
+    def __init__(self, place: str, name: str, group: Group) -> None:
+        self._place = place
+        self._name = name
+        self._group = group
+
+    def __get__(self, instance: Any, owner: type) -> NoReturn:
+        why = _why(self._place, self._name, self._group)
+        message = f"{owner.__name__!r} object has no attribute {self._name!r}: {why}"
+        raise AttributeError(message, name=self._name, obj=instance)
+
+
+def refusals(place: str) -> Iterator[tuple[str, Refusal]]:
+    """Yield the names that a class does not have on purpose, with their refusals."""
+    for name, group in groups_by_name(place).items():
+        yield name, Refusal(place, name, group)

@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: MIT
+"""The names of PyTorch that AutoCalc does not have on purpose, by the reason."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Group(NamedTuple):
+    """Names that are absent for one reason."""
+
+    title: str
+    reason: str
+    #: What to use in their place, if the name has no advice of its own.
+    instead: str
+    #: Place -> names.
+    names: dict[str, str]
+
+
+GROUPS = (
+    Group(
+        "complex numbers and Fourier transforms",
+        "there are no complex numbers, and so no Fourier transforms",
+        "keep real and imaginary part as two tensors",
+        {
+            "autocalc": """
+                ComplexDoubleStorage ComplexFloatStorage ComplexType
+                angle cdouble cfloat chalf complex complex128 complex32
+                complex64 conj conj_physical conj_physical_ eig fft imag
+                is_conj is_neg isreal istft polar real resolve_conj
+                resolve_neg stft view_as_complex view_as_complex_copy
+                view_as_real view_as_real_copy
+            """,
+            "autocalc.Tensor": """
+                angle cdouble cfloat chalf conj conj_physical
+                conj_physical_ eig imag is_conj is_neg isreal istft real
+                resolve_conj resolve_neg stft
+            """,
+        },
+    ),
+    Group(
+        "sparse and nested tensors",
+        "every tensor is dense: there are no sparse, nested or otherwise laid out ones",
+        "use dense tensors, with a mask where few elements count",
+        {
+            "autocalc": """
+                ccol_indices_copy col_indices_copy crow_indices_copy
+                dsmm hsmm hspmm indices_copy jagged layout masked nested
+                resize_as_sparse_ row_indices_copy saddmm smm sparse
+                sparse_bsc sparse_bsc_tensor sparse_bsr
+                sparse_bsr_tensor sparse_compressed_tensor sparse_coo
+                sparse_coo_tensor sparse_csc sparse_csc_tensor
+                sparse_csr sparse_csr_tensor spmm sspaddmm strided
+                values_copy
+            """,
+            "autocalc.Tensor": """
+                ccol_indices coalesce col_indices crow_indices dense_dim
+                indices is_coalesced is_mkldnn is_sparse_csr layout
+                resize_as_sparse_ row_indices smm sparse_dim sparse_mask
+                sparse_resize_ sparse_resize_and_clear_ sspaddmm
+                to_dense to_mkldnn to_padded_tensor to_sparse
+                to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc
+                to_sparse_csr values
+            """,
+            "autocalc.nn.functional": "sparse_support_notes",
+            "autocalc.optim": "SparseAdam",
+            "autocalc.autograd": "enforce_grad_layout_policy",
+        },
+    ),
+    Group(
+        "quantised tensors",
+        "there are no quantised tensors",
+        "keep integers in int8 and the scale beside them",
+        {
+            "autocalc": """
+                QInt32Storage QInt8Storage QUInt2x4Storage
+                QUInt4x2Storage QUInt8Storage ao
+                choose_qparams_optimized dequantize empty_quantized
+                fake_quantize_per_channel_affine
+                fake_quantize_per_tensor_affine
+                fbgemm_linear_fp16_weight
+                fbgemm_linear_fp16_weight_fp32_activation
+                fbgemm_linear_int8_weight
+                fbgemm_linear_int8_weight_fp32_activation
+                fbgemm_linear_quantize_weight
+                fbgemm_pack_gemm_matrix_fp16
+                fbgemm_pack_quantized_matrix
+                fused_moving_avg_obs_fake_quant int_repr
+                per_channel_affine per_channel_affine_float_qparams
+                per_channel_symmetric per_tensor_affine
+                per_tensor_symmetric q_per_channel_axis
+                q_per_channel_scales q_per_channel_zero_points q_scale
+                q_zero_point qint32 qint8 qscheme quantization
+                quantize_per_channel quantize_per_tensor
+                quantize_per_tensor_dynamic quantized_batch_norm
+                quantized_gru quantized_gru_cell quantized_lstm
+                quantized_lstm_cell quantized_max_pool1d
+                quantized_max_pool2d quantized_max_pool3d
+                quantized_rnn_relu_cell quantized_rnn_tanh_cell quint2x4
+                quint4x2 quint8
+            """,
+            "autocalc.Tensor": """
+                dequantize int_repr q_per_channel_axis
+                q_per_channel_scales q_per_channel_zero_points q_scale
+                q_zero_point qscheme
+            """,
+            "autocalc.nn": "intrinsic qat quantizable quantized",
+            "autocalc.nn.functional": """
+                ScalingType SwizzleType scaled_grouped_mm scaled_mm
+            """,
+        },
+    ),
+    Group(
+        "dtypes of few bits",
+        "there is no kernel for such a dtype",
+        "use float16, bfloat16, int8, uint8 or a wider one",
+        {
+            "autocalc": """
+                bit bits16 bits1x8 bits2x4 bits4x2 bits8
+                float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz
+                float8_e5m2 float8_e5m2fnuz float8_e8m0fnu int1 int2
+                int3 int4 int5 int6 int7 uint1 uint16 uint2 uint3 uint32
+                uint4 uint5 uint6 uint64 uint7
+            """,
+        },
+    ),
+    Group(
+        "transforms of functions",
+        "functions are not transformed: gradients are taken backward, along what "
+        "was recorded",
+        "use Python's `if` and `while`, a dimension for the batch, and "
+        "`ac.autograd.functional`",
+        {
+            "autocalc": "cond func vmap while_loop",
+        },
+    ),
+    Group(
+        "other devices and processes",
+        "there is one device, the CPU, and one process",
+        "leave the call out; `ac.cuda.is_available()` is False",
+        {
+            "autocalc": """
+                AcceleratorError DeviceObjType Event OutOfMemoryError
+                Stream StreamObjType cudnn_affine_grid_generator
+                cudnn_batch_norm cudnn_convolution
+                cudnn_convolution_add_relu cudnn_convolution_relu
+                cudnn_convolution_transpose cudnn_grid_sampler
+                cudnn_is_acceptable distributed get_autocast_gpu_dtype
+                get_autocast_ipu_dtype get_autocast_xla_dtype
+                get_device_module is_autocast_ipu_enabled
+                is_autocast_xla_enabled is_distributed
+                is_vulkan_available miopen_batch_norm miopen_convolution
+                miopen_convolution_add_relu miopen_convolution_relu
+                miopen_convolution_transpose miopen_ctc_loss
+                miopen_depthwise_convolution miopen_rnn
+                mkldnn_adaptive_avg_pool2d mkldnn_convolution
+                mkldnn_linear_backward_weights mkldnn_max_pool2d
+                mkldnn_max_pool3d mkldnn_rnn_layer mps mtia
+                profiler_allow_cudagraph_cupti_lazy_reinit_cuda12
+                set_autocast_gpu_dtype set_autocast_ipu_dtype
+                set_autocast_ipu_enabled set_autocast_xla_dtype
+                set_autocast_xla_enabled xpu
+            """,
+            "autocalc.Tensor": """
+                ipu is_distributed is_ipu is_maia is_mtia is_vulkan
+                is_xla mtia record_stream xpu
+            """,
+            "autocalc.data": "DistributedSampler",
+        },
+    ),
+    Group(
+        "autocast",
+        "no operator changes the precision on its own",
+        "convert tensors and modules with `.to(dtype)`",
+        {
+            "autocalc": """
+                autocast_decrement_nesting autocast_increment_nesting
+                clear_autocast_cache get_autocast_cpu_dtype
+                get_autocast_dtype is_autocast_cache_enabled
+                is_autocast_cpu_enabled is_autocast_enabled
+                set_autocast_cache_enabled set_autocast_cpu_dtype
+                set_autocast_cpu_enabled set_autocast_dtype
+                set_autocast_enabled
+            """,
+        },
+    ),
+    Group(
+        "storages",
+        "a tensor has no storage of its own kind; its memory is an array",
+        "use `as_strided`, `numpy()`, `from_numpy` or `copy_`",
+        {
+            "autocalc": """
+                BFloat16Storage BoolStorage ByteStorage CharStorage
+                DoubleStorage FloatStorage HalfStorage IntStorage
+                LongStorage ShortStorage Storage StorageBase
+                TypedStorage UntypedStorage as_strided_ empty_permuted
+                empty_strided from_file is_storage
+            """,
+            "autocalc.Tensor": """
+                as_strided_ const_data_ptr dim_order is_set_to
+                new_empty_strided set_ storage storage_type
+                untyped_storage
+            """,
+        },
+    ),
+    Group(
+        "scripts, traces and compiled programs",
+        "nothing is scripted, traced or compiled: a program runs as it is written",
+        "call the function or the module itself",
+        {
+            "autocalc": """
+                AVG AggregationType AliasDb AnyType Argument
+                ArgumentSpec AwaitType Block BoolType BufferDict
+                CallStack Capsule ClassType Code CompilationUnit
+                CompleteArgumentSpec ConcreteModuleType
+                ConcreteModuleTypeBuilder DeepCopyMemoTable
+                DeserializationStorageContext DictType EnumType
+                ErrorReport ExecutionPlan FileCheck FloatType
+                FunctionSchema Future FutureType Gradient Graph
+                GraphExecutorState IODescriptor InferredType IntType
+                InterfaceType JITException ListType LiteScriptModule
+                ModuleDict Node NoneType NumberType OperatorInfo
+                OptionalType ParameterDict PyObjectType
+                PyTorchFileReader PyTorchFileWriter RRefType SUM
+                ScriptClass ScriptClassFunction ScriptDict
+                ScriptDictIterator ScriptDictKeyIterator ScriptFunction
+                ScriptList ScriptListIterator ScriptMethod ScriptModule
+                ScriptModuleSerializer ScriptObject ScriptObjectProperty
+                SerializationStorageContext StaticModule StringType
+                SymBool SymBoolType SymFloat SymInt SymIntType
+                TensorType TracingState TupleType Type UnionType Use
+                Value compile export fork fx hub import_ir_module
+                import_ir_module_from_buffer jit
+                merge_type_from_type_comment onnx package parse_ir
+                parse_schema parse_type_comment sym_constrain_range
+                sym_constrain_range_for_size sym_float sym_fresh_size
+                sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum
+                unify_type_list wait
+            """,
+            "autocalc.nn.functional": """
+                BroadcastingList1 BroadcastingList2 BroadcastingList3
+                assert_int_or_pair boolean_dispatch
+            """,
+        },
+    ),
+    Group(
+        "PyTorch's own workings",
+        "it belongs to PyTorch's own workings",
+        "",
+        {
+            "autocalc": """
+                BenchmarkConfig BenchmarkExecutionStats
+                DisableTorchFunction DisableTorchFunctionSubclass
+                DispatchKey DispatchKeySet ExcludeDispatchKeyGuard
+                FatalError GradScaler LockingLogger LoggerBase
+                NoopLogger PRIVATE_OPS Tag ThroughputBenchmark
+                USE_GLOBAL_DEPS USE_RTLD_GLOBAL_WITH_LIBTORCH
+                affine_grid_generator
+                alpha_dropout_ feature_alpha_dropout_ batch_norm_backward_elemt
+                batch_norm_backward_reduce batch_norm_elemt
+                batch_norm_gather_stats
+                batch_norm_gather_stats_with_counts batch_norm_stats
+                batch_norm_update_stats channels_last_3d classproperty
+                compiled_with_cxx11_abi constant_pad_nd conv_tbc
+                convolution dropout_ embedding_renorm_ feature_dropout
+                feature_dropout_ get_deterministic_debug_mode get_device
+                get_file_path grid_sampler grid_sampler_2d
+                grid_sampler_3d gru gru_cell has_lapack has_mkl
+                has_openmp has_spectral hash_tensor init_num_threads
+                is_deterministic_algorithms_warn_only_enabled
+                is_inference is_warn_always_enabled
+                legacy_contiguous_format lstm lstm_cell
+                max_pool1d_with_indices memory_format native_batch_norm
+                native_channel_shuffle native_dropout native_group_norm
+                native_layer_norm native_norm nonzero_static
+                norm_except_dim prepare_multiprocessing_environment
+                range rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
+                segment_reduce set_deterministic_debug_mode
+                set_flush_denormal set_warn_always slice_inverse
+                thread_safe_generator typename unsafe_chunk unsafe_split
+                unsafe_split_with_sizes
+            """,
+            "autocalc.Tensor": """
+                apply_ as_subclass grad_dtype hash_tensor map2_ map_
+                module_load name nonzero_static output_nr reinforce
+                slice_inverse unsafe_chunk unsafe_split
+                unsafe_split_with_sizes
+            """,
+            "autocalc.nn": "common_types factory_kwargs grad",
+            "autocalc.nn.functional": """
+                GRID_SAMPLE_INTERPOLATION_MODES
+                GRID_SAMPLE_PADDING_MODES
+                adaptive_max_pool1d_with_indices
+                adaptive_max_pool2d_with_indices
+                adaptive_max_pool3d_with_indices conv_tbc
+                fractional_max_pool2d_with_indices
+                fractional_max_pool3d_with_indices grad
+                handle_torch_function has_torch_function
+                has_torch_function_unary has_torch_function_variadic
+                max_pool1d_with_indices max_pool2d_with_indices
+                max_pool3d_with_indices multi_head_attention_forward
+                native_channel_shuffle reproducibility_notes tf32_notes
+            """,
+            "autocalc.nn.utils": """
+                convert_conv2d_weight_memory_format
+                convert_conv3d_weight_memory_format stateless
+            """,
+            "autocalc.optim": "swap_in_optimizer_params_and_state",
+            "autocalc.data": "argument_validation",
+            "autocalc.autograd": "NestedIOFunction grad_mode variable",
+        },
+    ),
+    Group(
+        "what PyTorch's modules import",
+        "it is what a module of PyTorch imports for itself",
+        "import it from where it is defined",
+        {
+            "autocalc": "TYPE_CHECKING",
+            "autocalc.nn.functional": """
+                Callable DType Optional TYPE_CHECKING Tensor dataclasses
+                importlib math np torch warnings
+            """,
+        },
+    ),
+    Group(
+        "old names",
+        "it is old, and PyTorch has another name for it",
+        "",
+        {
+            "autocalc": """
+                cholesky frobenius_norm geqrf lobpcg lstsq lu lu_solve
+                lu_unpack matrix_rank nuclear_norm orgqr ormqr
+                pca_lowrank qr solve svd svd_lowrank symeig to_dlpack
+                triangular_solve
+            """,
+            "autocalc.Tensor": """
+                cholesky geqrf lstsq lu lu_solve new orgqr ormqr qr
+                resize resize_as solve svd symeig triangular_solve
+                volatile
+            """,
+            "autocalc.nn": "Container CrossMapLRN2d NLLLoss2d",
+            "autocalc.nn.functional": "upsample upsample_bilinear upsample_nearest",
+            "autocalc.nn.utils": "clip_grad_norm",
+        },
+    ),
+    Group(
+        "data pipes",
+        "there are no data pipes",
+        "use a `Dataset` or an `IterableDataset`, and transforms",
+        {
+            "autocalc.data": """
+                DFIterDataPipe DataChunk IterDataPipe MapDataPipe
+                functional_datapipe guaranteed_datapipes_determinism
+                non_deterministic runtime_validation
+                runtime_validation_disabled
+            """,
+        },
+    ),
+)

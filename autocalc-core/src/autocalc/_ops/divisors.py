@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""The greatest common divisor and the least common multiple."""
+
+from __future__ import annotations
+
+from autocalc._ops import arithmetic, comparison, reduction
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import refuse_booleans
+from autocalc._ops._coerce import coerce
+from autocalc._ops._method import method
+from autocalc._ops._out import apply_out
+from autocalc._ops.broadcasting import broadcast_tensors
+from autocalc._tensor import Tensor
+from autocalc.errors import DTypeError
+
+__all__ = ["gcd", "lcm"]
+
+
+@method("gcd", inplace="gcd_")
+def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the greatest common divisor, 0 or more, by Euclid's algorithm.
+
+    Parameters
+    ----------
+    input
+        Integers.
+    other
+        Integers; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If either holds floats or booleans.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.gcd(ac.tensor([12, 5, 0]), ac.tensor([8, 10, 3]))
+    tensor([4, 5, 3])
+    """
+    return apply_out("gcd", _divisor(*_integers("gcd", input, other)), out)
+
+
+@method("lcm", inplace="lcm_")
+def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the least common multiple, 0 or more; 0 where one of both is 0.
+
+    Parameters
+    ----------
+    input
+        Integers.
+    other
+        Integers; shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If either holds floats or booleans.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.lcm(ac.tensor([4, 5, 0]), ac.tensor([6, 10, 3]))
+    tensor([12, 10,  0])
+    """
+    a, b = _integers("lcm", input, other)
+    divisor = _one_for_zero(_divisor(a, b))
+    found = arithmetic.abs(arithmetic.mul(arithmetic.floor_divide(a, divisor), b))
+    return apply_out("lcm", found, out)
+
+
+def _integers(where: str, input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
+    """Return two tensors of one integer dtype and one shape."""
+    refuse_booleans(where, check_tensor(where, input), check_tensor(where, other))
+    a, b = coerce(where, input, other)
+    if a.is_floating_point():
+        message = (
+            f"{where}: got {input.dtype.name} and {other.dtype.name}; both must hold "
+            f"integers. Convert with .long()."
+        )
+        raise DTypeError(message)
+    first, second = broadcast_tensors(a, b)
+    return first, second
+
+
+def _divisor(a: Tensor, b: Tensor) -> Tensor:
+    """Replace each pair by the smaller number and the rest, until no rest is left."""
+    a, b = arithmetic.abs(a), arithmetic.abs(b)
+    left = comparison.ne(b, 0)
+    while reduction.any(left).item():
+        rest = arithmetic.remainder(a, _one_for_zero(b))
+        a = comparison.where_op(left, b, a)
+        b = comparison.where_op(left, rest, b)
+        left = comparison.ne(b, 0)
+    return a
+
+
+def _one_for_zero(x: Tensor) -> Tensor:
+    """Return `x` with 1 in the place of 0: a divisor."""
+    return comparison.where_op(comparison.eq(x, 0), arithmetic.add(x, 1), x)

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""Integrals and derivatives from values at places, and powers of places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autocalc._ops import arithmetic, joining, scans, splitting, view
+from autocalc._ops._arguments import as_int, axis_of, check_tensor, integers
+from autocalc._ops._checks import refuse_booleans
+from autocalc._ops._coerce import to_float
+from autocalc._ops.ranges import arange
+from autocalc._ops.rearranging import flip
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flag, number
+from autocalc.errors import ArgumentError, ShapeError
+
+__all__ = ["cumulative_trapezoid", "gradient", "vander"]
+
+
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
+) -> Tensor:
+    """Return the integrals of `y` along `dim` up to each place, by trapezoids.
+
+    Parameters
+    ----------
+    y
+        The values.
+    x
+        Where they are; by default `dx` apart.
+    dx
+        The distance of two values, 1 by default.
+    dim
+        The dimension; a negative one counts from the end.
+
+    Returns
+    -------
+    Tensor
+        One element less along `dim` than `y` has.
+
+    Raises
+    ------
+    ArgumentError
+        If both `x` and `dx` are given.
+    ShapeError
+        If `y` has no dimension.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.cumulative_trapezoid(ac.tensor([0.0, 1.0, 2.0]))
+    tensor([0.5, 2.0])
+    """
+    areas = scans.trapezoids("cumulative_trapezoid", y, x, dx, dim)
+    return arithmetic.mul(scans.cumsum(areas, dim), 0.5)
+
+
+def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tensor:
+    """Return the matrix of Vandermonde: the powers of each element, in a row.
+
+    Parameters
+    ----------
+    x
+        A vector.
+    N
+        How many powers, from 0 on; by default as many as elements.
+    increasing
+        Whether the powers rise from left to right.
+
+    Returns
+    -------
+    Tensor
+        [elements of x, N].
+
+    Raises
+    ------
+    ShapeError
+        If `x` is no vector.
+    ArgumentError
+        If `N` is negative.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.vander(ac.tensor([2, 3]), 3)
+    tensor([[4, 2, 1],
+            [9, 3, 1]])
+    """
+    refuse_booleans("vander", check_tensor("vander", x))
+    if x.ndim != 1:
+        message = f"vander: `x` has shape {x.shape}; it must be a vector."
+        raise ShapeError(message)
+    check_flag("vander", "increasing", increasing)
+    count = x.shape[0] if N is None else as_int("vander", "N", N)
+    if count < 0:
+        message = f"vander: `N` is {count}; it must be 0 or more."
+        raise ArgumentError(message)
+    powers = arithmetic.pow(view.unsqueeze(x, 1), arange(count))
+    return powers if increasing else flip(powers, (1,))
+
+
+def gradient(
+    input: Tensor,
+    *,
+    spacing: Any = 1,
+    dim: int | Sequence[int] | None = None,
+    edge_order: int = 1,
+) -> tuple[Tensor, ...]:
+    """Return the derivatives along dimensions, by differences of neighbours.
+
+    Inside, of the parabola through a value and both neighbours: an error of second
+    order. At the ends, of a line, or of a parabola with ``edge_order=2``.
+
+    Parameters
+    ----------
+    input
+        The values.
+    spacing
+        How far apart they are: a number, a number for each dimension, or a vector of
+        places for each dimension.
+    dim
+        The dimensions; all by default.
+    edge_order
+        1 or 2.
+
+    Returns
+    -------
+    tuple of Tensor
+        For each dimension a tensor of the shape of `input`.
+
+    Raises
+    ------
+    ArgumentError
+        If `edge_order` is neither 1 nor 2, or there are not as many spacings as
+        dimensions.
+    ShapeError
+        If a dimension has no more than `edge_order` values, or not as many as places.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.gradient(ac.tensor([1.0, 2.0, 4.0, 8.0]))
+    (tensor([1.0, 1.5, 3.0, 4.0]),)
+    """
+    refuse_booleans("gradient", check_tensor("gradient", input))
+    x = input if input.is_floating_point() else to_float(input)
+    dims = range(x.ndim) if dim is None else integers("gradient", "dim", dim)
+    axes = [axis_of("gradient", one, x.ndim) for one in dims]
+    if edge_order not in (1, 2):
+        message = f"gradient: `edge_order` is {edge_order!r}; it must be 1 or 2."
+        raise ArgumentError(message)
+    places = [
+        _places(x, axis, one)
+        for axis, one in zip(axes, _spacings(spacing, len(axes)), strict=True)
+    ]
+    return tuple(
+        _slopes(x, axis, at, edge_order) for axis, at in zip(axes, places, strict=True)
+    )
+
+
+def _spacings(spacing: Any, count: int) -> list[Any]:
+    """Return what says for each dimension how far apart the values are."""
+    if not isinstance(spacing, (list, tuple)):
+        return [spacing] * count
+    if len(spacing) != count:
+        message = (
+            f"gradient: `spacing` has {len(spacing)} parts for {count} dimensions; "
+            f"give one for each."
+        )
+        raise ArgumentError(message)
+    return list(spacing)
+
+
+def _places(x: Tensor, axis: int, spacing: Any) -> Tensor:
+    """Return the places of the values along a dimension, a vector."""
+    count = x.shape[axis] if x.ndim else 0
+    if isinstance(spacing, Tensor) and spacing.ndim:
+        if spacing.shape != (count,):
+            message = (
+                f"gradient: `spacing` has a tensor of shape {spacing.shape} for "
+                f"dimension {axis} of size {count}; it must be a vector of {count}."
+            )
+            raise ShapeError(message)
+        return spacing.to(x.dtype)
+    step = (
+        spacing
+        if isinstance(spacing, Tensor)
+        else number("gradient", "spacing", spacing)
+    )
+    return arithmetic.mul(arange(count, dtype=x.dtype), step)
+
+
+def _slopes(x: Tensor, axis: int, places: Tensor, edge_order: int) -> Tensor:
+    """Return the derivatives along one dimension."""
+    count = x.shape[axis] if x.ndim else 0
+    if count <= edge_order:
+        message = (
+            f"gradient: dimension {axis} of shape {x.shape} has {count} values; "
+            f"`edge_order`={edge_order} needs {edge_order + 1} at least."
+        )
+        raise ShapeError(message)
+    rows = view.movedim(x, axis, -1)
+    widths = scans.diff(places)
+    lines = arithmetic.div(scans.diff(rows), widths)
+    n = count - 1  # lines
+    first, last = _one(lines, 0), _one(lines, n - 1)
+    parts = [first, last]
+    if n > 1:
+        inner, bend = _inner(lines, widths)
+        if edge_order == 2:
+            first = first - _one(bend, 0) * _one(widths, 0)
+            last = last + _one(bend, n - 2) * _one(widths, n - 1)
+        parts = [first, inner, last]
+    return view.movedim(joining.cat(parts, -1), -1, axis)
+
+
+def _inner(lines: Tensor, widths: Tensor) -> tuple[Tensor, Tensor]:
+    """Return slopes and half the second derivatives of the parabolas inside."""
+    n = widths.shape[0]
+    left, right = (splitting.narrow(lines, -1, at, n - 1) for at in (0, 1))
+    before, after = (splitting.narrow(widths, 0, at, n - 1) for at in (0, 1))
+    both = arithmetic.add_op(before, after)
+    slopes = arithmetic.add_op(
+        arithmetic.mul(left, after), arithmetic.mul(right, before)
+    )
+    bend = arithmetic.div(arithmetic.sub_op(right, left), both)
+    return arithmetic.div(slopes, both), bend
+
+
+def _one(x: Tensor, index: int) -> Tensor:
+    return splitting.narrow(x, -1, index, 1)

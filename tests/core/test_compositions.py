@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""What functions made of other operators refuse, and with which text."""
+
+from __future__ import annotations
+
+import pytest
+
+import autocalc as ac
+from autocalc.errors import AutocalcError
+
+x = ac.ones(3, 4)
+
+#: Text -> call.
+REFUSED = {
+    r"select_scatter: `src` has shape \(2,\); it must have \(3,\)":
+        lambda: ac.select_scatter(x, ac.ones(2), 1, 0),
+    r"diagonal_scatter: `src` has shape \(4,\); it must have \(3,\)":
+        lambda: x.diagonal_scatter(ac.ones(4)),
+    r"as_strided_scatter: `src` has shape \(4,\)":
+        lambda: ac.as_strided_scatter(x, ac.ones(4), (2, 2), (1, 1)),
+    r"slice_scatter: `step` is 0; it must be 1 or more":
+        lambda: ac.slice_scatter(x, x, 0, 0, 3, 0),
+    "slice_copy: a tensor without dimensions has no slices":
+        lambda: ac.slice_copy(ac.ones(())),
+    "slice_scatter: needs a Tensor, not int":
+        lambda: ac.slice_scatter(3, x),
+    "select_scatter: needs a Tensor, not float":
+        lambda: ac.select_scatter(x, 1.0, 0, 0),
+    "narrow: 1 slices from 9 on do not lie in dimension 0":
+        lambda: ac.narrow_copy(x, 0, 9, 1),
+    "gcd: got float32 and int64; both must hold integers":
+        lambda: ac.gcd(ac.ones(2), ac.arange(2)),
+    "lcm: takes numbers, not bool": lambda: ac.lcm(ac.arange(2) > 0, ac.arange(2)),
+    "gcd: needs a Tensor, not int": lambda: ac.gcd(ac.arange(2), 3),
+    "frexp: takes float32 or float64, not int64": lambda: ac.frexp(ac.arange(2)),
+    "ldexp: needs a Tensor, not int": lambda: ac.ldexp(x, 3),
+    r"cov: `input` has shape \(1, 1, 1\); it must have two dimensions":
+        lambda: ac.cov(ac.ones(1, 1, 1)),
+    r"cov: `fweights` has shape \(3,\); it must have \(4,\)":
+        lambda: ac.cov(x, fweights=ac.arange(3)),
+    "cov: `fweights` is float32; it must hold integers":
+        lambda: ac.cov(x, fweights=ac.ones(4)),
+    "cov: `aweights` is int64; it must hold floats":
+        lambda: ac.cov(x, aweights=ac.arange(4)),
+    "cov: `aweights` holds a negative weight": lambda: ac.cov(x, aweights=-ac.ones(4)),
+    r"corrcoef: `input` has shape \(1, 1, 1\)": lambda: ac.corrcoef(ac.ones(1, 1, 1)),
+    "hann_window: `dtype` is int64; a window holds floats":
+        lambda: ac.hann_window(3, dtype=ac.int64),
+    "kaiser_window: `beta` is -1; it must be finite":
+        lambda: ac.kaiser_window(3, beta=-1),
+    "bartlett_window: `periodic` is 'x'": lambda: ac.bartlett_window(3, "x"),
+    r"vander: `x` has shape \(3, 4\); it must be a vector": lambda: ac.vander(x),
+    "vander: `N` is -1; it must be 0 or more": lambda: ac.vander(ac.ones(2), -1),
+    "gradient: `edge_order` is 3; it must be 1 or 2":
+        lambda: ac.gradient(x, edge_order=3),
+    "gradient: `spacing` has 3 parts for 2 dimensions":
+        lambda: ac.gradient(x, spacing=[1, 2, 3]),
+    r"gradient: `spacing` has a tensor of shape \(3,\) for dimension 1 of size 4":
+        lambda: ac.gradient(x, spacing=ac.ones(3), dim=1),
+    r"gradient: dimension 0 of shape \(1,\) has 1 values":
+        lambda: ac.gradient(ac.ones(1)),
+    "cumulative_trapezoid: both `x` and `dx`=1.0 are given":
+        lambda: ac.cumulative_trapezoid(x, x, dx=1.0),
+    "cumulative_trapezoid: a tensor without dimensions":
+        lambda: ac.cumulative_trapezoid(ac.ones(())),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_refused(text):
+    with pytest.raises(AutocalcError, match=text):
+        REFUSED[text]()

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: MIT
+"""Functions made of other operators: values and gradients are those of PyTorch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc.testing import gradcheck, gradgradcheck
+
+torch = pytest.importorskip("torch", reason="PyTorch is the oracle here")
+pytestmark = pytest.mark.torch
+
+RNG = np.random.default_rng(11)
+
+
+def floats(*shape):
+    return RNG.standard_normal(shape)
+
+
+def positive(*shape):
+    return RNG.uniform(0.5, 2.0, shape)
+
+
+def whole(*shape, low=-40, high=40):
+    return RNG.integers(low, high, shape)
+
+
+def definite(n):
+    a = floats(n, n)
+    return a @ a.T + n * np.eye(n)
+
+
+PLACES = np.array([-1.0, 0.5, 0.75, 3.0])
+
+#: Title -> (function of the module and of tensors, arrays). The result is one or more
+#: tensors; those of floats are compared together with their gradients.
+CASES = {
+    "diagonal_scatter": (
+        lambda m, x, s: m.diagonal_scatter(x, s, 1),
+        floats(3, 4),
+        floats(3),
+    ),
+    "diagonal_scatter of a batch": (
+        lambda m, x, s: x.diagonal_scatter(s, 0, 0, 2),
+        floats(3, 2, 4),
+        floats(2, 3),
+    ),
+    "select_scatter": (
+        lambda m, x, s: m.select_scatter(x, s, -1, 2),
+        floats(3, 4),
+        floats(3),
+    ),
+    "slice_scatter": (
+        lambda m, x, s: m.slice_scatter(x, s, 1, 1, None, 2),
+        floats(3, 4),
+        floats(3, 2),
+    ),
+    "slice_scatter by default": (
+        lambda m, x, s: x.slice_scatter(s),
+        floats(3),
+        floats(3),
+    ),
+    "as_strided_scatter": (
+        lambda m, x, s: m.as_strided_scatter(x, s, (2, 2), (3, 1), 1),
+        floats(3, 4),
+        floats(2, 2),
+    ),
+    "slice_copy": (lambda m, x: m.slice_copy(x, 1, 0, 4, 3), floats(3, 4)),
+    "as_strided_copy": (
+        lambda m, x: m.as_strided_copy(x, (2, 2), (1, 3)),
+        floats(3, 4),
+    ),
+    "diagonal_copy": (lambda m, x: m.diagonal_copy(x, -1), floats(3, 4)),
+    "expand_copy": (lambda m, x: m.expand_copy(x, (2, 3)), floats(1, 3)),
+    "narrow_copy": (lambda m, x: m.narrow_copy(x, 1, 1, 2), floats(3, 4)),
+    "permute_copy": (lambda m, x: m.permute_copy(x, (1, 0, 2)), floats(3, 4, 2)),
+    "select_copy": (lambda m, x: m.select_copy(x, 0, 1), floats(3, 4)),
+    "split_copy": (lambda m, x: m.split_copy(x, 2, 1), floats(3, 4)),
+    "split_with_sizes_copy": (
+        lambda m, x: m.split_with_sizes_copy(x, [1, 2]),
+        floats(3),
+    ),
+    "squeeze_copy": (lambda m, x: m.squeeze_copy(x), floats(1, 3)),
+    "t_copy": (lambda m, x: m.t_copy(x), floats(2, 3)),
+    "transpose_copy": (lambda m, x: m.transpose_copy(x, 0, 1), floats(2, 3)),
+    "unbind_copy": (lambda m, x: m.unbind_copy(x, 1), floats(2, 3)),
+    "unfold_copy": (lambda m, x: m.unfold_copy(x, 0, 2, 1), floats(4)),
+    "unsqueeze_copy": (lambda m, x: m.unsqueeze_copy(x, 1), floats(3)),
+    "view_copy": (lambda m, x: m.view_copy(x, (3, 2)), floats(2, 3)),
+    "gcd": (lambda m, a, b: m.gcd(a, b), whole(5, 6), whole(6)),
+    "gcd of zeros": (
+        lambda m, a, b: m.gcd(a, b),
+        whole(4, low=-1, high=2),
+        whole(4, low=-1, high=2),
+    ),
+    "gcd_": (lambda m, a, b: a.gcd_(b), whole(6), whole(6)),
+    "lcm": (lambda m, a, b: a.lcm(b), whole(5, 6), whole(5, 6)),
+    "ldexp": (lambda m, x, e: m.ldexp(x, e), floats(3, 4), whole(4, low=-5, high=6)),
+    "frexp": (lambda m, x: m.frexp(x), floats(3, 4)),
+    "frexp of powers of two": (lambda m, x: m.frexp(x), 2.0 ** np.arange(-60, 60)),
+    "frexp of ends": (
+        lambda m, x: m.frexp(x),
+        np.array([5e-324, 1.7e308, 0.0, -0.0, 3e-310]),
+    ),
+    "cov": (lambda m, x: m.cov(x), floats(3, 5)),
+    "cov of one": (lambda m, x: x.cov(correction=0), floats(5)),
+    "cov, weighted": (
+        lambda m, x, f, a: m.cov(x, fweights=f, aweights=a),
+        floats(3, 5),
+        whole(5, low=1, high=4),
+        positive(5),
+    ),
+    "cov, repeated": (
+        lambda m, x, f: m.cov(x, fweights=f),
+        floats(3, 5),
+        whole(5, low=1, high=4),
+    ),
+    "cov, counted": (lambda m, x, a: m.cov(x, aweights=a), floats(3, 5), positive(5)),
+    "cov of integers": (lambda m, x: m.cov(x), whole(3, 5)),
+    "corrcoef": (lambda m, x: m.corrcoef(x), floats(3, 5)),
+    "corrcoef of one": (lambda m, x: x.corrcoef(), floats(5)),
+    "vander": (lambda m, x: m.vander(x.detach()), floats(4)),
+    "vander of more powers": (
+        lambda m, x: m.vander(x.detach(), 5, increasing=True),
+        floats(3),
+    ),
+    "vander of integers": (lambda m, x: m.vander(x, N=4), whole(3, low=-5, high=6)),
+    "vander of none": (lambda m, x: m.vander(x, N=0), floats(3)),
+    "cumulative_trapezoid": (
+        lambda m, y: m.cumulative_trapezoid(y, dx=0.5, dim=0),
+        floats(4, 3),
+    ),
+    "cumulative_trapezoid at places": (
+        lambda m, y, x: m.cumulative_trapezoid(y, x),
+        floats(3, 4),
+        np.sort(floats(4)),
+    ),
+    "gradient": (lambda m, x: m.gradient(x), floats(4, 5)),
+    "gradient with steps": (
+        lambda m, x: m.gradient(x, spacing=[2.0, 0.5]),
+        floats(4, 3),
+    ),
+    "gradient, parabolas at the ends": (
+        lambda m, x: m.gradient(x, dim=1, edge_order=2, spacing=3.0),
+        floats(2, 5),
+    ),
+    "gradient at places": (
+        lambda m, x: m.gradient(x, spacing=(m.tensor(PLACES),), dim=0, edge_order=2),
+        floats(4, 2),
+    ),
+    "gradient of two": (lambda m, x: m.gradient(x), floats(2)),
+    "hardshrink": (lambda m, x: (m.hardshrink(x, 0.25), x.hardshrink()), floats(3, 4)),
+    "prelu": (lambda m, x, w: x.prelu(w), floats(3, 4), floats(4)),
+    "threshold": (lambda m, x: m.threshold(x, 0.1, 20.0), floats(3, 4)),
+    "threshold_": (lambda m, x: m.threshold_(x * 1, 0.1, 20.0), floats(3, 4)),
+    "hinge_embedding_loss": (
+        lambda m, x, y: m.hinge_embedding_loss(x, y.sign().detach() + 0 * y).mean(),
+        floats(5),
+        floats(5),
+    ),
+    "margin_ranking_loss": (
+        lambda m, x, y: m.margin_ranking_loss(x, y, m.tensor([1.0]), 0.5).mean(),
+        floats(5),
+        floats(5),
+    ),
+    "cumsum_": (lambda m, x: (x * 1).cumsum_(1), floats(3, 4)),
+    "cumprod_": (lambda m, x: (x * 1).cumprod_(0), floats(3, 4)),
+    "newaxis and e": (lambda m, x: x[:, m.newaxis] * m.e, floats(3)),
+    "names that write in place": (
+        lambda m, x: m.fix_(m.negative_(m.arctan_(m.arcsinh_(x.detach() * 9)))),
+        floats(3),
+    ),
+}
+
+#: Those whose gradient in PyTorch is not the derivative.
+WRONG_THERE = {"as_strided_scatter", "ldexp"}
+
+
+def results(m, case):
+    """Return arrays of the results and of the gradients in all floats."""
+    function, *given = case
+    operands = [m.tensor(a) for a in given]
+    leaves = [x.requires_grad_() for x in operands if x.is_floating_point()]
+    found = function(m, *operands)
+    found = [found] if isinstance(found, m.Tensor) else list(found)
+    recorded = [y for y in found if y.requires_grad]
+    weights = [
+        m.tensor(np.cos(np.arange(y.numel()))).reshape(y.shape) for y in recorded
+    ]
+    if recorded:
+        sum((y * w).sum() for y, w in zip(recorded, weights, strict=True)).backward()
+    arrays = [y.detach().numpy() for y in found]
+    return arrays, [None if x.grad is None else x.grad.numpy() for x in leaves]
+
+
+@pytest.mark.parametrize("title", CASES)
+def test_values_and_gradients(title):
+    ours, theirs = results(ac, CASES[title]), results(torch, CASES[title])
+    if title in WRONG_THERE:
+        assert not np.allclose(ours[1][0], theirs[1][0])
+        ours[1].clear(), theirs[1].clear()
+    for found, wanted in zip(ours[0] + ours[1], theirs[0] + theirs[1], strict=True):
+        if wanted is None:
+            assert found is None or not found.any()
+            continue
+        assert found.dtype == wanted.dtype
+        rtol = 1e-6 if found.dtype == np.float32 else 1e-9
+        np.testing.assert_allclose(found, wanted, rtol=rtol, atol=rtol / 100)
+
+
+@pytest.mark.parametrize("title", CASES)
+def test_derivatives_are_those_of_differences(title):
+    function, *given = CASES[title]
+    if any(a.dtype != np.float64 for a in given):
+        pytest.skip("a function of integers has no gradient")
+    operands = [ac.tensor(a, requires_grad=True) for a in given]
+    if not all(y.requires_grad for y in flat(function(ac, *operands))):
+        pytest.skip("a part of the result takes no part in gradients")
+    assert gradcheck(lambda *x: flat(function(ac, *x)), operands)
+    assert gradgradcheck(lambda *x: flat(function(ac, *x)), operands)
+
+
+def flat(found):
+    return (found,) if isinstance(found, ac.Tensor) else tuple(found)
+
+
+COPIES = [name for name in ac._ops.view_copies.__all__ if name != "detach_copy"]
+
+
+def test_copies_are_no_views():
+    for title in (name for name in CASES if name.endswith("_copy")):
+        function, given = CASES[title]
+        x = ac.tensor(given)
+        before = [y.clone() for y in flat(function(ac, x))]
+        kept = flat(function(ac, x))
+        x.zero_()
+        for one, other in zip(kept, before, strict=True):
+            assert ac.equal(one, other)
+    assert {*COPIES} <= {*CASES}
+    assert not ac.detach_copy(ac.ones(2, requires_grad=True)).requires_grad
+
+
+@pytest.mark.parametrize("periodic", [True, False])
+@pytest.mark.parametrize("length", [0, 1, 2, 7, 12])
+@pytest.mark.parametrize("name", ac._ops.window_functions.__all__)
+def test_windows(name, length, periodic):
+    ours = getattr(ac, name)(length, periodic, dtype=ac.float64)
+    theirs = getattr(torch, name)(length, periodic, dtype=torch.float64)
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-9, atol=1e-13)
+    assert getattr(ac, name)(length).dtype is ac.float32
+
+
+def test_windows_of_other_parameters():
+    found, wanted = (m.hamming_window(5, True, 0.3, 0.9) for m in (ac, torch))
+    np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-5)
+    found, wanted = (m.kaiser_window(5, True, 3.5) for m in (ac, torch))
+    np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-5)
+    assert ac.hann_window(3, requires_grad=True).requires_grad
+
+
+def test_the_gradient_of_vander():
+    """PyTorch has none: it writes over what its rule needs."""
+    x = ac.tensor(floats(3), requires_grad=True)
+    assert gradcheck(ac.vander, [x])
+    assert gradgradcheck(ac.vander, [x])
