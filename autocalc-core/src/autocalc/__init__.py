@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from autocalc import (
+    _late,
     _methods,
     autograd,
     kernels,
@@ -457,8 +458,10 @@ from autocalc.kernels import (
     use_deterministic_algorithms,
 )
 
-__all__ = ["e", "newaxis"]
-__all__ += ["BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DType"]
+#: What adds a dimension of size 1 among indices.
+newaxis = None
+
+__all__ = ["BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DType"]
 __all__ += ["DoubleTensor", "FloatTensor", "Generator", "HalfTensor", "IntTensor"]
 __all__ += ["LongTensor", "ShortTensor", "Size", "Tensor", "__version__"]
 __all__ += ["abs", "absolute", "accelerator", "acos", "acosh", "add", "addbmm"]
@@ -466,111 +469,77 @@ __all__ += ["addcdiv", "addcmul", "addmm", "addmv", "addr", "all", "allclose", "
 __all__ += ["amin", "aminmax", "amp", "any", "arange", "arccos", "arccosh", "arcsin"]
 __all__ += ["arcsinh", "arctan", "arctan2", "arctanh"]
 __all__ += ["are_deterministic_algorithms_enabled", "argmax", "argmin", "argsort"]
-__all__ += ["argwhere", "as_strided", "as_tensor", "asarray", "asin", "asinh", "atan"]
-__all__ += ["atan2"]
-__all__ += ["atanh", "atleast_1d", "atleast_2d", "atleast_3d", "autocast", "autograd"]
-__all__ += ["backends", "baddbmm", "bernoulli", "bfloat16", "bincount", "bitwise_and"]
-__all__ += ["bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift"]
-__all__ += ["bitwise_xor", "block_diag", "bmm", "bool", "broadcast_shapes"]
-__all__ += ["broadcast_tensors", "broadcast_to", "bucketize"]
-__all__ += ["cartesian_prod", "cat", "cdist", "ceil", "chain_matmul", "channels_last"]
-__all__ += ["chunk", "clamp", "clamp_max", "clamp_min", "clip", "clone", "column_stack"]
-__all__ += ["combinations", "concat", "concatenate", "contiguous_format", "copysign"]
-__all__ += ["cos", "cosh", "count_nonzero", "cross", "cuda", "cummax", "cummin"]
-__all__ += ["cumprod", "cumsum"]
-__all__ += ["data", "deg2rad", "det", "detach", "device", "diag", "diag_embed"]
-__all__ += ["diagflat", "diagonal", "diff", "dist", "distributions", "div", "divide"]
-__all__ += ["dot", "double", "dsplit", "dstack", "dtype"]
-__all__ += ["einsum", "empty", "empty_like", "enable_grad", "eq", "equal", "erf"]
-__all__ += ["erfc", "exp", "exp2", "expand", "expand_as", "expm1", "eye"]
-__all__ += ["fill", "finfo", "fix", "flatten", "flip", "fliplr", "flipud", "float"]
-__all__ += [
-    "float16",
-    "float32",
-    "float64",
-    "float_power",
-    "floor",
-    "floor_divide",
-    "fmax",
-]
-__all__ += ["fmin", "fmod", "frac", "from_dlpack", "from_numpy", "full", "full_like"]
-__all__ += ["gather", "ge", "ger", "get_default_device", "get_default_dtype"]
-__all__ += ["get_float32_matmul_precision", "get_num_interop_threads"]
-__all__ += ["get_num_threads", "get_rng_state", "greater", "greater_equal", "gt"]
-__all__ += ["half", "heaviside", "histc", "hsplit", "hstack", "hypot"]
+__all__ += ["argwhere", "as_strided", "as_strided_copy", "as_strided_scatter"]
+__all__ += ["as_tensor", "asarray", "asin", "asinh", "atan", "atan2", "atanh"]
+__all__ += ["atleast_1d", "atleast_2d", "atleast_3d", "autocast", "autograd"]
+__all__ += ["backends", "baddbmm", "bartlett_window", "bernoulli", "bfloat16"]
+__all__ += ["bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not"]
+__all__ += ["bitwise_or", "bitwise_right_shift", "bitwise_xor", "blackman_window"]
+__all__ += ["block_diag", "bmm", "bool", "broadcast_shapes", "broadcast_tensors"]
+__all__ += ["broadcast_to", "bucketize", "cartesian_prod", "cat", "cdist"]
+__all__ += ["ceil", "chain_matmul", "channels_last", "chunk", "clamp", "clamp_max"]
+__all__ += ["clamp_min", "clip", "clone", "column_stack", "combinations", "concat"]
+__all__ += ["concatenate", "contiguous_format", "copysign", "corrcoef", "cos", "cosh"]
+__all__ += ["count_nonzero", "cov", "cross", "cuda", "cummax", "cummin", "cumprod"]
+__all__ += ["cumsum", "cumulative_trapezoid", "data", "deg2rad", "det"]
+__all__ += ["detach", "detach_copy", "device", "diag", "diag_embed", "diagflat"]
+__all__ += ["diagonal", "diagonal_copy", "diagonal_scatter", "diff", "dist"]
+__all__ += ["distributions", "div", "divide", "dot", "double", "dsplit", "dstack"]
+__all__ += ["dtype", "e", "einsum", "empty", "empty_like"]
+__all__ += ["enable_grad", "eq", "equal", "erf", "erfc", "exp", "exp2", "expand"]
+__all__ += ["expand_as", "expand_copy", "expm1", "eye", "fill"]
+__all__ += ["finfo", "fix", "flatten", "flip", "fliplr", "flipud", "float", "float16"]
+__all__ += ["float32", "float64", "float_power", "floor", "floor_divide", "fmax"]
+__all__ += ["fmin", "fmod", "frac", "frexp", "from_dlpack", "from_numpy", "full"]
+__all__ += ["full_like", "gather", "gcd", "ge", "ger"]
+__all__ += ["get_default_device", "get_default_dtype", "get_float32_matmul_precision"]
+__all__ += ["get_num_interop_threads", "get_num_threads", "get_rng_state", "gradient"]
+__all__ += ["greater", "greater_equal", "gt", "half", "hamming_window"]
+__all__ += ["hann_window", "heaviside", "histc", "hsplit", "hstack", "hypot"]
 __all__ += ["iinfo", "index_add", "index_copy", "index_fill", "index_put"]
-__all__ += ["index_reduce"]
-__all__ += ["index_select", "inf", "inference_mode", "initial_seed", "inner", "int"]
-__all__ += ["int8", "int16", "int32", "int64", "inverse"]
+__all__ += ["index_reduce", "index_select", "inf", "inference_mode", "initial_seed"]
+__all__ += ["inner", "int", "int8", "int16", "int32", "int64", "inverse"]
 __all__ += ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_complex"]
 __all__ += ["is_floating_point", "is_grad_enabled", "is_nonzero", "is_same_size"]
 __all__ += ["is_signed", "is_tensor", "isclose", "isfinite", "isin", "isinf", "isnan"]
-__all__ += ["isneginf", "isposinf"]
-__all__ += ["kernels", "kron", "kthvalue"]
-__all__ += ["le", "lerp", "less", "less_equal", "linalg", "linspace", "live_node_count"]
-__all__ += ["load", "log", "log1p", "log2", "log10", "log_softmax", "logaddexp"]
-__all__ += ["logaddexp2", "logcumsumexp", "logdet", "logical_and", "logical_not"]
-__all__ += ["logical_or", "logical_xor", "logit", "logspace", "logsumexp", "long", "lt"]
+__all__ += ["isneginf", "isposinf", "kaiser_window", "kernels", "kron"]
+__all__ += ["kthvalue", "lcm", "ldexp", "le", "lerp"]
+__all__ += ["less", "less_equal", "linalg", "linspace", "live_node_count", "load"]
+__all__ += ["log", "log1p", "log2", "log10", "log_softmax", "logaddexp", "logaddexp2"]
+__all__ += ["logcumsumexp", "logdet", "logical_and", "logical_not", "logical_or"]
+__all__ += ["logical_xor", "logit", "logspace", "logsumexp", "long", "lt"]
 __all__ += ["manual_seed", "masked_fill", "masked_scatter", "masked_select", "matmul"]
-__all__ += [
-    "matrix_power",
-    "max",
-    "maximum",
-    "mean",
-    "median",
-    "memory",
-    "meshgrid",
-    "pdist",
-]
+__all__ += ["matrix_power", "max", "maximum", "mean", "median", "memory", "meshgrid"]
 __all__ += ["min", "minimum", "mm", "mode", "models", "moveaxis", "movedim", "msort"]
-__all__ += ["mul", "multinomial", "multiply", "mv"]
-__all__ += ["nan", "nan_to_num", "nanmean", "nanquantile", "nansum", "narrow", "ne"]
-__all__ += ["neg", "negative", "nn", "no_grad", "nonzero", "norm", "normal"]
-__all__ += ["not_equal", "numel"]
-__all__ += ["ones", "ones_like", "optim", "outer"]
-__all__ += ["permute", "pi", "positive", "pow", "preserve_format", "prod"]
-__all__ += ["promote_types", "put"]
-__all__ += ["quantile"]
-__all__ += ["rad2deg", "rand", "rand_like", "randint", "randint_like", "randn"]
-__all__ += ["randn_like", "randperm", "ravel", "reciprocal", "relu", "remainder"]
-__all__ += ["repeat", "repeat_interleave", "reshape", "reshape_as", "result_type"]
-__all__ += ["roll", "rot90"]
-__all__ += ["round", "row_stack", "rsqrt", "rsub"]
+__all__ += ["mul", "multinomial", "multiply", "mv", "nan"]
+__all__ += ["nan_to_num", "nanmean", "nanquantile", "nansum", "narrow", "narrow_copy"]
+__all__ += ["ne", "neg", "negative", "newaxis", "nn", "no_grad", "nonzero", "norm"]
+__all__ += ["normal", "not_equal", "numel", "ones", "ones_like"]
+__all__ += ["optim", "outer", "pdist", "permute", "permute_copy"]
+__all__ += ["pi", "positive", "pow", "preserve_format", "prod", "promote_types", "put"]
+__all__ += ["quantile", "rad2deg", "rand", "rand_like", "randint"]
+__all__ += ["randint_like", "randn", "randn_like", "randperm", "ravel", "reciprocal"]
+__all__ += ["relu", "remainder", "repeat", "repeat_interleave", "reshape", "reshape_as"]
+__all__ += ["result_type", "roll", "rot90", "round", "row_stack", "rsqrt", "rsub"]
 __all__ += ["save", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce"]
-__all__ += ["searchsorted", "seed"]
-__all__ += ["select", "serial", "set_default_device", "set_default_dtype"]
-__all__ += ["set_default_tensor_type", "set_float32_matmul_precision"]
-__all__ += ["set_grad_enabled", "set_num_interop_threads", "set_num_threads"]
-__all__ += ["set_printoptions", "set_rng_state", "sgn", "short", "sigmoid", "sign"]
-__all__ += ["signbit", "sin", "sinc", "sinh", "slogdet", "softmax", "sort", "split"]
-__all__ += ["split_with_sizes", "sqrt", "square", "squeeze", "stack", "std", "std_mean"]
-__all__ += ["sub", "subtract", "sum", "sum_to_size", "swapaxes", "swapdims"]
-__all__ += ["t", "take", "take_along_dim", "tan", "tanh", "tensor", "tensor_split"]
-__all__ += ["tensordot", "testing", "tile", "topk", "trace", "transpose", "trapezoid"]
-__all__ += ["trapz", "tril", "tril_indices", "triu", "triu_indices", "true_divide"]
-__all__ += ["trunc"]
-__all__ += ["uint8", "unbind", "unflatten", "unique", "unique_consecutive", "unsqueeze"]
-__all__ += ["use_deterministic_algorithms", "utils"]
-__all__ += ["var", "var_mean", "vdot", "view_as", "vsplit", "vstack"]
-__all__ += ["where"]
-__all__ += ["xlogy"]
-__all__ += ["zeros", "zeros_like"]
-__all__ += ["as_strided_copy", "detach_copy", "diagonal_copy", "expand_copy"]
-__all__ += ["narrow_copy", "permute_copy", "select_copy", "split_copy"]
-__all__ += ["split_with_sizes_copy", "squeeze_copy", "t_copy"]
-__all__ += ["transpose_copy", "unbind_copy", "unfold_copy", "unsqueeze_copy"]
-__all__ += ["view_copy"]
-__all__ += ["as_strided_scatter", "diagonal_scatter", "select_scatter"]
-__all__ += ["slice_copy", "slice_scatter"]
-__all__ += ["gcd", "lcm"]
-__all__ += ["frexp", "ldexp"]
-__all__ += ["corrcoef", "cov"]
-
-#: What adds a dimension of size 1 among indices.
-newaxis = None
-__all__ += ["bartlett_window", "blackman_window", "hamming_window"]
-__all__ += ["hann_window", "kaiser_window"]
-__all__ += ["cumulative_trapezoid", "gradient", "vander"]
+__all__ += ["searchsorted", "seed", "select", "select_copy", "select_scatter", "serial"]
+__all__ += ["set_default_device", "set_default_dtype", "set_default_tensor_type"]
+__all__ += ["set_float32_matmul_precision", "set_grad_enabled"]
+__all__ += ["set_num_interop_threads", "set_num_threads", "set_printoptions"]
+__all__ += ["set_rng_state", "sgn", "short", "sigmoid", "sign", "signbit", "sin"]
+__all__ += ["sinc", "sinh", "slice_copy", "slice_scatter", "slogdet", "softmax", "sort"]
+__all__ += ["split", "split_copy", "split_with_sizes", "split_with_sizes_copy", "sqrt"]
+__all__ += ["square", "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub"]
+__all__ += ["subtract", "sum", "sum_to_size", "swapaxes", "swapdims"]
+__all__ += ["t", "t_copy", "take", "take_along_dim", "tan", "tanh", "tensor"]
+__all__ += ["tensor_split", "tensordot", "testing", "tile", "topk", "trace"]
+__all__ += ["transpose", "transpose_copy", "trapezoid", "trapz", "tril", "tril_indices"]
+__all__ += ["triu", "triu_indices", "true_divide", "trunc", "uint8"]
+__all__ += ["unbind", "unbind_copy", "unflatten", "unfold_copy", "unique"]
+__all__ += ["unique_consecutive", "unsqueeze", "unsqueeze_copy"]
+__all__ += ["use_deterministic_algorithms", "utils", "vander", "var", "var_mean"]
+__all__ += ["vdot", "view_as", "view_copy", "vsplit", "vstack"]
+__all__ += ["where", "xlogy", "zeros", "zeros_like"]
 
 #: Shapes are plain tuples.
 Size: type = tuple
@@ -591,57 +560,17 @@ if _TYPE_CHECKING:
     )
     from autocalc.amp import autocast
 
-#: Imported when they are first used: they are a third of all modules.
-_LATE = frozenset(
-    {
-        *("accelerator", "amp", "backends", "cuda", "data", "distributions", "models"),
-        *("nn", "optim", "testing", "utils"),
-    }
-)
-
-#: Functions of `nn.functional` that PyTorch has here as well.
-_OF_NN = frozenset(
-    {
-        *("adaptive_avg_pool1d", "adaptive_max_pool1d", "avg_pool1d", "batch_norm"),
-        *("bilinear", "binary_cross_entropy_with_logits", "celu", "conv1d", "conv2d"),
-        *("conv3d", "conv_transpose3d", "max_pool3d"),
-        *("conv_transpose1d", "conv_transpose2d", "cosine_embedding_loss"),
-        *("cosine_similarity", "dropout", "embedding", "embedding_bag", "group_norm"),
-        *("instance_norm", "kl_div", "layer_norm", "max_pool1d", "max_pool2d"),
-        *("pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "prelu", "rms_norm"),
-        *("selu", "triplet_margin_loss", "alpha_dropout", "feature_alpha_dropout"),
-        *("hardshrink", "hinge_embedding_loss", "margin_ranking_loss"),
-        *("poisson_nll_loss", "threshold", "threshold_"),
-        *("celu_", "channel_shuffle", "ctc_loss", "rrelu", "rrelu_", "selu_"),
-    }
-)
-
-#: Methods that write in place and that PyTorch has as functions, too.
-_IN_PLACE = frozenset(
-    name + "_"
-    for name in (
-        *("abs", "acos", "acosh", "addmv", "asin", "asinh", "atan", "atanh", "ceil"),
-        *("clamp", "clamp_max", "clamp_min", "clip", "cos", "cosh", "deg2rad"),
-        *("detach", "erf", "erfc", "exp", "exp2", "expm1", "fill", "floor", "frac"),
-        *("index_put", "log", "log10", "log1p", "log2", "logit", "nan_to_num", "neg"),
-        *("rad2deg", "reciprocal", "relu", "round", "rsqrt", "sigmoid", "sin", "sinc"),
-        *("sinh", "sqrt", "square", "tan", "tanh", "trunc", "xlogy", "zero"),
-        *("arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "fix", "gcd"),
-        *("lcm", "ldexp", "negative"),
-    )
-)
-
 
 def __getattr__(name: str) -> _Any:
-    if name in _LATE:
+    if name in _late.LATE:
         from importlib import import_module
 
         return import_module(f"autocalc.{name}")
-    if name in _OF_NN:
+    if name in _late.OF_NN:
         from autocalc.nn import functional
 
         return getattr(functional, name)
-    if name in _IN_PLACE:
+    if name in _late.IN_PLACE:
         return getattr(Tensor, name)
     if name == "autocast":
         from autocalc.amp import autocast
@@ -651,7 +580,7 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATE, *_OF_NN, *_IN_PLACE, "autocast"})
+    return sorted({*globals(), *_late.LATE, *_late.OF_NN, *_late.IN_PLACE, "autocast"})
 
 
 # Methods are functions of tensors: they come last.
