@@ -66,7 +66,12 @@ def test_no_source_file_is_too_long():
 NUMPY_TYPES = {"ndarray", "generic", "number", "bool_", "dtype", "integer", "floating"}
 
 #: Where values enter from Python and NumPy, and where tensors are first filled.
-ENTRANCES = {"_ops/filled.py", "_ops/ranges.py", "_ops/creation.py"}
+ENTRANCES = {
+    "_ops/filled.py",
+    "_ops/ranges.py",
+    "_ops/window_functions.py",
+    "_ops/creation.py",
+}
 
 
 def numpy_names(path: Path) -> set[str]:

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Names of `autocalc` that are looked up when they are first used."""
+
+from __future__ import annotations
+
+#: Imported when they are first used: they are a third of all modules.
+LATE = frozenset(
+    {
+        *("accelerator", "amp", "backends", "cuda", "data", "distributions", "models"),
+        *("nn", "optim", "testing", "utils"),
+    }
+)
+
+#: Functions of `nn.functional` that PyTorch has here as well.
+OF_NN = frozenset(
+    {
+        *("adaptive_avg_pool1d", "adaptive_max_pool1d", "avg_pool1d", "batch_norm"),
+        *("bilinear", "binary_cross_entropy_with_logits", "celu", "conv1d", "conv2d"),
+        *("conv3d", "conv_transpose3d", "max_pool3d"),
+        *("conv_transpose1d", "conv_transpose2d", "cosine_embedding_loss"),
+        *("cosine_similarity", "dropout", "embedding", "embedding_bag", "group_norm"),
+        *("instance_norm", "kl_div", "layer_norm", "max_pool1d", "max_pool2d"),
+        *("pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "prelu", "rms_norm"),
+        *("selu", "triplet_margin_loss", "alpha_dropout", "feature_alpha_dropout"),
+        *("hardshrink", "hinge_embedding_loss", "margin_ranking_loss"),
+        *("poisson_nll_loss", "threshold", "threshold_"),
+        *("celu_", "channel_shuffle", "ctc_loss", "rrelu", "rrelu_", "selu_"),
+    }
+)
+
+#: Methods that write in place and that PyTorch has as functions, too.
+IN_PLACE = frozenset(
+    name + "_"
+    for name in (
+        *("abs", "acos", "acosh", "addmv", "asin", "asinh", "atan", "atanh", "ceil"),
+        *("clamp", "clamp_max", "clamp_min", "clip", "cos", "cosh", "deg2rad"),
+        *("detach", "erf", "erfc", "exp", "exp2", "expm1", "fill", "floor", "frac"),
+        *("index_put", "log", "log10", "log1p", "log2", "logit", "nan_to_num", "neg"),
+        *("rad2deg", "reciprocal", "relu", "round", "rsqrt", "sigmoid", "sin", "sinc"),
+        *("sinh", "sqrt", "square", "tan", "tanh", "trunc", "xlogy", "zero"),
+        *("arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "fix", "gcd"),
+        *("lcm", "ldexp", "negative"),
+    )
+)
