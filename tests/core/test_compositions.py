@@ -63,6 +63,24 @@ REFUSED = {
         lambda: ac.cumulative_trapezoid(x, x, dx=1.0),
     "cumulative_trapezoid: a tensor without dimensions":
         lambda: ac.cumulative_trapezoid(ac.ones(())),
+    r"adjoint: a tensor of shape \(2,\) holds no matrices":
+        lambda: ac.adjoint(ac.ones(2)),
+    r"cholesky_solve: `L` has shape \(3, 4\); it must hold square":
+        lambda: ac.cholesky_solve(x, x),
+    r"cholesky_solve: `B` has shape \(3,\); it must be":
+        lambda: ac.cholesky_solve(ac.ones(3), ac.eye(3)),
+    r"cholesky_inverse: `L` has shape \(3, 4\)": lambda: ac.cholesky_inverse(x),
+    "unravel_index: `indices` is float32": lambda: ac.unravel_index(x, (3, 4)),
+    "unravel_index: `indices` holds numbers out of range for 2 elements":
+        lambda: ac.unravel_index(ac.arange(3), 2),
+    "unravel_index: `shape`=.* holds a negative size":
+        lambda: ac.unravel_index(ac.arange(3), (-3, 4)),
+    "get_total_norm: `norm_type` is 0": lambda: ac.nn.utils.get_total_norm(x, 0),
+    "get_total_norm: the norm of the tensors is inf":
+        lambda: ac.nn.utils.get_total_norm(x * ac.inf, error_if_nonfinite=True),
+    r"clip_grads_with_norm_: `total_norm` is of shape \(3, 4\)":
+        lambda: ac.nn.utils.clip_grads_with_norm_(x, 1.0, x),
+    "set_anomaly_enabled: `enabled` is 'x'": lambda: ac.set_anomaly_enabled("x"),
 }  # fmt: skip
 
 

@@ -172,6 +172,33 @@ CASES = {
         lambda m, x: m.fix_(m.negative_(m.arctan_(m.arcsinh_(x.detach() * 9)))),
         floats(3),
     ),
+    "adjoint": (lambda m, x: (m.adjoint(x), x.adjoint()), floats(2, 3, 4)),
+    "cholesky_solve": (
+        lambda m, b, x: m.cholesky_solve(b, x.tril() + 3 * m.eye(3)),
+        floats(3, 2),
+        floats(3, 3),
+    ),
+    "cholesky_solve, upper": (
+        lambda m, b, u: b.cholesky_solve(u.triu() + 3 * m.eye(3), True),
+        floats(3, 2),
+        floats(3, 3),
+    ),
+    "cholesky_inverse": (
+        lambda m, x: m.cholesky_inverse(x.tril() + 3 * m.eye(3)),
+        floats(3, 3),
+    ),
+    "cholesky_inverse, upper": (
+        lambda m, u: (u.triu() + 3 * m.eye(3)).cholesky_inverse(upper=True),
+        floats(3, 3),
+    ),
+    "unravel_index": (
+        lambda m, i: m.unravel_index(i, (3, 4, 5)),
+        whole(2, 6, low=0, high=60),
+    ),
+    "unravel_index of a line": (
+        lambda m, i: m.unravel_index(i, 7),
+        whole(6, low=0, high=7),
+    ),
 }
 
 #: Those whose gradient in PyTorch is not the derivative.
@@ -265,3 +292,38 @@ def test_the_gradient_of_vander():
     x = ac.tensor(floats(3), requires_grad=True)
     assert gradcheck(ac.vander, [x])
     assert gradgradcheck(ac.vander, [x])
+
+
+@pytest.mark.parametrize("order", [2.0, 1.0, float("inf")])
+def test_norms_of_several_tensors(order):
+    def clipped(m):
+        leaves = [m.tensor(np.arange(1.0, n), requires_grad=True) for n in (3, 5)]
+        sum((x * x).sum() for x in leaves).backward()
+        norm = m.nn.utils.get_total_norm([x.grad for x in leaves], order)
+        m.nn.utils.clip_grads_with_norm_(leaves, 2.0, norm)
+        return [norm.numpy(), *(x.grad.numpy() for x in leaves)]
+
+    for found, wanted in zip(clipped(ac), clipped(torch), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
+def test_old_names_of_initialisers_warn_as_pytorch():
+    for name in ("uniform", "normal", "constant", "eye", "xavier_normal", "orthogonal"):
+        texts = []
+        for m in (ac, torch):
+            more = (0.5,) if name == "constant" else ()
+            with pytest.warns(FutureWarning) as caught:
+                getattr(m.nn.init, name)(m.empty(3, 3), *more)
+            texts.append(str(caught[0].message))
+        assert texts[0] == texts[1]
+
+
+def test_anomaly_mode_by_a_function():
+    try:
+        ac.set_anomaly_enabled(True, check_nan=False)
+        assert ac.is_anomaly_enabled()
+        assert not ac.is_anomaly_check_nan_enabled()
+    finally:
+        ac.set_anomaly_enabled(False)
+    assert not ac.is_anomaly_enabled()
+    assert ac.default_generator.initial_seed() == ac.initial_seed()

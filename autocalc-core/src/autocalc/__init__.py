@@ -64,6 +64,10 @@ from autocalc._ops.broadcasting import (
     expand,
     expand_as,
 )
+from autocalc._ops.cholesky_systems import (
+    cholesky_inverse,
+    cholesky_solve,
+)
 from autocalc._ops.clamping import (
     clamp,
     clamp_max,
@@ -152,6 +156,9 @@ from autocalc._ops.filled import (
     full,
     ones,
     zeros,
+)
+from autocalc._ops.flat_indices import (
+    unravel_index,
 )
 from autocalc._ops.indexing import gather, index_select, take, take_along_dim
 from autocalc._ops.inspection import (
@@ -359,6 +366,7 @@ from autocalc._ops.typed_tensors import (
 from autocalc._ops.variance import std, std_mean, var, var_mean
 from autocalc._ops.vector_norms import norm
 from autocalc._ops.view import (
+    adjoint,
     clone,
     flatten,
     movedim,
@@ -434,7 +442,7 @@ from autocalc._tensor.dtypes import int16 as short
 from autocalc._tensor.dtypes import int32 as int
 from autocalc._tensor.dtypes import int64 as long
 from autocalc._tensor.dtypes import promote as promote_types
-from autocalc._tensor.generator import Generator, manual_seed
+from autocalc._tensor.generator import Generator, default_generator, manual_seed
 from autocalc._tensor.limits import finfo, iinfo
 from autocalc._tensor.memory_format import (
     channels_last,
@@ -451,6 +459,7 @@ from autocalc.autograd import (
     is_grad_enabled,
     live_node_count,
     no_grad,
+    set_anomaly_enabled,
     set_grad_enabled,
 )
 from autocalc.kernels import (
@@ -466,6 +475,7 @@ __all__ += ["DoubleTensor", "FloatTensor", "Generator", "HalfTensor", "IntTensor
 __all__ += ["LongTensor", "ShortTensor", "Size", "Tensor", "__version__"]
 __all__ += ["abs", "absolute", "accelerator", "acos", "acosh", "add", "addbmm"]
 __all__ += ["addcdiv", "addcmul", "addmm", "addmv", "addr", "all", "allclose", "amax"]
+__all__ += ["adjoint"]
 __all__ += ["amin", "aminmax", "amp", "any", "arange", "arccos", "arccosh", "arcsin"]
 __all__ += ["arcsinh", "arctan", "arctan2", "arctanh"]
 __all__ += ["are_deterministic_algorithms_enabled", "argmax", "argmin", "argsort"]
@@ -478,10 +488,12 @@ __all__ += ["bitwise_or", "bitwise_right_shift", "bitwise_xor", "blackman_window
 __all__ += ["block_diag", "bmm", "bool", "broadcast_shapes", "broadcast_tensors"]
 __all__ += ["broadcast_to", "bucketize", "cartesian_prod", "cat", "cdist"]
 __all__ += ["ceil", "chain_matmul", "channels_last", "chunk", "clamp", "clamp_max"]
+__all__ += ["cholesky_inverse", "cholesky_solve"]
 __all__ += ["clamp_min", "clip", "clone", "column_stack", "combinations", "concat"]
 __all__ += ["concatenate", "contiguous_format", "copysign", "corrcoef", "cos", "cosh"]
 __all__ += ["count_nonzero", "cov", "cross", "cuda", "cummax", "cummin", "cumprod"]
 __all__ += ["cumsum", "cumulative_trapezoid", "data", "deg2rad", "det"]
+__all__ += ["default_generator"]
 __all__ += ["detach", "detach_copy", "device", "diag", "diag_embed", "diagflat"]
 __all__ += ["diagonal", "diagonal_copy", "diagonal_scatter", "diff", "dist"]
 __all__ += ["distributions", "div", "divide", "dot", "double", "dsplit", "dstack"]
@@ -523,6 +535,7 @@ __all__ += ["relu", "remainder", "repeat", "repeat_interleave", "reshape", "resh
 __all__ += ["result_type", "roll", "rot90", "round", "row_stack", "rsqrt", "rsub"]
 __all__ += ["save", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce"]
 __all__ += ["searchsorted", "seed", "select", "select_copy", "select_scatter", "serial"]
+__all__ += ["set_anomaly_enabled"]
 __all__ += ["set_default_device", "set_default_dtype", "set_default_tensor_type"]
 __all__ += ["set_float32_matmul_precision", "set_grad_enabled"]
 __all__ += ["set_num_interop_threads", "set_num_threads", "set_printoptions"]
@@ -537,6 +550,7 @@ __all__ += ["transpose", "transpose_copy", "trapezoid", "trapz", "tril", "tril_i
 __all__ += ["triu", "triu_indices", "true_divide", "trunc", "uint8"]
 __all__ += ["unbind", "unbind_copy", "unflatten", "unfold_copy", "unique"]
 __all__ += ["unique_consecutive", "unsqueeze", "unsqueeze_copy"]
+__all__ += ["unravel_index"]
 __all__ += ["use_deterministic_algorithms", "utils", "vander", "var", "var_mean"]
 __all__ += ["vdot", "view_as", "view_copy", "vsplit", "vstack"]
 __all__ += ["where", "xlogy", "zeros", "zeros_like"]

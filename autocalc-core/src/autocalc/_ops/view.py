@@ -362,6 +362,40 @@ def t(input: Tensor) -> Tensor:
     return transpose(input, 0, 1) if input.ndim == 2 else input
 
 
+@method("adjoint")
+def adjoint(input: Tensor) -> Tensor:
+    """Return the last two dimensions exchanged, the numbers being real: a view.
+
+    Parameters
+    ----------
+    input
+        [..., n, m].
+
+    Returns
+    -------
+    Tensor
+        [..., m, n].
+
+    Raises
+    ------
+    DimensionError
+        If there are fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.adjoint(ac.ones(4, 2, 3)).shape
+    (4, 3, 2)
+    """
+    if check_tensor("adjoint", input).ndim < 2:
+        message = (
+            f"adjoint: a tensor of shape {input.shape} holds no matrices; it must have "
+            f"two dimensions at least."
+        )
+        raise DimensionError(message)
+    return transpose(input, -2, -1)
+
+
 @method("movedim moveaxis")
 def movedim(
     input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]

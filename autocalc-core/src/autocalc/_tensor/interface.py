@@ -392,6 +392,10 @@ class TensorInterface(Generic[TensorT]):
         """Write `addr` of x into x; return x."""
         ...
 
+    def adjoint(self) -> TensorT:
+        """Return the last two dimensions exchanged, the numbers being real: a view."""
+        ...
+
     def all(
         self,
         dim: builtins.int | Sequence[builtins.int] | None = None,
@@ -764,6 +768,18 @@ class TensorInterface(Generic[TensorT]):
 
     def char(self) -> TensorT:
         """Return x as int8."""
+        ...
+
+    def cholesky_inverse(
+        self, upper: builtins.bool = False, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return the inverse of L L^T."""
+        ...
+
+    def cholesky_solve(
+        self, L: TensorT, upper: builtins.bool = False, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return X with L L^T X = B."""
         ...
 
     def chunk(

@@ -22,6 +22,7 @@ from autocalc.autograd._anomaly import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,
     is_anomaly_enabled,
+    set_anomaly_enabled,
     set_detect_anomaly,
 )
 from autocalc.autograd._function import Function, FunctionContext, once_differentiable
@@ -48,6 +49,7 @@ __all__ = [
     "live_node_count",
     "no_grad",
     "once_differentiable",
+    "set_anomaly_enabled",
     "set_detect_anomaly",
     "set_grad_enabled",
 ]

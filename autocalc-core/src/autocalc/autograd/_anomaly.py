@@ -50,6 +50,27 @@ def is_anomaly_check_nan_enabled() -> bool:
     return mode.check_nan
 
 
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
+    """Switch anomaly mode on or off for the process; see `set_detect_anomaly`.
+
+    Parameters
+    ----------
+    enabled
+        On or off.
+    check_nan
+        Whether a gradient that holds NaN is an error.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.set_anomaly_enabled(False)
+    >>> ac.is_anomaly_enabled()
+    False
+    """
+    check_flags("set_anomaly_enabled", enabled=enabled, check_nan=check_nan)
+    _switch(enabled, check_nan)
+
+
 class set_detect_anomaly:
     """Switch anomaly mode on or off, for the process or a ``with`` block.
 

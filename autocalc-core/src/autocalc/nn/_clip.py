@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._ops._checks import check_float
 from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import FLAG, check_flag, check_flags
@@ -72,10 +73,7 @@ def clip_grad_norm_(
         check_flag("clip_grad_norm", "foreach", foreach)
     where = "clip_grad_norm_"
     limit = _number(where, "max_norm", max_norm, at_least=0.0)
-    p = _number(where, "norm_type", norm_type, at_least=0.0)
-    if p == 0:
-        message = f"{where}: `norm_type` is 0; it must be above 0, or math.inf."
-        raise ArgumentError(message)
+    p = _order(where, norm_type)
     batches = _by_dtype(where, parameters)
     if not batches:
         return tensor(0.0)
@@ -96,6 +94,115 @@ def clip_grad_norm_(
         arrays.scale([g._array for g in grads], factor)
         _count_writes(grads)
     return make(norm, None)
+
+
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor],
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Return the norm of all elements of several tensors, as of one vector.
+
+    Parameters
+    ----------
+    tensors
+        Tensors, or one.
+    norm_type
+        p of the norm, above 0; ``math.inf`` is the largest absolute value.
+    error_if_nonfinite
+        Whether a norm of NaN or infinity is an error.
+    foreach
+        Accepted so that programs carry over.
+
+    Returns
+    -------
+    Tensor
+        The norm, 0-d.
+
+    Raises
+    ------
+    GradError
+        If the norm is not finite and `error_if_nonfinite`.
+    ArgumentError
+        If `norm_type` is impossible.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.utils.get_total_norm([ac.tensor([3.0]), ac.tensor([4.0])]).item()
+    5.0
+    """
+    where = "get_total_norm"
+    check_flags(where, error_if_nonfinite=error_if_nonfinite)
+    check_flags(where, **({} if foreach is None else {"foreach": foreach}))
+    p = _order(where, norm_type)
+    one = isinstance(tensors, Tensor)
+    given: list[Any] = [tensors] if one else list(tensors)
+    batches: dict[Any, list[Any]] = {}
+    for x in given:
+        check_float(where, x)
+        batches.setdefault(x._array.dtype, []).append(x._array)
+    norms = [_norm(group, p) for group in batches.values()]
+    if not norms:
+        return tensor(0.0)
+    norm = norms[0] if len(norms) == 1 else _norm(list(map(_wide, norms)), p)
+    if error_if_nonfinite and not math.isfinite(norm.item()):
+        message = (
+            f"{where}: the norm of the tensors is {norm.item()}. Look for what made "
+            f"them so, or pass error_if_nonfinite=False."
+        )
+        raise GradError(message)
+    return make(norm, None)
+
+
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    total_norm: Tensor,
+    foreach: bool | None = None,
+) -> None:
+    """Scale all gradients by min(1, max_norm / (total_norm + 1e-6)).
+
+    Parameters
+    ----------
+    parameters
+        Tensors, or one; those without a gradient are left out.
+    max_norm
+        The largest norm.
+    total_norm
+        The norm of the gradients, as `get_total_norm` returns it.
+    foreach
+        Accepted so that programs carry over.
+
+    Raises
+    ------
+    ArgumentError
+        If `max_norm` is impossible, or `total_norm` has more than one element.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.tensor([3.0, 4.0], requires_grad=True)
+    >>> (w * w).sum().backward()
+    >>> norm = ac.nn.utils.get_total_norm([w.grad])
+    >>> ac.nn.utils.clip_grads_with_norm_([w], 5.0, norm)
+    >>> w.grad
+    tensor([3., 4.])
+    """
+    where = "clip_grads_with_norm_"
+    check_flags(where, **({} if foreach is None else {"foreach": foreach}))
+    limit = _number(where, "max_norm", max_norm, at_least=0.0)
+    check_float(where, total_norm)
+    if total_norm.numel() != 1:
+        message = f"{where}: `total_norm` is of shape {total_norm.shape}, no number."
+        raise ArgumentError(message)
+    norm = arrays.reshape(total_norm._array, ())
+    for grads in _by_dtype(where, parameters):
+        dtype = grads[0]._array.dtype
+        same = norm if norm.dtype == dtype else arrays.cast(norm, dtype)
+        arrays.scale([g._array for g in grads], _factor(same, limit))
+        _count_writes(grads)
 
 
 def clip_grad_value_(
@@ -131,6 +238,15 @@ def clip_grad_value_(
         for g in grads:
             arrays.clamp(g._array, low, high, into=g._array)
         _count_writes(grads)
+
+
+def _order(where: str, norm_type: float) -> float:
+    """Return p of a norm, above 0."""
+    p = _number(where, "norm_type", norm_type, at_least=0.0)
+    if p == 0:
+        message = f"{where}: `norm_type` is 0; it must be above 0, or math.inf."
+        raise ArgumentError(message)
+    return p
 
 
 def _number(where: str, name: str, value: Any, at_least: float) -> float:

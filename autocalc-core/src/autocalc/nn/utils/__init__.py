@@ -4,7 +4,12 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autocalc._absent import lookup as _lookup
-from autocalc.nn._clip import clip_grad_norm_, clip_grad_value_
+from autocalc.nn._clip import (
+    clip_grad_norm_,
+    clip_grad_value_,
+    clip_grads_with_norm_,
+    get_total_norm,
+)
 from autocalc.nn._folding import conv_norm_relu, fuse_conv_bn_eval
 from autocalc.nn._vector import parameters_to_vector, vector_to_parameters
 from autocalc.nn._weight_norm import remove_weight_norm, weight_norm
@@ -13,8 +18,10 @@ from autocalc.nn.utils import parametrizations, parametrize, rnn
 __all__ = [
     "clip_grad_norm_",
     "clip_grad_value_",
+    "clip_grads_with_norm_",
     "conv_norm_relu",
     "fuse_conv_bn_eval",
+    "get_total_norm",
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
