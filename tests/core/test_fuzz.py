@@ -33,6 +33,7 @@ LEFT_OUT = {
     *("load", "save", "manual_seed", "seed", "set_num_threads", "set_default_dtype"),
     *("set_grad_enabled", "use_deterministic_algorithms", "serial", "from_dlpack"),
     *("backward", "register_hook", "retain_grad", "numpy", "set_printoptions"),
+    "set_anomaly_enabled",
 }
 SPECIAL_METHODS = (
     *("__getitem__", "__setitem__", "__add__", "__matmul__", "__pow__", "__rsub__"),
