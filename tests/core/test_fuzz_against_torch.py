@@ -42,6 +42,8 @@ ALLOWED = {
     "tile": "one integer stands for a tuple of one",
     "new_full": "one integer stands for a tuple of one",
     "as_strided": "one integer stands for a tuple of one",
+    "as_strided_copy": "one integer stands for a tuple of one",
+    "view_copy": "one integer stands for a tuple of one",
     "Unflatten": "one integer stands for a tuple of one",
     "soft_margin_loss": "the two broadcast, and `target` may require a gradient",
     "tensordot": "dimensions stand for tuples of one",
