@@ -81,6 +81,13 @@ REFUSED = {
     r"clip_grads_with_norm_: `total_norm` is of shape \(3, 4\)":
         lambda: ac.nn.utils.clip_grads_with_norm_(x, 1.0, x),
     "set_anomaly_enabled: `enabled` is 'x'": lambda: ac.set_anomaly_enabled("x"),
+    "log_normal_: `std` is 0; it must be positive":
+        lambda: ac.ones(3).log_normal_(0, 0),
+    "log_normal_: takes floats, not int64": lambda: ac.arange(3).log_normal_(),
+    "cauchy_: `sigma` is -1; it must be positive": lambda: ac.ones(3).cauchy_(0, -1),
+    "cauchy_: takes floats, not int64": lambda: ac.arange(3).cauchy_(),
+    "geometric_: `p` is 1.0; it must lie between 0 and 1":
+        lambda: ac.ones(3).geometric_(1.0),
 }  # fmt: skip
 
 
@@ -88,3 +95,18 @@ REFUSED = {
 def test_refused(text):
     with pytest.raises(AutocalcError, match=text):
         REFUSED[text]()
+
+
+def test_draws_in_place_have_their_distributions():
+    generator = ac.Generator().manual_seed(3)
+    many = ac.empty(100_000, dtype=ac.float64)
+    logs = many.log_normal_(0.5, 0.25, generator=generator).log()
+    assert logs.mean().item() == pytest.approx(0.5, abs=0.01)
+    assert logs.std().item() == pytest.approx(0.25, abs=0.01)
+    drawn = many.cauchy_(2.0, 3.0, generator=generator)
+    quarters = ac.quantile(drawn, ac.tensor([0.25, 0.5, 0.75], dtype=ac.float64))
+    assert quarters.tolist() == pytest.approx([-1.0, 2.0, 5.0], abs=0.15)
+    tries = ac.empty(100_000, dtype=ac.int64).geometric_(0.25, generator=generator)
+    assert tries.min().item() == 1
+    assert tries.double().mean().item() == pytest.approx(4.0, abs=0.1)
+    assert (tries == 1).double().mean().item() == pytest.approx(0.25, abs=0.01)

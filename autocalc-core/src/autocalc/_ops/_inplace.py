@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from inspect import Signature, signature
 from typing import Any
@@ -10,7 +11,14 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._kernels.table import TABLE
-from autocalc._ops import arithmetic, broadcasting, exponential
+from autocalc._ops import (
+    arithmetic,
+    broadcasting,
+    clamping,
+    exponential,
+    rounding,
+    trigonometric,
+)
 from autocalc._ops._arguments import as_int
 from autocalc._ops._coerce import as_operand, check_tensor
 from autocalc._ops._method import method
@@ -21,6 +29,7 @@ from autocalc._ops._view_tracker import base_of, leave_base
 from autocalc._ops._writing import check_writable, fill_, write
 from autocalc._ops.distributions import bernoulli
 from autocalc._ops.filled import number
+from autocalc._ops.made_like import ones_like
 from autocalc._ops.random_draws import integers_below, rand_like, random_into
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.generator import Generator
@@ -286,6 +295,65 @@ def exponential_(
     u = rand_like(check_tensor("exponential_", x).detach(), generator=generator)
     drawn = arithmetic.div(exponential.log(arithmetic.sub(1, u)), -lambd)
     return _drawn_into("exponential_", x, drawn)
+
+
+@method("log_normal_")
+def log_normal_(
+    x: Tensor,
+    mean: float = 1.0,
+    std: float = 2.0,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw numbers whose logarithms are normal, of `mean` and `std`."""
+    where = "log_normal_"
+    middle, spread = number(where, "mean", mean), number(where, "std", std)
+    if not spread > 0:
+        message = f"{where}: `std` is {std}; it must be positive."
+        raise ArgumentError(message)
+    _check_floats(where, x)
+    drawn = normal_(ones_like(x.detach()), middle, spread, generator=generator)
+    return _drawn_into(where, x, exponential.exp(drawn))
+
+
+@method("cauchy_")
+def cauchy_(
+    x: Tensor,
+    median: float = 0.0,
+    sigma: float = 1.0,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Draw from the distribution of Cauchy around `median`, of half width `sigma`."""
+    where = "cauchy_"
+    middle, width = number(where, "median", median), number(where, "sigma", sigma)
+    if not width > 0:
+        message = f"{where}: `sigma` is {sigma}; it must be positive."
+        raise ArgumentError(message)
+    _check_floats(where, x)
+    u = rand_like(x.detach(), generator=generator)
+    slope = trigonometric.tan(arithmetic.mul(arithmetic.sub(u, 0.5), math.pi))
+    return _drawn_into(where, x, arithmetic.add(arithmetic.mul(slope, width), middle))
+
+
+@method("geometric_")
+def geometric_(x: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
+    """Draw how many attempts it takes to succeed, each with probability `p`."""
+    where = "geometric_"
+    if not 0 < number(where, "p", p) < 1:
+        message = f"{where}: `p` is {p}; it must lie between 0 and 1."
+        raise ArgumentError(message)
+    like = ones_like(check_tensor(where, x).detach(), dtype=dtypes.float64)
+    u = rand_like(like, generator=generator)
+    tries = arithmetic.div(exponential.log1p(arithmetic.neg(u)), math.log1p(-p))
+    drawn = clamping.clamp_min(rounding.ceil(tries), 1.0)
+    return _drawn_into(where, x, drawn)
+
+
+def _check_floats(where: str, x: Tensor) -> None:
+    if not check_tensor(where, x).is_floating_point():
+        message = f"{where}: takes floats, not {x.dtype.name}. Convert with .float()."
+        raise DTypeError(message)
 
 
 def _drawn_into(where: str, x: Tensor, drawn: Tensor) -> Tensor:

@@ -758,6 +758,16 @@ class TensorInterface(Generic[TensorT]):
         """Return x as uint8."""
         ...
 
+    def cauchy_(
+        self,
+        median: builtins.float = 0.0,
+        sigma: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> TensorT:
+        """Draw from the distribution of Cauchy around `median`, of half width `sigma`."""
+        ...
+
     def ceil(self, *, out: TensorT | None = None) -> TensorT:
         """Return x rounded (ceil), element by element."""
         ...
@@ -1282,6 +1292,12 @@ class TensorInterface(Generic[TensorT]):
         """Write `ge` of x into x; return x."""
         ...
 
+    def geometric_(
+        self, p: builtins.float, *, generator: Generator | None = None
+    ) -> TensorT:
+        """Draw how many attempts it takes to succeed, each with probability `p`."""
+        ...
+
     def ger(self, vec2: TensorT, *, out: TensorT | None = None) -> TensorT:
         """Return x_i y_j of two vectors, as a matrix."""
         ...
@@ -1651,6 +1667,16 @@ class TensorInterface(Generic[TensorT]):
 
     def log_(self) -> TensorT:
         """Write `log` of x into x; return x."""
+        ...
+
+    def log_normal_(
+        self,
+        mean: builtins.float = 1.0,
+        std: builtins.float = 2.0,
+        *,
+        generator: Generator | None = None,
+    ) -> TensorT:
+        """Draw numbers whose logarithms are normal, of `mean` and `std`."""
         ...
 
     def log_softmax(
