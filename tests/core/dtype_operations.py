@@ -502,4 +502,23 @@ _OF_A_VOLUME = {
 UNARY |= {f"F.{name}": operator(_F + text) for name, text in _LATER_LAYERS.items()}
 PRODUCTS |= {f"F.{name}": operator(_F + text) for name, text in _OF_A_VOLUME.items()}
 
+#: Statistics, divisors and powers of two; draws in place.
+UNARY |= {
+    "cov": operator("m.cov(a)"),
+    "corrcoef": operator("m.corrcoef(a)"),
+    "cumsum_": operator("a.cumsum_(0)"),
+    "cumulative_trapezoid": operator("m.cumulative_trapezoid(a)"),
+    "frexp": operator("m.frexp(a)"),
+    "cholesky_inverse": operator("m.cholesky_inverse(a.reshape(-1)[:1].reshape(1, 1))"),
+    "cauchy_": operator("a.cauchy_()"),
+    "log_normal_": operator("a.log_normal_()"),
+}
+BINARY |= {name: operator(f"m.{name}(a, b)") for name in ("gcd", "lcm")}
+IN_PLACE |= {name: operator(f"a.{name}(b)") for name in ("gcd_", "lcm_")}
+PRODUCTS |= {
+    "cholesky_solve": operator(
+        f"m.cholesky_solve(a.{_COLUMN}[:1], b.reshape(-1)[:1].reshape(1, 1))"
+    ),
+}
+
 OPERATIONS = {**BINARY, **IN_PLACE, **INDEX, **LOSSES, **PRODUCTS, **UNARY}

@@ -91,8 +91,8 @@ def cholesky_inverse(
     --------
     >>> import autocalc as ac
     >>> ac.cholesky_inverse(ac.tensor([[2.0, 0.0], [0.0, 1.0]]))
-    tensor([[0.25, 0.00],
-            [0.00, 1.00]])
+    tensor([[0.25, 0.  ],
+            [0.  , 1.  ]])
     """
     where = "cholesky_inverse"
     check_float(where, L)

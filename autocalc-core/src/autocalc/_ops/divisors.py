@@ -32,7 +32,7 @@ def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Raises
     ------
     DTypeError
-        If either holds floats or booleans.
+        If one holds floats, or both hold booleans.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     Raises
     ------
     DTypeError
-        If either holds floats or booleans.
+        If one holds floats, or both hold booleans.
 
     Examples
     --------
@@ -75,8 +75,8 @@ def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def _integers(where: str, input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
     """Return two tensors of one integer dtype and one shape."""
-    refuse_booleans(where, check_tensor(where, input), check_tensor(where, other))
-    a, b = coerce(where, input, other)
+    a, b = coerce(where, check_tensor(where, input), check_tensor(where, other))
+    refuse_booleans(where, a)
     if a.is_floating_point():
         message = (
             f"{where}: got {input.dtype.name} and {other.dtype.name}; both must hold "

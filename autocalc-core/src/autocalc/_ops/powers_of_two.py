@@ -40,7 +40,7 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.ldexp(ac.tensor([1.0, 3.0]), ac.tensor([2, -1]))
-    tensor([4.0, 1.5])
+    tensor([4. , 1.5])
     """
     refuse_booleans("ldexp", check_tensor("ldexp", input), check_tensor("ldexp", other))
     power = other if other.is_floating_point() else to_float(other)
@@ -70,8 +70,8 @@ def frexp(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> Parts:
     Examples
     --------
     >>> import autocalc as ac
-    >>> ac.frexp(ac.tensor([4.0, -0.75]))
-    Parts(mantissa=tensor([ 0.50, -0.75]), exponent=tensor([3, 0], dtype=int32))
+    >>> ac.frexp(ac.tensor([4.0, -2.0]))
+    Parts(mantissa=tensor([ 0.5, -0.5]), exponent=tensor([3, 2], dtype=autocalc.int32))
     """
     check_float("frexp", input)
     fixed = input.detach()

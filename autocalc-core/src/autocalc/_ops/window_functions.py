@@ -58,7 +58,7 @@ def bartlett_window(
     --------
     >>> import autocalc as ac
     >>> ac.bartlett_window(4)
-    tensor([0.0, 0.5, 1.0, 0.5])
+    tensor([0. , 0.5, 1. , 0.5])
     """
 
     def triangle(place: Any) -> Any:
@@ -103,7 +103,7 @@ def hann_window(
     --------
     >>> import autocalc as ac
     >>> ac.hann_window(4)
-    tensor([0.0, 0.5, 1.0, 0.5])
+    tensor([0. , 0.5, 1. , 0.5])
     """
     where = "hann_window"
     wave = _cosines(0.5, -0.5)
@@ -149,7 +149,7 @@ def hamming_window(
     --------
     >>> import autocalc as ac
     >>> ac.hamming_window(4, alpha=0.5, beta=0.25)
-    tensor([0.25, 0.50, 0.75, 0.50])
+    tensor([0.25, 0.5 , 0.75, 0.5 ])
     """
     where = "hamming_window"
     level, swing = number(where, "alpha", alpha), number(where, "beta", beta)
