@@ -208,9 +208,11 @@ test-neon: $(MADE)/autocalc-core $(MADE)/build $(MADE)/test | neon-tools ## Test
 	$(BIN)/ctest --test-dir $(NEON) --output-on-failure
 	$(BIN)/python -m pytest tests/served --served $(NEON) $(ARGS)
 
+# PyTorch's threads wait for each other where two processes share two cores: twice the
+# time.
 .PHONY: test-torch
 test-torch: install $(MADE)/test $(TORCH_VENV)/made/torch ## Run the comparisons with PyTorch
-	$(TORCH_VENV)/bin/python -m pytest -m torch $(PARALLEL) $(ARGS)
+	OMP_NUM_THREADS=1 $(TORCH_VENV)/bin/python -m pytest -m torch $(PARALLEL) $(ARGS)
 
 # PyTorch stays out of .venv: this environment sees the packages of .venv and adds it.
 $(TORCH_VENV)/made/torch: $(MADE)/venv

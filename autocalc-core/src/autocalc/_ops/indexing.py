@@ -74,6 +74,8 @@ def gather(
     if sparse_grad.__class__ is not FLAG:
         sparse_grad = check_flag("gather", "sparse_grad", sparse_grad)
     axis = axis_of("gather", dim, check_tensor("gather", input).ndim)
+    if check_tensor("gather", index).numel() == 0:
+        index = cast(index, dtypes.int64)  # of any dtype, where it names nothing
     places = as_positions("gather", index)
     if input.ndim == 0 or places.ndim == 0:
         return apply_out("gather", _of_0d(gather, input, dim, places), out)
