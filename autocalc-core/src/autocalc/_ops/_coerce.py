@@ -170,6 +170,15 @@ def cast(x: Tensor, dtype: DType) -> Tensor:
     return x if x._array.dtype is dtype.numpy else astype(x, dtype)
 
 
+def in_float32(function: Callable[..., Tensor], *halves: Tensor) -> Tensor:
+    """Return a composition of operators on float16 or bfloat16, rounded once.
+
+    Each operator alone would round; squares and quotients would overflow.
+    """
+    wide = (cast(x, dtypes.float32) for x in halves)
+    return cast(function(*wide), halves[0].dtype)
+
+
 def check_and_cast(where: str, x: Any, dtype: DType | None) -> Tensor:
     """Return the tensor `x` in the dtype that the user asked for, or in its own."""
     check_tensor(where, x)

@@ -14,8 +14,8 @@ from autocalc._ops import (
     masking,
 )
 from autocalc._ops._checks import check_float, refuse_booleans
-from autocalc._ops._coerce import cast, same_dtype
-from autocalc._tensor import Tensor, dtypes
+from autocalc._ops._coerce import cast, in_float32, same_dtype
+from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 
 
@@ -61,10 +61,12 @@ def binary_cross_entropy(
     same_dtype(where, input, target)
     _check_probabilities(where, "input", input)
     _check_probabilities(where, "target", target)
-    if input.dtype.is_half:  # 1 / (p (1 - p)) would overflow
-        p, t = (cast(x, dtypes.float32) for x in (input, target))
-        loss = binary_cross_entropy(p, t, weight, reduction=reduction)
-        return cast(loss, input.dtype)
+    if input.dtype.is_half:
+
+        def of_wide(p: Tensor, t: Tensor) -> Tensor:
+            return binary_cross_entropy(p, t, weight, reduction=reduction)
+
+        return in_float32(of_wide, input, target)
     not_t = arithmetic.sub_op(1.0, target)
     both = arithmetic.add_op(
         arithmetic.mul(target, _limited_log(input)),

@@ -15,12 +15,11 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._cast import astype
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import same_dtype
+from autocalc._ops._coerce import in_float32, same_dtype
 from autocalc._ops._method import method
 from autocalc._ops.diagonal import triu_indices
-from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -122,9 +121,8 @@ def normalize(
     tensor([[0.6, 0.8]])
     """
     check_float("normalize", input)
-    if input.dtype.is_half:  # squares would overflow, and each step would round
-        wide = normalize(astype(input, dtypes.float32), p, dim, eps)
-        return astype(wide, input.dtype)
+    if input.dtype.is_half:
+        return in_float32(lambda wide: normalize(wide, p, dim, eps), input)
     return input / clamping.clamp(length(input, p, dim, True), min=eps)
 
 

@@ -26,9 +26,8 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import integers
-from autocalc._ops._cast import astype
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import cast
+from autocalc._ops._coerce import cast, in_float32
 from autocalc._ops.cubic import cubic_weights
 from autocalc._ops.filled import ones
 from autocalc._ops.ranges import arange
@@ -159,10 +158,9 @@ def grid_sample(
     one_of(where, "padding_mode", padding_mode, ("zeros", "border", "reflection"))
     check_float(where, input, grid)
     _check_shapes(where, input, grid, mode)
-    if input.dtype.is_half:  # places and sums would be rounded at each step
-        image, places = (astype(x, dtypes.float32) for x in (input, grid))
-        wide = grid_sample(image, places, mode, padding_mode, align_corners)
-        return astype(wide, input.dtype)
+    if input.dtype.is_half:
+        options = mode, padding_mode, align_corners
+        return in_float32(lambda x, at: grid_sample(x, at, *options), input, grid)
     lies = _Edges(input.shape[2:], padding_mode, bool(align_corners))
     read = {"bilinear": _linear, "nearest": _nearest, "bicubic": _cubic}[mode]
     out = read(lies, _Image(input), _in_pixels(grid, lies))

@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 
 from autocalc._ops import arithmetic, avg_pooling, padding, view
-from autocalc._ops._cast import astype
 from autocalc._ops._checks import check_float
-from autocalc._tensor import Tensor, dtypes
+from autocalc._ops._coerce import in_float32
+from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int, number
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -58,9 +58,9 @@ def local_response_norm(
     )
     if not input.numel():
         return input
-    if input.dtype.is_half:  # squares would overflow, and each step would round
-        wide = astype(input, dtypes.float32)
-        return astype(local_response_norm(wide, count, alpha, beta, k), input.dtype)
+    if input.dtype.is_half:
+        options = count, alpha, beta, k
+        return in_float32(lambda wide: local_response_norm(wide, *options), input)
     mean = _mean_over_channels(arithmetic.mul(input, input), count)
     return arithmetic.div(input, arithmetic.pow(mean * alpha + k, beta))
 

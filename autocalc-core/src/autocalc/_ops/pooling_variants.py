@@ -16,8 +16,8 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import check_tensor
-from autocalc._ops._cast import astype
 from autocalc._ops._checks import check_float
+from autocalc._ops._coerce import in_float32
 from autocalc._ops.filled import zeros
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, number
@@ -156,10 +156,9 @@ def _lp_pool(
 ) -> Tensor:
     check_float(where, input)
     p = check_norm_type(where, norm_type)
-    if input.dtype.is_half:  # powers would overflow, and each step would round
-        wide = astype(input, dtypes.float32)
-        out = _lp_pool(where, dims, wide, p, kernel_size, stride, ceil_mode)
-        return astype(out, input.dtype)
+    if input.dtype.is_half:
+        options = p, kernel_size, stride, ceil_mode
+        return in_float32(lambda wide: _lp_pool(where, dims, wide, *options), input)
     count = math.prod(_spatial.sizes_of(where, "kernel_size", kernel_size, dims))
     powers = arithmetic.pow(input, p)
     mean = avg_pooling.avg_pool(where, dims, powers, kernel_size, stride, ceil_mode)

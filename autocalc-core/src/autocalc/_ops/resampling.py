@@ -12,8 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autocalc._ops import arithmetic, clamping, comparison, indexing, masking, view
-from autocalc._ops._cast import astype
-from autocalc._ops._coerce import cast
+from autocalc._ops._coerce import cast, in_float32
 from autocalc._ops.cubic import cubic_weights, far, near
 from autocalc._ops.ranges import arange
 from autocalc._ops.rounding import floor
@@ -81,8 +80,8 @@ def _sharp(d: Tensor) -> Tensor:
 
 def _sum(x: Tensor, axis: int, taps: list[tuple[Tensor, Tensor]]) -> Tensor:
     """Return the sum of pixels at places, each times its weight."""
-    if x.dtype.is_half:  # each step would round
-        return astype(_sum(astype(x, dtypes.float32), axis, taps), x.dtype)
+    if x.dtype.is_half:
+        return in_float32(lambda wide: _sum(wide, axis, taps), x)
     shape = [-1 if i == axis else 1 for i in range(x.ndim)]
     total: Any = 0
     for places, weights in taps:

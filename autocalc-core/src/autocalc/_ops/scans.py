@@ -18,9 +18,8 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
-from autocalc._ops._cast import astype
 from autocalc._ops._checks import check_float, refuse_booleans
-from autocalc._ops._coerce import cast, check_and_cast
+from autocalc._ops._coerce import cast, check_and_cast, in_float32
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import Operator, nary
@@ -314,9 +313,9 @@ def logcumsumexp(
     x = check_tensor("logcumsumexp", input)
     check_float("logcumsumexp", x)
     axis = axis_of("logcumsumexp", dim, x.ndim)
-    if x.dtype.is_half:  # as many roundings as steps
-        wide = logcumsumexp(astype(x, dtypes.float32), axis)
-        return apply_out("logcumsumexp", astype(wide, x.dtype), out)
+    if x.dtype.is_half:
+        found = in_float32(lambda wide: logcumsumexp(wide, axis), x)
+        return apply_out("logcumsumexp", found, out)
     if x.ndim == 0:
         return apply_out("logcumsumexp", view.clone(x), out)
     values, step = view.movedim(x, axis, 0), 1

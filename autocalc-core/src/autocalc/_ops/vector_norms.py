@@ -16,13 +16,12 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
-from autocalc._ops._cast import astype
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import check_and_cast
+from autocalc._ops._coerce import check_and_cast, in_float32
 from autocalc._ops._method import method
 from autocalc._ops._op import unary
 from autocalc._ops._out import apply_out
-from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, integers, number
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -69,9 +68,8 @@ def vector_norm(
         keepdim = check_flag("vector_norm", "keepdim", keepdim)
     x = _floats("vector_norm", x, dtype)
     ord = number("vector_norm", "ord", ord)
-    if x.dtype.is_half:  # squares would overflow, and each step would round
-        wide = vector_norm(astype(x, dtypes.float32), ord, dim, keepdim)
-        return astype(wide, x.dtype)
+    if x.dtype.is_half:
+        return in_float32(lambda wide: vector_norm(wide, ord, dim, keepdim), x)
     if ord == 2:
         return _root_of_squares(reduction.sum(arithmetic.mul(x, x), dim, keepdim))
     size = arithmetic.abs(x)
