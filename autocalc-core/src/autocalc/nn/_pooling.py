@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from autocalc._ops._spatial import sizes_of
@@ -18,6 +19,7 @@ class _Pool(Module):
     """What windows have: sizes and steps, kept as they were given."""
 
     _dims: ClassVar[int]
+    _function: ClassVar[Callable[..., Any]]
 
     def _windows(
         self, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, ceil_mode: bool
@@ -53,6 +55,13 @@ class _MaxPool(_Pool):
         self.dilation = dilation
         self.return_indices = return_indices
 
+    def forward(self, input: Tensor) -> Any:
+        """Return the largest elements; with `return_indices` where they lie, too."""
+        return self._function(
+            input, self.kernel_size, self.stride, self.padding, self.dilation,
+            self.ceil_mode, self.return_indices,
+        )  # fmt: skip
+
     def extra_repr(self) -> str:
         """Name the windows."""
         return (
@@ -73,13 +82,7 @@ class MaxPool1d(_MaxPool):
     """
 
     _dims = 1
-
-    def forward(self, input: Tensor) -> Any:
-        """Return the largest elements; with `return_indices` where they lie, too."""
-        return functional.max_pool1d(
-            input, self.kernel_size, self.stride, self.padding, self.dilation,
-            self.ceil_mode, self.return_indices,
-        )  # fmt: skip
+    _function = staticmethod(functional.max_pool1d)
 
 
 class MaxPool2d(_MaxPool):
@@ -100,13 +103,7 @@ class MaxPool2d(_MaxPool):
     """
 
     _dims = 2
-
-    def forward(self, input: Tensor) -> Any:
-        """Return the largest elements; with `return_indices` where they lie, too."""
-        return functional.max_pool2d(
-            input, self.kernel_size, self.stride, self.padding, self.dilation,
-            self.ceil_mode, self.return_indices,
-        )  # fmt: skip
+    _function = staticmethod(functional.max_pool2d)
 
 
 class MaxPool3d(_MaxPool):
@@ -125,13 +122,7 @@ class MaxPool3d(_MaxPool):
     """
 
     _dims = 3
-
-    def forward(self, input: Tensor) -> Any:
-        """Return the largest elements; with `return_indices` where they lie, too."""
-        return functional.max_pool3d(
-            input, self.kernel_size, self.stride, self.padding, self.dilation,
-            self.ceil_mode, self.return_indices,
-        )  # fmt: skip
+    _function = staticmethod(functional.max_pool3d)
 
 
 class AvgPool1d(_Pool):
@@ -195,6 +186,14 @@ class _AvgPool(_Pool):
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the means."""
+        result: Tensor = self._function(
+            input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+            self.count_include_pad, self.divisor_override,
+        )  # fmt: skip
+        return result
+
     def extra_repr(self) -> str:
         """Name the windows."""
         return (
@@ -219,13 +218,7 @@ class AvgPool2d(_AvgPool):
     """
 
     _dims = 2
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the means."""
-        return functional.avg_pool2d(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-            self.count_include_pad, self.divisor_override,
-        )  # fmt: skip
+    _function = staticmethod(functional.avg_pool2d)
 
 
 class AvgPool3d(_AvgPool):
@@ -244,16 +237,12 @@ class AvgPool3d(_AvgPool):
     """
 
     _dims = 3
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the means."""
-        return functional.avg_pool3d(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-            self.count_include_pad, self.divisor_override,
-        )  # fmt: skip
+    _function = staticmethod(functional.avg_pool3d)
 
 
-class _AdaptiveAvgPool(Module):
+class _AdaptivePool(Module):
+    _function: ClassVar[Callable[..., Any]]
+
     def __init__(self, output_size: Any) -> None:
         super().__init__()
         self.output_size = output_size
@@ -263,11 +252,22 @@ class _AdaptiveAvgPool(Module):
         return f"output_size={self.output_size}"
 
 
-class _AdaptiveMaxPool(_AdaptiveAvgPool):
+class _AdaptiveAvgPool(_AdaptivePool):
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the means."""
+        result: Tensor = self._function(input, self.output_size)
+        return result
+
+
+class _AdaptiveMaxPool(_AdaptivePool):
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         check_flags(type(self).__name__, return_indices=return_indices)
         super().__init__(output_size)
         self.return_indices = return_indices
+
+    def forward(self, input: Tensor) -> Any:
+        """Return the largest elements; with `return_indices` where they lie, too."""
+        return self._function(input, self.output_size, self.return_indices)
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
@@ -280,9 +280,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     (2, 4, 3)
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the means."""
-        return functional.adaptive_avg_pool1d(input, self.output_size)
+    _function = staticmethod(functional.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
@@ -300,9 +298,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     (2, 4, 10, 2)
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the means."""
-        return functional.adaptive_avg_pool2d(input, self.output_size)
+    _function = staticmethod(functional.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
@@ -320,9 +316,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     (2, 4, 1, 1, 1)
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the means."""
-        return functional.adaptive_avg_pool3d(input, self.output_size)
+    _function = staticmethod(functional.adaptive_avg_pool3d)
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
@@ -335,11 +329,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     (2, 4, 3)
     """
 
-    def forward(self, input: Tensor) -> Any:
-        """Return the largest elements; with `return_indices` where they lie, too."""
-        return functional.adaptive_max_pool1d(
-            input, self.output_size, self.return_indices
-        )
+    _function = staticmethod(functional.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
@@ -359,11 +349,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     (2, 4, 2, 2)
     """
 
-    def forward(self, input: Tensor) -> Any:
-        """Return the largest elements; with `return_indices` where they lie, too."""
-        return functional.adaptive_max_pool2d(
-            input, self.output_size, self.return_indices
-        )
+    _function = staticmethod(functional.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
@@ -383,8 +369,4 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     (2, 4, 2, 2, 2)
     """
 
-    def forward(self, input: Tensor) -> Any:
-        """Return the largest elements; with `return_indices` where they lie, too."""
-        return functional.adaptive_max_pool3d(
-            input, self.output_size, self.return_indices
-        )
+    _function = staticmethod(functional.adaptive_max_pool3d)
