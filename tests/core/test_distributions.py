@@ -393,7 +393,7 @@ def test_they_are_copied_and_pickled(make):
         (lambda: dist.register_kl(int, dist.Normal), DTypeError, "`type_p` is <class"),
         (lambda: dist.Distribution.set_default_validate_args(2), ArgumentError, "2"),
         (lambda: constraints.real.check(1.0), DTypeError, "needs a Tensor, not float"),
-        (lambda: constraints.independent(3, 1), DTypeError, "`base` is 3; it must be"),
+        (lambda: constraints.independent(3, 1), DTypeError, "`base_constraint` is 3"),
     ],
 )  # fmt: skip
 def test_errors(call, error, message):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autocalc._absent import lookup as _lookup
 from autocalc.distributions import _divergences as _divergences
-from autocalc.distributions import constraints, kl, transforms
+from autocalc.distributions import constraint_registry, constraints, kl, transforms
 from autocalc.distributions._by_quantiles import (
     Cauchy,
     Exponential,
@@ -23,23 +23,42 @@ from autocalc.distributions._multivariate_normal import MultivariateNormal
 from autocalc.distributions._normal import HalfNormal, LogNormal, Normal
 from autocalc.distributions._transformed import TransformedDistribution
 from autocalc.distributions._yes_or_no import Bernoulli, Geometric
+from autocalc.distributions.constraint_registry import biject_to, transform_to
 from autocalc.distributions.kl import kl_divergence, register_kl
 from autocalc.distributions.transforms import (
+    AbsTransform,
     AffineTransform,
+    CatTransform,
     ComposeTransform,
+    CorrCholeskyTransform,
+    CumulativeDistributionTransform,
     ExpTransform,
+    IndependentTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
+    PowerTransform,
+    ReshapeTransform,
     SigmoidTransform,
+    SoftmaxTransform,
+    SoftplusTransform,
+    StackTransform,
+    StickBreakingTransform,
     TanhTransform,
     Transform,
+    identity_transform,
 )
 
 __all__ = [
+    "AbsTransform",
     "AffineTransform",
     "Bernoulli",
     "Beta",
+    "CatTransform",
     "Categorical",
     "Cauchy",
     "ComposeTransform",
+    "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
     "Dirichlet",
     "Distribution",
     "ExpTransform",
@@ -49,20 +68,33 @@ __all__ = [
     "Gumbel",
     "HalfNormal",
     "Independent",
+    "IndependentTransform",
     "Laplace",
     "LogNormal",
+    "LowerCholeskyTransform",
     "MultivariateNormal",
     "Normal",
     "OneHotCategorical",
+    "PositiveDefiniteTransform",
+    "PowerTransform",
+    "ReshapeTransform",
     "SigmoidTransform",
+    "SoftmaxTransform",
+    "SoftplusTransform",
+    "StackTransform",
+    "StickBreakingTransform",
     "TanhTransform",
     "Transform",
     "TransformedDistribution",
     "Uniform",
+    "biject_to",
+    "constraint_registry",
     "constraints",
+    "identity_transform",
     "kl",
     "kl_divergence",
     "register_kl",
+    "transform_to",
     "transforms",
 ]
 

@@ -14,7 +14,7 @@ from autocalc._ops.broadcasting import broadcast_tensors
 from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag, check_flags, integers, short
-from autocalc.distributions.constraints import Constraint, dependent
+from autocalc.distributions.constraints import Constraint, is_dependent
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 #: What parameters must be, by name.
@@ -72,7 +72,7 @@ class Distribution:
     def _check_parameters(self) -> None:
         for name, constraint in self.arg_constraints.items():
             value = self.__dict__.get(name)
-            if value is None or constraint is dependent:
+            if value is None or is_dependent(constraint):
                 continue
             if not constraint.check(value).all():
                 self._refuse_value(name, value, constraint)
@@ -217,8 +217,11 @@ class Distribution:
         if not self._validate_args:
             return value
         shape, full = value.shape, (*self._batch_shape, *self._event_shape)
-        tail = shape[len(shape) - len(self._event_shape) :]
-        if any(n not in {m, 1} for n, m in zip(tail, self._event_shape, strict=False)):
+        tail = shape[max(len(shape) - len(self._event_shape), 0) :]
+        fits = len(tail) == len(self._event_shape)
+        if not fits or any(
+            n not in {m, 1} for n, m in zip(tail, self._event_shape, strict=True)
+        ):
             message = f"{where}: a value of {shape} is given, one has {full}."
             raise ShapeError(message)
         broadcast_shapes(where, shape, full)

@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
-from autocalc._kernels.rules import broadcast_shapes
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import short
+from autocalc._tensor.checks import integers, short
 from autocalc.distributions import constraints
 from autocalc.distributions._distribution import Distribution
-from autocalc.distributions._independent import summed
-from autocalc.distributions.transforms import Transform, checked_transforms
-from autocalc.errors import DTypeError
+from autocalc.distributions._independent import Independent, summed
+from autocalc.distributions._transform import Transform, checked_transforms
+from autocalc.distributions._transforms_composed import ComposeTransform
+from autocalc.errors import DTypeError, ShapeError
 
 
 class TransformedDistribution(Distribution):
-    """The distribution of y = f(x) for x of another: p(x) / abs(dy / dx).
+    """The distribution of y = f(x) for x of another: p(x) / abs(det dy / dx).
+
+    A value has as many dimensions as the base's or the transforms' values have.
 
     Parameters
     ----------
@@ -33,6 +35,8 @@ class TransformedDistribution(Distribution):
     ------
     DTypeError
         If the first is no distribution, or the second holds something else.
+    ShapeError
+        If the base has fewer dimensions than the transforms need.
 
     Examples
     --------
@@ -58,14 +62,13 @@ class TransformedDistribution(Distribution):
             )
             raise DTypeError(message)
         self.transforms = checked_transforms(where, "transforms", transforms)
-        base: Distribution = base_distribution
-        full = (*base.batch_shape, *base.event_shape)
-        for t in self.transforms:
-            for x in t.parameters:
-                full = broadcast_shapes(where, full, x.shape)
-        batch = full[: len(full) - len(base.event_shape)]
-        self.base_dist = base if batch == base.batch_shape else base.expand(batch)
-        super().__init__(batch, base.event_shape, validate_args)
+        whole = ComposeTransform(self.transforms)
+        base, shape = _base_for(where, base_distribution, whole)
+        self.base_dist = base
+        widening = whole.codomain.event_dim - whole.domain.event_dim
+        ndims = max(whole.codomain.event_dim, len(base.event_shape) + widening)
+        cut = len(shape) - ndims
+        super().__init__(shape[:cut], shape[cut:], validate_args)
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]  # it depends
@@ -77,14 +80,20 @@ class TransformedDistribution(Distribution):
         """The values that are possible."""
         if not self.transforms:
             return self.base_dist.support
-        last, ndims = self.transforms[-1].codomain, len(self._event_shape)
-        return constraints.independent(last, ndims) if ndims else last
+        last = self.transforms[-1].codomain
+        ndims = len(self._event_shape) - last.event_dim
+        return constraints.independent(last, ndims) if ndims > 0 else last
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
         """Return the distribution with its parameters expanded to `batch_shape`."""
+        where = f"{type(self).__name__}.expand"
+        batch = integers(where, "batch_shape", batch_shape)
         new = self._instance_or_empty(_instance)
-        new.base_dist = self.base_dist.expand(batch_shape)
-        return super().expand(batch_shape, _instance=new)
+        whole = ComposeTransform(self.transforms)
+        shape = whole.inverse_shape((*batch, *self._event_shape))
+        cut = len(shape) - len(self.base_dist.event_shape)
+        new.base_dist = self.base_dist.expand(shape[:cut])
+        return super().expand(batch, _instance=new)
 
     def _forward(self, x: Any) -> Any:
         for t in self.transforms:
@@ -114,9 +123,12 @@ class TransformedDistribution(Distribution):
         ndims = len(self._event_shape)
         for t in reversed(self.transforms):
             x = t.inv(y)
-            slopes = slopes + summed(t.log_abs_det_jacobian(x, y), ndims)
+            ndims += t.domain.event_dim - t.codomain.event_dim
+            extra = ndims - t.domain.event_dim
+            slopes = slopes + summed(t.log_abs_det_jacobian(x, y), extra)
             y = x
-        result: Tensor = self.base_dist.log_prob(y) - slopes
+        extra = ndims - len(self.base_dist.event_shape)
+        result: Tensor = summed(self.base_dist.log_prob(y), extra) - slopes
         return result
 
     def _sign(self) -> Any:
@@ -139,3 +151,24 @@ class TransformedDistribution(Distribution):
 
     def __repr__(self) -> str:
         return f"TransformedDistribution({self.base_dist}, {self.transforms})"
+
+
+def _base_for(
+    where: str, base: Distribution, whole: ComposeTransform
+) -> tuple[Distribution, tuple[int, ...]]:
+    """Return `base` as wide as `whole` needs it, and the shape that is made of it."""
+    full, ndims = (*base.batch_shape, *base.event_shape), len(base.event_shape)
+    needed = whole.domain.event_dim
+    if len(full) < needed:
+        message = (
+            f"{where}: the base has shape {full}; the transforms need {needed} "
+            f"dimensions or more."
+        )
+        raise ShapeError(message)
+    shape = whole.forward_shape(full)
+    wide = whole.inverse_shape(shape)
+    if wide != full:
+        base = base.expand(wide[: len(wide) - ndims])
+    if needed > ndims:
+        base = Independent(base, needed - ndims)
+    return base, shape

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""`Constraint`, the base of constraints, and those that wait for other parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, NoReturn
+
+from autocalc._ops._arguments import check_tensor
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import as_int, check_flag, sequence, short
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+
+class Constraint:
+    """A set of values.
+
+    A subclass has a method `check` of its own, or else a test is given.
+
+    Parameters
+    ----------
+    name
+        What it is called in messages.
+    test
+        Tells of the elements of a tensor whether they are in the set.
+    event_dim
+        How many of the last dimensions are one value, 0 if it is left out.
+    is_discrete
+        Whether its values are integers; they are not if it is left out.
+    bounds
+        What stands in the places ``{}`` of `name`.
+
+    Attributes
+    ----------
+    is_discrete
+        Whether its values are integers.
+    event_dim
+        How many of the last dimensions are one value.
+
+    Raises
+    ------
+    DTypeError
+        If `test` is given and no function, or `name` is no text.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> even = ac.distributions.constraints.Constraint(
+    ...     "even numbers", lambda x: x % 2 == 0
+    ... )
+    >>> even.check(ac.tensor([1.0, 2.0]))
+    tensor([False,  True])
+    """
+
+    is_discrete: Any = False
+    event_dim: Any = 0
+    _name = ""
+    _given_test: Callable[[Any], Any] | None = None
+
+    def __init__(
+        self,
+        name: Any = "",
+        test: Any = None,
+        event_dim: int | None = None,
+        is_discrete: bool | None = None,
+        bounds: tuple[Any, ...] = (),
+    ) -> None:
+        if not isinstance(name, str):
+            message = f"Constraint: `name` is {short(name)}; it must be a text."
+            raise DTypeError(message)
+        if test is not None and not callable(test):
+            message = f"Constraint: `test` is {short(test)}; it must be a function."
+            raise DTypeError(message)
+        if name:
+            self._name = name
+        self._bounds = tuple(sequence("Constraint", "bounds", bounds))
+        if test is not None:
+            self._given_test = test
+        if event_dim is not None:
+            self.event_dim = as_int("Constraint", "event_dim", event_dim)
+        if is_discrete is not None:
+            self.is_discrete = check_flag("Constraint", "is_discrete", is_discrete)
+
+    def check(self, value: Tensor) -> Tensor:
+        """Return of each value whether it is in the set."""
+        where = f"{type(self).__name__}.check"
+        if check_tensor(where, value).ndim < self.event_dim:
+            message = (
+                f"{where}: a value of {value.shape} is given; it needs "
+                f"{self.event_dim} dimensions or more."
+            )
+            raise ShapeError(message)
+        result: Tensor = self._test(value)
+        return result
+
+    def _test(self, value: Any) -> Any:
+        if self._given_test is None:
+            message = f"{type(self).__name__}: a constraint needs its method, `check`."
+            raise NotImplementedError(message)
+        return self._given_test(value)
+
+    def __repr__(self) -> str:
+        if not self._name:
+            return f"{type(self).__name__}()"
+        return self._name.format(*map(_described, self._bounds))
+
+
+def _described(bound: Any) -> str:
+    return f"{bound:g}" if isinstance(bound, float) else short(bound)
+
+
+def check_constraint(where: str, name: str, given: Any) -> Constraint:
+    """Return `given` if it is a constraint."""
+    if not isinstance(given, Constraint):
+        message = f"{where}: `{name}` is {short(given)}; it must be a constraint."
+        raise DTypeError(message)
+    return given
+
+
+def check_bound(where: str, name: str, value: Any) -> Any:
+    """Return a bound, a number or a tensor."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not isinstance(value, Tensor) and not is_number:
+        message = (
+            f"{where}: `{name}` is {short(value)}; it must be a tensor or a number."
+        )
+        raise DTypeError(message)
+    return value
+
+
+# ---- what depends on other parameters ------------------------------------------------
+
+
+class Dependent(Constraint):
+    """What other parameters say: its values are known to a distribution alone."""
+
+    _name = "what other parameters say"
+
+    def __init__(self, *, is_discrete: Any = None, event_dim: Any = None) -> None:
+        if is_discrete is not None:
+            check_flag("dependent", "is_discrete", is_discrete)
+        if event_dim is not None:
+            event_dim = as_int("dependent", "event_dim", event_dim)
+        self._known = {"is_discrete": is_discrete, "event_dim": event_dim}
+        self._bounds = ()
+
+    def __call__(self, *, is_discrete: Any = None, event_dim: Any = None) -> Dependent:
+        """Return the same with what is known of it."""
+        given = {"is_discrete": is_discrete, "event_dim": event_dim}
+        known = {k: self._known[k] if v is None else v for k, v in given.items()}
+        return Dependent(**known)
+
+    @property
+    def is_discrete(self) -> Any:
+        """Whether its values are integers, if that is known."""
+        return self._asked("is_discrete")
+
+    @property
+    def event_dim(self) -> Any:
+        """How many of the last dimensions are one value, if that is known."""
+        return self._asked("event_dim")
+
+    def _asked(self, name: str) -> Any:
+        if self._known[name] is None:
+            message = f"dependent: `{name}` is known to a distribution alone."
+            raise NotImplementedError(message)
+        return self._known[name]
+
+    def check(self, value: Tensor) -> NoReturn:
+        """Raise an error: it depends on other parameters."""
+        message = (
+            "dependent.check: what is right depends on other parameters; ask the "
+            "constraint of a distribution, such as its `support`."
+        )
+        raise ArgumentError(message)
+
+
+class dependent_property(property, Dependent):  # PyTorch's name
+    """A property that, asked of a class, is a dependent constraint.
+
+    Parameters
+    ----------
+    fn
+        What computes the constraint of an object.
+    is_discrete, event_dim
+        What is known of it beforehand.
+
+    Raises
+    ------
+    DTypeError
+        If `event_dim` is no integer.
+    ArgumentError
+        If `is_discrete` is not True or False.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> constraints = ac.distributions.constraints
+    >>> class UpTo(ac.distributions.Distribution):
+    ...     @constraints.dependent_property(is_discrete=True, event_dim=0)
+    ...     def support(self):
+    ...         return constraints.integer_interval(0, 3)
+    >>> UpTo.support.is_discrete, UpTo().support
+    (True, integers from 0 to 3)
+    """
+
+    def __init__(
+        self, fn: Any = None, *, is_discrete: Any = None, event_dim: Any = None
+    ) -> None:
+        if fn is not None and not callable(fn):
+            message = f"dependent_property: `fn` is {short(fn)}; it must be a function."
+            raise DTypeError(message)
+        property.__init__(self, fn)
+        Dependent.__init__(self, is_discrete=is_discrete, event_dim=event_dim)
+
+    def __call__(self, fn: Any) -> dependent_property:  # type: ignore[override]  # a decorator
+        """Return the property of `fn`."""
+        return dependent_property(fn, **self._known)
+
+
+def is_dependent(constraint: Constraint) -> bool:
+    """Return whether a constraint depends on other parameters.
+
+    Parameters
+    ----------
+    constraint
+        A constraint.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    DTypeError
+        If it is none.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> constraints = ac.distributions.constraints
+    >>> constraints.is_dependent(constraints.positive)
+    False
+    """
+    given = check_constraint("is_dependent", "constraint", constraint)
+    return isinstance(given, Dependent)

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: MIT
+"""`Transform`, the base of transforms, and the way back of each."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, NoReturn
+
+from autocalc._ops._arguments import check_tensor
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import as_int, integers, sequence, short
+from autocalc.distributions import constraints
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+
+class _NoSign:
+    """What a transform has in place of a sign that it does not name."""
+
+    def __get__(self, transform: Any, owner: Any = None) -> Any:
+        if transform is None:
+            return self
+        message = f"{owner.__name__}: it has no `sign`; it does not rise or fall alone."
+        raise NotImplementedError(message)
+
+
+class Transform:
+    """The base of transforms.
+
+    A subclass has methods `_call` and `_inverse`, and `log_abs_det_jacobian` if it is
+    `bijective`.
+
+    Parameters
+    ----------
+    cache_size
+        1 to keep the last input and output, which are then returned for one another; 0
+        to keep nothing.
+
+    Attributes
+    ----------
+    domain, codomain
+        What it takes and what it gives.
+    bijective
+        Whether each output comes of one input alone.
+    sign
+        1 where it rises, -1 where it falls.
+
+    Raises
+    ------
+    ArgumentError
+        If `cache_size` is not 0 or 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> class Cube(ac.distributions.Transform):
+    ...     bijective, sign = True, 1
+    ...     def _call(self, x):
+    ...         return x**3
+    ...     def _inverse(self, y):
+    ...         return y.sign() * y.abs() ** (1 / 3)
+    ...     def log_abs_det_jacobian(self, x, y):
+    ...         return (3 * x * x).log()
+    >>> Cube()(ac.tensor(2.0)), Cube().inv(ac.tensor(8.0))
+    (tensor(8.), tensor(2.))
+    """
+
+    domain: Any = constraints.real
+    codomain: Any = constraints.real
+    bijective: Any = False
+    sign: Any = _NoSign()
+    _cache_size = 0
+    _cached: tuple[Any, Any] = (None, None)
+
+    def __init__(self, cache_size: int = 0) -> None:
+        self._cache_size = self._checked_size(cache_size)
+
+    def _checked_size(self, cache_size: Any) -> int:
+        where = type(self).__name__
+        size = as_int(where, "cache_size", cache_size)
+        if size not in {0, 1}:
+            message = f"{where}: `cache_size` is {size}; it must be 0 or 1."
+            raise ArgumentError(message)
+        return size
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        """Return the same transform with another size of its cache."""
+        size = self._checked_size(cache_size)
+        if size == self._cache_size:
+            return self
+        new = copy.copy(self)
+        new._cache_size = size
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state.pop("_cached", None)
+        return state
+
+    @property
+    def event_dim(self) -> int:
+        """How many of the last dimensions are one value, before and after."""
+        found: int = self.domain.event_dim
+        if found == self.codomain.event_dim:
+            return found
+        message = (
+            f"{type(self).__name__}.event_dim: a value has {found} dimensions before "
+            f"and {self.codomain.event_dim} after; ask `domain` or `codomain`."
+        )
+        raise ShapeError(message)
+
+    @property
+    def inv(self) -> Transform:
+        """The way back, whose `inv` is this one."""
+        return Inverse(self)
+
+    def __call__(self, x: Any) -> Tensor:
+        """Return the transformed `x`."""
+        check_value(type(self).__name__, x, self.domain)
+        if self._cache_size and x is self._cached[0]:
+            return self._cached[1]  # type: ignore[no-any-return]  # a tensor
+        result: Tensor = self._call(x)
+        self._keep(x, result)
+        return result
+
+    def _inv_call(self, y: Any) -> Tensor:
+        """Return what becomes `y`."""
+        check_value(f"{type(self).__name__}.inv", y, self.codomain)
+        if self._cache_size and y is self._cached[1]:
+            return self._cached[0]  # type: ignore[no-any-return]  # a tensor
+        result: Tensor = self._inverse(y)
+        self._keep(result, y)
+        return result
+
+    def _keep(self, x: Any, y: Any) -> None:
+        if self._cache_size:
+            self._cached = x, y
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Tensor:
+        """Return log abs(det dy / dx) at `x`, which becomes `y`."""
+        where = f"{type(self).__name__}.log_abs_det_jacobian"
+        check_value(where, x, self.domain)
+        check_value(where, y, self.codomain)
+        result: Tensor = self._log_slope(x, y)
+        return result
+
+    def forward_shape(self, shape: Any) -> tuple[int, ...]:
+        """Return the shape of what an input of `shape` becomes."""
+        where = f"{type(self).__name__}.forward_shape"
+        return self._forward_shape(where, self._checked_shape(where, shape, "domain"))
+
+    def inverse_shape(self, shape: Any) -> tuple[int, ...]:
+        """Return the shape of what becomes an output of `shape`."""
+        where = f"{type(self).__name__}.inverse_shape"
+        return self._inverse_shape(where, self._checked_shape(where, shape, "codomain"))
+
+    def _checked_shape(self, where: str, shape: Any, side: str) -> tuple[int, ...]:
+        sizes, needed = integers(where, "shape", shape), getattr(self, side).event_dim
+        if len(sizes) < needed:
+            message = f"{where}: `shape`={sizes}; it needs {needed} dimensions or more."
+            raise ShapeError(message)
+        return sizes
+
+    def _forward_shape(self, where: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape
+
+    def _inverse_shape(self, where: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape
+
+    def _call(self, x: Any) -> Any:
+        self._refuse("function", "_call")
+
+    def _inverse(self, y: Any) -> Any:
+        self._refuse("inverse", "_inverse")
+
+    def _log_slope(self, x: Any, y: Any) -> Any:
+        self._refuse("slope", "log_abs_det_jacobian")
+
+    def _refuse(self, what: str, method: str) -> NoReturn:
+        message = f"{type(self).__name__}: a transform needs its {what}, `{method}`."
+        raise NotImplementedError(message)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class Plain(Transform):
+    """A transform without parameters: all of a class are equal."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+
+class Inverse(Transform):
+    """The way back of a transform, whose cache it uses."""
+
+    def __init__(self, transform: Transform) -> None:
+        self._of = transform
+
+    @property
+    def domain(self) -> Any:
+        """What it takes."""
+        return self._of.codomain
+
+    @property
+    def codomain(self) -> Any:
+        """What it gives."""
+        return self._of.domain
+
+    @property
+    def bijective(self) -> Any:
+        """Whether each output comes of one input alone."""
+        return self._of.bijective
+
+    @property
+    def sign(self) -> Any:
+        """1 where it rises, -1 where it falls."""
+        return self._of.sign
+
+    @property
+    def inv(self) -> Transform:
+        """The transform whose way back it is."""
+        return self._of
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        """Return the same transform with another size of its cache."""
+        return self._of.with_cache(cache_size).inv
+
+    def __call__(self, x: Any) -> Tensor:
+        """Return what becomes `x` by the other one."""
+        return self._of._inv_call(x)
+
+    def _inv_call(self, y: Any) -> Tensor:
+        return self._of(y)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Tensor:
+        """Return log abs(det dy / dx) at `x`, which becomes `y`."""
+        return -self._of.log_abs_det_jacobian(y, x)
+
+    def forward_shape(self, shape: Any) -> tuple[int, ...]:
+        """Return the shape of what an input of `shape` becomes."""
+        return self._of.inverse_shape(shape)
+
+    def inverse_shape(self, shape: Any) -> tuple[int, ...]:
+        """Return the shape of what becomes an output of `shape`."""
+        return self._of.forward_shape(shape)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Inverse) and self._of == other._of
+
+    def __hash__(self) -> int:
+        return hash((Inverse, self._of))
+
+    def __repr__(self) -> str:
+        return f"{self._of}.inv"
+
+
+def check_value(where: str, x: Any, needed: Any) -> None:
+    """Raise unless `x` is a tensor with the dimensions of a value."""
+    if check_tensor(where, x).ndim < needed.event_dim:
+        message = (
+            f"{where}: a value of {x.shape} is given; it needs {needed.event_dim} "
+            f"dimensions or more."
+        )
+        raise ShapeError(message)
+
+
+def checked_transform(where: str, name: str, given: Any) -> Transform:
+    """Return `given` if it is a transform."""
+    if not isinstance(given, Transform):
+        message = f"{where}: `{name}` is {short(given)}; it must be a Transform."
+        raise DTypeError(message)
+    return given
+
+
+def checked_transforms(where: str, name: str, given: Any) -> list[Transform]:
+    """Return transforms as a list; one alone counts as a list of it."""
+    parts = [given] if isinstance(given, Transform) else sequence(where, name, given)
+    for part in parts:
+        if not isinstance(part, Transform):
+            message = f"{where}: `{name}` holds {short(part)}; it must be a Transform."
+            raise DTypeError(message)
+    return parts
+
+
+def all_equal(a: Any, b: Any) -> bool:
+    """Return whether two numbers or tensors are equal in all elements."""
+    if a is b:
+        return True
+    if not isinstance(a, Tensor) and not isinstance(b, Tensor):
+        return bool(a == b)
+    shapes = {x.shape for x in (a, b) if isinstance(x, Tensor)}
+    return len(shapes) == 1 and bool((a == b).all())
