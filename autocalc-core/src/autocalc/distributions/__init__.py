@@ -17,6 +17,7 @@ from autocalc.distributions._by_quantiles import (
 )
 from autocalc.distributions._categorical import Categorical, OneHotCategorical
 from autocalc.distributions._distribution import Distribution
+from autocalc.distributions._exponential_family import ExponentialFamily
 from autocalc.distributions._gamma import Beta, Dirichlet, Gamma
 from autocalc.distributions._independent import Independent
 from autocalc.distributions._multivariate_normal import MultivariateNormal
@@ -63,6 +64,7 @@ __all__ = [
     "Distribution",
     "ExpTransform",
     "Exponential",
+    "ExponentialFamily",
     "Gamma",
     "Geometric",
     "Gumbel",

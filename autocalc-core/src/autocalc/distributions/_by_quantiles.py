@@ -11,6 +11,7 @@ from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import short
 from autocalc.distributions import constraints
 from autocalc.distributions._distribution import Constraints, Distribution
+from autocalc.distributions._exponential_family import ExponentialFamily
 from autocalc.errors import ArgumentError
 
 _EULER = 0.5772156649015329
@@ -116,7 +117,7 @@ class Uniform(_ByQuantiles):
         return (self.high - self.low).log()
 
 
-class Exponential(_ByQuantiles):
+class Exponential(_ByQuantiles, ExponentialFamily):
     """The exponential distribution: rate exp(-rate x) for x of 0 or more.
 
     Parameters
@@ -178,6 +179,15 @@ class Exponential(_ByQuantiles):
         """Return the entropy, in nats."""
         result: Tensor = 1 - self.rate.log()
         return result
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return (-self.rate,)
+
+    def _log_normalizer(self, *natural_params: Any) -> Any:
+        return -(-natural_params[0]).log()
+
+    _mean_carrier_measure = 0
 
 
 class _Located(_ByQuantiles):

@@ -56,8 +56,10 @@ class Distribution:
         event_shape: tuple[int, ...] = (),
         validate_args: bool | None = None,
     ) -> None:
-        check_flags(type(self).__name__, validate_args=validate_args)
-        self._batch_shape, self._event_shape = tuple(batch_shape), tuple(event_shape)
+        where = type(self).__name__
+        check_flags(where, validate_args=validate_args)
+        self._batch_shape = integers(where, "batch_shape", batch_shape)
+        self._event_shape = integers(where, "event_shape", event_shape)
         if validate_args is not None:
             self._validate_args = bool(validate_args)
         if self._validate_args:

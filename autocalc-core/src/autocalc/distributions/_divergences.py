@@ -19,6 +19,10 @@ from autocalc.distributions._by_quantiles import (
     Uniform,
 )
 from autocalc.distributions._categorical import Categorical
+from autocalc.distributions._exponential_family import (
+    ExponentialFamily,
+    bregman_divergence,
+)
 from autocalc.distributions._gamma import Beta, Dirichlet, Gamma
 from autocalc.distributions._independent import Independent, summed
 from autocalc.distributions._multivariate_normal import MultivariateNormal
@@ -26,7 +30,7 @@ from autocalc.distributions._normal import HalfNormal, LogNormal, Normal
 from autocalc.distributions._special import digamma, lbeta, lgamma
 from autocalc.distributions._transformed import TransformedDistribution
 from autocalc.distributions._yes_or_no import Bernoulli, Geometric
-from autocalc.distributions.kl import kl_divergence, register_kl
+from autocalc.distributions.kl import kl_divergence, no_formula, register_kl
 from autocalc.errors import ArgumentError, ShapeError
 
 _EULER = 0.5772156649015329
@@ -64,6 +68,13 @@ def _second_moment(p: Any, center: Any) -> Any:
 
 
 # ---- of one family -------------------------------------------------------------------
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def _of_exponential_families(p: Any, q: Any) -> Any:
+    if type(p) is not type(q):
+        no_formula(type(p), type(q))
+    return bregman_divergence(p, q)
 
 
 @register_kl(Normal, Normal)

@@ -11,15 +11,15 @@ from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
 from autocalc.distributions._distribution import (
     Constraints,
-    Distribution,
     broadcast_values,
 )
 from autocalc.distributions._draws import log_standard_gamma
+from autocalc.distributions._exponential_family import ExponentialFamily
 from autocalc.distributions._special import digamma, lbeta, lgamma
 from autocalc.errors import ShapeError
 
 
-class Gamma(Distribution):
+class Gamma(ExponentialFamily):
     """The Gamma distribution: rate^a x^(a - 1) exp(-rate x) / Gamma(a).
 
     Draws are differentiable in both parameters, by implicit reparameterisation.
@@ -96,8 +96,18 @@ class Gamma(Distribution):
         result: Tensor = a - self.rate.log() + lgamma(a) + (1 - a) * digamma(a)
         return result
 
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return self.concentration - 1, -self.rate
 
-class Beta(Distribution):
+    def _log_normalizer(self, *natural_params: Any) -> Any:
+        x, y = natural_params
+        return lgamma(x + 1) - (x + 1) * (-y).log()
+
+    _mean_carrier_measure = 0
+
+
+class Beta(ExponentialFamily):
     """The Beta distribution: x^(a - 1) (1 - x)^(b - 1) / B(a, b).
 
     Draws are differentiable in both parameters, by implicit reparameterisation.
@@ -187,8 +197,18 @@ class Beta(Distribution):
         result: Tensor = lbeta(a, b) - low
         return result
 
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return self.concentration1 - 1, self.concentration0 - 1
 
-class Dirichlet(Distribution):
+    def _log_normalizer(self, *natural_params: Any) -> Any:
+        x, y = natural_params
+        return lbeta(x + 1, y + 1)
+
+    _mean_carrier_measure = 0
+
+
+class Dirichlet(ExponentialFamily):
     """The Dirichlet distribution of probabilities x: prod x_i^(a_i - 1) / B(a).
 
     Draws are differentiable in the parameters, by implicit reparameterisation.
@@ -281,6 +301,16 @@ class Dirichlet(Distribution):
         low = (a.shape[-1] - n) * digamma(n) + ((a - 1) * digamma(a)).sum(-1)
         result: Tensor = lgamma(a).sum(-1) - lgamma(n) - low
         return result
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return (self.concentration - 1,)
+
+    def _log_normalizer(self, *natural_params: Any) -> Any:
+        a = natural_params[0] + 1
+        return lgamma(a).sum(-1) - lgamma(a.sum(-1))
+
+    _mean_carrier_measure = 0
 
 
 def _one_hot(places: Any, like: Any) -> Any:

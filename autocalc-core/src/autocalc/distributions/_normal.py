@@ -10,12 +10,13 @@ from autocalc._ops.random_draws import randn
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
 from autocalc.distributions._distribution import Constraints, Distribution
+from autocalc.distributions._exponential_family import ExponentialFamily
 from autocalc.distributions._special import erfinv
 
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
 
-class Normal(Distribution):
+class Normal(ExponentialFamily):
     """The normal distribution: exp(-(x - loc)^2 / 2 scale^2) / (scale sqrt(2 pi)).
 
     Parameters
@@ -98,6 +99,17 @@ class Normal(Distribution):
     def entropy(self) -> Tensor:
         """Return the entropy, in nats."""
         return 0.5 + _LOG_ROOT + self.scale.log()
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        square = self.scale**2
+        return self.loc / square, -0.5 / square
+
+    def _log_normalizer(self, *natural_params: Any) -> Any:
+        x, y = natural_params
+        return -0.25 * x * x / y + 0.5 * (-math.pi / y).log()
+
+    _mean_carrier_measure = 0
 
 
 class LogNormal(Distribution):

@@ -16,6 +16,7 @@ from autocalc.distributions._distribution import (
     Distribution,
     one_of_two,
 )
+from autocalc.distributions._exponential_family import ExponentialFamily
 from autocalc.distributions._special import xlogx
 
 
@@ -59,7 +60,7 @@ class _YesOrNo(Distribution):
         return shape
 
 
-class Bernoulli(_YesOrNo):
+class Bernoulli(_YesOrNo, ExponentialFamily):
     """1 with probability p, else 0.
 
     Parameters
@@ -120,6 +121,15 @@ class Bernoulli(_YesOrNo):
         """Return the entropy, in nats."""
         result: Tensor = softplus(self.logits) - self.probs * self.logits
         return result
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return (self.logits,)
+
+    def _log_normalizer(self, *natural_params: Any) -> Any:
+        return softplus(natural_params[0])
+
+    _mean_carrier_measure = 0
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """Return 0 and 1 along the first dimension."""

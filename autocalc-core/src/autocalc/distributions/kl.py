@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from autocalc._tensor.checks import short
 from autocalc.distributions._distribution import Distribution
@@ -98,6 +98,11 @@ def _function_for(type_p: type, type_q: type) -> Callable[[Any, Any], Any]:
             found = _REGISTERED.get((base_p, base_q))
             if found is not None:
                 return found
+    return no_formula(type_p, type_q)
+
+
+def no_formula(type_p: type, type_q: type) -> NoReturn:
+    """Raise an error: there is no formula for two classes."""
     message = (
         f"kl_divergence: there is no formula for {type_p.__name__} and "
         f"{type_q.__name__}; give one with register_kl, or take the mean of "
