@@ -14,7 +14,8 @@ import pytest
 
 import autocalc as ac
 from autocalc import distributions as dist
-from autocalc.distributions import _draws, _special, constraints
+from autocalc.distributions import _bessel, _draws, _special, constraints
+from autocalc.distributions._incomplete_gamma import gammainc
 from autocalc.errors import ArgumentError, AutocalcError, DTypeError, ShapeError
 
 
@@ -39,7 +40,33 @@ CASES = {
     "multivariate normal": lambda: dist.MultivariateNormal(
         double(1.0, -2.0), ac.tensor([[2.0, 0.6], [0.6, 0.5]], dtype=ac.float64)
     ),
+    "chi squared": lambda: dist.Chi2(double(1.0, 7.0)),
+    "inverse gamma": lambda: dist.InverseGamma(double(9.0, 20.0), double(2.0, 0.5)),
+    "fisher": lambda: dist.FisherSnedecor(double(3.0, 20.0), double(20.0, 30.0)),
+    "student": lambda: dist.StudentT(double(9.0, 40.0), double(-1.0, 3.0), 2.0),
+    "pareto": lambda: dist.Pareto(double(1.0, 3.0), double(9.0, 20.0)),
+    "generalized pareto": lambda: dist.GeneralizedPareto(
+        double(1.0, 3.0, -1.0), double(0.5, 2.0, 1.0), double(-0.7, 0.1, 0.0)
+    ),
+    "weibull": lambda: dist.Weibull(double(2.0, 0.3), double(0.9, 3.0)),
+    "kumaraswamy": lambda: dist.Kumaraswamy(double(0.3, 2.0), double(0.7, 5.0)),
+    "continuous bernoulli": lambda: dist.ContinuousBernoulli(double(0.1, 0.5, 0.99)),
+    "poisson": lambda: dist.Poisson(double(0.3, 9.9, 10.0, 50.0, 1e6, 1e9)),
+    "binomial": lambda: dist.Binomial(
+        double(1.0, 20.0, 30.0, 1e3, 1e9, 40.0), double(0.3, 0.45, 0.6, 0.99, 0.3, 0.5)
+    ),
+    "negative binomial": lambda: dist.NegativeBinomial(
+        double(0.4, 3.0, 90.0), double(0.5, 0.8, 0.6)
+    ),
+    "multinomial": lambda: dist.Multinomial(
+        7, ac.tensor([[1.0, 2.0, 5.0], [3.0, 1.0, 1.0]], dtype=ac.float64)
+    ),
     "independent": lambda: dist.Independent(dist.Gamma(double(2.0, 3.0), 1.5), 1),
+}
+#: Whose draws have no mean.
+WITHOUT_MEAN = {
+    "cauchy": lambda: dist.Cauchy(double(-1.0, 3.0), double(0.5, 2.0)),
+    "half cauchy": lambda: dist.HalfCauchy(double(0.5, 2.0)),
 }
 COUNT = 40_000
 
@@ -75,19 +102,77 @@ def test_draws_follow_the_seed_and_have_no_history(make):
 @pytest.mark.parametrize(
     "name",
     ["normal", "gumbel", "laplace", "uniform", "cauchy", "exponential", "log normal",
-     "half normal"],
+     "half normal", "half cauchy", "gamma", "chi squared", "inverse gamma", "pareto",
+     "generalized pareto", "weibull", "kumaraswamy", "continuous bernoulli"],
 )  # fmt: skip
 def test_draws_are_distributed_as_cdf_says(name):
     ac.manual_seed(1)
-    cauchy = dist.Cauchy(double(-1.0, 3.0), double(0.5, 2.0))
-    d = cauchy if name == "cauchy" else CASES[name]()
+    d = WITHOUT_MEAN[name]() if name in WITHOUT_MEAN else CASES[name]()
     x = d.sample((COUNT,))
     u = np.sort(d.cdf(x).numpy(), axis=0)
     steps = (np.arange(COUNT) + 0.5)[:, None] / COUNT
     assert np.abs(u - steps).max() < 2 / math.sqrt(COUNT)  # Kolmogorov: 1 in 1000
+    if name in {"gamma", "chi squared", "inverse gamma"}:
+        return  # no icdf
     inside = x[:100]
     back = d.icdf(d.cdf(inside))
     assert np.allclose(back, inside, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("d", "most"),
+    [
+        (dist.Poisson(double(0.7)), 6),
+        (dist.Poisson(double(12.0)), 30),
+        (dist.Binomial(9, double(0.3)), 9),
+        (dist.Binomial(40, double(0.6)), 40),
+        (dist.Binomial(40, double(0.35)), 40),
+        (dist.NegativeBinomial(2.5, double(0.6)), 20),
+    ],
+)
+def test_counts_are_drawn_as_often_as_probable(d, most):
+    ac.manual_seed(0)
+    k = d.sample((COUNT,)).flatten().numpy().astype(int)
+    expected = COUNT * d.log_prob(ac.arange(most + 1)).exp().numpy()
+    found = np.bincount(np.minimum(k, most + 1), minlength=most + 2)[: most + 1]
+    common = expected > 5
+    squares = (found - expected)[common] ** 2 / expected[common]
+    assert squares.sum() < common.sum() + 4 * math.sqrt(2 * common.sum())
+
+
+@pytest.mark.parametrize("c", [1e-6, 0.3, 2.0, 500.0, 1e6])
+@pytest.mark.parametrize("loc", [0.0, 3.0, -40.0])
+def test_angles_are_drawn_around_their_mean(c, loc):
+    ac.manual_seed(0)
+    d = dist.VonMises(double(loc), double(c))
+    x = d.sample((COUNT,)).numpy()
+    assert x.shape == (COUNT, 1)
+    assert (np.abs(x) <= math.pi).all()
+    away = np.cos(x - loc)
+    assert abs(away.mean() - (1 - d.variance.item())) < 4 * away.std() / COUNT**0.5
+    assert abs(np.sin(x - loc).mean()) < 4 * np.sin(x - loc).std() / COUNT**0.5
+    if c <= 2:  # Kolmogorov, with the density summed
+        grid = np.linspace(-math.pi, math.pi, 2001)
+        density = d.log_prob(ac.tensor(grid)).exp().numpy()
+        ends = np.cumsum((density[1:] + density[:-1]) / 2) * (grid[1] - grid[0])
+        shares = np.interp(np.sort(x[:, 0]), grid[1:], ends)
+        steps = (np.arange(COUNT) + 0.5) / COUNT
+        assert np.abs(shares - steps).max() < 2 / math.sqrt(COUNT)
+
+
+def test_draws_of_impossible_counts_are_nan_and_end():
+    for rate in (math.inf, math.nan, -1.0):
+        drawn = dist.Poisson(double(rate, 0.0), validate_args=False).sample()
+        assert math.isnan(drawn[0].item())
+        assert drawn[1].item() == 0
+    for n, p in ((math.inf, 0.5), (-1.0, 0.5), (3.0, math.nan), (3.0, -0.5)):
+        d = dist.Binomial(double(n, 4.0), double(p, 1.0), validate_args=False)
+        drawn = d.sample()
+        assert math.isnan(drawn[0].item())
+        assert drawn[1].item() == 4
+    assert dist.Multinomial(0, ac.ones(3)).sample((2,)).tolist() == [[0.0] * 3] * 2
+    d = dist.VonMises(double(0.0), double(math.inf), validate_args=False)
+    assert math.isnan(d.sample().item())
 
 
 def test_kinds_are_drawn_as_often_as_probable():
@@ -148,6 +233,16 @@ def test_the_slope_for_large_shapes(a):
         (dist.Exponential, -1.0),
         (lambda p: dist.Beta(p, 2.0), 2.0),
         (lambda p: dist.Beta(2.0, p), -2.0),
+        (dist.Chi2, 1.0),
+        (lambda p: dist.InverseGamma(p + 4, 1.0), -1.0),
+        (lambda p: dist.InverseGamma(5.0, p), 1.0),
+        (lambda p: dist.FisherSnedecor(9.0, p + 9), -1.0),
+        (lambda p: dist.StudentT(9.0, p), 1.0),
+        (lambda p: dist.Pareto(1.0, p + 3), -1.0),
+        (lambda p: dist.GeneralizedPareto(0.0, 1.0, p / 9), 1.0),
+        (lambda p: dist.Weibull(1.0, 1 / (1 + p / 5)), 1.0),
+        (lambda p: dist.Kumaraswamy(p, 2.0), 1.0),
+        (lambda p: dist.ContinuousBernoulli(logits=p), 1.0),
     ],
 )
 @pytest.mark.parametrize("value", [0.4, 1.0, 2.5])
@@ -161,6 +256,15 @@ def test_the_mean_s_gradient_is_that_of_the_draws(make, slope, value):
     assert abs(found / exact - 1) < 0.06
 
 
+def test_the_variance_s_gradient_is_that_of_student_s_draws():
+    ac.manual_seed(0)
+    df = double(9.0).requires_grad_()
+    exact = ac.autograd.grad(dist.StudentT(df).variance, df)[0].item()
+    drawn = dist.StudentT(df).rsample((10 * COUNT,))
+    found = ac.autograd.grad((drawn * drawn).mean(), df)[0].item()
+    assert abs(found / exact - 1) < 0.1
+
+
 def test_gradients_of_dirichlet_s_draws():
     ac.manual_seed(0)
     a = double(0.5, 1.5, 4.0).requires_grad_()
@@ -172,8 +276,10 @@ def test_gradients_of_dirichlet_s_draws():
 
 
 @pytest.mark.parametrize(
-    "name", ["normal", "uniform", "laplace", "gumbel", "log normal"]
-)
+    "name",
+    ["normal", "uniform", "laplace", "gumbel", "log normal", "pareto", "weibull",
+     "kumaraswamy"],
+)  # fmt: skip
 def test_draws_by_place_and_scale_are_differentiable(name):
     first, second = double(0.3), double(0.9)
     cls = type(CASES[name]())
@@ -233,6 +339,186 @@ def test_the_inverse_of_erf_at_its_ends():
     assert ac.autograd.gradgradcheck(_special.erfinv, (x,))
 
 
+@pytest.mark.parametrize("a", [1e-3, 0.3, 1.0, 2.5, 10.0, 100.0, 3000.0])
+@pytest.mark.parametrize("share", [1e-3, 0.5, 0.97, 1.0, 1.03, 1.2, 2.0, 5.0, 50.0])
+def test_the_incomplete_gamma_function(a, share):
+    mpmath.mp.dps = 40
+    x = a * share
+
+    def cdf(a):
+        return mpmath.gammainc(a, 0, x, regularized=True)
+
+    first, second = double(a).requires_grad_(), double(x).requires_grad_()
+    found = gammainc(first, second)
+    assert abs(found.item() - float(cdf(a))) < 1e-11
+    if a < 1000 or share < 1.3:
+        slopes = ac.autograd.grad(found.sum(), (first, second))
+        h = mpmath.mpf(a) * mpmath.mpf("1e-13")
+        exact = float((cdf(a + h) - cdf(a - h)) / (2 * h))
+        assert slopes[0].item() == pytest.approx(exact, rel=1e-9, abs=1e-12)
+        log = (a - 1) * mpmath.log(x) - x - mpmath.loggamma(a)
+        assert slopes[1].item() == pytest.approx(float(mpmath.exp(log)), rel=1e-9)
+
+
+@pytest.mark.parametrize("a", [9999.0, 10_001.0, 1e5, 1e7])
+@pytest.mark.parametrize("away", [-5.0, -0.5, 0.0, 0.01, 1.0, 3.0])
+def test_the_incomplete_gamma_function_of_large_shapes(a, away):
+    mpmath.mp.dps = 30
+    x = a + away * math.sqrt(a)
+
+    def density(z):
+        return mpmath.exp((a - 1) * mpmath.log(z) - z - mpmath.loggamma(a))
+
+    parts = [a + n * math.sqrt(a) for n in (-20, -10, -7)]
+    exact = float(mpmath.quad(density, [*parts, x]))
+    assert abs(gammainc(double(a), double(x)).item() - exact) < 1e-10
+
+
+def test_the_incomplete_gamma_function_at_its_ends():
+    a = double(2.0, 1e6, 2.0, 1e6, 2.0, 0.0)
+    x = double(0.0, 0.0, math.inf, math.inf, -1.0, 1.0)
+    assert gammainc(a, x)[:4].tolist() == [0, 0, 1, 1]
+    assert ac.isnan(gammainc(a, x)[4:]).all()
+    a = double(2.0).requires_grad_()
+    for end in (0.0, 1e4):
+        slope = ac.autograd.grad(gammainc(a, double(end)).sum(), a)[0]
+        assert slope.item() == 0
+    d = dist.Gamma(a, double(3.0).requires_grad_())
+    assert ac.autograd.gradcheck(d.cdf, (double(0.7).requires_grad_(),))
+
+
+@pytest.mark.parametrize("name", ["Gamma", "InverseGamma", "Chi2"])
+def test_shares_are_differentiable_in_all_parameters(name):
+    cls = getattr(dist, name)
+    value = double(0.3, 1.5, 4.0)
+    given = (double(0.4, 1.2, 7.0).requires_grad_(), double(2.0).requires_grad_())
+    given = given[: 1 + (name != "Chi2")]
+    assert ac.autograd.gradcheck(lambda *p: cls(*p).cdf(value), given)
+
+
+@pytest.mark.parametrize("x", [0.0, 1e-9, 0.5, 3.0, 31.9, 32.1, 100.0, 1e4, 1e8])
+def test_bessel_s_functions(x):
+    mpmath.mp.dps = 40
+    z = double(x).requires_grad_()
+    value = _bessel.log_i0(z)
+    exact = mpmath.log(mpmath.besseli(0, x))
+    assert value.item() == pytest.approx(float(exact), rel=1e-14)
+    slope = ac.autograd.grad(value.sum(), z, create_graph=True)[0]
+    ratio = mpmath.besseli(1, x) / mpmath.besseli(0, x)
+    assert slope.item() == pytest.approx(float(ratio), rel=1e-14)
+    bend = ac.autograd.grad(slope.sum(), z)[0].item()
+    exact = 1 - ratio / x - ratio**2 if x else 0.5
+    assert bend == pytest.approx(float(exact), abs=1e-14)
+
+
+@pytest.mark.parametrize("logits", [0.0, 1e-5, 9.9e-4, 1.01e-3, 0.3, 0.51, -0.7, 30.0,
+                                    -900.0, 900.0])  # fmt: skip
+def test_the_continuous_bernoulli_everywhere(logits):
+    mpmath.mp.dps = 150
+    t = mpmath.mpf(logits) + mpmath.mpf("1e-30")
+    given = double(logits).requires_grad_()
+    d = dist.ContinuousBernoulli(logits=given)
+    x = 0.3
+    pairs = [
+        (d.mean, lambda t: 1 / (1 - mpmath.exp(-t)) - 1 / t),
+        (d.variance, lambda t: 1 / t**2 - 1 / (4 * mpmath.sinh(t / 2) ** 2)),
+        (d.log_prob(double(x)),
+         lambda t: t * mpmath.mpf(x) - mpmath.log(mpmath.expm1(t) / t)),
+        (d.cdf(double(x)), lambda t: mpmath.expm1(t * mpmath.mpf(x)) / mpmath.expm1(t)),
+        (d.icdf(double(x)),
+         lambda t: mpmath.log1p(mpmath.mpf(x) * mpmath.expm1(t)) / t),
+    ]  # fmt: skip
+    for found, formula in pairs:
+        assert found.item() == pytest.approx(float(formula(t)), rel=1e-11, abs=1e-12)
+        slope = ac.autograd.grad(found.sum(), given)[0].item()
+        h = mpmath.mpf("1e-20")
+        exact = float((formula(t + h) - formula(t - h)) / (2 * h))
+        assert slope == pytest.approx(exact, rel=1e-10, abs=1e-11)
+
+
+def test_generalized_pareto_is_smooth_at_concentration_0():
+    c = double(-1e-4, 0.0, 1e-9, 1e-4, 0.02).requires_grad_()
+    for what in ("log_prob", "cdf", "icdf"):
+
+        def call(c, what=what):
+            d = dist.GeneralizedPareto(0.0, 1.0, c)
+            return getattr(d, what)(double(0.7))
+
+        assert ac.autograd.gradcheck(call, (c,))
+
+
+# ---- sums and modes that PyTorch lacks -----------------------------------------------
+
+
+def test_entropies_of_counts_are_sums():
+    n = double(3.0, 0.0, 6.0)
+    d = dist.Binomial(n, double(0.3, 0.4, 0.5))
+    for i, count in enumerate((3, 0, 6)):
+        one = dist.Binomial(count, d.probs[i])
+        p = one.log_prob(one.enumerate_support()).exp()
+        assert d.entropy()[i].item() == pytest.approx(-(p * p.log()).sum().item())
+    d = dist.Multinomial(3, double(0.2, 0.3, 0.5))
+    every = [(i, j, 3 - i - j) for i in range(4) for j in range(4 - i)]
+    log = d.log_prob(ac.tensor(every, dtype=ac.float64))
+    assert d.entropy().item() == pytest.approx(-(log.exp() * log).sum().item())
+
+
+@pytest.mark.parametrize("total", [4, 5, 9])
+def test_divergence_of_binomials_where_the_second_counts_more(total):
+    p = dist.Binomial(4, double(0.3, 0.6))
+    q = dist.Binomial(total, double(0.5))
+    k = p.enumerate_support()
+    log = p.log_prob(k)
+    exact = (log.exp() * (log - q.log_prob(k))).sum(0)
+    assert np.allclose(dist.kl_divergence(p, q), exact)
+    if total > 4:
+        assert dist.kl_divergence(q, p).tolist() == [math.inf] * 2
+
+
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        (lambda: dist.Weibull(double(2.0), 1.5), lambda: dist.Weibull(double(1.0), 2)),
+        (lambda: dist.Uniform(double(0.0), 1.0),
+         lambda: dist.ContinuousBernoulli(double(0.2))),
+        (lambda: dist.ContinuousBernoulli(double(0.2)),
+         lambda: dist.Uniform(double(0.0), 1.0)),
+        (lambda: dist.HalfCauchy(double(2.0)), lambda: dist.HalfCauchy(double(1.0))),
+    ],
+)  # fmt: skip
+def test_divergences_are_means_of_logarithms(p, q):
+    p, q = p(), q()
+    u = (ac.arange(200_000, dtype=ac.float64) + 0.5) / 200_000
+    x = p.icdf(u)
+    mean = (p.log_prob(x) - q.log_prob(x)).mean().item()
+    assert dist.kl_divergence(p, q).item() == pytest.approx(mean, abs=1e-4)
+
+
+def test_divergences_where_p_is_certain_or_impossible():
+    rates = dist.Poisson(double(0.0, 2.0, 0.0)), dist.Poisson(double(3.0, 0.0, 0.0))
+    assert dist.kl_divergence(*rates).tolist() == [3.0, math.inf, 0.0]
+    certain = dist.Bernoulli(double(0.0, 1.0)), dist.Poisson(double(2.0))
+    found = dist.kl_divergence(*certain)
+    assert np.allclose(found, [2.0, 2 - math.log(2)])
+
+
+@pytest.mark.parametrize(
+    "d",
+    [dist.Weibull(2.0, double(2.5)), dist.Kumaraswamy(double(2.0), 3.0),
+     dist.Kumaraswamy(double(1.0), 3.0), dist.Kumaraswamy(double(2.0), 1.0)],
+)  # fmt: skip
+def test_modes_are_where_the_density_is_largest(d):
+    x = ac.linspace(1e-4, 1 - 1e-4, 9999, dtype=ac.float64)
+    x = x * (4 if isinstance(d, dist.Weibull) else 1)
+    assert d.mode.item() == pytest.approx(x[d.log_prob(x).argmax()].item(), abs=5e-4)
+
+
+def test_modes_at_an_end_or_none():
+    assert dist.Weibull(2.0, double(0.5, 1.0)).mode.tolist() == [0, 0]
+    d = dist.Kumaraswamy(double(0.5, 1.0, 2.0), double(2.0, 1.0, 0.5))
+    assert ac.isnan(d.mode).all()
+
+
 def test_densities_of_float32_stay_float32():
     for d in (dist.Gamma(2.0, 3.0), dist.Beta(2.0, 3.0), dist.Normal(0, 1)):
         assert d.mean.dtype is ac.float32
@@ -242,12 +528,17 @@ def test_densities_of_float32_stay_float32():
 
 
 @pytest.mark.parametrize("name", ["Normal", "Uniform", "Exponential", "Laplace",
-                                  "Gumbel", "Gamma", "Beta", "Bernoulli"])  # fmt: skip
+                                  "Gumbel", "Gamma", "Beta", "Bernoulli", "Poisson",
+                                  "Pareto", "Weibull", "StudentT", "InverseGamma",
+                                  "VonMises", "Kumaraswamy", "ContinuousBernoulli",
+                                  "HalfCauchy", "Chi2"])  # fmt: skip
 @pytest.mark.parametrize("dtype", [ac.float16, ac.bfloat16])
 def test_two_bytes_a_number(name, dtype):
     p = ac.tensor([0.25, 0.5], dtype=dtype)
     cls = getattr(dist, name)
-    d = cls(p) if name in {"Exponential", "Bernoulli"} else cls(p, p + 1)
+    alone = {"Exponential", "Bernoulli", "Poisson", "ContinuousBernoulli", "HalfCauchy"}
+    p = p + 9 if name in {"StudentT", "InverseGamma"} else p  # else they overflow
+    d = cls(p) if name in alone | {"Chi2"} else cls(p, p + 1)
     drawn = d.sample((100,))
     assert drawn.dtype is dtype
     assert ac.isfinite(drawn).all()
@@ -346,6 +637,34 @@ def test_they_are_copied_and_pickled(make):
         (lambda: dist.Normal(ac.zeros(2), ac.ones(3)), ShapeError, r"\(2,\).*\(3,\)"),
         (lambda: dist.Normal(0, 1, validate_args=3), ArgumentError, "validate_args"),
         (lambda: dist.Uniform(1.0, 1.0), ArgumentError, "`low` must be below `high`"),
+        (lambda: dist.Poisson(-1.0), ArgumentError, "`rate`.*numbers of 0 or more"),
+        (lambda: dist.Poisson(1.0).log_prob(ac.tensor(0.5)), ArgumentError,
+         "Poisson: `value`.* integers of 0 or more"),
+        (lambda: dist.Chi2(0.0), ArgumentError, "Chi2: `df`.*numbers above 0"),
+        (lambda: dist.Binomial(2.5, 0.5), ArgumentError,
+         "Binomial: `total_count`.*integers of 0 or more"),
+        (lambda: dist.Binomial(3), ArgumentError, "`probs` and `logits` .* none are"),
+        (lambda: dist.Binomial(3, 0.5).log_prob(ac.tensor(4)), ArgumentError,
+         r"`value`.* integers from 0 to tensor\(3.\)"),
+        (lambda: dist.Binomial(ac.tensor([1, 2]), 0.5).enumerate_support(),
+         ArgumentError, "enumerate_support: `total_count` is .* must be equal"),
+        (lambda: dist.NegativeBinomial(1.0, 1.0), ArgumentError,
+         "`probs`.*numbers from 0.0 to below 1.0"),
+        (lambda: dist.NegativeBinomial("a", 0.5), DTypeError, "`total_count` is 'a'"),
+        (lambda: dist.Multinomial(2.5, ac.ones(2)), DTypeError, "`total_count` is 2.5"),
+        (lambda: dist.Multinomial(-1, ac.ones(2)), ArgumentError,
+         "`total_count`=-1; it must be 0 or more"),
+        (lambda: dist.Multinomial(2, 1.0), ShapeError, "Multinomial: `probs` is 0-d"),
+        (lambda: dist.Multinomial(2, ac.ones(2)).log_prob(ac.tensor([2.0, 1.0])),
+         ArgumentError, "vectors of numbers of 0 or more that sum to 2 at most"),
+        (lambda: dist.Pareto(2.0, 1.0).cdf(ac.tensor(1.0)), ArgumentError,
+         r"Pareto: `value`.* numbers of tensor\(2.\) or more"),
+        (lambda: dist.GeneralizedPareto(0, 1, -0.5).log_prob(ac.tensor(3.0)),
+         ArgumentError, r"numbers from tensor\(0.\) to tensor\(2.\)"),
+        (lambda: dist.ContinuousBernoulli(0.5, lims=(0.6, 0.4)), ArgumentError,
+         "`lims` is .*two numbers from 0 to 1, the lower one first"),
+        (lambda: dist.ContinuousBernoulli(0.5, lims=0.4), DTypeError, "`lims` is 0.4"),
+        (lambda: dist.VonMises(0.0, 0.0), ArgumentError, "`concentration`.*above 0"),
         (dist.Bernoulli, ArgumentError, "`probs` and `logits` .* none are"),
         (lambda: dist.Bernoulli(0.5, 0.5), ArgumentError, "both are given, give one"),
         (lambda: dist.Bernoulli(1.5), ArgumentError, "`probs`.*numbers from 0 to 1"),
@@ -439,7 +758,8 @@ def test_nonsense_is_an_error_of_autocalc_s_or_a_result(name):
     for first in NONSENSE:
         for second in NONSENSE:
             with contextlib.suppress(AutocalcError):
-                d = cls(first, second)
+                third = (0.5,) if name == "GeneralizedPareto" else ()
+                d = cls(first, second, *third)
                 d.log_prob(ac.ones(1))
                 d.sample((2,))
 

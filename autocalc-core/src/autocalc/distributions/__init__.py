@@ -7,22 +7,41 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autocalc._absent import lookup as _lookup
 from autocalc.distributions import _divergences as _divergences
+from autocalc.distributions import _divergences_of_counts as _divergences_of_counts
+from autocalc.distributions import _divergences_with_ends as _divergences_with_ends
 from autocalc.distributions import constraint_registry, constraints, kl, transforms
+from autocalc.distributions._by_powers import (
+    GeneralizedPareto,
+    Kumaraswamy,
+    Pareto,
+    Weibull,
+)
 from autocalc.distributions._by_quantiles import (
     Cauchy,
     Exponential,
     Gumbel,
+    HalfCauchy,
     Laplace,
     Uniform,
 )
 from autocalc.distributions._categorical import Categorical, OneHotCategorical
+from autocalc.distributions._continuous_bernoulli import ContinuousBernoulli
+from autocalc.distributions._counts import Binomial, NegativeBinomial, Poisson
 from autocalc.distributions._distribution import Distribution
 from autocalc.distributions._exponential_family import ExponentialFamily
+from autocalc.distributions._from_gamma import (
+    Chi2,
+    FisherSnedecor,
+    InverseGamma,
+    StudentT,
+)
 from autocalc.distributions._gamma import Beta, Dirichlet, Gamma
 from autocalc.distributions._independent import Independent
+from autocalc.distributions._multinomial import Multinomial
 from autocalc.distributions._multivariate_normal import MultivariateNormal
 from autocalc.distributions._normal import HalfNormal, LogNormal, Normal
 from autocalc.distributions._transformed import TransformedDistribution
+from autocalc.distributions._von_mises import VonMises
 from autocalc.distributions._yes_or_no import Bernoulli, Geometric
 from autocalc.distributions.constraint_registry import biject_to, transform_to
 from autocalc.distributions.kl import kl_divergence, register_kl
@@ -54,10 +73,13 @@ __all__ = [
     "AffineTransform",
     "Bernoulli",
     "Beta",
+    "Binomial",
     "CatTransform",
     "Categorical",
     "Cauchy",
+    "Chi2",
     "ComposeTransform",
+    "ContinuousBernoulli",
     "CorrCholeskyTransform",
     "CumulativeDistributionTransform",
     "Dirichlet",
@@ -65,18 +87,27 @@ __all__ = [
     "ExpTransform",
     "Exponential",
     "ExponentialFamily",
+    "FisherSnedecor",
     "Gamma",
+    "GeneralizedPareto",
     "Geometric",
     "Gumbel",
+    "HalfCauchy",
     "HalfNormal",
     "Independent",
     "IndependentTransform",
+    "InverseGamma",
+    "Kumaraswamy",
     "Laplace",
     "LogNormal",
     "LowerCholeskyTransform",
+    "Multinomial",
     "MultivariateNormal",
+    "NegativeBinomial",
     "Normal",
     "OneHotCategorical",
+    "Pareto",
+    "Poisson",
     "PositiveDefiniteTransform",
     "PowerTransform",
     "ReshapeTransform",
@@ -85,10 +116,13 @@ __all__ = [
     "SoftplusTransform",
     "StackTransform",
     "StickBreakingTransform",
+    "StudentT",
     "TanhTransform",
     "Transform",
     "TransformedDistribution",
     "Uniform",
+    "VonMises",
+    "Weibull",
     "biject_to",
     "constraint_registry",
     "constraints",

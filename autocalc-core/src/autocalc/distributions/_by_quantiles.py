@@ -325,6 +325,72 @@ class Cauchy(_Located):
         return math.log(4 * math.pi) + self.scale.log()
 
 
+class HalfCauchy(_ByQuantiles):
+    """The distribution of abs(y) for a y of Cauchy(0, scale).
+
+    Parameters
+    ----------
+    scale
+        The median, above 0; a tensor or a number.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.HalfCauchy(1.0).cdf(ac.tensor(1.0))
+    tensor(0.5)
+    """
+
+    arg_constraints: ClassVar[Constraints] = {"scale": constraints.positive}
+    support = constraints.nonnegative
+
+    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+        (self.scale,) = self._broadcast_values(scale=scale)
+        super().__init__(self.scale.shape, validate_args=validate_args)
+
+    def _cauchy(self) -> Cauchy:
+        return Cauchy(self.scale * 0, self.scale, validate_args=False)
+
+    @property
+    def mean(self) -> Tensor:
+        """Infinite."""
+        return self.scale * math.inf
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value, 0."""
+        return self.scale * 0
+
+    @property
+    def variance(self) -> Tensor:
+        """Infinite."""
+        return self.scale * math.inf
+
+    def _quantile(self, u: Any) -> Any:
+        return self.scale * (math.pi / 2 * u).tan()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        value = self._checked("log_prob", value)
+        return self._cauchy().log_prob(value) + math.log(2)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        ratio = self._checked("cdf", value) / self.scale
+        result: Tensor = ratio.atan() * (2 / math.pi)
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        return self._cauchy().entropy() - math.log(2)
+
+
 class Gumbel(_Located):
     """The Gumbel distribution: exp(-(z + exp(-z))) / scale, z = (x - loc) / scale.
 

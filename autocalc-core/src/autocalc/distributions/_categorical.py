@@ -24,7 +24,72 @@ from autocalc.distributions._distribution import (
 from autocalc.errors import ShapeError
 
 
-class Categorical(Distribution):
+class OfKinds(Distribution):
+    """A distribution that K probabilities describe, or their logarithms."""
+
+    arg_constraints: ClassVar[Constraints] = {
+        "probs": constraints.simplex,
+        "logits": constraints.real_vector,
+    }
+    _event_dims: ClassVar[Mapping[str, int]] = {"probs": 1, "logits": 1}
+    #: What the parameter is called in `__dict__`.
+    _name: str
+    _is_one_hot = False
+
+    def __init__(
+        self,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        where = type(self).__name__
+        name, value = one_of_two(where, probs=probs, logits=logits)
+        (value,) = broadcast_values(where, **{name: value})
+        if value.ndim < 1:
+            message = f"{where}: `{name}` is 0-d; it needs a dimension of kinds."
+            raise ShapeError(message)
+        if name == "probs":
+            value = value / value.sum(-1, True)
+        else:
+            value = value - value.logsumexp(-1, True)
+        self._name = name
+        self.__dict__[name] = value
+        event = value.shape[-1:] if self._is_one_hot else ()
+        super().__init__(value.shape[:-1], event, validate_args)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "logits" and "probs" in self.__dict__:
+            return inside(self.__dict__["probs"]).log()
+        if name == "probs" and "logits" in self.__dict__:
+            return self.__dict__["logits"].softmax(-1)
+        message = f"{type(self).__name__} has no attribute {name!r}"
+        raise AttributeError(message)
+
+    @property
+    def param_shape(self) -> tuple[int, ...]:
+        """The shape of the parameter."""
+        shape: tuple[int, ...] = self.__dict__[self._name].shape
+        return shape
+
+    @property
+    def _num_events(self) -> int:
+        return self.param_shape[-1]
+
+    def _kinds(self, sample_shape: Any) -> Any:
+        """Return kinds drawn, ``[*sample_shape, *batch_shape]``."""
+        shape = self._extended_shape(sample_shape)
+        shape = shape[: len(shape) - len(self._event_shape)]
+        flat = self.probs.detach().reshape(-1, self._num_events)
+        count = 1
+        for n in shape[: len(shape) - len(self._batch_shape)]:
+            count *= n
+        if not count or not flat.shape[0]:
+            return arange(0).reshape(shape)
+        drawn = draws.multinomial(flat, count, True)
+        return drawn.t().reshape(shape)
+
+
+class Categorical(OfKinds):
     """One of K kinds, 0 to K - 1.
 
     Parameters
@@ -52,54 +117,6 @@ class Categorical(Distribution):
     """
 
     has_enumerate_support = True
-    arg_constraints: ClassVar[Constraints] = {
-        "probs": constraints.simplex,
-        "logits": constraints.real_vector,
-    }
-    _event_dims: ClassVar[Mapping[str, int]] = {"probs": 1, "logits": 1}
-    #: What the parameter is called in `__dict__`.
-    _name: str
-
-    def __init__(
-        self,
-        probs: Any = None,
-        logits: Any = None,
-        validate_args: bool | None = None,
-    ) -> None:
-        where = type(self).__name__
-        name, value = one_of_two(where, probs=probs, logits=logits)
-        (value,) = broadcast_values(where, **{name: value})
-        if value.ndim < 1:
-            message = f"{where}: `{name}` is 0-d; it needs a dimension of kinds."
-            raise ShapeError(message)
-        if name == "probs":
-            value = value / value.sum(-1, True)
-        else:
-            value = value - value.logsumexp(-1, True)
-        self._name = name
-        self.__dict__[name] = value
-        event = value.shape[-1:] if self._is_one_hot else ()
-        super().__init__(value.shape[:-1], event, validate_args)
-
-    _is_one_hot = False
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "logits" and "probs" in self.__dict__:
-            return inside(self.__dict__["probs"]).log()
-        if name == "probs" and "logits" in self.__dict__:
-            return self.__dict__["logits"].softmax(-1)
-        message = f"{type(self).__name__} has no attribute {name!r}"
-        raise AttributeError(message)
-
-    @property
-    def param_shape(self) -> tuple[int, ...]:
-        """The shape of the parameter."""
-        shape: tuple[int, ...] = self.__dict__[self._name].shape
-        return shape
-
-    @property
-    def _num_events(self) -> int:
-        return self.param_shape[-1]
 
     @property
     def support(self) -> constraints.Constraint:
@@ -122,19 +139,6 @@ class Categorical(Distribution):
         """The most probable kind."""
         result: Tensor = self.__dict__[self._name].argmax(-1)
         return result
-
-    def _kinds(self, sample_shape: Any) -> Any:
-        """Return kinds drawn, ``[*sample_shape, *batch_shape]``."""
-        shape = self._extended_shape(sample_shape)
-        shape = shape[: len(shape) - len(self._event_shape)]
-        flat = self.probs.detach().reshape(-1, self._num_events)
-        count = 1
-        for n in shape[: len(shape) - len(self._batch_shape)]:
-            count *= n
-        if not count or not flat.shape[0]:
-            return arange(0).reshape(shape)
-        drawn = draws.multinomial(flat, count, True)
-        return drawn.t().reshape(shape)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Return kinds drawn, ``[*sample_shape, *batch_shape]``."""

@@ -11,6 +11,7 @@ from autocalc._ops.broadcasting import broadcast_tensors, broadcast_to
 from autocalc._ops.linear_systems import solve
 from autocalc._ops.made_like import full_like, zeros_like
 from autocalc._ops.masking import where
+from autocalc.distributions._by_powers import Pareto
 from autocalc.distributions._by_quantiles import (
     Cauchy,
     Exponential,
@@ -252,6 +253,8 @@ def _mean_log(p: Any) -> Any:
         return digamma(p.concentration1) - digamma(p.concentration1 + p.concentration0)
     if isinstance(p, Exponential):
         return -_EULER - p.rate.log()
+    if isinstance(p, Pareto):
+        return p.scale.log() + 1 / p.alpha
     return (p.high.xlogy(p.high) - p.low.xlogy(p.low)) / (p.high - p.low) - 1
 
 

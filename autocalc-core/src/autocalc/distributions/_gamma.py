@@ -15,6 +15,7 @@ from autocalc.distributions._distribution import (
 )
 from autocalc.distributions._draws import log_standard_gamma
 from autocalc.distributions._exponential_family import ExponentialFamily
+from autocalc.distributions._incomplete_gamma import gammainc
 from autocalc.distributions._special import digamma, lbeta, lgamma
 from autocalc.errors import ShapeError
 
@@ -88,6 +89,12 @@ class Gamma(ExponentialFamily):
         x = self._checked("log_prob", value)
         a, rate = self.concentration, self.rate
         result: Tensor = a * rate.log() + (a - 1).xlogy(x) - rate * x - lgamma(a)
+        return result
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        value = self._checked("cdf", value)
+        result: Tensor = gammainc(self.concentration, self.rate * value)
         return result
 
     def entropy(self) -> Tensor:

@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: MIT
+"""Distributions whose quantiles are powers: Pareto's, Weibull's, Kumaraswamy's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from autocalc._ops.masking import where
+from autocalc._tensor import Tensor
+from autocalc.distributions import constraints
+from autocalc.distributions._by_quantiles import _EULER, _ByQuantiles
+from autocalc.distributions._distribution import Constraints
+from autocalc.distributions._from_gamma import if_above
+from autocalc.distributions._special import digamma, lbeta, lgamma
+
+
+class Pareto(_ByQuantiles):
+    """Pareto's distribution: alpha scale^alpha / x^(alpha + 1) for x of scale or more.
+
+    Parameters
+    ----------
+    scale
+        The least value, above 0; a tensor or a number; shapes broadcast.
+    alpha
+        How fast the tail falls, above 0.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> d = ac.distributions.Pareto(1.0, 3.0)
+    >>> d.mean, d.cdf(ac.tensor(2.0))
+    (tensor(1.5), tensor(0.875))
+    """
+
+    arg_constraints: ClassVar[Constraints] = {
+        "alpha": constraints.positive,
+        "scale": constraints.positive,
+    }
+
+    def __init__(
+        self, scale: Any, alpha: Any, validate_args: bool | None = None
+    ) -> None:
+        self.scale, self.alpha = self._broadcast_values(scale=scale, alpha=alpha)
+        super().__init__(self.scale.shape, validate_args=validate_args)
+
+    @property
+    def support(self) -> constraints.Constraint:
+        """The values that are possible."""
+        return constraints.greater_than_eq(self.scale)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean; infinite for an alpha of 1 or less."""
+        a = self.alpha
+        result: Tensor = if_above(1, a, a * self.scale / (a - 1), math.inf)
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value, `scale`."""
+        return self.scale
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance; infinite for an alpha of 2 or less."""
+        a = self.alpha
+        value = self.scale**2 * a / ((a - 1) ** 2 * (a - 2))
+        result: Tensor = if_above(2, a, value, math.inf)
+        return result
+
+    def _quantile(self, u: Any) -> Any:
+        return self.scale * (-(-u).log1p() / self.alpha).exp()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        x, a = self._checked("log_prob", value), self.alpha
+        result: Tensor = a.log() + a * (self.scale / x).log() - x.log()
+        return result
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        log = (self.scale / self._checked("cdf", value)).log()
+        result: Tensor = -(self.alpha * log).expm1()
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        result: Tensor = (self.scale / self.alpha).log() + (1 + 1 / self.alpha)
+        return result
+
+
+class GeneralizedPareto(_ByQuantiles):
+    """The generalized Pareto distribution: (1 + c z)^(-1 / c - 1) / scale.
+
+    z is (x - loc) / scale. It is what exceeds a high threshold: with c = 0 it is the
+    exponential distribution, below it has an end, at loc - scale / c.
+
+    Parameters
+    ----------
+    loc
+        The least value, a tensor or a number; shapes broadcast.
+    scale
+        How wide it is, above 0.
+    concentration
+        c, any number.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.GeneralizedPareto(0.0, 1.0, 0.5).mean
+    tensor(2.)
+    """
+
+    arg_constraints: ClassVar[Constraints] = {
+        "loc": constraints.real,
+        "scale": constraints.positive,
+        "concentration": constraints.real,
+    }
+
+    def __init__(
+        self,
+        loc: Any,
+        scale: Any,
+        concentration: Any,
+        validate_args: bool | None = None,
+    ) -> None:
+        self.loc, self.scale, self.concentration = self._broadcast_values(
+            loc=loc, scale=scale, concentration=concentration
+        )
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @property
+    def support(self) -> constraints.Constraint:
+        """The values that are possible."""
+        c = self.concentration
+        ends = c < 0
+        end = self.loc - self.scale / where(ends, c, c * 0 - 1)
+        upper = where(ends, end, end * 0 + math.inf)
+        return constraints.interval(self.loc, upper)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean; NaN for a concentration of 1 or more."""
+        left = 1 - self.concentration
+        result: Tensor = if_above(0, left, self.loc + self.scale / left)
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The least value, `loc`: the most probable for a concentration above -1."""
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance; NaN for a concentration of 1/2 or more."""
+        left = 1 - 2 * self.concentration
+        value = (self.scale / (1 - self.concentration)) ** 2 / left
+        result: Tensor = if_above(0, left, value)
+        return result
+
+    def _quantile(self, u: Any) -> Any:
+        return self.loc + self.scale * expm1_over(self.concentration, -(-u).log1p())
+
+    def _exponent(self, where: str, value: Any) -> Any:
+        """Return log(1 + c z) / c, the value of an exponential distribution."""
+        z = (self._checked(where, value) - self.loc) / self.scale
+        return log1p_over(self.concentration, z)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        e = self._exponent("log_prob", value)
+        result: Tensor = -(1 + self.concentration) * e - self.scale.log()
+        return result
+
+    def log_survival_function(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability of more than `value`."""
+        result: Tensor = -self._exponent("log_survival_function", value)
+        return result
+
+    def log_cdf(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability of less than `value`."""
+        result: Tensor = (-(-self._exponent("log_cdf", value)).exp()).log1p()
+        return result
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        result: Tensor = -(-self._exponent("cdf", value)).expm1()
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        return self.scale.log() + self.concentration + 1
+
+
+#: Below, c z counts as small: the first term left out is 1e-18.
+_SMALL = 1e-3
+
+
+def log1p_over(c: Any, z: Any) -> Any:
+    """Return log(1 + c z) / c, and its limit z at c = 0, with its slope."""
+    t = c * z
+    series = z * (1 - t * (1 / 2 - t * (1 / 3 - t * (1 / 4 - t * (1 / 5 - t / 6)))))
+    small = t.abs() < _SMALL
+    return where(
+        small, series, where(small, t * 0, t).log1p() / where(small, c * 0 + 1, c)
+    )
+
+
+def expm1_over(c: Any, z: Any) -> Any:
+    """Return (exp(c z) - 1) / c, and its limit z at c = 0, with its slope."""
+    t = c * z
+    series = z * (1 + t / 2 * (1 + t / 3 * (1 + t / 4 * (1 + t / 5 * (1 + t / 6)))))
+    small = t.abs() < _SMALL
+    return where(
+        small, series, where(small, t * 0, t).expm1() / where(small, c * 0 + 1, c)
+    )
+
+
+class Weibull(_ByQuantiles):
+    """Weibull's distribution: of scale e^(1 / concentration) for an exponential e.
+
+    Parameters
+    ----------
+    scale
+        The quantile of 1 - 1 / e, above 0; a tensor or a number; shapes broadcast.
+    concentration
+        k, above 0: the hazard rises with time where it is above 1.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.Weibull(2.0, 1.0).mean
+    tensor(2.)
+    """
+
+    arg_constraints: ClassVar[Constraints] = {
+        "scale": constraints.positive,
+        "concentration": constraints.positive,
+    }
+    support = constraints.positive
+
+    def __init__(
+        self, scale: Any, concentration: Any, validate_args: bool | None = None
+    ) -> None:
+        self.scale, self.concentration = self._broadcast_values(
+            scale=scale, concentration=concentration
+        )
+        super().__init__(self.scale.shape, validate_args=validate_args)
+
+    def _moment(self, n: int) -> Any:
+        return self.scale**n * lgamma(1 + n / self.concentration).exp()
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        result: Tensor = self._moment(1)
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value; 0 for a concentration of 1 or less."""
+        k = self.concentration
+        above = k > 1
+        high = where(above, k, k * 0 + 2)
+        value = self.scale * ((high - 1) / high) ** (1 / high)
+        result: Tensor = where(above, value, value * 0)
+        return result
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        result: Tensor = self._moment(2) - self._moment(1) ** 2
+        return result
+
+    def _quantile(self, u: Any) -> Any:
+        return self.scale * (-(-u).log1p()) ** (1 / self.concentration)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        x, k = self._checked("log_prob", value), self.concentration
+        ratio = x / self.scale
+        result: Tensor = (k / self.scale).log() + (k - 1).xlogy(ratio) - ratio**k
+        return result
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        ratio = self._checked("cdf", value) / self.scale
+        result: Tensor = -(-(ratio**self.concentration)).expm1()
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        k = self.concentration
+        result: Tensor = _EULER * (1 - 1 / k) + (self.scale / k).log() + 1
+        return result
+
+
+class Kumaraswamy(_ByQuantiles):
+    """Kumaraswamy's distribution: a b x^(a - 1) (1 - x^a)^(b - 1), near Beta's.
+
+    Parameters
+    ----------
+    concentration1
+        a, above 0; a tensor or a number; shapes broadcast.
+    concentration0
+        b, above 0.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.Kumaraswamy(1.0, 3.0).mean
+    tensor(0.25)
+    """
+
+    arg_constraints: ClassVar[Constraints] = {
+        "concentration1": constraints.positive,
+        "concentration0": constraints.positive,
+    }
+    support = constraints.unit_interval
+
+    def __init__(
+        self,
+        concentration1: Any,
+        concentration0: Any,
+        validate_args: bool | None = None,
+    ) -> None:
+        self.concentration1, self.concentration0 = self._broadcast_values(
+            concentration1=concentration1, concentration0=concentration0
+        )
+        super().__init__(self.concentration1.shape, validate_args=validate_args)
+
+    def _moment(self, n: int) -> Any:
+        b = self.concentration0
+        return b * lbeta(1 + n / self.concentration1, b).exp()
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        result: Tensor = self._moment(1)
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value; NaN where that is no single one, or an end."""
+        a, b = self.concentration1, self.concentration0
+        inside = (a >= 1) & (b >= 1) & (a * b > 1)
+        c = where(inside, a, a * 0 + 2)
+        d = where(inside, b, b * 0 + 2)
+        value = ((c - 1) / (c * d - 1)) ** (1 / c)
+        result: Tensor = where(inside, value, value * math.nan)
+        return result
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        result: Tensor = self._moment(2) - self._moment(1) ** 2
+        return result
+
+    def _quantile(self, u: Any) -> Any:
+        share = -((-u).log1p() / self.concentration0).expm1()
+        return share ** (1 / self.concentration1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        x = self._checked("log_prob", value)
+        a, b = self.concentration1, self.concentration0
+        result: Tensor = (a * b).log() + (a - 1).xlogy(x) + (b - 1).xlogy(1 - x**a)
+        return result
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        power = self._checked("cdf", value) ** self.concentration1
+        result: Tensor = -(self.concentration0 * (-power).log1p()).expm1()
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        a, b = self.concentration1, self.concentration0
+        harmonic = digamma(b + 1) + _EULER
+        result: Tensor = (1 - 1 / b) + (1 - 1 / a) * harmonic - (a * b).log()
+        return result

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: MIT
+"""Distributions of counts: Poisson's, binomial, negative binomial."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from autocalc._ops.activations import logsigmoid
+from autocalc._ops.clamping import minimum
+from autocalc._ops.masking import where
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import short
+from autocalc.distributions import constraints
+from autocalc.distributions._count_draws import binomial, poisson
+from autocalc.distributions._counted import enumerated
+from autocalc.distributions._distribution import (
+    Constraints,
+    Distribution,
+    one_of_two,
+)
+from autocalc.distributions._draws import log_standard_gamma
+from autocalc.distributions._exponential_family import ExponentialFamily
+from autocalc.distributions._special import lgamma
+from autocalc.distributions._yes_or_no import _YesOrNo
+from autocalc.errors import ArgumentError
+
+
+class Poisson(ExponentialFamily):
+    """The number of rare events: rate^k exp(-rate) / k!.
+
+    Parameters
+    ----------
+    rate
+        The mean, 0 or more; a tensor or a number.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.Poisson(2.0).log_prob(ac.tensor(0.0))
+    tensor(-2.)
+    """
+
+    arg_constraints: ClassVar[Constraints] = {"rate": constraints.nonnegative}
+    support = constraints.nonnegative_integer
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        (self.rate,) = self._broadcast_values(rate=rate)
+        super().__init__(self.rate.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        return self.rate
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value, the larger one of two."""
+        return self.rate.floor()
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return self.rate
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn, ``[*sample_shape, *batch_shape]``."""
+        shape = self._extended_shape(sample_shape)
+        result: Tensor = poisson(self.rate.detach().expand(shape))
+        return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability of `value`."""
+        k = self._checked("log_prob", value).to(self.rate.dtype)
+        result: Tensor = k.xlogy(self.rate) - self.rate - lgamma(k + 1)
+        return result
+
+    def entropy(self) -> Tensor:
+        """There is none: it has no closed form."""
+        self._refuse("entropy")
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return (self.rate.log(),)
+
+    def _log_normalizer(self, *natural_params: Any) -> Any:
+        return natural_params[0].exp()
+
+
+class _CountOfYes(_YesOrNo):
+    """A distribution that a count and one probability describe, or its log odds."""
+
+    def __init__(
+        self,
+        total_count: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        where = type(self).__name__
+        name, value = one_of_two(where, probs=probs, logits=logits)
+        self.total_count, value = self._broadcast_values(
+            total_count=total_count, **{name: value}
+        )
+        self.__dict__[name] = value
+        Distribution.__init__(self, value.shape, validate_args=validate_args)
+
+
+class Binomial(_CountOfYes):
+    """The number of successes in n trials: C(n, k) p^k (1 - p)^(n - k).
+
+    Parameters
+    ----------
+    total_count
+        n, an integer of 0 or more or a tensor of such; shapes broadcast.
+    probs
+        p, a tensor or a number; or else
+    logits
+        log(p / (1 - p)).
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint, or not one of `probs` and `logits` is
+        given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.Binomial(2, 0.5).log_prob(ac.tensor(1.0)).exp()
+    tensor(0.5)
+    """
+
+    has_enumerate_support = True
+    arg_constraints: ClassVar[Constraints] = {
+        "total_count": constraints.nonnegative_integer,
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
+
+    def __init__(
+        self,
+        total_count: Any = 1,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        super().__init__(total_count, probs, logits, validate_args)
+
+    @property
+    def support(self) -> constraints.Constraint:
+        """The values that are possible."""
+        return constraints.integer_interval(0, self.total_count)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        result: Tensor = self.total_count * self.probs
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value, the larger one of two."""
+        most = ((self.total_count + 1) * self.probs).floor()
+        return minimum(most, self.total_count)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        result: Tensor = self.total_count * self.probs * (1 - self.probs)
+        return result
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn, ``[*sample_shape, *batch_shape]``."""
+        shape = self._extended_shape(sample_shape)
+        n, p = self.total_count.detach(), self.probs.detach()
+        result: Tensor = binomial(n.expand(shape), p.expand(shape))
+        return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability of `value`."""
+        k = self._checked("log_prob", value).to(self._given.dtype)
+        result: Tensor = self._log_prob(k)
+        return result
+
+    def _log_prob(self, k: Any) -> Any:
+        chances = k * self.logits + self.total_count * logsigmoid(-self.logits)
+        return log_choose(self.total_count, k) + chances
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats, a sum over all values."""
+        result: Tensor = -self._expectation(self._log_prob)
+        return result
+
+    def _expectation(self, function: Any) -> Any:
+        """Return the sum of P(k) function(k) over all values k."""
+        every = self._values(self._most() + 1)
+        possible = every <= self.total_count
+        k = minimum(every, self.total_count)
+        terms = self._log_prob(k).exp() * function(k)
+        return where(possible, terms, terms * 0).sum(0)
+
+    def _values(self, count: int) -> Any:
+        return enumerated(self, count, True, self._given.dtype)
+
+    def _most(self) -> int:
+        n = self.total_count
+        return int(n.max().item()) if n.numel() else 0
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """Return 0 to `total_count` along the first dimension.
+
+        All of `total_count` must be equal.
+        """
+        most = self._most()
+        if not (self.total_count == most).all():
+            message = (
+                f"Binomial.enumerate_support: `total_count` is "
+                f"{short(self.total_count)}; all counts must be equal for one list."
+            )
+            raise ArgumentError(message)
+        result: Tensor = enumerated(self, most + 1, expand, self._given.dtype)
+        return result
+
+
+def log_choose(n: Any, k: Any) -> Any:
+    """Return the logarithm of n! / (k! (n - k)!)."""
+    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+
+
+class NegativeBinomial(_CountOfYes):
+    """The successes before the r-th failure: C(r + k - 1, k) p^k (1 - p)^r.
+
+    Parameters
+    ----------
+    total_count
+        r, 0 or more, not only integers; a tensor or a number; shapes broadcast.
+    probs
+        p, below 1, the probability of success, a tensor or a number; or else
+    logits
+        log(p / (1 - p)).
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint, or not one of `probs` and `logits` is
+        given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> d = ac.distributions.NegativeBinomial(2.0, 0.5)
+    >>> d.mean, d.variance
+    (tensor(2.), tensor(4.))
+    """
+
+    arg_constraints: ClassVar[Constraints] = {
+        "total_count": constraints.nonnegative,
+        "probs": constraints.half_open_interval(0.0, 1.0),
+        "logits": constraints.real,
+    }
+    support = constraints.nonnegative_integer
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        result: Tensor = self.total_count * self.logits.exp()
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value, the larger one of two."""
+        most = ((self.total_count - 1) * self.logits.exp()).floor()
+        result: Tensor = most.clamp(min=0)
+        return result
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        result: Tensor = self.mean / (-self.logits).sigmoid()
+        return result
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn: of Poisson, whose rates are drawn of Gamma."""
+        shape = self._extended_shape(sample_shape)
+        r, logits = self.total_count.detach(), self.logits.detach()
+        log = log_standard_gamma(r.expand(shape))
+        result: Tensor = poisson((log + logits).exp())
+        return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the probability of `value`."""
+        k, r = self._checked("log_prob", value).to(self._given.dtype), self.total_count
+        chances = r * logsigmoid(-self.logits) + k * logsigmoid(self.logits)
+        empty = r + k == 0
+        least = where(empty, r * 0 + 1, r)
+        ways = lgamma(least + k) - lgamma(k + 1) - lgamma(least)
+        result: Tensor = chances + where(empty, ways * 0, ways)
+        return result

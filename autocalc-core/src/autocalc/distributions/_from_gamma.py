@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: MIT
+"""Distributions of what is made of draws from Gamma: chi-squared, Student ..."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from autocalc._ops.made_like import full_like
+from autocalc._ops.masking import where
+from autocalc._ops.random_draws import randn
+from autocalc._tensor import Tensor
+from autocalc.distributions import constraints
+from autocalc.distributions._distribution import Constraints, Distribution
+from autocalc.distributions._draws import log_standard_gamma
+from autocalc.distributions._gamma import Gamma
+from autocalc.distributions._incomplete_gamma import gammainc
+from autocalc.distributions._special import digamma, lbeta, lgamma
+
+
+def if_above(limit: float, x: Any, value: Any, otherwise: float = math.nan) -> Any:
+    """Return `value` where x is above `limit`: a moment that exists only there."""
+    return where(x > limit, value, full_like(value, otherwise))
+
+
+class Chi2(Gamma):
+    """The distribution of the sum of squares of `df` normal numbers.
+
+    It is the Gamma distribution of shape df / 2 and rate 1 / 2.
+
+    Parameters
+    ----------
+    df
+        The degrees of freedom, above 0; a tensor or a number.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> d = ac.distributions.Chi2(3.0)
+    >>> d.mean, d.variance
+    (tensor(3.), tensor(6.))
+    """
+
+    arg_constraints: ClassVar[Constraints] = {"df": constraints.positive}
+
+    def __init__(self, df: Any, validate_args: bool | None = None) -> None:
+        (self.df,) = self._broadcast_values(df=df)
+        super().__init__(0.5 * self.df, 0.5, validate_args=validate_args)
+
+
+class InverseGamma(Distribution):
+    """The distribution of 1 / y for a y of Gamma(concentration, rate).
+
+    Its density is rate^a x^(-a - 1) exp(-rate / x) / Gamma(a).
+
+    Parameters
+    ----------
+    concentration
+        a, above 0; a tensor or a number; shapes broadcast.
+    rate
+        The scale of x, above 0.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.InverseGamma(3.0, 4.0).mean
+    tensor(2.)
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[Constraints] = {
+        "concentration": constraints.positive,
+        "rate": constraints.positive,
+    }
+    support = constraints.positive
+
+    def __init__(
+        self, concentration: Any, rate: Any, validate_args: bool | None = None
+    ) -> None:
+        self.concentration, self.rate = self._broadcast_values(
+            concentration=concentration, rate=rate
+        )
+        super().__init__(self.rate.shape, validate_args=validate_args)
+
+    @property
+    def base_dist(self) -> Gamma:
+        """The distribution of 1 / x."""
+        return Gamma(self.concentration, self.rate, validate_args=False)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean; infinite for a concentration of 1 or less."""
+        a = self.concentration
+        result: Tensor = if_above(1, a, self.rate / (a - 1), math.inf)
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value."""
+        result: Tensor = self.rate / (self.concentration + 1)
+        return result
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance; infinite for a concentration of 2 or less."""
+        a = self.concentration
+        value = (self.rate / (a - 1)) ** 2 / (a - 2)
+        result: Tensor = if_above(2, a, value, math.inf)
+        return result
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn that are differentiable in the parameters."""
+        shape = self._extended_shape(sample_shape)
+        log = log_standard_gamma(self.concentration.expand(shape))
+        result: Tensor = self.rate * (-log).exp()
+        return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        x = self._checked("log_prob", value)
+        a, rate = self.concentration, self.rate
+        result: Tensor = a * rate.log() - (a + 1) * x.log() - rate / x - lgamma(a)
+        return result
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        share = gammainc(self.concentration, self.rate / self._checked("cdf", value))
+        result: Tensor = 1 - share
+        return result
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        a = self.concentration
+        result: Tensor = a + self.rate.log() + lgamma(a) - (1 + a) * digamma(a)
+        return result
+
+
+class FisherSnedecor(Distribution):
+    """The distribution of (x / df1) / (y / df2) for x, y of Chi2(df1) and Chi2(df2).
+
+    Parameters
+    ----------
+    df1
+        The degrees of freedom above, positive; a tensor or a number; shapes broadcast.
+    df2
+        The degrees of freedom below, positive.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.FisherSnedecor(1.0, 4.0).mean
+    tensor(2.)
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[Constraints] = {
+        "df1": constraints.positive,
+        "df2": constraints.positive,
+    }
+    support = constraints.positive
+
+    def __init__(self, df1: Any, df2: Any, validate_args: bool | None = None) -> None:
+        self.df1, self.df2 = self._broadcast_values(df1=df1, df2=df2)
+        super().__init__(self.df1.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean; NaN for a `df2` of 2 or less."""
+        n = self.df2
+        result: Tensor = if_above(2, n, n / (n - 2))
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value; NaN for a `df1` of 2 or less."""
+        m, n = self.df1, self.df2
+        result: Tensor = if_above(2, m, (m - 2) / m * (n / (n + 2)))
+        return result
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance; NaN for a `df2` of 4 or less."""
+        m, n = self.df1, self.df2
+        value = 2 * n**2 * (m + n - 2) / (m * (n - 2) ** 2 * (n - 4))
+        result: Tensor = if_above(4, n, value)
+        return result
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn that are differentiable in the parameters."""
+        shape = self._extended_shape(sample_shape)
+        above = log_standard_gamma((self.df1 / 2).expand(shape))
+        below = log_standard_gamma((self.df2 / 2).expand(shape))
+        result: Tensor = (above - below).exp() * (self.df2 / self.df1)
+        return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        x = self._checked("log_prob", value)
+        a, b, ratio = self.df1 / 2, self.df2 / 2, self.df1 / self.df2
+        top = a * ratio.log() + (a - 1).xlogy(x) - (a + b) * (ratio * x).log1p()
+        result: Tensor = top - lbeta(a, b)
+        return result
+
+
+class StudentT(Distribution):
+    """Student's distribution: of loc + scale x / sqrt(y / df), y of Chi2(df), x normal.
+
+    Parameters
+    ----------
+    df
+        The degrees of freedom, above 0; a tensor or a number; shapes broadcast.
+    loc
+        The median.
+    scale
+        How wide it is, above 0.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.distributions.StudentT(4.0).variance
+    tensor(2.)
+    """
+
+    has_rsample = True
+    arg_constraints: ClassVar[Constraints] = {
+        "df": constraints.positive,
+        "loc": constraints.real,
+        "scale": constraints.positive,
+    }
+    support = constraints.real
+
+    def __init__(
+        self,
+        df: Any,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        validate_args: bool | None = None,
+    ) -> None:
+        self.df, self.loc, self.scale = self._broadcast_values(
+            df=df, loc=loc, scale=scale
+        )
+        super().__init__(self.df.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean; NaN for a `df` of 1 or less."""
+        result: Tensor = if_above(1, self.df, self.loc)
+        return result
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value."""
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance; infinite for a `df` of 2 or less, NaN for 1 or less."""
+        value = self.scale**2 * self.df / (self.df - 2)
+        finite = if_above(2, self.df, value, math.inf)
+        result: Tensor = if_above(1, self.df, finite)
+        return result
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn that are differentiable in the parameters."""
+        shape = self._extended_shape(sample_shape)
+        half = self.df / 2
+        spread = (0.5 * (half.log() - log_standard_gamma(half.expand(shape)))).exp()
+        result: Tensor = self.loc + self.scale * spread * randn(shape, dtype=half.dtype)
+        return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        z = (self._checked("log_prob", value) - self.loc) / self.scale
+        tail = (self.df + 1) / 2 * (z * z / self.df).log1p()
+        result: Tensor = -tail - self._log_normalizer()
+        return result
+
+    def _log_normalizer(self) -> Any:
+        half = self.df / 2
+        return self.scale.log() + 0.5 * self.df.log() + lbeta(half, half * 0 + 0.5)
+
+    def entropy(self) -> Tensor:
+        """Return the entropy, in nats."""
+        half = self.df / 2
+        mean_log = digamma(half + 0.5) - digamma(half)
+        result: Tensor = self._log_normalizer() + (half + 0.5) * mean_log
+        return result
