@@ -12,10 +12,11 @@ from autocalc._tensor.checks import number, sequence
 from autocalc.distributions import constraints
 from autocalc.distributions._by_quantiles import _ByQuantiles
 from autocalc.distributions._exponential_family import ExponentialFamily
-from autocalc.distributions._special import _BERNOULLI
 from autocalc.distributions._yes_or_no import _YesOrNo
 from autocalc.errors import ArgumentError
 
+#: Bernoulli's numbers B_2, B_4, ..., which the series of moments are made of.
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 #: Below, moments come from their series, above it from formulas that keep 14 digits.
 _SMALL = 0.5
 #: Below, so do the cdf and its inverse, whose formulas' slopes keep 13 digits above.

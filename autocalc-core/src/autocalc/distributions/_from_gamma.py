@@ -14,7 +14,7 @@ from autocalc.distributions import constraints
 from autocalc.distributions._distribution import Constraints, Distribution
 from autocalc.distributions._draws import log_standard_gamma
 from autocalc.distributions._gamma import Gamma
-from autocalc.distributions._incomplete_gamma import gammainc
+from autocalc.distributions._incomplete_gamma import gammaincc
 from autocalc.distributions._special import digamma, lbeta, lgamma
 
 
@@ -138,8 +138,8 @@ class InverseGamma(Distribution):
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
-        share = gammainc(self.concentration, self.rate / self._checked("cdf", value))
-        result: Tensor = 1 - share
+        ratio = self.rate / self._checked("cdf", value)
+        result: Tensor = gammaincc(self.concentration, ratio)
         return result
 
     def entropy(self) -> Tensor:

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.made_like import full_like
 from autocalc._ops.random_draws import rand
+from autocalc._ops.special_functions import i0e, i1e
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
-from autocalc.distributions._bessel import bessel_ratio, log_i0
 from autocalc.distributions._count_draws import until_taken
 from autocalc.distributions._distribution import Constraints, Distribution
 from autocalc.distributions._draws import _float64, _positive_unit
@@ -73,7 +73,7 @@ class VonMises(Distribution):
     @property
     def variance(self) -> Tensor:
         """The circular variance: 1 less the mean of cos(x - loc)."""
-        result: Tensor = 1 - bessel_ratio(self.concentration)
+        result: Tensor = 1 - i1e(self.concentration) / i0e(self.concentration)
         return result
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
@@ -92,7 +92,8 @@ class VonMises(Distribution):
         """Return the logarithm of the density at `value`."""
         away = self._checked("log_prob", value) - self.loc
         c = self.concentration
-        result: Tensor = c * away.cos() - log_i0(c) - math.log(2 * math.pi)
+        height = -2 * c * (away / 2).sin() ** 2  # c (cos - 1); i0e has exp(-c) in it
+        result: Tensor = height - (2 * math.pi * i0e(c)).log()
         return result
 
 
