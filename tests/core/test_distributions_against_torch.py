@@ -300,6 +300,15 @@ def test_densities_at_the_ends(name, given, value):
     same(a.log_prob(ac.tensor(value)), b.log_prob(torch.tensor(value)))
 
 
+@pytest.mark.parametrize("name", ["HalfCauchy", "HalfNormal"])
+def test_densities_outside_where_nothing_is_checked(name):
+    value = np.array([-1.0, 0.0, 2.0])
+    a, b = (getattr(x, name)(2.0, validate_args=False) for x in (mine, theirs))
+    found = a.log_prob(ac.tensor(value))
+    assert found[0].item() == -math.inf
+    same(found, b.log_prob(torch.tensor(value)), 1e-6)
+
+
 @pytest.mark.parametrize("what", ["log_cdf", "log_survival_function"])
 def test_logarithms_of_shares(what):
     name, given, value = CASES["generalized pareto"]

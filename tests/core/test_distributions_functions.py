@@ -104,6 +104,15 @@ def test_shares_are_differentiable_in_all_parameters(name):
     given = (double(0.4, 1.2, 7.0).requires_grad_(), double(2.0).requires_grad_())
     given = given[: 1 + (name != "Chi2")]
     assert ac.autograd.gradcheck(lambda *p: cls(*p).cdf(value), given)
+    fixed = cls(*(x.detach() for x in given))
+    assert ac.autograd.gradgradcheck(fixed.cdf, (value.requires_grad_(),))
+
+
+def test_slopes_of_shares_have_the_dtypes_of_what_they_belong_to():
+    a = ac.tensor([2.0], requires_grad=True)
+    value = double(1.5).requires_grad_()
+    slopes = ac.autograd.grad(dist.Gamma(a, 1.0).cdf(value).sum(), (a, value))
+    assert [x.dtype for x in slopes] == [ac.float32, ac.float64]
 
 
 @pytest.mark.parametrize("c", [1e-9, 0.5, 3.0, 39.9, 40.1, 100.0, 1e4, 1e8])

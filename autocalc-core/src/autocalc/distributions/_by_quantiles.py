@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+from autocalc._ops.masking import where
 from autocalc._ops.random_draws import rand
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import short
@@ -378,7 +379,8 @@ class HalfCauchy(_ByQuantiles):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         value = self._checked("log_prob", value)
-        return self._cauchy().log_prob(value) + math.log(2)
+        inside = self._cauchy().log_prob(value) + math.log(2)
+        return where(value >= 0, inside, inside * 0 - math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""

@@ -13,15 +13,18 @@ from autocalc.distributions._draws import slope
 
 
 def gammainc(a: Any, x: Any) -> Any:
-    """Return the integral from 0 to x of t^(a - 1) exp(-t) / Gamma(a)."""
+    """Return the integral from 0 to x of t^(a - 1) exp(-t) / Gamma(a).
+
+    A slope in `a` is that of draws, once; without one there are slopes of any order.
+    """
     a, x = broadcast_tensors(a, x)
-    return _Lower.apply(a, x)
+    return _Lower.apply(a, x) if a.requires_grad else igamma(a, x)
 
 
 def gammaincc(a: Any, x: Any) -> Any:
     """Return the integral from x on, precise where it is small."""
     a, x = broadcast_tensors(a, x)
-    return _Upper.apply(a, x)
+    return _Upper.apply(a, x) if a.requires_grad else igammac(a, x)
 
 
 class _Lower(Function):
@@ -51,10 +54,11 @@ class _Upper(Function):
 
 
 def _slopes(ctx: Any, g: Any) -> Any:
-    a, x = (given.double() for given in ctx.saved_tensors)
+    saved = ctx.saved_tensors
+    a, x = (given.double() for given in saved)
     density = ((a - 1).xlogy(x) - x - lgamma(a)).exp()
-    in_a = _slope_in_shape(a, x) if ctx.needs_input_grad[0] else a
-    return tuple((g * slope).to(g.dtype) for slope in (in_a, density))
+    slopes = _slope_in_shape(a, x), density
+    return tuple((g * s).to(x.dtype) for s, x in zip(slopes, saved, strict=True))
 
 
 def _slope_in_shape(a: Any, x: Any) -> Any:

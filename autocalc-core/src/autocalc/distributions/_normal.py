@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+from autocalc._ops.masking import where
 from autocalc._ops.random_draws import randn
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
@@ -246,7 +247,8 @@ class HalfNormal(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithm of the density at `value`."""
         value = self._checked("log_prob", value)
-        return self._normal().log_prob(value) + math.log(2)
+        inside = self._normal().log_prob(value) + math.log(2)
+        return where(value >= 0, inside, inside * 0 - math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:
         """Return the probability of less than `value`."""
