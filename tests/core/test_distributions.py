@@ -547,8 +547,8 @@ def test_nonsense_is_an_error_of_autocalc_s_or_a_result(name):
     for first in NONSENSE:
         for second in NONSENSE:
             with contextlib.suppress(AutocalcError):
-                third = (0.5,) if name == "GeneralizedPareto" else ()
-                d = cls(first, second, *third)
+                more = {"GeneralizedPareto": 0.5, "LowRankMultivariateNormal": first}
+                d = cls(first, second, *([more[name]] if name in more else []))
                 d.log_prob(ac.ones(1))
                 d.sample((2,))
 

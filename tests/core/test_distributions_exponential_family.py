@@ -17,6 +17,7 @@ from autocalc.errors import ArgumentError
 pytestmark = pytest.mark.core
 A = np.array([0.3, 1.5, 4.0])
 B = np.array([2.0, 0.7, 1.1])
+ROOT = ac.tensor([[0.1, 0.0, 0.0], [0.5, -0.3, 0.0], [-1.0, 0.2, 0.4]]).double()
 
 #: Makes a distribution of two parameters.
 FAMILIES = {
@@ -26,6 +27,7 @@ FAMILIES = {
     "exponential": lambda a, b: dist.Exponential(a / b),
     "gamma": dist.Gamma,
     "normal": dist.Normal,
+    "wishart": lambda a, b: dist.Wishart(2 + a, scale_tril=(b + ROOT.exp()).tril()),
 }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from autocalc._absent import lookup as _lookup
 from autocalc.distributions import _divergences as _divergences
 from autocalc.distributions import _divergences_of_counts as _divergences_of_counts
+from autocalc.distributions import _divergences_of_matrices as _divergences_of_matrices
 from autocalc.distributions import _divergences_with_ends as _divergences_with_ends
 from autocalc.distributions import constraint_registry, constraints, kl, transforms
 from autocalc.distributions._by_powers import (
@@ -37,11 +38,21 @@ from autocalc.distributions._from_gamma import (
 )
 from autocalc.distributions._gamma import Beta, Dirichlet, Gamma
 from autocalc.distributions._independent import Independent
+from autocalc.distributions._lkj_cholesky import LKJCholesky
+from autocalc.distributions._logistic_normal import LogisticNormal
+from autocalc.distributions._low_rank_normal import LowRankMultivariateNormal
+from autocalc.distributions._mixture import MixtureSameFamily
 from autocalc.distributions._multinomial import Multinomial
 from autocalc.distributions._multivariate_normal import MultivariateNormal
 from autocalc.distributions._normal import HalfNormal, LogNormal, Normal
+from autocalc.distributions._relaxed import (
+    OneHotCategoricalStraightThrough,
+    RelaxedBernoulli,
+    RelaxedOneHotCategorical,
+)
 from autocalc.distributions._transformed import TransformedDistribution
 from autocalc.distributions._von_mises import VonMises
+from autocalc.distributions._wishart import Wishart
 from autocalc.distributions._yes_or_no import Bernoulli, Geometric
 from autocalc.distributions.constraint_registry import biject_to, transform_to
 from autocalc.distributions.kl import kl_divergence, register_kl
@@ -98,18 +109,25 @@ __all__ = [
     "IndependentTransform",
     "InverseGamma",
     "Kumaraswamy",
+    "LKJCholesky",
     "Laplace",
     "LogNormal",
+    "LogisticNormal",
+    "LowRankMultivariateNormal",
     "LowerCholeskyTransform",
+    "MixtureSameFamily",
     "Multinomial",
     "MultivariateNormal",
     "NegativeBinomial",
     "Normal",
     "OneHotCategorical",
+    "OneHotCategoricalStraightThrough",
     "Pareto",
     "Poisson",
     "PositiveDefiniteTransform",
     "PowerTransform",
+    "RelaxedBernoulli",
+    "RelaxedOneHotCategorical",
     "ReshapeTransform",
     "SigmoidTransform",
     "SoftmaxTransform",
@@ -123,6 +141,7 @@ __all__ = [
     "Uniform",
     "VonMises",
     "Weibull",
+    "Wishart",
     "biject_to",
     "constraint_registry",
     "constraints",

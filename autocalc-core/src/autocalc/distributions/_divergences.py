@@ -184,7 +184,7 @@ def _(p: Any, q: Any) -> Any:
         )
         raise ShapeError(message)
     away = (q.loc - p.loc).unsqueeze(-1)
-    tril, other = broadcast_tensors(p.scale_tril, q.scale_tril)
+    tril, other = broadcast_tensors(p._tril, q._tril)
     ratio = solve(other, tril)
     away = solve(broadcast_to(other, (*away.shape[:-2], *other.shape[-2:])), away)
     squares = (ratio**2).sum((-2, -1)) + (away**2).sum((-2, -1))

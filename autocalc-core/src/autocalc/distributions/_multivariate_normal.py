@@ -9,26 +9,21 @@ from typing import Any, ClassVar
 
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops.broadcasting import broadcast_to
-from autocalc._ops.factorizations import cholesky
-from autocalc._ops.linear_systems import inv, solve
+from autocalc._ops.linear_systems import solve
 from autocalc._ops.random_draws import randn
 from autocalc._tensor import Tensor
 from autocalc.distributions import constraints
-from autocalc.distributions._distribution import (
-    Constraints,
-    Distribution,
-    broadcast_values,
+from autocalc.distributions._by_covariance import (
+    MATRICES,
+    ByCovariance,
+    factor_of,
+    given_matrix,
 )
-from autocalc.errors import ArgumentError, ShapeError
-
-_MATRICES = {
-    "covariance_matrix": constraints.positive_definite,
-    "precision_matrix": constraints.positive_definite,
-    "scale_tril": constraints.lower_cholesky,
-}
+from autocalc.distributions._distribution import Constraints, broadcast_values
+from autocalc.errors import ShapeError
 
 
-class MultivariateNormal(Distribution):
+class MultivariateNormal(ByCovariance):
     """The normal distribution of vectors, with mean `loc` and covariance C = L L^T.
 
     The density is exp(-(x - loc)^T C^-1 (x - loc) / 2) / sqrt(det(2 pi C)).
@@ -64,13 +59,13 @@ class MultivariateNormal(Distribution):
     has_rsample = True
     arg_constraints: ClassVar[Constraints] = {
         "loc": constraints.real_vector,
-        **_MATRICES,
+        **MATRICES,
     }
     support = constraints.real_vector
     _event_dims: ClassVar[Mapping[str, int]] = {
         "loc": 1,
         "_tril": 2,
-        **dict.fromkeys(_MATRICES, 2),
+        **dict.fromkeys(MATRICES, 2),
     }
 
     def __init__(
@@ -81,23 +76,10 @@ class MultivariateNormal(Distribution):
         scale_tril: Any = None,
         validate_args: bool | None = None,
     ) -> None:
-        given = dict(
-            zip(
-                _MATRICES,
-                (covariance_matrix, precision_matrix, scale_tril),
-                strict=True,
-            )
+        name, matrix = given_matrix(
+            "MultivariateNormal", covariance_matrix, precision_matrix, scale_tril
         )
-        matrices = [(n, m) for n, m in given.items() if m is not None]
-        if len(matrices) != 1:
-            message = (
-                f"MultivariateNormal: {len(matrices)} of `covariance_matrix`, "
-                f"`precision_matrix` and `scale_tril` are given; give one."
-            )
-            raise ArgumentError(message)
-        ((name, matrix),) = matrices
         (loc,) = broadcast_values("MultivariateNormal", loc=loc)
-        (matrix,) = broadcast_values("MultivariateNormal", **{name: matrix})
         size = loc.shape[-1] if loc.ndim else 0
         if loc.ndim < 1 or matrix.ndim < 2 or matrix.shape[-2:] != (size, size):
             message = (
@@ -111,25 +93,7 @@ class MultivariateNormal(Distribution):
         self.loc = broadcast_to(loc, (*batch, size))
         self.__dict__[name] = broadcast_to(matrix, (*batch, size, size))
         super().__init__(batch, (size,), validate_args)
-        self._tril = self._factor(name, self.__dict__[name])
-
-    @staticmethod
-    def _factor(name: str, matrix: Any) -> Any:
-        """Return L."""
-        if name == "scale_tril":
-            return matrix
-        return cholesky(matrix if name == "covariance_matrix" else inv(matrix))
-
-    def __getattr__(self, name: str) -> Any:
-        tril = self.__dict__.get("_tril")
-        if tril is not None and name == "scale_tril":
-            return tril
-        if tril is not None and name == "covariance_matrix":
-            return tril @ tril.mT
-        if tril is not None and name == "precision_matrix":
-            return inv(tril @ tril.mT)
-        message = f"MultivariateNormal has no attribute {name!r}"
-        raise AttributeError(message)
+        self._tril = factor_of(name, self.__dict__[name])
 
     @property
     def mean(self) -> Tensor:

@@ -150,7 +150,7 @@ class TransformedDistribution(Distribution):
         return result
 
     def __repr__(self) -> str:
-        return f"TransformedDistribution({self.base_dist}, {self.transforms})"
+        return f"{type(self).__name__}({self.base_dist}, {self.transforms})"
 
 
 def _base_for(

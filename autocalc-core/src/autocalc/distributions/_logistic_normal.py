@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""The distribution of probabilities that are made of normal numbers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from autocalc._tensor import Tensor
+from autocalc.distributions import constraints
+from autocalc.distributions._distribution import Constraints
+from autocalc.distributions._normal import Normal
+from autocalc.distributions._transformed import TransformedDistribution
+from autocalc.distributions._transforms_of_arrays import StickBreakingTransform
+
+
+class LogisticNormal(TransformedDistribution):
+    """K + 1 probabilities that `StickBreakingTransform` makes of K normal numbers.
+
+    Parameters
+    ----------
+    loc
+        The means of the normal numbers, [..., K]; one number stands for K = 1.
+    scale
+        Their standard deviations, above 0; shapes broadcast.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> d = ac.distributions.LogisticNormal(ac.zeros(2), ac.ones(2))
+    >>> d.event_shape, d.sample((5,)).shape
+    ((3,), (5, 3))
+    """
+
+    arg_constraints: ClassVar[Constraints] = {
+        "loc": constraints.real,
+        "scale": constraints.positive,
+    }
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        base: Any = Normal(loc, scale, validate_args)
+        if not base.batch_shape:
+            base = base.expand((1,))
+        super().__init__(base, StickBreakingTransform(), validate_args)
+
+    @property
+    def loc(self) -> Tensor:
+        """The means of the normal numbers."""
+        base: Any = self.base_dist
+        result: Tensor = base.base_dist.loc
+        return result
+
+    @property
+    def scale(self) -> Tensor:
+        """Their standard deviations."""
+        base: Any = self.base_dist
+        result: Tensor = base.base_dist.scale
+        return result

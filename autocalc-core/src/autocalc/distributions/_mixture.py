@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""Mixtures of distributions of one class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._graph._grad_mode import no_grad
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import integers, short
+from autocalc.distributions import constraints
+from autocalc.distributions._categorical import Categorical
+from autocalc.distributions._distribution import Distribution
+from autocalc.errors import DTypeError, ShapeError
+
+
+class MixtureSameFamily(Distribution):
+    """One of K distributions, which a categorical one chooses: sum of w_k p_k(x).
+
+    Parameters
+    ----------
+    mixture_distribution
+        A `Categorical` of K kinds, one for all of the batch or one for each.
+    component_distribution
+        The distributions, with a batch of [..., K].
+    validate_args
+        Whether values are checked.
+
+    Raises
+    ------
+    DTypeError
+        If one is no such distribution.
+    ShapeError
+        If the two do not fit.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> d = ac.distributions
+    >>> two = d.MixtureSameFamily(
+    ...     d.Categorical(ac.ones(2)), d.Normal(ac.tensor([-1.0, 1.0]), 1.0)
+    ... )
+    >>> two.mean, two.variance
+    (tensor(0.), tensor(2.))
+    """
+
+    def __init__(
+        self,
+        mixture_distribution: Any,
+        component_distribution: Any,
+        validate_args: bool | None = None,
+    ) -> None:
+        _check_classes(mixture_distribution, component_distribution)
+        mixture, components = mixture_distribution, component_distribution
+        batch = components.batch_shape
+        _check_shapes(mixture, batch)
+        self._mixture_distribution = mixture
+        self._component_distribution = components
+        super().__init__(batch[:-1], components.event_shape, validate_args)
+
+    @property
+    def mixture_distribution(self) -> Categorical:
+        """The distribution that chooses."""
+        result: Categorical = self._mixture_distribution
+        return result
+
+    @property
+    def component_distribution(self) -> Distribution:
+        """The distributions among which it chooses."""
+        result: Distribution = self._component_distribution
+        return result
+
+    @property
+    def support(self) -> constraints.Constraint:
+        """The values that are possible."""
+        each = self._component_distribution.support
+        return constraints.MixtureSameFamilyConstraint(each)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
+        """Return the distribution with its parameters expanded to `batch_shape`."""
+        batch = integers("MixtureSameFamily.expand", "batch_shape", batch_shape)
+        new = self._instance_or_empty(_instance)
+        count = self._component_distribution.batch_shape[-1]
+        new._component_distribution = self._component_distribution.expand(
+            (*batch, count)
+        )
+        new._mixture_distribution = self._mixture_distribution.expand(batch)
+        return super().expand(batch, _instance=new)
+
+    def _wide_mixture(self) -> Any:
+        """Return the choosing distribution of all of the batch."""
+        mixture = self._mixture_distribution
+        same = mixture.batch_shape == self._batch_shape
+        return mixture if same else mixture.expand(self._batch_shape)
+
+    def _averaged(self, x: Any) -> Any:
+        """Return `x` of the components, weighted and summed."""
+        weights = self._wide_mixture().probs
+        for _ in self._event_shape:
+            weights = weights.unsqueeze(-1)
+        return (weights * x).sum(-1 - len(self._event_shape))
+
+    def _for_all(self, x: Any) -> Any:
+        """Return `x` with a dimension of 1 in place of that of the components."""
+        return x.unsqueeze(-1 - len(self._event_shape))
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        result: Tensor = self._averaged(self._component_distribution.mean)
+        return result
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance: the mean of the variances and the variance of the means."""
+        each = self._component_distribution
+        away = each.mean - self._for_all(self.mean)
+        result: Tensor = self._averaged(each.variance) + self._averaged(away * away)
+        return result
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn, ``[*sample_shape, *batch_shape, *event_shape]``."""
+        with no_grad():
+            kinds = self._wide_mixture().sample(sample_shape)
+            drawn: Any = self._component_distribution.sample(sample_shape)
+            index = kinds.reshape((*kinds.shape, 1, *(1 for _ in self._event_shape)))
+            index = index.expand((*kinds.shape, 1, *self._event_shape))
+            result: Tensor = drawn.gather(kinds.ndim, index).squeeze(kinds.ndim)
+            return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density or probability of `value`."""
+        x = self._for_all(self._checked("log_prob", value))
+        log = self._component_distribution.log_prob(x)
+        weights = self._mixture_distribution.logits.log_softmax(-1)
+        result: Tensor = (log + weights).logsumexp(-1)
+        return result
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of less than `value`."""
+        x = self._for_all(self._checked("cdf", value))
+        share: Any = self._component_distribution.cdf(x)
+        result: Tensor = (share * self._mixture_distribution.probs).sum(-1)
+        return result
+
+    def __repr__(self) -> str:
+        parts = f"{self._mixture_distribution}, {self._component_distribution}"
+        return f"MixtureSameFamily({parts})"
+
+
+def _check_classes(mixture: Any, components: Any) -> None:
+    where = "MixtureSameFamily"
+    if not isinstance(mixture, Categorical) or mixture._is_one_hot:
+        message = (
+            f"{where}: `mixture_distribution` is {short(mixture)}; it must be a "
+            f"Categorical."
+        )
+        raise DTypeError(message)
+    if not isinstance(components, Distribution):
+        message = (
+            f"{where}: `component_distribution` is {short(components)}; it must be a "
+            f"distribution."
+        )
+        raise DTypeError(message)
+
+
+def _check_shapes(mixture: Any, batch: tuple[int, ...]) -> None:
+    count = mixture.param_shape[-1]
+    own = mixture.batch_shape
+    fits = bool(batch) and batch[-1] == count and len(own) < len(batch)
+    pairs = zip(reversed(own), reversed(batch[:-1]), strict=False)
+    if not fits or any(n not in {1, m} for n, m in pairs):
+        message = (
+            f"MixtureSameFamily: the components have a batch of {batch} and the "
+            f"mixture {mixture.param_shape}; they must be [..., K] with the same K; "
+            f"what is before must be one or the same."
+        )
+        raise ShapeError(message)

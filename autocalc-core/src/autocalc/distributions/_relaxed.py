@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: MIT
+"""Continuous distributions near those of kinds, with gradients of draws.
+
+Maddison, Mnih and Teh, "The Concrete Distribution", ICLR 2017.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._ops.activations import softplus
+from autocalc._ops.creation import tensor
+from autocalc._ops.random_draws import rand
+from autocalc._tensor import Tensor
+from autocalc.distributions import constraints
+from autocalc.distributions._categorical import Categorical, OneHotCategorical
+from autocalc.distributions._counted import inside
+from autocalc.distributions._distribution import (
+    Constraints,
+    Distribution,
+    broadcast_values,
+)
+from autocalc.distributions._transformed import TransformedDistribution
+from autocalc.distributions._transforms_of_numbers import ExpTransform, SigmoidTransform
+from autocalc.distributions._yes_or_no import Bernoulli
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """`OneHotCategorical` whose draws have the gradients of the probabilities.
+
+    Parameters
+    ----------
+    probs
+        Their probabilities, or numbers in proportion to them; [..., K].  Or else
+    logits
+        Logarithms of such numbers.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ShapeError
+        If the parameter is 0-d.
+    ArgumentError
+        If a parameter is outside its constraint, or not one of the two is given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> probs = ac.tensor([0.0, 1.0]).requires_grad_()
+    >>> drawn = ac.distributions.OneHotCategoricalStraightThrough(probs).rsample()
+    >>> drawn.tolist(), drawn.requires_grad
+    ([0.0, 1.0], True)
+    """
+
+    has_rsample = True
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return vectors drawn, with the gradients of the probabilities."""
+        probs = self.probs
+        result: Tensor = self.sample(sample_shape) + (probs - probs.detach())
+        return result
+
+
+class _Relaxed(Distribution):
+    """A distribution with a temperature, near another one of kinds."""
+
+    has_rsample = True
+    #: The one of kinds.
+    _kind: Any
+    temperature: Any
+
+    def _set_temperature(self, temperature: Any) -> None:
+        (value,) = broadcast_values(type(self).__name__, temperature=temperature)
+        if not isinstance(temperature, Tensor):
+            value = tensor(temperature, dtype=self._kind.logits.dtype)
+        self.temperature = value.reshape(()) if value.numel() == 1 else value
+
+    def _wide(self, batch: tuple[int, ...]) -> None:
+        if self._kind.batch_shape != batch:
+            self._kind = self._kind.expand(batch)
+
+    @property
+    def probs(self) -> Tensor:
+        """The probabilities."""
+        result: Tensor = self._kind.probs
+        return result
+
+    @property
+    def logits(self) -> Tensor:
+        """The logarithms of the probabilities or odds."""
+        result: Tensor = self._kind.logits
+        return result
+
+    @property
+    def param_shape(self) -> tuple[int, ...]:
+        """The shape of the parameter."""
+        shape: tuple[int, ...] = self._kind.param_shape
+        return shape
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
+        """Return the distribution with its parameters expanded to `batch_shape`."""
+        new: Any = super().expand(batch_shape, _instance)
+        new._kind = self._kind.expand(new.batch_shape)
+        return new  # type: ignore[no-any-return]  # a distribution
+
+    def _uniforms(self, sample_shape: Any) -> Any:
+        shape = self._extended_shape(sample_shape)
+        return inside(rand(shape, dtype=self._kind.logits.dtype))
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
+        return f"{name}(temperature: {self.temperature.tolist()}, {self._kind})"
+
+
+class LogitRelaxedBernoulli(_Relaxed):
+    """The logarithms of the odds of `RelaxedBernoulli`: (logits + noise) / temperature.
+
+    The noise is logistic: log(u / (1 - u)) of uniform u.
+
+    Parameters
+    ----------
+    temperature
+        Above 0; a tensor or a number.
+    probs
+        The probabilities; or else
+    logits
+        log(p / (1 - p)).
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint, or not one of the two is given.
+    """
+
+    arg_constraints: ClassVar[Constraints] = {
+        "temperature": constraints.positive,
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
+    support = constraints.real
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        self._kind = Bernoulli(probs, logits, validate_args)
+        self._set_temperature(temperature)
+        batch = broadcast_shapes(
+            "RelaxedBernoulli", self.temperature.shape, self._kind.batch_shape
+        )
+        self._wide(batch)
+        super().__init__(batch, validate_args=validate_args)
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn that are differentiable in the parameters."""
+        u = self._uniforms(sample_shape)
+        result: Tensor = (u.log() - (-u).log1p() + self.logits) / self.temperature
+        return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        away: Any = self.logits - self._checked("log_prob", value) * self.temperature
+        result: Tensor = self.temperature.log() + away - 2 * softplus(away)
+        return result
+
+
+class ExpRelaxedCategorical(_Relaxed):
+    """The logarithms of the values of `RelaxedOneHotCategorical`.
+
+    They are the log softmax of (logits + noise) / temperature, with Gumbel's noise,
+    -log(-log u) of uniform u.
+
+    Parameters
+    ----------
+    temperature
+        Above 0; one number, or one for each of the batch.
+    probs
+        The probabilities, or numbers in proportion to them; [..., K].  Or else
+    logits
+        Logarithms of such numbers.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ShapeError
+        If the parameter is 0-d.
+    ArgumentError
+        If a parameter is outside its constraint, or not one of the two is given.
+    """
+
+    arg_constraints: ClassVar[Constraints] = {
+        "temperature": constraints.positive,
+        "probs": constraints.simplex,
+        "logits": constraints.real_vector,
+    }
+    support = constraints.real_vector
+    _event_dims: ClassVar[Mapping[str, int]] = {"probs": 1, "logits": 1}
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        self._kind = Categorical(probs, logits, validate_args)
+        self._set_temperature(temperature)
+        batch = broadcast_shapes(
+            "RelaxedOneHotCategorical", self.temperature.shape, self._kind.batch_shape
+        )
+        self._wide(batch)
+        super().__init__(batch, self._kind.param_shape[-1:], validate_args)
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Return values drawn that are differentiable in the parameters."""
+        noise: Any = -(-self._uniforms(sample_shape).log()).log()
+        score = (self.logits + noise) / self.temperature.unsqueeze(-1)
+        result: Tensor = score.log_softmax(-1)
+        return result
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density at `value`."""
+        heat = self.temperature.unsqueeze(-1)
+        score: Any = self.logits - self._checked("log_prob", value) * heat
+        count = self._event_shape[0]
+        scale = math.lgamma(count) + (count - 1) * self.temperature.log()
+        result: Tensor = score.log_softmax(-1).sum(-1) + scale
+        return result
+
+
+class _OfRelaxed(TransformedDistribution):
+    """What becomes of a distribution with a temperature."""
+
+    has_rsample = True
+
+    @property
+    def temperature(self) -> Tensor:
+        """The temperature."""
+        result: Tensor = self.base_dist.temperature  # type: ignore[attr-defined]
+        return result
+
+    @property
+    def logits(self) -> Tensor:
+        """The logarithms of the probabilities or odds."""
+        result: Tensor = self.base_dist.logits  # type: ignore[attr-defined]
+        return result
+
+    @property
+    def probs(self) -> Tensor:
+        """The probabilities."""
+        result: Tensor = self.base_dist.probs  # type: ignore[attr-defined]
+        return result
+
+
+class RelaxedBernoulli(_OfRelaxed):
+    """Numbers between 0 and 1, near these where the temperature is low.
+
+    They are sigmoid((logits + noise) / temperature), the noise being logistic.
+
+    Parameters
+    ----------
+    temperature
+        Above 0; a tensor or a number.
+    probs
+        The probabilities of 1; or else
+    logits
+        log(p / (1 - p)).
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ArgumentError
+        If a parameter is outside its constraint, or not one of the two is given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> d = ac.distributions.RelaxedBernoulli(0.5, ac.tensor([0.5, 0.5]))
+    >>> d.log_prob(ac.tensor([0.5, 0.9]))
+    tensor([-0.6931,  0.0408])
+    """
+
+    arg_constraints: ClassVar[Constraints] = {
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        base = LogitRelaxedBernoulli(temperature, probs, logits, validate_args)
+        super().__init__(base, SigmoidTransform(), validate_args)
+
+
+class RelaxedOneHotCategorical(_OfRelaxed):
+    """Vectors of probabilities, near one-hot ones where the temperature is low.
+
+    They are softmax((logits + noise) / temperature), the noise being Gumbel's.
+
+    Parameters
+    ----------
+    temperature
+        Above 0; one number, or one for each of the batch.
+    probs
+        The probabilities, or numbers in proportion to them; [..., K].  Or else
+    logits
+        Logarithms of such numbers.
+    validate_args
+        Whether parameters and values are checked.
+
+    Raises
+    ------
+    ShapeError
+        If the parameter is 0-d.
+    ArgumentError
+        If a parameter is outside its constraint, or not one of the two is given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> d = ac.distributions.RelaxedOneHotCategorical(1.0, ac.ones(2))
+    >>> d.log_prob(ac.tensor([0.5, 0.5]))
+    tensor(0.)
+    """
+
+    arg_constraints: ClassVar[Constraints] = {
+        "probs": constraints.simplex,
+        "logits": constraints.real_vector,
+    }
+
+    def __init__(
+        self,
+        temperature: Any,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        base = ExpRelaxedCategorical(temperature, probs, logits, validate_args)
+        super().__init__(base, ExpTransform(), validate_args)
+
+    @property
+    def support(self) -> constraints.Constraint:
+        """The values that are possible."""
+        return constraints.simplex
