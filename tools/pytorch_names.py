@@ -34,6 +34,7 @@ PLACES = {
     "torch.distributions": "autocalc.distributions",
     "torch.utils.data": "autocalc.utils.data",
     "torch.autograd": "autocalc.autograd",
+    "torch.special": "autocalc.special",
 }
 
 

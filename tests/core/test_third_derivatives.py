@@ -24,6 +24,7 @@ INTEGERS = "integers have no derivative"
 PLACES = "indices and truth values have no derivative"
 KINKS = "elements lie at the limits of hardtanh, where slopes jump"
 REFUSED = "recording it is an error, as PyTorch has it"
+FIRST = "PyTorch has no gradient in this operand either; asking for it is an error"
 TABLE = "the tables of cosines and sines are constants of a model"
 STATISTICS = "running statistics take mean and variance without a history"
 ROUGH = "its derivatives grow by 1 / sqrt(eps) = 300 each; differences do not follow"
@@ -40,6 +41,9 @@ EXCEPTIONS = {
     ("bitwise_not", "all"): INTEGERS,
     ("bitwise_left_shift", "all"): INTEGERS,
     ("bitwise_right_shift", "all"): INTEGERS,
+    ("igamma", "input 0"): FIRST,
+    ("igammac", "input 0"): FIRST,
+    ("zeta", "input 0"): FIRST,
     ("rotary", "input 1"): TABLE,
     ("rotary", "input 2"): TABLE,
     ("batch_norm", "result 1"): STATISTICS,

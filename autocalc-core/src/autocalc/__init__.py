@@ -7,14 +7,7 @@ from math import e, inf, nan, pi
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from autocalc import (
-    _late,
-    _methods,
-    autograd,
-    kernels,
-    linalg,
-    memory,
-)
+from autocalc import _late, _methods, autograd, kernels, linalg, memory
 from autocalc._absent import absence as _absence
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._dispatch._threads import serial, set_num_threads
@@ -64,10 +57,7 @@ from autocalc._ops.broadcasting import (
     expand,
     expand_as,
 )
-from autocalc._ops.cholesky_systems import (
-    cholesky_inverse,
-    cholesky_solve,
-)
+from autocalc._ops.cholesky_systems import cholesky_inverse, cholesky_solve
 from autocalc._ops.clamping import (
     clamp,
     clamp_max,
@@ -102,10 +92,7 @@ from autocalc._ops.comparison import le as less_equal
 from autocalc._ops.comparison import lt as less
 from autocalc._ops.comparison import ne as not_equal
 from autocalc._ops.conversion import detach, result_type
-from autocalc._ops.covariance import (
-    corrcoef,
-    cov,
-)
+from autocalc._ops.covariance import corrcoef, cov
 from autocalc._ops.creation import (
     as_tensor,
     from_dlpack,
@@ -127,10 +114,7 @@ from autocalc._ops.diagonal import (
 )
 from autocalc._ops.distance import cdist, dist, pdist
 from autocalc._ops.distributions import bernoulli, multinomial, normal
-from autocalc._ops.divisors import (
-    gcd,
-    lcm,
-)
+from autocalc._ops.divisors import gcd, lcm
 from autocalc._ops.einsum import einsum, tensordot
 from autocalc._ops.exponential import (
     erf,
@@ -150,20 +134,18 @@ from autocalc._ops.exponential import (
     xlogy,
 )
 from autocalc._ops.extrema import amax, amin, aminmax, argmax, argmin, max, min
-from autocalc._ops.filled import (
-    empty,
-    eye,
-    full,
-    ones,
-    zeros,
-)
-from autocalc._ops.flat_indices import (
-    unravel_index,
+from autocalc._ops.filled import empty, eye, full, ones, zeros
+from autocalc._ops.flat_indices import unravel_index
+from autocalc._ops.gamma_functions import (
+    digamma,
+    igamma,
+    igammac,
+    lgamma,
+    mvlgamma,
+    polygamma,
 )
 from autocalc._ops.indexing import gather, index_select, take, take_along_dim
-from autocalc._ops.inspection import (
-    _assert as _assert,
-)
+from autocalc._ops.inspection import _assert as _assert
 from autocalc._ops.inspection import (
     is_complex,
     is_floating_point,
@@ -213,11 +195,7 @@ from autocalc._ops.masking import (
 from autocalc._ops.matmul import bmm, matmul, mm
 from autocalc._ops.mode import mode
 from autocalc._ops.nan_reductions import nanmean, nansum
-from autocalc._ops.neighbours import (
-    cumulative_trapezoid,
-    gradient,
-    vander,
-)
+from autocalc._ops.neighbours import cumulative_trapezoid, gradient, vander
 from autocalc._ops.platform import (
     get_default_device,
     get_float32_matmul_precision,
@@ -227,10 +205,7 @@ from autocalc._ops.platform import (
     set_float32_matmul_precision,
     set_num_interop_threads,
 )
-from autocalc._ops.powers_of_two import (
-    frexp,
-    ldexp,
-)
+from autocalc._ops.powers_of_two import frexp, ldexp
 from autocalc._ops.products import (
     addbmm,
     addmm,
@@ -311,6 +286,7 @@ from autocalc._ops.searching import (
 )
 from autocalc._ops.softmax import log_softmax, logsumexp, softmax
 from autocalc._ops.sorting import argsort, kthvalue, median, msort, sort, topk
+from autocalc._ops.special_functions import erfinv, i0
 from autocalc._ops.splitting import (
     chunk,
     dsplit,
@@ -493,12 +469,13 @@ __all__ += ["clamp_min", "clip", "clone", "column_stack", "combinations", "conca
 __all__ += ["concatenate", "contiguous_format", "copysign", "corrcoef", "cos", "cosh"]
 __all__ += ["count_nonzero", "cov", "cross", "cuda", "cummax", "cummin", "cumprod"]
 __all__ += ["cumsum", "cumulative_trapezoid", "data", "deg2rad", "det"]
-__all__ += ["detach", "detach_copy", "device", "diag", "diag_embed", "diagflat"]
+__all__ += ["detach", "detach_copy", "device", "diag", "diag_embed"]
+__all__ += ["diagflat", "digamma"]
 __all__ += ["diagonal", "diagonal_copy", "diagonal_scatter", "diff", "dist"]
 __all__ += ["distributions", "div", "divide", "dot", "double", "dsplit", "dstack"]
 __all__ += ["dtype", "e", "einsum", "empty", "empty_like"]
-__all__ += ["enable_grad", "eq", "equal", "erf", "erfc", "exp", "exp2", "expand"]
-__all__ += ["expand_as", "expand_copy", "expm1", "eye", "fill"]
+__all__ += ["enable_grad", "eq", "equal", "erf", "erfc", "erfinv", "exp", "exp2"]
+__all__ += ["expand", "expand_as", "expand_copy", "expm1", "eye", "fill"]
 __all__ += ["finfo", "fix", "flatten", "flip", "fliplr", "flipud", "float", "float16"]
 __all__ += ["float32", "float64", "float_power", "floor", "floor_divide", "fmax"]
 __all__ += ["fmin", "fmod", "frac", "frexp", "from_dlpack", "from_numpy", "full"]
@@ -507,6 +484,7 @@ __all__ += ["get_default_device", "get_default_dtype", "get_float32_matmul_preci
 __all__ += ["get_num_interop_threads", "get_num_threads", "get_rng_state", "gradient"]
 __all__ += ["greater", "greater_equal", "gt", "half", "hamming_window"]
 __all__ += ["hann_window", "heaviside", "histc", "hsplit", "hstack", "hypot"]
+__all__ += ["i0", "igamma", "igammac"]
 __all__ += ["iinfo", "index_add", "index_copy", "index_fill", "index_put"]
 __all__ += ["index_reduce", "index_select", "inf", "inference_mode", "initial_seed"]
 __all__ += ["inner", "int", "int8", "int16", "int32", "int64", "inverse"]
@@ -515,19 +493,22 @@ __all__ += ["is_floating_point", "is_grad_enabled", "is_nonzero", "is_same_size"
 __all__ += ["is_signed", "is_tensor", "isclose", "isfinite", "isin", "isinf", "isnan"]
 __all__ += ["isneginf", "isposinf", "kaiser_window", "kernels", "kron"]
 __all__ += ["kthvalue", "lcm", "ldexp", "le", "lerp"]
-__all__ += ["less", "less_equal", "linalg", "linspace", "live_node_count", "load"]
-__all__ += ["log", "log1p", "log2", "log10", "log_softmax", "logaddexp", "logaddexp2"]
+__all__ += ["less", "less_equal", "lgamma", "linalg", "linspace", "live_node_count"]
+__all__ += ["load", "log", "log1p", "log2", "log10", "log_softmax", "logaddexp"]
+__all__ += ["logaddexp2"]
 __all__ += ["logcumsumexp", "logdet", "logical_and", "logical_not", "logical_or"]
 __all__ += ["logical_xor", "logit", "logspace", "logsumexp", "long", "lt"]
 __all__ += ["manual_seed", "masked_fill", "masked_scatter", "masked_select", "matmul"]
 __all__ += ["matrix_power", "max", "maximum", "mean", "median", "memory", "meshgrid"]
 __all__ += ["min", "minimum", "mm", "mode", "models", "moveaxis", "movedim", "msort"]
-__all__ += ["mul", "multinomial", "multiply", "mv", "nan"]
+__all__ += ["mul", "multinomial", "multiply", "mv", "mvlgamma", "nan"]
 __all__ += ["nan_to_num", "nanmean", "nanquantile", "nansum", "narrow", "narrow_copy"]
 __all__ += ["ne", "neg", "negative", "newaxis", "nn", "no_grad", "nonzero", "norm"]
 __all__ += ["normal", "not_equal", "numel", "ones", "ones_like"]
 __all__ += ["optim", "outer", "pdist", "permute", "permute_copy"]
-__all__ += ["pi", "positive", "pow", "preserve_format", "prod", "promote_types", "put"]
+__all__ += ["pi", "polygamma", "positive", "pow", "preserve_format", "prod"]
+__all__ += ["promote_types"]
+__all__ += ["put"]
 __all__ += ["quantile", "rad2deg", "rand", "rand_like", "randint"]
 __all__ += ["randint_like", "randn", "randn_like", "randperm", "ravel", "reciprocal"]
 __all__ += ["relu", "remainder", "repeat", "repeat_interleave", "reshape", "reshape_as"]
@@ -539,9 +520,10 @@ __all__ += ["set_float32_matmul_precision", "set_grad_enabled"]
 __all__ += ["set_num_interop_threads", "set_num_threads", "set_printoptions"]
 __all__ += ["set_rng_state", "sgn", "short", "sigmoid", "sign", "signbit", "sin"]
 __all__ += ["sinc", "sinh", "slice_copy", "slice_scatter", "slogdet", "softmax", "sort"]
-__all__ += ["split", "split_copy", "split_with_sizes", "split_with_sizes_copy", "sqrt"]
-__all__ += ["square", "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub"]
-__all__ += ["subtract", "sum", "sum_to_size", "swapaxes", "swapdims"]
+__all__ += ["special", "split", "split_copy", "split_with_sizes"]
+__all__ += ["split_with_sizes_copy", "sqrt"]
+__all__ += ["sqrt", "square", "squeeze", "squeeze_copy", "stack", "std", "std_mean"]
+__all__ += ["sub", "subtract", "sum", "sum_to_size", "swapaxes", "swapdims"]
 __all__ += ["t", "t_copy", "take", "take_along_dim", "tan", "tanh", "tensor"]
 __all__ += ["tensor_split", "tensordot", "testing", "tile", "topk", "trace"]
 __all__ += ["transpose", "transpose_copy", "trapezoid", "trapz", "tril", "tril_indices"]
@@ -566,6 +548,7 @@ if _TYPE_CHECKING:
         models,
         nn,
         optim,
+        special,
         testing,
         utils,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 LATE = frozenset(
     {
         *("accelerator", "amp", "backends", "cuda", "data", "distributions", "models"),
-        *("nn", "optim", "testing", "utils"),
+        *("nn", "optim", "special", "testing", "utils"),
     }
 )
 
@@ -35,7 +35,8 @@ IN_PLACE = frozenset(
         *("abs", "acos", "acosh", "addmv", "asin", "asinh", "atan", "atanh", "ceil"),
         *("clamp", "clamp_max", "clamp_min", "clip", "cos", "cosh", "deg2rad"),
         *("detach", "erf", "erfc", "exp", "exp2", "expm1", "fill", "floor", "frac"),
-        *("index_put", "log", "log10", "log1p", "log2", "logit", "nan_to_num", "neg"),
+        *("i0", "index_put", "log", "log10", "log1p", "log2", "logit", "nan_to_num"),
+        *("neg",),
         *("rad2deg", "reciprocal", "relu", "round", "rsqrt", "sigmoid", "sin", "sinc"),
         *("sinh", "sqrt", "square", "tan", "tanh", "trunc", "xlogy", "zero"),
         *("arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "fix", "gcd"),

@@ -162,4 +162,8 @@ INSTEAD: dict[str, dict[str, str]] = {
         "untyped_storage": "numpy()",
         "volatile": "ac.no_grad",
     },
+    "autocalc.special": {
+        "modified_bessel_i0": "ac.special.i0",
+        "modified_bessel_i1": "ac.special.i1",
+    },
 }

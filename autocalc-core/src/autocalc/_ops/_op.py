@@ -122,6 +122,7 @@ def unary(
     floats: bool = True,
     main: bool = True,
     example: tuple[str, ...] = (),
+    place: str = "",
     of_bool: Callable[[Tensor], Tensor] | None = None,
     **names: str,
 ) -> Unary:
@@ -129,8 +130,9 @@ def unary(
 
     `doc` says what one element becomes: "Return `doc`, element by element."  A kernel
     has one operator that recorded rules call; one that is not `main` is another.
-    `of_bool` is what it does with booleans, where the kernel takes none.  `names` are
-    those of the methods, see `method`.
+    `of_bool` is what it does with booleans, where the kernel takes none.  `place` is
+    where the function is public, as in "special.".  `names` are those of the methods,
+    see `method`.
     """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]
@@ -179,7 +181,7 @@ def unary(
 
     doc = f"Return {doc}, element by element."
     public = names.get("methods", name).split()[0]
-    doc = documented(public, doc, ("input",), example)
+    doc = documented(place + public, doc, ("input",), example)
     made = operator(call, op, doc, main=main)
     return cast("Unary", method(**names)(made))
 
@@ -223,6 +225,7 @@ def binary(  # noqa: C901
     usual: bool = True,
     main: bool = True,
     example: tuple[str, ...] = (),
+    place: str = "",
     mixed: Callable[[Any, Any], Tensor | None] | None = None,
     **names: str,
 ) -> Binary:
@@ -232,7 +235,7 @@ def binary(  # noqa: C901
     shapes broadcast."  `mixed` sees operands of two dtypes, or a number, before they
     are promoted: it raises, returns the result, or None.  Without `numbers` both must
     be tensors; without `usual`, `mixed` sees a number beside a floating-point tensor,
-    too.  `names` are those of the methods, see `method`.
+    too.  `place` and `names` are those of `unary`.
     """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]
@@ -315,7 +318,7 @@ def binary(  # noqa: C901
     names["methods"], operators = _apart(names.get("methods", ""))
     public = [*names["methods"].split(), *operators, name][0]
     operands = "input", "other" if numbers else "other tensor"
-    doc = documented(public, doc, operands, example)
+    doc = documented(place + public, doc, operands, example)
     for one in operators:
         method(one)(operator(form(reflected_name(one)), op, doc, main=False))
     return cast("Binary", method(**names)(operator(form(""), op, doc, main=main)))

@@ -1053,6 +1053,14 @@ class TensorInterface(Generic[TensorT]):
         """Return x_{i+1} - x_i along `dim`, `n` times."""
         ...
 
+    def digamma(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the derivative of log(Gamma(x)), NaN at -1, -2, ..., element by element."""
+        ...
+
+    def digamma_(self) -> TensorT:
+        """Write `digamma` of x into x; return x."""
+        ...
+
     def dist(self, other: TensorT, p: builtins.float = 2) -> TensorT:
         """Return the `p`-norm of the difference of two tensors."""
         ...
@@ -1129,6 +1137,14 @@ class TensorInterface(Generic[TensorT]):
 
     def erfc_(self) -> TensorT:
         """Write `erfc` of x into x; return x."""
+        ...
+
+    def erfinv(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the number whose erf is x: infinite at -1 and 1, NaN beyond, element by element."""
+        ...
+
+    def erfinv_(self) -> TensorT:
+        """Write `erfinv` of x into x; return x."""
         ...
 
     def exp(self, *, out: TensorT | None = None) -> TensorT:
@@ -1375,6 +1391,34 @@ class TensorInterface(Generic[TensorT]):
 
     def hypot_(self, other: TensorT) -> TensorT:
         """Write `hypot` of x into x; return x."""
+        ...
+
+    def i0(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the modified Bessel function of the first kind of order 0, element by element."""
+        ...
+
+    def i0_(self) -> TensorT:
+        """Write `i0` of x into x; return x."""
+        ...
+
+    def igamma(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return P(x, y), the integral of t^(x - 1) e^-t over 0 ... y, divided by Gamma(x), element by element; shapes broadcast."""
+        ...
+
+    def igamma_(self, other: Any) -> TensorT:
+        """Write `igamma` of x into x; return x."""
+        ...
+
+    def igammac(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return 1 - P(x, y), with P of `igamma`, precise where it is small, element by element; shapes broadcast."""
+        ...
+
+    def igammac_(self, other: Any) -> TensorT:
+        """Write `igammac` of x into x; return x."""
         ...
 
     def index_add(
@@ -1635,6 +1679,14 @@ class TensorInterface(Generic[TensorT]):
 
     def less_equal_(self, other: TensorT | builtins.float) -> TensorT:
         """Write `le` of x into x; return x."""
+        ...
+
+    def lgamma(self, *, out: TensorT | None = None) -> TensorT:
+        """Return log(abs(Gamma(x))), infinite at 0, -1, -2, ..., element by element."""
+        ...
+
+    def lgamma_(self) -> TensorT:
+        """Write `lgamma` of x into x; return x."""
         ...
 
     def log(self, *, out: TensorT | None = None) -> TensorT:
@@ -1950,6 +2002,14 @@ class TensorInterface(Generic[TensorT]):
         """Return the product of a matrix and a vector."""
         ...
 
+    def mvlgamma(self, p: builtins.int, *, out: TensorT | None = None) -> TensorT:
+        """Return the logarithm of the multivariate Gamma function, element by element."""
+        ...
+
+    def mvlgamma_(self, p: builtins.int) -> TensorT:
+        """Write `mvlgamma` of x into x; return x."""
+        ...
+
     def nan_to_num(
         self,
         nan: builtins.float | None = 0.0,
@@ -2156,6 +2216,14 @@ class TensorInterface(Generic[TensorT]):
 
     def pin_memory(self) -> TensorT:
         """Return x itself: no device copies from it."""
+        ...
+
+    def polygamma(self, n: builtins.int) -> TensorT:
+        """Return derivative `n` of digamma(x)."""
+        ...
+
+    def polygamma_(self, n: builtins.int) -> TensorT:
+        """Write `polygamma` of x into x; return x."""
         ...
 
     def positive(self) -> TensorT:

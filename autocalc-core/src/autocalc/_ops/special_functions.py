@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""Inverses of erf, the normal distribution, Bessel functions and entropies."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops import arithmetic, bitwise, comparison
+from autocalc._ops._arguments import Operand
+from autocalc._ops._method import method
+from autocalc._ops._op import OfOne, documented, nary, unary
+from autocalc._ops._out import apply_out
+from autocalc._ops.exponential import erfc, log, log1p
+from autocalc._tensor import Tensor
+
+erfinv = unary(
+    "erfinv",
+    "the number whose erf is x: infinite at -1 and 1, NaN beyond",
+    saves="out",
+    methods="erfinv",
+    inplace="erfinv_",
+    example=("[0.0, 0.5]", "[0.    , 0.4769]"),
+)
+
+
+@erfinv.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (y,) = n.saved
+    slope = k.mul(k.exp(k.mul(y, y)), k.constant(math.sqrt(math.pi) / 2, g))
+    return k.mul(g, slope)
+
+
+erfcx = unary(
+    "erfcx",
+    "e^(x^2) erfc(x), which neither overflows nor vanishes for large x",
+    saves="a",
+    place="special.",
+    example=("[0.0, 30.0]", "[1.    , 0.0188]"),
+)
+
+
+@erfcx.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (x,) = n.saved
+    twice = k.mul(k.mul(x, k.erfcx(x)), k.constant(2, g))
+    return k.mul(g, k.sub(twice, k.constant(2 / math.sqrt(math.pi), g)))
+
+
+ndtri = unary(
+    "ndtri",
+    "the quantile of the standard normal distribution, what `ndtr` turns back",
+    saves="out",
+    place="special.",
+    example=("[0.5, 0.975]", "[0.  , 1.96]"),
+)
+
+
+@ndtri.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    (y,) = n.saved
+    half = k.mul(k.mul(y, y), k.constant(0.5, g))
+    return k.mul(g, k.mul(k.exp(half), k.constant(math.sqrt(2 * math.pi), g)))
+
+
+entr = unary(
+    "entr",
+    "-x log(x), which is 0 at 0 and minus infinity below",
+    saves="a",
+    place="special.",
+    example=("[0.0, 0.5]", "[0.    , 0.3466]"),
+)
+
+
+@entr.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.neg(k.mul(g, k.add(k.log(n.saved[0]), k.constant(1, g))))
+
+
+_bessel = nary("bessel_i", saves="a out")
+
+
+@_bessel.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """I_n' is the mean of its neighbours; I_-1 is I_1."""
+    x, y = n.saved
+    order, scaled = n.attributes
+    below, above = (k.bessel_i(x, o, scaled) for o in (abs(order - 1), order + 1))
+    slope = k.mul(k.add(below, above), k.constant(0.5, g))
+    if scaled:
+        slope = k.sub(slope, k.mul(k.sign(x), y))
+    return k.mul(g, slope)
+
+
+def _bessel_function(
+    name: str, doc: str, order: int, scaled: bool, example: tuple[str, str], place: str
+) -> OfOne:
+    def call(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+        x = comparison.float_input(name, input)
+        return apply_out(name, _bessel(x, order, scaled), out)
+
+    call.__name__ = call.__qualname__ = name
+    doc = f"Return {doc}, element by element."
+    call.__doc__ = documented(place + name, doc, ("input",), example)
+    return call
+
+
+i0 = method("i0", inplace="i0_")(
+    _bessel_function(
+        "i0",
+        "the modified Bessel function of the first kind of order 0",
+        0,
+        False,
+        ("[0.0, 1.0]", "[1.    , 1.2661]"),
+        "",
+    )
+)
+
+i0e = _bessel_function(
+    "i0e",
+    "e^-abs(x) times the modified Bessel function of order 0",
+    0,
+    True,
+    ("[0.0, 1.0]", "[1.    , 0.4658]"),
+    "special.",
+)
+
+i1 = _bessel_function(
+    "i1",
+    "the modified Bessel function of the first kind of order 1",
+    1,
+    False,
+    ("[0.0, 1.0]", "[0.    , 0.5652]"),
+    "special.",
+)
+
+i1e = _bessel_function(
+    "i1e",
+    "e^-abs(x) times the modified Bessel function of order 1",
+    1,
+    True,
+    ("[0.0, 1.0]", "[0.    , 0.2079]"),
+    "special.",
+)
+
+
+def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the distribution function of the standard normal, erfc(-x / sqrt(2)) / 2.
+
+    Parameters
+    ----------
+    input
+        x, a tensor of any shape; integers become floats.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If `input` is no tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.special.ndtr(ac.tensor([0.0, 1.96]))
+    tensor([0.5  , 0.975])
+    """
+    x = comparison.float_input("ndtr", input)
+    tail = erfc(arithmetic.mul(x, -math.sqrt(0.5)))
+    return apply_out("ndtr", arithmetic.mul(tail, 0.5), out)
+
+
+def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return log(ndtr(x)), also where `ndtr` vanishes.
+
+    Below -1 it is log(erfcx(-x / sqrt(2)) / 2) - x^2 / 2.
+
+    Parameters
+    ----------
+    input
+        x, a tensor of any shape; integers become floats.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If `input` is no tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.special.log_ndtr(ac.tensor([0.0, -10.0]))
+    tensor([ -0.6931, -53.2313])
+    """
+    x = comparison.float_input("log_ndtr", input)
+    low = comparison.lt(x.detach(), -1.0)
+    far, near = comparison.choose(low, x, -1.0), comparison.choose(low, 0.0, x)
+    scaled = erfcx(arithmetic.mul(far, -math.sqrt(0.5)))
+    square = arithmetic.mul(arithmetic.mul(far, far), 0.5)
+    below = arithmetic.sub_op(log(arithmetic.mul(scaled, 0.5)), square)
+    tail = arithmetic.mul(erfc(arithmetic.mul(near, math.sqrt(0.5))), -0.5)
+    result = comparison.where_op(low, below, log1p(tail))
+    return apply_out("log_ndtr", result, out)
+
+
+def xlog1py(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
+    """Return x log(1 + y), which is 0 where x is 0 (and NaN where y is).
+
+    Parameters
+    ----------
+    input
+        x, a tensor or a number.
+    other
+        y, a tensor or a number; one of both is a tensor, and shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If there is no tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.special.xlog1py(ac.tensor([0.0, 2.0]), ac.tensor([-1.0, 1.0]))
+    tensor([0.    , 1.3863])
+    """
+    x, y = comparison.float_inputs("xlog1py", input, other)
+    # Where the logarithm is finite the product is 0 by itself, and has its slope.
+    y_only = y.detach()
+    endless = bitwise.bitwise_or(
+        comparison.le(y_only, -1), comparison.eq(y_only, math.inf)
+    )
+    nothing = bitwise.bitwise_and(comparison.eq(x.detach(), 0), endless)
+    safe = comparison.choose(nothing, 0.0, y)
+    return apply_out("xlog1py", arithmetic.mul(x, log1p(safe)), out)
