@@ -198,6 +198,7 @@ from autocalc._ops.matrix_exponential import matrix_exp
 from autocalc._ops.mode import mode
 from autocalc._ops.nan_reductions import nanmean, nansum
 from autocalc._ops.neighbours import cumulative_trapezoid, gradient, vander
+from autocalc._ops.next_numbers import nextafter
 from autocalc._ops.platform import (
     get_default_device,
     get_float32_matmul_precision,
@@ -258,7 +259,7 @@ from autocalc._ops.reduction import (
     sum_to_size,
 )
 from autocalc._ops.rng_state import get_rng_state, initial_seed, seed, set_rng_state
-from autocalc._ops.rounding import ceil, floor, frac, nextafter, round, trunc
+from autocalc._ops.rounding import ceil, floor, frac, round, trunc
 from autocalc._ops.rounding import trunc as fix
 from autocalc._ops.scans import (
     cummax,
@@ -462,8 +463,7 @@ __all__ += ["DoubleTensor", "FloatTensor", "Generator", "HalfTensor", "IntTensor
 __all__ += ["LongTensor", "ShortTensor", "Size", "Tensor", "__version__"]
 __all__ += ["abs", "absolute", "accelerator", "acos", "acosh", "add", "addbmm"]
 __all__ += ["addcdiv", "addcmul", "addmm", "addmv", "addr", "alias_copy", "all"]
-__all__ += ["allclose", "amax"]
-__all__ += ["adjoint", "set_anomaly_enabled"]
+__all__ += ["allclose", "amax", "adjoint", "set_anomaly_enabled"]
 __all__ += ["amin", "aminmax", "amp", "any", "arange", "arccos", "arccosh", "arcsin"]
 __all__ += ["arcsinh", "arctan", "arctan2", "arctanh"]
 __all__ += ["are_deterministic_algorithms_enabled", "argmax", "argmin", "argsort"]
@@ -474,7 +474,8 @@ __all__ += ["backends", "baddbmm", "bartlett_window", "bernoulli", "bfloat16"]
 __all__ += ["bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not"]
 __all__ += ["bitwise_or", "bitwise_right_shift", "bitwise_xor", "blackman_window"]
 __all__ += ["block_diag", "bmm", "bool", "broadcast_shapes", "broadcast_tensors"]
-__all__ += ["broadcast_to", "bucketize", "can_cast", "cartesian_prod", "cat", "cdist"]
+__all__ += ["broadcast_to", "bucketize", "can_cast", "cartesian_prod"]
+__all__ += ["cat", "cdist"]
 __all__ += ["ceil", "chain_matmul", "channels_last", "chunk", "clamp", "clamp_max"]
 __all__ += ["cholesky_inverse", "cholesky_solve", "default_generator"]
 __all__ += ["clamp_min", "clip", "clone", "column_stack", "combinations", "concat"]
@@ -491,8 +492,7 @@ __all__ += ["expand", "expand_as", "expand_copy", "expm1", "eye", "fill"]
 __all__ += ["finfo", "fix", "flatten", "flip", "fliplr", "flipud", "float", "float16"]
 __all__ += ["float32", "float64", "float_power", "floor", "floor_divide", "fmax"]
 __all__ += ["fmin", "fmod", "frac", "frexp", "from_dlpack", "from_numpy", "frombuffer"]
-__all__ += ["full"]
-__all__ += ["full_like", "gather", "gcd", "ge", "ger"]
+__all__ += ["full", "full_like", "gather", "gcd", "ge", "ger"]
 __all__ += ["get_default_device", "get_default_dtype", "get_float32_matmul_precision"]
 __all__ += ["get_num_interop_threads", "get_num_threads", "get_rng_state", "gradient"]
 __all__ += ["greater", "greater_equal", "gt", "half", "hamming_window"]
@@ -519,12 +519,10 @@ __all__ += ["mul", "multinomial", "multiply", "mv", "mvlgamma", "nan"]
 __all__ += ["nan_to_num", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow"]
 __all__ += ["narrow_copy"]
 __all__ += ["ne", "neg", "negative", "newaxis", "nextafter", "nn", "no_grad", "nonzero"]
-__all__ += ["norm"]
-__all__ += ["normal", "not_equal", "numel", "ones", "ones_like"]
+__all__ += ["norm", "normal", "not_equal", "numel", "ones", "ones_like"]
 __all__ += ["optim", "outer", "pdist", "permute", "permute_copy"]
 __all__ += ["pi", "polygamma", "positive", "pow", "preserve_format", "prod"]
-__all__ += ["promote_types"]
-__all__ += ["put"]
+__all__ += ["promote_types", "put"]
 __all__ += ["quantile", "rad2deg", "rand", "rand_like", "randint"]
 __all__ += ["randint_like", "randn", "randn_like", "randperm", "ravel", "reciprocal"]
 __all__ += ["relu", "remainder", "renorm", "repeat", "repeat_interleave", "reshape"]
