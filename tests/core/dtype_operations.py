@@ -59,6 +59,7 @@ _UNARY = (
     *("abs", "neg", "positive", "sign", "sgn", "square", "sqrt", "rsqrt", "exp", "log"),
     *("reciprocal", "exp2", "expm1", "log2", "log10", "log1p", "sin", "cos", "tan"),
     *("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "atanh", "sigmoid"),
+    *("lgamma", "digamma", "erfinv", "i0", "nanmedian", "alias_copy"),
     *("erf", "erfc", "floor", "ceil", "round", "trunc", "frac"),
     *("isnan", "isinf", "isfinite", "isposinf", "signbit", "logical_not", "relu"),
     *("bitwise_not", "deg2rad", "nan_to_num", "sinc", "logit", "zeros_like"),
@@ -166,6 +167,35 @@ _WRITTEN = {
 INDEX = {name: operator(text) for name, text in {**_INDEX, **_WRITTEN}.items()}
 BINARY |= {
     name: operator(f"m.{name}(a, b)") for name in ("searchsorted", "bucketize", "isin")
+}
+_SPECIAL = (
+    *("erfcx", "ndtr", "ndtri", "log_ndtr", "entr", "i0e", "i1", "i1e", "expit"),
+    *("gammaln", "psi"),
+)
+UNARY |= {
+    **{f"special.{name}": operator(f"m.special.{name}(a)") for name in _SPECIAL},
+    "polygamma": operator("m.polygamma(1, a)"),
+    "mvlgamma": operator("m.mvlgamma(a + 1, 2)"),
+    "renorm": operator("m.renorm(a.reshape(-1, 1), 2, 0, 1)"),
+    "matrix_exp": operator("m.matrix_exp(a.reshape(-1, 1, 1))"),
+    "fill_diagonal_": operator("a.reshape(-1, 1).fill_diagonal_(1)"),
+    **{
+        name: operator(f"a.{name}()")
+        for name in ("lgamma_", "digamma_", "erfinv_", "i0_")
+    },
+    "polygamma_": operator("a.polygamma_(1)"),
+    "mvlgamma_": operator("a.mvlgamma_(1)"),
+    "renorm_": operator("a.reshape(-1, 1).renorm_(2, 0, 1)"),
+}
+IN_PLACE |= {
+    name: operator(f"a.{name}(b)") for name in ("igamma_", "igammac_", "nextafter_")
+}
+BINARY |= {
+    name: operator(f"m.{name}(a, b)") for name in ("igamma", "igammac", "nextafter")
+}
+BINARY |= {
+    f"special.{name}": operator(f"m.special.{name}(a, b)")
+    for name in ("zeta", "xlog1py")
 }
 _WITH_A_NUMBER = (
     *("leaky_relu", "elu", "celu", "softplus", "hardshrink", "softshrink"),

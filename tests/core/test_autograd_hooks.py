@@ -7,7 +7,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import autograd
-from autocalc.errors import GradError
+from autocalc.errors import ArgumentError, GradError
 
 
 def leaf(*values):
@@ -105,3 +105,62 @@ def test_retain_grad():
     assert y.grad is None
     x.retain_grad()
     assert x.grad is not None
+
+
+def test_hooks_after_a_gradient_was_added():
+    x, seen = leaf(1.0, 2.0), []
+    handle = x.register_post_accumulate_grad_hook(
+        lambda p: seen.append(p.grad.tolist())
+    )
+    (x * 2).sum().backward()
+    (x * 3).sum().backward()
+    assert seen == [[2.0, 2.0], [5.0, 5.0]]
+    autograd.grad((x * 2).sum(), x)
+    handle.remove()
+    x.sum().backward()
+    assert len(seen) == 2
+
+
+def test_a_step_within_the_backward_pass():
+    x = leaf(1.0)
+
+    def step(p):
+        assert p is x
+        assert not ac.is_grad_enabled()
+        p.sub_(p.grad * 0.5)
+        p.grad = None
+
+    x.register_post_accumulate_grad_hook(step)
+    (x * x).sum().backward()
+    assert x.grad is None
+    assert x.tolist() == [0.0]
+
+
+def test_hooks_after_other_hooks_and_of_tensors_that_are_gone():
+    x, seen = leaf(1.0), []
+    x.register_hook(lambda g: g * 10)
+    x.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.item()))
+    y = (x * 2).sum()
+    y.backward(retain_graph=True)
+    assert seen == [20.0]
+    del x
+    y.backward()
+    assert seen == [20.0]
+
+
+def test_hooks_after_a_gradient_that_are_refused():
+    x = leaf(1.0)
+    with pytest.raises(GradError, match="needs a leaf that requires a gradient"):
+        (x * 2).register_post_accumulate_grad_hook(print)
+    with pytest.raises(ArgumentError, match="`hook` is a int; give a function"):
+        x.register_post_accumulate_grad_hook(3)
+    x.register_post_accumulate_grad_hook(lambda p: 1)
+    with pytest.raises(GradError, match="the hook returned a int; it must return None"):
+        x.sum().backward()
+
+
+def test_threads_of_the_walk_are_accepted():
+    with autograd.set_multithreading_enabled(False):
+        leaf(1.0).sum().backward()
+    with pytest.raises(ArgumentError, match="set_multithreading_enabled"):
+        autograd.set_multithreading_enabled("yes")

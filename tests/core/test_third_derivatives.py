@@ -33,6 +33,7 @@ EXCEPTIONS = {
     ("argmax", "all"): PLACES,
     ("argsort", "all"): PLACES,
     ("floor_divide", "all"): REFUSED,
+    ("nextafter", "all"): REFUSED,
     ("scatter_mul", "all"): REFUSED,
     ("compare", "all"): PLACES,
     ("bitwise_and", "all"): INTEGERS,
@@ -294,6 +295,13 @@ MORE = {
     "asinh": (ac.asinh, normal((3,))),
     "acosh": (lambda x: ac.acosh(x * x + 1.5), normal((3,))),
     "logit": (lambda x: ac.logit(x.sigmoid()), normal((3,))),
+    "matrix_exp": (ac.matrix_exp, normal((3, 3))),
+    "renorm": (lambda x: ac.renorm(x, 2, 0, 0.5), normal((2, 3))),
+    "nanmedian": (lambda x: ac.nanmedian(x, 1).values, normal((2, 3))),
+    "mvlgamma": (lambda x: ac.mvlgamma(x * x + 2, 3), normal((3,))),
+    "ndtr": (ac.special.ndtr, normal((3,))),
+    "log_ndtr": (lambda x: ac.special.log_ndtr(3 * x), normal((5,))),
+    "xlog1py": (lambda x, y: ac.special.xlog1py(x, y * y), normal((3,), (3,))),
     "powers of negative numbers": (lambda x: x**3 + x**-2, [-1.0 - np.arange(3.0)]),
 }
 

@@ -91,12 +91,13 @@ from autocalc._ops.comparison import gt as greater
 from autocalc._ops.comparison import le as less_equal
 from autocalc._ops.comparison import lt as less
 from autocalc._ops.comparison import ne as not_equal
-from autocalc._ops.conversion import detach, result_type
+from autocalc._ops.conversion import can_cast, detach, result_type
 from autocalc._ops.covariance import corrcoef, cov
 from autocalc._ops.creation import (
     as_tensor,
     from_dlpack,
     from_numpy,
+    frombuffer,
     scalar_tensor,
     tensor,
 )
@@ -193,9 +194,11 @@ from autocalc._ops.masking import (
     where,
 )
 from autocalc._ops.matmul import bmm, matmul, mm
+from autocalc._ops.matrix_exponential import matrix_exp
 from autocalc._ops.mode import mode
 from autocalc._ops.nan_reductions import nanmean, nansum
 from autocalc._ops.neighbours import cumulative_trapezoid, gradient, vander
+from autocalc._ops.next_numbers import nextafter
 from autocalc._ops.platform import (
     get_default_device,
     get_float32_matmul_precision,
@@ -285,7 +288,15 @@ from autocalc._ops.searching import (
     unique_consecutive,
 )
 from autocalc._ops.softmax import log_softmax, logsumexp, softmax
-from autocalc._ops.sorting import argsort, kthvalue, median, msort, sort, topk
+from autocalc._ops.sorting import (
+    argsort,
+    kthvalue,
+    median,
+    msort,
+    nanmedian,
+    sort,
+    topk,
+)
 from autocalc._ops.special_functions import erfinv, i0
 from autocalc._ops.splitting import (
     chunk,
@@ -340,7 +351,7 @@ from autocalc._ops.typed_tensors import (
     ShortTensor,
 )
 from autocalc._ops.variance import std, std_mean, var, var_mean
-from autocalc._ops.vector_norms import norm
+from autocalc._ops.vector_norms import norm, renorm
 from autocalc._ops.view import (
     adjoint,
     clone,
@@ -361,6 +372,7 @@ from autocalc._ops.view import (
 from autocalc._ops.view import movedim as moveaxis
 from autocalc._ops.view import transpose as swapdims
 from autocalc._ops.view_copies import (
+    alias_copy,
     as_strided_copy,
     detach_copy,
     diagonal_copy,
@@ -450,8 +462,8 @@ __all__ = ["BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DType"]
 __all__ += ["DoubleTensor", "FloatTensor", "Generator", "HalfTensor", "IntTensor"]
 __all__ += ["LongTensor", "ShortTensor", "Size", "Tensor", "__version__"]
 __all__ += ["abs", "absolute", "accelerator", "acos", "acosh", "add", "addbmm"]
-__all__ += ["addcdiv", "addcmul", "addmm", "addmv", "addr", "all", "allclose", "amax"]
-__all__ += ["adjoint", "set_anomaly_enabled"]
+__all__ += ["addcdiv", "addcmul", "addmm", "addmv", "addr", "alias_copy", "all"]
+__all__ += ["allclose", "amax", "adjoint", "set_anomaly_enabled"]
 __all__ += ["amin", "aminmax", "amp", "any", "arange", "arccos", "arccosh", "arcsin"]
 __all__ += ["arcsinh", "arctan", "arctan2", "arctanh"]
 __all__ += ["are_deterministic_algorithms_enabled", "argmax", "argmin", "argsort"]
@@ -462,7 +474,8 @@ __all__ += ["backends", "baddbmm", "bartlett_window", "bernoulli", "bfloat16"]
 __all__ += ["bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not"]
 __all__ += ["bitwise_or", "bitwise_right_shift", "bitwise_xor", "blackman_window"]
 __all__ += ["block_diag", "bmm", "bool", "broadcast_shapes", "broadcast_tensors"]
-__all__ += ["broadcast_to", "bucketize", "cartesian_prod", "cat", "cdist"]
+__all__ += ["broadcast_to", "bucketize", "can_cast", "cartesian_prod"]
+__all__ += ["cat", "cdist"]
 __all__ += ["ceil", "chain_matmul", "channels_last", "chunk", "clamp", "clamp_max"]
 __all__ += ["cholesky_inverse", "cholesky_solve", "default_generator"]
 __all__ += ["clamp_min", "clip", "clone", "column_stack", "combinations", "concat"]
@@ -478,8 +491,8 @@ __all__ += ["enable_grad", "eq", "equal", "erf", "erfc", "erfinv", "exp", "exp2"
 __all__ += ["expand", "expand_as", "expand_copy", "expm1", "eye", "fill"]
 __all__ += ["finfo", "fix", "flatten", "flip", "fliplr", "flipud", "float", "float16"]
 __all__ += ["float32", "float64", "float_power", "floor", "floor_divide", "fmax"]
-__all__ += ["fmin", "fmod", "frac", "frexp", "from_dlpack", "from_numpy", "full"]
-__all__ += ["full_like", "gather", "gcd", "ge", "ger"]
+__all__ += ["fmin", "fmod", "frac", "frexp", "from_dlpack", "from_numpy", "frombuffer"]
+__all__ += ["full", "full_like", "gather", "gcd", "ge", "ger"]
 __all__ += ["get_default_device", "get_default_dtype", "get_float32_matmul_precision"]
 __all__ += ["get_num_interop_threads", "get_num_threads", "get_rng_state", "gradient"]
 __all__ += ["greater", "greater_equal", "gt", "half", "hamming_window"]
@@ -498,20 +511,22 @@ __all__ += ["load", "log", "log1p", "log2", "log10", "log_softmax", "logaddexp"]
 __all__ += ["logaddexp2"]
 __all__ += ["logcumsumexp", "logdet", "logical_and", "logical_not", "logical_or"]
 __all__ += ["logical_xor", "logit", "logspace", "logsumexp", "long", "lt"]
-__all__ += ["manual_seed", "masked_fill", "masked_scatter", "masked_select", "matmul"]
+__all__ += ["manual_seed", "masked_fill", "masked_scatter", "masked_select"]
+__all__ += ["matmul", "matrix_exp"]
 __all__ += ["matrix_power", "max", "maximum", "mean", "median", "memory", "meshgrid"]
 __all__ += ["min", "minimum", "mm", "mode", "models", "moveaxis", "movedim", "msort"]
 __all__ += ["mul", "multinomial", "multiply", "mv", "mvlgamma", "nan"]
-__all__ += ["nan_to_num", "nanmean", "nanquantile", "nansum", "narrow", "narrow_copy"]
-__all__ += ["ne", "neg", "negative", "newaxis", "nn", "no_grad", "nonzero", "norm"]
-__all__ += ["normal", "not_equal", "numel", "ones", "ones_like"]
+__all__ += ["nan_to_num", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow"]
+__all__ += ["narrow_copy"]
+__all__ += ["ne", "neg", "negative", "newaxis", "nextafter", "nn", "no_grad", "nonzero"]
+__all__ += ["norm", "normal", "not_equal", "numel", "ones", "ones_like"]
 __all__ += ["optim", "outer", "pdist", "permute", "permute_copy"]
 __all__ += ["pi", "polygamma", "positive", "pow", "preserve_format", "prod"]
-__all__ += ["promote_types"]
-__all__ += ["put"]
+__all__ += ["promote_types", "put"]
 __all__ += ["quantile", "rad2deg", "rand", "rand_like", "randint"]
 __all__ += ["randint_like", "randn", "randn_like", "randperm", "ravel", "reciprocal"]
-__all__ += ["relu", "remainder", "repeat", "repeat_interleave", "reshape", "reshape_as"]
+__all__ += ["relu", "remainder", "renorm", "repeat", "repeat_interleave", "reshape"]
+__all__ += ["reshape_as"]
 __all__ += ["result_type", "roll", "rot90", "round", "row_stack", "rsqrt", "rsub"]
 __all__ += ["save", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce"]
 __all__ += ["searchsorted", "seed", "select", "select_copy", "select_scatter", "serial"]

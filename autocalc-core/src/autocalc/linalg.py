@@ -19,6 +19,7 @@ from autocalc._ops.linear_systems import (
     solve,
 )
 from autocalc._ops.matmul import matmul
+from autocalc._ops.matrix_exponential import matrix_exp
 from autocalc._ops.vector_norms import linalg_norm as norm
 from autocalc._ops.vector_norms import matrix_norm, vector_norm
 from autocalc.errors import LinAlgError
@@ -31,6 +32,7 @@ __all__ = [
     "eigvalsh",
     "inv",
     "matmul",
+    "matrix_exp",
     "matrix_norm",
     "matrix_power",
     "multi_dot",

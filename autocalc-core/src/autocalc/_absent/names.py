@@ -194,11 +194,12 @@ GROUPS = (
                 DoubleStorage FloatStorage HalfStorage IntStorage
                 LongStorage ShortStorage Storage StorageBase
                 TypedStorage UntypedStorage as_strided_ empty_permuted
-                empty_strided from_file is_storage
+                empty_strided from_file is_storage resize_as_
             """,
             "autocalc.Tensor": """
                 as_strided_ const_data_ptr dim_order is_set_to
-                new_empty_strided set_ storage storage_type
+                new_empty_strided resize_ resize_as_ set_ storage
+                storage_type
                 untyped_storage
             """,
         },
@@ -268,7 +269,8 @@ GROUPS = (
                 grid_sampler_3d gru gru_cell has_lapack has_mkl
                 has_openmp has_spectral hash_tensor init_num_threads
                 is_deterministic_algorithms_warn_only_enabled
-                is_inference is_warn_always_enabled
+                is_inference is_inference_mode_enabled
+                is_warn_always_enabled
                 legacy_contiguous_format lstm lstm_cell
                 max_pool1d_with_indices memory_format native_batch_norm
                 native_channel_shuffle native_dropout native_group_norm
@@ -281,7 +283,7 @@ GROUPS = (
                 unsafe_split_with_sizes
             """,
             "autocalc.Tensor": """
-                apply_ as_subclass grad_dtype hash_tensor map2_ map_
+                apply_ as_subclass grad_dtype hash_tensor index map2_ map_
                 module_load name nonzero_static output_nr reinforce
                 slice_inverse unsafe_chunk unsafe_split
                 unsafe_split_with_sizes

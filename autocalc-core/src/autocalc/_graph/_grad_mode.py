@@ -182,3 +182,27 @@ class set_grad_enabled(_GradMode):
         leave(self._first)
         self._first = None
         return super().__call__(function)
+
+
+class set_multithreading_enabled:
+    """Say whether the backward walk may use several threads; without effect.
+
+    The walk runs in the thread that calls `backward`; kernels use several threads by
+    themselves, see `set_num_threads`.  Taken as a ``with`` block or as a statement.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.autograd.set_multithreading_enabled(False):
+    ...     ac.ones(1, requires_grad=True).sum().backward()
+    """
+
+    def __init__(self, mode: bool) -> None:
+        _check_mode("set_multithreading_enabled", mode)
+        self.mode = bool(mode)
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(self, *exception: object) -> None:
+        """End the block."""

@@ -33,13 +33,17 @@ class Version:
 
 
 class Leaf:
-    """The end of the graph at a tensor that the user made: its gradient and hooks."""
+    """The end of the graph at a tensor that the user made: its gradient and hooks.
 
-    __slots__ = ("grad", "hooks", "shape")
+    `hooks` see a gradient that arrives, those of `accumulated` run when it is added.
+    """
+
+    __slots__ = ("accumulated", "grad", "hooks", "shape")
 
     def __init__(self, shape: Shape) -> None:
         self.grad: Any = None
         self.hooks: dict[int, Callable[..., Any]] | None = None
+        self.accumulated: dict[int, Callable[[], None]] | None = None
         self.shape = shape
 
 

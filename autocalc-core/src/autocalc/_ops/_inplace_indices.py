@@ -13,7 +13,7 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import masking, scattering
-from autocalc._ops._arguments import axis_of
+from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import Number, checked_number
 from autocalc._ops._index import fitting, part_of, sole_pick, split_index
 from autocalc._ops._inplace import apply_
@@ -23,6 +23,8 @@ from autocalc._ops._writing import check_writable, copy_into, fill_, write
 from autocalc._ops.creation import tensor
 from autocalc._ops.putting import put_picked, write_picked
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import check_flag
+from autocalc.errors import ShapeError
 
 
 def _writer(kernel: str) -> Any:
@@ -168,3 +170,30 @@ def _same_memory(x: Tensor, y: Tensor) -> bool:
         return False
     same = a.shape == b.shape and a.strides == b.strides
     return same and x.data_ptr() == y.data_ptr()
+
+
+@method("fill_diagonal_")
+def fill_diagonal_(x: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write a number into the diagonal; with `wrap` again below it, where n + 1 end.
+
+    All sizes are equal where there are more than two dimensions.
+    """
+    check_flag("fill_diagonal_", "wrap", wrap)
+    shape = check_tensor("fill_diagonal_", x).shape
+    if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):
+        message = (
+            f"fill_diagonal_: the tensor has shape {shape}; it needs two dimensions, "
+            f"or more of one size."
+        )
+        raise ShapeError(message)
+    value = checked_number("fill_diagonal_", x, fill_value)
+    rows = list(range(min(shape)))
+    if wrap and len(shape) == 2:
+        width = shape[1]
+        rows = [i for i in range(shape[0]) if i % (width + 1) < width]
+    first = tensor(rows, dtype=dtypes.int64)
+    columns = [i % (shape[1] + 1) for i in rows]
+    others = [tensor(columns, dtype=dtypes.int64)] * (len(shape) - 1)
+    place: Any = (first, *others)
+    x[place] = value
+    return x

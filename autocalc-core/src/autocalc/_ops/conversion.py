@@ -65,6 +65,34 @@ def result_type(tensor1: Any, tensor2: Any) -> DType:
     return result_dtype("result_type", tensor1, tensor2)
 
 
+def can_cast(from_: DType, to: DType) -> bool:
+    """Return whether operations convert a dtype to another on their own.
+
+    They do to the same or a higher kind: boolean, integer, floating point; in place,
+    the result of an operation is stored in a tensor of such a dtype only.
+
+    Parameters
+    ----------
+    from_
+        The dtype of what is converted.
+    to
+        The dtype that it would have.
+
+    Raises
+    ------
+    DTypeError
+        If one of them is no dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.can_cast(ac.float64, ac.float32), ac.can_cast(ac.float32, ac.int64)
+    (True, False)
+    """
+    given, wanted = dtypes.as_dtype(from_), dtypes.as_dtype(to)
+    return given.category <= wanted.category
+
+
 @method("to")
 def to(
     input: Tensor,

@@ -30,6 +30,7 @@ from autocalc._ops.random_draws import (
 )
 from autocalc._ops.ranges import arange, linspace, logspace
 from autocalc._tensor import Tensor, dtypes, make
+from autocalc._tensor.checks import as_int, check_flag
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -43,6 +44,7 @@ __all__ = [
     "eye",
     "from_dlpack",
     "from_numpy",
+    "frombuffer",
     "full",
     "full_like",
     "linspace",
@@ -275,6 +277,83 @@ def from_numpy(array: Any) -> Tensor:
     dtype = dtypes.of(array.dtype)
     plain = array.view(np.ndarray)
     return make(plain if plain.dtype is dtype.numpy else plain.view(dtype.numpy), None)
+
+
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: DType,
+    count: int = -1,
+    offset: int = 0,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor of one dimension on the memory of a buffer.
+
+    Parameters
+    ----------
+    buffer
+        An object with Python's buffer interface that can be written to, such as a
+        `bytearray`; its memory is shared.
+    dtype
+        The dtype of the elements.
+    count
+        How many elements; -1 for all that follow `offset`.
+    offset
+        How many bytes are left out in front.
+    requires_grad
+        Whether the tensor takes part in gradients.
+
+    Raises
+    ------
+    DTypeError
+        If `buffer` has no buffer interface, or integers were to require a gradient.
+    ArgumentError
+        If `buffer` does not hold so many elements, or its memory cannot be shared:
+        read-only, or not aligned.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.frombuffer(bytearray([1, 0, 2, 0]), dtype=ac.int16)
+    tensor([1, 2], dtype=autocalc.int16)
+    """
+    kind = dtypes.as_dtype(dtype)
+    size, start = (
+        as_int("frombuffer", name, given)
+        for name, given in (("count", count), ("offset", offset))
+    )
+    check_flag("frombuffer", "requires_grad", requires_grad)
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        message = (
+            f"frombuffer: `buffer` is a {type(buffer).__name__}; it must be an object "
+            f"with a buffer, such as a bytearray or an array."
+        )
+        raise DTypeError(message) from None
+    left = view.nbytes - start
+    wanted = size * kind.itemsize if size > 0 else left
+    if start < 0 or left <= 0 or size == 0 or size < -1 or wanted > left:
+        message = (
+            f"frombuffer: `count`={size} elements of {kind.name} from byte {start} on "
+            f"do not fit into the {view.nbytes} bytes of `buffer`."
+        )
+        raise ArgumentError(message)
+    if wanted % kind.itemsize:
+        message = (
+            f"frombuffer: {wanted} bytes are no whole number of elements of "
+            f"{kind.name}, which take {kind.itemsize} bytes each; give `count`."
+        )
+        raise ArgumentError(message)
+    if view.readonly or not view.c_contiguous:
+        message = (
+            "frombuffer: `buffer` is read-only or not in one piece, so its memory "
+            "cannot be shared; give a bytearray(...) of it."
+        )
+        raise ArgumentError(message)
+    array = np.frombuffer(view, kind.numpy, wanted // kind.itemsize, start)
+    made = from_numpy(array)
+    return made.requires_grad_() if requires_grad else made
 
 
 def _obstacle(array: Any) -> str:

@@ -134,17 +134,8 @@ def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     return apply_out("mvlgamma", total, out)
 
 
-def _incomplete(name: str, doc: str, sign: float, example: tuple[str, ...]) -> Binary:
-    made = binary(
-        name,
-        doc,
-        saves="a:b b:b",
-        floats=True,
-        numbers=False,
-        methods=name,
-        inplace=f"{name}_",
-        example=example,
-    )
+def _incomplete(name: str, sign: float) -> Binary:
+    made = binary(name, f"{name}(x, y)", saves="a:b b:b")
 
     @made.vjp
     def _(k: Any, n: Any, g: Any) -> Any:
@@ -155,9 +146,8 @@ def _incomplete(name: str, doc: str, sign: float, example: tuple[str, ...]) -> B
             )
             raise GradError(message)
         slope = _density(k, *n.saved)
-        return None, k.sum_to(
-            k.mul(g, slope if sign > 0 else k.neg(slope)), n.shapes[1]
-        )
+        slope = slope if sign > 0 else k.neg(slope)
+        return None, k.sum_to(k.mul(g, slope), n.shapes[1])
 
     return made
 
@@ -171,19 +161,68 @@ def _density(k: Any, a: Any, x: Any) -> Any:
     return k.exp(k.sub(k.sub(power, x), k.lgamma(a)))
 
 
-igamma = _incomplete(
-    "igamma",
-    "P(x, y), the integral of t^(x - 1) e^-t over 0 ... y, divided by Gamma(x)",
-    1.0,
-    ("[1.0, 3.0]", "[1.0, 3.0]", "[0.6321, 0.5768]"),
-)
+_igamma = _incomplete("igamma", 1.0)
+_igammac = _incomplete("igammac", -1.0)
 
-igammac = _incomplete(
-    "igammac",
-    "1 - P(x, y), with P of `igamma`, precise where it is small",
-    -1.0,
-    ("[1.0, 3.0]", "[1.0, 3.0]", "[0.3679, 0.4232]"),
-)
+
+@method("igamma", inplace="igamma_")
+def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the regularised lower incomplete Gamma function P(a, x).
+
+    It is the integral of t^(a - 1) e^-t over 0 ... x, divided by Gamma(a).  The
+    gradient is that in x; there is none in a.
+
+    Parameters
+    ----------
+    input
+        a, a tensor; NaN where it is negative.
+    other
+        x, a tensor; NaN where it is negative.  Shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If an operand is no tensor, or neither is of a floating-point dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.igamma(ac.tensor([1.0, 3.0]), ac.tensor([1.0, 3.0]))
+    tensor([0.6321, 0.5768])
+    """
+    pair = comparison.float_tensors("igamma", input, other)
+    return apply_out("igamma", _igamma(*pair), out)
+
+
+@method("igammac", inplace="igammac_")
+def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return 1 - P(a, x), with P of `igamma`, precise where it is small.
+
+    Parameters
+    ----------
+    input
+        a, a tensor; NaN where it is negative.
+    other
+        x, a tensor; NaN where it is negative.  Shapes broadcast.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If an operand is no tensor, or neither is of a floating-point dtype.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.igammac(ac.tensor([1.0, 3.0]), ac.tensor([1.0, 3.0]))
+    tensor([0.3679, 0.4232])
+    """
+    pair = comparison.float_tensors("igammac", input, other)
+    return apply_out("igammac", _igammac(*pair), out)
+
 
 zeta = binary(
     "zeta",

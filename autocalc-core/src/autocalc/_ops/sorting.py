@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from autocalc._ops import (
     _index,
     arithmetic,
+    clamping,
     comparison,
     extrema,
     indexing,
@@ -333,34 +335,86 @@ def median(
     >>> ac.median(ac.tensor([3.0, 1.0, 2.0]))
     tensor(2.)
     """
+    given = dim, keepdim, axis, keepdims
+    return _median("median", input, given, out, _median_along)
+
+
+@method("nanmedian")
+def nanmedian(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Tensor | tuple[Tensor, Tensor] | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
+) -> Tensor | Ordered:
+    """Return the median of what is not NaN; with `dim`, (values, indices) along it.
+
+    NaN only where every element is NaN.  Otherwise as `median`.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    dim
+        The dimension; without it all elements.
+    keepdim
+        Keep the reduced dimensions, with size 1.
+    out
+        A tensor that takes the result, converted to its dtype.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
+
+    Raises
+    ------
+    ShapeError
+        If there is no element.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nanmedian(ac.tensor([3.0, ac.nan, 1.0, 2.0]))
+    tensor(2.)
+    """
+    given = dim, keepdim, axis, keepdims
+    return _median("nanmedian", input, given, out, _nanmedian_along)
+
+
+def _median(
+    where: str,
+    input: Tensor,
+    given: tuple[Any, Any, Any, Any],
+    out: Any,
+    along: Callable[[Tensor, int], Ordered],
+) -> Tensor | Ordered:
+    """Return the median by `along`; `given` are dim, keepdim and their other names."""
+    dim, keepdim, axis, keepdims = given
     if axis is not None:
-        dim = dim_or_axis("median", dim, axis)
+        dim = dim_or_axis(where, dim, axis)
     if keepdims is not None:
-        keepdim = keepdim_or_keepdims("median", keepdim, keepdims)
-    if keepdim.__class__ is not FLAG:
-        keepdim = check_flag("median", "keepdim", keepdim)
-    x = _ordered("median", input)
+        keepdim = keepdim_or_keepdims(where, keepdim, keepdims)
+    check_flag(where, "keepdim", keepdim)
+    x = _ordered(where, input)
     if x.numel() == 0:
-        message = f"median: a tensor of shape {x.shape} has no elements, so no median."
+        message = f"{where}: a tensor of shape {x.shape} has no elements, so no median."
         raise ShapeError(message)
     if dim is None:
-        return apply_out("median", _median_of_all(view.reshape_op(x, (-1,))), out)
-    axis = axis_of("median", dim, x.ndim)
+        return apply_out(where, _median_of_all(view.reshape_op(x, (-1,)), along), out)
+    axis = axis_of(where, dim, x.ndim)
     if x.ndim == 0:
-        return apply_out("median", Ordered(view.clone(x), argsort(x)), out)
-    found = _median_along(x, axis)
-    if keepdim:
-        return apply_out("median", found, out)
-    return apply_out(
-        "median",
-        Ordered(*(view.detach_from_base(view.squeeze(part, axis)) for part in found)),
-        out,
-    )
+        return apply_out(where, Ordered(view.clone(x), argsort(x)), out)
+    found = along(x, axis)
+    if not keepdim:
+        found = Ordered(
+            *(view.detach_from_base(view.squeeze(part, axis)) for part in found)
+        )
+    return apply_out(where, found, out)
 
 
-def _median_of_all(line: Tensor) -> Tensor:
+def _median_of_all(line: Tensor, along: Callable[[Tensor, int], Ordered]) -> Tensor:
     """Return the median; all elements that equal it share its gradient."""
-    found = _median_along(line.detach(), 0).values
+    found = along(line.detach(), 0).values
     if not line.requires_grad:
         return view.detach_from_base(view.reshape_op(found, ()))
     same = comparison.eq(line.detach(), found)
@@ -378,5 +432,17 @@ def _median_along(x: Tensor, axis: int) -> Ordered:
     place = comparison.where_op(
         comparison.gt(bad, 0), arithmetic.sub_op(n, bad), middle
     )
+    return _at_place(x, place, axis)
+
+
+def _nanmedian_along(x: Tensor, axis: int) -> Ordered:
+    """Find the middle of the numbers, which NaN follow; of none the first NaN."""
+    bad = reduction.sum(comparison.isnan(x.detach()), axis, True)
+    last = arithmetic.sub_op(x.shape[axis] - 1, bad)
+    return _at_place(x, clamping.clamp_min(arithmetic.floor_divide(last, 2), 0), axis)
+
+
+def _at_place(x: Tensor, place: Tensor, axis: int) -> Ordered:
+    """Return what stands at a place of the order along an axis, with its index."""
     indices = indexing.gather_op(argsort(x, axis), place, axis)
     return Ordered(indexing.gather_op(x, indices, axis), indices)

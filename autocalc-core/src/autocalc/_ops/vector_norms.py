@@ -307,3 +307,61 @@ def norm(
         2.0 if euclidean else number("norm", "p", float(p) if isinstance(p, str) else p)
     )
     return apply_out("norm", vector_norm(input, order, dim, keepdim, dtype=dtype), out)
+
+
+@method("renorm", inplace="renorm_")
+def renorm(
+    input: Tensor, p: float, dim: int, maxnorm: float, *, out: Tensor | None = None
+) -> Tensor:
+    """Return `input` with every slice along `dim` scaled down to the norm `maxnorm`.
+
+    A slice whose `p`-norm is larger is multiplied by maxnorm / (norm + 1e-7).
+
+    Parameters
+    ----------
+    input
+        The tensor, of two dimensions or more.
+    p
+        The order of the norm, positive.
+    dim
+        The dimension along which the slices lie.
+    maxnorm
+        The largest norm, not negative.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    ArgumentError
+        If `p` is not positive, or `maxnorm` is negative.
+    DTypeError
+        If the tensor is not of a floating-point dtype.
+    ShapeError
+        If the tensor has fewer than two dimensions.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.renorm(ac.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)
+    tensor([[0.6, 0.8],
+            [0.3, 0.4]])
+    """
+    x = check_tensor("renorm", input)
+    check_float("renorm", x)
+    order, most = number("renorm", "p", p), number("renorm", "maxnorm", maxnorm)
+    if x.ndim < 2:
+        message = f"renorm: `input` has shape {x.shape}; it needs two dimensions."
+        raise ShapeError(message)
+    if not (order > 0 and most >= 0):
+        message = (
+            f"renorm: `p`={order} and `maxnorm`={most}; the order must be positive, "
+            f"the norm not negative."
+        )
+        raise ArgumentError(message)
+    axis = axis_of("renorm", dim, x.ndim)
+    others = [i for i in range(x.ndim) if i != axis]
+    norm = vector_norm(x, order, others, True)
+    large = comparison.gt(norm.detach(), most)
+    scale = arithmetic.div(most, arithmetic.add(norm, 1e-7))
+    scale = comparison.choose(large, scale, 1.0)
+    return apply_out("renorm", arithmetic.mul(x, scale), out)

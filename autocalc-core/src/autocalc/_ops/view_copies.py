@@ -19,9 +19,11 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._method import method
+from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
 
 __all__ = [
+    "alias_copy",
     "as_strided_copy",
     "detach_copy",
     "diagonal_copy",
@@ -105,3 +107,27 @@ def view_copy(input: Tensor, size: Sequence[int]) -> Tensor:
             [2, 3]])
     """
     return view.clone(view.view(check_tensor("view_copy", input), size))
+
+
+def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return `input` in memory of its own, as `clone` does.
+
+    Parameters
+    ----------
+    input
+        The tensor.
+    out
+        A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If `input` is no tensor.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.alias_copy(ac.tensor([1.0, 2.0]))
+    tensor([1., 2.])
+    """
+    return apply_out("alias_copy", view.clone(check_tensor("alias_copy", input)), out)

@@ -1189,6 +1189,10 @@ class TensorInterface(Generic[TensorT]):
         """Set every element to `value`."""
         ...
 
+    def fill_diagonal_(self, fill_value: Any, wrap: builtins.bool = False) -> TensorT:
+        """Write a number into the diagonal; with `wrap` again below it, where n + 1 end."""
+        ...
+
     def fix(self, *, out: TensorT | None = None) -> TensorT:
         """Return x rounded (trunc), element by element."""
         ...
@@ -1401,23 +1405,19 @@ class TensorInterface(Generic[TensorT]):
         """Write `i0` of x into x; return x."""
         ...
 
-    def igamma(
-        self, other: TensorT | builtins.float, *, out: TensorT | None = None
-    ) -> TensorT:
-        """Return P(x, y), the integral of t^(x - 1) e^-t over 0 ... y, divided by Gamma(x), element by element; shapes broadcast."""
+    def igamma(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the regularised lower incomplete Gamma function P(a, x)."""
         ...
 
-    def igamma_(self, other: Any) -> TensorT:
+    def igamma_(self, other: TensorT) -> TensorT:
         """Write `igamma` of x into x; return x."""
         ...
 
-    def igammac(
-        self, other: TensorT | builtins.float, *, out: TensorT | None = None
-    ) -> TensorT:
-        """Return 1 - P(x, y), with P of `igamma`, precise where it is small, element by element; shapes broadcast."""
+    def igammac(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return 1 - P(a, x), with P of `igamma`, precise where it is small."""
         ...
 
-    def igammac_(self, other: Any) -> TensorT:
+    def igammac_(self, other: TensorT) -> TensorT:
         """Write `igammac` of x into x; return x."""
         ...
 
@@ -1866,6 +1866,10 @@ class TensorInterface(Generic[TensorT]):
         """Return the matrix product; leading dimensions are batches and broadcast."""
         ...
 
+    def matrix_exp(self) -> TensorT:
+        """Return I + A + A^2 / 2! + A^3 / 3! + ... of each matrix of `A` [..., n, n]."""
+        ...
+
     def matrix_power(self, n: builtins.int, *, out: TensorT | None = None) -> TensorT:
         """Return A @ A @ ... of `n` factors; of the inverse where `n` is negative."""
         ...
@@ -2043,6 +2047,18 @@ class TensorInterface(Generic[TensorT]):
         """Return the mean over `dim` of what is not NaN."""
         ...
 
+    def nanmedian(
+        self,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        """Return the median of what is not NaN; with `dim`, (values, indices) along it."""
+        ...
+
     def nanquantile(
         self,
         q: Any,
@@ -2170,6 +2186,14 @@ class TensorInterface(Generic[TensorT]):
         requires_grad: builtins.bool = False,
     ) -> TensorT:
         """Return zeros of the dtype of x."""
+        ...
+
+    def nextafter(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the floating-point number next to x, towards y; x where both are equal."""
+        ...
+
+    def nextafter_(self, other: TensorT) -> TensorT:
+        """Write `nextafter` of x into x; return x."""
         ...
 
     def nonzero(
@@ -2329,6 +2353,23 @@ class TensorInterface(Generic[TensorT]):
 
     def remainder_(self, other: Any) -> TensorT:
         """Write `remainder` of x into x; return x."""
+        ...
+
+    def renorm(
+        self,
+        p: builtins.float,
+        dim: builtins.int,
+        maxnorm: builtins.float,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return `input` with every slice along `dim` scaled down to the norm `maxnorm`."""
+        ...
+
+    def renorm_(
+        self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float
+    ) -> TensorT:
+        """Write `renorm` of x into x; return x."""
         ...
 
     def repeat(self, *repeats: Any) -> TensorT:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from autocalc._absent import groups_by_name
 from autocalc._dispatch._layout import fits_channels_last
@@ -277,6 +278,26 @@ class Tensor(Methods):
         node.hooks = node.hooks or {}
         return RemovableHandle(node.hooks.setdefault(slot, {}), hook)
 
+    def register_post_accumulate_grad_hook(self, hook: Any) -> RemovableHandle:
+        """Call `hook` with this leaf whenever `backward` has added to its `grad`.
+
+        The hook may use the gradient and clear it; it returns nothing.  The handle
+        returned has `remove()`.
+        """
+        where = "register_post_accumulate_grad_hook"
+        leaf = self._edge
+        if leaf.__class__ is not Leaf:
+            message = (
+                f"{where}: needs a leaf that requires a gradient: a tensor that was "
+                f"made with requires_grad=True. register_hook takes others."
+            )
+            raise GradError(message)
+        if not callable(hook):
+            message = f"{where}: `hook` is a {type(hook).__name__}; give a function."
+            raise ArgumentError(message)
+        leaf.accumulated = leaf.accumulated or {}
+        return RemovableHandle(leaf.accumulated, Accumulated(self, hook))
+
     def retain_grad(self) -> None:
         """Keep the gradient of this tensor in `grad` although it is no leaf."""
         if self._edge is None:
@@ -461,6 +482,28 @@ class RemovableHandle:
 
     def __exit__(self, *exc: object) -> None:
         self.remove()
+
+
+class Accumulated:
+    """A hook that gets its leaf, which it does not keep alive."""
+
+    def __init__(self, leaf: Tensor, hook: Callable[[Tensor], Any]) -> None:
+        self._leaf = ref(leaf)
+        self._hook = hook
+
+    def __call__(self) -> None:
+        """Run the hook, if anybody still has the leaf."""
+        leaf = self._leaf()
+        if leaf is None:
+            return
+        result = self._hook(leaf)
+        if result is not None:
+            message = (
+                f"register_post_accumulate_grad_hook: the hook returned a "
+                f"{type(result).__name__}; it must return None. Write into `grad` of "
+                f"what it gets."
+            )
+            raise GradError(message)
 
 
 class Retain:

@@ -13,6 +13,7 @@ from autocalc._graph._grad_mode import (
     is_grad_enabled,
     no_grad,
     set_grad_enabled,
+    set_multithreading_enabled,
 )
 from autocalc._graph._node import live_node_count
 from autocalc._tensor import Tensor
@@ -52,6 +53,7 @@ __all__ = [
     "set_anomaly_enabled",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 

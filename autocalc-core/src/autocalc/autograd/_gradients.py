@@ -80,6 +80,18 @@ def backward(
             owned = owned and hooked is gradient
             gradient = hooked
         _accumulate(leaf, gradient, owned, create_graph)
+        if leaf.accumulated:
+            _run_accumulated(leaf, create_graph)
+
+
+def _run_accumulated(leaf: Leaf, create_graph: bool) -> None:
+    """Run the hooks that wait for the leaf's gradient; they record as the walk does."""
+    token = enter(grad=create_graph)
+    try:
+        for hook in list((leaf.accumulated or {}).values()):
+            hook()
+    finally:
+        leave(token)
 
 
 def _chosen_leaves(inputs: Any) -> set[Any]:

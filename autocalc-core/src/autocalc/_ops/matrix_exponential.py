@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The exponential of matrices, by scaling and squaring."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._ops import arithmetic, broadcasting, extrema, matmul, reduction, view
+from autocalc._ops._arguments import check_tensor
+from autocalc._ops._checks import check_float
+from autocalc._ops._coerce import cast
+from autocalc._ops._method import method
+from autocalc._ops.filled import eye
+from autocalc._tensor import Tensor, dtypes
+from autocalc.errors import ShapeError
+
+#: Of norms up to 1/2 the series is exact after so many terms: 2^-15 / 15! is 2e-17.
+_TERMS = 14
+_LARGEST = 0.5
+
+
+@method("matrix_exp")
+def matrix_exp(A: Tensor) -> Tensor:
+    """Return I + A + A^2 / 2! + A^3 / 3! + ... of each matrix of `A` [..., n, n].
+
+    The series of A / 2^s, squared s times (Moler, Van Loan: Nineteen dubious ways to
+    compute the exponential of a matrix, 2003), in float64 and rounded once.
+
+    Parameters
+    ----------
+    A
+        Square matrices [..., n, n].
+
+    Raises
+    ------
+    DTypeError
+        If `A` is not of a floating-point dtype.
+    ShapeError
+        If the matrices are not square.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.matrix_exp(ac.tensor([[0.0, 1.0], [0.0, 0.0]]))
+    tensor([[1., 1.],
+            [0., 1.]])
+    """
+    check_float("matrix_exp", check_tensor("matrix_exp", A))
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
+        message = (
+            f"matrix_exp: `A` has shape {A.shape}; it must be square matrices "
+            f"[..., n, n]."
+        )
+        raise ShapeError(message)
+    if A.numel() == 0:
+        return view.clone(A)
+    x = cast(A, dtypes.float64)
+    squarings = _squarings(x.detach())
+    result = _series(arithmetic.mul(x, 0.5**squarings))
+    for _ in range(squarings):
+        result = matmul.matmul(result, result)
+    return cast(result, A.dtype)
+
+
+def _squarings(x: Any) -> int:
+    """Return how often the largest of all norms must be halved."""
+    norm = extrema.amax(reduction.sum(arithmetic.abs(x), -2)).item()
+    if not math.isfinite(norm):
+        return 0
+    return max(0, math.ceil(math.log2(norm / _LARGEST))) if norm else 0
+
+
+def _series(x: Tensor) -> Tensor:
+    """Return I + x / 1 (I + x / 2 (I + x / 3 (...)))."""
+    one = broadcasting.expand(eye(x.shape[-1], dtype=x.dtype), x.shape)
+    result = arithmetic.add(one, arithmetic.mul(x, 1 / _TERMS))
+    for k in range(_TERMS - 1, 0, -1):
+        product = matmul.matmul(arithmetic.mul(x, 1 / k), result)
+        result = arithmetic.add(one, product)
+    return result

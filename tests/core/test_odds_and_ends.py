@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""Small functions of PyTorch that stand alone: values, gradients, what they refuse."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
+from autocalc.testing import gradcheck, gradgradcheck
+
+pytestmark = pytest.mark.core
+
+RNG = np.random.default_rng(0)
+
+
+def double(values):
+    return ac.tensor(values, dtype=ac.float64)
+
+
+def test_the_next_number():
+    x = ac.tensor([1.0, -1.0, 0.0, math.nan])
+    found = ac.nextafter(x, ac.tensor(2.0)).numpy()
+    one = np.nextafter(x.numpy(), np.float32(2.0))
+    np.testing.assert_array_equal(found, one)
+    assert found.dtype == np.float32
+    y = double([1.0])
+    assert y.nextafter_(double([0.0])) is y
+    assert y.item() == 1 - 2.0**-53
+    with pytest.raises(GradError, match="nextafter: has no derivative"):
+        ac.nextafter(y.requires_grad_(), y).sum().backward()
+    with pytest.raises(DTypeError, match="nextafter: takes float32 or float64, not bf"):
+        ac.nextafter(ac.ones(2, dtype=ac.bfloat16), ac.zeros(2, dtype=ac.bfloat16))
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-3, 0.4, 3.0, 40.0])
+def test_the_exponential_of_symmetric_matrices(scale):
+    a = RNG.normal(size=(2, 4, 4)) * scale
+    a = (a + a.swapaxes(1, 2)) / 2
+    values, vectors = np.linalg.eigh(a)
+    expected = (vectors * np.exp(values)[:, None]) @ vectors.swapaxes(1, 2)
+    found = ac.matrix_exp(double(a)).numpy()
+    np.testing.assert_allclose(found, expected, 1e-12, 1e-13 * np.abs(expected).max())
+
+
+def test_the_exponential_of_other_matrices():
+    turn = double([[0.0, 1.0], [-1.0, 0.0]])
+    found = ac.linalg.matrix_exp(turn * 2).numpy()
+    expected = [[math.cos(2), math.sin(2)], [-math.sin(2), math.cos(2)]]
+    np.testing.assert_allclose(found, expected, 1e-14)
+    assert ac.ones(0, 3, 3).matrix_exp().shape == (0, 3, 3)
+    assert ac.matrix_exp(ac.zeros(2, 2)).dtype is ac.float32
+    assert not ac.matrix_exp(ac.full((2, 2), math.inf)).isfinite().any()
+    x = double(RNG.normal(size=(3, 3))).requires_grad_()
+    assert gradcheck(ac.matrix_exp, (x,))
+    assert gradgradcheck(ac.matrix_exp, (x,))
+    with pytest.raises(
+        ShapeError, match=r"matrix_exp: `A` has shape \(2, 3\); it must"
+    ):
+        ac.matrix_exp(ac.ones(2, 3))
+
+
+@pytest.mark.parametrize("p", [1, 2, 3.5, math.inf])
+def test_slices_of_a_largest_norm(p):
+    x = RNG.normal(size=(4, 3, 2))
+    found = ac.renorm(double(x), p, 1, 1.5).numpy()
+    for i in range(3):
+        norm = np.linalg.norm(x[:, i].ravel(), p)
+        scale = 1.5 / (norm + 1e-7) if norm > 1.5 else 1.0
+        np.testing.assert_allclose(found[:, i], x[:, i] * scale, 1e-13)
+    y = double(x)
+    assert y.renorm_(p, -2, 1.5) is y
+    np.testing.assert_array_equal(y.numpy(), found)
+    assert gradcheck(lambda x: ac.renorm(x, p, 1, 1.5), (double(x).requires_grad_(),))
+
+
+def test_slices_that_are_refused():
+    with pytest.raises(ShapeError, match=r"renorm: `input` has shape \(3,\); it needs"):
+        ac.renorm(ac.ones(3), 2, 0, 1.0)
+    with pytest.raises(
+        ArgumentError, match=r"renorm: `p`=0.0 and `maxnorm`=1.0; the ord"
+    ):
+        ac.renorm(ac.ones(3, 3), 0, 0, 1.0)
+
+
+def test_the_median_of_numbers():
+    x = double([[3.0, math.nan, 1.0, 2.0], [math.nan] * 4, [5.0, 4.0, 7.0, 6.0]])
+    values, indices = ac.nanmedian(x, 1)
+    np.testing.assert_array_equal(values.numpy(), [2.0, math.nan, 5.0])
+    assert indices.tolist() == [3, 0, 0]
+    assert ac.nanmedian(x).item() == 4.0
+    assert x.nanmedian(dim=1, keepdim=True).values.shape == (3, 1)
+    assert ac.nanmedian(ac.tensor([4, 2, 9])).item() == 4
+    x.requires_grad_()
+    x.nanmedian().backward()
+    assert x.grad.sum().item() == x.grad[2, 1].item() == 1.0
+    with pytest.raises(ShapeError, match=r"nanmedian: a tensor of shape \(0,\) has no"):
+        ac.nanmedian(ac.ones(0))
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (7, 3), (3, 7), (9, 2)])
+@pytest.mark.parametrize("wrap", [False, True])
+def test_diagonals_are_filled_as_numpy_does(shape, wrap):
+    expected = np.zeros(shape)
+    np.fill_diagonal(expected, 5, wrap=wrap)
+    x = ac.zeros(shape, dtype=ac.float64)
+    assert x.fill_diagonal_(5, wrap) is x
+    np.testing.assert_array_equal(x.numpy(), expected)
+
+
+def test_diagonals_of_more_dimensions_and_their_gradient():
+    x = ac.zeros(3, 3, 3).fill_diagonal_(2)
+    assert x.sum().item() == 6.0
+    assert x[1, 1, 1].item() == 2.0
+    x = ac.ones(2, 2, requires_grad=True)
+    (x * 3).fill_diagonal_(7).sum().backward()
+    assert x.grad.tolist() == [[0.0, 3.0], [3.0, 0.0]]
+    with pytest.raises(
+        ShapeError, match=r"fill_diagonal_: the tensor has shape \(2, 3"
+    ):
+        ac.zeros(2, 3, 2).fill_diagonal_(1)
+    with pytest.raises(DTypeError, match="fill_diagonal_: `value` is float32, which"):
+        ac.zeros(2, 2, dtype=ac.int64).fill_diagonal_(1.5)
+
+
+def test_memory_of_a_buffer():
+    memory = bytearray(range(16))
+    x = ac.frombuffer(memory, dtype=ac.uint8, offset=4, count=3)
+    assert x.tolist() == [4, 5, 6]
+    memory[4] = 99
+    assert x.tolist() == [99, 5, 6]
+    y = ac.frombuffer(np.arange(3.0), dtype=ac.float64, requires_grad=True)
+    assert y.requires_grad
+    assert y.tolist() == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("buffer", "words", "error", "text"),
+    [
+        (3, {}, DTypeError, "`buffer` is a int; it must be an object with a buffer"),
+        (bytearray(8), {"count": 3}, ArgumentError, "`count`=3 elements of int32 from"),
+        (bytearray(8), {"offset": 9}, ArgumentError, "do not fit into the 8 bytes"),
+        (bytearray(8), {"count": 0}, ArgumentError, "do not fit into the 8 bytes"),
+        (bytearray(7), {}, ArgumentError, "7 bytes are no whole number of elements"),
+        (bytes(8), {}, ArgumentError, "`buffer` is read-only or not in one piece"),
+        (bytearray(8), {"offset": 1, "count": 1}, ArgumentError, "the array is"),
+    ],
+)
+def test_buffers_that_are_refused(buffer, words, error, text):
+    with pytest.raises(error, match=text):
+        ac.frombuffer(buffer, dtype=ac.int32, **words)
+
+
+def test_which_dtypes_become_which():
+    assert ac.can_cast(ac.float64, ac.float16)
+    assert ac.can_cast(ac.bool, ac.int8)
+    assert ac.can_cast(ac.int64, ac.uint8)
+    assert not ac.can_cast(ac.int8, ac.bool)
+    assert not ac.can_cast(ac.bfloat16, ac.int64)
+    with pytest.raises(DTypeError, match="dtype number is not supported"):
+        ac.can_cast("number", ac.int64)
+
+
+def test_a_copy_under_another_name():
+    x = ac.ones(2, requires_grad=True)
+    y = ac.alias_copy(x)
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+    with ac.no_grad():
+        y[0] = 5
+    assert x.tolist() == [1.0, 1.0]
