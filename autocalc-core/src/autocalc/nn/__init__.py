@@ -57,6 +57,7 @@ from autocalc.nn._batch_norm import (
 from autocalc.nn._bilinear import (
     Bilinear,
 )
+from autocalc.nn._buffer import Buffer
 from autocalc.nn._container import (
     ModuleList,
     Sequential,
@@ -87,12 +88,22 @@ from autocalc.nn._flatten import Flatten, Unflatten
 from autocalc.nn._group_norm import (
     GroupNorm,
 )
-from autocalc.nn._lazy import (
-    LazyBatchNorm1d,
-    LazyBatchNorm2d,
+from autocalc.nn._lazy import LazyLinear
+from autocalc.nn._lazy_conv import (
     LazyConv1d,
     LazyConv2d,
-    LazyLinear,
+    LazyConv3d,
+    LazyConvTranspose1d,
+    LazyConvTranspose2d,
+    LazyConvTranspose3d,
+)
+from autocalc.nn._lazy_norm import (
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyBatchNorm3d,
+    LazyInstanceNorm1d,
+    LazyInstanceNorm2d,
+    LazyInstanceNorm3d,
 )
 from autocalc.nn._likelihood_losses import (
     GaussianNLLLoss,
@@ -205,6 +216,7 @@ from autocalc.nn._resizing import (
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
 )
+from autocalc.nn._sync_batch_norm import SyncBatchNorm
 from autocalc.nn._thresholds import (
     Hardshrink,
     Softshrink,
@@ -250,6 +262,7 @@ __all__ = [
     "BatchNorm2d",
     "BatchNorm3d",
     "Bilinear",
+    "Buffer",
     "CTCLoss",
     "ChannelShuffle",
     "CircularPad1d",
@@ -299,8 +312,16 @@ __all__ = [
     "LayerNorm",
     "LazyBatchNorm1d",
     "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
     "LazyConv1d",
     "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
     "LazyLinear",
     "LeakyReLU",
     "Linear",
@@ -356,6 +377,7 @@ __all__ = [
     "Softplus",
     "Softshrink",
     "Softsign",
+    "SyncBatchNorm",
     "Tanh",
     "Tanhshrink",
     "Threshold",

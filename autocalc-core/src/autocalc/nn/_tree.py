@@ -10,6 +10,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags
 from autocalc.errors import ModuleError
 from autocalc.nn import _registry as registry
+from autocalc.nn._buffer import Buffer
 from autocalc.nn._parameter import Parameter
 from autocalc.nn._registry import BUFFER, MODULE, PARAMETER, Registry
 
@@ -41,10 +42,18 @@ class ModuleTree(Generic[M]):
         elif isinstance(value, ModuleTree):
             self._make_room(name)
             self.register_module(name, value)  # type: ignore[arg-type]  # a Module
+        elif isinstance(value, Buffer) and self._may_hold_buffer(name):
+            self._make_room(name)
+            self.register_buffer(name, value, value.persistent)
         elif name in self.__dict__.get("_names", ()):
             self._assign(name, value)
         else:
             object.__setattr__(self, name, value)
+
+    def _may_hold_buffer(self, name: str) -> bool:
+        """Return whether `name` is not that of a parameter or of a module."""
+        names: dict[str, str] = self.__dict__.get("_names", {})
+        return names.get(name, BUFFER) == BUFFER
 
     def _make_room(self, name: str) -> None:
         """Drop a plain attribute that a parameter or a module is to replace."""
