@@ -230,5 +230,7 @@ def test_what_cannot_be_stacked(args, kwargs, match):
 
 
 def test_stacked_data_sets_name_an_index_out_of_range():
-    with pytest.raises(ac.errors.DimensionError, match="StackDataset: index 2 is out o"):
+    with pytest.raises(
+        ac.errors.DimensionError, match="StackDataset: index 2 is out o"
+    ):
         ac.data.StackDataset("ab")[2]

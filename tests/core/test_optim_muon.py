@@ -109,7 +109,9 @@ def test_a_step_counts_as_a_write():
 
 def test_it_takes_matrices():
     params = [ac.ones(2, 2, requires_grad=True), ac.ones(2, requires_grad=True)]
-    with pytest.raises(ShapeError, match=r"`params\[1\]` has shape \(2,\); it must be a"):
+    with pytest.raises(
+        ShapeError, match=r"`params\[1\]` has shape \(2,\); it must be a"
+    ):
         optim.Muon(params)
     with pytest.raises(DTypeError, match=r"Muon: `params\[0\]` is a int"):
         optim.Muon([3])

@@ -42,7 +42,9 @@ def test_steps_in_float64(settings, monkeypatch):
     for a, b in zip(mine, theirs, strict=True):
         np.testing.assert_allclose(a.detach(), b.detach(), rtol=1e-9, atol=1e-12)
     states = muon.state_dict()["state"], other.state_dict()["state"]
-    assert [list(s) for s in states[0].values()] == [list(s) for s in states[1].values()]
+    assert [list(s) for s in states[0].values()] == [
+        list(s) for s in states[1].values()
+    ]
     np.testing.assert_allclose(
         states[0][0]["momentum_buffer"], states[1][0]["momentum_buffer"], rtol=1e-12
     )

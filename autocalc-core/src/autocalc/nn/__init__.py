@@ -85,6 +85,7 @@ from autocalc.nn._embedding import (
     EmbeddingBag,
 )
 from autocalc.nn._flatten import Flatten, Unflatten
+from autocalc.nn._fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
 from autocalc.nn._group_norm import (
     GroupNorm,
 )
@@ -290,6 +291,8 @@ __all__ = [
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",

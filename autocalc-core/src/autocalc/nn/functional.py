@@ -62,6 +62,10 @@ from autocalc._ops.dropout import (
 )
 from autocalc._ops.embedding import embedding, one_hot
 from autocalc._ops.embedding_bag import embedding_bag
+from autocalc._ops.fractional_pooling import (
+    fractional_max_pool2d,
+    fractional_max_pool3d,
+)
 from autocalc._ops.grid_sampling import (
     affine_grid,
     grid_sample,
@@ -196,6 +200,8 @@ __all__ = [
     "embedding_bag",
     "feature_alpha_dropout",
     "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
     "gaussian_nll_loss",
     "gelu",
     "glu",
