@@ -106,7 +106,7 @@ def test_gradients():
         (
             lambda x: F.fractional_max_pool2d(x, 2, 7),
             ShapeError,
-            r"has shape \(1, 2, 7, 7\); for results of \(7, 7\) windows of \(2, 2\) need",
+            r"has shape \(1, 2, 7, 7\); for results of \(7, 7\) windows of \(2, 2\) n",
         ),
         (
             lambda x: F.fractional_max_pool2d(x, 2, output_ratio=0.1),

@@ -204,10 +204,10 @@ def _check_fit(
 ) -> None:
     planes = zip(x.shape[2:], kernel, sizes, strict=True)
     if not all(m >= 1 and m + k - 1 <= n for n, k, m in planes):
+        least = tuple(k + m - 1 for k, m in zip(kernel, sizes, strict=True))
         message = (
             f"{where}: `input` has shape {x.shape}; for results of {sizes} windows of "
-            f"{kernel} need {tuple(k + m - 1 for k, m in zip(kernel, sizes, strict=True))}"
-            f" or more, and results 1 or more."
+            f"{kernel} need {least} or more, and results 1 or more."
         )
         raise ShapeError(message)
 

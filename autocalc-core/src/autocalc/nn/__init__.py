@@ -114,6 +114,8 @@ from autocalc.nn._linear import (
     Identity,
     Linear,
 )
+from autocalc.nn._linear_cross_entropy import LinearCrossEntropyOptions
+from autocalc.nn._linear_cross_entropy_loss import LinearCrossEntropyLoss
 from autocalc.nn._loss import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -328,6 +330,8 @@ __all__ = [
     "LazyLinear",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",

@@ -19,6 +19,8 @@ class _FractionalMaxPool(Module):
     _dims: ClassVar[int]
     _function: ClassVar[Callable[..., Any]]
 
+    _random_samples: Tensor | None
+
     def __init__(
         self,
         kernel_size: Sizes,

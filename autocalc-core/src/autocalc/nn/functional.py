@@ -70,6 +70,7 @@ from autocalc._ops.grid_sampling import (
     affine_grid,
     grid_sample,
 )
+from autocalc._ops.grouped_products import grouped_mm
 from autocalc._ops.layer_norm import layer_norm, rms_norm
 from autocalc._ops.likelihood_losses import (
     gaussian_nll_loss,
@@ -159,6 +160,7 @@ from autocalc._ops.thresholds import (
 )
 from autocalc._ops.trigonometric import tanh
 from autocalc._ops.unfolding import fold, unfold
+from autocalc.nn._linear_cross_entropy import linear_cross_entropy
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -207,6 +209,7 @@ __all__ = [
     "glu",
     "grid_sample",
     "group_norm",
+    "grouped_mm",
     "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
@@ -223,6 +226,7 @@ __all__ = [
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "logsigmoid",

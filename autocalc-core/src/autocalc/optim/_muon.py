@@ -13,12 +13,12 @@ from autocalc.errors import ShapeError
 from autocalc.optim._optimizer import Group, Optimizer, Params, is_number
 from autocalc.optim._per_parameter import kept
 
-#: How the step follows the shape of a matrix, by `adjust_lr_fn`.
-_ADJUSTED = {
-    None: lambda rows, columns: math.sqrt(max(1, rows / columns)),
-    "original": lambda rows, columns: math.sqrt(max(1, rows / columns)),
-    "match_rms_adamw": lambda rows, columns: 0.2 * math.sqrt(max(rows, columns)),
-}
+
+def _ratio(adjust_lr_fn: str | None, rows: int, columns: int) -> float:
+    """Return how the step follows the shape of a matrix."""
+    if adjust_lr_fn == "match_rms_adamw":
+        return 0.2 * math.sqrt(max(rows, columns))
+    return math.sqrt(max(1, rows / columns))
 
 
 class Muon(Optimizer):
@@ -140,7 +140,7 @@ def _update(param: Tensor, state: dict[str, Any], group: Group) -> None:
     mean = kept(state, "momentum_buffer", grad).lerp_(grad, 1 - momentum)
     update = grad.lerp(mean, momentum) if group["nesterov"] else mean
     update = _orthogonal(update, group)
-    ratio = _ADJUSTED[group["adjust_lr_fn"]](*param.shape) if param.numel() else 1.0
+    ratio = _ratio(group["adjust_lr_fn"], *param.shape) if param.numel() else 1.0
     param.mul_(1 - group["lr"] * group["weight_decay"])
     param.sub_(update, alpha=group["lr"] * ratio)
 
