@@ -83,7 +83,7 @@ A, B = ac.ones(4, 3), ac.ones(2, 3, 5)
         (
             lambda: mm(A, B.mT, offs=ends(1, 2)),
             ShapeError,
-            r"grouped_mm: `mat_a` has shape \(4, 3\), `mat_b` \(2, 5, 3\); they must be",
+            r"grouped_mm: `mat_a` has shape \(4, 3\), `mat_b` \(2, 5, 3\); they mu",
         ),
         (lambda: mm(A[0], B, offs=ends(1, 2)), ShapeError, "they must be"),
         (lambda: mm(B[:1], B.mT), ShapeError, "they must be"),

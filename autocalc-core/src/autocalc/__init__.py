@@ -450,6 +450,7 @@ from autocalc._tensor.memory_format import (
     preserve_format,
 )
 from autocalc._tensor.printing import set_printoptions
+from autocalc._tensor.size import Size
 from autocalc._version import __version__
 from autocalc.autograd import (
     enable_grad,
@@ -551,9 +552,6 @@ __all__ += ["unique_consecutive", "unravel_index", "unsqueeze", "unsqueeze_copy"
 __all__ += ["use_deterministic_algorithms", "utils", "vander", "var", "var_mean"]
 __all__ += ["vdot", "view_as", "view_copy", "vsplit", "vstack"]
 __all__ += ["where", "xlogy", "zeros", "zeros_like"]
-
-#: Shapes are plain tuples.
-Size: type = tuple
 
 if _TYPE_CHECKING:
     from autocalc import (

@@ -72,7 +72,7 @@ def fractional_max_pool2d(
     >>> import autocalc as ac
     >>> x = ac.randn(20, 16, 50, 32)
     >>> ac.nn.functional.fractional_max_pool2d(x, 3, output_ratio=0.5).shape
-    (20, 16, 25, 16)
+    autocalc.Size([20, 16, 25, 16])
     """
     if return_indices.__class__ is not FLAG:
         return_indices = check_flag(
@@ -128,7 +128,7 @@ def fractional_max_pool3d(
     >>> import autocalc as ac
     >>> x = ac.randn(2, 16, 10, 8, 8)
     >>> ac.nn.functional.fractional_max_pool3d(x, 2, output_size=(5, 4, 4)).shape
-    (2, 16, 5, 4, 4)
+    autocalc.Size([2, 16, 5, 4, 4])
     """
     if return_indices.__class__ is not FLAG:
         return_indices = check_flag(

@@ -216,7 +216,7 @@ class _Run:
         self.args = tuple(_HERE if isinstance(a, Tensor) else a for a in args)
         self.kwargs = kwargs
         self.random = random
-        self.shapes = [t.shape for t in results]
+        self.shapes = [t._array.shape for t in results]
         self.dtype = results[0]._array.dtype
         self.n_outputs = len(results)
 
@@ -225,7 +225,7 @@ class _Run:
         cells = [t._cell() for t in tensors]
         versions = tuple(x for cell in cells for x in (cell, cell.count))
         saved = tuple(t._array for t in tensors)
-        shapes = [t.shape for t in tensors]
+        shapes = [t._array.shape for t in tensors]
         shapes += [edge.shape for edge in edges[len(tensors) :]]
         return Node(self, edges, saved, versions, tuple(shapes), self.dtype, ())
 
@@ -274,7 +274,7 @@ class _Run:
         finally:
             if self.random is not None:
                 default_generator.set_state(now)
-        shapes = [t.shape for t in outputs]
+        shapes = [t._array.shape for t in outputs]
         if shapes != self.shapes:
             message = (
                 f"checkpoint: the function gave shapes {self.shapes} at first and "

@@ -89,7 +89,7 @@ def conv_norm_relu(
     >>> import autocalc as ac
     >>> conv, norm = ac.nn.Conv2d(3, 8, 3), ac.nn.BatchNorm2d(8)
     >>> ac.nn.utils.conv_norm_relu(conv, norm, ac.randn(2, 3, 6, 6)).shape
-    (2, 8, 4, 4)
+    autocalc.Size([2, 8, 4, 4])
     """
     return conv_norm_activation(conv, norm, RELU, input, residual)
 

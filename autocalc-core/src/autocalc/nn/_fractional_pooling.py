@@ -69,7 +69,7 @@ class FractionalMaxPool2d(_FractionalMaxPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.FractionalMaxPool2d(3, output_size=(13, 12))(ac.zeros(2, 4, 50, 32)).shape
-    (2, 4, 13, 12)
+    autocalc.Size([2, 4, 13, 12])
     """
 
     _dims = 2
@@ -94,7 +94,7 @@ class FractionalMaxPool3d(_FractionalMaxPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.FractionalMaxPool3d(2, output_ratio=0.5)(ac.zeros(2, 4, 9, 8, 8)).shape
-    (2, 4, 4, 4, 4)
+    autocalc.Size([2, 4, 4, 4, 4])
     """
 
     _dims = 3

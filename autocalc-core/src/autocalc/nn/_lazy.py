@@ -94,7 +94,7 @@ class LazyLinear(_Lazy, Linear):
     >>> import autocalc as ac
     >>> layer = ac.nn.LazyLinear(3)
     >>> layer(ac.randn(5, 4)).shape
-    (5, 3)
+    autocalc.Size([5, 3])
     >>> layer
     Linear(in_features=4, out_features=3, bias=True)
     """

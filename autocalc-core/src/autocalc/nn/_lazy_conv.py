@@ -80,7 +80,7 @@ class LazyConv1d(_LazyConv, Conv1d):
     --------
     >>> import autocalc as ac
     >>> ac.nn.LazyConv1d(8, 3)(ac.zeros(1, 4, 9)).shape
-    (1, 8, 7)
+    autocalc.Size([1, 8, 7])
     """
 
     _becomes = Conv1d
@@ -106,7 +106,7 @@ class LazyConv2d(_LazyConv, Conv2d):
     >>> import autocalc as ac
     >>> layer = ac.nn.LazyConv2d(16, 3)
     >>> layer(ac.zeros(2, 3, 8, 8)).shape
-    (2, 16, 6, 6)
+    autocalc.Size([2, 16, 6, 6])
     >>> layer
     Conv2d(3, 16, kernel_size=(3, 3), stride=(1, 1))
     """
@@ -121,7 +121,7 @@ class LazyConv3d(_LazyConv, Conv3d):
     --------
     >>> import autocalc as ac
     >>> ac.nn.LazyConv3d(8, 3)(ac.zeros(1, 4, 5, 6, 7)).shape
-    (1, 8, 3, 4, 5)
+    autocalc.Size([1, 8, 3, 4, 5])
     """
 
     _becomes = Conv3d
@@ -158,7 +158,7 @@ class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     --------
     >>> import autocalc as ac
     >>> ac.nn.LazyConvTranspose1d(2, 3, stride=2)(ac.zeros(1, 4, 5)).shape
-    (1, 2, 11)
+    autocalc.Size([1, 2, 11])
     """
 
     _becomes = ConvTranspose1d
@@ -186,7 +186,7 @@ class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     >>> import autocalc as ac
     >>> layer = ac.nn.LazyConvTranspose2d(3, 3, stride=2)
     >>> layer(ac.zeros(1, 16, 4, 4)).shape
-    (1, 3, 9, 9)
+    autocalc.Size([1, 3, 9, 9])
     >>> layer
     ConvTranspose2d(16, 3, kernel_size=(3, 3), stride=(2, 2))
     """
@@ -203,7 +203,7 @@ class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     --------
     >>> import autocalc as ac
     >>> ac.nn.LazyConvTranspose3d(2, 2, stride=2)(ac.zeros(1, 4, 3, 5, 5)).shape
-    (1, 2, 6, 10, 10)
+    autocalc.Size([1, 2, 6, 10, 10])
     """
 
     _becomes = ConvTranspose3d

@@ -92,7 +92,7 @@ class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
     >>> import autocalc as ac
     >>> norm = ac.nn.LazyBatchNorm1d()
     >>> norm(ac.randn(5, 4)).shape, norm.running_mean.shape
-    ((5, 4), (4,))
+    (autocalc.Size([5, 4]), autocalc.Size([4]))
     """
 
     _becomes = BatchNorm1d
@@ -110,7 +110,7 @@ class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
     --------
     >>> import autocalc as ac
     >>> ac.nn.LazyBatchNorm2d()(ac.randn(5, 4, 3, 3)).shape
-    (5, 4, 3, 3)
+    autocalc.Size([5, 4, 3, 3])
     """
 
     _becomes = BatchNorm2d
@@ -128,7 +128,7 @@ class LazyBatchNorm3d(_LazyBatchNorm, BatchNorm3d):
     --------
     >>> import autocalc as ac
     >>> ac.nn.LazyBatchNorm3d()(ac.randn(5, 4, 3, 3, 3)).shape
-    (5, 4, 3, 3, 3)
+    autocalc.Size([5, 4, 3, 3, 3])
     """
 
     _becomes = BatchNorm3d
@@ -154,7 +154,7 @@ class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
     >>> import autocalc as ac
     >>> norm = ac.nn.LazyInstanceNorm1d()
     >>> norm(ac.randn(5, 4, 3)).shape, norm.num_features
-    ((5, 4, 3), 4)
+    (autocalc.Size([5, 4, 3]), 4)
     """
 
     _becomes = InstanceNorm1d
@@ -180,7 +180,7 @@ class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
     >>> import autocalc as ac
     >>> norm = ac.nn.LazyInstanceNorm2d()
     >>> norm(ac.randn(5, 4, 3, 3)).shape, norm.num_features
-    ((5, 4, 3, 3), 4)
+    (autocalc.Size([5, 4, 3, 3]), 4)
     """
 
     _becomes = InstanceNorm2d
@@ -206,7 +206,7 @@ class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
     >>> import autocalc as ac
     >>> norm = ac.nn.LazyInstanceNorm3d()
     >>> norm(ac.randn(5, 4, 3, 3, 3)).shape, norm.num_features
-    ((5, 4, 3, 3, 3), 4)
+    (autocalc.Size([5, 4, 3, 3, 3]), 4)
     """
 
     _becomes = InstanceNorm3d

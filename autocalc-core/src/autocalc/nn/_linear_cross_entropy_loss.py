@@ -52,7 +52,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     >>> options = ac.nn.LinearCrossEntropyOptions(batch_chunk_size=4)
     >>> loss = ac.nn.LinearCrossEntropyLoss(8, 1000, options=options)
     >>> loss(ac.randn(10, 8), ac.randint(1000, (10,))).shape
-    ()
+    autocalc.Size([])
     >>> list(loss.state_dict())
     ['linear.weight']
     """

@@ -52,7 +52,7 @@ class LPPool1d(_LPPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.LPPool1d(2, 3, stride=2)(ac.zeros(2, 4, 9)).shape
-    (2, 4, 4)
+    autocalc.Size([2, 4, 4])
     """
 
     _dims = 1
@@ -76,7 +76,7 @@ class LPPool2d(_LPPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.LPPool2d(2, 2)(ac.zeros(1, 3, 8, 6)).shape
-    (1, 3, 4, 3)
+    autocalc.Size([1, 3, 4, 3])
     """
 
     _dims = 2
@@ -95,7 +95,7 @@ class LPPool3d(_LPPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.LPPool3d(2, 2)(ac.zeros(1, 3, 4, 8, 6)).shape
-    (1, 3, 2, 4, 3)
+    autocalc.Size([1, 3, 2, 4, 3])
     """
 
     _dims = 3
@@ -163,7 +163,7 @@ class MaxUnpool2d(_MaxUnpool):
     >>> import autocalc as ac
     >>> pool = ac.nn.MaxPool2d(2, return_indices=True)
     >>> ac.nn.MaxUnpool2d(2)(*pool(ac.zeros(1, 3, 8, 6))).shape
-    (1, 3, 8, 6)
+    autocalc.Size([1, 3, 8, 6])
     """
 
     _dims = 2
@@ -185,7 +185,7 @@ class MaxUnpool3d(_MaxUnpool):
     >>> import autocalc as ac
     >>> pool = ac.nn.MaxPool3d(2, return_indices=True)
     >>> ac.nn.MaxUnpool3d(2)(*pool(ac.zeros(1, 3, 4, 8, 6))).shape
-    (1, 3, 4, 8, 6)
+    autocalc.Size([1, 3, 4, 8, 6])
     """
 
     _dims = 3

@@ -43,7 +43,7 @@ class SyncBatchNorm(_BatchNorm):
     --------
     >>> import autocalc as ac
     >>> ac.nn.SyncBatchNorm(3)(ac.randn(8, 3, 4, 4)).shape
-    (8, 3, 4, 4)
+    autocalc.Size([8, 3, 4, 4])
     """
 
     _ndims = (2, 3, 4, 5)

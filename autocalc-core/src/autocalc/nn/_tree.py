@@ -107,7 +107,7 @@ class ModuleTree(Generic[M]):
         >>> m = ac.nn.Module()
         >>> m.register_buffer("mean", ac.zeros(3))
         >>> m.mean.shape, list(m.state_dict())
-        ((3,), ['mean'])
+        (autocalc.Size([3]), ['mean'])
         """
         check_flags("register_buffer", persistent=persistent)
         registry.check_name("register_buffer", self, name)
@@ -189,7 +189,7 @@ class ModuleTree(Generic[M]):
         --------
         >>> import autocalc as ac
         >>> [(n, p.shape) for n, p in ac.nn.Linear(3, 2).named_parameters()]
-        [('weight', (2, 3)), ('bias', (2,))]
+        [('weight', autocalc.Size([2, 3])), ('bias', autocalc.Size([2]))]
         """
         check_flags(
             "named_parameters", recurse=recurse, remove_duplicate=remove_duplicate
