@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from autocalc._ops._spatial import sizes_of
@@ -17,6 +18,7 @@ Sizes = int | tuple[int, ...]
 
 class _LPPool(Module):
     _dims: ClassVar[int]
+    _function: ClassVar[Callable[..., Tensor]]
 
     def __init__(
         self,
@@ -37,6 +39,12 @@ class _LPPool(Module):
         self.stride = stride
         self.ceil_mode = ceil_mode
 
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the power sums."""
+        return self._function(
+            input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode
+        )
+
     def extra_repr(self) -> str:
         """Name power and windows."""
         return (
@@ -56,12 +64,7 @@ class LPPool1d(_LPPool):
     """
 
     _dims = 1
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the power sums."""
-        return functional.lp_pool1d(
-            input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode
-        )
+    _function = staticmethod(functional.lp_pool1d)
 
 
 class LPPool2d(_LPPool):
@@ -80,12 +83,7 @@ class LPPool2d(_LPPool):
     """
 
     _dims = 2
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the power sums."""
-        return functional.lp_pool2d(
-            input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode
-        )
+    _function = staticmethod(functional.lp_pool2d)
 
 
 class LPPool3d(_LPPool):
@@ -99,16 +97,12 @@ class LPPool3d(_LPPool):
     """
 
     _dims = 3
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the power sums."""
-        return functional.lp_pool3d(
-            input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode
-        )
+    _function = staticmethod(functional.lp_pool3d)
 
 
 class _MaxUnpool(Module):
     _dims: ClassVar[int]
+    _function: ClassVar[Callable[..., Tensor]]
 
     def __init__(
         self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0
@@ -119,6 +113,14 @@ class _MaxUnpool(Module):
         steps = kernel_size if stride is None else stride
         self.stride = sizes_of(where, "stride", steps, self._dims)
         self.padding = sizes_of(where, "padding", padding, self._dims, 0)
+
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Any = None
+    ) -> Tensor:
+        """Return the maxima at `indices`, 0 elsewhere."""
+        return self._function(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
 
     def extra_repr(self) -> str:
         """Name the windows."""
@@ -140,14 +142,7 @@ class MaxUnpool1d(_MaxUnpool):
     """
 
     _dims = 1
-
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Any = None
-    ) -> Tensor:
-        """Return signals with the maxima at `indices`, 0 elsewhere."""
-        return functional.max_unpool1d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
+    _function = staticmethod(functional.max_unpool1d)
 
 
 class MaxUnpool2d(_MaxUnpool):
@@ -167,14 +162,7 @@ class MaxUnpool2d(_MaxUnpool):
     """
 
     _dims = 2
-
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Any = None
-    ) -> Tensor:
-        """Return images with the maxima at `indices`, 0 elsewhere."""
-        return functional.max_unpool2d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
+    _function = staticmethod(functional.max_unpool2d)
 
 
 class MaxUnpool3d(_MaxUnpool):
@@ -189,11 +177,4 @@ class MaxUnpool3d(_MaxUnpool):
     """
 
     _dims = 3
-
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Any = None
-    ) -> Tensor:
-        """Return volumes with the maxima at `indices`, 0 elsewhere."""
-        return functional.max_unpool3d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
+    _function = staticmethod(functional.max_unpool3d)
