@@ -326,6 +326,7 @@ OPTIMIZERS = {
     "adagrad": lambda p: optim.Adagrad(p, lr=0.1),
     "adadelta": optim.Adadelta,
     "lion": lambda p: optim.Lion(p, lr=0.1),
+    "muon": lambda p: optim.Muon([w for w in p if w.ndim == 2], lr=0.1),
 }
 
 

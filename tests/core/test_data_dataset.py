@@ -177,3 +177,60 @@ def test_data_sets_are_added():
 def test_what_cannot_be_concatenated(parts, message):
     with pytest.raises(ac.errors.ArgumentError, match=message):
         ac.data.ConcatDataset(parts)
+
+
+# ---- data sets side by side ----------------------------------------------------------
+
+
+def test_stacked_data_sets_give_tuples_or_dicts():
+    data = ac.data.TensorDataset(*make_tensors())
+    pairs = ac.data.StackDataset(data, "abcdef")
+    x, letter = pairs[-1]
+    assert len(pairs) == 6
+    assert (x[0].tolist(), letter) == ([10, 11], "f")
+    named = ac.data.StackDataset(row=data, letter="abcdef")
+    assert named[1]["row"][1].item() == 1
+    assert list(named[1]) == list(named.datasets) == ["row", "letter"]
+
+
+def test_stacked_data_sets_are_taken_each_by_its_own_way():
+    class Counted(ac.data.TensorDataset):
+        calls = 0
+
+        def take(self, indices):
+            Counted.calls += 1
+            return super().take(indices)
+
+    named = ac.data.StackDataset(row=Counted(*make_tensors()), square=list(range(6)))
+    batches = list(ac.data.DataLoader(named, batch_size=4))
+    assert Counted.calls == 2
+    assert batches[1]["row"][0].tolist() == [[8, 9], [10, 11]]
+    assert batches[0]["square"].tolist() == [0, 1, 2, 3]
+    pairs = ac.data.StackDataset([5, 6, 7], "abc")
+    assert pairs.take(np.array([2, 0]))[1] == ["c", "a"]
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "match"),
+    [
+        ((), {}, "0 data sets were given without a name and 0 with one; give one or"),
+        (("ab",), {"x": "ab"}, "1 data sets were given without a name and 1 with one"),
+        (("ab", "abc"), {}, r"the lengths \[2, 3\] differ; they must be equal"),
+        ((3,), {}, "StackDataset: a int finds no sample by its index"),
+        (
+            (),
+            {"x": ac.data.ChainDataset([])},
+            "a ChainDataset finds no sample by its index",
+        ),
+    ],
+)
+def test_what_cannot_be_stacked(args, kwargs, match):
+    with pytest.raises(ac.errors.ArgumentError, match=match):
+        ac.data.StackDataset(*args, **kwargs)
+
+
+def test_stacked_data_sets_name_an_index_out_of_range():
+    with pytest.raises(
+        ac.errors.DimensionError, match="StackDataset: index 2 is out o"
+    ):
+        ac.data.StackDataset("ab")[2]

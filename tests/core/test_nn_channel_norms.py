@@ -424,3 +424,60 @@ ERRORS = [
 def test_what_does_not_fit_is_an_error(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+# ---- SyncBatchNorm -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("plain", "shape"),
+    [
+        (nn.BatchNorm1d, (6, 4)),
+        (nn.BatchNorm1d, (6, 4, 3)),
+        (nn.BatchNorm2d, (6, 4, 3, 2)),
+        (nn.BatchNorm3d, (6, 4, 3, 2, 2)),
+    ],
+)
+def test_in_one_process_sync_batch_norm_is_batch_norm(plain, shape):
+    expected, sync = plain(4), nn.SyncBatchNorm(4)
+    x = leaf(*shape).float()
+    for _ in range(2):
+        assert ac.equal(sync(x), expected(x))
+    assert ac.equal(sync.eval()(x), expected.eval()(x))
+    assert list(sync.state_dict()) == list(expected.state_dict())
+
+
+def test_convert_sync_batchnorm_takes_over_tensors_and_settings():
+    inner = nn.BatchNorm2d(4, momentum=None, bias=False)
+    net = nn.Sequential(nn.Conv2d(3, 4, 1), nn.Sequential(inner), nn.InstanceNorm2d(4))
+    state = net.state_dict()
+    net.eval()
+    converted = nn.SyncBatchNorm.convert_sync_batchnorm(net)
+    assert converted is net
+    sync = net[1][0]
+    assert type(sync) is nn.SyncBatchNorm
+    assert (sync.momentum, sync.bias, sync.training) == (None, None, False)
+    assert sync.weight is inner.weight
+    assert sync.running_var is inner.running_var
+    assert list(net.state_dict()) == list(state)
+    assert type(net[2]) is nn.InstanceNorm2d
+    assert nn.SyncBatchNorm.convert_sync_batchnorm(sync) is sync
+    alone = nn.BatchNorm1d(3, affine=False, track_running_stats=False, eps=0.5)
+    made = nn.SyncBatchNorm.convert_sync_batchnorm(alone)
+    assert (made.eps, made.weight, made.running_mean) == (0.5, None, None)
+
+
+def test_what_sync_batch_norm_does_not_take():
+    with pytest.raises(ArgumentError, match="SyncBatchNorm: `process_group` is 1; the"):
+        nn.SyncBatchNorm(3, process_group=1)
+    convert = nn.SyncBatchNorm.convert_sync_batchnorm
+    with pytest.raises(ArgumentError, match="convert_sync_batchnorm: `process_group`"):
+        convert(nn.BatchNorm1d(3), 1)
+    with pytest.raises(
+        DTypeError, match="convert_sync_batchnorm: `module` is 3; it mu"
+    ):
+        convert(3)
+    with pytest.raises(ArgumentError, match="a LazyBatchNorm1d has no parameters yet"):
+        convert(nn.Sequential(nn.LazyBatchNorm1d()))
+    with pytest.raises(ShapeError, match=r"SyncBatchNorm: `input` has shape \(3,\)"):
+        nn.SyncBatchNorm(3)(ac.ones(3))

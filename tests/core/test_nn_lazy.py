@@ -15,6 +15,12 @@ from autocalc.nn.parameter import is_lazy
 
 pytestmark = pytest.mark.core
 
+
+def _instance_norm(layer):
+    """Return a layer with all that lazy ones have by default."""
+    return layer(4, affine=True, track_running_stats=True)
+
+
 CASES = [
     (lambda: nn.LazyLinear(3), lambda: nn.Linear(4, 3), (5, 4)),
     (lambda: nn.LazyLinear(3, bias=False), lambda: nn.Linear(4, 3, bias=False), (4,)),
@@ -40,6 +46,31 @@ CASES = [
         lambda: nn.LazyBatchNorm1d(track_running_stats=False),
         lambda: nn.BatchNorm1d(4, track_running_stats=False),
         (6, 4),
+    ),
+    (nn.LazyBatchNorm3d, lambda: nn.BatchNorm3d(4), (6, 4, 2, 3, 2)),
+    (lambda: nn.LazyConv3d(6, 3), lambda: nn.Conv3d(4, 6, 3), (2, 4, 4, 5, 6)),
+    (
+        lambda: nn.LazyConvTranspose1d(6, 3, stride=2, groups=2),
+        lambda: nn.ConvTranspose1d(4, 6, 3, stride=2, groups=2),
+        (2, 4, 5),
+    ),
+    (
+        lambda: nn.LazyConvTranspose2d(6, 3, 2, 1, 1, bias=False),
+        lambda: nn.ConvTranspose2d(4, 6, 3, 2, 1, 1, bias=False),
+        (4, 5, 3),
+    ),
+    (
+        lambda: nn.LazyConvTranspose3d(6, 2),
+        lambda: nn.ConvTranspose3d(4, 6, 2),
+        (2, 4, 3, 3, 3),
+    ),
+    (nn.LazyInstanceNorm1d, lambda: _instance_norm(nn.InstanceNorm1d), (6, 4, 5)),
+    (nn.LazyInstanceNorm2d, lambda: _instance_norm(nn.InstanceNorm2d), (4, 5, 3)),
+    (nn.LazyInstanceNorm3d, lambda: _instance_norm(nn.InstanceNorm3d), (6, 4, 2, 3, 2)),
+    (
+        lambda: nn.LazyInstanceNorm2d(affine=False, track_running_stats=False),
+        lambda: nn.InstanceNorm2d(4),
+        (6, 4, 5, 3),
     ),
 ]
 

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import DTypeError, GradError
+from autocalc.errors import ArgumentError, DTypeError, GradError, ModuleError
 
 
 def test_it_shares_memory_and_requires_a_gradient():
@@ -86,3 +87,59 @@ def test_data_is_refused_where_the_graph_would_be_wrong():
         (p * 2).data = ac.ones(2)
     with pytest.raises(DTypeError, match="requires a gradient, which int64 has not"):
         p.data = ac.arange(2)
+
+
+# ---- buffers -------------------------------------------------------------------------
+
+
+def test_an_assigned_buffer_is_registered():
+    module = nn.Module()
+    data = ac.ones(2)
+    module.kept = nn.Buffer(data)
+    module.unsaved = nn.Buffer(ac.ones(3), persistent=False)
+    assert [name for name, _ in module.named_buffers()] == ["kept", "unsaved"]
+    assert list(module.state_dict()) == ["kept"]
+    assert not list(module.parameters())
+    data[0] = 7
+    assert module.kept.tolist() == [7, 1]
+    assert not module.kept.requires_grad
+    assert nn.Buffer().shape == (0,)
+
+
+def test_a_buffer_assigned_again_says_whether_it_is_saved():
+    module = nn.Module()
+    module.mean = ac.zeros(1)  # a plain attribute gives way
+    module.mean = nn.Buffer(ac.zeros(2))
+    module.mean = ac.ones(2)
+    assert list(module.state_dict()) == ["mean"]
+    module.mean = nn.Buffer(ac.zeros(2), persistent=False)
+    assert not module.state_dict()
+    module.mean = ac.ones(2)
+    assert not module.state_dict()
+    assert module.mean.tolist() == [1, 1]
+
+
+def test_results_and_copies_of_buffers():
+    b = nn.Buffer(ac.ones(2), persistent=False)
+    assert type(b * 2) is type(b.detach()) is ac.Tensor
+    for made in (copy.copy(b), copy.deepcopy(b), pickle.loads(pickle.dumps(b))):
+        assert type(made) is nn.Buffer
+        assert not made.persistent
+        assert made.tolist() == [1, 1]
+    assert nn.Buffer(ac.ones(2, requires_grad=True)).requires_grad
+
+
+def test_a_buffer_takes_no_place_of_another_kind():
+    layer = nn.Linear(2, 2)
+    with pytest.raises(
+        DTypeError, match="Linear: 'bias' is given a Buffer; it must be"
+    ):
+        layer.bias = nn.Buffer(ac.ones(2))
+    assert isinstance(layer.bias, nn.Parameter)
+    with pytest.raises(DTypeError, match="Buffer: "):
+        nn.Buffer([1.0])
+    with pytest.raises(ArgumentError, match="Buffer: `persistent` is 3"):
+        nn.Buffer(ac.ones(1), persistent=3)
+    unready = nn.Module.__new__(nn.Module)
+    with pytest.raises(ModuleError, match=r"'b' was assigned before Module\.__ini"):
+        unready.b = nn.Buffer()

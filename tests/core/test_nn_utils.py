@@ -8,7 +8,13 @@ import pytest
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import ArgumentError, DimensionError, ModuleError, ShapeError
+from autocalc.errors import (
+    ArgumentError,
+    DimensionError,
+    DTypeError,
+    ModuleError,
+    ShapeError,
+)
 from autocalc.nn import init, utils
 
 
@@ -79,3 +85,121 @@ def test_errors():
         init.dirac_(ac.empty(3, 3))
     with pytest.raises(ShapeError, match="dirac_: `groups`=2 does not divide the 3"):
         init.dirac_(ac.empty(3, 3, 3), 2)
+
+
+# ---- the old spectral norm -----------------------------------------------------------
+
+
+def test_spectral_norm_takes_a_weight_apart_and_back():
+    layer = nn.Linear(6, 5, dtype=ac.float64)
+    weight = layer.weight
+    assert utils.spectral_norm(layer, n_power_iterations=30) is layer
+    assert list(layer.state_dict()) == ["bias", "weight_orig", "weight_u", "weight_v"]
+    assert layer.weight_orig is weight
+    layer(ac.ones(1, 6, dtype=ac.float64))
+    largest = np.linalg.svd(weight.detach(), compute_uv=False)[0]
+    np.testing.assert_allclose(
+        layer.weight.detach(), weight.detach() / largest, rtol=1e-6
+    )
+    layer.weight.sum().backward()
+    assert weight.grad is not None
+    kept = layer.eval().weight_u.tolist()
+    layer(ac.ones(1, 6, dtype=ac.float64))
+    assert layer.weight_u.tolist() == kept  # after eval they rest
+    value = layer.weight.detach()
+    assert utils.remove_spectral_norm(layer) is layer
+    assert list(layer.state_dict()) == ["bias", "weight"]
+    assert ac.equal(layer.weight, value)
+    assert layer.weight.is_leaf
+    assert not layer._hooks.forward_pre
+
+
+@pytest.mark.parametrize(
+    ("layer", "size"),
+    [
+        (nn.Conv2d(2, 3, 2), 3),
+        (nn.ConvTranspose1d(2, 3, 2), 3),
+        (nn.ConvTranspose3d(2, 3, 2), 3),
+    ],
+)
+def test_a_spectral_norm_is_over_outputs(layer, size):
+    assert utils.spectral_norm(layer).weight_u.shape == (size,)
+
+
+def test_what_has_no_spectral_norm():
+    layer = utils.spectral_norm(nn.Linear(3, 2))
+    with pytest.raises(ModuleError, match="Linear has no parameter 'weight' without"):
+        utils.spectral_norm(layer)
+    with pytest.raises(
+        ModuleError, match="spectral_norm: Linear has no tensor 'nothin"
+    ):
+        utils.spectral_norm(layer, "nothing")
+    with pytest.raises(DTypeError, match="spectral_norm: `module` is 3; it must be a"):
+        utils.spectral_norm(3)
+    with pytest.raises(ArgumentError, match="`n_power_iterations` is 0; it must be 1"):
+        utils.spectral_norm(nn.Linear(3, 2), n_power_iterations=0)
+    with pytest.raises(DimensionError, match="`dim`=2 is out of range for 'weight'"):
+        utils.spectral_norm(nn.Linear(3, 2), dim=2)
+    with pytest.raises(ModuleError, match="Linear has no norm of 'bias'; spectral_n"):
+        utils.remove_spectral_norm(layer, "bias")
+    with pytest.raises(ModuleError, match="remove_spectral_norm: int has no norm of"):
+        utils.remove_spectral_norm(3)
+
+
+# ---- modules without first values ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "args"),
+    [
+        (nn.Linear, (3, 4)),
+        (nn.Conv2d, (3, 4, 2)),
+        (nn.BatchNorm1d, (3,)),
+        (nn.LSTM, (3, 4)),
+        (nn.Embedding, (3, 4)),
+        (nn.TransformerEncoderLayer, (4, 2)),
+    ],
+)
+def test_skip_init_draws_nothing(kind, args):
+    before = ac.get_rng_state().tolist()
+    layer = utils.skip_init(kind, *args)
+    assert ac.get_rng_state().tolist() == before
+    usual = kind(*args)
+    shapes = [x.shape for x in layer.state_dict().values()]
+    assert shapes == [x.shape for x in usual.state_dict().values()]
+    layer.load_state_dict(usual.state_dict())
+    assert type(layer) is kind
+
+
+def test_skip_init_ends_with_the_module():
+    with pytest.raises(ArgumentError, match="in_features"):
+        utils.skip_init(nn.Linear, -1, 2)
+    assert ac.equal(init.ones_(ac.zeros(2)), ac.ones(2))
+    with pytest.raises(DTypeError, match="`module_cls` is 3; it must be a class of"):
+        utils.skip_init(3)
+    with pytest.raises(DTypeError, match="skip_init: `module_cls` is <class 'int'>"):
+        utils.skip_init(int)
+
+
+@pytest.mark.parametrize(
+    "fill",
+    [
+        init.ones_,
+        init.eye_,
+        init.dirac_,
+        init.orthogonal_,
+        init.trunc_normal_,
+        lambda w: init.sparse_(w, 0.5),
+        init.xavier_normal_,
+    ],
+)
+def test_while_init_is_skipped_nothing_is_written(fill):
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(ac.full((3, 3, 1), 7.0))
+            tensor = self.weight if fill is init.dirac_ else self.weight[..., 0]
+            assert fill(tensor) is tensor
+
+    assert (utils.skip_init(Net).weight == 7).all()
+    assert not (Net().weight == 7).all()

@@ -230,7 +230,11 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "ChannelShuffle": (2,), "LPPool1d": (2, 2), "LPPool2d": (2, 2), "MaxUnpool1d": (2,),
     "MaxUnpool2d": (2,), "MaxUnpool3d": (2,), "LPPool3d": (2, 2),
     "LocalResponseNorm": (2,),
-    "LazyLinear": (2,), "LazyConv1d": (4, 3), "LazyConv2d": (4, 3),
+    "LazyLinear": (2,), "SyncBatchNorm": (3,),
+    **{f"Lazy{kind}{d}d": (4, 3) for d in (1, 2, 3)
+       for kind in ("Conv", "ConvTranspose")},
+    "FractionalMaxPool2d": (2, 3), "FractionalMaxPool3d": (2, 3),
+    "LinearCrossEntropyLoss": (4, 9),
     "AdaptiveLogSoftmaxWithLoss": (4, 9, (3, 5), 2.0, True),
 }  # fmt: skip
 

@@ -438,6 +438,7 @@ from autocalc._tensor.memory_format import (
     preserve_format,
 )
 from autocalc._tensor.printing import set_printoptions
+from autocalc._tensor.size import Size
 from autocalc._version import __version__
 from autocalc.autograd import (
     enable_grad,
@@ -536,7 +537,7 @@ __all__ += ["set_num_interop_threads", "set_num_threads", "set_printoptions"]
 __all__ += ["set_rng_state", "sgn", "short", "sigmoid", "sign", "signbit", "sin"]
 __all__ += ["sinc", "sinh", "slice_copy", "slice_scatter", "slogdet", "softmax", "sort"]
 __all__ += ["special", "split", "split_copy", "split_with_sizes"]
-__all__ += ["split_with_sizes_copy", "sqrt"]
+__all__ += ["split_with_sizes_copy"]
 __all__ += ["sqrt", "square", "squeeze", "squeeze_copy", "stack", "std", "std_mean"]
 __all__ += ["sub", "subtract", "sum", "sum_to_size", "swapaxes", "swapdims"]
 __all__ += ["t", "t_copy", "take", "take_along_dim", "tan", "tanh", "tensor"]
@@ -548,9 +549,6 @@ __all__ += ["unique_consecutive", "unravel_index", "unsqueeze", "unsqueeze_copy"
 __all__ += ["use_deterministic_algorithms", "utils", "vander", "var", "var_mean"]
 __all__ += ["vdot", "view_as", "view_copy", "vsplit", "vstack"]
 __all__ += ["where", "xlogy", "zeros", "zeros_like"]
-
-#: Shapes are plain tuples.
-Size: type = tuple
 
 if _TYPE_CHECKING:
     from autocalc import (

@@ -31,6 +31,9 @@ struct DefaultCosts {
     // An element of the transformed filters, written or read past the caches, measured
     // on Zen 3; within them it takes half.
     static constexpr double winograd_element = 1.1;
+    // One filter of one channel, transformed where few tiles read it.
+    template <int out>
+    static constexpr double winograd_filter = out == 4 ? 16 : 12;
 };
 
 }  // namespace

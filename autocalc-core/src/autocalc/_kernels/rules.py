@@ -37,7 +37,7 @@ def broadcast_shapes(where: str, *shapes: Shape) -> Shape:
     for column in columns:
         sizes = {size for size in column if size != 1}
         if len(sizes) > 1:
-            given = " and ".join(map(str, shapes))
+            given = " and ".join(f"{shape}" for shape in shapes)
             message = (
                 f"{where}: shapes {given} do not broadcast: dimension "
                 f"-{len(result) + 1} has sizes {' and '.join(map(str, column))}. Sizes "

@@ -159,7 +159,7 @@ def _check_range(x: Tensor, index: list[Any]) -> None:
         if part is Ellipsis:
             axis = x.ndim - (len(used) - axis)
         elif part is not None:
-            size = x.shape[axis]
+            size = x._array.shape[axis]
             if not isinstance(part, slice) and not -size <= part < size:
                 message = (
                     f"index: {part} is out of range for dimension {axis} of size "
@@ -212,7 +212,7 @@ def picked(x: Tensor, picks: Picks) -> Picked:
         return Picked(axes, flat, flat.shape)
     if len(picks) == 1:
         axis, index = picks[0]
-        shape = index.shape
+        shape: tuple[int, ...] = index.shape
         flat = arrays.positions([index._array], (x.shape[axis],))
         return Picked((axis,), make(flat.reshape(-1), None), shape)
     indices = [one for axis, pick in picks for one in columns(x, axis, pick)]

@@ -79,7 +79,7 @@ def _check_history(where: str, x: Tensor, base: Tensor) -> None:
 
 def write(where: str, x: Tensor, result: Tensor, recorded: bool) -> Tensor:
     """Make `x` hold `result`, and lead to what made it if that is recorded."""
-    if result.shape != x.shape:
+    if result._array.shape != x._array.shape:
         message = (
             f"{where}: the result has shape {result.shape}, which does not fit into "
             f"the tensor of shape {x.shape}."

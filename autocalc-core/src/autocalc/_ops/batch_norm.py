@@ -253,7 +253,8 @@ def checked(
 
 def values(where: str, input: Tensor) -> int:
     """Return how many values there are in a channel, if they have a variance."""
-    n = input.shape[0] * math.prod(input.shape[2:])
+    shape: tuple[int, ...] = input._array.shape
+    n = shape[0] * math.prod(shape[2:])
     if n == 1:
         message = (
             f"{where}: `input` of shape {input.shape} has one value in each channel; "
@@ -293,8 +294,9 @@ def _check(
         message = f"{where}: `input` has shape {x.shape}; it must be (N, C{behind})."
         raise ShapeError(message)
     names = ("running_mean", "running_var", "weight", "bias")
+    channels = x._array.shape[1:2]
     for name, tensor in zip(names, (*statistics, weight, bias), strict=True):
-        if tensor is not None and check_tensor(where, tensor).shape != x.shape[1:2]:
+        if tensor is not None and check_tensor(where, tensor)._array.shape != channels:
             message = (
                 f"{where}: `{name}` has shape {tensor.shape}; it must be "
                 f"({x.shape[1]},), a number for each channel of {x.shape}."

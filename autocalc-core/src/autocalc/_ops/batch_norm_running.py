@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from autocalc._kernels.norm._activated import BY_INPUT
 from autocalc._kernels.norm._channels import channel_column, over
-from autocalc._ops import arithmetic, exponential
+from autocalc._ops import arithmetic, exponential, view
 from autocalc._ops._op import nary
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
@@ -129,3 +129,25 @@ def scale_and_offset(
     scale = scale if weight is None else arithmetic.mul(scale, weight)
     offset = arithmetic.neg(arithmetic.mul(mean, scale))
     return scale, offset if bias is None else arithmetic.add_op(offset, bias)
+
+
+def folded(
+    where: str,
+    weight: Tensor,
+    bias: Tensor | None,
+    axis: int,
+    statistics: Statistics,
+    gamma: Tensor | None,
+    beta: Tensor | None,
+    eps: float,
+) -> tuple[Tensor, Tensor]:
+    """Return weight and bias of the layer that computes itself and the norm behind it.
+
+    `axis` is the dimension of the outputs in the layer's weight.
+    """
+    scale, offset = scale_and_offset(where, statistics, gamma, beta, eps)
+    along = tuple(-1 if i == axis else 1 for i in range(weight.ndim))
+    product = arithmetic.mul(weight, view.reshape(scale, along))
+    if bias is not None:
+        offset = arithmetic.add_op(offset, arithmetic.mul(bias, scale))
+    return product, offset

@@ -108,7 +108,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     >>> import autocalc as ac
     >>> a, b = ac.broadcast_tensors(ac.ones(2, 1), ac.ones(3))
     >>> a.shape, b.shape
-    ((2, 3), (2, 3))
+    (autocalc.Size([2, 3]), autocalc.Size([2, 3]))
     """
     many = tensors_given("broadcast_tensors", tensors)
     shape = rules.broadcast_shapes("broadcast_tensors", *(x.shape for x in many))
@@ -177,7 +177,7 @@ def atleast_2d(*tensors: Any) -> Any:
     --------
     >>> import autocalc as ac
     >>> ac.atleast_2d(ac.tensor([1.0, 2.0])).shape
-    (1, 2)
+    autocalc.Size([1, 2])
     """
     return _at_least("atleast_2d", tensors, lambda x: (1,) * (2 - x.ndim), None)
 
@@ -194,7 +194,7 @@ def atleast_3d(*tensors: Any) -> Any:
     --------
     >>> import autocalc as ac
     >>> ac.atleast_3d(ac.tensor([1.0, 2.0])).shape
-    (1, 2, 1)
+    autocalc.Size([1, 2, 1])
     """
     return _at_least(
         "atleast_3d",

@@ -104,8 +104,9 @@ def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tenso
     """Bring logits to [N, C] and labels to [N]."""
     class_dim = 0 if check_tensor(where, input).ndim == 1 else 1
     check_tensor(where, target)
-    expected = input.shape[:class_dim] + input.shape[class_dim + 1 :]
-    if input.ndim == 0 or target.shape != expected:
+    shape = input._array.shape
+    expected = shape[:class_dim] + shape[class_dim + 1 :]
+    if input.ndim == 0 or target._array.shape != expected:
         message = (
             f"{where}: `input` has shape {input.shape}, `target` {target.shape}; "
             f"for an input [N, C, ...] the labels must be [N, ...]."

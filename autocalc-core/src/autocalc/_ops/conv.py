@@ -238,10 +238,11 @@ def _conv(
 ) -> Tensor:
     x, had_batch = _spatial.batched(where, input, dims)
     whole = of_integers(where, x, weight, bias)
-    check_conv(where, x.shape, weight.shape, shape_of(bias), groups, "input")
+    x_shape, w_shape = x._array.shape, weight._array.shape
+    check_conv(where, x_shape, w_shape, shape_of(bias), groups, "input")
     steps = _spatial.sizes_of(where, "stride", stride, dims)
     gaps = _spatial.sizes_of(where, "dilation", dilation, dims)
-    ends = _paddings(where, padding, weight.shape[2:], steps, gaps)
+    ends = _paddings(where, padding, w_shape[2:], steps, gaps)
     if ends.more:
         x = longer(x, ends.more)
     convolve = integer_conv if whole else conv_op
@@ -311,6 +312,6 @@ def check_weight(where: str, x: Tensor, weight: Tensor, bias: Tensor | None) -> 
 
 
 def _check_not_empty(where: str, weight: Tensor) -> None:
-    if 0 in weight.shape:
+    if 0 in weight._array.shape:
         message = f"{where}: `weight` has shape {weight.shape}; it must not be empty."
         raise ShapeError(message)

@@ -164,7 +164,7 @@ def dropout2d(
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.dropout2d(ac.ones(1, 2, 1, 1), p=0.0).shape
-    (1, 2, 1, 1)
+    autocalc.Size([1, 2, 1, 1])
     """
     if training.__class__ is not FLAG:
         training = check_flag("dropout2d", "training", training)

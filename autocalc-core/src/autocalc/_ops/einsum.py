@@ -242,7 +242,7 @@ def tensordot(
     --------
     >>> import autocalc as ac
     >>> ac.tensordot(ac.ones(2, 3, 4), ac.ones(3, 4, 5)).shape
-    (2, 5)
+    autocalc.Size([2, 5])
     """
     left, right = _summed_axes(a, b, dims)
     a, b = _shrunk(a, left, b, right), _shrunk(b, right, a, left)

@@ -138,7 +138,7 @@ def qr(A: Tensor, mode: str = "reduced") -> QRResult:
     >>> import autocalc as ac
     >>> q, r = ac.linalg.qr(ac.ones(3, 2))
     >>> q.shape, r.shape
-    ((3, 2), (2, 2))
+    (autocalc.Size([3, 2]), autocalc.Size([2, 2]))
     """
     one_of("qr", "mode", mode, ("reduced", "complete", "r"))
     x = check_tensor("qr", A)

@@ -121,7 +121,7 @@ def zeros(
     --------
     >>> import autocalc as ac
     >>> ac.zeros(2, 3).shape
-    (2, 3)
+    autocalc.Size([2, 3])
     """
     Device("cpu" if device is None else device)
     shape = shape_of("zeros", sizes, size)
@@ -249,7 +249,7 @@ def empty(
     --------
     >>> import autocalc as ac
     >>> ac.empty(2, 3).shape
-    (2, 3)
+    autocalc.Size([2, 3])
     """
     Device("cpu" if device is None else device)
     array = arrays.empty(shape_of("empty", sizes, size), dtype_of(dtype, out).numpy)

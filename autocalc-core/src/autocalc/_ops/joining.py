@@ -99,12 +99,13 @@ def cat(
     if not parts:
         message = "cat: needs at least one tensor."
         raise ArgumentError(message)
-    parts = tuple(part for part in parts if part.shape != (0,)) or parts[:1]
+    parts = tuple(part for part in parts if part._array.shape != (0,)) or parts[:1]
     axis = axis_of("cat", dim, parts[0].ndim)
+    first = parts[0]._array.shape
     for i, part in enumerate(parts):
-        same = part.ndim == parts[0].ndim and all(
+        same = part.ndim == len(first) and all(
             m == n or j == axis
-            for j, (m, n) in enumerate(zip(part.shape, parts[0].shape, strict=True))
+            for j, (m, n) in enumerate(zip(part._array.shape, first, strict=True))
         )
         if not same or part.ndim == 0:
             message = (
@@ -156,7 +157,7 @@ def stack(
         message = "stack: needs at least one tensor."
         raise ArgumentError(message)
     for i, part in enumerate(tensors):
-        if check_tensor("stack", part).shape != tensors[0].shape:
+        if check_tensor("stack", part)._array.shape != tensors[0]._array.shape:
             message = (
                 f"stack: `tensors[{i}]` has shape {part.shape}, `tensors[0]` "
                 f"{tensors[0].shape}; all must be equal."
@@ -296,7 +297,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
     """
     many = [check_tensor("block_diag", x) for x in tensors]
     if any(x.ndim > 2 for x in many):
-        found = ", ".join(str(x.shape) for x in many)
+        found = ", ".join(str(x._array.shape) for x in many)
         message = f"block_diag: shapes {found}; all must be matrices, vectors or less."
         raise ShapeError(message)
     parts = [view.reshape(x, (1, -1)) if x.ndim < 2 else x for x in many]

@@ -320,7 +320,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.linalg.multi_dot([ac.ones(10, 2), ac.ones(2, 30), ac.ones(30)]).shape
-    (10,)
+    autocalc.Size([10])
     """
     given = [
         check_tensor("multi_dot", x) for x in sequence("multi_dot", "tensors", tensors)
@@ -362,7 +362,7 @@ def _check_chain(given: list[Tensor], parts: list[Tensor]) -> None:
         a.shape[1] == b.shape[0] for a, b in pairwise(parts)
     )
     if not fits:
-        shapes = ", ".join(str(x.shape) for x in given)
+        shapes = ", ".join(str(x._array.shape) for x in given)
         message = (
             f"multi_dot: the shapes {shapes} do not fit: all must be matrices, save "
             f"the first and last, and columns must equal the rows that follow."

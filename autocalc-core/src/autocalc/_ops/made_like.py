@@ -125,7 +125,7 @@ def empty_like(
     --------
     >>> import autocalc as ac
     >>> ac.empty_like(ac.ones(2, 3)).shape
-    (2, 3)
+    autocalc.Size([2, 3])
     """
     kind = float_or(dtype, like("empty_like", input).dtype)
     made = empty(input.shape, dtype=kind, device=device)

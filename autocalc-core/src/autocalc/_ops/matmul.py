@@ -246,7 +246,7 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.bmm(ac.ones(2, 1, 3), ac.ones(2, 3, 1)).shape
-    (2, 1, 1)
+    autocalc.Size([2, 1, 1])
     """
     both = check_tensor("bmm", input).ndim, check_tensor("bmm", mat2).ndim
     if both != (3, 3) or input.shape[0] != mat2.shape[0]:

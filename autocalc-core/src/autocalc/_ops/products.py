@@ -432,7 +432,7 @@ def baddbmm(
     --------
     >>> import autocalc as ac
     >>> ac.baddbmm(ac.zeros(1), ac.ones(2, 1, 3), ac.ones(2, 3, 1)).shape
-    (2, 1, 1)
+    autocalc.Size([2, 1, 1])
     """
     return apply_out(
         "baddbmm",

@@ -78,7 +78,7 @@ def rand(
     --------
     >>> import autocalc as ac
     >>> ac.rand(2, 3).shape
-    (2, 3)
+    autocalc.Size([2, 3])
     """
     Device("cpu" if device is None else device)
     kind = float_or(dtype, None if out is None else like("out", out).dtype)
@@ -119,7 +119,7 @@ def randn(
     --------
     >>> import autocalc as ac
     >>> ac.randn(2, 3).shape
-    (2, 3)
+    autocalc.Size([2, 3])
     """
     Device("cpu" if device is None else device)
     kind = float_or(dtype, None if out is None else like("out", out).dtype)
@@ -163,7 +163,7 @@ def rand_like(
     --------
     >>> import autocalc as ac
     >>> ac.rand_like(ac.ones(2, 3)).shape
-    (2, 3)
+    autocalc.Size([2, 3])
     """
     made = rand(
         like("rand_like", input).shape,
@@ -210,7 +210,7 @@ def randn_like(
     --------
     >>> import autocalc as ac
     >>> ac.randn_like(ac.ones(2, 3)).shape
-    (2, 3)
+    autocalc.Size([2, 3])
     """
     made = randn(
         like("randn_like", input).shape,
@@ -298,7 +298,7 @@ def randint(
     --------
     >>> import autocalc as ac
     >>> ac.randint(3, (4,)).shape, ac.randint(-1, 1, (2, 2)).dtype
-    ((4,), autocalc.int64)
+    (autocalc.Size([4]), autocalc.int64)
     """
     Device("cpu" if device is None else device)
     if size is None and not hasattr(high, "__index__"):
@@ -359,7 +359,7 @@ def randint_like(
     --------
     >>> import autocalc as ac
     >>> ac.randint_like(ac.ones(2, 3), 10).shape
-    (2, 3)
+    autocalc.Size([2, 3])
     """
     first, last = (0, low) if high is None else (low, high)
     made = randint(

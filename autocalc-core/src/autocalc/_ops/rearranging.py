@@ -421,7 +421,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     """
     many = [check_tensor("cartesian_prod", x) for x in tensors]
     if not many or any(x.ndim != 1 for x in many):
-        found = ", ".join(str(x.shape) for x in many) or "nothing"
+        found = ", ".join(str(x._array.shape) for x in many) or "nothing"
         message = f"cartesian_prod: got {found}; give vectors, one at least."
         raise ShapeError(message)
     if len(many) == 1:

@@ -144,7 +144,7 @@ def triplet_margin_loss(
 
 def _same_dimensions(where: str, *tensors: Tensor) -> None:
     if len({check_tensor(where, x).ndim for x in tensors}) > 1:
-        shapes = ", ".join(str(x.shape) for x in tensors)
+        shapes = ", ".join(str(x._array.shape) for x in tensors)
         message = (
             f"{where}: the tensors have shapes {shapes}; they must have the same "
             f"number of dimensions."

@@ -391,7 +391,7 @@ def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> Parts:
     --------
     >>> import autocalc as ac
     >>> [part.shape for part in ac.dsplit(ac.ones(1, 2, 4), 2)]
-    [(1, 2, 2), (1, 2, 2)]
+    [autocalc.Size([1, 2, 2]), autocalc.Size([1, 2, 2])]
     """
     return _split_evenly("dsplit", input, indices_or_sections, 2, 3)
 

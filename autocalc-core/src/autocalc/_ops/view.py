@@ -118,7 +118,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.flatten(ac.ones(2, 3, 4), 1).shape
-    (2, 12)
+    autocalc.Size([2, 12])
     """
     start = axis_of("flatten", start_dim, check_tensor("flatten", input).ndim)
     end = axis_of("flatten", end_dim, input.ndim)
@@ -175,7 +175,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.ones(2, 6).unflatten(1, (3, -1)).shape
-    (2, 3, 2)
+    autocalc.Size([2, 3, 2])
     """
     x = check_tensor("unflatten", input)
     axis = axis_of("unflatten", dim, x.ndim)
@@ -216,7 +216,7 @@ def squeeze(
     --------
     >>> import autocalc as ac
     >>> ac.squeeze(ac.ones(1, 3, 1)).shape
-    (3,)
+    autocalc.Size([3])
     """
     if axis is not None:
         dim = dim_or_axis("squeeze", dim, axis, ...)
@@ -227,7 +227,7 @@ def squeeze(
     none = isinstance(dim, (list, tuple)) and len(dim) == 0
     given = None if isinstance(dim, EllipsisType) else dim
     axes = () if none else axes_of("squeeze", x, given)
-    sizes = tuple(n for i, n in enumerate(input.shape) if n != 1 or i not in axes)
+    sizes = tuple(n for i, n in enumerate(x._array.shape) if n != 1 or i not in axes)
     return reshape_op(input, sizes)
 
 
@@ -248,12 +248,12 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: Any = None) -> Ten
     --------
     >>> import autocalc as ac
     >>> ac.unsqueeze(ac.ones(3), 0).shape
-    (1, 3)
+    autocalc.Size([1, 3])
     """
     if axis is not None or dim is None:
         dim = dim_or_axis("unsqueeze", dim, axis)
     axis = axis_of("unsqueeze", dim, check_tensor("unsqueeze", input).ndim + 1)
-    sizes = input.shape
+    sizes = input._array.shape
     return reshape_op(input, (*sizes[:axis], 1, *sizes[axis:]))
 
 
@@ -289,7 +289,7 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.permute(ac.ones(2, 3, 4), (2, 0, 1)).shape
-    (4, 2, 3)
+    autocalc.Size([4, 2, 3])
     """
     ndim = check_tensor("permute", input).ndim
     order = integers("permute", "dims", dims)
@@ -385,7 +385,7 @@ def adjoint(input: Tensor) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.adjoint(ac.ones(4, 2, 3)).shape
-    (4, 3, 2)
+    autocalc.Size([4, 3, 2])
     """
     if check_tensor("adjoint", input).ndim < 2:
         message = (
@@ -420,7 +420,7 @@ def movedim(
     --------
     >>> import autocalc as ac
     >>> ac.movedim(ac.ones(2, 3, 4), 0, 2).shape
-    (3, 4, 2)
+    autocalc.Size([3, 4, 2])
     """
     x = check_tensor("movedim", input)
     origin, goal = (
@@ -458,7 +458,7 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.swapaxes(ac.ones(2, 3), 0, 1).shape
-    (3, 2)
+    autocalc.Size([3, 2])
     """
     return transpose(input, axis0, axis1)
 

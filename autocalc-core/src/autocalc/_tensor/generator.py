@@ -28,7 +28,7 @@ class Generator:
     >>> import autocalc as ac
     >>> g = ac.Generator().manual_seed(0)
     >>> ac.rand(2, generator=g).shape
-    (2,)
+    autocalc.Size([2])
     """
 
     def __init__(self, device: object = "cpu") -> None:

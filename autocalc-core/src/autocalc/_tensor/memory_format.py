@@ -19,7 +19,7 @@ class MemoryFormat:
     >>> import autocalc as ac
     >>> x = ac.zeros(8, 3, 32, 32).to(memory_format=ac.channels_last)
     >>> x.shape, x.stride()
-    ((8, 3, 32, 32), (3072, 1, 96, 3))
+    (autocalc.Size([8, 3, 32, 32]), (3072, 1, 96, 3))
     >>> x.is_contiguous(), x.is_contiguous(memory_format=ac.channels_last)
     (False, True)
     """

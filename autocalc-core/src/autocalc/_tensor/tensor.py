@@ -15,6 +15,7 @@ from autocalc._tensor import dtypes
 from autocalc._tensor.checks import FLAG, as_int, check_flag
 from autocalc._tensor.device import Device, cpu
 from autocalc._tensor.memory_format import asks_channels_last, contiguous_format
+from autocalc._tensor.size import SIZES, Size
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, GradError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Tensor(Methods):
     --------
     >>> import autocalc as ac
     >>> ac.Tensor([1, 2]), ac.Tensor(2, 3).shape
-    (tensor([1., 2.]), (2, 3))
+    (tensor([1., 2.]), autocalc.Size([2, 3]))
     >>> w = ac.tensor([1.0, 2.0], requires_grad=True)
     >>> (w * w).sum().backward()
     >>> w.grad
@@ -76,9 +77,9 @@ class Tensor(Methods):
     # ---- what it is --------------------------------------------------------------
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> Size:
         """Sizes of the dimensions."""
-        return self._array.shape  # type: ignore[no-any-return]  # of the array
+        return SIZES[self._array.shape]
 
     def size(self, dim: int | None = None) -> Any:
         """Return the shape, or the size of dimension `dim`."""

@@ -188,7 +188,7 @@ def _record(
     places = tuple(inputs.get(id(t)) or made.get(id(t)) or ("other", 0) for t in saved)
     cells = tuple(None if t is None else t._cell() for t in saved)
     metas = tuple((t._array.shape, t._array.dtype) for t in outputs)
-    shapes = tuple(a.shape if isinstance(a, Tensor) else () for a in args)
+    shapes = tuple(a._array.shape if isinstance(a, Tensor) else () for a in args)
     node = Node(
         _FunctionOp(cls, len(outputs)),
         edges,

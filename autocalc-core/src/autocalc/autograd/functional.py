@@ -335,7 +335,7 @@ class _Call:
     def of_one_element(self) -> Tensor:
         """Return the only output, which must have one element."""
         if not self.single_output or self.outputs[0].numel() != 1:
-            given = ", ".join(str(y.shape) for y in self.outputs)
+            given = ", ".join(str(y._array.shape) for y in self.outputs)
             message = (
                 f"{self.where}: the function returned {given}; it must return one "
                 f"tensor of one element."
@@ -347,7 +347,7 @@ class _Call:
         """Return the vectors to multiply by, checked; ones for one element."""
         if v is None:
             if len(like) != 1 or like[0].numel() != 1:
-                shapes = ", ".join(str(x.shape) for x in like)
+                shapes = ", ".join(str(x._array.shape) for x in like)
                 message = (
                     f"{self.where}: `v` may be left out for one tensor of one element "
                     f"only, and the shapes are {shapes}; give it."
@@ -355,7 +355,7 @@ class _Call:
                 raise ShapeError(message)
             return [ones_like(like[0])]
         given = [v] if isinstance(v, Tensor) else list(v)
-        have, need = [x.shape for x in given], [x.shape for x in like]
+        have, need = [x._array.shape for x in given], [x._array.shape for x in like]
         if have != need:
             message = f"{self.where}: `v` has the shapes {have}; they must be {need}."
             raise ShapeError(message)

@@ -21,6 +21,7 @@ from autocalc.data._samplers import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
+from autocalc.data._stack import StackDataset
 from autocalc.data._subset import Subset, random_split
 from autocalc.data._text import Characters, windows
 from autocalc.data._worker import WorkerInfo, get_worker_info
@@ -40,6 +41,7 @@ __all__ = [
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
+    "StackDataset",
     "Subset",
     "SubsetRandomSampler",
     "TensorDataset",

@@ -136,7 +136,7 @@ class TensorDataset(Dataset):
     >>> import autocalc as ac
     >>> data = ac.data.TensorDataset(ac.zeros(5, 2), ac.ones(5))
     >>> len(data), data[0][0].shape
-    (5, (2,))
+    (5, autocalc.Size([2]))
     """
 
     def __init__(self, *tensors: Tensor | Array) -> None:

@@ -47,7 +47,7 @@ class Digits(ImageDataset):
     >>> import autocalc as ac
     >>> image, label = ac.data.Digits()[0]
     >>> image.shape, len(ac.data.Digits()), len(ac.data.Digits(train=False))
-    ((1, 8, 8), 1437, 360)
+    (autocalc.Size([1, 8, 8]), 1437, 360)
     """
 
     classes = tuple("0123456789")

@@ -114,7 +114,7 @@ class RandomCrop(RandomTransform):
     --------
     >>> import autocalc as ac
     >>> ac.data.transforms.RandomCrop(32, padding=4)(ac.zeros(3, 32, 32)).shape
-    (3, 32, 32)
+    autocalc.Size([3, 32, 32])
     """
 
     def __init__(

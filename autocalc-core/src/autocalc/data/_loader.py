@@ -93,7 +93,7 @@ class DataLoader:
     >>> import autocalc as ac
     >>> data = ac.data.TensorDataset(ac.zeros(10, 3))
     >>> [x.shape for (x,) in ac.data.DataLoader(data, batch_size=4)]
-    [(4, 3), (4, 3), (2, 3)]
+    [autocalc.Size([4, 3]), autocalc.Size([4, 3]), autocalc.Size([2, 3])]
     """
 
     def __init__(

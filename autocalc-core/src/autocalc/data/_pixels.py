@@ -32,7 +32,7 @@ class ToTensor(Transform):
     >>> import numpy as np
     >>> image = ac.data.transforms.ToTensor()(np.full((4, 5, 3), 255, np.uint8))
     >>> image.shape, image.max().item()
-    ((3, 4, 5), 1.0)
+    (autocalc.Size([3, 4, 5]), 1.0)
     """
 
     def __call__(self, sample: Any) -> Any:

@@ -135,7 +135,7 @@ def windows(
     >>> import autocalc as ac
     >>> inputs, targets = ac.data.windows(ac.arange(100), batch=4, length=8)
     >>> inputs.shape, bool((inputs + 1 == targets).all())
-    ((4, 8), True)
+    (autocalc.Size([4, 8]), True)
     """
     places = len(tokens) - length
     if places < 1:

@@ -105,7 +105,7 @@ class Compose(Transform):
     >>> import autocalc as ac
     >>> from autocalc.data.transforms import Compose, Flatten, Normalize
     >>> Compose([Normalize(0.1307, 0.3081), Flatten()])(ac.zeros(1, 28, 28)).shape
-    (784,)
+    autocalc.Size([784])
     """
 
     def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:

@@ -242,7 +242,7 @@ class Distribution:
 
 
 def _described(value: Any) -> str:
-    return str(value.item()) if value.numel() == 1 else str(value.shape)
+    return str(value.item()) if value.numel() == 1 else f"{value.shape}"
 
 
 def broadcast_values(where: str, **given: Any) -> tuple[Tensor, ...]:

@@ -41,7 +41,7 @@ class Normal(ExponentialFamily):
     >>> d.log_prob(ac.tensor(0.0))
     tensor([-0.9189, -1.6121])
     >>> d.sample((3,)).shape
-    (3, 2)
+    autocalc.Size([3, 2])
     """
 
     has_rsample = True

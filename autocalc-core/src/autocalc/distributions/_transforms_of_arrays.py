@@ -47,7 +47,7 @@ class ReshapeTransform(Transform):
     --------
     >>> import autocalc as ac
     >>> ac.distributions.ReshapeTransform((4,), (2, 2))(ac.ones(3, 4)).shape
-    (3, 2, 2)
+    autocalc.Size([3, 2, 2])
     """
 
     bijective = True

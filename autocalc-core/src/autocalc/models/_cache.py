@@ -30,7 +30,7 @@ class KeyValueCache:
     >>> cache = ac.models.KeyValueCache(batch=1, heads=2, length=8, features=4)
     >>> keys, values = cache.append(ac.ones(1, 3, 2, 4), ac.ones(1, 3, 2, 4))
     >>> keys.shape, cache.count
-    ((1, 3, 2, 4), 3)
+    (autocalc.Size([1, 3, 2, 4]), 3)
     """
 
     def __init__(

@@ -195,7 +195,7 @@ class Decoder(nn.Module):
     >>> model = ac.models.Decoder(vocabulary=65, context=64, d_model=32, layers=2)
     >>> tokens = ac.randint(0, 65, (8, 64))
     >>> model(tokens).shape
-    (8, 64, 65)
+    autocalc.Size([8, 64, 65])
     """
 
     def __init__(

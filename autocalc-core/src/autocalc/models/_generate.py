@@ -42,7 +42,7 @@ def generate(
     >>> import autocalc as ac
     >>> model = ac.models.Decoder(vocabulary=10, context=8, d_model=8, heads=2)
     >>> ac.models.generate(model, ac.tensor([[1, 2, 3], [4, 5, 6]]), 5).shape
-    (2, 8)
+    autocalc.Size([2, 8])
     """
     settings = temperature, top_k, top_p
     return cat((prompt, *_columns(model, prompt, count, settings, seed)), 1)

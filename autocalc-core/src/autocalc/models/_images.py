@@ -46,7 +46,7 @@ class LeNet(nn.Module):
     --------
     >>> import autocalc as ac
     >>> ac.models.LeNet()(ac.zeros(2, 1, 28, 28)).shape
-    (2, 10)
+    autocalc.Size([2, 10])
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class ResNet(nn.Module):
     >>> import autocalc as ac
     >>> model = ac.models.ResNet(widths=(8, 16))
     >>> model(ac.zeros(2, 1, 28, 28)).shape
-    (2, 10)
+    autocalc.Size([2, 10])
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class RowLSTM(nn.Module):
     --------
     >>> import autocalc as ac
     >>> ac.models.RowLSTM()(ac.zeros(2, 1, 28, 28)).shape
-    (2, 10)
+    autocalc.Size([2, 10])
     """
 
     def __init__(

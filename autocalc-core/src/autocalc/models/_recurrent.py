@@ -83,9 +83,9 @@ class TextLSTM(nn.Module):
     >>> model = ac.models.TextLSTM(vocabulary=65, d_model=32)
     >>> tokens = ac.randint(0, 65, (8, 64))
     >>> model(tokens).shape
-    (8, 64, 65)
+    autocalc.Size([8, 64, 65])
     >>> ac.models.generate(model, tokens[:, :10], 5).shape
-    (8, 15)
+    autocalc.Size([8, 15])
     """
 
     context: int | None = None

@@ -62,9 +62,9 @@ class ResNet18(nn.Module):
     >>> import autocalc as ac
     >>> model = ac.models.ResNet18(num_classes=10)
     >>> model(ac.zeros(2, 3, 64, 64)).shape
-    (2, 10)
+    autocalc.Size([2, 10])
     >>> model.layer2[0].downsample[0].weight.shape
-    (128, 64, 1, 1)
+    autocalc.Size([128, 64, 1, 1])
     """
 
     def __init__(self, num_classes: int = 1000) -> None:

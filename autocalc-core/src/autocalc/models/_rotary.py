@@ -31,7 +31,7 @@ class Rotary(nn.Module):
     >>> from autocalc.models._rotary import Rotary
     >>> x = ac.randn(1, 5, 2, 8)  # [B, S, H, D]
     >>> Rotary(16, 8)(x).shape
-    (1, 5, 2, 8)
+    autocalc.Size([1, 5, 2, 8])
     """
 
     cos: Tensor

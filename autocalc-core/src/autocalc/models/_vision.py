@@ -56,7 +56,7 @@ class VisionTransformer(nn.Module):
     >>> import autocalc as ac
     >>> model = ac.models.VisionTransformer(layers=1)
     >>> model(ac.zeros(2, 1, 28, 28)).shape
-    (2, 10)
+    autocalc.Size([2, 10])
     """
 
     def __init__(

@@ -57,6 +57,7 @@ from autocalc.nn._batch_norm import (
 from autocalc.nn._bilinear import (
     Bilinear,
 )
+from autocalc.nn._buffer import Buffer
 from autocalc.nn._container import (
     ModuleList,
     Sequential,
@@ -84,15 +85,26 @@ from autocalc.nn._embedding import (
     EmbeddingBag,
 )
 from autocalc.nn._flatten import Flatten, Unflatten
+from autocalc.nn._fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
 from autocalc.nn._group_norm import (
     GroupNorm,
 )
-from autocalc.nn._lazy import (
-    LazyBatchNorm1d,
-    LazyBatchNorm2d,
+from autocalc.nn._lazy import LazyLinear
+from autocalc.nn._lazy_conv import (
     LazyConv1d,
     LazyConv2d,
-    LazyLinear,
+    LazyConv3d,
+    LazyConvTranspose1d,
+    LazyConvTranspose2d,
+    LazyConvTranspose3d,
+)
+from autocalc.nn._lazy_norm import (
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyBatchNorm3d,
+    LazyInstanceNorm1d,
+    LazyInstanceNorm2d,
+    LazyInstanceNorm3d,
 )
 from autocalc.nn._likelihood_losses import (
     GaussianNLLLoss,
@@ -102,6 +114,8 @@ from autocalc.nn._linear import (
     Identity,
     Linear,
 )
+from autocalc.nn._linear_cross_entropy import LinearCrossEntropyOptions
+from autocalc.nn._linear_cross_entropy_loss import LinearCrossEntropyLoss
 from autocalc.nn._loss import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -205,6 +219,7 @@ from autocalc.nn._resizing import (
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
 )
+from autocalc.nn._sync_batch_norm import SyncBatchNorm
 from autocalc.nn._thresholds import (
     Hardshrink,
     Softshrink,
@@ -250,6 +265,7 @@ __all__ = [
     "BatchNorm2d",
     "BatchNorm3d",
     "Bilinear",
+    "Buffer",
     "CTCLoss",
     "ChannelShuffle",
     "CircularPad1d",
@@ -277,6 +293,8 @@ __all__ = [
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
@@ -299,11 +317,21 @@ __all__ = [
     "LayerNorm",
     "LazyBatchNorm1d",
     "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
     "LazyConv1d",
     "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
     "LazyLinear",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
@@ -356,6 +384,7 @@ __all__ = [
     "Softplus",
     "Softshrink",
     "Softsign",
+    "SyncBatchNorm",
     "Tanh",
     "Tanhshrink",
     "Threshold",

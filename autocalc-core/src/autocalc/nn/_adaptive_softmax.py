@@ -65,9 +65,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     >>> layer = ac.nn.AdaptiveLogSoftmaxWithLoss(8, 100, [10, 50])
     >>> out = layer(ac.randn(5, 8), ac.tensor([0, 9, 10, 50, 99]))
     >>> out.output.shape, out.loss.shape
-    ((5,), ())
+    (autocalc.Size([5]), autocalc.Size([]))
     >>> layer.log_prob(ac.randn(5, 8)).shape
-    (5, 100)
+    autocalc.Size([5, 100])
     """
 
     head: Linear

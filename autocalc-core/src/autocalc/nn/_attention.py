@@ -75,7 +75,7 @@ class MultiheadAttention(Module):
     >>> x = ac.randn(2, 5, 16)
     >>> output, weights = attention(x, x, x)
     >>> output.shape, weights.shape
-    ((2, 5, 16), (2, 5, 5))
+    (autocalc.Size([2, 5, 16]), autocalc.Size([2, 5, 5]))
     """
 
     in_proj_weight: Parameter | None
@@ -241,7 +241,8 @@ class MultiheadAttention(Module):
     def _check(self, query: Tensor, key: Tensor, value: Tensor) -> bool:
         """Raise unless the inputs fit; return whether they are single sequences."""
         shapes = [
-            check_tensor("MultiheadAttention", x).shape for x in (query, key, value)
+            check_tensor("MultiheadAttention", x)._array.shape
+            for x in (query, key, value)
         ]
         q, k, v = shapes
         sizes = (self.embed_dim, self.kdim, self.vdim)

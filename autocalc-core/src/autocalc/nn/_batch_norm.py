@@ -250,7 +250,7 @@ class BatchNorm2d(_BatchNorm):
     >>> import autocalc as ac
     >>> layer = ac.nn.BatchNorm2d(3)
     >>> layer(ac.randn(8, 3, 4, 4)).shape, layer.num_batches_tracked.item()
-    ((8, 3, 4, 4), 1)
+    (autocalc.Size([8, 3, 4, 4]), 1)
     >>> list(layer.state_dict())  # doctest: +NORMALIZE_WHITESPACE
     ['weight', 'bias', 'running_mean', 'running_var', 'num_batches_tracked']
     """
@@ -267,7 +267,7 @@ class BatchNorm3d(_BatchNorm):
     --------
     >>> import autocalc as ac
     >>> ac.nn.BatchNorm3d(3)(ac.randn(2, 3, 4, 5, 5)).shape
-    (2, 3, 4, 5, 5)
+    autocalc.Size([2, 3, 4, 5, 5])
     """
 
     _ndims = (5,)
@@ -329,7 +329,7 @@ class InstanceNorm1d(_InstanceNorm):
     --------
     >>> import autocalc as ac
     >>> ac.nn.InstanceNorm1d(3)(ac.randn(8, 3, 4)).shape
-    (8, 3, 4)
+    autocalc.Size([8, 3, 4])
     """
 
     _dims = 1
@@ -355,7 +355,7 @@ class InstanceNorm2d(_InstanceNorm):
     --------
     >>> import autocalc as ac
     >>> ac.nn.InstanceNorm2d(3)(ac.randn(8, 3, 4, 4)).shape
-    (8, 3, 4, 4)
+    autocalc.Size([8, 3, 4, 4])
     """
 
     _dims = 2
@@ -370,7 +370,7 @@ class InstanceNorm3d(_InstanceNorm):
     --------
     >>> import autocalc as ac
     >>> ac.nn.InstanceNorm3d(3)(ac.randn(2, 3, 4, 5, 5)).shape
-    (2, 3, 4, 5, 5)
+    autocalc.Size([2, 3, 4, 5, 5])
     """
 
     _dims = 3

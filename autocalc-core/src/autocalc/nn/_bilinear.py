@@ -39,7 +39,7 @@ class Bilinear(Module):
     >>> import autocalc as ac
     >>> layer = ac.nn.Bilinear(20, 30, 40)
     >>> layer(ac.randn(128, 20), ac.randn(128, 30)).shape
-    (128, 40)
+    autocalc.Size([128, 40])
     """
 
     weight: Parameter

@@ -192,7 +192,7 @@ class Conv1d(_Conv):
     --------
     >>> import autocalc as ac
     >>> ac.nn.Conv1d(4, 8, 3, stride=2)(ac.zeros(1, 4, 9)).shape
-    (1, 8, 4)
+    autocalc.Size([1, 8, 4])
     """
 
     _dims = 1
@@ -242,7 +242,7 @@ class Conv2d(_Conv):
     >>> layer
     Conv2d(3, 16, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))
     >>> layer(ac.zeros(2, 3, 8, 8)).shape
-    (2, 16, 8, 8)
+    autocalc.Size([2, 16, 8, 8])
     """
 
     _dims = 2
@@ -279,7 +279,7 @@ class Conv3d(_Conv):
     --------
     >>> import autocalc as ac
     >>> ac.nn.Conv3d(3, 16, 3, padding=1)(ac.zeros(2, 3, 4, 8, 8)).shape
-    (2, 16, 4, 8, 8)
+    autocalc.Size([2, 16, 4, 8, 8])
     """
 
     _dims = 3

@@ -91,7 +91,7 @@ class ConvTranspose1d(_ConvTranspose):
     --------
     >>> import autocalc as ac
     >>> ac.nn.ConvTranspose1d(4, 2, 3, stride=2)(ac.zeros(1, 4, 5)).shape
-    (1, 2, 11)
+    autocalc.Size([1, 2, 11])
     """
 
     _dims = 1
@@ -137,7 +137,7 @@ class ConvTranspose2d(_ConvTranspose):
     >>> layer = ac.nn.ConvTranspose2d(16, 3, 3, stride=2, padding=1)
     >>> x = ac.zeros(1, 16, 4, 4)
     >>> layer(x).shape, layer(x, output_size=(8, 8)).shape
-    ((1, 3, 7, 7), (1, 3, 8, 8))
+    (autocalc.Size([1, 3, 7, 7]), autocalc.Size([1, 3, 8, 8]))
     """
 
     _dims = 2
@@ -153,7 +153,7 @@ class ConvTranspose3d(_ConvTranspose):
     --------
     >>> import autocalc as ac
     >>> ac.nn.ConvTranspose3d(4, 2, 2, stride=2)(ac.zeros(1, 4, 3, 5, 5)).shape
-    (1, 2, 6, 10, 10)
+    autocalc.Size([1, 2, 6, 10, 10])
     """
 
     _dims = 3

@@ -32,7 +32,7 @@ class CTCLoss(_Loss):
     >>> log_probs = ac.randn(12, 2, 5).log_softmax(-1)
     >>> texts = ac.tensor([[1, 2, 3], [4, 4, 0]])
     >>> ac.nn.CTCLoss()(log_probs, texts, [12, 10], [3, 2]).shape
-    ()
+    autocalc.Size([])
     """
 
     def __init__(

@@ -71,7 +71,7 @@ class Dropout1d(_DropoutBase):
     --------
     >>> import autocalc as ac
     >>> ac.nn.Dropout1d(0.2)(ac.ones(8, 3, 5)).shape
-    (8, 3, 5)
+    autocalc.Size([8, 3, 5])
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -113,7 +113,7 @@ class Dropout3d(_DropoutBase):
     --------
     >>> import autocalc as ac
     >>> ac.nn.Dropout3d(0.2)(ac.ones(8, 3, 2, 4, 5)).shape
-    (8, 3, 2, 4, 5)
+    autocalc.Size([8, 3, 2, 4, 5])
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -164,7 +164,7 @@ class FeatureAlphaDropout(_DropoutBase):
     --------
     >>> import autocalc as ac
     >>> ac.nn.FeatureAlphaDropout(0.2)(ac.zeros(8, 3, 5)).shape
-    (8, 3, 5)
+    autocalc.Size([8, 3, 5])
     """
 
     def forward(self, input: Tensor) -> Tensor:

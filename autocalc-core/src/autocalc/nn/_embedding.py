@@ -43,7 +43,7 @@ class Embedding(Module):
     >>> import autocalc as ac
     >>> layer = ac.nn.Embedding(10, 3, padding_idx=0)
     >>> layer(ac.tensor([[1, 2], [4, 0]])).shape
-    (2, 2, 3)
+    autocalc.Size([2, 2, 3])
     >>> layer(ac.tensor(0)).tolist()
     [0.0, 0.0, 0.0]
     """
@@ -182,9 +182,9 @@ class EmbeddingBag(Module):
     >>> import autocalc as ac
     >>> bags = ac.nn.EmbeddingBag(10, 3, mode="sum")
     >>> bags(ac.tensor([[1, 2], [4, 4]])).shape
-    (2, 3)
+    autocalc.Size([2, 3])
     >>> bags(ac.tensor([1, 2, 4, 5]), ac.tensor([0, 3])).shape
-    (2, 3)
+    autocalc.Size([2, 3])
     """
 
     weight: Parameter

@@ -18,7 +18,7 @@ class Flatten(Module):
     --------
     >>> import autocalc as ac
     >>> ac.nn.Flatten()(ac.zeros(32, 1, 28, 28)).shape
-    (32, 784)
+    autocalc.Size([32, 784])
     """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
@@ -49,7 +49,7 @@ class Unflatten(Module):
     --------
     >>> import autocalc as ac
     >>> ac.nn.Unflatten(1, (1, 28, -1))(ac.zeros(32, 784)).shape
-    (32, 1, 28, 28)
+    autocalc.Size([32, 1, 28, 28])
     """
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:

@@ -13,19 +13,16 @@ Jacob and others: Quantization and training of neural networks (CVPR 2018), sect
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from typing import Any
 
-from autocalc._graph._grad_mode import is_grad_enabled, no_grad
-from autocalc._ops import activations, arithmetic, rectifiers, view
-from autocalc._ops.batch_norm_running import RELU, Activation, scale_and_offset
+from autocalc._graph._grad_mode import is_grad_enabled
+from autocalc._ops import activations, rectifiers
+from autocalc._ops.batch_norm_running import RELU, Activation, folded
 from autocalc._tensor import Tensor
-from autocalc.errors import ArgumentError
 from autocalc.nn._activation import ReLU, SiLU
 from autocalc.nn._activation_pieces import Hardswish, Hardtanh, LeakyReLU, ReLU6
 from autocalc.nn._batch_norm import BatchNorm1d, BatchNorm2d
 from autocalc.nn._conv import Conv1d, Conv2d
-from autocalc.nn._parameter import Parameter
 
 #: Layers that can be folded; a subclass may have a `forward` of its own.
 BATCH_NORMS = frozenset({BatchNorm1d, BatchNorm2d})
@@ -67,57 +64,6 @@ def _applied(activation: Activation, x: Tensor) -> Tensor:
     return activations.silu_op(x)
 
 
-def fuse_conv_bn_eval(conv: Conv1d | Conv2d, bn: BatchNorm1d | BatchNorm2d) -> Any:
-    """Return a new convolution that computes ``bn(conv(x))``.
-
-    Its parameters are the products; neither module changes, and later changes of theirs
-    do not reach it.  `Sequential` and `conv_norm_relu` fold by themselves.
-
-    Parameters
-    ----------
-    conv
-        A `Conv1d` or `Conv2d`.
-    bn
-        What comes behind it, after `eval`, with running statistics.
-
-    Raises
-    ------
-    ArgumentError
-        If either module is in training, or the norm has no running statistics or not
-        one number for each output channel.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> conv, norm = ac.nn.Conv2d(3, 8, 3).eval(), ac.nn.BatchNorm2d(8).eval()
-    >>> one = ac.nn.utils.fuse_conv_bn_eval(conv, norm)
-    >>> x = ac.randn(2, 3, 6, 6)
-    >>> ac.allclose(one(x), norm(conv(x)), atol=1e-5)
-    True
-    """
-    where = "fuse_conv_bn_eval"
-    if type(conv) not in CONVS or type(bn) not in BATCH_NORMS:
-        message = (
-            f"{where}: got {type(conv).__name__} and {type(bn).__name__}; give a "
-            f"Conv1d or Conv2d and the BatchNorm1d or BatchNorm2d behind it."
-        )
-        raise ArgumentError(message)
-    if conv.training or not _by_running(bn) or bn.num_features != conv.out_channels:
-        message = (
-            f"{where}: a convolution of {conv.out_channels} channels, training="
-            f"{conv.training}, and a norm of {bn.num_features}, training="
-            f"{bn.training}, track_running_stats={bn.track_running_stats}; both must "
-            f"be after eval() and of as many channels, the norm with running "
-            f"statistics."
-        )
-        raise ArgumentError(message)
-    result = deepcopy(conv)
-    with no_grad():
-        weight, bias = _folded(conv, bn)
-    result.weight, result.bias = Parameter(weight), Parameter(bias)
-    return result
-
-
 def conv_norm_relu(
     conv: Any, norm: Any, input: Tensor, residual: Tensor | None = None
 ) -> Tensor:
@@ -143,7 +89,7 @@ def conv_norm_relu(
     >>> import autocalc as ac
     >>> conv, norm = ac.nn.Conv2d(3, 8, 3), ac.nn.BatchNorm2d(8)
     >>> ac.nn.utils.conv_norm_relu(conv, norm, ac.randn(2, 3, 6, 6)).shape
-    (2, 8, 4, 4)
+    autocalc.Size([2, 8, 4, 4])
     """
     return conv_norm_activation(conv, norm, RELU, input, residual)
 
@@ -202,11 +148,5 @@ def _convolved(conv: Any, norm: Any, input: Tensor) -> Tensor:
 def _folded(conv: Any, norm: Any) -> tuple[Tensor, Tensor]:
     """Return weight and bias of the convolution that does both."""
     statistics = norm.running_mean, norm.running_var
-    scale, offset = scale_and_offset(
-        "batch_norm", statistics, norm.weight, norm.bias, norm.eps
-    )
-    column = (len(scale), *(1 for _ in conv.weight.shape[1:]))
-    weight = arithmetic.mul(conv.weight, view.reshape_op(scale, column))
-    if conv.bias is not None:
-        offset = arithmetic.add_op(offset, arithmetic.mul(conv.bias, scale))
-    return weight, offset
+    scaled = statistics, norm.weight, norm.bias, norm.eps
+    return folded("batch_norm", conv.weight, conv.bias, 0, *scaled)

@@ -47,7 +47,7 @@ class GroupNorm(Scaled):
     --------
     >>> import autocalc as ac
     >>> ac.nn.GroupNorm(3, 6)(ac.randn(2, 6, 4, 4)).shape
-    (2, 6, 4, 4)
+    autocalc.Size([2, 6, 4, 4])
     """
 
     def __init__(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from contextvars import ContextVar
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
@@ -11,6 +12,9 @@ from autocalc._ops.filled import eye
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, ShapeError
+
+#: Whether filling is left out; see `nn.utils.skip_init`.
+SKIPPED: ContextVar[bool] = ContextVar("SKIPPED", default=False)
 
 #: The gain of each nonlinearity whose gain has no parameter.
 _GAINS = {
@@ -65,6 +69,8 @@ def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Draw every element evenly from a to b; return `tensor`."""
+    if SKIPPED.get():
+        return tensor
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
@@ -76,6 +82,8 @@ def normal_(
     generator: Generator | None = None,
 ) -> Tensor:
     """Draw every element from a normal distribution; return `tensor`."""
+    if SKIPPED.get():
+        return tensor
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -92,6 +100,8 @@ def trunc_normal_(
     if not a < b:
         message = f"trunc_normal_: a={a} and b={b}; `a` must be below `b`."
         raise ArgumentError(message)
+    if SKIPPED.get():
+        return tensor
     normal_(tensor, mean, std, generator)
     with no_grad():
         for _ in range(100):  # within two deviations 5 % are drawn again each time
@@ -105,6 +115,8 @@ def trunc_normal_(
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Set every element to `val`; return `tensor`."""
+    if SKIPPED.get():
+        return tensor
     with no_grad():
         return tensor.fill_(val)
 
@@ -124,6 +136,8 @@ def eye_(tensor: Tensor) -> Tensor:
     if tensor.ndim != 2:
         message = f"eye_: takes a matrix, not shape {tensor.shape}."
         raise ShapeError(message)
+    if SKIPPED.get():
+        return tensor
     with no_grad():
         return tensor.copy_(eye(*tensor.shape, dtype=tensor.dtype))
 

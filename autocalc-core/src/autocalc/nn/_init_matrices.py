@@ -12,7 +12,7 @@ from autocalc._ops.random_draws import randperm
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, ShapeError
-from autocalc.nn._init import normal_
+from autocalc.nn._init import SKIPPED, normal_
 
 
 def orthogonal_(
@@ -37,7 +37,7 @@ def orthogonal_(
             f"it needs two dimensions or more."
         )
         raise ShapeError(message)
-    if tensor.numel() == 0:
+    if tensor.numel() == 0 or SKIPPED.get():
         return tensor
     rows = tensor.shape[0]
     columns = tensor.numel() // rows
@@ -87,6 +87,8 @@ def sparse_(
     if not 0 <= sparsity <= 1:
         message = f"sparse_: `sparsity` is {sparsity}; a share lies from 0 to 1."
         raise ArgumentError(message)
+    if SKIPPED.get():
+        return tensor
     rows, columns = tensor.shape
     empty_rows = math.ceil(sparsity * rows)
     with no_grad():
@@ -127,6 +129,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
         raise ShapeError(message)
     each = tensor.shape[0] // groups
     middle = tuple(size // 2 for size in tensor.shape[2:])
+    if SKIPPED.get():
+        return tensor
     with no_grad():
         tensor.copy_(zeros(*tensor.shape, dtype=tensor.dtype))
         for group in range(groups):

@@ -54,7 +54,7 @@ class Linear(Module):
     >>> import autocalc as ac
     >>> layer = ac.nn.Linear(20, 30)
     >>> layer(ac.randn(128, 20)).shape
-    (128, 30)
+    autocalc.Size([128, 30])
     """
 
     weight: Parameter

@@ -51,7 +51,7 @@ class Module(StatefulModule["Module"]):
     ...         return self.out(self.hidden(x).relu())
     >>> net = Net()
     >>> net(ac.zeros(3, 4)).shape
-    (3, 2)
+    autocalc.Size([3, 2])
     >>> list(net.state_dict())
     ['hidden.weight', 'hidden.bias', 'out.weight', 'out.bias']
     """

@@ -67,7 +67,7 @@ class LayerNorm(_Norm):
     >>> layer
     LayerNorm((4,), eps=1e-05, elementwise_affine=True, bias=True)
     >>> layer(ac.randn(2, 3, 4)).shape
-    (2, 3, 4)
+    autocalc.Size([2, 3, 4])
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class LocalResponseNorm(Module):
     >>> ac.nn.LocalResponseNorm(5)
     LocalResponseNorm(5, alpha=0.0001, beta=0.75, k=1.0)
     >>> ac.nn.LocalResponseNorm(5)(ac.zeros(2, 8, 4, 4)).shape
-    (2, 8, 4, 4)
+    autocalc.Size([2, 8, 4, 4])
     """
 
     def __init__(

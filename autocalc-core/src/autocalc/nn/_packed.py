@@ -75,7 +75,7 @@ def pad_sequence(
     each = [check_tensor(where, x) for x in sequences]
     rests = {x.shape[1:] for x in each if x.ndim}
     if len(rests) != 1 or not all(x.ndim for x in each):
-        shapes = ", ".join(str(x.shape) for x in each) or "none"
+        shapes = ", ".join(str(x._array.shape) for x in each) or "none"
         message = (
             f"{where}: the sequences have shapes {shapes}; give at least one, all "
             f"(length, ...), alike but for their lengths."

@@ -43,7 +43,7 @@ class DataParallel(Module):
     >>> import autocalc as ac
     >>> model = ac.nn.DataParallel(ac.nn.Linear(3, 2))
     >>> model(ac.zeros(5, 3)).shape
-    (5, 2)
+    autocalc.Size([5, 2])
     >>> list(model.state_dict())
     ['module.weight', 'module.bias']
     """

@@ -12,7 +12,7 @@ from autocalc._ops.random_draws import randn
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int, number, short
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ModuleError
-from autocalc.nn._conv_transpose import ConvTranspose1d, ConvTranspose2d
+from autocalc.nn._conv import ConvBase
 from autocalc.nn._module import Module
 from autocalc.nn._parametrize import register_parametrization
 from autocalc.nn._weight_norm import length_except
@@ -109,6 +109,34 @@ class _OldNames:
                 state[new] = state.pop(key)
 
 
+def rows_along(weight: Tensor, dim: int) -> Tensor:
+    """Return a weight as a matrix whose rows are the outputs, its dimension `dim`."""
+    order = [dim, *(i for i in range(weight.ndim) if i != dim)]
+    rows = view.permute_op(weight, tuple(order))
+    return view.reshape(rows, (rows.shape[0], -1))
+
+
+def spectral_arguments(
+    where: str, module: Any, name: Any, n_power_iterations: Any, dim: Any
+) -> tuple[Tensor, int, int]:
+    """Return weight, number of iterations and dimension of the outputs, checked."""
+    weight = weight_of(where, module, name)
+    count = as_int(where, "n_power_iterations", n_power_iterations)
+    if count < 1:
+        message = f"{where}: `n_power_iterations` is {count}; it must be 1 or more."
+        raise ArgumentError(message)
+    if dim is None:
+        dim = 1 if isinstance(module, ConvBase) and module._transposed else 0
+    dim = as_int(where, "dim", dim)
+    if not -weight.ndim <= dim < weight.ndim:
+        message = (
+            f"{where}: `dim`={dim} is out of range for {name!r} of shape "
+            f"{weight.shape}."
+        )
+        raise DimensionError(message)
+    return weight, count, dim % weight.ndim
+
+
 class _SpectralNorm(Module):
     """W / sigma, sigma the largest singular value, by the power method."""
 
@@ -123,17 +151,11 @@ class _SpectralNorm(Module):
         self.n_power_iterations = n_power_iterations
         self.eps = eps
         if weight.ndim > 1:
-            matrix = self._matrix(weight.detach())
+            matrix = rows_along(weight.detach(), dim)
             for name, size in zip(("_u", "_v"), matrix.shape, strict=True):
                 drawn = randn(size, dtype=weight.dtype)
                 self.register_buffer(name, normalize(drawn, dim=0, eps=eps))
             self._iterate(matrix, 15)
-
-    def _matrix(self, weight: Tensor) -> Tensor:
-        """Return the weight as a matrix whose rows are the outputs."""
-        order = [self.dim, *(i for i in range(weight.ndim) if i != self.dim)]
-        rows = view.permute_op(weight, tuple(order))
-        return view.reshape(rows, (rows.shape[0], -1))
 
     def _iterate(self, matrix: Tensor, count: int) -> None:
         """Turn u and v towards the singular vectors of the largest value."""
@@ -148,7 +170,7 @@ class _SpectralNorm(Module):
     def forward(self, weight: Tensor) -> Tensor:
         if weight.ndim == 1:
             return normalize(weight, dim=0, eps=self.eps)
-        matrix = self._matrix(weight)
+        matrix = rows_along(weight, self.dim)
         if self.training:
             self._iterate(matrix, self.n_power_iterations)
         u, v = self._u.clone(), self._v.clone()
@@ -202,21 +224,9 @@ def spectral_norm(
     1.0
     """
     where = "spectral_norm"
-    weight = weight_of(where, module, name)
-    count = as_int(where, "n_power_iterations", n_power_iterations)
-    if count < 1:
-        message = f"{where}: `n_power_iterations` is {count}; it must be 1 or more."
-        raise ArgumentError(message)
-    if dim is None:
-        transposed = isinstance(module, (ConvTranspose1d, ConvTranspose2d))
-        dim = 1 if transposed else 0
-    dim = as_int(where, "dim", dim)
-    if not -weight.ndim <= dim < weight.ndim:
-        message = (
-            f"{where}: `dim`={dim} is out of range for {name!r} of shape "
-            f"{weight.shape}."
-        )
-        raise DimensionError(message)
-    norm = _SpectralNorm(weight, count, dim % weight.ndim, number(where, "eps", eps))
+    weight, count, dim = spectral_arguments(
+        where, module, name, n_power_iterations, dim
+    )
+    norm = _SpectralNorm(weight, count, dim, number(where, "eps", eps))
     register_parametrization(module, name, norm)
     return module

@@ -146,10 +146,12 @@ class ParametrizationList(ModuleList):
         with no_grad():
             kept = self._inverted(value, strict=True)
             kept = (kept,) if isinstance(kept, Tensor) else tuple(kept)
-            if [k.shape for k in kept] != [o.shape for o in self.originals()]:
+            given = [k._array.shape for k in kept]
+            needed = [o._array.shape for o in self.originals()]
+            if given != needed:
                 message = (
-                    f"right_inverse: returned shapes {[k.shape for k in kept]}; what "
-                    f"is kept has {[o.shape for o in self.originals()]}."
+                    f"right_inverse: returned shapes {given}; what is kept has "
+                    f"{needed}."
                 )
                 raise ShapeError(message)
             for original, part in zip(self.originals(), kept, strict=True):

@@ -78,7 +78,7 @@ class MaxPool1d(_MaxPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.MaxPool1d(3, stride=2)(ac.zeros(2, 4, 9)).shape
-    (2, 4, 4)
+    autocalc.Size([2, 4, 4])
     """
 
     _dims = 1
@@ -99,7 +99,7 @@ class MaxPool2d(_MaxPool):
     >>> ac.nn.MaxPool2d(2)
     MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)
     >>> ac.nn.MaxPool2d(2)(ac.zeros(1, 3, 8, 6)).shape
-    (1, 3, 4, 3)
+    autocalc.Size([1, 3, 4, 3])
     """
 
     _dims = 2
@@ -118,7 +118,7 @@ class MaxPool3d(_MaxPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.MaxPool3d(2)(ac.zeros(1, 3, 4, 8, 6)).shape
-    (1, 3, 2, 4, 3)
+    autocalc.Size([1, 3, 2, 4, 3])
     """
 
     _dims = 3
@@ -132,7 +132,7 @@ class AvgPool1d(_Pool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.AvgPool1d(3, padding=1)(ac.zeros(2, 4, 9)).shape
-    (2, 4, 3)
+    autocalc.Size([2, 4, 3])
     """
 
     _dims = 1
@@ -214,7 +214,7 @@ class AvgPool2d(_AvgPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.AvgPool2d(2, stride=1)(ac.zeros(1, 3, 8, 6)).shape
-    (1, 3, 7, 5)
+    autocalc.Size([1, 3, 7, 5])
     """
 
     _dims = 2
@@ -233,7 +233,7 @@ class AvgPool3d(_AvgPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.AvgPool3d(2)(ac.zeros(1, 3, 4, 8, 6)).shape
-    (1, 3, 2, 4, 3)
+    autocalc.Size([1, 3, 2, 4, 3])
     """
 
     _dims = 3
@@ -277,7 +277,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.AdaptiveAvgPool1d(3)(ac.zeros(2, 4, 10)).shape
-    (2, 4, 3)
+    autocalc.Size([2, 4, 3])
     """
 
     _function = staticmethod(functional.adaptive_avg_pool1d)
@@ -295,7 +295,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.AdaptiveAvgPool2d((None, 2))(ac.zeros(2, 4, 10, 5)).shape
-    (2, 4, 10, 2)
+    autocalc.Size([2, 4, 10, 2])
     """
 
     _function = staticmethod(functional.adaptive_avg_pool2d)
@@ -313,7 +313,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.AdaptiveAvgPool3d(1)(ac.zeros(2, 4, 3, 10, 5)).shape
-    (2, 4, 1, 1, 1)
+    autocalc.Size([2, 4, 1, 1, 1])
     """
 
     _function = staticmethod(functional.adaptive_avg_pool3d)
@@ -326,7 +326,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.AdaptiveMaxPool1d(3)(ac.zeros(2, 4, 10)).shape
-    (2, 4, 3)
+    autocalc.Size([2, 4, 3])
     """
 
     _function = staticmethod(functional.adaptive_max_pool1d)
@@ -346,7 +346,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.AdaptiveMaxPool2d(2)(ac.zeros(2, 4, 10, 5)).shape
-    (2, 4, 2, 2)
+    autocalc.Size([2, 4, 2, 2])
     """
 
     _function = staticmethod(functional.adaptive_max_pool2d)
@@ -366,7 +366,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.AdaptiveMaxPool3d(2)(ac.zeros(2, 4, 3, 10, 5)).shape
-    (2, 4, 2, 2, 2)
+    autocalc.Size([2, 4, 2, 2, 2])
     """
 
     _function = staticmethod(functional.adaptive_max_pool3d)

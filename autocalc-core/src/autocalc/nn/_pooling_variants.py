@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from autocalc._ops._spatial import sizes_of
@@ -17,6 +18,7 @@ Sizes = int | tuple[int, ...]
 
 class _LPPool(Module):
     _dims: ClassVar[int]
+    _function: ClassVar[Callable[..., Tensor]]
 
     def __init__(
         self,
@@ -37,6 +39,12 @@ class _LPPool(Module):
         self.stride = stride
         self.ceil_mode = ceil_mode
 
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the power sums."""
+        return self._function(
+            input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode
+        )
+
     def extra_repr(self) -> str:
         """Name power and windows."""
         return (
@@ -52,16 +60,11 @@ class LPPool1d(_LPPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.LPPool1d(2, 3, stride=2)(ac.zeros(2, 4, 9)).shape
-    (2, 4, 4)
+    autocalc.Size([2, 4, 4])
     """
 
     _dims = 1
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the power sums."""
-        return functional.lp_pool1d(
-            input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode
-        )
+    _function = staticmethod(functional.lp_pool1d)
 
 
 class LPPool2d(_LPPool):
@@ -76,16 +79,11 @@ class LPPool2d(_LPPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.LPPool2d(2, 2)(ac.zeros(1, 3, 8, 6)).shape
-    (1, 3, 4, 3)
+    autocalc.Size([1, 3, 4, 3])
     """
 
     _dims = 2
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the power sums."""
-        return functional.lp_pool2d(
-            input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode
-        )
+    _function = staticmethod(functional.lp_pool2d)
 
 
 class LPPool3d(_LPPool):
@@ -95,20 +93,16 @@ class LPPool3d(_LPPool):
     --------
     >>> import autocalc as ac
     >>> ac.nn.LPPool3d(2, 2)(ac.zeros(1, 3, 4, 8, 6)).shape
-    (1, 3, 2, 4, 3)
+    autocalc.Size([1, 3, 2, 4, 3])
     """
 
     _dims = 3
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the power sums."""
-        return functional.lp_pool3d(
-            input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode
-        )
+    _function = staticmethod(functional.lp_pool3d)
 
 
 class _MaxUnpool(Module):
     _dims: ClassVar[int]
+    _function: ClassVar[Callable[..., Tensor]]
 
     def __init__(
         self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0
@@ -119,6 +113,14 @@ class _MaxUnpool(Module):
         steps = kernel_size if stride is None else stride
         self.stride = sizes_of(where, "stride", steps, self._dims)
         self.padding = sizes_of(where, "padding", padding, self._dims, 0)
+
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Any = None
+    ) -> Tensor:
+        """Return the maxima at `indices`, 0 elsewhere."""
+        return self._function(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
 
     def extra_repr(self) -> str:
         """Name the windows."""
@@ -140,14 +142,7 @@ class MaxUnpool1d(_MaxUnpool):
     """
 
     _dims = 1
-
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Any = None
-    ) -> Tensor:
-        """Return signals with the maxima at `indices`, 0 elsewhere."""
-        return functional.max_unpool1d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
+    _function = staticmethod(functional.max_unpool1d)
 
 
 class MaxUnpool2d(_MaxUnpool):
@@ -163,18 +158,11 @@ class MaxUnpool2d(_MaxUnpool):
     >>> import autocalc as ac
     >>> pool = ac.nn.MaxPool2d(2, return_indices=True)
     >>> ac.nn.MaxUnpool2d(2)(*pool(ac.zeros(1, 3, 8, 6))).shape
-    (1, 3, 8, 6)
+    autocalc.Size([1, 3, 8, 6])
     """
 
     _dims = 2
-
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Any = None
-    ) -> Tensor:
-        """Return images with the maxima at `indices`, 0 elsewhere."""
-        return functional.max_unpool2d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
+    _function = staticmethod(functional.max_unpool2d)
 
 
 class MaxUnpool3d(_MaxUnpool):
@@ -185,15 +173,8 @@ class MaxUnpool3d(_MaxUnpool):
     >>> import autocalc as ac
     >>> pool = ac.nn.MaxPool3d(2, return_indices=True)
     >>> ac.nn.MaxUnpool3d(2)(*pool(ac.zeros(1, 3, 4, 8, 6))).shape
-    (1, 3, 4, 8, 6)
+    autocalc.Size([1, 3, 4, 8, 6])
     """
 
     _dims = 3
-
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Any = None
-    ) -> Tensor:
-        """Return volumes with the maxima at `indices`, 0 elsewhere."""
-        return functional.max_unpool3d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
+    _function = staticmethod(functional.max_unpool3d)

@@ -34,7 +34,7 @@ class RNN(RNNBase):
     >>> rnn = ac.nn.RNN(10, 20, 2)
     >>> output, h = rnn(ac.randn(5, 3, 10))
     >>> output.shape, h.shape
-    ((5, 3, 20), (2, 3, 20))
+    (autocalc.Size([5, 3, 20]), autocalc.Size([2, 3, 20]))
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class LSTM(RNNBase):
     >>> lstm = ac.nn.LSTM(10, 20, num_layers=2, batch_first=True)
     >>> output, (h, c) = lstm(ac.randn(3, 5, 10))
     >>> output.shape, h.shape, c.shape
-    ((3, 5, 20), (2, 3, 20), (2, 3, 20))
+    (autocalc.Size([3, 5, 20]), autocalc.Size([2, 3, 20]), autocalc.Size([2, 3, 20]))
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class GRU(RNNBase):
     >>> gru = ac.nn.GRU(10, 20, bidirectional=True)
     >>> output, h = gru(ac.randn(5, 3, 10))
     >>> output.shape, h.shape
-    ((5, 3, 40), (2, 3, 20))
+    (autocalc.Size([5, 3, 40]), autocalc.Size([2, 3, 20]))
     """
 
     def __init__(

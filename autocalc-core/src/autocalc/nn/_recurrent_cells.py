@@ -138,7 +138,7 @@ class RNNCell(RNNCellBase):
     >>> for x in ac.randn(6, 3, 10):
     ...     h = cell(x, h)
     >>> h.shape
-    (3, 20)
+    autocalc.Size([3, 20])
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class LSTMCell(RNNCellBase):
     >>> h, c = cell(ac.randn(3, 10))
     >>> h, c = cell(ac.randn(3, 10), (h, c))
     >>> h.shape, c.shape
-    ((3, 20), (3, 20))
+    (autocalc.Size([3, 20]), autocalc.Size([3, 20]))
     """
 
     def __init__(
@@ -228,7 +228,7 @@ class GRUCell(RNNCellBase):
     --------
     >>> import autocalc as ac
     >>> ac.nn.GRUCell(10, 20)(ac.randn(3, 10)).shape
-    (3, 20)
+    autocalc.Size([3, 20])
     """
 
     def __init__(

@@ -29,7 +29,7 @@ class Upsample(Module):
     >>> layer
     Upsample(scale_factor=2.0, mode='bilinear')
     >>> layer(ac.zeros(1, 3, 4, 5)).shape
-    (1, 3, 8, 10)
+    autocalc.Size([1, 3, 8, 10])
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class PixelShuffle(Module):
     --------
     >>> import autocalc as ac
     >>> ac.nn.PixelShuffle(3)(ac.zeros(1, 18, 4, 5)).shape
-    (1, 2, 12, 15)
+    autocalc.Size([1, 2, 12, 15])
     """
 
     def __init__(self, upscale_factor: int) -> None:
@@ -185,7 +185,7 @@ class PixelUnshuffle(Module):
     --------
     >>> import autocalc as ac
     >>> ac.nn.PixelUnshuffle(3)(ac.zeros(1, 2, 12, 15)).shape
-    (1, 18, 4, 5)
+    autocalc.Size([1, 18, 4, 5])
     """
 
     def __init__(self, downscale_factor: int) -> None:
@@ -213,7 +213,7 @@ class Unfold(Module):
     --------
     >>> import autocalc as ac
     >>> ac.nn.Unfold(3, padding=1)(ac.zeros(2, 4, 5, 5)).shape
-    (2, 36, 25)
+    autocalc.Size([2, 36, 25])
     """
 
     def __init__(
@@ -255,7 +255,7 @@ class Fold(Unfold):
     --------
     >>> import autocalc as ac
     >>> ac.nn.Fold((5, 5), 3, padding=1)(ac.zeros(2, 36, 25)).shape
-    (2, 4, 5, 5)
+    autocalc.Size([2, 4, 5, 5])
     """
 
     def __init__(

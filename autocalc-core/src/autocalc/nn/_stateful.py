@@ -135,7 +135,7 @@ class StatefulModule(ModuleTree[M]):
         >>> _ = layer(ac.zeros(1, 2))
         >>> handle.remove()
         >>> shapes
-        [(1, 3)]
+        [autocalc.Size([1, 3])]
         """
         check_flags("register_forward_hook", prepend=prepend, with_kwargs=with_kwargs)
         hooks = self._own_hooks().forward
@@ -158,7 +158,7 @@ class StatefulModule(ModuleTree[M]):
         ...     lambda module, grad_input, grad_output: print(grad_output[0].shape)
         ... )
         >>> layer(ac.zeros(1, 2)).sum().backward()
-        (1, 3)
+        autocalc.Size([1, 3])
         """
         check_flags("register_full_backward_hook", prepend=prepend)
         return register(self._own_hooks().backward, Hook(hook), prepend)

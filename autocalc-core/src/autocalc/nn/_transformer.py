@@ -63,7 +63,7 @@ class TransformerEncoder(Module):
     >>> layer = ac.nn.TransformerEncoderLayer(16, 4, 32, batch_first=True)
     >>> encoder = ac.nn.TransformerEncoder(layer, 2)
     >>> encoder(ac.randn(2, 5, 16)).shape
-    (2, 5, 16)
+    autocalc.Size([2, 5, 16])
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class TransformerDecoder(Module):
     >>> layer = ac.nn.TransformerDecoderLayer(16, 4, 32, batch_first=True)
     >>> decoder = ac.nn.TransformerDecoder(layer, 2)
     >>> decoder(ac.randn(2, 5, 16), ac.randn(2, 7, 16)).shape
-    (2, 5, 16)
+    autocalc.Size([2, 5, 16])
     """
 
     def __init__(
@@ -198,7 +198,7 @@ class Transformer(Module):
     >>> import autocalc as ac
     >>> model = ac.nn.Transformer(16, 4, 1, 1, 32)
     >>> model(ac.randn(7, 2, 16), ac.randn(5, 2, 16)).shape
-    (5, 2, 16)
+    autocalc.Size([5, 2, 16])
     """
 
     def __init__(

@@ -101,7 +101,7 @@ class TransformerEncoderLayer(_Layer):
     >>> import autocalc as ac
     >>> layer = ac.nn.TransformerEncoderLayer(16, 4, 32, batch_first=True)
     >>> layer(ac.randn(2, 5, 16)).shape
-    (2, 5, 16)
+    autocalc.Size([2, 5, 16])
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class TransformerDecoderLayer(_Layer):
     >>> import autocalc as ac
     >>> layer = ac.nn.TransformerDecoderLayer(16, 4, 32, batch_first=True)
     >>> layer(ac.randn(2, 5, 16), ac.randn(2, 7, 16)).shape
-    (2, 5, 16)
+    autocalc.Size([2, 5, 16])
     """
 
     def __init__(

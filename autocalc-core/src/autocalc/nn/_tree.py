@@ -10,6 +10,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags
 from autocalc.errors import ModuleError
 from autocalc.nn import _registry as registry
+from autocalc.nn._buffer import Buffer
 from autocalc.nn._parameter import Parameter
 from autocalc.nn._registry import BUFFER, MODULE, PARAMETER, Registry
 
@@ -41,10 +42,18 @@ class ModuleTree(Generic[M]):
         elif isinstance(value, ModuleTree):
             self._make_room(name)
             self.register_module(name, value)  # type: ignore[arg-type]  # a Module
+        elif isinstance(value, Buffer) and self._may_hold_buffer(name):
+            self._make_room(name)
+            self.register_buffer(name, value, value.persistent)
         elif name in self.__dict__.get("_names", ()):
             self._assign(name, value)
         else:
             object.__setattr__(self, name, value)
+
+    def _may_hold_buffer(self, name: str) -> bool:
+        """Return whether `name` is not that of a parameter or of a module."""
+        names: dict[str, str] = self.__dict__.get("_names", {})
+        return names.get(name, BUFFER) == BUFFER
 
     def _make_room(self, name: str) -> None:
         """Drop a plain attribute that a parameter or a module is to replace."""
@@ -98,7 +107,7 @@ class ModuleTree(Generic[M]):
         >>> m = ac.nn.Module()
         >>> m.register_buffer("mean", ac.zeros(3))
         >>> m.mean.shape, list(m.state_dict())
-        ((3,), ['mean'])
+        (autocalc.Size([3]), ['mean'])
         """
         check_flags("register_buffer", persistent=persistent)
         registry.check_name("register_buffer", self, name)
@@ -180,7 +189,7 @@ class ModuleTree(Generic[M]):
         --------
         >>> import autocalc as ac
         >>> [(n, p.shape) for n, p in ac.nn.Linear(3, 2).named_parameters()]
-        [('weight', (2, 3)), ('bias', (2,))]
+        [('weight', autocalc.Size([2, 3])), ('bias', autocalc.Size([2]))]
         """
         check_flags(
             "named_parameters", recurse=recurse, remove_duplicate=remove_duplicate

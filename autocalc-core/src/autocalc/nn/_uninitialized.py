@@ -149,7 +149,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
     >>> w = ac.nn.UninitializedParameter()
     >>> w.materialize((2, 3))
     >>> type(w).__name__, w.shape
-    ('Parameter', (2, 3))
+    ('Parameter', autocalc.Size([2, 3]))
     """
 
     __slots__ = ()

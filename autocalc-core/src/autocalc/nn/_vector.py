@@ -20,7 +20,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     >>> import autocalc as ac
     >>> layer = ac.nn.Linear(3, 2)
     >>> ac.nn.utils.parameters_to_vector(layer.parameters()).shape
-    (8,)
+    autocalc.Size([8])
     """
     flat = [view.reshape(p, (-1,)) for p in parameters]
     return joining.cat(flat)

@@ -70,7 +70,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     >>> import autocalc as ac
     >>> layer = ac.nn.utils.weight_norm(ac.nn.Linear(20, 40))
     >>> layer.weight_g.shape, layer.weight_v.shape
-    ((40, 1), (40, 20))
+    (autocalc.Size([40, 1]), autocalc.Size([40, 20]))
     """
     norms = module.__dict__.setdefault(_PLACE, {})
     weight = module._parameters.get(name)

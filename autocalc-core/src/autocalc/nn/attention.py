@@ -52,7 +52,7 @@ def sdpa_kernel(
     >>> x = ac.ones(1, 2, 4)
     >>> with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
     ...     ac.nn.functional.scaled_dot_product_attention(x, x, x).shape
-    (1, 2, 4)
+    autocalc.Size([1, 2, 4])
     """
     check_flag("sdpa_kernel", "set_priority", set_priority)
     given = [backends] if isinstance(backends, SDPBackend) else backends

@@ -62,10 +62,15 @@ from autocalc._ops.dropout import (
 )
 from autocalc._ops.embedding import embedding, one_hot
 from autocalc._ops.embedding_bag import embedding_bag
+from autocalc._ops.fractional_pooling import (
+    fractional_max_pool2d,
+    fractional_max_pool3d,
+)
 from autocalc._ops.grid_sampling import (
     affine_grid,
     grid_sample,
 )
+from autocalc._ops.grouped_products import grouped_mm
 from autocalc._ops.layer_norm import layer_norm, rms_norm
 from autocalc._ops.likelihood_losses import (
     gaussian_nll_loss,
@@ -155,6 +160,7 @@ from autocalc._ops.thresholds import (
 )
 from autocalc._ops.trigonometric import tanh
 from autocalc._ops.unfolding import fold, unfold
+from autocalc.nn._linear_cross_entropy import linear_cross_entropy
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -196,11 +202,14 @@ __all__ = [
     "embedding_bag",
     "feature_alpha_dropout",
     "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
     "gaussian_nll_loss",
     "gelu",
     "glu",
     "grid_sample",
     "group_norm",
+    "grouped_mm",
     "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
@@ -217,6 +226,7 @@ __all__ = [
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "logsigmoid",

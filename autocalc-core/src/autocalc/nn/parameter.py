@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's place for `Parameter` and for those without a shape."""
+"""PyTorch's place for `Parameter`, `Buffer`, and those without a shape."""
 
+from autocalc.nn._buffer import Buffer
 from autocalc.nn._parameter import Parameter
 from autocalc.nn._uninitialized import (
     UninitializedBuffer,
@@ -8,4 +9,10 @@ from autocalc.nn._uninitialized import (
     is_lazy,
 )
 
-__all__ = ["Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
+__all__ = [
+    "Buffer",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    "is_lazy",
+]

@@ -13,6 +13,7 @@ from autocalc.optim._adamax import Adamax
 from autocalc.optim._asgd import ASGD
 from autocalc.optim._lbfgs import LBFGS
 from autocalc.optim._lion import Lion
+from autocalc.optim._muon import Muon
 from autocalc.optim._nadam import NAdam
 from autocalc.optim._optimizer import Optimizer
 from autocalc.optim._radam import RAdam
@@ -31,6 +32,7 @@ __all__ = [
     "AdamW",
     "Adamax",
     "Lion",
+    "Muon",
     "NAdam",
     "Optimizer",
     "RAdam",

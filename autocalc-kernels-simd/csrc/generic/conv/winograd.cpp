@@ -47,14 +47,24 @@ struct WinoJob {
 
 // ---- weights
 
-// Taps of `n` output channels for one channel, as [3 x 3][lanes].
-void gather_taps(const WinoTaps& t, const float* from, int64_t n, float* to) {
+// Channels whose taps follow each other are gathered together, in whole squares of a
+// register's size.
+AC_INLINE int64_t channels_together(const WinoTaps& t) {
+    const bool in_line =
+        t.column == 1 && t.row == wino_kernel && t.channel == wino_taps;
+    return in_line ? vec<float>::lanes : 1;
+}
+
+// Taps of `n` output channels for `channels` channels, as [channel][3 x 3][lanes].
+void gather_taps(const WinoTaps& t, const float* from, int64_t channels, int64_t n,
+                 float* to) {
     constexpr int lanes = vec<float>::lanes;
     if (t.column == 1 && t.row == wino_kernel) {
-        constexpr int64_t all = wino_kernel * wino_kernel;
-        for (int64_t k = 0; k < all; k += lanes) {
-            pack_square(smaller<int64_t>(lanes, all - k), n, from + k, t.lane,
-                        to + k * lanes, lanes);
+        const int64_t all = channels * wino_taps;
+        const int64_t count = smaller<int64_t>(lanes, all);
+        for (int64_t k = 0; k < all; k += lanes) {  // the last one may go back
+            const int64_t first = smaller(k, all - count);
+            pack_square(count, n, from + first, t.lane, to + first * lanes, lanes);
         }
         return;
     }
@@ -66,32 +76,59 @@ void gather_taps(const WinoTaps& t, const float* from, int64_t n, float* to) {
     }
 }
 
+// The transforms of `channels` channels' taps.
+template <int out>
+AC_INLINE void transform_taps(const WinoJob& job, const float* taps, int64_t channels,
+                              float* to, int64_t channel_step, int64_t step) {
+    constexpr int lanes = vec<float>::lanes;
+    for (int64_t c = 0; c < channels; ++c, taps += wino_taps * lanes) {
+        const auto tap = [&](int y, int x) AC_INLINE_LAMBDA {
+            const int k = y * 3 + x;
+            return load(taps + (job.taps.flipped ? 8 - k : k) * lanes);
+        };
+        transform<typename Wino<out>::Taps>(
+            tap, Places<Wino<out>::in>{to + c * channel_step, step});
+    }
+}
+
+// A panel's weights of the channels c0 to c1 of a group, `step` from a place to the
+// next. Panel by panel, so that each filter is read in line: filters of 512 channels
+// lie 18 KiB apart, in few sets of the caches.
+template <int out>
+void transform_panel(const WinoJob& job, int64_t group, const Panel& panel, int64_t c0,
+                     int64_t c1, float* to, int64_t step) {
+    constexpr int lanes = vec<float>::lanes;
+    alignas(64) float taps[lanes * wino_taps * lanes];
+    const int64_t together = channels_together(job.taps);
+    for (int64_t c = c0; c < c1; c += together, to += together * panel.width) {
+        const float* from =
+            job.taps.data + group * job.taps.group + c * job.taps.channel;
+        const int64_t channels = smaller(together, c1 - c);
+        for (int64_t o = 0; o < panel.width; o += lanes) {
+            const int64_t first = panel.begin + o;
+            gather_taps(job.taps, from + first * job.taps.lane, channels,
+                        smaller<int64_t>(lanes, job.outs - first), taps);
+            transform_taps<out>(job, taps, channels, to + o, panel.width, step);
+        }
+    }
+}
+
 // Channels `begin` to `end`, counted through the groups.
 template <int out>
 void transform_weights(const WinoJob& job, int64_t begin, int64_t end) {
-    constexpr int lanes = vec<float>::lanes;
-    alignas(64) float taps[wino_kernel * wino_kernel * lanes];
     const Panels<float> panels(job.outs, job.vectors);
-    const auto tap = [&](int y, int x) AC_INLINE_LAMBDA {
-        const int k = y * 3 + x;
-        return load(taps + (job.taps.flipped ? 8 - k : k) * lanes);
-    };
-    for (int64_t t = begin; t < end; ++t) {
-        const int64_t group = t / job.ins, c = t % job.ins;
-        const float* from =
-            job.taps.data + group * job.taps.group + c * job.taps.channel;
-        float* to = job.weights + group * job.group_weights();
+    for (int64_t t = begin; t < end;) {
+        const int64_t group = t / job.ins, c0 = t % job.ins;
+        const int64_t c1 = smaller(job.ins, c0 + end - t);
+        float* weights = job.weights + group * job.group_weights();
         for (int64_t p = 0; p < panels.count; ++p) {
             const Panel panel = panels.at(p);
-            float* u = to + job.places * job.ins * panel.begin + c * panel.width;
-            for (int64_t o = 0; o < panel.width; o += lanes) {
-                const int64_t first = panel.begin + o;
-                gather_taps(job.taps, from + first * job.taps.lane,
-                            smaller<int64_t>(lanes, job.outs - first), taps);
-                transform<typename Wino<out>::Taps>(
-                    tap, Places<Wino<out>::in>{u + o, job.ins * panel.width});
-            }
+            transform_panel<out>(
+                job, group, panel, c0, c1,
+                weights + job.places * job.ins * panel.begin + c0 * panel.width,
+                job.ins * panel.width);
         }
+        t += c1 - c0;
     }
 }
 
@@ -112,14 +149,17 @@ void read_data(const WinoJob& job, const WinoTask& task) {
         job.ins, task.pixels, task.data, job.data_row, job.data_step);
 }
 
-// M[place][tile][panel] = V[place][tile][channel] U[place][channel][panel]
+// M[place][tile][panel] = V[place][tile][channel] U[place][channel][panel], of
+// `channels` channels from `first` on; those after the first add to M.
 void multiply_places(const WinoJob& job, const WinoTask& task, const Panel& panel,
-                     const float* weights, int64_t step) {
+                     const float* weights, int64_t step, int64_t first,
+                     int64_t channels) {
     const int64_t vectors = panel.width / vec<float>::lanes;
     const int64_t blocks = ceil_div(task.tiles, tile_rows[vectors]);
     const Cuts cuts(task.tiles, blocks);
     Tile<float> tile = {};
-    tile.k = job.ins;
+    tile.k = channels;
+    tile.beta = first > 0 ? 1.0F : 0.0F;
     tile.a_row = job.data_row;
     tile.a_col = 1;
     tile.b_row = panel.width;
@@ -127,9 +167,10 @@ void multiply_places(const WinoJob& job, const WinoTask& task, const Panel& pane
     tile.columns = panel.width;
     tile.alpha = 1;
     for (int64_t place = 0; place < job.places; ++place) {
-        tile.b = weights + place * job.ins * panel.width;
+        tile.b = weights + place * channels * panel.width;
+        const float* data = task.data + place * job.data_step + first;
         for (int64_t i = 0; i < blocks; ++i) {
-            tile.a = task.data + place * job.data_step + cuts.at(i) * job.data_row;
+            tile.a = data + cuts.at(i) * job.data_row;
             tile.c = task.products + place * step + cuts.at(i) * panel.width;
             multiply_tile(tile, vectors, Order::row_major, cuts.size(i));
         }
@@ -255,9 +296,77 @@ bool run_wino_tasks(WinoJob& job, int64_t begin, int64_t end) {
             const Panel panel = panels.at(p);
             const int64_t step = wino_step(most, panel.width);
             multiply_places(job, task, panel,
-                            weights + job.places * job.ins * panel.begin, step);
+                            weights + job.places * job.ins * panel.begin, step, 0,
+                            job.ins);
             write_tiles<out>(job, task, panel, step);
         }
+    }
+    return true;
+}
+
+// ---- few tiles: a task is a panel, and transforms its own weights
+
+// Registers of channels `begin` to `end`, counted through the groups, of all tiles.
+template <int out>
+bool read_all_data(const WinoJob& job, float* data, int64_t begin, int64_t end) {
+    constexpr int64_t lanes = vec<float>::lanes;
+    const auto tiling = elements_of<out>(job.y, job.x);
+    const int64_t registers = ceil_div(job.ins, lanes);
+    float* pixels = scratch_of<float>(job.context, slot_pixels,
+                                      tile_scratch(tiling, job.segments, job.ins));
+    if (pixels == nullptr) return false;
+    for (int64_t t = begin; t < end;) {
+        const int64_t group = t / registers, r0 = t % registers;
+        const int64_t r1 = smaller(registers, r0 + end - t), first = r0 * lanes;
+        Images<const float> from = job.from;
+        from.data += (group * job.ins + first) * from.channel;
+        read_tiles<typename Wino<out>::Data>(
+            job.segments, 0, job.segments.count(), from, tiling,
+            smaller(job.ins, r1 * lanes) - first, pixels,
+            data + group * job.places * job.data_step + first, job.data_row,
+            job.data_step);
+        t += r1 - r0;
+    }
+    return true;
+}
+
+// Channels whose transformed weights of a panel take a quarter of L2.
+AC_INLINE int64_t channels_at_once(const WinoJob& job, int64_t width) {
+    constexpr int64_t fewest = 16;
+    return larger(fewest, l2_bytes() / 4 / bytes_of<float>(job.places * width));
+}
+
+// Panels `begin` to `end`, counted through the groups.
+template <int out>
+bool run_panels(const WinoJob& job, float* data, int64_t begin, int64_t end) {
+    const Panels<float> panels(job.outs, job.vectors);
+    const int64_t width = panels.at(0).width;
+    const int64_t blocks = ceil_div(job.ins, channels_at_once(job, width));
+    const Cuts cuts(job.ins, blocks);
+    float* weights =
+        scratch_of<float>(job.context, slot_weights, job.places * cuts.size(0) * width);
+    WinoTask task = {};
+    task.last = job.segments.count();
+    task.tiles = wino_tiles<out>(job.segments.batch, job.y, job.x);
+    task.products = scratch_of<float>(job.context, slot_products,
+                                      job.places * wino_step(task.tiles, width));
+    task.pixels = scratch_of<float>(
+        job.context, slot_pixels,
+        tile_scratch(results_of<out>(job.y, job.x), job.segments, width));
+    if (weights == nullptr || task.products == nullptr || task.pixels == nullptr)
+        return false;
+    for (int64_t t = begin; t < end; ++t) {
+        task.group = t / panels.count;
+        task.data = data + task.group * job.places * job.data_step;
+        const Panel panel = panels.at(t % panels.count);
+        const int64_t step = wino_step(task.tiles, panel.width);
+        for (int64_t i = 0; i < blocks; ++i) {
+            const int64_t channels = cuts.size(i);
+            transform_panel<out>(job, task.group, panel, cuts.at(i), cuts.at(i + 1),
+                                 weights, channels * panel.width);
+            multiply_places(job, task, panel, weights, step, cuts.at(i), channels);
+        }
+        write_tiles<out>(job, task, panel, step);
     }
     return true;
 }
@@ -273,9 +382,34 @@ int64_t panel_vectors(int64_t places, int64_t tiles, int64_t outs) {
 }
 
 template <int out>
-bool run_winograd(WinoJob& job, const ac_array* bias) {
-    job.places = Wino<out>::places;
-    job.data_row = wino_row(job.ins);
+bool run_by_panels(WinoJob& job, const ac_array* bias) {
+    job.segments =
+        segments_of(job.segments.batch, job.y.out, job.x.out, out, wino_few_tiles);
+    const int64_t tiles = wino_tiles<out>(job.segments.batch, job.y, job.x);
+    job.data_step = wino_step(tiles, job.data_row);
+    job.vectors = panel_vectors(job.places, tiles, job.outs);
+    const int64_t all = job.groups * job.places * job.data_step;
+    float* data =
+        scratch_of<float>(job.context, slot_data, all + job.groups * job.wide());
+    if (data == nullptr) return false;
+    job.start = data + all;
+    copy_bias(bias, job.groups, job.outs, job.wide(), job.start);
+    const int64_t registers = ceil_div(job.ins, vec<float>::lanes);
+    if (!try_parallel(job.context, job.groups * registers, all > serial_work,
+                      [&](int64_t begin, int64_t end) {
+                          return read_all_data<out>(job, data, begin, end);
+                      }))
+        return false;
+    const int64_t panels = job.groups * Panels<float>(job.outs, job.vectors).count;
+    const int64_t work = job.groups * job.group_weights() * (tiles + wino_weight_work);
+    return try_parallel(job.context, panels, work >= serial_work,
+                        [&](int64_t begin, int64_t end) {
+                            return run_panels<out>(job, data, begin, end);
+                        });
+}
+
+template <int out>
+bool run_by_segments(WinoJob& job, const ac_array* bias) {
     job.segments = segments_of(job.segments.batch, job.y.out, job.x.out, out,
                                tiles_for(job.data_row, job.places));
     const int64_t most = job.segments.most_tiles();
@@ -299,6 +433,15 @@ bool run_winograd(WinoJob& job, const ac_array* bias) {
                         });
 }
 
+template <int out>
+bool run_winograd(WinoJob& job, const ac_array* bias) {
+    job.places = Wino<out>::places;
+    job.data_row = wino_row(job.ins);
+    return are_few_tiles<out>(job.segments.batch, job.y, job.x)
+               ? run_by_panels<out>(job, bias)
+               : run_by_segments<out>(job, bias);
+}
+
 WinoJob wino_job(const ac_array* from, const ac_array* to, ac_context* context) {
     WinoJob job = {};
     job.from = images_of<const float>(from);
@@ -315,8 +458,11 @@ double tiles_cost(int64_t batch, int64_t ins, int64_t outs, const Axis& y,
     constexpr int64_t lanes = vec<float>::lanes;
     const int64_t registers = ceil_div(ins, lanes) + ceil_div(outs, lanes);
     const int64_t tiles = wino_tiles<out>(batch, y, x);
-    return wino_cost<out>(tiles, wino_steps(ins, outs), tiles * registers) +
-           wino_matrices_cost<out>(ins, outs, 1, 2);
+    const double weights =
+        are_few_tiles<out>(batch, y, x)
+            ? Costs::winograd_filter<out> * static_cast<double>(ins * outs)
+            : wino_matrices_cost<out>(ins, outs, 1, 2);
+    return wino_cost<out>(tiles, wino_steps(ins, outs), tiles * registers) + weights;
 }
 
 // Results of a tile, as `cheapest` has them, where the sum as it stands costs `plain`.
@@ -437,7 +583,7 @@ const char* dx_describe(const ac_call* call) { return wino_words(dx_tile(call));
 
 double work_of(const ac_array* results, const ac_array* weight) {
     return 2.0 * static_cast<double>(element_count(*results) * weight->shape[1]) *
-           static_cast<double>(wino_kernel * wino_kernel) * ns_per_flop;
+           static_cast<double>(wino_taps) * ns_per_flop;
 }
 double conv_work(const ac_call* call) {
     return work_of(operand(call, conv_out), operand(call, conv_weight));

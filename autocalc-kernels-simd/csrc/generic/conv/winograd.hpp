@@ -17,7 +17,8 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-constexpr int64_t wino_kernel = 3;  // taps
+constexpr int64_t wino_kernel = 3;  // taps along a dimension
+constexpr int64_t wino_taps = wino_kernel * wino_kernel;
 
 // Transforms of a line, from so many registers to so many: `Data` are the elements of a
 // tile, B^T d; `Results` its results, A^T m; `Taps` G g; `Gradients` those of a tile's

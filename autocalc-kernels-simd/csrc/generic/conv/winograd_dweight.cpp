@@ -154,7 +154,7 @@ void write_taps(const float* taps, int64_t n, const Images<float>& to, float* ou
                 bool accumulate) {
     constexpr int lanes = vec<float>::lanes;
     for (int64_t i = 0; i < n; ++i, out += to.image) {
-        for (int64_t k = 0; k < wino_kernel * wino_kernel; ++k) {
+        for (int64_t k = 0; k < wino_taps; ++k) {
             float* place = out + k / wino_kernel * to.row + k % wino_kernel * to.column;
             const float value = taps[k * lanes + i];
             *place = accumulate ? *place + value : value;
@@ -170,7 +170,7 @@ void transform_parts(const GradientJob& job, const Images<float>& to, bool accum
     const Windows& w = job.windows;
     const int64_t part_step = w.groups * job.places * job.sum_step;
     alignas(64) float total[Wino<out>::places * lanes];
-    alignas(64) float taps[wino_kernel * wino_kernel * lanes];
+    alignas(64) float taps[wino_taps * lanes];
     for (int64_t t = begin; t < end; ++t) {
         const int64_t group = t / w.ins, c = t % w.ins;
         for (int64_t o = 0; o < w.outs; o += lanes) {
@@ -307,7 +307,7 @@ double dweight_work(const ac_call* call) {
     return 2.0 *
            static_cast<double>(element_count(*operand(call, in_g)) *
                                operand(call, out_dweight)->shape[1]) *
-           static_cast<double>(wino_kernel * wino_kernel) * ns_per_flop;
+           static_cast<double>(wino_taps) * ns_per_flop;
 }
 
 const ac_kernel_entry entries[] = {

@@ -19,6 +19,10 @@ constexpr int64_t wino_most_tiles = 64;  // more gain nothing: weights are read 
 constexpr int64_t wino_fewest_tiles =
     32;  // for each look at the weights, of many channels too
 constexpr int64_t wino_even_tasks = 4;  // shared well by 2 and 4 threads
+// Of so few tiles every panel of output channels is a task, which transforms the
+// weights that it alone needs, a part at a time, and never stores them all.
+constexpr int64_t wino_few_tiles = 64;
+constexpr int64_t wino_weight_work = 4;  // a weight's transform, in multiply-adds
 
 // A part of an image: rows and columns of tiles.
 struct Segment {
@@ -226,6 +230,10 @@ template <int out>
 AC_INLINE int64_t wino_tiles(int64_t batch, const Axis& y, const Axis& x) {
     return batch * ceil_div(y.out, out) * ceil_div(x.out, out);
 }
+template <int out>
+AC_INLINE bool are_few_tiles(int64_t batch, const Axis& y, const Axis& x) {
+    return wino_tiles<out>(batch, y, x) <= wino_few_tiles;
+}
 // Of so many tiles, and `transforms` of a register of channels.
 template <int out>
 AC_INLINE double wino_cost(int64_t tiles, double steps, int64_t transforms) {
@@ -246,7 +254,7 @@ AC_INLINE double wino_matrices_cost(int64_t ins, int64_t outs, int64_t matrices,
 }
 // Of the sum as it stands.
 AC_INLINE double plain_cost(const Windows& w, double steps) {
-    return steps * static_cast<double>(wino_kernel * wino_kernel) *
+    return steps * static_cast<double>(wino_taps) *
                static_cast<double>(w.batch * w.y.out * w.x.out) / Costs::plain_share +
            filter_channel * conv_filters(w);
 }

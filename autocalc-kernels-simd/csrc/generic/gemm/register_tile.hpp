@@ -208,12 +208,26 @@ AC_NOINLINE void run_tile(const Tile<T>& t) {
     finish_tile(t, sum);
 }
 
-// Where the instruction set has a loop of its own for them.
+// Sums that begin at nothing.
+template <class T>
+alignas(64) const T no_sums[tile_rows[2] * 2 * vec<T>::lanes] = {};
+
+// Where the instruction set has a loop of its own for them. One run's sums are where
+// the next one's begin.
 template <class T, int rows>
 AC_NOINLINE void run_tall_tile(const Tile<T>& t) {
-    vec<T> sum[rows][2];
-    sum_tall(t.k, t.a, bytes_of<T>(t.a_row), t.b, bytes_of<T>(t.b_row),
-             t.next_a == nullptr ? t.a : t.next_a, sum);
+    vec<T> sum[rows][2], kept[rows][2];
+    const auto* start = reinterpret_cast<const vec<T>(*)[2]>(no_sums<T>);
+    const T *a = t.a, *b = t.b;
+    for (int64_t run = 1;; ++run) {
+        sum_tall(t.k, a, bytes_of<T>(t.a_row), b, bytes_of<T>(t.b_row),
+                 t.next_a == nullptr ? a : t.next_a, start, sum);
+        if (run >= t.runs) break;
+        a += t.k + t.gaps[run - 1];
+        b += t.k * t.b_row;
+        for_tile<rows, 2, 0>(0, [&](int i, int v, int64_t) { kept[i][v] = sum[i][v]; });
+        start = kept;
+    }
     finish_tile(t, sum);
 }
 
@@ -222,8 +236,10 @@ AC_NOINLINE void run_tall_tile(const Tile<T>& t) {
 template <class T, int rows, int vectors, Order a_order>
 AC_NOINLINE void run_any_tile(const Tile<T>& t) {
     constexpr bool tall = vectors > 1 && 3 * rows > 2 * tile_rows[vectors];
-    if constexpr (has_tall_tile && tall && a_order == Order::row_major) {
-        if (t.b_ahead == 0 && t.runs <= 1) {
+    constexpr bool has_loop =
+        fewest_tall_rows > 0 && vectors == 2 && rows >= fewest_tall_rows;
+    if constexpr (has_loop && a_order == Order::row_major) {
+        if (t.b_ahead == 0) {
             run_tall_tile<T, rows>(t);
         } else {
             run_tile<T, rows, vectors, a_order, Right::apart>(t);

@@ -12,7 +12,6 @@ namespace {
 // 16 registers: 6 x 2 sums, two of B, one of A.
 constexpr int tile_vectors = 2;
 constexpr int tile_rows[tile_vectors + 1] = {0, 12, 6};
-constexpr bool has_tall_tile = true;
 // Tiles of dot products, for operands that both run along k.
 constexpr int dot_rows = 3;
 constexpr int dot_columns = 4;

@@ -14,7 +14,7 @@ namespace {
 // room for more rows.
 constexpr int tile_vectors = 4;
 constexpr int tile_rows[tile_vectors + 1] = {0, 14, 14, 8, 6};
-constexpr bool has_tall_tile = false;
+constexpr int fewest_tall_rows = 0;  // none
 
 // sum[v] + *a * b[v] in sum's registers: one row of a tile at one step. `from_memory`:
 // each multiply-add loads the factor itself. Left to itself the compiler loads it once

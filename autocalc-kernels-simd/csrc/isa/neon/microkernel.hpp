@@ -13,7 +13,7 @@ namespace {
 // second 11.
 constexpr int tile_vectors = 4;
 constexpr int tile_rows[tile_vectors + 1] = {0, 14, 12, 8, 6};
-constexpr bool has_tall_tile = false;
+constexpr int fewest_tall_rows = 0;  // none
 // Tiles of dot products, for operands that both run along k.
 constexpr int dot_rows = 4;
 constexpr int dot_columns = 5;

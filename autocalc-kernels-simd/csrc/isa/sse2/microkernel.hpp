@@ -12,7 +12,7 @@ namespace {
 // multiply-add.
 constexpr int tile_vectors = 2;
 constexpr int tile_rows[tile_vectors + 1] = {0, 8, 4};
-constexpr bool has_tall_tile = false;
+constexpr int fewest_tall_rows = 0;  // none
 // Tiles of dot products, for operands that both run along k.
 constexpr int dot_rows = 2;
 constexpr int dot_columns = 4;

@@ -43,12 +43,13 @@ class Depth(NamedTuple):
         return [(slice(None), *place) for place in self.windows.places((self.outputs,))]
 
 
-def depth_of(
+def depth_and_flat(
     planes: int, outputs: int, kernel: int, geometry: tuple[Ints, ...]
-) -> Depth:
-    """Return the first dimension of stride, padding and dilation."""
+) -> tuple[Depth, tuple[Ints, ...]]:
+    """Return how windows lie along the depth, and their geometry in the images."""
     stride, padding, dilation = (values[:1] for values in geometry)
-    return Depth(Windows((kernel,), stride, padding, dilation), planes, outputs)
+    windows = Windows((kernel,), stride, padding, dilation)
+    return Depth(windows, planes, outputs), tuple(values[1:] for values in geometry)
 
 
 def images_of(k: Any, x: Array, depth: Depth) -> Array:

@@ -23,7 +23,7 @@ from autocalc._kernels.budgets import Inputs, magnitude, ulp
 from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.conv._checks import check_conv
 from autocalc._kernels.conv._depth import (
-    depth_of,
+    depth_and_flat,
     images_of,
     joined_planes,
     of_images,
@@ -116,9 +116,8 @@ def _(
     counts = windows.counts("conv", tuple(sizes))
     geometry = stride, padding, dilation
     if len(kernel) == 3:
-        depth = depth_of(sizes[0], counts[0], kernel[0], geometry)
+        depth, flat = depth_and_flat(sizes[0], counts[0], kernel[0], geometry)
         filters = k.reshape(weight, of_images((outs, ins, *kernel)))
-        flat = (values[1:] for values in geometry)
         images = k.conv(images_of(k, x, depth), filters, bias, *flat, groups)
         return joined_planes(k, images, batch)
     taps = columns_in(k, x, windows, counts)

@@ -25,7 +25,7 @@ from autocalc._kernels.accumulate import plus, plus_in
 from autocalc._kernels.budgets import Inputs, log2, magnitude, ulp
 from autocalc._kernels.cases import Case, floats, join
 from autocalc._kernels.conv._checks import check_groups, check_input
-from autocalc._kernels.conv._depth import depth_of, images_of, planes_of
+from autocalc._kernels.conv._depth import depth_and_flat, images_of, planes_of
 from autocalc._kernels.conv._geometry import (
     CALLS,
     FOUR,
@@ -128,8 +128,7 @@ def _(
     (_, channels, *sizes), (batch, outs, *counts) = k.shape(x), k.shape(g)
     if len(kernel) == 3:
         geometry = stride, padding, dilation
-        depth = depth_of(sizes[0], counts[0], kernel[0], geometry)
-        flat = (values[1:] for values in geometry)
+        depth, flat = depth_and_flat(sizes[0], counts[0], kernel[0], geometry)
         product, total = k.conv_dweight(
             planes_of(k, g), images_of(k, x, depth), kernel[1:], *flat, groups,
             want=want,

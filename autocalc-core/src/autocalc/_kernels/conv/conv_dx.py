@@ -25,7 +25,12 @@ from autocalc._kernels.accumulate import plus, plus_in
 from autocalc._kernels.budgets import Inputs, magnitude, ulp
 from autocalc._kernels.cases import Case, absent, floats, join
 from autocalc._kernels.conv._checks import check_conv_transpose
-from autocalc._kernels.conv._depth import depth_of, of_images, planes_of, volumes_of
+from autocalc._kernels.conv._depth import (
+    depth_and_flat,
+    of_images,
+    planes_of,
+    volumes_of,
+)
 from autocalc._kernels.conv._geometry import (
     CALLS,
     GEOMETRY,
@@ -126,9 +131,8 @@ def _(
     (batch, _, *counts), (outs, ins, *kernel) = k.shape(g), k.shape(weight)
     if len(kernel) == 3:
         geometry = stride, padding, dilation
-        depth = depth_of(sizes[0], counts[0], kernel[0], geometry)
+        depth, flat = depth_and_flat(sizes[0], counts[0], kernel[0], geometry)
         filters = k.reshape(weight, of_images((outs, ins, *kernel)))
-        flat = (values[1:] for values in geometry)
         images = k.conv_dx(planes_of(k, g), filters, None, sizes[1:], *flat, groups)
         out = volumes_of(k, images, batch, depth)
         return plus_in(k, dx, with_bias(k, out, bias))

@@ -10,7 +10,15 @@ from autocalc.nn._clip import (
     clip_grads_with_norm_,
     get_total_norm,
 )
-from autocalc.nn._folding import conv_norm_relu, fuse_conv_bn_eval
+from autocalc.nn._folding import conv_norm_relu
+from autocalc.nn._fusing import (
+    fuse_conv_bn_eval,
+    fuse_conv_bn_weights,
+    fuse_linear_bn_eval,
+    fuse_linear_bn_weights,
+)
+from autocalc.nn._skip_init import skip_init
+from autocalc.nn._spectral_norm import remove_spectral_norm, spectral_norm
 from autocalc.nn._vector import parameters_to_vector, vector_to_parameters
 from autocalc.nn._weight_norm import remove_weight_norm, weight_norm
 from autocalc.nn.utils import parametrizations, parametrize, rnn
@@ -21,12 +29,18 @@ __all__ = [
     "clip_grads_with_norm_",
     "conv_norm_relu",
     "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights",
+    "fuse_linear_bn_eval",
+    "fuse_linear_bn_weights",
     "get_total_norm",
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",
+    "skip_init",
+    "spectral_norm",
     "vector_to_parameters",
     "weight_norm",
 ]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Data sets side by side: a sample is one of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc.data._arrays import Indices
+from autocalc.data._dataset import Dataset, checked_index, take
+from autocalc.data._iterable import IterableDataset
+from autocalc.errors import ArgumentError
+
+
+class StackDataset(Dataset):
+    """Several data sets side by side; sample `i` is made of their samples `i`.
+
+    Parameters
+    ----------
+    *args : Dataset
+        Data sets of one length, whose samples become a tuple.
+    **kwargs : Dataset
+        The same by name, whose samples become a dict.
+
+    Attributes
+    ----------
+    datasets : tuple or dict of Dataset
+        What was given.
+
+    Raises
+    ------
+    ArgumentError
+        If none are given, or some with and some without a name; if lengths differ; if
+        one finds no sample by its index.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.data.StackDataset([1, 2, 3], "abc")[1]
+    (2, 'b')
+    >>> named = ac.data.StackDataset(image=[1, 2, 3], text="abc")
+    >>> len(named), named[-1]
+    (3, {'image': 3, 'text': 'c'})
+    """
+
+    datasets: tuple[Any, ...] | dict[str, Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if bool(args) == bool(kwargs):
+            message = (
+                f"StackDataset: {len(args)} data sets were given without a name and "
+                f"{len(kwargs)} with one; give one or more, all in one way."
+            )
+            raise ArgumentError(message)
+        self.datasets = args or kwargs
+        self._length = _common_length(args or tuple(kwargs.values()))
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return self._length
+
+    def __getitem__(self, index: int) -> Any:
+        """Return sample `index` of each data set."""
+        place = checked_index("StackDataset", index, len(self))
+        if isinstance(self.datasets, dict):
+            return {name: one[place] for name, one in self.datasets.items()}
+        return tuple(one[place] for one in self.datasets)
+
+    def take(self, indices: Indices) -> Any:
+        """Return the batches of the samples at `indices`, one of each data set."""
+        if isinstance(self.datasets, dict):
+            return {name: take(one, indices) for name, one in self.datasets.items()}
+        return tuple(take(one, indices) for one in self.datasets)
+
+
+def _common_length(datasets: tuple[Any, ...]) -> int:
+    """Return the length that all data sets have."""
+    for one in datasets:
+        finds = hasattr(one, "__getitem__") and hasattr(one, "__len__")
+        if isinstance(one, IterableDataset) or not finds:
+            message = (
+                f"StackDataset: a {type(one).__name__} finds no sample by its index, "
+                f"or has no length; give data sets that do."
+            )
+            raise ArgumentError(message)
+    lengths = [len(one) for one in datasets]
+    if len(set(lengths)) > 1:
+        message = f"StackDataset: the lengths {lengths} differ; they must be equal."
+        raise ArgumentError(message)
+    return lengths[0]

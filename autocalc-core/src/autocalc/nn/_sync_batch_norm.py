@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""Batch norm over the batches of all processes, of which there is one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._tensor.checks import short
+from autocalc._tensor.device import Device
+from autocalc._tensor.dtypes import DType
+from autocalc.errors import ArgumentError, DTypeError
+from autocalc.nn._batch_norm import _BatchNorm
+from autocalc.nn._module import Module
+from autocalc.nn._uninitialized import is_lazy
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Normalises each channel over the batches of all processes.
+
+    Training runs in one process, and so it computes what `BatchNorm1d`, `BatchNorm2d`
+    and `BatchNorm3d` do; programs written for several run unchanged.
+
+    Parameters
+    ----------
+    num_features, eps, momentum, affine, track_running_stats, dtype, bias
+        Those of `BatchNorm2d`.
+    process_group
+        None: the one process.
+
+    Attributes
+    ----------
+    weight, bias, running_mean, running_var, num_batches_tracked
+        Those of `BatchNorm2d`.
+
+    Raises
+    ------
+    ArgumentError
+        If a process group is given.
+    ShapeError
+        If the input is not (N, C), (N, C, L), (N, C, H, W) or (N, C, D, H, W).
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.nn.SyncBatchNorm(3)(ac.randn(8, 3, 4, 4)).shape
+    autocalc.Size([8, 3, 4, 4])
+    """
+
+    _ndims = (2, 3, 4, 5)
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: str | Device | None = None,
+        dtype: DType | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        _check_group("SyncBatchNorm", process_group)
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype,
+            bias=bias,
+        )  # fmt: skip
+        self.process_group = process_group
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
+        """Return `module` with a `SyncBatchNorm` in place of each batch norm inside.
+
+        Parameters
+        ----------
+        module
+            It is changed; if it is a batch norm itself, the new one is returned.
+            Parameters and running statistics are taken over, not copied.
+        process_group
+            None: the one process.
+
+        Raises
+        ------
+        DTypeError
+            If `module` is no Module.
+        ArgumentError
+            If a process group is given, or a lazy norm has no parameters yet.
+
+        Examples
+        --------
+        >>> import autocalc as ac
+        >>> net = ac.nn.Sequential(ac.nn.Linear(3, 4), ac.nn.BatchNorm1d(4))
+        >>> type(ac.nn.SyncBatchNorm.convert_sync_batchnorm(net)[1]).__name__
+        'SyncBatchNorm'
+        """
+        where = "convert_sync_batchnorm"
+        _check_group(where, process_group)
+        if not isinstance(module, Module):
+            message = f"{where}: `module` is {short(module)}; it must be a Module."
+            raise DTypeError(message)
+        if isinstance(module, _BatchNorm) and not isinstance(module, SyncBatchNorm):
+            return _converted(cls, module)
+        for name, child in module.named_children():
+            setattr(module, name, cls.convert_sync_batchnorm(child))
+        return module
+
+
+def _check_group(where: str, group: Any) -> None:
+    if group is not None:
+        message = (
+            f"{where}: `process_group` is {short(group)}; there is one process, leave "
+            f"it None."
+        )
+        raise ArgumentError(message)
+
+
+def _converted(cls: type[SyncBatchNorm], norm: _BatchNorm) -> SyncBatchNorm:
+    """Return a norm with the tensors and settings of `norm`."""
+    if any(map(is_lazy, (*norm.parameters(), *norm.buffers()))):
+        message = (
+            f"convert_sync_batchnorm: a {type(norm).__name__} has no parameters yet; "
+            f"call the network once on an example first."
+        )
+        raise ArgumentError(message)
+    made = cls(
+        norm.num_features,
+        norm.eps,
+        norm.momentum,
+        norm.affine,
+        norm.track_running_stats,
+        bias=norm.bias is not None,
+    )
+    for name in norm._names:
+        setattr(made, name, getattr(norm, name))
+    made.training = norm.training
+    return made

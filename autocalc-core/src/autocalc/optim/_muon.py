@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""Muon: steps along the nearest orthogonal matrix to an average of gradients."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autocalc._graph._grad_mode import no_grad
+from autocalc._tensor import Tensor
+from autocalc._tensor.checks import check_flag, check_flags
+from autocalc.errors import ShapeError
+from autocalc.optim._optimizer import Group, Optimizer, Params, is_number
+from autocalc.optim._per_parameter import kept
+
+
+def _ratio(adjust_lr_fn: str | None, rows: int, columns: int) -> float:
+    """Return how the step follows the shape of a matrix."""
+    if adjust_lr_fn == "match_rms_adamw":
+        return 0.2 * math.sqrt(max(rows, columns))
+    return math.sqrt(max(1, rows / columns))
+
+
+class Muon(Optimizer):
+    """Steps whose matrices have singular values near 1, for matrices alone.
+
+    ::
+
+        m = momentum * m + (1 - momentum) * g
+        u = momentum * m + (1 - momentum) * g    if nesterov, else m
+        x = u / max(norm(u), eps)
+        x = a * x + (b * (x @ x.T) + c * (x @ x.T) @ (x @ x.T)) @ x    ns_steps times
+        p *= 1 - lr * weight_decay
+        p -= lr * ratio * x
+
+    The iteration, of Newton and Schulz, turns the singular values of x towards 1; its
+    coefficients (a, b, c) are chosen for few steps, and leave them between about 0.7
+    and 1.2.  A matrix with more rows than columns is transposed for it.  Embeddings,
+    vectors and the last layer are better left to `AdamW`.
+
+    Jordan and others: Muon, an optimizer for hidden layers in neural networks (2024).
+
+    Parameters
+    ----------
+    params
+        Matrices, or groups: dicts with ``"params"`` and settings of their own.
+    lr, weight_decay, momentum, nesterov, eps, ns_steps
+        As in the formula.
+    ns_coefficients
+        a, b and c.
+    adjust_lr_fn
+        The ratio: ``"original"``, which None means, for sqrt(max(1, rows / columns));
+        ``"match_rms_adamw"`` for 0.2 * sqrt(max(rows, columns)), with which learning
+        rates are those of `AdamW`.
+
+    Raises
+    ------
+    ShapeError
+        If a parameter is no matrix.
+    ArgumentError
+        If a setting is out of range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> w = ac.zeros(2, 2, requires_grad=True)
+    >>> muon = ac.optim.Muon([w], lr=0.1, weight_decay=0.0)
+    >>> w.grad = ac.tensor([[0.0, 3.0], [-3.0, 0.0]])
+    >>> muon.step()
+    >>> w[0, 1].item() == -w[1, 0].item() and -0.13 < w[0, 1].item() < -0.06
+    True
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+        adjust_lr_fn: str | None = None,
+    ) -> None:
+        check_flags("Muon", nesterov=nesterov)
+        settings = {
+            "lr": lr,
+            "weight_decay": weight_decay,
+            "momentum": momentum,
+            "nesterov": nesterov,
+            "ns_coefficients": ns_coefficients,
+            "eps": eps,
+            "ns_steps": ns_steps,
+            "adjust_lr_fn": adjust_lr_fn,
+        }
+        super().__init__(params, settings)
+
+    def _check_param(self, i: int, param: Any, known: set[int]) -> None:
+        super()._check_param(i, param, known)
+        if param.ndim != 2:
+            message = (
+                f"Muon: `params[{i}]` has shape {param.shape}; it must be a matrix. "
+                f"Give the others to AdamW."
+            )
+            raise ShapeError(message)
+
+    def _check_group(self, group: Group) -> None:
+        super()._check_group(group)
+        self._check_not_negative(group, "momentum", "eps")
+        check_flag("Muon", "nesterov", group["nesterov"])
+        three, steps = group["ns_coefficients"], group["ns_steps"]
+        holds = (
+            isinstance(three, (tuple, list))
+            and len(three) == 3
+            and all(map(is_number, three))
+        )
+        self._check(group, "ns_coefficients", holds, "three numbers")
+        holds = type(steps) is int and 0 <= steps < 100
+        self._check(group, "ns_steps", holds, "an integer from 0 to 99")
+        words = ("original", "match_rms_adamw")
+        holds = group["adjust_lr_fn"] is None or group["adjust_lr_fn"] in words
+        self._check(group, "adjust_lr_fn", holds, f"None, {words[0]!r} or {words[1]!r}")
+
+    def _step_group(self, i: int, group: Group) -> None:
+        del i
+        with no_grad():
+            for batch in self._batches(group):
+                for param, state in zip(batch.tensors, batch.states, strict=True):
+                    _update(param, state, group)
+
+    def _step_key(self, state: dict[str, Any]) -> None:
+        """Return None: a first step is as any other, so all go together."""
+
+
+def _update(param: Tensor, state: dict[str, Any], group: Group) -> None:
+    """Move one parameter along its orthogonal direction."""
+    grad, momentum = param.grad, group["momentum"]
+    assert grad is not None  # as the batch has it
+    mean = kept(state, "momentum_buffer", grad).lerp_(grad, 1 - momentum)
+    update = grad.lerp(mean, momentum) if group["nesterov"] else mean
+    update = _orthogonal(update, group)
+    ratio = _ratio(group["adjust_lr_fn"], *param.shape) if param.numel() else 1.0
+    param.mul_(1 - group["lr"] * group["weight_decay"])
+    param.sub_(update, alpha=group["lr"] * ratio)
+
+
+def _orthogonal(update: Tensor, group: Group) -> Tensor:
+    """Return a matrix with the same singular vectors, whose values are near 1."""
+    a, b, c = group["ns_coefficients"]
+    tall = update.shape[0] > update.shape[1]
+    x = update.t() if tall else update
+    x = x / x.norm().clamp(min=group["eps"])
+    for _ in range(group["ns_steps"]):
+        square = x @ x.t()
+        x = a * x + (b * square + c * (square @ square)) @ x
+    return x.t() if tall else x

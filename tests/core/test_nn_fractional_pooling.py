@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Maxima over windows by steps that are drawn; PyTorch is asked in `tests/models`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autocalc as ac
+from autocalc import nn
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.testing import gradcheck, gradgradcheck
+
+F = nn.functional
+
+
+def starts(u, n, k, m):
+    step = (n - k) / (m - 1) if m > 1 else 0
+    return [int((i + u) * step) - int(u * step) for i in range(m - 1)] + [n - k]
+
+
+def pooled(x, kernel, sizes, samples):
+    """Return the maxima of (N, C, H, W) by loops."""
+    out = np.empty((*x.shape[:2], *sizes))
+    for n, c, i, j in np.ndindex(out.shape):
+        rows = starts(samples[n, c, 1], x.shape[2], kernel[0], sizes[0])
+        columns = starts(samples[n, c, 0], x.shape[3], kernel[1], sizes[1])
+        window = x[n, c, rows[i] :, columns[j] :][: kernel[0], : kernel[1]]
+        out[n, c, i, j] = window.max()
+    return out
+
+
+@pytest.mark.parametrize("sizes", [(4, 5), (1, 1), (6, 7), (2, 1)])
+def test_windows_lie_as_the_draws_say(sizes):
+    rng = np.random.default_rng(0)
+    x, samples = rng.normal(size=(3, 2, 7, 9)), rng.uniform(size=(3, 2, 2))
+    out, places = F.fractional_max_pool2d(
+        ac.tensor(x), (2, 3), sizes, None, True, ac.tensor(samples)
+    )
+    np.testing.assert_array_equal(out, pooled(x, (2, 3), sizes, samples))
+    flat = x.reshape(3, 2, -1)
+    taken = np.take_along_axis(flat, places.numpy().reshape(3, 2, -1), 2)
+    np.testing.assert_array_equal(taken.reshape(out.shape), out)
+
+
+def test_draws_come_from_the_generator():
+    x = ac.randn(2, 3, 20, 20)
+    seen = []
+    for seed in (0, 0, 1):
+        ac.manual_seed(seed)
+        seen.append(nn.FractionalMaxPool2d(2, output_ratio=0.6)(x).tolist())
+    assert seen[0] == seen[1] != seen[2]
+
+
+def test_sizes_by_ratio_and_inputs_without_a_batch():
+    x = ac.randn(3, 10, 15)
+    assert F.fractional_max_pool2d(x, 2, output_ratio=(0.5, 0.7)).shape == (3, 5, 10)
+    layer = nn.FractionalMaxPool3d((1, 2, 2), 3, return_indices=True)
+    out, places = layer(ac.randn(2, 4, 5, 6))
+    assert out.shape == places.shape == (2, 3, 3, 3)
+    assert places.dtype is ac.int64
+    assert layer.output_size == (3, 3, 3)
+    fixed = nn.FractionalMaxPool2d(2, 3, _random_samples=ac.full((1, 3, 2), 0.5))
+    assert ac.equal(fixed(x), fixed(x))
+    assert list(fixed.state_dict()) == ["_random_samples"]
+    assert F.fractional_max_pool2d(x.half(), 2, 4).dtype is ac.float16
+
+
+def test_gradients():
+    rng = np.random.default_rng(1)
+    x = ac.tensor(rng.permutation(2 * 6 * 7).reshape(1, 2, 6, 7) * 1.0)
+    x.requires_grad_()
+    draws = ac.tensor(rng.uniform(size=(1, 2, 2)))
+
+    def pool(x):
+        return F.fractional_max_pool2d(x, 2, (3, 4), _random_samples=draws) ** 2
+
+    assert gradcheck(pool, (x,))
+    assert gradgradcheck(pool, (x,))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda x: F.fractional_max_pool2d(x, 2), ArgumentError, "neither of `output_"),
+        (
+            lambda x: F.fractional_max_pool2d(x, 2, 3, 0.5),
+            ArgumentError,
+            "fractional_max_pool2d: both of `output_size` and `output_ratio` are given",
+        ),
+        (
+            lambda x: F.fractional_max_pool2d(x, 2, output_ratio=1.5),
+            ArgumentError,
+            "`output_ratio` is 1.5; it must be a number between 0 and 1, or 2 of them",
+        ),
+        (
+            lambda x: F.fractional_max_pool2d(x, 2, output_ratio=(0.5, 0.5, 0.5)),
+            ArgumentError,
+            "or 2 of them",
+        ),
+        (
+            lambda x: F.fractional_max_pool2d(x, 2, output_ratio="x"),
+            DTypeError,
+            "`output_ratio` is 'x'; it must be one number",
+        ),
+        (
+            lambda x: F.fractional_max_pool2d(x, 2, 7),
+            ShapeError,
+            r"has shape \(1, 2, 7, 7\); for results of \(7, 7\) windows of \(2, 2\) n",
+        ),
+        (
+            lambda x: F.fractional_max_pool2d(x, 2, output_ratio=0.1),
+            ShapeError,
+            "and results 1 or more",
+        ),
+        (
+            lambda x: F.fractional_max_pool2d(x, 0, 2),
+            ArgumentError,
+            "`kernel_size` is 0; it must be an integer or 2 of them, 1 or more",
+        ),
+        (
+            lambda x: F.fractional_max_pool2d(x, 2, 2, None, 3),
+            ArgumentError,
+            "fractional_max_pool2d: `return_indices` is 3",
+        ),
+        (
+            lambda x: F.fractional_max_pool2d(x, 2, 2, _random_samples=x[0, 0]),
+            ShapeError,
+            r"`_random_samples` has shape \(7, 7\); it must be \(1, 2, 2\)",
+        ),
+        (
+            lambda x: F.fractional_max_pool2d(x.long(), 2, 2),
+            DTypeError,
+            "fractional_max_pool2d: takes float32 or float64, not int64",
+        ),
+        (
+            lambda x: F.fractional_max_pool3d(x[0, 0], 2, 2),
+            ShapeError,
+            r"fractional_max_pool3d: `input` has shape \(7, 7\)",
+        ),
+        (
+            lambda x: F.fractional_max_pool3d(x, 2, 2, None, None),
+            ArgumentError,
+            "fractional_max_pool3d: `return_indices` is None",
+        ),
+        (
+            lambda x: nn.FractionalMaxPool2d(2),
+            ArgumentError,
+            "FractionalMaxPool2d: neither of `output_size` and `output_ratio` are giv",
+        ),
+        (
+            lambda x: nn.FractionalMaxPool3d(2, 3, return_indices=3),
+            ArgumentError,
+            "FractionalMaxPool3d: `return_indices` is 3",
+        ),
+        (
+            lambda x: nn.FractionalMaxPool3d(2, 3, _random_samples=3),
+            DTypeError,
+            "FractionalMaxPool3d: ",
+        ),
+    ],
+)
+def test_impossible_calls(call, error, match):
+    with pytest.raises(error, match=match):
+        call(ac.randn(1, 2, 7, 7))

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""The cross-entropy of a linear layer, in chunks; `tests/models` asks PyTorch."""
+
+from __future__ import annotations
+
+import pytest
+
+import autocalc as ac
+from autocalc import nn
+from autocalc.errors import (
+    ArgumentError,
+    DTypeError,
+    GradError,
+    KernelDataError,
+    ShapeError,
+)
+from autocalc.nn import _linear_cross_entropy as module
+from autocalc.testing import gradcheck, gradgradcheck
+
+F = nn.functional
+Options = nn.LinearCrossEntropyOptions
+
+
+def tensors(n=7, classes=9, features=4, positions=()):
+    ac.manual_seed(0)
+    x = ac.randn(n, features, dtype=ac.float64, requires_grad=True)
+    w = ac.randn(classes, *positions, features, dtype=ac.float64, requires_grad=True)
+    b = ac.randn(classes, *positions, dtype=ac.float64, requires_grad=True)
+    return x, w, b
+
+
+def gradients(loss, leaves):
+    return [loss, *ac.autograd.grad(loss.sum(), leaves)]
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("positions", [(), (2, 3)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        {},
+        {"weight": ac.linspace(0.5, 2, 9, dtype=ac.float64), "label_smoothing": 0.1},
+        {"ignore_index": 3},
+        {"ignore_index": 3, "weight": ac.linspace(0.5, 2, 9, dtype=ac.float64)},
+    ],
+)
+def test_chunks_give_what_the_whole_gives(reduction, positions, words):
+    leaves = tensors(positions=positions)
+    x, w, b = leaves
+    labels = ac.randint(9, (7, *positions))
+    labels.reshape(-1)[:2] = 3
+    words = {**words, "reduction": reduction}
+    logits = F.linear(x, w.reshape(-1, 4), b.reshape(-1)).reshape(7, *w.shape[:-1])
+    expected = gradients(F.cross_entropy(logits, labels, **words), leaves)
+    for options in (None, Options(batch_chunk_size=2), Options(batch_chunk_size=20)):
+        loss = F.linear_cross_entropy(
+            x, w, labels, linear_bias=b, options=options, **words
+        )
+        for mine, other in zip(gradients(loss, leaves), expected, strict=True):
+            assert ac.allclose(mine, other, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_chunks_of_probabilities(reduction):
+    x, w, _ = leaves = tensors()
+    q = ac.randn(7, 9, dtype=ac.float64).softmax(1)
+    expected = gradients(
+        F.cross_entropy(x @ w.T, q, reduction=reduction, label_smoothing=0.2),
+        leaves[:2],
+    )
+    loss = F.linear_cross_entropy(
+        x, w, q, reduction=reduction, label_smoothing=0.2,
+        options=Options(batch_chunk_size=3),
+    )  # fmt: skip
+    for mine, other in zip(gradients(loss, leaves[:2]), expected, strict=True):
+        assert ac.allclose(mine, other, rtol=1e-12, atol=1e-12)
+
+
+def test_one_row_without_a_batch():
+    x, w, b = tensors(1)
+    loss = F.linear_cross_entropy(
+        x[0], w, ac.tensor(4), linear_bias=b, options=Options()
+    )
+    assert ac.allclose(loss, F.cross_entropy(x[0] @ w.T + b, ac.tensor(4)))
+
+
+def test_logits_of_all_rows_are_never_there(monkeypatch):
+    seen, linear = [], module.matmul.linear
+
+    def watched(*args):
+        out = linear(*args)
+        seen.append(out.shape)
+        return out
+
+    monkeypatch.setattr(module.matmul, "linear", watched)
+    x, w, _ = tensors(7)
+    loss = F.linear_cross_entropy(
+        x, w, ac.zeros(7, dtype=ac.int64), options=Options(batch_chunk_size=3)
+    )
+    assert seen == [(3, 9), (3, 9), (1, 9)]
+    loss.backward()
+    assert sorted(seen) == sorted(2 * [(3, 9), (3, 9), (1, 9)])
+
+
+def test_gradients_of_every_order():
+    labels = ac.tensor([1, 0, 4, 2, 2])
+
+    def loss(x, w, b):
+        return F.linear_cross_entropy(
+            x, w, labels, linear_bias=b, options=Options(batch_chunk_size=2)
+        )
+
+    leaves = tensors(5, 5, 2)
+    assert gradcheck(loss, leaves)
+    assert gradgradcheck(loss, leaves)
+    x, w, b = leaves
+    once = loss(x, w, b)
+    once.backward(retain_graph=True)
+    first = w.grad.clone()
+    once.backward()
+    assert ac.allclose(w.grad, 2 * first)
+
+
+def test_without_gradients_nothing_is_kept():
+    x, w, _ = tensors()
+    with ac.no_grad():
+        loss = F.linear_cross_entropy(
+            x, w, ac.arange(7), options=Options(batch_chunk_size=2)
+        )
+    assert not loss.requires_grad
+    weight = ac.ones(9, dtype=ac.float64, requires_grad=True)
+    with pytest.raises(GradError, match="`weight` requires a gradient"):
+        F.linear_cross_entropy(x, w, ac.arange(7), weight=weight)
+
+
+@pytest.mark.parametrize(
+    ("options", "rows"),
+    [
+        (Options(), 16),
+        (Options(chunking_method="aspect_ratio"), 32),
+        (Options(chunking_method="aspect_ratio:8"), 4),
+        (Options(chunking_method="aspect_ratio:1000"), 1),
+        (Options(chunking_method=None), 100),
+        (Options(batch_chunk_size=30), 30),
+        (Options(batch_chunk_size=300), 100),
+        (Options(batch_chunk_size=4, chunking_method="aspect_ratio:8"), 4),
+    ],
+)
+def test_rows_of_a_chunk(options, rows):
+    """100 rows, 8 features, 32 classes: a chunk's logits are as large at 25 rows."""
+    assert options.rows(100, 8, 32) == rows
+
+
+def test_the_layer():
+    layer = nn.LinearCrossEntropyLoss(
+        4, 9, out_features=(2,), bias=True, dtype=ac.float64,
+        weight=ac.ones(9, dtype=ac.float64), options=Options(batch_chunk_size=2),
+    )  # fmt: skip
+    assert list(layer.state_dict()) == ["weight", "linear.weight", "linear.bias"]
+    assert layer.linear.weight.shape == (18, 4)
+    x, labels = tensors()[0], ac.randint(9, (7, 2))
+    logits = layer.linear(x).reshape(7, 9, 2)
+    assert ac.allclose(layer(x, labels), F.cross_entropy(logits, labels))
+    assert "in_features=4, num_classes=9, out_features=(2,), bias=True" in repr(layer)
+
+
+X, W, T = ac.ones(3, 2), ac.ones(5, 2), ac.zeros(3, dtype=ac.int64)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (
+            lambda f: f(X, W[:, :1], T),
+            ShapeError,
+            r"`input` has shape \(3, 2\), `linear_weight` \(5, 1\); they must be",
+        ),
+        (lambda f: f(X[0], ac.ones(5, 3, 2), T), ShapeError, r"or \(N, F\) and \(C, "),
+        (lambda f: f(X, W[0], T), ShapeError, "they must be"),
+        (
+            lambda f: f(X, W, T, linear_bias=ac.ones(4)),
+            ShapeError,
+            r"`linear_bias` has shape \(4,\); for .* it must be \(5,\)",
+        ),
+        (
+            lambda f: f(X, W, ac.ones(3, 5), ignore_index=2),
+            ArgumentError,
+            "linear_cross_entropy: `ignore_index`=2 with a `target` of probabilities",
+        ),
+        (lambda f: f(X, W, T + 5), KernelDataError, "cross_entropy"),
+        (
+            lambda f: f(X, W, T[:2], options=Options(batch_chunk_size=1)),
+            ShapeError,
+            r"`target` has shape \(2,\) for 3 rows of `input`; it must begin",
+        ),
+        (lambda f: f(X, W, T[:2]), ShapeError, "`target`"),
+        (
+            lambda f: f(X, W, T, reduction="x"),
+            ArgumentError,
+            "linear_cross_entropy: `reduction`='x'; use 'mean', 'sum' or 'none'",
+        ),
+        (lambda f: f(X, W, T, label_smoothing=2), ArgumentError, "must lie in 0 to 1"),
+        (
+            lambda f: f(X, W, T, options=3),
+            DTypeError,
+            "`options` is 3; it must be a LinearCrossEntropyOptions or None",
+        ),
+        (lambda f: f(X.long(), W, T), DTypeError, "linear_cross_entropy: takes float3"),
+        (
+            lambda f: Options(chunking_method="aspect_ratio:0"),
+            ArgumentError,
+            "`chunking_method` is 'aspect_ratio:0'; it must be None, 'auto'",
+        ),
+        (lambda f: Options(chunking_method=3), ArgumentError, "`chunking_method` is 3"),
+        (
+            lambda f: Options(batch_chunk_size=0),
+            ArgumentError,
+            "`batch_chunk_size` is 0; it must be 1 or more",
+        ),
+        (lambda f: Options(acc_policy="x"), ArgumentError, "`acc_policy`='x'; use 'au"),
+        (lambda f: Options(acc_dtype=ac.int64), ArgumentError, "`acc_dtype` is int64"),
+        (
+            lambda f: Options(allow_retain_graph=3),
+            ArgumentError,
+            "`allow_retain_graph` is 3",
+        ),
+        (
+            lambda f: f(
+                X, W, T,
+                options=Options(batch_chunk_size=2, chunking_method="aspect_ratio"),
+            ),
+            ArgumentError,
+            "`batch_chunk_size`=2 and `chunking_method`='aspect_ratio', which gives 1",
+        ),
+        (
+            lambda f: nn.LinearCrossEntropyLoss(2, 5, weight=ac.ones(4)),
+            ShapeError,
+            r"LinearCrossEntropyLoss: `weight` has shape \(4,\) for 5 classes",
+        ),
+        (
+            lambda f: nn.LinearCrossEntropyLoss(2, 5, label_smoothing=2),
+            ArgumentError,
+            "LinearCrossEntropyLoss: `label_smoothing`=2.0; it must lie in 0 to 1",
+        ),
+        (
+            lambda f: nn.LinearCrossEntropyLoss(2, -5),
+            ArgumentError,
+            "`num_classes` is -5; it must be an integer, 0 or more",
+        ),
+        (
+            lambda f: nn.LinearCrossEntropyLoss(2, 5, bias=3),
+            ArgumentError,
+            "LinearCrossEntropyLoss: `bias` is 3",
+        ),
+    ],
+)  # fmt: skip
+def test_impossible_calls(call, error, match):
+    with pytest.raises(error, match=match):
+        call(F.linear_cross_entropy)

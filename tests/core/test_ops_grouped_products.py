@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Products of groups of different sizes; PyTorch is asked in `tests/models`."""
+
+from __future__ import annotations
+
+import pytest
+
+import autocalc as ac
+from autocalc.errors import ArgumentError, DTypeError, ShapeError
+from autocalc.testing import gradcheck, gradgradcheck
+
+mm = ac.nn.functional.grouped_mm
+
+
+def drawn(*shape):
+    return ac.randn(shape, dtype=ac.float64, requires_grad=True)
+
+
+def ends(*values):
+    return ac.tensor(values, dtype=ac.int32)
+
+
+def test_a_matrix_for_each_group_of_rows():
+    a, b = drawn(6, 3), drawn(3, 3, 4)
+    out = mm(a, b, offs=ends(2, 2, 6))
+    assert ac.allclose(out, ac.cat([a[:2] @ b[0], a[2:] @ b[2]]))
+    short = mm(a, b, offs=ends(1, 2, 4))
+    assert short.shape == (6, 4)
+    assert short[4:].tolist() == [[0] * 4] * 2
+
+
+def test_groups_of_columns_and_of_the_sum():
+    a, b = drawn(2, 5, 3), drawn(3, 6)
+    out = mm(a, b, offs=ends(2, 5))
+    assert ac.allclose(out[:, :2], a[0] @ b[:, :2])
+    assert ac.allclose(out[:, 2:5], a[1] @ b[:, 2:5])
+    assert out[:, 5].tolist() == [0] * 5
+    a, b = drawn(4, 6), drawn(6, 3)
+    out = mm(a, b, offs=ends(2, 2, 6))
+    assert ac.allclose(
+        out, ac.stack([a[:, :2] @ b[:2], a[:, :0] @ b[:0], a[:, 2:] @ b[2:]])
+    )
+
+
+def test_no_groups_and_whole_matrices():
+    a, b = drawn(2, 4, 3), drawn(2, 3, 5)
+    assert ac.allclose(mm(a, b), a @ b)
+    assert mm(drawn(4, 3), drawn(0, 3, 2), offs=ends()).tolist() == [[0, 0]] * 4
+    assert mm(drawn(4, 3), drawn(3, 2), offs=ends()).shape == (0, 4, 2)
+    halves = [x.detach().bfloat16() for x in (a, b)]
+    assert mm(*halves, out_dtype=ac.bfloat16).dtype is ac.bfloat16
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "stops"),
+    [
+        ((5, 2), (2, 2, 3), (1, 4)),
+        ((2, 3, 2), (2, 5), (2, 5)),
+        ((3, 5), (5, 2), (0, 5)),
+    ],
+)
+def test_gradients(a, b, stops):
+    def product(a, b):
+        return mm(a, b, offs=ends(*stops))
+
+    leaves = drawn(*a), drawn(*b)
+    assert gradcheck(product, leaves)
+    assert gradgradcheck(product, leaves)
+
+
+A, B = ac.ones(4, 3), ac.ones(2, 3, 5)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (
+            lambda: mm(A, B),
+            ShapeError,
+            "and `offs` is left out; it belongs to",
+        ),
+        (lambda: mm(B, B.mT, offs=ends(1, 2)), ShapeError, "and `offs` is given"),
+        (
+            lambda: mm(A, B.mT, offs=ends(1, 2)),
+            ShapeError,
+            r"grouped_mm: `mat_a` has shape \(4, 3\), `mat_b` \(2, 5, 3\); they mu",
+        ),
+        (lambda: mm(A[0], B, offs=ends(1, 2)), ShapeError, "they must be"),
+        (lambda: mm(B[:1], B.mT), ShapeError, "they must be"),
+        (lambda: mm(A, B, offs=ends(4)), ShapeError, r"`offs` has shape \(1,\); it mu"),
+        (lambda: mm(A, A.T, offs=ends(4)[0]), ShapeError, r"for each group, \(G,\)"),
+        (lambda: mm(A, B, offs=ends(3, 2)), ArgumentError, r"`offs` is \[3, 2\]; the"),
+        (lambda: mm(A, B, offs=ends(3, 5)), ArgumentError, "lie from 0 to 4"),
+        (lambda: mm(A, B, offs=ends(-1, 4)), ArgumentError, "must not decrease"),
+        (lambda: mm(A, B, offs=ends(1, 2).long()), DTypeError, "it must be int32"),
+        (lambda: mm(A, B, offs=[1, 4]), DTypeError, "grouped_mm: "),
+        (lambda: mm(A, B.double(), offs=ends(1, 2)), DTypeError, "grouped_mm: "),
+        (
+            lambda: mm(A.long(), B, offs=ends(1, 2)),
+            DTypeError,
+            "grouped_mm: takes floa",
+        ),
+        (
+            lambda: mm(A, B, offs=ends(1, 2), bias=A),
+            ArgumentError,
+            "grouped_mm: `bias` is not available; add it to the result",
+        ),
+        (
+            lambda: mm(A, B, offs=ends(1, 2), out_dtype=ac.float64),
+            DTypeError,
+            "`out_dtype` is float64; it must be that of `mat_a`, float32",
+        ),
+    ],
+)
+def test_impossible_calls(call, error, match):
+    with pytest.raises(error, match=match):
+        call()
