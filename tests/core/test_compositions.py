@@ -8,6 +8,7 @@ import pytest
 import autocalc as ac
 from autocalc.errors import AutocalcError
 
+F = ac.nn.functional
 x = ac.ones(3, 4)
 
 #: Text -> call.
@@ -75,6 +76,20 @@ REFUSED = {
         lambda: ac.unravel_index(ac.arange(3), 2),
     "unravel_index: `shape`=.* holds a negative size":
         lambda: ac.unravel_index(ac.arange(3), (-3, 4)),
+    r"multilabel_soft_margin_loss: `target` has shape \(1, 3, 4\), more dimensions":
+        lambda: F.multilabel_soft_margin_loss(x, x[None]),
+    r"multilabel_soft_margin_loss: `weight` has shape \(1, 3, 4\), more dimensions":
+        lambda: F.multilabel_soft_margin_loss(x, x, x[None]),
+    "multilabel_soft_margin_loss: `target` is 'a'":
+        lambda: F.multilabel_soft_margin_loss(x, "a"),
+    "ldexp: takes numbers, not bool": lambda: ac.ldexp(x, x > 0),
+    "gradient: takes numbers, not bool": lambda: ac.gradient(x[0], spacing=x[0] > 0),
+    "unfold: takes float32 or float64, not int64":
+        lambda: F.unfold(ac.ones(1, 1, 2, 2, dtype=ac.int64), 1),
+    "cumsum_: `dtype` is autocalc.float64, the tensor has autocalc.float32":
+        lambda: ac.ones(2).cumsum_(0, dtype=ac.float64),
+    "where: `condition` has dtype int64":
+        lambda: ac.where(ac.arange(2), ac.ones(2), ac.ones(2)),
     "get_total_norm: `norm_type` is 0": lambda: ac.nn.utils.get_total_norm(x, 0),
     "get_total_norm: the norm of the tensors is inf":
         lambda: ac.nn.utils.get_total_norm(x * ac.inf, error_if_nonfinite=True),
