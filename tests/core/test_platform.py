@@ -220,10 +220,8 @@ def test_gradients_of_chosen_inputs():
         ac.errors.GradError, match=r"`inputs\[0\]` of shape \(1,\) is no"
     ):
         (x * y).backward(inputs=ac.ones(1))
-    with pytest.raises(
-        ac.errors.GradError, match="grad: `is_grads_batched`=True, `mat"
-    ):
-        ac.autograd.grad(x * 2, x, is_grads_batched=True)
+    with pytest.raises(ac.errors.GradError, match="grad: `materialize_grads`=True"):
+        ac.autograd.grad(x * 2, x, allow_unused=False, materialize_grads=True)
 
 
 def test_small_questions():

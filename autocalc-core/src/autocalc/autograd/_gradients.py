@@ -18,6 +18,7 @@ from autocalc._ops._tensors import Tensors as TensorKernels
 from autocalc._tensor import Retain, Tensor, make, node_and_slot
 from autocalc._tensor.checks import FLAG, check_flag, check_flags
 from autocalc.autograd import _anomaly
+from autocalc.autograd._batched import batched
 from autocalc.errors import DTypeError, GradError
 
 Tensors: TypeAlias = Tensor | Sequence[Tensor]
@@ -121,8 +122,11 @@ def grad(
         Give None for an input that the outputs do not depend on, in place of an error.
     only_inputs
         Without effect: no other gradient is ever kept.
+    retain_graph, create_graph
+        See `backward`.
     is_grads_batched
-        False; a batch of cotangents is a loop here.
+        Whether cotangents have a first dimension that counts several of them, which
+        the gradients then have, too. There is a walk for each.
     materialize_grads
         Give zeros in place of None; `allow_unused` is True then.
 
@@ -130,6 +134,12 @@ def grad(
     -------
     tuple of Tensor
         One gradient for each input, of its shape.
+
+    Raises
+    ------
+    GradError
+        If nothing was recorded, a cotangent is missing or does not fit, an input
+        requires no gradient or is not reached, or an earlier walk has freed the graph.
 
     Examples
     --------
@@ -148,14 +158,21 @@ def grad(
         is_grads_batched=is_grads_batched,
         materialize_grads=materialize_grads,
     )
-    if is_grads_batched or (materialize_grads and allow_unused is False):
+    if materialize_grads and allow_unused is False:
         message = (
-            f"grad: `is_grads_batched`={is_grads_batched}, `materialize_grads`="
-            f"{materialize_grads}, `allow_unused`={allow_unused}: batches of "
-            f"cotangents are not available, call grad() for each; zeros are only "
-            f"given where inputs may be unused."
+            "grad: `materialize_grads`=True, `allow_unused`=False: zeros are only "
+            "given where inputs may be unused."
         )
         raise GradError(message)
+    if is_grads_batched:
+        keep = create_graph if retain_graph is None else retain_graph
+        unused = bool(allow_unused) or materialize_grads
+
+        def walk_of(cotangents: list[Tensor], last: bool) -> tuple[Tensor | None, ...]:
+            flags = bool(keep) or not last, create_graph, True, unused, False
+            return grad(outputs, inputs, cotangents, *flags, materialize_grads)
+
+        return batched(outputs, grad_outputs, walk_of)
     roots, seeds = _seeded("grad", outputs, grad_outputs)
     wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     for i, x in enumerate(wanted):
