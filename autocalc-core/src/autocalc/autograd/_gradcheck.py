@@ -226,6 +226,9 @@ def gradgradcheck(
         gen_non_contig_grad_outputs=gen_non_contig_grad_outputs,
         raise_exception=raise_exception,
         check_undefined_grad=check_undefined_grad,
+        check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad,
+        fast_mode=fast_mode,
     )
     refuse_modes(
         where,
