@@ -126,7 +126,7 @@ def multilabel_margin_loss(
     >>> import autocalc as ac
     >>> x, y = ac.tensor([[0.1, 0.2, 0.4, 0.8]]), ac.tensor([[3, 0, -1, 1]])
     >>> ac.nn.functional.multilabel_margin_loss(x, y)
-    tensor(0.85)
+    tensor(0.8500)
     """
     where = "multilabel_margin_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)

@@ -51,7 +51,7 @@ def cumulative_trapezoid(
     --------
     >>> import autocalc as ac
     >>> ac.cumulative_trapezoid(ac.tensor([0.0, 1.0, 2.0]))
-    tensor([0.5, 2. ])
+    tensor([0.5000, 2.0000])
     """
     areas = scans.trapezoids("cumulative_trapezoid", y, x, dx, dim)
     return arithmetic.mul(scans.cumsum(areas, dim), 0.5)
@@ -142,7 +142,7 @@ def gradient(
     --------
     >>> import autocalc as ac
     >>> ac.gradient(ac.tensor([1.0, 2.0, 4.0, 8.0]))
-    (tensor([1. , 1.5, 3. , 4. ]),)
+    (tensor([1.0000, 1.5000, 3.0000, 4.0000]),)
     """
     refuse_booleans("gradient", check_tensor("gradient", input))
     x = input if input.is_floating_point() else to_float(input)

@@ -47,7 +47,7 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.ldexp(ac.tensor([1.0, 3.0]), ac.tensor([2, -1]))
-    tensor([4. , 1.5])
+    tensor([4.0000, 1.5000])
     """
     check_tensor("ldexp", input), check_tensor("ldexp", other)
     if other.is_floating_point():
@@ -92,8 +92,11 @@ def frexp(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> Parts:
     Examples
     --------
     >>> import autocalc as ac
-    >>> ac.frexp(ac.tensor([4.0, -2.0]))
-    Parts(mantissa=tensor([ 0.5, -0.5]), exponent=tensor([3, 2], dtype=autocalc.int32))
+    >>> mantissa, exponent = ac.frexp(ac.tensor([4.0, -2.0]))
+    >>> mantissa
+    tensor([ 0.5000, -0.5000])
+    >>> exponent
+    tensor([3, 2], dtype=autocalc.int32)
     """
     check_float("frexp", input)
     fixed = input.detach()

@@ -63,7 +63,7 @@ def clip_grad_norm_(
     >>> ac.nn.utils.clip_grad_norm_([w], max_norm=5.0).item()
     10.0
     >>> w.grad
-    tensor([3., 4.])
+    tensor([3.0000, 4.0000])
     """
     if error_if_nonfinite.__class__ is not FLAG:
         error_if_nonfinite = check_flag(
@@ -188,7 +188,7 @@ def clip_grads_with_norm_(
     >>> norm = ac.nn.utils.get_total_norm([w.grad])
     >>> ac.nn.utils.clip_grads_with_norm_([w], 5.0, norm)
     >>> w.grad
-    tensor([3., 4.])
+    tensor([3.0000, 4.0000])
     """
     where = "clip_grads_with_norm_"
     check_flags(where, **({} if foreach is None else {"foreach": foreach}))
