@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 import autocalc as ac
@@ -90,6 +92,15 @@ REFUSED = {
         lambda: ac.ones(2).cumsum_(0, dtype=ac.float64),
     "where: `condition` has dtype int64":
         lambda: ac.where(ac.arange(2), ac.ones(2), ac.ones(2)),
+    **{
+        rf"kl_div: `reduction` is {text}; here it is a number": partial(
+            ac.kl_div, x, x, given
+        )
+        for text, given in {"'mean'": "mean", "3": 3, "True": True}.items()
+    },
+    "poisson_nll_loss: `reduction` is 'sum'": lambda: ac.poisson_nll_loss(
+        x, x, True, False, 1e-8, "sum"
+    ),
     "get_total_norm: `norm_type` is 0": lambda: ac.nn.utils.get_total_norm(x, 0),
     "get_total_norm: the norm of the tensors is inf":
         lambda: ac.nn.utils.get_total_norm(x * ac.inf, error_if_nonfinite=True),

@@ -158,12 +158,12 @@ CASES = {
     "threshold": (lambda m, x: m.threshold(x, 0.1, 20.0), floats(3, 4)),
     "threshold_": (lambda m, x: m.threshold_(x * 1, 0.1, 20.0), floats(3, 4)),
     "hinge_embedding_loss": (
-        lambda m, x, y: m.hinge_embedding_loss(x, y.sign().detach() + 0 * y).mean(),
+        lambda m, x, y: m.hinge_embedding_loss(x, y.sign().detach() + 0 * y),
         floats(5),
         floats(5),
     ),
     "margin_ranking_loss": (
-        lambda m, x, y: m.margin_ranking_loss(x, y, m.tensor([1.0]), 0.5).mean(),
+        lambda m, x, y: m.margin_ranking_loss(x, y, m.tensor([1.0]), 0.5),
         floats(5),
         floats(5),
     ),
@@ -243,6 +243,46 @@ def test_ldexp_of_extremes(dtype):
         for m in (ac, torch)
     )
     assert found == wanted
+
+
+SCORES, CLOSE, PAIRS = floats(2, 3), floats(2, 3), np.array([1.0, -1.0])
+#: Call of the library, tensors, and words with the reduction.
+NUMBERED = {
+    "binary_cross_entropy_with_logits": lambda m, x, y, t, **r: (
+        m.binary_cross_entropy_with_logits(x, y, y.detach() ** 2, x.detach() ** 2, **r)
+    ),
+    "cosine_embedding_loss": lambda m, x, y, t, **r: m.cosine_embedding_loss(
+        x, y, t, 0.1, **r
+    ),
+    "ctc_loss": lambda m, x, y, t, **r: m.ctc_loss(
+        m.stack([x, y, x]).log_softmax(2), m.tensor([[1], [2]]), (3, 3), (1, 1), 0, **r
+    ),
+    "hinge_embedding_loss": lambda m, x, y, t, **r: m.hinge_embedding_loss(
+        x, t.reshape(2, 1).expand(2, 3), 0.5, **r
+    ),
+    "kl_div": lambda m, x, y, t, **r: m.kl_div(x, y, log_target=True, **r),
+    "margin_ranking_loss": lambda m, x, y, t, **r: m.margin_ranking_loss(
+        x, y, t.reshape(2, 1), 0.5, **r
+    ),
+    "poisson_nll_loss": lambda m, x, y, t, reduction=0: m.poisson_nll_loss(
+        x, y * y, True, True, 1e-8, reduction
+    ),
+    "triplet_margin_loss": lambda m, x, y, t, **r: m.triplet_margin_loss(
+        x, y, x * y, 0.5, 3.0, 1e-6, True, **r
+    ),
+}
+
+
+@pytest.mark.parametrize("words", [{}, *({"reduction": n} for n in range(3))], ids=str)
+@pytest.mark.parametrize("name", NUMBERED)
+def test_losses_with_numbered_reductions(name, words):
+    def call(m, x, y, t):
+        return NUMBERED[name](m, x, y, t.detach(), **words)
+
+    ours, theirs = (results(m, (call, SCORES, CLOSE, PAIRS)) for m in (ac, torch))
+    for found, wanted in zip(ours[0] + ours[1], theirs[0] + theirs[1], strict=True):
+        if wanted is not None:
+            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
 
 
 BYTES = np.array([2, 0, 1], np.uint8)

@@ -578,9 +578,9 @@ def __getattr__(name: str) -> _Any:
 
         return import_module(f"autocalc.{name}")
     if name in _late.OF_NN:
-        from autocalc.nn import functional
+        from autocalc.nn import _numbered_losses, functional
 
-        return getattr(functional, name)
+        return getattr(_numbered_losses, name, None) or getattr(functional, name)
     if name in _late.IN_PLACE:
         return getattr(Tensor, name)
     if name == "autocast":
