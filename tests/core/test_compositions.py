@@ -12,6 +12,8 @@ from autocalc.errors import AutocalcError
 
 F = ac.nn.functional
 x = ac.ones(3, 4)
+LEAF = ac.ones(3, 4, requires_grad=True)
+SGD = ac.optim.SGD([LEAF], lr=0.1)
 
 #: Text -> call.
 REFUSED = {
@@ -101,6 +103,39 @@ REFUSED = {
     "poisson_nll_loss: `reduction` is 'sum'": lambda: ac.poisson_nll_loss(
         x, x, True, False, 1e-8, "sum"
     ),
+    "grad: `outputs` is 3; it must be a list": lambda: ac.autograd.grad(3, x),
+    r"grad: `inputs\[0\]` is 3; it must be a tensor":
+        lambda: ac.autograd.grad((x * LEAF).sum(), [3]),
+    "backward: `inputs` is 3; it must be a list":
+        lambda: (x * LEAF).sum().backward(inputs=3),
+    "vjp: `func` is 3; it must be a function of tensors":
+        lambda: ac.autograd.functional.vjp(3, x),
+    "jacobian: `inputs` is 3; it must be a list":
+        lambda: ac.autograd.functional.jacobian(ac.exp, 3),
+    r"jacobian: `func\(...\)` is 3; it must be a list":
+        lambda: ac.autograd.functional.jacobian(lambda x: 3, x),
+    r"vjp: `v\[0\]` is 3; it must be a tensor":
+        lambda: ac.autograd.functional.vjp(ac.exp, x, [3]),
+    "constant_: needs a Tensor, not int": lambda: ac.nn.init.constant_(3, 1.0),
+    "xavier_normal_: needs a Tensor, not int": lambda: ac.nn.init.xavier_normal_(3),
+    "xavier_normal_: `gain` is 'x'": lambda: ac.nn.init.xavier_normal_(x, "x"),
+    "calculate_gain: unknown `nonlinearity`": lambda: ac.nn.init.calculate_gain([]),
+    "MultiStepLR: `milestones` is 3; it must be a list":
+        lambda: ac.optim.lr_scheduler.MultiStepLR(SGD, 3),
+    "SequentialLR: `schedulers` is 3; it must be a list":
+        lambda: ac.optim.lr_scheduler.SequentialLR(SGD, 3, []),
+    "LambdaLR: `optimizer` is a int; it must be an Optimizer":
+        lambda: ac.optim.lr_scheduler.LambdaLR(3, abs),
+    "clip_grad_value_: `parameters` is 3; it must be a list":
+        lambda: ac.nn.utils.clip_grad_value_(3, 1.0),
+    "parameters_to_vector: `parameters` is 3; it must be a list":
+        lambda: ac.nn.utils.parameters_to_vector(3),
+    "vector_to_parameters: needs a Tensor, not int":
+        lambda: ac.nn.utils.vector_to_parameters(x, [3]),
+    "weight_norm: `module` is 3; it must be a module":
+        lambda: ac.nn.utils.weight_norm(3),
+    "conv_norm_relu: `conv` is 3, `norm` 4; they must be":
+        lambda: ac.nn.utils.conv_norm_relu(3, 4, x),
     "get_total_norm: `norm_type` is 0": lambda: ac.nn.utils.get_total_norm(x, 0),
     "get_total_norm: the norm of the tensors is inf":
         lambda: ac.nn.utils.get_total_norm(x * ac.inf, error_if_nonfinite=True),

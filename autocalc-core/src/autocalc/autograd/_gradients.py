@@ -16,7 +16,7 @@ from autocalc._kernels.table import TABLE
 from autocalc._ops import view
 from autocalc._ops._tensors import Tensors as TensorKernels
 from autocalc._tensor import Retain, Tensor, make, node_and_slot
-from autocalc._tensor.checks import FLAG, check_flag, check_flags
+from autocalc._tensor.checks import FLAG, check_flag, check_flags, sequence, short
 from autocalc.autograd import _anomaly
 from autocalc.autograd._batched import batched
 from autocalc.errors import DTypeError, GradError
@@ -85,7 +85,8 @@ def backward(
 
 def _chosen_leaves(inputs: Any) -> set[Any]:
     """Return the cells of leaves that `backward` is asked for."""
-    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    one = isinstance(inputs, Tensor)
+    wanted = [inputs] if one else sequence("backward", "inputs", inputs)
     for i, x in enumerate(wanted):
         if not isinstance(x, Tensor) or x._edge.__class__ is not Leaf:
             what = f"shape {x.shape}" if isinstance(x, Tensor) else type(x).__name__
@@ -174,7 +175,7 @@ def grad(
 
         return batched(outputs, grad_outputs, walk_of)
     roots, seeds = _seeded("grad", outputs, grad_outputs)
-    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    wanted = tensors_of("grad", "inputs", inputs)
     for i, x in enumerate(wanted):
         if not x.requires_grad:
             message = (
@@ -263,11 +264,23 @@ def saved_tensors(node: Node) -> tuple[Tensor | None, ...]:
     return tuple(result)
 
 
+def tensors_of(where: str, name: str, given: Any) -> list[Tensor]:
+    """Return one tensor, or a sequence of them, as a list."""
+    if isinstance(given, Tensor):
+        return [given]
+    found = sequence(where, name, given)
+    for i, x in enumerate(found):
+        if not isinstance(x, Tensor):
+            message = f"{where}: `{name}[{i}]` is {short(x)}; it must be a tensor."
+            raise DTypeError(message)
+    return found
+
+
 def _seeded(
     where: str, outputs: Tensors, cotangents: Any
 ) -> tuple[list[Tensor], list[Tensor]]:
     """Check outputs and cotangents; make the cotangents that may be left out."""
-    roots = [outputs] if isinstance(outputs, Tensor) else list(outputs)
+    roots = tensors_of(where, "outputs", outputs)
     if cotangents is None:
         given = [None] * len(roots)
     else:
