@@ -18,7 +18,8 @@ from autocalc._ops.made_like import ones_like, zeros_like
 from autocalc._ops.view import clone, reshape
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
-from autocalc.autograd._gradients import grad, tensors_of
+from autocalc.autograd._gradients import grad
+from autocalc.autograd._gradients import tensors_of as _tensors_of
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -364,7 +365,7 @@ class _Call:
                 )
                 raise ShapeError(message)
             return [ones_like(like[0])]
-        given = tensors_of(self.where, "v", v)
+        given = _tensors_of(self.where, "v", v)
         have, need = [x.shape for x in given], [x.shape for x in like]
         if have != need:
             message = f"{self.where}: `v` has the shapes {have}; they must be {need}."
