@@ -57,6 +57,10 @@ interface: install $(MADE)/lint ## Write the types of the methods of Tensor anew
 	$(BIN)/ruff check --quiet --fix --select I,F401 autocalc-core/src/autocalc/_tensor/interface.py
 	$(BIN)/ruff format --quiet autocalc-core/src/autocalc/_tensor/interface.py
 
+.PHONY: examples
+examples: install ## Write what the examples in docstrings print anew
+	$(BIN)/python tools/docstring_examples.py
+
 .PHONY: golden
 golden: install ## Write the golden lists of names, kernels, keys and error texts anew
 	$(BIN)/python tests/golden/lists.py

@@ -551,4 +551,20 @@ PRODUCTS |= {
     ),
 }
 
+#: Powers, differences and places of elements.
+UNARY |= {
+    "vander": operator("m.vander(a.reshape(-1), 3)"),
+    "unravel_index": operator("m.unravel_index(a, (4, 2))"),
+    "cumprod_": operator("a.cumprod_(0)"),
+    "cumprod_ in float64": operator("a.cumprod_(0, dtype=m.float64)"),
+    "cumsum_ in int64": operator("a.cumsum_(0, dtype=m.int64)"),
+    "gradient": operator("m.gradient(m.cat([a.reshape(-1), a.reshape(-1)]))"),
+}
+BINARY |= {"ldexp": operator("m.ldexp(a, b)")}
+IN_PLACE |= {"ldexp_": operator("a.ldexp_(b)")}
+INDEX |= {
+    "gradient at b": operator("m.gradient(a.reshape(-1), spacing=(b,))"),
+    "gradient by b": operator("m.gradient(a.reshape(-1), spacing=b)"),
+}
+
 OPERATIONS = {**BINARY, **IN_PLACE, **INDEX, **LOSSES, **PRODUCTS, **UNARY}

@@ -4,17 +4,30 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import pytest
 
 import autocalc as ac
 from autocalc._graph._node import Node, Version
 from autocalc.autograd import detect_anomaly, set_detect_anomaly
-from autocalc.errors import GradError
+from autocalc.errors import AutocalcWarning, GradError
 
-pytestmark = pytest.mark.core
+pytestmark = [
+    pytest.mark.core,
+    pytest.mark.filterwarnings("ignore:detect_anomaly. anomaly mode is on"),
+]
 
 HERE = re.escape(__file__) + r":\d+, in "
+
+
+def test_the_mode_says_that_it_is_on():
+    with pytest.warns(AutocalcWarning, match="detect_anomaly: anomaly mode is on"):
+        detect_anomaly()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with set_detect_anomaly(True):
+            pass
 
 
 def root_of_zero():

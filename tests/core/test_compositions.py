@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 import autocalc as ac
 from autocalc.errors import AutocalcError
 
+F = ac.nn.functional
 x = ac.ones(3, 4)
+LEAF = ac.ones(3, 4, requires_grad=True)
+SGD = ac.optim.SGD([LEAF], lr=0.1)
 
 #: Text -> call.
 REFUSED = {
@@ -75,6 +80,62 @@ REFUSED = {
         lambda: ac.unravel_index(ac.arange(3), 2),
     "unravel_index: `shape`=.* holds a negative size":
         lambda: ac.unravel_index(ac.arange(3), (-3, 4)),
+    r"multilabel_soft_margin_loss: `target` has shape \(1, 3, 4\), more dimensions":
+        lambda: F.multilabel_soft_margin_loss(x, x[None]),
+    r"multilabel_soft_margin_loss: `weight` has shape \(1, 3, 4\), more dimensions":
+        lambda: F.multilabel_soft_margin_loss(x, x, x[None]),
+    "multilabel_soft_margin_loss: `target` is 'a'":
+        lambda: F.multilabel_soft_margin_loss(x, "a"),
+    "ldexp: takes numbers, not bool": lambda: ac.ldexp(x, x > 0),
+    "gradient: takes numbers, not bool": lambda: ac.gradient(x[0], spacing=x[0] > 0),
+    "unfold: takes float32 or float64, not int64":
+        lambda: F.unfold(ac.ones(1, 1, 2, 2, dtype=ac.int64), 1),
+    "cumsum_: `dtype` is autocalc.float64, the tensor has autocalc.float32":
+        lambda: ac.ones(2).cumsum_(0, dtype=ac.float64),
+    "where: `condition` has dtype int64":
+        lambda: ac.where(ac.arange(2), ac.ones(2), ac.ones(2)),
+    **{
+        rf"kl_div: `reduction` is {text}; here it is a number": partial(
+            ac.kl_div, x, x, given
+        )
+        for text, given in {"'mean'": "mean", "3": 3, "True": True}.items()
+    },
+    "poisson_nll_loss: `reduction` is 'sum'": lambda: ac.poisson_nll_loss(
+        x, x, True, False, 1e-8, "sum"
+    ),
+    "grad: `outputs` is 3; it must be a list": lambda: ac.autograd.grad(3, x),
+    r"grad: `inputs\[0\]` is 3; it must be a tensor":
+        lambda: ac.autograd.grad((x * LEAF).sum(), [3]),
+    "backward: `inputs` is 3; it must be a list":
+        lambda: (x * LEAF).sum().backward(inputs=3),
+    "vjp: `func` is 3; it must be a function of tensors":
+        lambda: ac.autograd.functional.vjp(3, x),
+    "jacobian: `inputs` is 3; it must be a list":
+        lambda: ac.autograd.functional.jacobian(ac.exp, 3),
+    r"jacobian: `func\(...\)` is 3; it must be a list":
+        lambda: ac.autograd.functional.jacobian(lambda x: 3, x),
+    r"vjp: `v\[0\]` is 3; it must be a tensor":
+        lambda: ac.autograd.functional.vjp(ac.exp, x, [3]),
+    "constant_: needs a Tensor, not int": lambda: ac.nn.init.constant_(3, 1.0),
+    "xavier_normal_: needs a Tensor, not int": lambda: ac.nn.init.xavier_normal_(3),
+    "xavier_normal_: `gain` is 'x'": lambda: ac.nn.init.xavier_normal_(x, "x"),
+    "calculate_gain: unknown `nonlinearity`": lambda: ac.nn.init.calculate_gain([]),
+    "MultiStepLR: `milestones` is 3; it must be a list":
+        lambda: ac.optim.lr_scheduler.MultiStepLR(SGD, 3),
+    "SequentialLR: `schedulers` is 3; it must be a list":
+        lambda: ac.optim.lr_scheduler.SequentialLR(SGD, 3, []),
+    "LambdaLR: `optimizer` is a int; it must be an Optimizer":
+        lambda: ac.optim.lr_scheduler.LambdaLR(3, abs),
+    "clip_grad_value_: `parameters` is 3; it must be a list":
+        lambda: ac.nn.utils.clip_grad_value_(3, 1.0),
+    "parameters_to_vector: `parameters` is 3; it must be a list":
+        lambda: ac.nn.utils.parameters_to_vector(3),
+    "vector_to_parameters: needs a Tensor, not int":
+        lambda: ac.nn.utils.vector_to_parameters(x, [3]),
+    "weight_norm: `module` is 3; it must be a module":
+        lambda: ac.nn.utils.weight_norm(3),
+    "conv_norm_relu: `conv` is 3, `norm` 4; they must be":
+        lambda: ac.nn.utils.conv_norm_relu(3, 4, x),
     "get_total_norm: `norm_type` is 0": lambda: ac.nn.utils.get_total_norm(x, 0),
     "get_total_norm: the norm of the tensors is inf":
         lambda: ac.nn.utils.get_total_norm(x * ac.inf, error_if_nonfinite=True),

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -156,12 +158,12 @@ CASES = {
     "threshold": (lambda m, x: m.threshold(x, 0.1, 20.0), floats(3, 4)),
     "threshold_": (lambda m, x: m.threshold_(x * 1, 0.1, 20.0), floats(3, 4)),
     "hinge_embedding_loss": (
-        lambda m, x, y: m.hinge_embedding_loss(x, y.sign().detach() + 0 * y).mean(),
+        lambda m, x, y: m.hinge_embedding_loss(x, y.sign().detach() + 0 * y),
         floats(5),
         floats(5),
     ),
     "margin_ranking_loss": (
-        lambda m, x, y: m.margin_ranking_loss(x, y, m.tensor([1.0]), 0.5).mean(),
+        lambda m, x, y: m.margin_ranking_loss(x, y, m.tensor([1.0]), 0.5),
         floats(5),
         floats(5),
     ),
@@ -199,7 +201,120 @@ CASES = {
         lambda m, i: m.unravel_index(i, 7),
         whole(6, low=0, high=7),
     ),
+    "unfold of booleans": (
+        lambda m, i: m.nn.functional.unfold((i > 0).reshape(1, 1, 3, 4), 2),
+        whole(12),
+    ),
+    "fold of booleans": (
+        lambda m, i: m.nn.functional.fold((i > 0).reshape(1, 4, 6), (3, 4), 2),
+        whole(24),
+    ),
+    "kthvalue of one boolean": (lambda m, i: m.kthvalue(i[0] > 0, 1), whole(2)),
+    "vander of booleans": (lambda m, i: m.vander(i > 0, 3), whole(4)),
+    "gradient at integer places": (
+        lambda m, x: m.gradient(x, spacing=(m.tensor([0, 1, 2, 3]),), dim=0),
+        floats(4, 2),
+    ),
+    "multilabel_soft_margin_loss, one target for all": (
+        lambda m, x, t, w: m.nn.functional.multilabel_soft_margin_loss(x, t, w),
+        floats(2, 3),
+        positive(3),
+        positive(2, 3),
+    ),
+    "multilabel_soft_margin_loss, one input for all": (
+        lambda m, x, t: m.nn.functional.multilabel_soft_margin_loss(x, t),
+        floats(1, 3),
+        positive(2, 1),
+    ),
 }
+
+#: Far beyond the exponents of float32 and float64; PyTorch rounds these once, too.
+EXTREMES = {
+    "float32": ([0.0, 1.4e-45, 1e-38, 3e38, 1.0], [300, 276, 140, -200, 999]),
+    "float64": ([0.0, 5e-324, 1e-300, 1e308, 1.0], [3000, 2097, 1500, -1500, 9999]),
+}
+
+
+@pytest.mark.parametrize("dtype", EXTREMES)
+def test_ldexp_of_extremes(dtype):
+    x, e = EXTREMES[dtype]
+    found, wanted = (
+        m.ldexp(m.tensor(x, dtype=getattr(m, dtype)), m.tensor(e)).tolist()
+        for m in (ac, torch)
+    )
+    assert found == wanted
+
+
+SCORES, CLOSE, PAIRS = floats(2, 3), floats(2, 3), np.array([1.0, -1.0])
+#: Call of the library, tensors, and words with the reduction.
+NUMBERED = {
+    "binary_cross_entropy_with_logits": lambda m, x, y, t, **r: (
+        m.binary_cross_entropy_with_logits(x, y, y.detach() ** 2, x.detach() ** 2, **r)
+    ),
+    "cosine_embedding_loss": lambda m, x, y, t, **r: m.cosine_embedding_loss(
+        x, y, t, 0.1, **r
+    ),
+    "ctc_loss": lambda m, x, y, t, **r: m.ctc_loss(
+        m.stack([x, y, x]).log_softmax(2), m.tensor([[1], [2]]), (3, 3), (1, 1), 0, **r
+    ),
+    "hinge_embedding_loss": lambda m, x, y, t, **r: m.hinge_embedding_loss(
+        x, t.reshape(2, 1).expand(2, 3), 0.5, **r
+    ),
+    "kl_div": lambda m, x, y, t, **r: m.kl_div(x, y, log_target=True, **r),
+    "margin_ranking_loss": lambda m, x, y, t, **r: m.margin_ranking_loss(
+        x, y, t.reshape(2, 1), 0.5, **r
+    ),
+    "poisson_nll_loss": lambda m, x, y, t, reduction=0: m.poisson_nll_loss(
+        x, y * y, True, True, 1e-8, reduction
+    ),
+    "triplet_margin_loss": lambda m, x, y, t, **r: m.triplet_margin_loss(
+        x, y, x * y, 0.5, 3.0, 1e-6, True, **r
+    ),
+}
+
+
+@pytest.mark.parametrize("words", [{}, *({"reduction": n} for n in range(3))], ids=str)
+@pytest.mark.parametrize("name", NUMBERED)
+def test_losses_with_numbered_reductions(name, words):
+    def call(m, x, y, t):
+        return NUMBERED[name](m, x, y, t.detach(), **words)
+
+    ours, theirs = (results(m, (call, SCORES, CLOSE, PAIRS)) for m in (ac, torch))
+    for found, wanted in zip(ours[0] + ours[1], theirs[0] + theirs[1], strict=True):
+        if wanted is not None:
+            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+
+
+BYTES = np.array([2, 0, 1], np.uint8)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m, x, u: m.where(u, x, -x),
+        lambda m, x, u: x[u],
+        lambda m, x, u: x.reshape(3, 1)[u, 0],
+        lambda m, x, u: x[u[0]],
+        lambda m, x, u: x[u[1]],
+    ],
+)
+def test_bytes_are_masks_with_a_warning(call):
+    def one(m):
+        return call(m, m.tensor([1.0, 2.0, 3.0]), m.tensor(BYTES))
+
+    with pytest.warns(ac.errors.AutocalcWarning, match="uint8 is taken for a mask"):
+        found = one(ac)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_array_equal(found.numpy(), one(torch).numpy())
+
+
+def test_bytes_are_written_through_as_they_are_read():
+    x = ac.zeros(3)
+    with pytest.warns(ac.errors.AutocalcWarning, match="index: a tensor of uint8"):
+        x[ac.tensor(BYTES)] = ac.tensor([4.0, 5.0])
+    assert x.tolist() == [4.0, 0.0, 5.0]
+
 
 #: Those whose gradient in PyTorch is not the derivative.
 WRONG_THERE = {"as_strided_scatter", "ldexp"}

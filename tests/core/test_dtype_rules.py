@@ -21,7 +21,6 @@ import autocalc as ac
 EXPECTED = expected()
 
 _CUT = "the fraction of a float would be cut off: convert the tensor first"
-_BYTES = "a uint8 tensor may be meant as positions or as a mask; PyTorch warns of it"
 #: Operations that refuse operands which PyTorch takes, and why.
 REFUSED = {
     **dict.fromkeys(("masked_fill", "masked_fill_", "index_fill value"), _CUT),
@@ -35,17 +34,15 @@ REFUSED = {
         "the means of int64 in them would be cut off",
     ),
     "cumsum_": "sums of booleans are integers, without dimensions, too",
+    "cumprod_": "products of booleans are integers, without dimensions, too",
     "F.ctc_loss targets": "the fraction of a label would be cut off",
-    "kthvalue": "booleans have no order, without dimensions neither",
-    **dict.fromkeys(("F.unfold", "F.fold"), "columns are for products: bool has none"),
-    **dict.fromkeys(
-        ("F.multilabel_soft_margin_loss", "F.multilabel_soft_margin_loss weight"),
-        "a target of another shape is a mistake; a weight has one number a class",
-    ),
-    **dict.fromkeys(("x[b]", "x[b] = 1", "where condition"), _BYTES),
 }
 #: Operations that take operands which PyTorch refuses, and why.
 TAKEN = {
+    "gradient": "uint8 becomes float before differences are taken of it",
+    "gradient at b": "a distance without dimensions is a number; uint8 as above",
+    "gradient by b": "one vector of places stands for a tuple of one; uint8 as above",
+    "x[b] = 1": "a uint8 mask is written through as it is read through",
     "F.max_pool1d": "PyTorch takes integers only with `return_indices`, or over planes",
     "clamp between b and b": "one boolean limit is taken, so two are",
 }
@@ -134,10 +131,6 @@ ELSEWHERE = {
     "batch_norm_relu": "is not in PyTorch",
     "rotary_embedding": "is not in PyTorch",
     "interpolate": "see test_nn_resizing",
-    **dict.fromkeys(
-        ("ldexp", "ldexp_", "cumprod_", "gradient", "vander", "unravel_index"),
-        "see test_compositions_against_torch; dtypes differ, for booleans mostly",
-    ),
     "geometric_": "see test_compositions_against_torch",
     "fill": "is not a function of PyTorch; fill_ is",
     "normal": "PyTorch takes integer deviations, which are no distributions' widths",

@@ -21,6 +21,11 @@ PLACES = {
     "Tensor": torch.Tensor,
     "nn": torch.nn,
     "optim": torch.optim,
+    "lr": torch.optim.lr_scheduler,
+    "init": torch.nn.init,
+    "utils": torch.nn.utils,
+    "autograd": torch.autograd,
+    "functional": torch.autograd.functional,
 }
 #: Names whose methods and functions are one thing here: a number may stand first, or
 #: where PyTorch asks for a tensor; the result is that of a 0-d tensor.
@@ -65,6 +70,8 @@ ALLOWED = {
     "set_num_interop_threads": "has no effect",
     "cdist": "`compute_mode` has no effect",
     "matrix_power": "True is the integer 1",
+    "trunc_normal_": "True is the number 1",
+    "clip_grad_value_": "of no parameters there is nothing to limit",
     "where": "`out` is of the form with three operands",
 }
 

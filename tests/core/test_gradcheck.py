@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc.errors import DTypeError, GradError
+from autocalc.errors import AutocalcError, DTypeError, GradError
 from autocalc.testing import GradcheckError, assert_close, gradcheck, gradgradcheck
 
 
@@ -242,3 +242,117 @@ def test_arguments_of_the_wrong_kind(check, func, inputs, message):
 def test_one_cotangent_for_each_output():
     with pytest.raises(ac.errors.ArgumentError, match="2 `grad_outputs` for 1 outputs"):
         ac.autograd.gradgradcheck(ac.square, leaf(1.0), (leaf(1.0), leaf(1.0)))
+
+
+@pytest.mark.parametrize("check", [gradcheck, gradgradcheck])
+def test_the_fast_mode_finds_what_elements_find(check):
+    def cube(x):
+        return x * x * x, x.exp().sum()
+
+    assert check(cube, leaf(1.0, 2.0), fast_mode=True)
+    first = function(lambda x: x * x, lambda g, x: 3 * x * g)
+    second = function(lambda x: x * x, lambda g, x: 2 * x.detach() * g)
+    wrong = first if check is gradcheck else second
+    with pytest.raises(GradcheckError, match="along a random direction, by differ"):
+        check(wrong, leaf(1.0, 2.0), fast_mode=True)
+    with pytest.raises(GradcheckError, match="is 0 along a random direction"):
+        gradcheck(lambda x: (x * x).detach(), leaf(1.0), fast_mode=True)
+
+
+def test_walks_may_differ_by_a_tolerance():
+    calls = []
+
+    def backward(g, x):
+        calls.append(1)
+        return g * (1 + 1e-6 * len(calls))
+
+    unsteady = function(lambda x: x * 1, backward)
+    assert gradcheck(unsteady, leaf(1.0), nondet_tol=1e-4)
+    with pytest.raises(GradcheckError, match="two walks over one graph"):
+        gradcheck(unsteady, leaf(1.0), nondet_tol=1e-9)
+
+
+def test_batches_of_cotangents_are_checked():
+    calls = []
+
+    def backward(g, x):
+        calls.append(1)
+        return g * (1 + 1e-6 * len(calls))
+
+    assert gradcheck(lambda x: x * x, leaf(1.0, 2.0), check_batched_grad=True)
+    assert gradgradcheck(lambda x: x**3, leaf(1.0, 2.0), check_batched_grad=True)
+    unsteady = function(lambda x: x * 1, backward)
+    with pytest.raises(GradcheckError, match="a batch of cotangents gives other"):
+        gradcheck(unsteady, leaf(1.0), nondet_tol=1, check_batched_grad=True)
+
+
+def test_cotangents_with_gaps():
+    seen = []
+
+    def backward(g, x):
+        seen.append(g.is_contiguous())
+        return g * 2
+
+    double = function(lambda x: x * 2, backward)
+    assert gradgradcheck(double, leaf(1.0, 2.0))
+    assert all(seen)
+    assert gradgradcheck(double, leaf(1.0, 2.0), gen_non_contig_grad_outputs=True)
+    assert not all(seen)
+
+
+@pytest.mark.parametrize(
+    ("check", "words", "text"),
+    [
+        (gradcheck, {"check_forward_ad": True}, "`check_forward_ad` is True; there is"),
+        (gradcheck, {"check_batched_forward_grad": True}, "`check_batched_forward_gr"),
+        (gradcheck, {"check_backward_ad": False}, "`check_backward_ad` is False; "),
+        (gradcheck, {"masked": True}, "`masked` is True; .* no sparse tensors"),
+        (gradcheck, {"fast_mode": "x"}, "`fast_mode` is 'x'"),
+        (gradcheck, {"check_grad_dtypes": 3}, "`check_grad_dtypes` is 3"),
+        (gradcheck, {"nondet_tol": "x"}, "`nondet_tol` is 'x'"),
+        (gradgradcheck, {"check_fwd_over_rev": True}, "`check_fwd_over_rev` is True"),
+        (gradgradcheck, {"check_rev_over_rev": False}, "`check_rev_over_rev` is False"),
+        (gradgradcheck, {"masked": True}, "`masked` is True"),
+        (gradgradcheck, {"gen_non_contig_grad_outputs": 3}, "`gen_non_contig_grad_"),
+    ],
+)
+def test_other_modes_are_refused(check, words, text):
+    with pytest.raises(AutocalcError, match=f"{check.__name__}: {text}"):
+        check(lambda x: x * x, leaf(1.0), **words)
+
+
+def test_batches_of_cotangents():
+    x, z = leaf(1.0, 2.0), leaf(3.0)
+    y = x * x
+    eye = ac.eye(2, dtype=ac.float64)
+    words = {"is_grads_batched": True, "retain_graph": True}
+    (found,) = ac.autograd.grad(y, x, eye, **words)
+    assert found.tolist() == [[2.0, 0.0], [0.0, 4.0]]
+    found, none = ac.autograd.grad(y, [x, z], eye, allow_unused=True, **words)
+    assert none is None
+    _, zeros = ac.autograd.grad(y, [x, z], eye, materialize_grads=True, **words)
+    assert zeros.tolist() == [[0.0], [0.0]]
+    ones = ac.ones(2, dtype=ac.float64)
+    (found,) = ac.autograd.grad([y, y.sum()], x, [eye, ones], **words)
+    assert found.tolist() == [[4.0, 4.0], [2.0, 8.0]]
+    (first,) = ac.autograd.grad(y, x, eye, create_graph=True, is_grads_batched=True)
+    (second,) = ac.autograd.grad(first.sum(), x)
+    assert second.tolist() == [2.0, 2.0]
+    ac.autograd.grad(y, x, eye, is_grads_batched=True)
+    with pytest.raises(GradError, match="freed"):
+        ac.autograd.grad(y, x, ones)
+
+
+@pytest.mark.parametrize("cotangents", ["left out", "number", "eye3", "none", "scalar"])
+def test_batches_need_one_first_size(cotangents):
+    x = leaf(1.0, 2.0)
+    given = {
+        "left out": None,
+        "number": [1.0],
+        "eye3": [ac.eye(2), ac.ones(3)],
+        "none": [ac.zeros(0, 2), ac.zeros(0)],
+        "scalar": [ac.tensor(1.0), ac.tensor(1.0)],
+    }
+    with pytest.raises(GradError, match="grad: `is_grads_batched` needs a tensor in"):
+        ac.autograd.grad([x * x, x.sum()], x, given[cotangents],
+                         is_grads_batched=True)  # fmt: skip

@@ -37,7 +37,7 @@ def test_they_are_floating_point_of_two_bytes(half):
     assert half.is_signed
     assert half.is_half
     assert x.tolist() == [1.5, -2.0]
-    assert str(x) == f"tensor([ 1.5, -2. ], dtype=autocalc.{half.name})"
+    assert str(x) == f"tensor([ 1.5000, -2.0000], dtype=autocalc.{half.name})"
 
 
 def test_conversion_rounds_to_the_nearest_even(half):

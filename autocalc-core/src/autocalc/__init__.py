@@ -464,7 +464,7 @@ __all__ += ["DoubleTensor", "FloatTensor", "Generator", "HalfTensor", "IntTensor
 __all__ += ["LongTensor", "ShortTensor", "Size", "Tensor", "__version__"]
 __all__ += ["abs", "absolute", "accelerator", "acos", "acosh", "add", "addbmm"]
 __all__ += ["addcdiv", "addcmul", "addmm", "addmv", "addr", "alias_copy", "all"]
-__all__ += ["allclose", "amax", "adjoint", "set_anomaly_enabled"]
+__all__ += ["adjoint", "allclose", "amax", "set_anomaly_enabled"]
 __all__ += ["amin", "aminmax", "amp", "any", "arange", "arccos", "arccosh", "arcsin"]
 __all__ += ["arcsinh", "arctan", "arctan2", "arctanh"]
 __all__ += ["are_deterministic_algorithms_enabled", "argmax", "argmin", "argsort"]
@@ -574,9 +574,9 @@ def __getattr__(name: str) -> _Any:
 
         return import_module(f"autocalc.{name}")
     if name in _late.OF_NN:
-        from autocalc.nn import functional
+        from autocalc.nn import _numbered_losses, functional
 
-        return getattr(functional, name)
+        return getattr(_numbered_losses, name, None) or getattr(functional, name)
     if name in _late.IN_PLACE:
         return getattr(Tensor, name)
     if name == "autocast":

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +14,13 @@ from autocalc._ops import arithmetic, slicing, view
 from autocalc._ops._coerce import cast, not_a_tensor
 from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, dtypes, make
-from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
+from autocalc.errors import (
+    ArgumentError,
+    AutocalcWarning,
+    DimensionError,
+    DTypeError,
+    ShapeError,
+)
 
 _PLAIN = (int, type(None))
 
@@ -55,7 +62,9 @@ def _index_part(part: Any) -> Any:
         return part
     if isinstance(part, (list, tuple, range, bool)) or hasattr(part, "__array__"):
         part = part if isinstance(part, Tensor) else _index_tensor(part)
-        if part.dtype is dtypes.uint8 or part.is_floating_point():
+        if part.dtype is dtypes.uint8:
+            part = mask_of_bytes("index", part)
+        if part.is_floating_point():
             message = (
                 f"index: a tensor of {part.dtype.name} cannot be an index; use "
                 f"integer positions (.long()) or a mask (.bool())."
@@ -77,6 +86,16 @@ def _index_part(part: Any) -> Any:
         )
         raise DTypeError(message)
     return part.__index__()
+
+
+def mask_of_bytes(where: str, mask: Tensor) -> Tensor:
+    """Return a tensor of uint8 as booleans, with a warning."""
+    message = (
+        f"{where}: a tensor of uint8 is taken for a mask, not for positions; write "
+        f".bool() if it is one, and .long() if it holds positions."
+    )
+    warnings.warn(message, AutocalcWarning, stacklevel=3)
+    return cast(mask, dtypes.bool_)
 
 
 def _index_tensor(part: Any) -> Tensor:

@@ -157,6 +157,8 @@ def in_place(where: str, function: Callable[..., Tensor]) -> Callable[..., Tenso
     else:
 
         def call(self: Tensor, *args: Any, **words: Any) -> Tensor:
+            if words.get("dtype") is not None:
+                _check_own_dtype(where, self, words["dtype"])
             return apply_(function, where, self, *args, **words)
 
         call.__signature__ = _without_out(function)  # type: ignore[attr-defined]  # what `inspect` reads
@@ -164,6 +166,15 @@ def in_place(where: str, function: Callable[..., Tensor]) -> Callable[..., Tenso
     call.__name__ = call.__qualname__ = where
     call.__doc__ = f"Write `{where[:-1]}` of x into x; return x."
     return call
+
+
+def _check_own_dtype(where: str, x: Tensor, dtype: Any) -> None:
+    if dtypes.as_dtype(dtype) is not check_tensor(where, x).dtype:
+        message = (
+            f"{where}: `dtype` is {dtype}, the tensor has {x.dtype}; what is written "
+            f"into it has its dtype. Leave `dtype` out."
+        )
+        raise DTypeError(message)
 
 
 def _unary_in_place(

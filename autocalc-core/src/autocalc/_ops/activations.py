@@ -57,7 +57,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.silu(ac.tensor([0.0, 1.0]))
-    tensor([0.    , 0.7311])
+    tensor([0.0000, 0.7311])
     """
     if inplace.__class__ is not FLAG:
         inplace = check_flag("silu", "inplace", inplace)
@@ -158,7 +158,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.gelu(ac.tensor([-1.0, 0.0, 1.0]))
-    tensor([-0.1587,  0.    ,  0.8413])
+    tensor([-0.1587,  0.0000,  0.8413])
     """
     check_approximate("gelu", approximate)
     return gelu_op(check_tensor("gelu", input), approximate)
@@ -231,7 +231,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.mish(ac.tensor([0.0, 1.0]))
-    tensor([0.    , 0.8651])
+    tensor([0.0000, 0.8651])
     """
     if inplace.__class__ is not FLAG:
         inplace = check_flag("mish", "inplace", inplace)
@@ -278,7 +278,7 @@ def softsign(input: Tensor) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.softsign(ac.tensor([-1.0, 1.0]))
-    tensor([-0.5,  0.5])
+    tensor([-0.5000,  0.5000])
     """
     check_tensor("softsign", input)
     return arithmetic.div_op(input, arithmetic.add_op(arithmetic.abs(input), 1.0))
@@ -296,7 +296,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.tanhshrink(ac.tensor([0.0, 1.0]))
-    tensor([0.    , 0.2384])
+    tensor([0.0000, 0.2384])
     """
     check_tensor("tanhshrink", input)
     return arithmetic.sub_op(input, trigonometric.tanh(input))

@@ -229,7 +229,7 @@ def div(
     --------
     >>> import autocalc as ac
     >>> ac.div(ac.tensor([7.0, -7.0]), 2)
-    tensor([ 3.5, -3.5])
+    tensor([ 3.5000, -3.5000])
     >>> ac.div(ac.tensor([7.0, -7.0]), 2, rounding_mode="floor")
     tensor([ 3., -4.])
     """
@@ -489,7 +489,7 @@ def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.reciprocal(ac.tensor([2.0, 4.0]))
-    tensor([0.5 , 0.25])
+    tensor([0.5000, 0.2500])
     """
     result = div_op(1, check_tensor("reciprocal", input))
     return result if out is None else copy_to_out("reciprocal", result, out)

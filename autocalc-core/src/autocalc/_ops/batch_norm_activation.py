@@ -95,8 +95,8 @@ def batch_norm_relu(
     >>> ac.nn.functional.batch_norm_relu(
     ...     x, None, None, training=True, eps=0.0, residual=shortcut
     ... )
-    tensor([[0. , 2. ],
-            [1.5, 0. ]])
+    tensor([[0.0000, 2.0000],
+            [1.5000, 0.0000]])
     """
     if training.__class__ is not FLAG:
         training = check_flag("batch_norm_relu", "training", training)

@@ -145,7 +145,7 @@ def binary_cross_entropy_with_logits(
     >>> import autocalc as ac
     >>> x, t = ac.tensor([0.0, 1000.0]), ac.tensor([1.0, 1.0])
     >>> ac.nn.functional.binary_cross_entropy_with_logits(x, t, reduction="none")
-    tensor([0.6931, 0.    ])
+    tensor([0.6931, 0.0000])
     """
     where = "binary_cross_entropy_with_logits"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)

@@ -91,8 +91,8 @@ def cholesky_inverse(
     --------
     >>> import autocalc as ac
     >>> ac.cholesky_inverse(ac.tensor([[2.0, 0.0], [0.0, 1.0]]))
-    tensor([[0.25, 0.  ],
-            [0.  , 1.  ]])
+    tensor([[0.2500, 0.0000],
+            [0.0000, 1.0000]])
     """
     where = "cholesky_inverse"
     check_float(where, L)

@@ -215,7 +215,7 @@ def clamp(
     --------
     >>> import autocalc as ac
     >>> ac.clamp(ac.tensor([-2.0, 0.5, 3.0]), 0.0, 1.0)
-    tensor([0. , 0.5, 1. ])
+    tensor([0.0000, 0.5000, 1.0000])
     """
     return apply_out("clamp", _clamped("clamp", input, min, max), out)
 
@@ -237,7 +237,7 @@ def clamp_min(input: Tensor, min: Operand, *, out: Tensor | None = None) -> Tens
     --------
     >>> import autocalc as ac
     >>> ac.clamp_min(ac.tensor([-2.0, 0.5]), 0.0)
-    tensor([0. , 0.5])
+    tensor([0.0000, 0.5000])
     """
     return apply_out("clamp_min", _clamped("clamp_min", input, min, None), out)
 
@@ -259,7 +259,7 @@ def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tens
     --------
     >>> import autocalc as ac
     >>> ac.clamp_max(ac.tensor([0.5, 3.0]), 1.0)
-    tensor([0.5, 1. ])
+    tensor([0.5000, 1.0000])
     """
     return apply_out("clamp_max", _clamped("clamp_max", input, None, max), out)
 

@@ -63,7 +63,7 @@ lt = method("lt less", inplace="lt_ less_")(
 
 le = method("le less_equal", inplace="le_ less_equal_")(
     _comparison(
-        "le", "<=", "__ge__", example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True,  True]")
+        "le", "<=", "__ge__", example=("[1.0, 2.0]", "[1.0, 3.0]", "[True, True]")
     )
 )
 
@@ -336,7 +336,7 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     --------
     >>> import autocalc as ac
     >>> ac.heaviside(ac.tensor([-1.0, 0.0, 2.0]), ac.tensor([0.5]))
-    tensor([0. , 0.5, 1. ])
+    tensor([0.0000, 0.5000, 1.0000])
     """
     x, at_zero = same_dtype("heaviside", input, values)
     step = cast(gt(x.detach(), 0), x.dtype)

@@ -101,7 +101,7 @@ def ctc_loss(
     >>> half = ac.full((2, 1, 2), 0.5).log()
     >>> loss = ac.nn.functional.ctc_loss(half, ac.tensor([[1]]), [2], [1])
     >>> (-loss).exp()  # 01, 10 and 11, of four
-    tensor(0.75)
+    tensor(0.7500)
     """
     where = "ctc_loss"
     if zero_infinity.__class__ is not FLAG:

@@ -52,7 +52,7 @@ def cosine_similarity(
     >>> import autocalc as ac
     >>> x, y = ac.tensor([[1.0, 0.0]]), ac.tensor([[3.0, 4.0]])
     >>> ac.nn.functional.cosine_similarity(x, y)
-    tensor([0.6])
+    tensor([0.6000])
     """
     where = "cosine_similarity"
     check_tensor(where, x1), check_tensor(where, x2)
@@ -118,7 +118,7 @@ def normalize(
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.normalize(ac.tensor([[3.0, 4.0]]))
-    tensor([[0.6, 0.8]])
+    tensor([[0.6000, 0.8000]])
     """
     check_float("normalize", input)
     if input.dtype.is_half:

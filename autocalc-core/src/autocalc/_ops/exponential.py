@@ -205,7 +205,7 @@ def logit(
     --------
     >>> import autocalc as ac
     >>> ac.logit(ac.tensor([0.5, 1.0]))
-    tensor([ 0., inf])
+    tensor([0., inf])
     """
     x = comparison.float_input("logit", input)
     if eps is not None:

@@ -9,7 +9,8 @@ from math import prod
 from autocalc._ops import arithmetic, comparison, reduction
 from autocalc._ops._arguments import check_tensor, integers, min_of
 from autocalc._ops._checks import refuse_booleans
-from autocalc._tensor import Tensor
+from autocalc._ops._coerce import cast
+from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DimensionError, DTypeError, ShapeError
 
 __all__ = ["unravel_index"]
@@ -28,7 +29,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     Returns
     -------
     tuple of Tensor
-        A tensor of the shape of `indices` for each dimension.
+        A tensor of the shape of `indices`, int64, for each dimension.
 
     Raises
     ------
@@ -55,7 +56,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
         message = f"{where}: `shape`={sizes} holds a negative size."
         raise ShapeError(message)
     _check_range(where, indices, sizes)
-    found, rest = [], indices
+    found, rest = [], cast(indices, dtypes.int64)
     for size in reversed(sizes):
         found.append(arithmetic.remainder(rest, size))
         rest = arithmetic.floor_divide(rest, size)

@@ -67,8 +67,8 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     >>> import autocalc as ac
     >>> same = ac.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
     >>> ac.nn.functional.affine_grid(same, (1, 1, 1, 2))
-    tensor([[[[-0.5,  0. ],
-              [ 0.5,  0. ]]]])
+    tensor([[[[-0.5000,  0.0000],
+              [ 0.5000,  0.0000]]]])
     """
     where = "affine_grid"
     check_flags(where, align_corners=align_corners)

@@ -126,7 +126,7 @@ def rms_norm(
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.rms_norm(ac.tensor([1.0, 7.0]), (2,), eps=0.0)
-    tensor([0.2, 1.4])
+    tensor([0.2000, 1.4000])
     """
     sizes = _last_sizes("rms_norm", input, normalized_shape)
     if weight is not None:

@@ -60,8 +60,8 @@ def inv(A: Tensor) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.linalg.inv(ac.tensor([[2.0, 0.0], [0.0, 4.0]]))
-    tensor([[0.5 , 0.  ],
-            [0.  , 0.25]])
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.2500]])
     """
     return inv_op(check_tensor("inv", A))
 
@@ -81,8 +81,8 @@ def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.inverse(ac.tensor([[2.0, 0.0], [0.0, 4.0]]))
-    tensor([[0.5 , 0.  ],
-            [0.  , 0.25]])
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.2500]])
     """
     return apply_out("inverse", inv(input), out)
 
@@ -127,7 +127,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     >>> import autocalc as ac
     >>> A = ac.tensor([[2.0, 0.0], [0.0, 4.0]])
     >>> ac.linalg.solve(A, ac.tensor([2.0, 2.0]))
-    tensor([1. , 0.5])
+    tensor([1.0000, 0.5000])
     """
     if left.__class__ is not FLAG:
         left = check_flag("solve", "left", left)

@@ -104,7 +104,7 @@ def hinge_embedding_loss(
     >>> import autocalc as ac
     >>> distances, target = ac.tensor([0.5, 0.25]), ac.tensor([1, -1])
     >>> ac.nn.functional.hinge_embedding_loss(distances, target, reduction="none")
-    tensor([0.5 , 0.75])
+    tensor([0.5000, 0.7500])
     """
     where = "hinge_embedding_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
@@ -195,7 +195,7 @@ def multi_margin_loss(
     >>> import autocalc as ac
     >>> x, y = ac.tensor([[0.1, 0.2, 0.4, 0.8]]), ac.tensor([3])
     >>> ac.nn.functional.multi_margin_loss(x, y)
-    tensor(0.325)
+    tensor(0.3250)
     """
     where = "multi_margin_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)

@@ -110,7 +110,7 @@ def where(
     Parameters
     ----------
     condition
-        Booleans; all three broadcast.
+        Booleans; all three broadcast.  uint8 is taken for booleans, with a warning.
     input
         The values where it holds.
     other
@@ -131,7 +131,9 @@ def where(
     """
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
-    if check_tensor("where", condition).dtype is not dtypes.bool_:
+    if check_tensor("where", condition).dtype is dtypes.uint8:
+        condition = _index.mask_of_bytes("where", condition)
+    if condition.dtype is not dtypes.bool_:
         message = (
             f"where: `condition` has dtype {condition.dtype.name}; it must be bool, as "
             f"comparisons give it."

@@ -296,7 +296,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     >>> import autocalc as ac
     >>> x, weight = ac.tensor([1.0, 2.0]), ac.tensor([[3.0, 4.0]])
     >>> ac.nn.functional.linear(x, weight, ac.tensor([0.5]))
-    tensor([11.5])
+    tensor([11.5000])
     """
     x: Any = input  # what is no tensor is the operator's to refuse
     if isinstance(x, Tensor) and x._array.dtype.kind in "iu":

@@ -16,19 +16,20 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops import reduction as reduction_ops
-from autocalc._ops._arguments import check_tensor
+from autocalc._ops._arguments import Operand
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import cast
+from autocalc._ops._coerce import as_operand, cast
 from autocalc._ops.margin_losses import check_rows
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import number
 from autocalc.errors import ShapeError
 
 
 def multilabel_soft_margin_loss(
     input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
+    target: Operand,
+    weight: Operand | None = None,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
@@ -42,9 +43,9 @@ def multilabel_soft_margin_loss(
     input
         Logits, (..., C).
     target
-        t, 0 or 1 for each class, of the same shape.
+        t, 0 or 1 for each class; it broadcasts to the input, or the input to it.
     weight
-        A factor for each class, (C,).
+        A factor for each class, (C,), or for each element.
     size_average, reduce
         Deprecated: say the same by `reduction`.
     reduction
@@ -53,7 +54,8 @@ def multilabel_soft_margin_loss(
     Raises
     ------
     ShapeError
-        If the shapes differ.
+        If `input` has no dimension, `target` or `weight` has more dimensions, or the
+        shapes do not broadcast.
 
     Examples
     --------
@@ -65,14 +67,29 @@ def multilabel_soft_margin_loss(
     where = "multilabel_soft_margin_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
     check_float(where, input)
-    _loss_reduction.same_shape(where, input, target)
     if input.ndim == 0:
         message = f"{where}: `input` is 0-d; it needs a dimension of classes."
         raise ShapeError(message)
-    loss = binary_losses.of_logits(input, target)
+    _fewer_dimensions(where, "target", target, input)
+    dtype = target.dtype if isinstance(target, Tensor) else input.dtype
+    loss = binary_losses.of_logits(input, as_operand(target, dtype))
     if weight is not None:
-        loss = arithmetic.mul(loss, check_tensor(where, weight))
+        _fewer_dimensions(where, "weight", weight, input)
+        loss = arithmetic.mul(loss, weight)
     return _loss_reduction.reduced(reduction_ops.mean(loss, -1), reduction)
+
+
+def _fewer_dimensions(where: str, name: str, given: Operand, input: Tensor) -> None:
+    """Raise unless it is a number, or a tensor without more dimensions than `input`."""
+    if isinstance(given, Tensor) and given.ndim <= input.ndim:
+        return
+    if isinstance(given, Tensor):
+        message = (
+            f"{where}: `{name}` has shape {given.shape}, more dimensions than `input` "
+            f"of shape {input.shape}; its last one must be that of the classes."
+        )
+        raise ShapeError(message)
+    number(where, name, given)
 
 
 def multilabel_margin_loss(
@@ -109,7 +126,7 @@ def multilabel_margin_loss(
     >>> import autocalc as ac
     >>> x, y = ac.tensor([[0.1, 0.2, 0.4, 0.8]]), ac.tensor([[3, 0, -1, 1]])
     >>> ac.nn.functional.multilabel_margin_loss(x, y)
-    tensor(0.85)
+    tensor(0.8500)
     """
     where = "multilabel_margin_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)

@@ -103,7 +103,7 @@ def nanmean(
     --------
     >>> import autocalc as ac
     >>> ac.nanmean(ac.tensor([1.0, ac.nan, 2.0]))
-    tensor(1.5)
+    tensor(1.5000)
     """
     if axis is not None:
         dim = dim_or_axis("nanmean", dim, axis)

@@ -9,10 +9,10 @@ from typing import Any
 from autocalc._ops import arithmetic, joining, scans, splitting, view
 from autocalc._ops._arguments import as_int, axis_of, check_tensor, integers
 from autocalc._ops._checks import refuse_booleans
-from autocalc._ops._coerce import to_float
+from autocalc._ops._coerce import cast, to_float
 from autocalc._ops.ranges import arange
 from autocalc._ops.rearranging import flip
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import check_flag, number
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -51,7 +51,7 @@ def cumulative_trapezoid(
     --------
     >>> import autocalc as ac
     >>> ac.cumulative_trapezoid(ac.tensor([0.0, 1.0, 2.0]))
-    tensor([0.5, 2. ])
+    tensor([0.5000, 2.0000])
     """
     areas = scans.trapezoids("cumulative_trapezoid", y, x, dx, dim)
     return arithmetic.mul(scans.cumsum(areas, dim), 0.5)
@@ -63,7 +63,7 @@ def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tens
     Parameters
     ----------
     x
-        A vector.
+        A vector; booleans count as 0 and 1.
     N
         How many powers, from 0 on; by default as many as elements.
     increasing
@@ -88,8 +88,7 @@ def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tens
     tensor([[4, 2, 1],
             [9, 3, 1]])
     """
-    refuse_booleans("vander", check_tensor("vander", x))
-    if x.ndim != 1:
+    if check_tensor("vander", x).ndim != 1:
         message = f"vander: `x` has shape {x.shape}; it must be a vector."
         raise ShapeError(message)
     check_flag("vander", "increasing", increasing)
@@ -97,6 +96,7 @@ def vander(x: Tensor, N: int | None = None, *, increasing: bool = False) -> Tens
     if count < 0:
         message = f"vander: `N` is {count}; it must be 0 or more."
         raise ArgumentError(message)
+    x = cast(x, dtypes.int64) if x.dtype is dtypes.bool_ else x
     powers = arithmetic.pow(view.unsqueeze(x, 1), arange(count))
     return powers if increasing else flip(powers, (1,))
 
@@ -142,7 +142,7 @@ def gradient(
     --------
     >>> import autocalc as ac
     >>> ac.gradient(ac.tensor([1.0, 2.0, 4.0, 8.0]))
-    (tensor([1. , 1.5, 3. , 4. ]),)
+    (tensor([1.0000, 1.5000, 3.0000, 4.0000]),)
     """
     refuse_booleans("gradient", check_tensor("gradient", input))
     x = input if input.is_floating_point() else to_float(input)
@@ -183,7 +183,8 @@ def _places(x: Tensor, axis: int, spacing: Any) -> Tensor:
                 f"dimension {axis} of size {count}; it must be a vector of {count}."
             )
             raise ShapeError(message)
-        return spacing.to(x.dtype)
+        refuse_booleans("gradient", spacing)
+        return spacing if spacing.is_floating_point() else cast(spacing, x.dtype)
     step = (
         spacing
         if isinstance(spacing, Tensor)

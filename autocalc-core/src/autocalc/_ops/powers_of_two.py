@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
-from autocalc._ops import arithmetic, comparison, exponential, rounding
+from autocalc._ops import arithmetic, clamping, comparison, exponential, rounding
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast, to_float
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.limits import finfo
 
 __all__ = ["frexp", "ldexp"]
 
@@ -32,20 +34,40 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     input
         The tensor.
     other
-        The exponents; shapes broadcast.
+        The exponents; shapes broadcast.  Integers scale floats exactly, however large.
     out
         A tensor that takes the result, converted to its dtype.
+
+    Raises
+    ------
+    DTypeError
+        If `input` holds floats and `other` booleans.
 
     Examples
     --------
     >>> import autocalc as ac
     >>> ac.ldexp(ac.tensor([1.0, 3.0]), ac.tensor([2, -1]))
-    tensor([4. , 1.5])
+    tensor([4.0000, 1.5000])
     """
-    refuse_booleans("ldexp", check_tensor("ldexp", input), check_tensor("ldexp", other))
-    power = other if other.is_floating_point() else to_float(other)
-    found = arithmetic.mul(input, exponential.exp2(power))
+    check_tensor("ldexp", input), check_tensor("ldexp", other)
+    if other.is_floating_point():
+        found = arithmetic.mul(input, exponential.exp2(other))
+    elif input.is_floating_point():
+        refuse_booleans("ldexp", other)
+        found = _scaled(input, cast(other, input.dtype))
+    else:
+        found = arithmetic.mul(input, exponential.exp2(to_float(other)))
     return apply_out("ldexp", found, out)
+
+
+def _scaled(x: Tensor, power: Tensor) -> Tensor:
+    """Return x * 2^power in three steps, each of which a float can hold."""
+    largest = math.frexp(finfo(x.dtype).max)[1] - 1
+    power = clamping.clamp(power, -3 * largest, 3 * largest)
+    third = rounding.trunc(arithmetic.div(power, 3))
+    step = exponential.exp2(third)
+    rest = exponential.exp2(arithmetic.sub(power, arithmetic.mul(third, 2)))
+    return arithmetic.mul(arithmetic.mul(arithmetic.mul(x, step), step), rest)
 
 
 @method("frexp")
@@ -70,8 +92,11 @@ def frexp(input: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> Parts:
     Examples
     --------
     >>> import autocalc as ac
-    >>> ac.frexp(ac.tensor([4.0, -2.0]))
-    Parts(mantissa=tensor([ 0.5, -0.5]), exponent=tensor([3, 2], dtype=autocalc.int32))
+    >>> mantissa, exponent = ac.frexp(ac.tensor([4.0, -2.0]))
+    >>> mantissa
+    tensor([ 0.5000, -0.5000])
+    >>> exponent
+    tensor([3, 2], dtype=autocalc.int32)
     """
     check_float("frexp", input)
     fixed = input.detach()

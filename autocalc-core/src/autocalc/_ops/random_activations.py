@@ -58,7 +58,7 @@ def rrelu(
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.rrelu(ac.tensor([-1.0, 2.0]), 0.25, 0.75)
-    tensor([-0.5,  2. ])
+    tensor([-0.5000,  2.0000])
     """
     if training.__class__ is not FLAG:
         training = check_flag("rrelu", "training", training)
@@ -109,7 +109,7 @@ def rrelu_(
     >>> import autocalc as ac
     >>> x = ac.tensor([-1.0, 2.0])
     >>> ac.nn.functional.rrelu_(x, 0.25, 0.75) is x, x
-    (True, tensor([-0.5,  2. ]))
+    (True, tensor([-0.5000,  2.0000]))
     """
     return rrelu(input, lower, upper, training, True)
 

@@ -158,7 +158,7 @@ def linspace(
     --------
     >>> import autocalc as ac
     >>> ac.linspace(0.0, 1.0, 3)
-    tensor([0. , 0.5, 1. ])
+    tensor([0.0000, 0.5000, 1.0000])
     """
     Device("cpu" if device is None else device)
     values = _as(_line("linspace", start, end, steps), dtype_of(dtype, out))

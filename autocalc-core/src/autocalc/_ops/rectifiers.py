@@ -130,7 +130,7 @@ def hardtanh(
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.hardtanh(ac.tensor([-2.0, 0.5]))
-    tensor([-1. ,  0.5])
+    tensor([-1.0000,  0.5000])
     """
     if inplace.__class__ is not FLAG:
         inplace = check_flag("hardtanh", "inplace", inplace)
@@ -203,7 +203,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.hardsigmoid(ac.tensor([-3.0, 0.0, 3.0]))
-    tensor([0. , 0.5, 1. ])
+    tensor([0.0000, 0.5000, 1.0000])
     """
     if inplace.__class__ is not FLAG:
         inplace = check_flag("hardsigmoid", "inplace", inplace)
@@ -231,7 +231,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.hardswish(ac.tensor([-3.0, 0.0, 3.0]))
-    tensor([-0.,  0.,  3.])
+    tensor([-0., 0., 3.])
     """
     if inplace.__class__ is not FLAG:
         inplace = check_flag("hardswish", "inplace", inplace)
@@ -259,7 +259,7 @@ def leaky_relu(
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.leaky_relu(ac.tensor([-1.0, 2.0]), 0.1)
-    tensor([-0.1,  2. ])
+    tensor([-0.1000,  2.0000])
     """
     if inplace.__class__ is not FLAG:
         inplace = check_flag("leaky_relu", "inplace", inplace)
@@ -296,7 +296,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.prelu(ac.tensor([-1.0, 2.0]), ac.tensor([0.1]))
-    tensor([-0.1,  2. ])
+    tensor([-0.1000,  2.0000])
     """
     check_float("prelu", input, weight)
     same_dtype("prelu", input, weight)
@@ -332,7 +332,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.elu(ac.tensor([-1.0, 2.0]))
-    tensor([-0.6321,  2.    ])
+    tensor([-0.6321,  2.0000])
     """
     if inplace.__class__ is not FLAG:
         inplace = check_flag("elu", "inplace", inplace)
@@ -364,7 +364,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.celu(ac.tensor([-1.0, 2.0]))
-    tensor([-0.6321,  2.    ])
+    tensor([-0.6321,  2.0000])
     """
     if inplace.__class__ is not FLAG:
         inplace = check_flag("celu", "inplace", inplace)

@@ -22,7 +22,7 @@ def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     >>> import autocalc as ac
     >>> x = ac.tensor([-1.0, 2.0])
     >>> ac.nn.functional.celu_(x) is x, x
-    (True, tensor([-0.6321,  2.    ]))
+    (True, tensor([-0.6321,  2.0000]))
     """
     return celu(input, alpha, True)
 
@@ -42,7 +42,7 @@ def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     >>> import autocalc as ac
     >>> x = ac.tensor([-1.0, 2.0])
     >>> ac.nn.functional.elu_(x) is x, x
-    (True, tensor([-0.6321,  2.    ]))
+    (True, tensor([-0.6321,  2.0000]))
     """
     return elu(input, alpha, True)
 
@@ -80,7 +80,7 @@ def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     >>> import autocalc as ac
     >>> x = ac.tensor([-1.0, 2.0])
     >>> ac.nn.functional.leaky_relu_(x, 0.5) is x, x
-    (True, tensor([-0.5,  2. ]))
+    (True, tensor([-0.5000,  2.0000]))
     """
     return leaky_relu(input, negative_slope, True)
 
@@ -102,6 +102,6 @@ def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Ten
     >>> import autocalc as ac
     >>> x = ac.tensor([-2.0, 0.5])
     >>> ac.nn.functional.hardtanh_(x) is x, x
-    (True, tensor([-1. ,  0.5]))
+    (True, tensor([-1.0000,  0.5000]))
     """
     return hardtanh(input, min_val, max_val, True)

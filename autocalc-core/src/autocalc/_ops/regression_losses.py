@@ -42,7 +42,7 @@ def mse_loss(
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.mse_loss(ac.tensor([1.0, 3.0]), ac.tensor([0.0, 3.0]))
-    tensor(0.5)
+    tensor(0.5000)
     """
     reduction = _loss_reduction.chosen("mse_loss", size_average, reduce, reduction)
     pair = _loss_reduction.broadcast_with_warning("mse_loss", input, target)
@@ -89,7 +89,7 @@ def l1_loss(
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.l1_loss(ac.tensor([1.0, 3.0]), ac.tensor([0.0, 3.0]))
-    tensor(0.5)
+    tensor(0.5000)
     """
     reduction = _loss_reduction.chosen("l1_loss", size_average, reduce, reduction)
     pair = _loss_reduction.broadcast_with_warning("l1_loss", input, target)

@@ -110,7 +110,7 @@ def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.frac(ac.tensor([1.5, -1.25]))
-    tensor([ 0.5 , -0.25])
+    tensor([ 0.5000, -0.2500])
     """
     check_float("frac", input)
     whole = trunc(input)

@@ -306,7 +306,7 @@ def logcumsumexp(
     --------
     >>> import autocalc as ac
     >>> ac.logcumsumexp(ac.tensor([0.0, 0.0]), dim=0)
-    tensor([0.    , 0.6931])
+    tensor([0.0000, 0.6931])
     """
     if axis is not None or dim is None:
         dim = dim_or_axis("logcumsumexp", dim, axis)

@@ -125,7 +125,7 @@ def triplet_margin_loss(
     >>> import autocalc as ac
     >>> a, p, n = ac.tensor([[0.0]]), ac.tensor([[1.0]]), ac.tensor([[1.5]])
     >>> ac.nn.functional.triplet_margin_loss(a, p, n)
-    tensor(0.5)
+    tensor(0.5000)
     """
     where = "triplet_margin_loss"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
@@ -208,7 +208,7 @@ def triplet_margin_with_distance_loss(
     >>> ac.nn.functional.triplet_margin_with_distance_loss(
     ...     a, p, n, distance_function=lambda x, y: (x - y).abs()
     ... )
-    tensor(0.5)
+    tensor(0.5000)
     """
     where = "triplet_margin_with_distance_loss"
     if swap.__class__ is not FLAG:

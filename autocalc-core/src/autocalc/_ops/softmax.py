@@ -53,7 +53,7 @@ def softmax(
     --------
     >>> import autocalc as ac
     >>> ac.softmax(ac.tensor([0.0, 0.0]), dim=0)
-    tensor([0.5, 0.5])
+    tensor([0.5000, 0.5000])
     """
     if axis is not None:
         dim = dim_or_axis("softmax", dim, axis)
@@ -131,7 +131,7 @@ def softmin(
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.softmin(ac.tensor([1.0, 1.0]), dim=0)
-    tensor([0.5, 0.5])
+    tensor([0.5000, 0.5000])
     """
     x = check_and_cast("softmin", input, dtype)
     return softmax(arithmetic.neg(x), _class_dim("softmin", dim, x))

@@ -277,7 +277,8 @@ def kthvalue(
         keepdim = keepdim_or_keepdims("kthvalue", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("kthvalue", "keepdim", keepdim)
-    x = _ordered("kthvalue", input)
+    x = check_tensor("kthvalue", input)
+    x = _ordered("kthvalue", x) if x.ndim else x
     axis = axis_of("kthvalue", dim, x.ndim)
     size = x.shape[axis] if x.ndim else 1
     if not 1 <= as_int("kthvalue", "k", k) <= size:

@@ -115,7 +115,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.nn.functional.softshrink(ac.tensor([-2.0, 0.25, 1.0]))
-    tensor([-1.5,  0. ,  0.5])
+    tensor([-1.5000,  0.0000,  0.5000])
     """
     check_float("softshrink", input)
     lambd = number("softshrink", "lambd", lambd)

@@ -210,7 +210,7 @@ def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.asinh(ac.tensor([0.0, 1.0]))
-    tensor([0.    , 0.8814])
+    tensor([0.0000, 0.8814])
     """
     x = comparison.float_input("asinh", input)
     below = comparison.lt(x.detach(), 0)
@@ -245,7 +245,7 @@ def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.acosh(ac.tensor([1.0, 2.0]))
-    tensor([0.   , 1.317])
+    tensor([0.0000, 1.3170])
     """
     x = comparison.float_input("acosh", input)
     less = arithmetic.sub_op(x, 1)
@@ -271,7 +271,7 @@ def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.atanh(ac.tensor([0.0, 0.5]))
-    tensor([0.    , 0.5493])
+    tensor([0.0000, 0.5493])
     """
     x = comparison.float_input("atanh", input)
     twice = arithmetic.sub_op(
@@ -371,7 +371,7 @@ def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.sinc(ac.tensor([0.0, 0.5]))
-    tensor([1.    , 0.6366])
+    tensor([1.0000, 0.6366])
     """
     x = comparison.float_input("sinc", input)
     near = comparison.lt(arithmetic.abs(x.detach()), _NEAR)

@@ -9,8 +9,9 @@ from typing import Any
 from autocalc._ops import _spatial, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
+from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ShapeError
 
 unfold_op = nary("unfold")
@@ -44,7 +45,7 @@ def unfold(
     Parameters
     ----------
     input
-        (N, C, H, W) or (C, H, W), float32 or float64.
+        (N, C, H, W) or (C, H, W), of floats or booleans.
     kernel_size
         Of a window: one number, or height and width.
     dilation, padding, stride
@@ -72,9 +73,9 @@ def unfold(
     """
     where = "unfold"
     x, had_batch = _spatial.batched(where, input, 2)
-    check_float(where, x)
     windows = _windows(where, kernel_size, stride, padding, dilation)
-    return _spatial.unbatched(unfold_op(x, *windows), had_batch)
+    found = unfold_op(_floats(where, x), *windows)
+    return _spatial.unbatched(cast(found, x.dtype), had_batch)
 
 
 def fold(
@@ -90,7 +91,8 @@ def fold(
     Parameters
     ----------
     input
-        (N, C kH kW, windows) or without N, float32 or float64.
+        (N, C kH kW, windows) or without N, of floats or booleans; sums of these are
+        True where one is.
     output_size
         Height and width of the images, or one number for both.
     kernel_size, dilation, padding, stride
@@ -116,8 +118,7 @@ def fold(
     tensor([[[1., 4., 3.]]])
     """
     where = "fold"
-    check_float(where, check_tensor(where, input))
-    if input.ndim not in (2, 3):
+    if check_tensor(where, input).ndim not in (2, 3):
         message = (
             f"{where}: `input` has shape {input.shape}; it must be (N, rows, windows) "
             f"or (rows, windows)."
@@ -134,7 +135,16 @@ def fold(
             f"be a multiple of {taps}, the elements of a window."
         )
         raise ShapeError(message)
-    return _spatial.unbatched(fold_op(x, sizes, *windows), had_batch)
+    found = fold_op(_floats(where, x), sizes, *windows)
+    return _spatial.unbatched(cast(found, x.dtype), had_batch)
+
+
+def _floats(where: str, x: Tensor) -> Tensor:
+    """Return floats as they are, and booleans as 0 and 1."""
+    if x.dtype is dtypes.bool_:
+        return cast(x, dtypes.float32)
+    check_float(where, x)
+    return x
 
 
 def _windows(

@@ -49,7 +49,7 @@ def lerp(
     --------
     >>> import autocalc as ac
     >>> ac.lerp(ac.tensor([0.0, 10.0]), ac.tensor([1.0, 20.0]), 0.5)
-    tensor([ 0.5, 15. ])
+    tensor([ 0.5000, 15.0000])
     """
     if isinstance(weight, Tensor) and not weight.ndim:
         input, end, weight = coerce("lerp", *same_dtype("lerp", input, end), weight)
@@ -136,7 +136,7 @@ def addcdiv(
     --------
     >>> import autocalc as ac
     >>> ac.addcdiv(ac.tensor([1.0, 1.0]), ac.tensor([2.0, 3.0]), ac.tensor([4.0, 6.0]))
-    tensor([1.5, 1.5])
+    tensor([1.5000, 1.5000])
     """
     check_tensor("addcdiv", input)
     both = check_tensor("addcdiv", tensor1), check_tensor("addcdiv", tensor2)

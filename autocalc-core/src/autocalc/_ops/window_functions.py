@@ -58,7 +58,7 @@ def bartlett_window(
     --------
     >>> import autocalc as ac
     >>> ac.bartlett_window(4)
-    tensor([0. , 0.5, 1. , 0.5])
+    tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
 
     def triangle(place: Any) -> Any:
@@ -103,7 +103,7 @@ def hann_window(
     --------
     >>> import autocalc as ac
     >>> ac.hann_window(4)
-    tensor([0. , 0.5, 1. , 0.5])
+    tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
     where = "hann_window"
     wave = _cosines(0.5, -0.5)
@@ -149,7 +149,7 @@ def hamming_window(
     --------
     >>> import autocalc as ac
     >>> ac.hamming_window(4, alpha=0.5, beta=0.25)
-    tensor([0.25, 0.5 , 0.75, 0.5 ])
+    tensor([0.2500, 0.5000, 0.7500, 0.5000])
     """
     where = "hamming_window"
     level, swing = number(where, "alpha", alpha), number(where, "beta", beta)
@@ -190,7 +190,7 @@ def blackman_window(
     --------
     >>> import autocalc as ac
     >>> ac.blackman_window(2).round(decimals=3)
-    tensor([-0.,  1.])
+    tensor([-0., 1.])
     """
     where = "blackman_window"
     wave = _cosines(0.42, -0.5, 0.08)

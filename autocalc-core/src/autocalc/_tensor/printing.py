@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from autocalc._tensor import dtypes
-from autocalc._tensor.checks import as_int
+from autocalc._tensor._number_texts import Form, form_of
+from autocalc._tensor.checks import as_int, check_flag, number
 from autocalc.errors import ArgumentError
 
 
@@ -20,14 +22,15 @@ class Options:
     precision: int = 4
     threshold: int = 1000
     edgeitems: int = 3
-    linewidth: int = 75
+    linewidth: int = 80
     sci_mode: bool | None = None
 
 
+_ENDLESS = 2**62
 _PROFILES = {
     "default": Options(),
     "short": Options(precision=2, edgeitems=2),
-    "full": Options(threshold=2**62),
+    "full": Options(threshold=_ENDLESS),
 }
 _options = _PROFILES["default"]
 
@@ -45,20 +48,22 @@ def set_printoptions(
     Parameters
     ----------
     precision
-        Digits behind the point at most.
+        Digits behind the point, 4 at first; floats that are all whole have none.
     threshold, edgeitems
-        Tensors of more elements are shortened to so many at each end.
+        Tensors of more elements than 1000 are shortened to 3 at each end.
     linewidth
-        Characters in a line.
+        Characters in a line, 80 at first.
     profile
         ``"default"``, ``"short"`` or ``"full"``, before the others are set.
     sci_mode
-        Whether numbers have exponents; by default where they need them.
+        Whether floats have exponents; by default where the largest is above 10^8 or
+        1000 times the smallest, or that is below 10^-4.
 
     Raises
     ------
     ArgumentError
-        If there is no such profile, or a number is negative.
+        If there is no such profile, a number is negative or no number, or `sci_mode`
+        is no flag.
 
     Examples
     --------
@@ -77,7 +82,7 @@ def set_printoptions(
         raise ArgumentError(message)
     given: dict[str, Any] = {
         "precision": precision,
-        "threshold": None if threshold is None else int(min(threshold, 2**62)),
+        "threshold": None if threshold is None else _elements(threshold),
         "edgeitems": edgeitems,
         "linewidth": linewidth,
     }
@@ -86,33 +91,91 @@ def set_printoptions(
         if as_int("set_printoptions", name, value) < 0:
             message = f"set_printoptions: `{name}`={value}; it must be 0 or more."
             raise ArgumentError(message)
+    if sci_mode is not None:
+        check_flag("set_printoptions", "sci_mode", sci_mode)
     base = _options if profile is None else _PROFILES[profile]
     _options = replace(base, sci_mode=sci_mode, **given)
+
+
+def _elements(threshold: Any) -> int:
+    """Return a number of elements, which may be infinite, as an integer."""
+    n = number("set_printoptions", "threshold", threshold)
+    return -1 if math.isnan(n) else int(min(n, _ENDLESS))  # -1 is refused
+
+
+_START = "tensor("
 
 
 def describe(x: Any) -> str:  # a Tensor, whose module imports this one
     """Return ``tensor([...], dtype=..., grad_fn=...)``; defaults are left out."""
     o = _options
-    style: Any = {}
-    if o.sci_mode is not None and x.is_floating_point():
-        code = "e" if o.sci_mode else "f"
-        style["formatter"] = {"float_kind": lambda v: f"{v:.{o.precision}{code}}"}
-    array = x._array
-    if x.is_floating_point() and x.itemsize == 2:
-        array = array.astype(np.float32)  # NumPy knows no formats of bfloat16
-    text = np.array2string(
-        array, separator=", ", prefix="tensor(", threshold=o.threshold,
-        edgeitems=o.edgeitems, max_line_width=o.linewidth, precision=o.precision,
-        suppress_small=False, floatmode="maxprec", **style,
-    )  # fmt: skip
-    extras = ""
-    usual = (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool_)
+    text = _START + ("[]" if x.numel() == 0 else _elements_text(x, o))
+    length = len(text) - text.rfind("\n") + 1
+    for extra in _extras(x):
+        if length + len(extra) + 2 > o.linewidth:
+            text += f",\n{' ' * len(_START)}{extra}"
+            length = len(_START) + len(extra)
+        else:
+            text += f", {extra}"
+            length += len(extra) + 2
+    return f"{text})"
+
+
+def _extras(x: Any) -> list[str]:
+    """Return what is said behind the elements: size, dtype, history."""
+    extras = []
+    usual = [dtypes.get_default_dtype()]
+    if x.numel():
+        usual += [dtypes.int64, dtypes.bool_]
+    hidden = _options.edgeitems == 0 and x.numel() > _options.threshold
+    if hidden or (x.numel() == 0 and x.ndim != 1):
+        extras.append(f"size={tuple(x.shape)}")
     if x.dtype not in usual:
-        extras += f", dtype={x.dtype!r}"
-    if x.numel() == 0 and x.ndim != 1:
-        extras += f", size={x.shape}"
+        extras.append(f"dtype={x.dtype!r}")
     if not x.is_leaf:
-        extras += f", grad_fn=<{x._node().op.name}>"
+        extras.append(f"grad_fn=<{x._node().op.name}>")
     elif x.requires_grad:
-        extras += ", requires_grad=True"
-    return f"tensor({text}{extras})"
+        extras.append("requires_grad=True")
+    return extras
+
+
+def _elements_text(x: Any, o: Options) -> str:
+    """Return the elements in brackets, in lines of the options' width."""
+    array = x._array
+    if x.is_floating_point():
+        array = array.astype(np.float64)
+    edge = o.edgeitems if array.size > o.threshold else None
+    shown = array[np.ix_(*[_places(n, edge) for n in array.shape])]
+    form = form_of(shown.reshape(-1).tolist(), o.precision, o.sci_mode)
+    if array.ndim == 0:
+        return form(array.item())
+    return _nested(array, len(_START), form, edge, o.linewidth)
+
+
+def _places(size: int, edge: int | None) -> list[int]:
+    """Return the places along a dimension that are shown."""
+    if edge is None or size <= 2 * edge:
+        return list(range(size))
+    return [*range(edge), *range(size - edge, size)]
+
+
+def _nested(
+    array: Any, indent: int, form: Form, edge: int | None, linewidth: int
+) -> str:
+    """Return the rows of an array in brackets, or the elements of a vector."""
+    places: list[int | None] = [*_places(len(array), edge)]
+    if len(places) < len(array):
+        places.insert(len(places) // 2, None)  # in the place of what is left out
+    if array.ndim > 1:
+        rows = [
+            "..." if i is None else _nested(array[i], indent + 1, form, edge, linewidth)
+            for i in places
+        ]
+        between = "," + "\n" * (array.ndim - 1) + " " * (indent + 1)
+        return f"[{between.join(rows)}]"
+    gap = " ..." if edge else "..."
+    texts = [gap if i is None else form(array[i].item()) for i in places]
+    count = max((linewidth - indent) // (form.width + 2), 1)
+    lines = [", ".join(texts[i : i + count]) for i in range(0, len(texts), count)]
+    between = ",\n" + " " * (indent + 1)
+    return f"[{between.join(lines)}]"

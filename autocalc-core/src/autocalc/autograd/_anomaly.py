@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 from autocalc._graph._lines import trace
 from autocalc._tensor.checks import check_flags
+from autocalc.errors import AutocalcWarning
 
 
 class _Mode:
@@ -113,7 +116,7 @@ def _switch(on: bool, check_nan: bool) -> tuple[bool, bool]:
 
 
 class detect_anomaly:
-    """Anomaly mode for a ``with`` block; see `set_detect_anomaly`.
+    """Anomaly mode for a ``with`` block, with a warning; see `set_detect_anomaly`.
 
     Parameters
     ----------
@@ -123,6 +126,8 @@ class detect_anomaly:
     Examples
     --------
     >>> import autocalc as ac
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", ac.errors.AutocalcWarning)
     >>> x = ac.tensor(0.0, requires_grad=True)
     >>> with ac.autograd.detect_anomaly():
     ...     try:
@@ -134,6 +139,11 @@ class detect_anomaly:
 
     def __init__(self, check_nan: bool = True) -> None:
         check_flags("detect_anomaly", check_nan=check_nan)
+        message = (
+            "detect_anomaly: anomaly mode is on, which makes every operator slower; it "
+            "is for finding mistakes. set_detect_anomaly(True) switches it on silently."
+        )
+        warnings.warn(message, AutocalcWarning, stacklevel=2)
         self._check_nan = check_nan
         self._before: list[tuple[bool, bool]] = []
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._ops.joining import stack
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag, number, short
+from autocalc._tensor.checks import number, short
 from autocalc._tensor.generator import Generator
+from autocalc.autograd._gradcheck_modes import check_all, direction, refuse_modes
 from autocalc.autograd._gradients import grad
 from autocalc.errors import ArgumentError, DTypeError, GradError
 
@@ -55,7 +57,15 @@ def gradcheck(
     atol: float = 1e-5,
     rtol: float = 1e-3,
     raise_exception: bool = True,
+    nondet_tol: float = 0.0,
     check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
     where: str = "gradcheck",
 ) -> bool:
     """Compare the gradients of `func` with central differences.
@@ -77,8 +87,20 @@ def gradcheck(
         abs(numerical)``.
     raise_exception
         False returns False in place of an error.
+    nondet_tol
+        How far two walks over one graph may differ.
     check_undefined_grad
         Also compare walks from one output of several with zeros for the others.
+    check_grad_dtypes
+        Without effect: the dtype of a gradient is always checked.
+    check_batched_grad
+        Also compare a batch of cotangents, `is_grads_batched` of `grad`, with each.
+    check_batched_forward_grad, check_forward_ad, masked
+        False: there is no forward mode, and there are no sparse tensors.
+    check_backward_ad
+        True: there is no other mode.
+    fast_mode
+        Compare the gradient along one random direction in place of each element's.
     where
         What errors call this check.
 
@@ -94,7 +116,8 @@ def gradcheck(
     DTypeError
         If an input that requires a gradient is not float64.
     ArgumentError
-        If `func` is no function, or `inputs` are neither tensor nor tuple.
+        If `func` is no function, `inputs` are neither tensor nor tuple, or a flag asks
+        for a mode that there is not.
 
     Examples
     --------
@@ -103,17 +126,35 @@ def gradcheck(
     >>> ac.autograd.gradcheck(lambda x: (x * x).sum(), x)
     True
     """
-    check_flag(where, "raise_exception", raise_exception)
-    check_flag(where, "check_undefined_grad", check_undefined_grad)
+    check_all(
+        where,
+        raise_exception=raise_exception,
+        check_undefined_grad=check_undefined_grad,
+        check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad,
+        fast_mode=fast_mode,
+    )
+    refuse_modes(
+        where,
+        wanted={"check_backward_ad": check_backward_ad},
+        absent={
+            "check_batched_forward_grad": check_batched_forward_grad,
+            "check_forward_ad": check_forward_ad,
+            "masked": False if masked is None else masked,
+        },
+    )
     given = _arguments(where, "inputs", inputs)
     tolerance = _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
+    allowed = number(where, "nondet_tol", nondet_tol)
     checked = _checked_inputs(where, given)
     check = _Check(where, func, given, checked, tolerance)
     try:
-        check.jacobians()
-        check.repeated_walk()
+        check.along_a_direction() if fast_mode else check.jacobians()
+        check.repeated_walk(allowed)
         if check_undefined_grad:
             check.undefined_cotangents()
+        if check_batched_grad:
+            check.batches()
     except GradcheckError:
         if raise_exception:
             raise
@@ -129,7 +170,16 @@ def gradgradcheck(
     eps: float = 1e-6,
     atol: float = 1e-5,
     rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
     raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
 ) -> bool:
     """Compare the second derivatives of `func` with central differences.
 
@@ -137,13 +187,31 @@ def gradgradcheck(
     ----------
     grad_outputs
         The cotangents at which the gradient is differentiated; random ones by default.
-    func, inputs, eps, atol, rtol, raise_exception
+    gen_non_contig_grad_outputs
+        Let random cotangents lie in memory with gaps.
+    check_undefined_grad
+        Without effect: the first derivative is always walked from all outputs.
+    check_fwd_over_rev
+        False: there is no forward mode.
+    check_rev_over_rev
+        True: there is no other mode.
+    func, inputs, eps, atol, rtol, raise_exception, nondet_tol, check_grad_dtypes
+        See `gradcheck`.
+    check_batched_grad, fast_mode, masked
         See `gradcheck`.
 
     Returns
     -------
     bool
         Whether the gradient of the gradient is right, in inputs and cotangents.
+
+    Raises
+    ------
+    GradcheckError
+        Naming output, input, element, analytical and numerical value.
+    ArgumentError
+        If there are not as many cotangents as outputs, or a flag asks for a mode that
+        there is not.
 
     Examples
     --------
@@ -153,13 +221,29 @@ def gradgradcheck(
     True
     """
     where = "gradgradcheck"
-    check_flag(where, "raise_exception", raise_exception)
+    check_all(
+        where,
+        gen_non_contig_grad_outputs=gen_non_contig_grad_outputs,
+        raise_exception=raise_exception,
+        check_undefined_grad=check_undefined_grad,
+        check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad,
+        fast_mode=fast_mode,
+    )
+    refuse_modes(
+        where,
+        wanted={"check_rev_over_rev": check_rev_over_rev},
+        absent={"check_fwd_over_rev": check_fwd_over_rev, "masked": masked},
+    )
     given = _arguments(where, "inputs", inputs)
     _Tolerance.of(where, func, eps=eps, atol=atol, rtol=rtol)
     checked = _checked_inputs(where, given)
     outputs = _outputs(func, given)
     if grad_outputs is None:
-        seeds = [_random_like(y, i) for i, y in enumerate(outputs)]
+        seeds = [
+            _random_like(y, i, gaps=gen_non_contig_grad_outputs)
+            for i, y in enumerate(outputs)
+        ]
     else:
         seeds = _arguments(where, "grad_outputs", grad_outputs)
     if len(seeds) != len(outputs):
@@ -190,7 +274,11 @@ def gradgradcheck(
         atol=atol,
         rtol=rtol,
         raise_exception=raise_exception,
+        nondet_tol=nondet_tol,
         check_undefined_grad=False,
+        check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad,
+        fast_mode=fast_mode,
         where=where,
     )
 
@@ -229,6 +317,44 @@ class _Check:
             numerical = self.numerical(i)
             for o, y in enumerate(self.outputs):
                 self.compare(o, i, self.analytical(y, i), numerical[o])
+
+    def along_a_direction(self) -> None:
+        """Compare u^T J v of a random u and v for every output and input."""
+        for i in self.checked:
+            v = direction(self.inputs[i].shape, i)
+            high, low = [
+                self.moved(i, step * self.tolerance.eps * v) for step in (1, -1)
+            ]
+            for o, y in enumerate(self.outputs):
+                u = direction(y.shape, o + 1)
+                slope = (high[o] - low[o]) / (2 * self.tolerance.eps)
+                self.compare_along(
+                    o, i, self.slope(y, u, i, v), float((u * slope).sum())
+                )
+
+    def moved(self, i: int, step: Array) -> list[Array]:
+        """Return the outputs at a step of one input."""
+        inputs = [*self.inputs]
+        inputs[i] = _like(self.inputs[i], np.asarray(_values(self.inputs[i]) + step))
+        return [_values(y) for y in _outputs(self.func, inputs)]
+
+    def slope(self, y: Tensor, u: Array, i: int, v: Array) -> float:
+        """Return u^T J v of one output and input by a walk."""
+        if not y.requires_grad:
+            return 0.0
+        (g,) = self.walk([y], [_like(None, np.asarray(u, y.dtype.numpy))], [i])
+        return 0.0 if g is None else float((g * v).sum())
+
+    def compare_along(self, o: int, i: int, found: float, expected: float) -> None:
+        atol, rtol = self.tolerance.atol, self.tolerance.rtol
+        both_nan = np.isnan(found) and np.isnan(expected)
+        if both_nan or abs(found - expected) <= atol + rtol * abs(expected):
+            return
+        self.fail(
+            f"the gradient of output {o} with respect to `inputs[{i}]` is {found:.9g} "
+            f"along a random direction, by differences {expected:.9g}; without "
+            f"`fast_mode` the element is named"
+        )
 
     def numerical(self, i: int) -> list[Array]:
         """Return d output / d inputs[i] for each output, [output, input] flat."""
@@ -298,8 +424,8 @@ class _Check:
             f"elements differ by more than {atol} + {rtol} * |numerical|"
         )
 
-    def repeated_walk(self) -> None:
-        """Check that a walk gives the same bits again, and when it frees the graph."""
+    def repeated_walk(self, allowed: float) -> None:
+        """Check that a walk gives the same again, and when it frees the graph."""
         outputs = [y for y in _outputs(self.func, self.inputs) if y.requires_grad]
         if not outputs:
             return
@@ -307,12 +433,30 @@ class _Check:
         kept = self.walk(outputs, seeds, self.checked)
         freed = self.walk(outputs, seeds, self.checked, retain_graph=False)
         for i, a, b in zip(self.checked, kept, freed, strict=True):
-            if not _same(a, b):
+            if not _same(a, b, atol=allowed):
                 self.fail(
                     f"two walks over one graph gave different gradients of "
                     f"`inputs[{i}]`: the first, with retain_graph=True, changed "
                     f"something, or the gradient is not deterministic"
                 )
+
+    def batches(self) -> None:
+        """Check that a batch of cotangents gives what each gives alone."""
+        for y in self.outputs:
+            if not y.requires_grad:
+                continue
+            seeds = [_random_like(y, i).detach() for i in range(2)]
+            inputs = [self.inputs[i] for i in self.checked]
+            found = grad(y, inputs, stack(seeds), True, False,
+                         allow_unused=True, is_grads_batched=True)  # fmt: skip
+            alone = [self.walk([y], [seed], self.checked) for seed in seeds]
+            for i, batch, *each in zip(self.checked, found, *alone, strict=True):
+                rows = [None, None] if batch is None else _values(batch)
+                if not all(map(_same, rows, each)):
+                    self.fail(
+                        f"a batch of cotangents gives other gradients of "
+                        f"`inputs[{i}]` than its members"
+                    )
 
     def undefined_cotangents(self) -> None:
         """Check that an output which nobody uses counts as one with cotangent 0."""
@@ -381,19 +525,25 @@ def _like(x: Tensor | None, values: Array) -> Tensor:
     return from_numpy(array).requires_grad_(x.requires_grad)
 
 
-def _random_like(y: Tensor, seed: int) -> Tensor:
+def _random_like(y: Tensor, seed: int, *, gaps: bool = False) -> Tensor:
     """Return reproducible random values, away from 0, that require a gradient."""
     from autocalc._ops.random_draws import rand
 
-    values = rand(y.shape, dtype=y.dtype, generator=Generator().manual_seed(seed))
-    return (values + 0.5).requires_grad_(y.requires_grad)
+    shape = (*y.shape, 2) if gaps else y.shape
+    values = rand(shape, dtype=y.dtype, generator=Generator().manual_seed(seed))
+    values = values + 0.5
+    values = values[..., 0] if gaps else values
+    return values.requires_grad_(y.requires_grad)
 
 
-def _same(a: Array | None, b: Array | None, rtol: float = 0.0) -> bool:
+def _same(
+    a: Array | None, b: Array | None, rtol: float = 0.0, atol: float | None = None
+) -> bool:
     if a is None or b is None:
         other = a if b is None else b
         return other is None or not other.any()
-    return bool(np.allclose(a, b, rtol=rtol, atol=rtol, equal_nan=True))
+    atol = rtol if atol is None else atol
+    return bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
 
 
 def _index(place: Sequence[Any]) -> str:

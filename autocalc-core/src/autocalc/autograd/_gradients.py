@@ -16,8 +16,9 @@ from autocalc._kernels.table import TABLE
 from autocalc._ops import view
 from autocalc._ops._tensors import Tensors as TensorKernels
 from autocalc._tensor import Retain, Tensor, make, node_and_slot
-from autocalc._tensor.checks import FLAG, check_flag, check_flags
+from autocalc._tensor.checks import FLAG, check_flag, check_flags, sequence, short
 from autocalc.autograd import _anomaly
+from autocalc.autograd._batched import batched
 from autocalc.errors import DTypeError, GradError
 
 Tensors: TypeAlias = Tensor | Sequence[Tensor]
@@ -96,7 +97,8 @@ def _run_accumulated(leaf: Leaf, create_graph: bool) -> None:
 
 def _chosen_leaves(inputs: Any) -> set[Any]:
     """Return the cells of leaves that `backward` is asked for."""
-    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    one = isinstance(inputs, Tensor)
+    wanted = [inputs] if one else sequence("backward", "inputs", inputs)
     for i, x in enumerate(wanted):
         if not isinstance(x, Tensor) or x._edge.__class__ is not Leaf:
             what = f"shape {x.shape}" if isinstance(x, Tensor) else type(x).__name__
@@ -133,8 +135,11 @@ def grad(
         Give None for an input that the outputs do not depend on, in place of an error.
     only_inputs
         Without effect: no other gradient is ever kept.
+    retain_graph, create_graph
+        See `backward`.
     is_grads_batched
-        False; a batch of cotangents is a loop here.
+        Whether cotangents have a first dimension that counts several of them, which
+        the gradients then have, too. There is a walk for each.
     materialize_grads
         Give zeros in place of None; `allow_unused` is True then.
 
@@ -142,6 +147,12 @@ def grad(
     -------
     tuple of Tensor
         One gradient for each input, of its shape.
+
+    Raises
+    ------
+    GradError
+        If nothing was recorded, a cotangent is missing or does not fit, an input
+        requires no gradient or is not reached, or an earlier walk has freed the graph.
 
     Examples
     --------
@@ -160,16 +171,23 @@ def grad(
         is_grads_batched=is_grads_batched,
         materialize_grads=materialize_grads,
     )
-    if is_grads_batched or (materialize_grads and allow_unused is False):
+    if materialize_grads and allow_unused is False:
         message = (
-            f"grad: `is_grads_batched`={is_grads_batched}, `materialize_grads`="
-            f"{materialize_grads}, `allow_unused`={allow_unused}: batches of "
-            f"cotangents are not available, call grad() for each; zeros are only "
-            f"given where inputs may be unused."
+            "grad: `materialize_grads`=True, `allow_unused`=False: zeros are only "
+            "given where inputs may be unused."
         )
         raise GradError(message)
+    if is_grads_batched:
+        keep = create_graph if retain_graph is None else retain_graph
+        unused = bool(allow_unused) or materialize_grads
+
+        def walk_of(cotangents: list[Tensor], last: bool) -> tuple[Tensor | None, ...]:
+            flags = bool(keep) or not last, create_graph, True, unused, False
+            return grad(outputs, inputs, cotangents, *flags, materialize_grads)
+
+        return batched(outputs, grad_outputs, walk_of)
     roots, seeds = _seeded("grad", outputs, grad_outputs)
-    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    wanted = tensors_of("grad", "inputs", inputs)
     for i, x in enumerate(wanted):
         if not x.requires_grad:
             message = (
@@ -258,11 +276,23 @@ def saved_tensors(node: Node) -> tuple[Tensor | None, ...]:
     return tuple(result)
 
 
+def tensors_of(where: str, name: str, given: Any) -> list[Tensor]:
+    """Return one tensor, or a sequence of them, as a list."""
+    if isinstance(given, Tensor):
+        return [given]
+    found = sequence(where, name, given)
+    for i, x in enumerate(found):
+        if not isinstance(x, Tensor):
+            message = f"{where}: `{name}[{i}]` is {short(x)}; it must be a tensor."
+            raise DTypeError(message)
+    return found
+
+
 def _seeded(
     where: str, outputs: Tensors, cotangents: Any
 ) -> tuple[list[Tensor], list[Tensor]]:
     """Check outputs and cotangents; make the cotangents that may be left out."""
-    roots = [outputs] if isinstance(outputs, Tensor) else list(outputs)
+    roots = tensors_of(where, "outputs", outputs)
     if cotangents is None:
         given = [None] * len(roots)
     else:

@@ -19,6 +19,7 @@ from autocalc._ops.view import clone, reshape
 from autocalc._tensor import Tensor
 from autocalc._tensor import checks as _checks
 from autocalc.autograd._gradients import grad
+from autocalc.autograd._gradients import tensors_of as _tensors_of
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -294,13 +295,21 @@ class _Call:
     def __init__(
         self,
         where: str,
-        func: Function,
+        func: Any,
         inputs: Any,
         create_graph: bool,
         strict: bool,
     ) -> None:
         self.where, self.strict, self.create_graph = where, strict, create_graph
+        if not callable(func):
+            message = (
+                f"{where}: `func` is {_checks.short(func)}; it must be a function of "
+                f"tensors."
+            )
+            raise ArgumentError(message)
         self.single_input = isinstance(inputs, Tensor)
+        if not self.single_input:
+            inputs = _checks.sequence(where, "inputs", inputs)
         with enable_grad():
             self.inputs = [
                 self._apart(i, x)
@@ -308,7 +317,9 @@ class _Call:
             ]
             outputs = func(*self.inputs)
         self.single_output = isinstance(outputs, Tensor)
-        self.outputs: list[Tensor] = [outputs] if self.single_output else list(outputs)
+        if self.single_output:
+            outputs = [outputs]
+        self.outputs: list[Tensor] = _checks.sequence(where, "func(...)", outputs)
         for i, y in enumerate(self.outputs):
             self._check_tensor(f"output {i}", y)
             if strict and not y.requires_grad:
@@ -354,7 +365,7 @@ class _Call:
                 )
                 raise ShapeError(message)
             return [ones_like(like[0])]
-        given = [v] if isinstance(v, Tensor) else list(v)
+        given = _tensors_of(self.where, "v", v)
         have, need = [x._array.shape for x in given], [x._array.shape for x in like]
         if have != need:
             message = f"{self.where}: `v` has the shapes {have}; they must be {need}."

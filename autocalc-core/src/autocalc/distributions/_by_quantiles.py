@@ -294,7 +294,7 @@ class Cauchy(_Located):
     --------
     >>> import autocalc as ac
     >>> ac.distributions.Cauchy(0.0, 1.0).cdf(ac.tensor(1.0))
-    tensor(0.75)
+    tensor(0.7500)
     """
 
     @property

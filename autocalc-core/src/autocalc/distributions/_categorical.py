@@ -113,7 +113,7 @@ class Categorical(OfKinds):
     >>> import autocalc as ac
     >>> d = ac.distributions.Categorical(ac.tensor([1.0, 1.0, 2.0]))
     >>> d.log_prob(ac.tensor(2)).exp()
-    tensor(0.5)
+    tensor(0.5000)
     """
 
     has_enumerate_support = True

@@ -44,7 +44,7 @@ class Gamma(ExponentialFamily):
     >>> import autocalc as ac
     >>> d = ac.distributions.Gamma(2.0, 4.0)
     >>> d.mean, d.variance
-    (tensor(0.5), tensor(0.125))
+    (tensor(0.5000), tensor(0.1250))
     """
 
     has_rsample = True
@@ -137,7 +137,7 @@ class Beta(ExponentialFamily):
     --------
     >>> import autocalc as ac
     >>> ac.distributions.Beta(1.0, 3.0).mean
-    tensor(0.25)
+    tensor(0.2500)
     """
 
     has_rsample = True
@@ -238,7 +238,7 @@ class Dirichlet(ExponentialFamily):
     --------
     >>> import autocalc as ac
     >>> ac.distributions.Dirichlet(ac.tensor([1.0, 1.0, 2.0])).mean
-    tensor([0.25, 0.25, 0.5 ])
+    tensor([0.2500, 0.2500, 0.5000])
     """
 
     has_rsample = True

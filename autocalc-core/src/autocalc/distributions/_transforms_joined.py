@@ -221,8 +221,8 @@ class StackTransform(_Joined):
     >>> d = ac.distributions
     >>> both = d.StackTransform([d.ExpTransform(), d.identity_transform], -1)
     >>> both(ac.tensor([[0.0, 5.0], [1.0, 6.0]]))
-    tensor([[1.    , 5.    ],
-            [2.7183, 6.    ]])
+    tensor([[1.0000, 5.0000],
+            [2.7183, 6.0000]])
     """
 
     def __init__(

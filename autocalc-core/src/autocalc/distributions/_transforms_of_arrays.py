@@ -136,7 +136,7 @@ class SoftmaxTransform(Plain):
     --------
     >>> import autocalc as ac
     >>> ac.distributions.SoftmaxTransform()(ac.tensor([0.0, 0.0]))
-    tensor([0.5, 0.5])
+    tensor([0.5000, 0.5000])
     """
 
     domain = constraints.real_vector
@@ -169,7 +169,7 @@ class StickBreakingTransform(Plain):
     --------
     >>> import autocalc as ac
     >>> ac.distributions.StickBreakingTransform()(ac.tensor([0.0]))
-    tensor([0.5, 0.5])
+    tensor([0.5000, 0.5000])
     """
 
     domain = constraints.real_vector
@@ -227,8 +227,8 @@ class LowerCholeskyTransform(Plain):
     --------
     >>> import autocalc as ac
     >>> ac.distributions.LowerCholeskyTransform()(ac.ones(2, 2))
-    tensor([[2.7183, 0.    ],
-            [1.    , 2.7183]])
+    tensor([[2.7183, 0.0000],
+            [1.0000, 2.7183]])
     """
 
     domain = _MATRICES
@@ -294,7 +294,7 @@ class CorrCholeskyTransform(Plain):
     --------
     >>> import autocalc as ac
     >>> ac.distributions.CorrCholeskyTransform()(ac.tensor([1.0]))
-    tensor([[1.    , 0.    ],
+    tensor([[1.0000, 0.0000],
             [0.7616, 0.6481]])
     """
 

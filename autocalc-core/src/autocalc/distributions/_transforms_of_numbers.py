@@ -37,7 +37,7 @@ class ExpTransform(Plain):
     --------
     >>> import autocalc as ac
     >>> ac.distributions.transforms.ExpTransform()(ac.tensor([0.0, 1.0]))
-    tensor([1.    , 2.7183])
+    tensor([1.0000, 2.7183])
     """
 
     codomain = constraints.positive
@@ -392,7 +392,7 @@ class CumulativeDistributionTransform(Transform):
     >>> import autocalc as ac
     >>> d = ac.distributions
     >>> d.CumulativeDistributionTransform(d.Uniform(0.0, 4.0))(ac.tensor([1.0, 2.0]))
-    tensor([0.25, 0.5 ])
+    tensor([0.2500, 0.5000])
     """
 
     codomain = constraints.unit_interval

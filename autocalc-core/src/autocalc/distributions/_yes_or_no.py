@@ -81,7 +81,7 @@ class Bernoulli(_YesOrNo, ExponentialFamily):
     --------
     >>> import autocalc as ac
     >>> ac.distributions.Bernoulli(0.25).log_prob(ac.tensor(1.0)).exp()
-    tensor(0.25)
+    tensor(0.2500)
     """
 
     has_enumerate_support = True

@@ -76,7 +76,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
     >>> import autocalc as ac
     >>> normal = ac.distributions.Normal
     >>> ac.distributions.kl_divergence(normal(0.0, 1.0), normal(1.0, 1.0))
-    tensor(0.5)
+    tensor(0.5000)
     """
     for name, given in (("p", p), ("q", q)):
         if not _is_distribution(type(given)):

@@ -162,7 +162,7 @@ class Softmax2d(Module):
     --------
     >>> import autocalc as ac
     >>> ac.nn.Softmax2d()(ac.zeros(1, 4, 2, 2))[0, :, 0, 0]
-    tensor([0.25, 0.25, 0.25, 0.25])
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
 
     def forward(self, input: Tensor) -> Tensor:

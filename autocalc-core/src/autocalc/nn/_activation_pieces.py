@@ -150,7 +150,7 @@ class RReLU(InPlace):
     --------
     >>> import autocalc as ac
     >>> ac.nn.RReLU(0.25, 0.75).eval()(ac.tensor([-1.0, 2.0]))
-    tensor([-0.5,  2. ])
+    tensor([-0.5000,  2.0000])
     """
 
     _settings = ("lower", "upper")

@@ -11,7 +11,7 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._ops._checks import check_float
 from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import FLAG, check_flag, check_flags
+from autocalc._tensor.checks import FLAG, check_flag, check_flags, sequence
 from autocalc._tensor.dtypes import float64
 from autocalc.errors import ArgumentError, DTypeError, GradError
 
@@ -63,7 +63,7 @@ def clip_grad_norm_(
     >>> ac.nn.utils.clip_grad_norm_([w], max_norm=5.0).item()
     10.0
     >>> w.grad
-    tensor([3., 4.])
+    tensor([3.0000, 4.0000])
     """
     if error_if_nonfinite.__class__ is not FLAG:
         error_if_nonfinite = check_flag(
@@ -138,7 +138,7 @@ def get_total_norm(
     check_flags(where, **({} if foreach is None else {"foreach": foreach}))
     p = _order(where, norm_type)
     one = isinstance(tensors, Tensor)
-    given: list[Any] = [tensors] if one else list(tensors)
+    given: list[Any] = [tensors] if one else sequence(where, "tensors", tensors)
     batches: dict[Any, list[Any]] = {}
     for x in given:
         check_float(where, x)
@@ -188,7 +188,7 @@ def clip_grads_with_norm_(
     >>> norm = ac.nn.utils.get_total_norm([w.grad])
     >>> ac.nn.utils.clip_grads_with_norm_([w], 5.0, norm)
     >>> w.grad
-    tensor([3., 4.])
+    tensor([3.0000, 4.0000])
     """
     where = "clip_grads_with_norm_"
     check_flags(where, **({} if foreach is None else {"foreach": foreach}))
@@ -263,7 +263,9 @@ def _number(where: str, name: str, value: Any, at_least: float) -> float:
 def _by_dtype(where: str, parameters: Tensor | Iterable[Tensor]) -> list[list[Tensor]]:
     """Return the gradients, each once, those of one dtype together."""
     one = isinstance(parameters, Tensor)
-    given: list[Any] = [parameters] if one else list(parameters)
+    given: list[Any] = (
+        [parameters] if one else sequence(where, "parameters", parameters)
+    )
     batches: dict[Any, dict[int, Tensor]] = {}
     for i, param in enumerate(given):
         if not isinstance(param, Tensor):

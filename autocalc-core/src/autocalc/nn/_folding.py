@@ -17,12 +17,16 @@ from typing import Any
 
 from autocalc._graph._grad_mode import is_grad_enabled
 from autocalc._ops import activations, rectifiers
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops.batch_norm_running import RELU, Activation, folded
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import short
+from autocalc.errors import ModuleError
 from autocalc.nn._activation import ReLU, SiLU
 from autocalc.nn._activation_pieces import Hardswish, Hardtanh, LeakyReLU, ReLU6
 from autocalc.nn._batch_norm import BatchNorm1d, BatchNorm2d
 from autocalc.nn._conv import Conv1d, Conv2d
+from autocalc.nn._module import Module
 
 #: Layers that can be folded; a subclass may have a `forward` of its own.
 BATCH_NORMS = frozenset({BatchNorm1d, BatchNorm2d})
@@ -84,6 +88,11 @@ def conv_norm_relu(
     residual
         What is added before the maximum, of the result's shape: a shortcut.
 
+    Raises
+    ------
+    ModuleError
+        If they are no such modules.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -91,6 +100,14 @@ def conv_norm_relu(
     >>> ac.nn.utils.conv_norm_relu(conv, norm, ac.randn(2, 3, 6, 6)).shape
     autocalc.Size([2, 8, 4, 4])
     """
+    where = "conv_norm_relu"
+    if not isinstance(conv, Module) or not isinstance(norm, BatchNorm1d | BatchNorm2d):
+        message = (
+            f"{where}: `conv` is {short(conv)}, `norm` {short(norm)}; they must be a "
+            f"convolution and the BatchNorm1d or BatchNorm2d behind it."
+        )
+        raise ModuleError(message)
+    check_tensor(where, input)
     return conv_norm_activation(conv, norm, RELU, input, residual)
 
 

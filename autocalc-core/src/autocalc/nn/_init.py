@@ -8,8 +8,10 @@ from contextvars import ContextVar
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
+from autocalc._ops._arguments import check_tensor
 from autocalc._ops.filled import eye
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -56,7 +58,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
             message = f"calculate_gain: `param`={param!r} is no slope; use a number."
             raise ArgumentError(message)
         return math.sqrt(2.0 / (1.0 + slope**2))
-    if nonlinearity not in _GAINS:
+    if nonlinearity not in [*_GAINS]:  # a list: what is given may have no hash
         message = (
             f"calculate_gain: unknown `nonlinearity` {nonlinearity!r}; there are "
             f"{', '.join([*_GAINS, 'leaky_relu'])}."
@@ -72,7 +74,7 @@ def uniform_(
     if SKIPPED.get():
         return tensor
     with no_grad():
-        return tensor.uniform_(a, b, generator=generator)
+        return check_tensor("uniform_", tensor).uniform_(a, b, generator=generator)
 
 
 def normal_(
@@ -85,7 +87,7 @@ def normal_(
     if SKIPPED.get():
         return tensor
     with no_grad():
-        return tensor.normal_(mean, std, generator=generator)
+        return check_tensor("normal_", tensor).normal_(mean, std, generator=generator)
 
 
 def trunc_normal_(
@@ -97,6 +99,8 @@ def trunc_normal_(
     generator: Generator | None = None,
 ) -> Tensor:
     """Draw every element from a normal distribution, again if outside a to b."""
+    check_tensor("trunc_normal_", tensor)
+    a, b = (number("trunc_normal_", name, n) for name, n in (("a", a), ("b", b)))
     if not a < b:
         message = f"trunc_normal_: a={a} and b={b}; `a` must be below `b`."
         raise ArgumentError(message)
@@ -118,7 +122,7 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
     if SKIPPED.get():
         return tensor
     with no_grad():
-        return tensor.fill_(val)
+        return check_tensor("constant_", tensor).fill_(val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
@@ -133,7 +137,7 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 def eye_(tensor: Tensor) -> Tensor:
     """Make a matrix the identity; return it."""
-    if tensor.ndim != 2:
+    if check_tensor("eye_", tensor).ndim != 2:
         message = f"eye_: takes a matrix, not shape {tensor.shape}."
         raise ShapeError(message)
     if SKIPPED.get():
@@ -147,7 +151,7 @@ def fans(where: str, tensor: Tensor) -> tuple[int, int]:
 
     A weight is (out, in, ...): the dimensions behind are those of a filter.
     """
-    if tensor.ndim < 2:
+    if check_tensor(where, tensor).ndim < 2:
         message = (
             f"{where}: a tensor of shape {tensor.shape} has no inputs and outputs; it "
             f"needs two dimensions or more, (out, in, ...)."
@@ -179,7 +183,7 @@ def xavier_normal_(
 
 def _xavier_std(where: str, tensor: Tensor, gain: float) -> float:
     both = sum(fans(where, tensor))
-    return gain * math.sqrt(2.0 / both) if both else 0.0
+    return number(where, "gain", gain) * math.sqrt(2.0 / both) if both else 0.0
 
 
 def kaiming_uniform_(

@@ -7,9 +7,11 @@ import math
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops import reduction, view
+from autocalc._ops._arguments import as_int, check_tensor
 from autocalc._ops.filled import empty, zeros
 from autocalc._ops.random_draws import randperm
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import number
 from autocalc._tensor.generator import Generator
 from autocalc.errors import ArgumentError, ShapeError
 from autocalc.nn._init import SKIPPED, normal_
@@ -31,12 +33,13 @@ def orthogonal_(
     >>> ac.allclose(w @ w.T, ac.eye(3, dtype=ac.float64))
     True
     """
-    if tensor.ndim < 2:
+    if check_tensor("orthogonal_", tensor).ndim < 2:
         message = (
             f"orthogonal_: a tensor of shape {tensor.shape} has no rows and columns; "
             f"it needs two dimensions or more."
         )
         raise ShapeError(message)
+    gain = number("orthogonal_", "gain", gain)
     if tensor.numel() == 0 or SKIPPED.get():
         return tensor
     rows = tensor.shape[0]
@@ -81,9 +84,10 @@ def sparse_(
     ArgumentError
         If `sparsity` is not from 0 to 1.
     """
-    if tensor.ndim != 2:
+    if check_tensor("sparse_", tensor).ndim != 2:
         message = f"sparse_: takes a matrix, not shape {tensor.shape}."
         raise ShapeError(message)
+    sparsity = number("sparse_", "sparsity", sparsity)
     if not 0 <= sparsity <= 1:
         message = f"sparse_: `sparsity` is {sparsity}; a share lies from 0 to 1."
         raise ArgumentError(message)
@@ -115,12 +119,13 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     ShapeError
         If `tensor` has not 3 to 5 dimensions, or `groups` does not divide the first.
     """
-    if tensor.ndim not in (3, 4, 5):
+    if check_tensor("dirac_", tensor).ndim not in (3, 4, 5):
         message = (
             f"dirac_: takes the weight of a convolution, of 3 to 5 dimensions, not "
             f"shape {tensor.shape}."
         )
         raise ShapeError(message)
+    groups = as_int("dirac_", "groups", groups)
     if groups < 1 or tensor.shape[0] % groups:
         message = (
             f"dirac_: `groups`={groups} does not divide the {tensor.shape[0]} outputs "

@@ -30,7 +30,7 @@ class MarginRankingLoss(_Loss):
     >>> import autocalc as ac
     >>> loss = ac.nn.MarginRankingLoss(margin=0.5)
     >>> loss(ac.tensor([1.0]), ac.tensor([3.0]), ac.tensor([1]))
-    tensor(2.5)
+    tensor(2.5000)
     """
 
     def __init__(

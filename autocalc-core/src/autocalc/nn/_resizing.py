@@ -110,7 +110,7 @@ class UpsamplingBilinear2d(Upsample):
     --------
     >>> import autocalc as ac
     >>> ac.nn.UpsamplingBilinear2d(size=(1, 3))(ac.tensor([[[[1.0, 2.0]]]]))
-    tensor([[[[1. , 1.5, 2. ]]]])
+    tensor([[[[1.0000, 1.5000, 2.0000]]]])
     """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:

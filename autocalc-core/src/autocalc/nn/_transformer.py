@@ -296,8 +296,8 @@ class Transformer(Module):
         --------
         >>> import autocalc as ac
         >>> ac.nn.Transformer.generate_square_subsequent_mask(2)
-        tensor([[  0., -inf],
-                [  0.,   0.]])
+        tensor([[0., -inf],
+                [0., 0.]])
         """
         Device("cpu" if device is None else device)
         if sz < 0:

@@ -9,6 +9,7 @@ from autocalc._graph._grad_mode import no_grad
 from autocalc._ops import joining, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._tensor import Tensor
+from autocalc._tensor.checks import sequence
 from autocalc.errors import ShapeError
 
 
@@ -22,7 +23,8 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     >>> ac.nn.utils.parameters_to_vector(layer.parameters()).shape
     autocalc.Size([8])
     """
-    flat = [view.reshape(p, (-1,)) for p in parameters]
+    where = "parameters_to_vector"
+    flat = [view.reshape(p, (-1,)) for p in sequence(where, "parameters", parameters)]
     return joining.cat(flat)
 
 
@@ -35,7 +37,10 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         If the vector has not as many elements as the parameters; nothing is changed
         then.
     """
-    params = list(parameters)
+    where = "vector_to_parameters"
+    params = sequence(where, "parameters", parameters)
+    for p in params:
+        check_tensor(where, p)
     needed = sum(p.numel() for p in params)
     if check_tensor("vector_to_parameters", vec).shape != (needed,):
         message = (

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from autocalc._ops import arithmetic, reduction
 from autocalc._tensor import RemovableHandle, Tensor
+from autocalc._tensor.checks import as_int, short
 from autocalc.errors import DimensionError, ModuleError
 from autocalc.nn._module import Module
 from autocalc.nn._parameter import Parameter
@@ -44,6 +45,12 @@ class _WeightNorm:
         setattr(module, self.name, self.weight(module))
 
 
+def _check_module(where: str, module: Any) -> None:
+    if not isinstance(module, Module):
+        message = f"{where}: `module` is {short(module)}; it must be a module."
+        raise ModuleError(message)
+
+
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     """Train a weight as ``g * v / |v|``: its length apart from its direction.
 
@@ -72,6 +79,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     >>> layer.weight_g.shape, layer.weight_v.shape
     (autocalc.Size([40, 1]), autocalc.Size([40, 20]))
     """
+    _check_module("weight_norm", module)
     norms = module.__dict__.setdefault(_PLACE, {})
     weight = module._parameters.get(name)
     if name in norms or weight is None:
@@ -81,6 +89,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
             f"norm; it has {known}."
         )
         raise ModuleError(message)
+    dim = None if dim is None else as_int("weight_norm", "dim", dim)
     if dim is not None and not -weight.ndim <= dim < weight.ndim:
         message = (
             f"weight_norm: `dim`={dim} is out of range for {name!r} of shape "
@@ -100,6 +109,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
     """Make one parameter again of what `weight_norm` took apart; return the module."""
+    _check_module("remove_weight_norm", module)
     norm = module.__dict__.get(_PLACE, {}).pop(name, None)
     if norm is None:
         message = (

@@ -44,7 +44,7 @@ class Adagrad(CountingOptimizer):
     >>> (w * w).sum().backward()
     >>> adagrad.step()
     >>> w
-    tensor([ 0.5, -2.5], requires_grad=True)
+    tensor([ 0.5000, -2.5000], requires_grad=True)
     """
 
     def __init__(

@@ -96,7 +96,7 @@ class AdamW(_Adam):
     >>> (w * w).sum().backward()
     >>> adamw.step()
     >>> w
-    tensor([ 0.5, -2.5], requires_grad=True)
+    tensor([ 0.5000, -2.5000], requires_grad=True)
     """
 
     _decoupled = True

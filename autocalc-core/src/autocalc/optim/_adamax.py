@@ -48,7 +48,7 @@ class Adamax(ParameterOptimizer):
     >>> (w * w).sum().backward()
     >>> adamax.step()
     >>> w
-    tensor([ 0.5, -2.5], requires_grad=True)
+    tensor([ 0.5000, -2.5000], requires_grad=True)
     """
 
     def __init__(

@@ -71,7 +71,7 @@ class LBFGS(Optimizer):
     >>> lbfgs.step(closure)  # the loss at first
     tensor(65., grad_fn=<sum>)
     >>> w
-    tensor([2., 5.], requires_grad=True)
+    tensor([2.0000, 5.0000], requires_grad=True)
     """
 
     #: "al" is scratch space of PyTorch's, which `_loaded` drops.

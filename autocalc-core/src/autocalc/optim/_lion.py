@@ -41,7 +41,7 @@ class Lion(Optimizer):
     >>> (w * w).sum().backward()
     >>> lion.step()
     >>> w
-    tensor([ 0.5, -2.5,  0. ], requires_grad=True)
+    tensor([ 0.5000, -2.5000,  0.0000], requires_grad=True)
     """
 
     def __init__(

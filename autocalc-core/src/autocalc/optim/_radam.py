@@ -54,7 +54,7 @@ class RAdam(ParameterOptimizer):
     >>> (w * w).sum().backward()
     >>> radam.step()  # the first steps are those of momentum
     >>> w
-    tensor([ 0.5, -1.5], requires_grad=True)
+    tensor([ 0.5000, -1.5000], requires_grad=True)
     """
 
     def __init__(

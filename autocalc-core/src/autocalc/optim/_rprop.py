@@ -54,7 +54,7 @@ class Rprop(ParameterOptimizer):
     ...     (w * w).sum().backward()
     ...     rprop.step()
     >>> w  # 0.25 and 0.5
-    tensor([ 0.25, -2.25], requires_grad=True)
+    tensor([ 0.2500, -2.2500], requires_grad=True)
     """
 
     def __init__(

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from autocalc._tensor.checks import sequence
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.optim._optimizer import Optimizer
 from autocalc.optim._schedulers._base import LRScheduler
@@ -20,7 +21,7 @@ class _Combined(LRScheduler):
 
     def _take(self, optimizer: Optimizer | None, schedulers: Any) -> None:
         where = type(self).__name__
-        self._schedulers: list[LRScheduler] = list(schedulers)
+        self._schedulers: list[LRScheduler] = sequence(where, "schedulers", schedulers)
         if not self._schedulers:
             message = f"{where}: `schedulers` is empty; give one or more."
             raise ArgumentError(message)
@@ -105,13 +106,14 @@ class SequentialLR(_Combined):
         last_epoch: int = -1,
     ) -> None:
         self._take(optimizer, schedulers)
+        milestones = sequence("SequentialLR", "milestones", milestones)
         if len(milestones) != len(self._schedulers) - 1:
             message = (
-                f"SequentialLR: `milestones` are {list(milestones)} for "
+                f"SequentialLR: `milestones` are {milestones} for "
                 f"{len(self._schedulers)} schedulers; give one fewer than schedulers."
             )
             raise ArgumentError(message)
-        self._milestones = list(milestones)
+        self._milestones = milestones
         for scheduler in self._schedulers:
             scheduler._take_back()
         for group in optimizer.param_groups:

@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, TypeAlias
 
+from autocalc._tensor.checks import sequence
 from autocalc.errors import DTypeError
 from autocalc.optim._optimizer import Optimizer
 from autocalc.optim._schedulers._base import (
     LRScheduler,
     by_group,
+    check_optimizer,
     require,
     require_count,
     require_number,
@@ -111,7 +113,7 @@ class MultiStepLR(Multiplying):
         gamma: float = 0.1,
         last_epoch: int = -1,
     ) -> None:
-        given: list[Any] = list(milestones)
+        given = sequence("MultiStepLR", "milestones", milestones)
         are_epochs = all(isinstance(epoch, int) and epoch >= 0 for epoch in given)
         needed = "epochs, integers of 0 or more"
         require("MultiStepLR", "milestones", given, are_epochs, needed)
@@ -267,6 +269,7 @@ class _ByRule(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         where = type(self).__name__
+        check_optimizer(where, optimizer)
         self.lr_lambdas = by_group(where, "lr_lambda", lr_lambda, optimizer)
         for rule in self.lr_lambdas:
             if not callable(rule):

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""Numbers of one tensor as texts of one form and width."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class Form(NamedTuple):
+    """How the elements of a tensor are written: each padded to `width`."""
+
+    width: int
+    text: Callable[[Any], str]
+
+    def __call__(self, value: Any) -> str:
+        """Return the text of one element."""
+        return self.text(value).rjust(self.width)
+
+
+def form_of(values: list[Any], precision: int, sci_mode: bool | None) -> Form:
+    """Return the form that `values`, all bool, all int or all float, have together."""
+    if not values or not isinstance(values[0], float):
+        return Form(max(map(len, map(str, values)), default=1), str)
+    counting = [v for v in values if v and math.isfinite(v)]
+    if not counting:
+        return Form(1, _whole)
+    whole = all(v.is_integer() for v in counting)
+    exponents = _needs_exponents(counting, whole) if sci_mode is None else sci_mode
+    code = f"{{:.{precision}{'e' if exponents else 'f'}}}"
+    text = _whole if whole and not exponents else code.format
+    return Form(max(len(text(v)) for v in counting), text)
+
+
+def _needs_exponents(values: list[float], whole: bool) -> bool:
+    """Return whether numbers are too large, too small or too far apart for digits."""
+    sizes = [abs(v) for v in values]
+    large, small = max(sizes), min(sizes)
+    return large / small > 1000 or large > 1e8 or (not whole and small < 1e-4)
+
+
+def _whole(value: float) -> str:
+    """Return a whole number with its point, or a name such as inf."""
+    text = f"{value:.0f}"
+    return f"{text}." if math.isfinite(value) else text

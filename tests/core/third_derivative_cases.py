@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: MIT
+"""A call of every public function that has a derivative; see `test_third_derivatives`.
+
+Expressions of `x`, `y`, `z`, `w`: normal numbers of the given shapes.  A function that
+is a kernel's operator itself needs none, being tried at its kernel's samples.
+"""
+
+from __future__ import annotations
+
+import re
+
+import autocalc as ac
+import autocalc.nn.functional as F
+from autocalc import linalg
+
+ROWS = ac.tensor([2, 0])
+LABELS, SIGNS = ac.tensor([1, 0]), ac.tensor([1.0, -1.0], dtype=ac.float64)
+MASK = ac.tensor([[True, False, True], [False, True, True]])
+BITS = ac.tensor([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]], dtype=ac.float64)
+PLACES = ac.tensor([[0, 2, 1], [2, 2, 0]])
+
+
+def drawn(seed=5):
+    """Return a generator in the same state at each call."""
+    return ac.Generator().manual_seed(seed)
+
+
+def seeded(function, *args, **words):
+    """Call a function with the same random numbers each time."""
+    ac.manual_seed(3)
+    return function(*args, **words)
+
+
+M, S = (2, 3), (3, 3)
+ELEMENTWISE = """
+    ac.acosh(x.exp() + 1.1)  ac.asinh(x)  ac.atanh(x.tanh())  ac.positive(x)
+    ac.ceil(x)+x  ac.floor(x)+x  ac.round(x)+x  ac.trunc(x)+x  ac.frac(x)
+    ac.clamp(x,-0.5,1)  ac.clamp_max(x,0.1)  ac.clamp_min(x,0.1)
+    ac.deg2rad(x)  ac.rad2deg(x)  ac.clone(x)  ac.frexp(x)[0]  ac.logit(x.sigmoid())
+    ac.ldexp(x,PLACES)  ac.nan_to_num(x)  ac.reciprocal(x)  ac.square(x)  ac.sinc(x)
+    ac.amax(x,1)  ac.amin(x,1)  ac.aminmax(x,dim=1)  ac.max(x,1)[0]  ac.min(x,1)[0]
+    ac.max(x)  ac.min(x)  ac.median(x,1)[0]  ac.mode(x,1)[0]  ac.kthvalue(x,2,1)[0]
+    ac.nanmean(x,1)  ac.nansum(x,1)  ac.mean(x,1)  ac.sum(x,0)  ac.prod(x,1)
+    ac.std(x,1)  ac.var(x,1)  ac.std_mean(x,1)  ac.var_mean(x,0)  ac.cov(x)
+    ac.corrcoef(x)  ac.quantile(x,0.3,1)  ac.nanquantile(x,0.7)  ac.logsumexp(x,1)
+    ac.cummax(x,1)[0]  ac.cummin(x,1)[0]  ac.cumprod(x,1)  ac.cumsum(x,1)
+    ac.logcumsumexp(x,1)  ac.cumulative_trapezoid(x)  ac.trapezoid(x)  ac.diff(x)
+    ac.gradient(x)  ac.vander(x[0])  ac.sort(x)[0]  ac.msort(x)  ac.topk(x,2)[0]
+    ac.softmax(x,1)  ac.log_softmax(x,1)  F.softmin(x,1)  ac.norm(x,3)
+    ac.dist(x,y)  ac.copysign(x,y)  ac.fmax(x,y)  ac.fmin(x,y)  ac.hypot(x,y)
+    ac.lerp(x,y,0.3)  ac.lerp(x,y,z)  ac.logaddexp(x,y)  ac.logaddexp2(x,y)
+    ac.add(x,y,alpha=2)  ac.sub(x,y,alpha=2)  ac.rsub(x,y)  ac.div(x,y)
+    ac.pow(x.exp(),y)  ac.float_power(x.exp(),y)  ac.xlogy(x,y.exp())
+    ac.addcdiv(x,y,z)  ac.addcmul(x,y,z)  ac.where(MASK,x,y)  x.where(MASK,y)
+    ac.tril(x)  ac.triu(x)  ac.flip(x,(0,1))  ac.fliplr(x)  ac.flipud(x)  ac.rot90(x)
+    ac.roll(x,1,0)  ac.t(x)  x.T  ac.ravel(x)  ac.flatten(x)  ac.reshape(x,(3,2))
+    x.reshape(3,2)  x.view(3,2)  x.view_as(y)  x.reshape_as(y)  x.type_as(y)
+    x.to(ac.float64)  x.double()  ac.expand(x,(2,2,3))  x.expand(2,2,3)
+    x.expand_as(ac.zeros(2,2,3))  x.unfold(1,2,1)  x.contiguous()  x.cpu()
+    ac.block_diag(x,y)  ac.cat([x,y])  ac.stack([x,y])  ac.hstack([x,y])
+    ac.vstack([x,y])  ac.dstack([x,y])  ac.column_stack([x,y])
+    ac.broadcast_tensors(x,y[0])  ac.broadcast_to(x,(2,2,3))  ac.meshgrid(x[0],y[0])
+    ac.cartesian_prod(x[0],y[0])  ac.combinations(x[0])  ac.diag(x[0])
+    ac.diagflat(x)  ac.diag_embed(x)  ac.diagonal(x)  ac.trace(x)  ac.tile(x,(2,2))
+    x.repeat(2,1)  ac.repeat_interleave(x,2,1)  ac.narrow(x,1,1,2)  ac.select(x,1,0)
+    ac.chunk(x,2,1)  ac.split(x,2,1)  ac.split_with_sizes(x,[1,2],1)  ac.unbind(x)
+    ac.tensor_split(x,2,1)  ac.hsplit(x,3)  ac.vsplit(x,2)  ac.dsplit(x[None],3)
+    ac.movedim(x,0,1)  ac.swapaxes(x,0,1)  ac.swapdims(x,0,1)  ac.transpose(x,0,1)
+    ac.permute(x,(1,0))  ac.squeeze(x[None])  ac.unsqueeze(x,0)  x.sum_to_size(1,3)
+    ac.unflatten(x,1,(3,1))  ac.adjoint(x)  ac.atleast_1d(x)  ac.atleast_2d(x[0])
+    ac.atleast_3d(x)  ac.as_strided(x,(2,2),(1,2))  ac.as_strided_copy(x,(2,2),(1,2))
+    ac.diagonal_copy(x)  ac.expand_copy(x,(2,2,3))  ac.narrow_copy(x,1,1,2)
+    ac.permute_copy(x,(1,0))  ac.select_copy(x,1,0)  ac.slice_copy(x,1,0,2)
+    ac.split_copy(x,2,1)  ac.split_with_sizes_copy(x,[1,2],1)  ac.squeeze_copy(x)
+    ac.t_copy(x)  ac.transpose_copy(x,0,1)  ac.unbind_copy(x)  ac.unfold_copy(x,1,2,1)
+    ac.unsqueeze_copy(x,0)  ac.view_copy(x,(3,2))  ac.moveaxis(x,0,1)
+    ac.diagonal_scatter(x,y[0,:2])  ac.select_scatter(x,y[0],0,1)
+    ac.slice_scatter(x,y[:,:2],1,1)  ac.as_strided_scatter(x,y[0,:2],(2,),(2,))
+    ac.gather(x,1,PLACES)  ac.take(x,PLACES)  ac.take_along_dim(x,PLACES,1)
+    ac.index_add(x,1,ROWS,y[:,:2])  ac.index_copy(x,1,ROWS,y[:,:2])
+    ac.index_fill(x,1,ROWS,2.0)  ac.index_put(x,(LABELS,),y)  ac.index_select(x,1,ROWS)
+    ac.index_put(x,(LABELS,),y,accumulate=True)  ac.put(x,PLACES[0],y[0])
+    ac.index_reduce(x,1,ROWS,y[:,:2],"prod")  ac.index_reduce(x,1,ROWS,y[:,:2],"mean")
+    ac.index_reduce(x,1,ROWS,y[:,:2],"amax")  ac.index_reduce(x,1,ROWS,y[:,:2],"amin")
+    ac.scatter(x,1,ac.tensor([[0,2,1],[2,1,0]]),y)  ac.scatter_add(x,1,PLACES,y)
+    ac.scatter_reduce(x,1,PLACES,y,"sum")  ac.scatter_reduce(x,1,PLACES,y,"mean")
+    ac.scatter_reduce(x,1,PLACES,y,"amax")  ac.scatter_reduce(x,1,PLACES,y,"amin")
+    ac.scatter_reduce(x,1,PLACES,y,"prod")
+    ac.scatter_reduce(x,1,PLACES,y,"prod",include_self=False)
+    ac.masked_fill(x,MASK,1.0)  ac.masked_scatter(x,MASK,y)  ac.masked_select(x,MASK)
+    F.celu(x)  F.elu(x,0.7)  F.gelu(x)  F.gelu(x,approximate="tanh")  F.hardshrink(x)
+    F.hardsigmoid(x)  F.hardswish(x)  F.hardtanh(x)  F.leaky_relu(x,0.3)
+    F.logsigmoid(x)  F.mish(x)  F.prelu(x,y[0])  F.relu(x)  F.relu6(x)  F.selu(x)
+    F.silu(x)  F.softplus(x)  F.softplus(x,2.0,1.0)  F.softshrink(x)  F.softsign(x)
+    F.tanhshrink(x)  F.threshold(x,0.1,2.0)  F.normalize(x)  F.one_hot(LABELS)*x[0,:2]
+    seeded(F.alpha_dropout,x)  seeded(F.dropout,x)  seeded(F.rrelu,x,training=True)
+    F.rrelu(x)  seeded(F.gumbel_softmax,x)  seeded(F.dropout1d,x)
+    seeded(F.feature_alpha_dropout,x)  F.pad(x,(1,1))  F.pad(x,(1,2),"reflect")
+    F.pad(x,(1,1),"replicate")  F.pad(x,(2,1),"circular")
+    F.mse_loss(x,y)  F.l1_loss(x,y)  F.smooth_l1_loss(x,y,beta=0.3)  F.huber_loss(x,y)
+    F.kl_div(x,y.exp())  F.kl_div(x,y,log_target=True)  F.poisson_nll_loss(x,y)
+    F.gaussian_nll_loss(x,y,z.exp())  F.hinge_embedding_loss(x,2*BITS-1)
+    F.margin_ranking_loss(x,y,2*BITS-1,0.3)  F.soft_margin_loss(x,2*BITS-1)
+    F.binary_cross_entropy(x.sigmoid(),y.sigmoid())
+    F.binary_cross_entropy_with_logits(x,y,z.exp(),pos_weight=z[0].exp())
+    F.multilabel_soft_margin_loss(x,y,z[0])  F.multilabel_margin_loss(x,PLACES)
+    F.multi_margin_loss(x,LABELS,p=2)  F.nll_loss(x,LABELS)  F.cross_entropy(x,LABELS)
+    F.cross_entropy(x,y,label_smoothing=0.2)  F.pairwise_distance(x,y,3.0)
+    F.cosine_similarity(x,y)  F.cosine_embedding_loss(x,y,SIGNS)
+    F.triplet_margin_loss(x,y,z)  F.triplet_margin_with_distance_loss(x,y,z)
+    ac.pdist(x)  ac.pdist(x,3.0)  ac.cdist(x,y)  ac.cdist(x,y,1.0)
+    ac.cdist(x,y,ac.inf)
+    ac.outer(x[0],y[1])  ac.inner(x,y)  ac.dot(x[0],y[0])  ac.vdot(x[0],y[0])
+    ac.kron(x,y)  ac.mv(x,y[0])  ac.mm(x,y.T)  ac.matmul(x,y.T)
+    ac.bmm(x[None],y.T[None])
+    ac.tensordot(x,y.T,1)  ac.einsum("ij,kj->ik",x,y)  ac.cross(x,y)
+    F.linear(x,y,z[0,:2])
+    ac.chain_matmul(x,y.T,z)  linalg.multi_dot([x,y.T,z])  ac.addmm(z[:,:2],x,y.T)
+    ac.addmv(z[:,0],x,y[0])  ac.addr(z,x[:,0],y[0])
+    ac.addbmm(z[:,:2],x[None],y.T[None])
+    ac.baddbmm(z[:,:2],x[None],y.T[None])  F.bilinear(x,y,z.reshape(1,2,3)[:,[0,1,0]])
+    linalg.vector_norm(x,4)  linalg.norm(x)  linalg.matrix_norm(x)
+    linalg.matrix_norm(x,1)  linalg.matrix_norm(x,2)  linalg.svdvals(x)
+    F.layer_norm(x,(3,),y[0],z[0])  F.rms_norm(x,(3,),y[0])  F.glu(x[:,:2])
+    F.embedding(ROWS,x.T)  F.embedding_bag(PLACES[:,:2],x.T,mode="sum")
+    F.embedding_bag(PLACES[:,:2],x.T,mode="max")
+    ac.log_softmax(x,0)  F.softmax(x,0)
+"""
+#: Of square matrices.
+SQUARE = """
+    ac.det(x)  ac.logdet(x@x.T+ac.eye(3))  ac.slogdet(x)[1]  ac.inverse(x+3*ac.eye(3))
+    linalg.inv(x+3*ac.eye(3))  ac.matrix_power(x,3)  linalg.solve(x+3*ac.eye(3),y)
+    linalg.cholesky(x@x.T+ac.eye(3))  linalg.eigvalsh(x+x.T)  linalg.eigh(x+x.T)[0]
+    linalg.qr(x)[1].abs()  linalg.svd(x)[1]  ac.cholesky_solve(y,x.tril()+3*ac.eye(3))
+    ac.cholesky_inverse(x.tril()+3*ac.eye(3))
+    linalg.matrix_norm(x+3*ac.eye(3),"nuc")
+"""
+#: Of (batch, channels, length or more); the second input is a weight.
+LAYERS = {
+    (1, 2, 4): """
+        F.adaptive_avg_pool1d(x,3)  F.adaptive_max_pool1d(x,3)  F.avg_pool1d(x,2,1,1)
+        F.max_pool1d(x,2,1)  F.lp_pool1d(x.abs(),3,2)  F.lp_pool1d(x,2,2)
+        F.max_unpool1d(x[:,:,:2],ac.tensor([[[0,3],[1,2]]]),2)
+        F.interpolate(x,7,mode="linear")  F.interpolate(x,7)
+        F.interpolate(x,7,mode="nearest-exact")  F.interpolate(x,3,mode="area")
+        F.batch_norm(x,None,None,training=True)  F.instance_norm(x)
+        F.group_norm(x,2)  F.local_response_norm(x,2)
+        F.channel_shuffle(x,2)  seeded(F.dropout1d,x)
+        F.batch_norm_relu(x,None,None,training=True)
+        F.scaled_dot_product_attention(x,x.flip(1),x*x)
+    """,
+    (1, 2, 4, 4): """
+        F.adaptive_avg_pool2d(x,3)  F.adaptive_max_pool2d(x,3)  F.avg_pool2d(x,2,1,1)
+        F.max_pool2d(x,2,1)  F.lp_pool2d(x,2,2)  seeded(F.dropout2d,x)
+        F.max_unpool2d(x[:,:,:1,:1],ac.tensor([[[[3]],[[0]]]]),2)
+        F.interpolate(x,(3,5),mode="bilinear")  F.interpolate(x,(3,5),mode="bicubic")
+        F.interpolate(x,(5,6),mode="bicubic",align_corners=True)
+        F.interpolate(x,(3,2),mode="bilinear",antialias=True)
+        F.interpolate(x,(3,2),mode="bicubic",antialias=True)
+        F.unfold(x,2)  F.fold(x.reshape(1,8,4),(3,3),2)  F.pixel_unshuffle(x,2)
+        F.pixel_shuffle(x.reshape(1,8,2,2),2)  F.pad(x,(1,1,1,2),"reflect")
+        F.rotary_embedding(x,*ac.rand(2,2,2,dtype=ac.float64,generator=drawn()))
+    """,
+    (1, 2, 2, 2, 3): """
+        F.adaptive_avg_pool3d(x,(1,2,2))  F.adaptive_max_pool3d(x,(1,2,2))
+        F.avg_pool3d(x,2,1)  F.max_pool3d(x,2,1)  F.lp_pool3d(x,2,2)
+        F.max_unpool3d(x[:,:,:1,:1,:1],ac.tensor([7,0]).reshape(1,2,1,1,1),2)
+        F.interpolate(x,(3,2,2),mode="trilinear")  F.interpolate(x,(3,2,2))
+        seeded(F.dropout3d,x)  F.pad(x,(1,1,1,1,1,1),"replicate")
+    """,
+}
+#: Expression -> shapes of its inputs.
+OTHERS = {
+    "F.conv1d(x,y,z,2,1)": ((1, 2, 5), (2, 2, 3), (2,)),
+    "F.conv2d(x,y,z,1,1,groups=2)": ((1, 2, 3, 3), (2, 1, 2, 2), (2,)),
+    "F.conv3d(x,y,z,(1,1,2),1)": ((1, 1, 2, 2, 3), (2, 1, 2, 2, 2), (2,)),
+    "F.conv_transpose1d(x,y,z,2,1,1)": ((1, 2, 3), (2, 2, 3), (2,)),
+    "F.conv_transpose2d(x,y,z,2)": ((1, 2, 2, 2), (2, 1, 2, 2), (1,)),
+    "F.conv_transpose3d(x,y,z,2)": ((1, 1, 2, 2, 2), (1, 2, 2, 2, 2), (2,)),
+    "F.affine_grid(x,(1,1,3,2))": ((1, 2, 3),),
+    "F.affine_grid(x,(1,1,2,2,2),True)": ((1, 3, 4),),
+    "F.grid_sample(x,y.tanh())": ((1, 2, 3, 3), (1, 2, 2, 2)),
+    "F.grid_sample(x,1.3*y,'bilinear','reflection')": ((1, 1, 3, 3), (1, 2, 2, 2)),
+    "F.grid_sample(x,y.tanh(),'bicubic','border',True)": (
+        (1, 1, 4, 4),
+        (1, 2, 2, 2),
+    ),
+    "F.grid_sample(x,y.tanh(),'nearest')": ((1, 1, 3, 3), (1, 2, 2, 2)),
+    "F.grid_sample(x,y.tanh())+0": ((1, 1, 2, 2, 3), (1, 1, 2, 2, 3)),
+    "F.ctc_loss(x.log_softmax(2),PLACES[:,1:]%2+1,ac.tensor([5,4]),ac.tensor([2,1]))": (
+        (5, 2, 3),
+    ),
+    "F.ctc_loss(x,ac.tensor([[1,1]]),ac.tensor([5]),ac.tensor([2]))": ((5, 1, 3),),
+    "F.group_norm(x,2,y,z)": ((2, 4, 2), (4,), (4,)),
+    "F.instance_norm(x,None,None,y,z)": ((2, 2, 3), (2,), (2,)),
+    "F.batch_norm(x,None,None,y,z,True)": ((2, 2, 3), (2,), (2,)),
+    "F.embedding_bag(PLACES[:,:2],x,mode='sum',per_sample_weights=y)": (
+        (3, 2),
+        (2, 2),
+    ),
+    "F.scaled_dot_product_attention(x,y,z,w)": ((2, 3), (4, 3), (4, 2), (2, 4)),
+    "SOFTMAX(x,ROWS)[0]": ((2, 4),),
+    "linalg.qr(x)[0]": ((4, 2),),
+    "linalg.svd(x,full_matrices=False)[0].abs()": ((3, 2),),
+    "linalg.eigh(x@x.T+ac.diag(ac.arange(3)))[1].abs()": ((3, 3),),
+}
+
+SOFTMAX = ac.nn.AdaptiveLogSoftmaxWithLoss(4, 4, [2], dtype=ac.float64)
+
+
+def calls():
+    """Yield (expression, shapes of its inputs)."""
+    for shape, text in {M: ELEMENTWISE, S: SQUARE, **LAYERS}.items():
+        for expression in re.split(r"\s\s+", text.strip()):
+            used = [name for name in "xyzw" if _uses(expression, name)]
+            yield expression, (shape,) * len(used)
+    yield from OTHERS.items()
+
+
+def function_of(expression, shapes):
+    """Return an expression as a function of tensors."""
+    names = ", ".join("xyzw"[: len(shapes)])
+    return eval(f"lambda {names}: {expression}", globals())
+
+
+def called():
+    """Return all functions and methods that occur in the expressions."""
+    text = " ".join(expression for expression, _ in calls())
+    places = {"ac": ac, "F": F, "linalg": linalg}
+    for place, name in re.findall(r"\b(ac|F|linalg)\.(\w+)", text):
+        yield getattr(places[place], name)
+    for name in re.findall(r"[\w\])]\.(\w+)\(", text):
+        yield getattr(ac.Tensor, name, None)
+
+
+def _uses(expression, name):
+    return re.search(rf"\b{name}\b", expression) is not None
+
+
+#: Functions whose results have no derivative, that make tensors or tell what they are.
+_WITHOUT = """
+    all allclose any are_deterministic_algorithms_enabled argmax argmin argsort
+    argwhere as_tensor asarray backward bartlett_window bernoulli bfloat16 bincount
+    blackman_window bool broadcast_shapes bucketize byte char count_nonzero cuda
+    data_ptr detach detach_copy dim element_size empty empty_like eq equal fill
+    float from_dlpack from_numpy full full_like gcd ge get_default_device
+    get_default_dtype get_device get_float32_matmul_precision
+    get_num_interop_threads get_num_threads get_rng_state greater greater_equal gt
+    half hamming_window hann_window heaviside histc initial_seed int
+    is_anomaly_check_nan_enabled is_anomaly_enabled is_complex is_contiguous
+    is_floating_point is_grad_enabled is_inference is_nonzero is_pinned is_same_size
+    is_shared is_signed is_tensor isclose isfinite isin isinf isnan isneginf
+    isposinf item kaiser_window lcm le less less_equal linspace live_node_count load
+    logical_and logical_not logical_or logical_xor logspace long lt manual_seed
+    multinomial ndimension ne nelement new_empty new_full new_ones new_tensor
+    new_zeros nonzero normal not_equal numel numpy ones ones_like pin_memory
+    promote_types rand_like randint randint_like randn randn_like randperm
+    register_hook result_type retain_grad save scalar_tensor searchsorted seed
+    serial set_anomaly_enabled set_default_device set_default_dtype
+    set_default_tensor_type set_float32_matmul_precision set_num_interop_threads
+    set_num_threads set_printoptions set_rng_state short signbit size storage_offset
+    stride tolist tril_indices triu_indices type unique unique_consecutive
+    unravel_index use_deterministic_algorithms zeros_like
+"""
+WITHOUT = set(_WITHOUT.split())
