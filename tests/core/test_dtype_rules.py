@@ -42,7 +42,7 @@ REFUSED = {
         ("F.multilabel_soft_margin_loss", "F.multilabel_soft_margin_loss weight"),
         "a target of another shape is a mistake; a weight has one number a class",
     ),
-    **dict.fromkeys(("x[b]", "x[b] = 1", "where condition"), _BYTES),
+    **dict.fromkeys(("x[b]", "x[b] = 1"), _BYTES),
 }
 #: Operations that take operands which PyTorch refuses, and why.
 TAKEN = {

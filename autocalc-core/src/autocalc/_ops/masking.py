@@ -110,7 +110,8 @@ def where(
     Parameters
     ----------
     condition
-        Booleans; all three broadcast.
+        Booleans, or numbers of uint8, which hold if they are not 0; all three
+        broadcast.
     input
         The values where it holds.
     other
@@ -121,7 +122,7 @@ def where(
     Raises
     ------
     DTypeError
-        If `condition` is not boolean.
+        If `condition` is neither boolean nor of uint8.
 
     Examples
     --------
@@ -131,7 +132,9 @@ def where(
     """
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
-    if check_tensor("where", condition).dtype is not dtypes.bool_:
+    if check_tensor("where", condition).dtype is dtypes.uint8:
+        condition = comparison.ne(condition, 0)  # as masks were before there was bool
+    elif condition.dtype is not dtypes.bool_:
         message = (
             f"where: `condition` has dtype {condition.dtype.name}; it must be bool, as "
             f"comparisons give it."

@@ -1147,7 +1147,7 @@ class TensorInterface(Generic[TensorT]):
         """Write `exp` of x into x; return x."""
         ...
 
-    def expand(self, *sizes: Any) -> TensorT:
+    def expand(self, *sizes: Any, size: Any = None) -> TensorT:
         """Return a view repeated to sizes; -1 keeps one."""
         ...
 
@@ -2150,7 +2150,7 @@ class TensorInterface(Generic[TensorT]):
         """Return x_i y_j of two vectors, as a matrix."""
         ...
 
-    def permute(self, *sizes: Any) -> TensorT:
+    def permute(self, *sizes: Any, dims: Any = None) -> TensorT:
         """Return a view with the dimensions in another order."""
         ...
 
@@ -2263,7 +2263,7 @@ class TensorInterface(Generic[TensorT]):
         """Write `remainder` of x into x; return x."""
         ...
 
-    def repeat(self, *repeats: Any) -> TensorT:
+    def repeat(self, *sizes: Any, repeats: Any = None) -> TensorT:
         """Return copies of `input` side by side: repeats[i] along dimension i."""
         ...
 
@@ -2278,7 +2278,7 @@ class TensorInterface(Generic[TensorT]):
         """Return each element repeated, one behind the other."""
         ...
 
-    def reshape(self, *sizes: Any) -> TensorT:
+    def reshape(self, *sizes: Any, shape: Any = None) -> TensorT:
         """Return x in another shape; one size may be -1."""
         ...
 
@@ -2811,7 +2811,7 @@ class TensorInterface(Generic[TensorT]):
         """Return the sum of x_i y_i of two vectors; the numbers are real."""
         ...
 
-    def view(self, *sizes: Any) -> TensorT:
+    def view(self, *sizes: Any, size: Any = None) -> TensorT:
         """Return a view in another shape; an error where that needs a copy."""
         ...
 
