@@ -495,8 +495,8 @@ __all__ += ["count_nonzero", "cov", "cross", "cuda", "cummax", "cummin", "cumpro
 __all__ += ["cumsum", "cumulative_trapezoid", "data", "deg2rad", "det"]
 __all__ += ["detach", "detach_copy", "device", "diag", "diag_embed", "diagflat"]
 __all__ += ["diagonal", "diagonal_copy", "diagonal_scatter", "diff", "dist"]
-__all__ += ["distributions", "div", "divide", "dot", "double", "dsplit", "dstack"]
-__all__ += ["dtype", "e", "einsum", "empty", "empty_like"]
+__all__ += ["distributed", "distributions", "div", "divide", "dot", "double", "dsplit"]
+__all__ += ["dstack", "dtype", "e", "einsum", "empty", "empty_like"]
 __all__ += ["enable_grad", "eq", "equal", "erf", "erfc", "exp", "exp2", "expand"]
 __all__ += ["expand_as", "expand_copy", "expm1", "eye", "fill"]
 __all__ += ["finfo", "fix", "flatten", "flip", "fliplr", "flipud", "float", "float16"]
@@ -562,6 +562,7 @@ if _TYPE_CHECKING:
         backends,
         cuda,
         data,
+        distributed,
         distributions,
         models,
         nn,
