@@ -97,3 +97,20 @@ def test_bad_members_and_indices(layers):
         net[4]
     with pytest.raises(DTypeError, match="'a' cannot be an index"):
         net["a"]
+
+
+def test_none_keeps_a_place_empty(layers):
+    linear, relu, *_ = layers
+    pair = nn.ModuleList([linear, None])
+    assert len(pair) == 2
+    assert pair[1] is None
+    assert list(pair) == [linear, None]
+    assert list(pair.children()) == [linear]
+    assert list(pair.state_dict()) == ["0.weight", "0.bias"]
+    pair.load_state_dict(pair.state_dict())
+    pair.append(None).insert(0, relu)
+    pair[1] = None
+    assert list(pair) == [relu, None, None, None]
+    assert repr(pair) == "ModuleList(\n  (0): ReLU()\n  (1-3): 3 x None\n)"
+    with pytest.raises(DTypeError, match="Sequential: holds modules, not a NoneType"):
+        nn.Sequential(None)

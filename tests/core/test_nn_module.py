@@ -273,3 +273,39 @@ def test_wrong_registrations_say_what_is_wrong():
         net.register_parameter("forward", None)
     with pytest.raises(ArgumentError, match="Net already has an attribute 'note'"):
         net.register_module("note", nn.ReLU())
+
+
+class Wrapper(nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def __getattr__(self, name):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("module"), name)
+
+
+class Broken(nn.Module):
+    @property
+    def size(self):
+        return self.number
+
+
+def test_attributes_are_found_by_getattr_too():
+    linear = nn.Linear(3, 2)
+    wrapper = Wrapper(linear)
+    assert wrapper.in_features == 3
+    assert linear.__getattr__("weight") is linear.weight
+    with pytest.raises(AttributeError, match="'Linear' object has no attribute 'size'"):
+        _ = wrapper.size
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        linear.__getattr__("nothing")
+
+
+def test_an_error_in_a_property_names_what_is_missing_there():
+    with pytest.raises(
+        AttributeError, match="'Broken' object has no attribute 'number'"
+    ):
+        _ = Broken().size

@@ -64,3 +64,10 @@ def test_errors():
         nn.ParameterDict({"a": 1.0})
     with pytest.raises(DimensionError, match="ParameterList: index 1 is out of range"):
         nn.ParameterList([ac.ones(1)])[1]
+
+
+def test_none_keeps_a_place_empty():
+    modules = nn.ModuleDict({"act": nn.ReLU(), "norm": None})
+    assert modules["norm"] is None
+    assert len(modules) == 2
+    assert [type(m) for m in modules.children()] == [nn.ReLU]

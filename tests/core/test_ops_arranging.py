@@ -345,3 +345,35 @@ def test_what_does_not_fit_is_an_error_of_ours(name):
             continue  # too many or too few
         with contextlib.suppress(AutocalcError):
             function(*args)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda x: x.reshape(shape=(3, 2)), lambda x: x.reshape(3, 2)),
+        (lambda x: x.view(size=(-1,)), lambda x: x.view(-1)),
+        (lambda x: x.permute(dims=(1, 0)), lambda x: x.permute(1, 0)),
+        (lambda x: x[:1].expand(size=(2, -1)), lambda x: x[:1].expand(2, -1)),
+        (lambda x: x.repeat(repeats=(2, 1)), lambda x: x.repeat(2, 1)),
+    ],
+)
+def test_sizes_are_given_by_their_name_too(call, expected):
+    x = ac.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(call(x), expected(x))
+
+
+def test_sizes_are_given_once():
+    x = ac.zeros(2, 3)
+    with pytest.raises(ArgumentError, match=r"reshape: the sizes .* are given twice"):
+        x.reshape(6, shape=(3, 2))
+    with pytest.raises(ArgumentError, match=r"repeat: the sizes .* are given twice"):
+        x.repeat(1, 2, repeats=(1, 2))
+
+
+def test_where_takes_a_mask_of_uint8():
+    mask = ac.tensor([0, 1, 2], dtype=ac.uint8)
+    x = ac.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    result = ac.where(mask, x, -x)
+    np.testing.assert_array_equal(result.detach(), [-1.0, 2.0, 3.0])
+    result.sum().backward()
+    np.testing.assert_array_equal(x.grad, [-1.0, 1.0, 1.0])

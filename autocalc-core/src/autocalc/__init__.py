@@ -486,8 +486,8 @@ __all__ += ["cumsum", "cumulative_trapezoid", "data", "deg2rad", "det"]
 __all__ += ["detach", "detach_copy", "device", "diag", "diag_embed"]
 __all__ += ["diagflat", "digamma"]
 __all__ += ["diagonal", "diagonal_copy", "diagonal_scatter", "diff", "dist"]
-__all__ += ["distributions", "div", "divide", "dot", "double", "dsplit", "dstack"]
-__all__ += ["dtype", "e", "einsum", "empty", "empty_like"]
+__all__ += ["distributed", "distributions", "div", "divide", "dot", "double", "dsplit"]
+__all__ += ["dstack", "dtype", "e", "einsum", "empty", "empty_like"]
 __all__ += ["enable_grad", "eq", "equal", "erf", "erfc", "erfinv", "exp", "exp2"]
 __all__ += ["expand", "expand_as", "expand_copy", "expm1", "eye", "fill"]
 __all__ += ["finfo", "fix", "flatten", "flip", "fliplr", "flipud", "float", "float16"]
@@ -557,6 +557,7 @@ if _TYPE_CHECKING:
         backends,
         cuda,
         data,
+        distributed,
         distributions,
         models,
         nn,

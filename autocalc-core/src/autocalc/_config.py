@@ -58,6 +58,11 @@ def _read() -> dict[str, str]:
     return found
 
 
+def launched(name: str) -> str | None:
+    """Return what a launcher of several processes wrote, ``WORLD_SIZE`` for example."""
+    return os.environ.get(name)
+
+
 def _warn(message: str) -> None:
     warnings.warn(message, ConfigWarning, stacklevel=2)
 

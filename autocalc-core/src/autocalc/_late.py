@@ -6,8 +6,8 @@ from __future__ import annotations
 #: Imported when they are first used: they are a third of all modules.
 LATE = frozenset(
     {
-        *("accelerator", "amp", "backends", "cuda", "data", "distributions", "models"),
-        *("nn", "optim", "special", "testing", "utils"),
+        *("accelerator", "amp", "backends", "cuda", "data", "distributed"),
+        *("distributions", "models", "nn", "optim", "special", "testing", "utils"),
     }
 )
 

@@ -21,7 +21,6 @@ INSTEAD: dict[str, dict[str, str]] = {
         "constant_pad_nd": "ac.nn.functional.pad",
         "conv_tbc": "ac.nn.functional.conv1d",
         "convolution": "ac.nn.functional.conv2d",
-        "distributed": "one process",
         "dropout_": "ac.dropout(..., inplace=True)",
         "eig": "ac.linalg.eigh, of a symmetric matrix",
         "embedding_renorm_": "`max_norm` of ac.embedding",

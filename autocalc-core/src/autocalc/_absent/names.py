@@ -145,7 +145,7 @@ GROUPS = (
                 cudnn_batch_norm cudnn_convolution
                 cudnn_convolution_add_relu cudnn_convolution_relu
                 cudnn_convolution_transpose cudnn_grid_sampler
-                cudnn_is_acceptable distributed get_autocast_gpu_dtype
+                cudnn_is_acceptable get_autocast_gpu_dtype
                 get_autocast_ipu_dtype get_autocast_xla_dtype
                 get_device_module is_autocast_ipu_enabled
                 is_autocast_xla_enabled is_distributed

@@ -234,6 +234,6 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 
 
 @method("expand")
-def _expand_method(self: Tensor, *sizes: Any) -> Tensor:
+def _expand_method(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """Return a view repeated to sizes; -1 keeps one."""
-    return expand(self, sizes_given("expand", sizes))
+    return expand(self, sizes_given("expand", sizes, size))

@@ -121,7 +121,7 @@ def where(
     Raises
     ------
     DTypeError
-        If `condition` is not boolean.
+        If `condition` is neither boolean nor of uint8.
 
     Examples
     --------

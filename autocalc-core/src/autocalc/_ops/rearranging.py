@@ -29,7 +29,7 @@ from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
 @method("repeat")
-def repeat(input: Tensor, *repeats: Any) -> Tensor:
+def repeat(input: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
     """Return copies of `input` side by side: repeats[i] along dimension i.
 
     There may be more repeats than dimensions; new dimensions stand in front.
@@ -38,8 +38,10 @@ def repeat(input: Tensor, *repeats: Any) -> Tensor:
     ----------
     input
         The tensor.
-    *repeats
+    *sizes
         How often each dimension is repeated, one by one or as one sequence.
+    repeats
+        The same as a sequence by its name.
 
     Raises
     ------
@@ -53,7 +55,8 @@ def repeat(input: Tensor, *repeats: Any) -> Tensor:
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    x, times = check_tensor("repeat", input), sizes_of("repeat", repeats)
+    given = sizes_given("repeat", sizes, repeats)
+    x, times = check_tensor("repeat", input), sizes_of("repeat", (given,))
     if len(times) < x.ndim:
         message = (
             f"repeat: {len(times)} repeats {times} for a tensor of shape {x.shape}; "

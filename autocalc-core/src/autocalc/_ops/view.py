@@ -579,18 +579,18 @@ def detach_from_base(x: Tensor) -> Tensor:
 
 
 @method("reshape")
-def _reshape_method(self: Tensor, *sizes: Any) -> Tensor:
+def _reshape_method(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """Return x in another shape; one size may be -1."""
-    return reshape(self, sizes_given("reshape", sizes))
+    return reshape(self, sizes_given("reshape", sizes, shape))
 
 
 @method("view")
-def _view_method(self: Tensor, *sizes: Any) -> Tensor:
+def _view_method(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """Return a view in another shape; an error where that needs a copy."""
-    return view(self, sizes_given("view", sizes))
+    return view(self, sizes_given("view", sizes, size))
 
 
 @method("permute")
-def _permute_method(self: Tensor, *sizes: Any) -> Tensor:
+def _permute_method(self: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
     """Return a view with the dimensions in another order."""
-    return permute(self, sizes_given("permute", sizes))
+    return permute(self, sizes_given("permute", sizes, dims))

@@ -37,12 +37,16 @@ class _ModuleSequence(Module):
             return self._with(list(self._modules.items())[index])
         return self._modules[self._key(index)]  # type: ignore[no-any-return]  # a Module
 
+    def _taken(self, module: Any) -> Any:
+        """Return `module`, if it may be held."""
+        return _checked(self, module)
+
     def _with(self, items: list[tuple[str, Module]]) -> Self:
         """Return a new container of these modules."""
         raise NotImplementedError
 
     def __setitem__(self, index: int, module: Module) -> None:
-        self.register_module(self._key(index), _checked(self, module))
+        self.register_module(self._key(index), self._taken(module))
 
     def __delitem__(self, index: int | slice) -> None:
         keys = list(self._modules)
@@ -89,7 +93,7 @@ class _ModuleSequence(Module):
 
     def append(self, module: Module) -> Self:
         """Add a module at the end; return the container."""
-        self.register_module(str(len(self)), _checked(self, module))
+        self.register_module(str(len(self)), self._taken(module))
         return self
 
     def extend(self, modules: Iterable[Module]) -> Self:
@@ -101,7 +105,7 @@ class _ModuleSequence(Module):
     def insert(self, index: int, module: Module) -> Self:
         """Put a module before the one at `index`; return the container."""
         modules = list(self)
-        modules.insert(index, _checked(self, module))
+        modules.insert(index, self._taken(module))
         self._renumber(modules)
         return self
 
@@ -118,11 +122,16 @@ class _ModuleSequence(Module):
         return self.extend(other)
 
 
-def _checked(owner: Module, module: Any) -> Module:
+def _checked(owner: Module, module: Any) -> Any:
     if not isinstance(module, Module):
         message = f"{owner._get_name()}: holds modules, not a {type(module).__name__}."
         raise DTypeError(message)
     return module
+
+
+def _module_or_none(owner: Module, module: Any) -> Any:
+    """Return what a list or dict may hold: None keeps a place empty."""
+    return None if module is None else _checked(owner, module)
 
 
 class Sequential(_ModuleSequence):
@@ -199,7 +208,7 @@ class ModuleList(_ModuleSequence):
     Parameters
     ----------
     modules
-        What to begin with.
+        What to begin with; None keeps a place empty.
 
     Examples
     --------
@@ -213,6 +222,9 @@ class ModuleList(_ModuleSequence):
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
         self.extend(modules or ())
+
+    def _taken(self, module: Any) -> Any:
+        return _module_or_none(self, module)
 
     def _with(self, items: list[tuple[str, Module]]) -> ModuleList:
         return ModuleList(module for _, module in items)

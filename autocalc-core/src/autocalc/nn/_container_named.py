@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import sequence, short
 from autocalc.errors import DimensionError, DTypeError, ModuleError
-from autocalc.nn._container import _checked
+from autocalc.nn._container import _module_or_none
 from autocalc.nn._module import Module
 from autocalc.nn._parameter import Parameter
 
@@ -94,7 +94,7 @@ class ModuleDict(_Named):
     Parameters
     ----------
     modules
-        A mapping of names to modules, or pairs.
+        A mapping of names to modules, or pairs; None keeps a place empty.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class ModuleDict(_Named):
         return self._modules
 
     def __setitem__(self, key: str, module: Module) -> None:
-        self.register_module(key, _checked(self, module))
+        self.register_module(key, _module_or_none(self, module))
 
 
 def _parameter(owner: Module, value: Any) -> Parameter:

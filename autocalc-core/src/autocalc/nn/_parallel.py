@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A module on several devices, of which there is one."""
+"""A module on several devices or in several processes, of which there is one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from autocalc._tensor.checks import as_int, sequence, short
@@ -58,17 +60,8 @@ class DataParallel(Module):
         dim: int = 0,
     ) -> None:
         super().__init__()
-        given: Any = module
-        if not isinstance(given, Module):
-            message = f"DataParallel: `module` is {short(given)}; it must be a Module."
-            raise DTypeError(message)
-        ids = (
-            []
-            if device_ids is None
-            else sequence("DataParallel", "device_ids", device_ids)
-        )
-        for one in [*ids, *([] if output_device is None else [output_device])]:
-            _check_device(one)
+        _check_module("DataParallel", module)
+        _check_devices("DataParallel", device_ids, output_device)
         self.dim = as_int("DataParallel", "dim", dim)
         self.module = module
         self.device_ids: list[int] = []
@@ -78,9 +71,89 @@ class DataParallel(Module):
         return self.module(*inputs, **kwargs)
 
 
-def _check_device(one: Any) -> None:
+class DistributedDataParallel(Module):
+    """Calls the module: there is one process, whose gradients are everybody's.
+
+    For programs that are written for several processes; keys of the state begin with
+    ``module.``, as they do there.
+
+    Parameters
+    ----------
+    module
+        What is called.
+    device_ids
+        None, or a list of numbers and devices; without effect.
+    output_device
+        A number or a device; without effect.
+    dim
+        The dimension of the batch; without effect.
+    **words
+        How buckets of gradients are sent between processes, ``broadcast_buffers`` and
+        ``find_unused_parameters`` for example; without effect.
+
+    Attributes
+    ----------
+    module
+        The module.
+
+    Raises
+    ------
+    DTypeError
+        If `module` is none.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> from autocalc.nn.parallel import DistributedDataParallel as DDP
+    >>> model = DDP(ac.nn.Linear(3, 2))
+    >>> with model.no_sync():
+    ...     model(ac.zeros(5, 3)).shape
+    (5, 2)
+    """
+
+    module: Module
+
+    def __init__(
+        self,
+        module: Module,
+        device_ids: Any = None,
+        output_device: Any = None,
+        dim: int = 0,
+        **words: Any,
+    ) -> None:
+        super().__init__()
+        del words
+        where = "DistributedDataParallel"
+        _check_module(where, module)
+        _check_devices(where, device_ids, output_device)
+        self.dim = as_int(where, "dim", dim)
+        self.module = module
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """Return what the module returns."""
+        return self.module(*inputs, **kwargs)
+
+    @contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Return a context in which gradients are not sent: they never are."""
+        yield
+
+
+def _check_module(where: str, module: Any) -> None:
+    if not isinstance(module, Module):
+        message = f"{where}: `module` is {short(module)}; it must be a Module."
+        raise DTypeError(message)
+
+
+def _check_devices(where: str, device_ids: Any, output_device: Any) -> None:
+    ids = [] if device_ids is None else sequence(where, "device_ids", device_ids)
+    for one in [*ids, *([] if output_device is None else [output_device])]:
+        _check_device(where, one)
+
+
+def _check_device(where: str, one: Any) -> None:
     """Raise unless it is a number or a device."""
     if not isinstance(one, (str, Device)):
-        as_int("DataParallel", "device_ids", one)
+        as_int(where, "device_ids", one)
     elif not str(one).startswith("cuda"):  # programs for GPUs name those
         Device(one)

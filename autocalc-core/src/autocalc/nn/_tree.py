@@ -55,6 +55,12 @@ class ModuleTree(Generic[M]):
         names: dict[str, str] = self.__dict__.get("_names", {})
         return names.get(name, BUFFER) == BUFFER
 
+    if not TYPE_CHECKING:  # a type checker knows the attributes that exist
+
+        def __getattr__(self, name: str) -> Any:
+            # Wrappers ask for it by name; the lookup's own error says what is missing.
+            return object.__getattribute__(self, name)
+
     def _make_room(self, name: str) -> None:
         """Drop a plain attribute that a parameter or a module is to replace."""
         if "_names" not in self.__dict__:

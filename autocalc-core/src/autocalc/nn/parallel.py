@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's place for models on several devices; here there is one."""
+"""PyTorch's place for models on several devices; here there is one, in one process."""
 
-from autocalc.nn._parallel import DataParallel
+from autocalc.nn._parallel import DataParallel, DistributedDataParallel
 
-__all__ = ["DataParallel"]
+__all__ = ["DataParallel", "DistributedDataParallel"]

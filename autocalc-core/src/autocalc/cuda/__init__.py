@@ -6,6 +6,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from autocalc._absent import absence as _absence
+
+if TYPE_CHECKING:
+    from autocalc.cuda import amp as amp
+
 __all__ = [
     "device_count",
     "empty_cache",
@@ -47,3 +54,11 @@ def empty_cache() -> None:
 
 def synchronize() -> None:
     """Do nothing: every call has ended when it returns."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "amp":  # it brings optimizers along
+        from importlib import import_module
+
+        return import_module("autocalc.cuda.amp")
+    raise _absence(__name__, name)
