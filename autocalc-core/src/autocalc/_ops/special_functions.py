@@ -163,7 +163,7 @@ def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     --------
     >>> import autocalc as ac
     >>> ac.special.ndtr(ac.tensor([0.0, 1.96]))
-    tensor([0.5  , 0.975])
+    tensor([0.5000, 0.9750])
     """
     x = comparison.float_input("ndtr", input)
     tail = erfc(arithmetic.mul(x, -math.sqrt(0.5)))
@@ -225,7 +225,7 @@ def xlog1py(input: Operand, other: Operand, *, out: Tensor | None = None) -> Ten
     --------
     >>> import autocalc as ac
     >>> ac.special.xlog1py(ac.tensor([0.0, 2.0]), ac.tensor([-1.0, 1.0]))
-    tensor([0.    , 1.3863])
+    tensor([0.0000, 1.3863])
     """
     x, y = comparison.float_inputs("xlog1py", input, other)
     # Where the logarithm is finite the product is 0 by itself, and has its slope.

@@ -343,8 +343,8 @@ def renorm(
     --------
     >>> import autocalc as ac
     >>> ac.renorm(ac.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)
-    tensor([[0.6, 0.8],
-            [0.3, 0.4]])
+    tensor([[0.6000, 0.8000],
+            [0.3000, 0.4000]])
     """
     x = check_tensor("renorm", input)
     check_float("renorm", x)

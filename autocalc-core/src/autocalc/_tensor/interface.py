@@ -1053,6 +1053,14 @@ class TensorInterface(Generic[TensorT]):
         """Return x_{i+1} - x_i along `dim`, `n` times."""
         ...
 
+    def digamma(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the derivative of log(Gamma(x)), NaN at -1, -2, ..., element by element."""
+        ...
+
+    def digamma_(self) -> TensorT:
+        """Write `digamma` of x into x; return x."""
+        ...
+
     def dist(self, other: TensorT, p: builtins.float = 2) -> TensorT:
         """Return the `p`-norm of the difference of two tensors."""
         ...
@@ -1131,6 +1139,14 @@ class TensorInterface(Generic[TensorT]):
         """Write `erfc` of x into x; return x."""
         ...
 
+    def erfinv(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the number whose erf is x: infinite at -1 and 1, NaN beyond, element by element."""
+        ...
+
+    def erfinv_(self) -> TensorT:
+        """Write `erfinv` of x into x; return x."""
+        ...
+
     def exp(self, *, out: TensorT | None = None) -> TensorT:
         """Return e^x, element by element."""
         ...
@@ -1171,6 +1187,10 @@ class TensorInterface(Generic[TensorT]):
 
     def fill_(self, value: Any) -> TensorT:
         """Set every element to `value`."""
+        ...
+
+    def fill_diagonal_(self, fill_value: Any, wrap: builtins.bool = False) -> TensorT:
+        """Write a number into the diagonal; with `wrap` again below it, where n + 1 end."""
         ...
 
     def fix(self, *, out: TensorT | None = None) -> TensorT:
@@ -1375,6 +1395,30 @@ class TensorInterface(Generic[TensorT]):
 
     def hypot_(self, other: TensorT) -> TensorT:
         """Write `hypot` of x into x; return x."""
+        ...
+
+    def i0(self, *, out: TensorT | None = None) -> TensorT:
+        """Return the modified Bessel function of the first kind of order 0, element by element."""
+        ...
+
+    def i0_(self) -> TensorT:
+        """Write `i0` of x into x; return x."""
+        ...
+
+    def igamma(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the regularised lower incomplete Gamma function P(a, x)."""
+        ...
+
+    def igamma_(self, other: TensorT) -> TensorT:
+        """Write `igamma` of x into x; return x."""
+        ...
+
+    def igammac(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return 1 - P(a, x), with P of `igamma`, precise where it is small."""
+        ...
+
+    def igammac_(self, other: TensorT) -> TensorT:
+        """Write `igammac` of x into x; return x."""
         ...
 
     def index_add(
@@ -1637,6 +1681,14 @@ class TensorInterface(Generic[TensorT]):
         """Write `le` of x into x; return x."""
         ...
 
+    def lgamma(self, *, out: TensorT | None = None) -> TensorT:
+        """Return log(abs(Gamma(x))), infinite at 0, -1, -2, ..., element by element."""
+        ...
+
+    def lgamma_(self) -> TensorT:
+        """Write `lgamma` of x into x; return x."""
+        ...
+
     def log(self, *, out: TensorT | None = None) -> TensorT:
         """Return the natural logarithm, element by element."""
         ...
@@ -1814,6 +1866,10 @@ class TensorInterface(Generic[TensorT]):
         """Return the matrix product; leading dimensions are batches and broadcast."""
         ...
 
+    def matrix_exp(self) -> TensorT:
+        """Return I + A + A^2 / 2! + A^3 / 3! + ... of each matrix of `A` [..., n, n]."""
+        ...
+
     def matrix_power(self, n: builtins.int, *, out: TensorT | None = None) -> TensorT:
         """Return A @ A @ ... of `n` factors; of the inverse where `n` is negative."""
         ...
@@ -1950,6 +2006,14 @@ class TensorInterface(Generic[TensorT]):
         """Return the product of a matrix and a vector."""
         ...
 
+    def mvlgamma(self, p: builtins.int, *, out: TensorT | None = None) -> TensorT:
+        """Return the logarithm of the multivariate Gamma function, element by element."""
+        ...
+
+    def mvlgamma_(self, p: builtins.int) -> TensorT:
+        """Write `mvlgamma` of x into x; return x."""
+        ...
+
     def nan_to_num(
         self,
         nan: builtins.float | None = 0.0,
@@ -1981,6 +2045,18 @@ class TensorInterface(Generic[TensorT]):
         keepdims: Any = None,
     ) -> TensorT:
         """Return the mean over `dim` of what is not NaN."""
+        ...
+
+    def nanmedian(
+        self,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        out: TensorT | builtins.tuple[TensorT, TensorT] | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        """Return the median of what is not NaN; with `dim`, (values, indices) along it."""
         ...
 
     def nanquantile(
@@ -2112,6 +2188,14 @@ class TensorInterface(Generic[TensorT]):
         """Return zeros of the dtype of x."""
         ...
 
+    def nextafter(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
+        """Return the floating-point number next to x, towards y; x where both are equal."""
+        ...
+
+    def nextafter_(self, other: TensorT) -> TensorT:
+        """Write `nextafter` of x into x; return x."""
+        ...
+
     def nonzero(
         self, *, as_tuple: builtins.bool = False, out: TensorT | None = None
     ) -> TensorT | builtins.tuple[TensorT, ...]:
@@ -2156,6 +2240,14 @@ class TensorInterface(Generic[TensorT]):
 
     def pin_memory(self) -> TensorT:
         """Return x itself: no device copies from it."""
+        ...
+
+    def polygamma(self, n: builtins.int) -> TensorT:
+        """Return derivative `n` of digamma(x)."""
+        ...
+
+    def polygamma_(self, n: builtins.int) -> TensorT:
+        """Write `polygamma` of x into x; return x."""
         ...
 
     def positive(self) -> TensorT:
@@ -2261,6 +2353,23 @@ class TensorInterface(Generic[TensorT]):
 
     def remainder_(self, other: Any) -> TensorT:
         """Write `remainder` of x into x; return x."""
+        ...
+
+    def renorm(
+        self,
+        p: builtins.float,
+        dim: builtins.int,
+        maxnorm: builtins.float,
+        *,
+        out: TensorT | None = None,
+    ) -> TensorT:
+        """Return `input` with every slice along `dim` scaled down to the norm `maxnorm`."""
+        ...
+
+    def renorm_(
+        self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float
+    ) -> TensorT:
+        """Write `renorm` of x into x; return x."""
         ...
 
     def repeat(self, *sizes: Any, repeats: Any = None) -> TensorT:

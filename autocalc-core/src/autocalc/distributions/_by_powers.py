@@ -37,7 +37,7 @@ class Pareto(_ByQuantiles):
     >>> import autocalc as ac
     >>> d = ac.distributions.Pareto(1.0, 3.0)
     >>> d.mean, d.cdf(ac.tensor(2.0))
-    (tensor(1.5), tensor(0.875))
+    (tensor(1.5000), tensor(0.8750))
     """
 
     arg_constraints: ClassVar[Constraints] = {
@@ -338,7 +338,7 @@ class Kumaraswamy(_ByQuantiles):
     --------
     >>> import autocalc as ac
     >>> ac.distributions.Kumaraswamy(1.0, 3.0).mean
-    tensor(0.25)
+    tensor(0.2500)
     """
 
     arg_constraints: ClassVar[Constraints] = {

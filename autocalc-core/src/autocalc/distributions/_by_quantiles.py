@@ -345,7 +345,7 @@ class HalfCauchy(_ByQuantiles):
     --------
     >>> import autocalc as ac
     >>> ac.distributions.HalfCauchy(1.0).cdf(ac.tensor(1.0))
-    tensor(0.5)
+    tensor(0.5000)
     """
 
     arg_constraints: ClassVar[Constraints] = {"scale": constraints.positive}

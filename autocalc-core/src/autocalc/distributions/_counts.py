@@ -136,7 +136,7 @@ class Binomial(_CountOfYes):
     --------
     >>> import autocalc as ac
     >>> ac.distributions.Binomial(2, 0.5).log_prob(ac.tensor(1.0)).exp()
-    tensor(0.5)
+    tensor(0.5000)
     """
 
     has_enumerate_support = True

@@ -108,7 +108,7 @@ class DistributedDataParallel(Module):
     >>> model = DDP(ac.nn.Linear(3, 2))
     >>> with model.no_sync():
     ...     model(ac.zeros(5, 3)).shape
-    (5, 2)
+    autocalc.Size([5, 2])
     """
 
     module: Module
