@@ -126,8 +126,23 @@ def test_wide_lines_and_many_tiles_are_cut(subject):
         subject.judge(TABLE["conv"], sample, FLOAT32, outputs)
 
 
+@pytest.mark.parametrize("name", ["conv", "conv_dx"])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_few_tiles_take_their_weights_part_by_part(subject, name, groups):
+    """8 tiles: each panel transforms its own weights, 200 channels in several parts."""
+    rng = np.random.default_rng(12)
+    sample = sample_of(name, rng, 2, 200, 203, (7, 7), (1, 1), groups)
+    calls = subject.calls[name]
+    outputs = subject.run(TABLE[name], sample, FLOAT32)
+    assert subject.calls[name] == calls + 1
+    subject.judge(TABLE[name], sample, FLOAT32, outputs)
+
+
 @pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("shape", [(40, 16, 40, (28, 28)), (33, 72, 64, (7, 7))])
+@pytest.mark.parametrize(
+    "shape",
+    [(40, 16, 40, (28, 28)), (33, 72, 64, (7, 7)), (2, 200, 72, (7, 7))],
+)
 def test_same_bits_for_any_number_of_threads(subject, name, shape):
     sample = sample_of(name, np.random.default_rng(5), *shape, (1, 1))
     seen = []
