@@ -20,7 +20,7 @@ sigmoid = unary(
     saves="out",
     methods="sigmoid",
     inplace="sigmoid_",
-    example=("[0.0, 2.0]", "[0.5   , 0.8808]"),
+    example=("[0.0, 2.0]", "[0.5000, 0.8808]"),
 )
 
 

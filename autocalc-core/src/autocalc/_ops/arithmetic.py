@@ -183,7 +183,7 @@ div_op = binary(
     floats=True,
     methods="true_divide __truediv__",
     reflected="__rtruediv__ __rdiv__",
-    example=("[1.0, 2.0]", "[4.0, 8.0]", "[0.25, 0.25]"),
+    example=("[1.0, 2.0]", "[4.0, 8.0]", "[0.2500, 0.2500]"),
 )
 
 

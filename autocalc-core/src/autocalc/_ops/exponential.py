@@ -20,7 +20,7 @@ exp = unary(
     saves="out",
     methods="exp",
     inplace="exp_",
-    example=("[0.0, 1.0]", "[1.    , 2.7183]"),
+    example=("[0.0, 1.0]", "[1.0000, 2.7183]"),
 )
 
 
@@ -50,7 +50,7 @@ expm1 = unary(
     saves="out",
     methods="expm1",
     inplace="expm1_",
-    example=("[0.0, 1.0]", "[0.    , 1.7183]"),
+    example=("[0.0, 1.0]", "[0.0000, 1.7183]"),
 )
 
 
@@ -65,7 +65,7 @@ log = unary(
     saves="a",
     methods="log",
     inplace="log_",
-    example=("[1.0, 10.0]", "[0.    , 2.3026]"),
+    example=("[1.0, 10.0]", "[0.0000, 2.3026]"),
 )
 
 
@@ -110,7 +110,7 @@ log1p = unary(
     saves="a",
     methods="log1p",
     inplace="log1p_",
-    example=("[0.0, 1.0]", "[0.    , 0.6931]"),
+    example=("[0.0, 1.0]", "[0.0000, 0.6931]"),
 )
 
 
@@ -140,7 +140,7 @@ rsqrt = unary(
     saves="out",
     methods="rsqrt",
     inplace="rsqrt_",
-    example=("[1.0, 4.0]", "[1. , 0.5]"),
+    example=("[1.0, 4.0]", "[1.0000, 0.5000]"),
 )
 
 
@@ -158,7 +158,7 @@ erf = unary(
     saves="a",
     methods="erf",
     inplace="erf_",
-    example=("[0.0, 1.0]", "[0.    , 0.8427]"),
+    example=("[0.0, 1.0]", "[0.0000, 0.8427]"),
 )
 
 
@@ -175,7 +175,7 @@ erfc = unary(
     saves="a",
     methods="erfc",
     inplace="erfc_",
-    example=("[0.0, 1.0]", "[1.    , 0.1573]"),
+    example=("[0.0, 1.0]", "[1.0000, 0.1573]"),
 )
 
 

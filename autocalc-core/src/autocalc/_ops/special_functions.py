@@ -20,7 +20,7 @@ erfinv = unary(
     saves="out",
     methods="erfinv",
     inplace="erfinv_",
-    example=("[0.0, 0.5]", "[0.    , 0.4769]"),
+    example=("[0.0, 0.5]", "[0.0000, 0.4769]"),
 )
 
 
@@ -36,7 +36,7 @@ erfcx = unary(
     "e^(x^2) erfc(x), which neither overflows nor vanishes for large x",
     saves="a",
     place="special.",
-    example=("[0.0, 30.0]", "[1.    , 0.0188]"),
+    example=("[0.0, 30.0]", "[1.0000, 0.0188]"),
 )
 
 
@@ -52,7 +52,7 @@ ndtri = unary(
     "the quantile of the standard normal distribution, what `ndtr` turns back",
     saves="out",
     place="special.",
-    example=("[0.5, 0.975]", "[0.  , 1.96]"),
+    example=("[0.5, 0.975]", "[0.0000, 1.9600]"),
 )
 
 
@@ -68,7 +68,7 @@ entr = unary(
     "-x log(x), which is 0 at 0 and minus infinity below",
     saves="a",
     place="special.",
-    example=("[0.0, 0.5]", "[0.    , 0.3466]"),
+    example=("[0.0, 0.5]", "[0.0000, 0.3466]"),
 )
 
 
@@ -111,7 +111,7 @@ i0 = method("i0", inplace="i0_")(
         "the modified Bessel function of the first kind of order 0",
         0,
         False,
-        ("[0.0, 1.0]", "[1.    , 1.2661]"),
+        ("[0.0, 1.0]", "[1.0000, 1.2661]"),
         "",
     )
 )
@@ -121,7 +121,7 @@ i0e = _bessel_function(
     "e^-abs(x) times the modified Bessel function of order 0",
     0,
     True,
-    ("[0.0, 1.0]", "[1.    , 0.4658]"),
+    ("[0.0, 1.0]", "[1.0000, 0.4658]"),
     "special.",
 )
 
@@ -130,7 +130,7 @@ i1 = _bessel_function(
     "the modified Bessel function of the first kind of order 1",
     1,
     False,
-    ("[0.0, 1.0]", "[0.    , 0.5652]"),
+    ("[0.0, 1.0]", "[0.0000, 0.5652]"),
     "special.",
 )
 
@@ -139,7 +139,7 @@ i1e = _bessel_function(
     "e^-abs(x) times the modified Bessel function of order 1",
     1,
     True,
-    ("[0.0, 1.0]", "[0.    , 0.2079]"),
+    ("[0.0, 1.0]", "[0.0000, 0.2079]"),
     "special.",
 )
 

@@ -25,7 +25,7 @@ sin = unary(
     saves="a",
     methods="sin",
     inplace="sin_",
-    example=("[0.0, 1.0]", "[0.    , 0.8415]"),
+    example=("[0.0, 1.0]", "[0.0000, 0.8415]"),
 )
 
 
@@ -40,7 +40,7 @@ cos = unary(
     saves="a",
     methods="cos",
     inplace="cos_",
-    example=("[0.0, 1.0]", "[1.    , 0.5403]"),
+    example=("[0.0, 1.0]", "[1.0000, 0.5403]"),
 )
 
 
@@ -55,7 +55,7 @@ tan = unary(
     saves="out",
     methods="tan",
     inplace="tan_",
-    example=("[0.0, 1.0]", "[0.    , 1.5574]"),
+    example=("[0.0, 1.0]", "[0.0000, 1.5574]"),
 )
 
 
@@ -71,7 +71,7 @@ asin = unary(
     saves="a",
     methods="asin arcsin",
     inplace="asin_ arcsin_",
-    example=("[0.0, 1.0]", "[0.    , 1.5708]"),
+    example=("[0.0, 1.0]", "[0.0000, 1.5708]"),
 )
 
 
@@ -86,7 +86,7 @@ acos = unary(
     saves="a",
     methods="acos arccos",
     inplace="acos_ arccos_",
-    example=("[0.0, 1.0]", "[1.5708, 0.    ]"),
+    example=("[0.0, 1.0]", "[1.5708, 0.0000]"),
 )
 
 
@@ -106,7 +106,7 @@ atan = unary(
     saves="a",
     methods="atan arctan",
     inplace="atan_ arctan_",
-    example=("[0.0, 1.0]", "[0.    , 0.7854]"),
+    example=("[0.0, 1.0]", "[0.0000, 0.7854]"),
 )
 
 
@@ -124,7 +124,7 @@ atan2 = binary(
     numbers=False,
     methods="atan2 arctan2",
     inplace="atan2_ arctan2_",
-    example=("[0.0, 1.0]", "[1.0, 0.0]", "[0.    , 1.5708]"),
+    example=("[0.0, 1.0]", "[1.0, 0.0]", "[0.0000, 1.5708]"),
 )
 
 
@@ -150,7 +150,7 @@ sinh = unary(
     saves="a",
     methods="sinh",
     inplace="sinh_",
-    example=("[0.0, 1.0]", "[0.    , 1.1752]"),
+    example=("[0.0, 1.0]", "[0.0000, 1.1752]"),
 )
 
 
@@ -165,7 +165,7 @@ cosh = unary(
     saves="a",
     methods="cosh",
     inplace="cosh_",
-    example=("[0.0, 1.0]", "[1.    , 1.5431]"),
+    example=("[0.0, 1.0]", "[1.0000, 1.5431]"),
 )
 
 
@@ -180,7 +180,7 @@ tanh = unary(
     saves="out",
     methods="tanh",
     inplace="tanh_",
-    example=("[0.0, 1.0]", "[0.    , 0.7616]"),
+    example=("[0.0, 1.0]", "[0.0000, 0.7616]"),
 )
 
 
