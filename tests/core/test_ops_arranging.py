@@ -15,6 +15,7 @@ import autocalc as ac
 from autocalc.errors import (
     ArgumentError,
     AutocalcError,
+    AutocalcWarning,
     DimensionError,
     DTypeError,
     KernelDataError,
@@ -373,7 +374,8 @@ def test_sizes_are_given_once():
 def test_where_takes_a_mask_of_uint8():
     mask = ac.tensor([0, 1, 2], dtype=ac.uint8)
     x = ac.tensor([1.0, 2.0, 3.0], requires_grad=True)
-    result = ac.where(mask, x, -x)
+    with pytest.warns(AutocalcWarning, match="uint8 is taken for a mask"):
+        result = ac.where(mask, x, -x)
     np.testing.assert_array_equal(result.detach(), [-1.0, 2.0, 3.0])
     result.sum().backward()
     np.testing.assert_array_equal(x.grad, [-1.0, 1.0, 1.0])

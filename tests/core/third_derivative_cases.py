@@ -33,6 +33,9 @@ def seeded(function, *args, **words):
 
 M, S = (2, 3), (3, 3)
 ELEMENTWISE = """
+    ac.i0(x)  ac.polygamma(1,x.exp()+0.5)  ac.mvlgamma(x*x+2,3)  ac.alias_copy(x)
+    ac.igamma(BITS+1.5,x*x+0.5)  ac.igammac(BITS+1.5,x*x+0.5)  ac.nanmedian(x,1)[0]
+    ac.renorm(x,2,0,0.5)
     ac.acosh(x.exp() + 1.1)  ac.asinh(x)  ac.atanh(x.tanh())  ac.positive(x)
     ac.ceil(x)+x  ac.floor(x)+x  ac.round(x)+x  ac.trunc(x)+x  ac.frac(x)
     ac.clamp(x,-0.5,1)  ac.clamp_max(x,0.1)  ac.clamp_min(x,0.1)
@@ -133,7 +136,9 @@ SQUARE = """
     linalg.cholesky(x@x.T+ac.eye(3))  linalg.eigvalsh(x+x.T)  linalg.eigh(x+x.T)[0]
     linalg.qr(x)[1].abs()  linalg.svd(x)[1]  ac.cholesky_solve(y,x.tril()+3*ac.eye(3))
     ac.cholesky_inverse(x.tril()+3*ac.eye(3))
-    linalg.matrix_norm(x+3*ac.eye(3),"nuc")
+    linalg.matrix_norm(x+3*ac.eye(3),"nuc")  ac.matrix_exp(x)
+    F.grouped_mm(x,y[None].expand(2,3,3),offs=ac.tensor([1,3],dtype=ac.int32))
+    F.linear_cross_entropy(x,y,ac.tensor([2,0,1]))
 """
 #: Of (batch, channels, length or more); the second input is a weight.
 LAYERS = {
@@ -157,6 +162,7 @@ LAYERS = {
         F.interpolate(x,(5,6),mode="bicubic",align_corners=True)
         F.interpolate(x,(3,2),mode="bilinear",antialias=True)
         F.interpolate(x,(3,2),mode="bicubic",antialias=True)
+        F.fractional_max_pool2d(x,2,2,_random_samples=ac.zeros(1,2,2,dtype=ac.float64))
         F.unfold(x,2)  F.fold(x.reshape(1,8,4),(3,3),2)  F.pixel_unshuffle(x,2)
         F.pixel_shuffle(x.reshape(1,8,2,2),2)  F.pad(x,(1,1,1,2),"reflect")
         F.rotary_embedding(x,*ac.rand(2,2,2,dtype=ac.float64,generator=drawn()))
@@ -164,6 +170,7 @@ LAYERS = {
     (1, 2, 2, 2, 3): """
         F.adaptive_avg_pool3d(x,(1,2,2))  F.adaptive_max_pool3d(x,(1,2,2))
         F.avg_pool3d(x,2,1)  F.max_pool3d(x,2,1)  F.lp_pool3d(x,2,2)
+        F.fractional_max_pool3d(x,1,1,_random_samples=ac.zeros(1,2,3,dtype=ac.float64))
         F.max_unpool3d(x[:,:,:1,:1,:1],ac.tensor([7,0]).reshape(1,2,1,1,1),2)
         F.interpolate(x,(3,2,2),mode="trilinear")  F.interpolate(x,(3,2,2))
         seeded(F.dropout3d,x)  F.pad(x,(1,1,1,1,1,1),"replicate")
@@ -239,7 +246,8 @@ def _uses(expression, name):
 
 #: Functions whose results have no derivative, that make tensors or tell what they are.
 _WITHOUT = """
-    all allclose any are_deterministic_algorithms_enabled argmax argmin argsort
+    all allclose any can_cast frombuffer nextafter register_post_accumulate_grad_hook
+    are_deterministic_algorithms_enabled argmax argmin argsort
     argwhere as_tensor asarray backward bartlett_window bernoulli bfloat16 bincount
     blackman_window bool broadcast_shapes bucketize byte char count_nonzero cuda
     data_ptr detach detach_copy dim element_size empty empty_like eq equal fill

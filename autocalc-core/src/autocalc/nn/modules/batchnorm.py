@@ -7,6 +7,8 @@ from autocalc.nn import (
     BatchNorm3d,
     LazyBatchNorm1d,
     LazyBatchNorm2d,
+    LazyBatchNorm3d,
+    SyncBatchNorm,
 )
 from autocalc.nn._batch_norm import _BatchNorm  # noqa: F401  as there
 
@@ -16,4 +18,6 @@ __all__ = [
     "BatchNorm3d",
     "LazyBatchNorm1d",
     "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "SyncBatchNorm",
 ]

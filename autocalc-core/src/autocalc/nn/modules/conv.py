@@ -10,6 +10,10 @@ from autocalc.nn import (
     ConvTranspose3d,
     LazyConv1d,
     LazyConv2d,
+    LazyConv3d,
+    LazyConvTranspose1d,
+    LazyConvTranspose2d,
+    LazyConvTranspose3d,
 )
 from autocalc.nn._conv import ConvBase as _ConvNd  # noqa: F401  as there
 
@@ -22,4 +26,8 @@ __all__ = [
     "ConvTranspose3d",
     "LazyConv1d",
     "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
 ]
