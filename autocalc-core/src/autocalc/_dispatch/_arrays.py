@@ -28,6 +28,9 @@ from autocalc.errors import ArgumentError
 #: More scalars than this, and the cache starts afresh.
 MAX_CONSTANTS = 1024
 
+#: A copy of so many elements takes less than to find out that it is needed.
+SMALL = 1024
+
 _constants: dict[tuple[Any, DType], Array] = {}
 
 
@@ -332,11 +335,16 @@ def _number(value: Any, dtype: DType) -> Array:
 def reshaped_view(a: Array, shape: Shape) -> Array | None:
     """Return a view of `a` with another shape, or None where strides forbid it.
 
-    NumPy is asked only where it will find one: to say no, it makes the copy first,
-    which took 0.4 ms for the queries, keys and values of 1,024 tokens.
+    Of a large array NumPy is asked only where it will find one: to say no, it makes
+    the copy first, which took 0.4 ms for the queries, keys and values of 1,024 tokens.
     """
-    seen = a.flags.c_contiguous or not a.size or _runs_fit(a, shape)
-    return a.reshape(shape) if seen else None
+    if a.flags.c_contiguous or not a.size:
+        return a.reshape(shape)
+    if a.size > SMALL:
+        return a.reshape(shape) if _runs_fit(a, shape) else None
+    seen = a.reshape(shape)
+    shared = seen.base is a or (a.base is not None and seen.base is a.base)
+    return seen if shared else None
 
 
 def _runs_fit(a: Array, shape: Shape) -> bool:
