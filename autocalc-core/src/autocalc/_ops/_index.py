@@ -15,7 +15,7 @@ from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 
-_PLAIN = (int, type(None))
+_PLAIN = frozenset({int, type(None)})
 
 
 #: An index tensor, and the first dimension of the view that it picks from.
@@ -37,6 +37,29 @@ def split_index(x: Tensor, index: Any) -> tuple[tuple[Any, ...], Picks]:
         if not (kind is int or kind is slice or part is None or part is Ellipsis):
             return _split(x, [_index_part(part) for part in parts])
     return _basic(x, list(parts)), []
+
+
+def plain_index(index: Any) -> tuple[Any, ...] | None:
+    """Return the basic index of integers, plain slices, None and Ellipsis, else None.
+
+    NumPy finds what is out of range; who catches its IndexError asks `split_index`.
+    """
+    kind = index.__class__
+    if kind is int:
+        return (index, ...)
+    parts = index if kind is tuple else (index,)
+    ends = False
+    for part in parts:
+        kind = part.__class__
+        if kind is slice:
+            bounds = part.start.__class__ in _PLAIN and part.stop.__class__ in _PLAIN
+            if part.step is not None or not bounds:
+                return None
+        elif part is Ellipsis and not ends:
+            ends = True
+        elif kind is not int and part is not None:
+            return None
+    return parts if ends else (*parts, ...)
 
 
 def sole_pick(x: Tensor, index: Any) -> Picks | None:

@@ -229,6 +229,11 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     >>> x[x > 8]
     tensor([ 9, 10, 11])
     """
+    basic = _index.plain_index(index)
+    if basic is not None:
+        seen = slicing.plain_slice("index", input, basic)
+        if seen is not None:
+            return seen
     sole = _index.sole_pick(check_tensor("index", input), index)
     if sole is not None:
         return read_picked(input, sole)
