@@ -9,7 +9,7 @@ position, and returns one array, or a tuple if the kernel has several outputs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from math import copysign, inf
 from typing import Any
 
@@ -230,11 +230,12 @@ class Arrays:
     @staticmethod
     def expand(a: Array, shape: Shape) -> Array:
         """Return a view of `a` repeated to `shape` with strides 0."""
-        if a.ndim or a.base is not None:
+        if not a.flags.c_contiguous:
             return np.broadcast_to(a, shape)
-        # The cotangent of a total; NumPy's way takes seven times as long.
-        view: Array = np.ndarray(shape, a.dtype, a, 0, (0,) * len(shape))
-        view.flags.writeable = False
+        # NumPy's way takes six times as long.
+        strides = _expanded_strides(a.shape, a.strides, shape)
+        view: Array = np.ndarray(shape, a.dtype, a, 0, strides)
+        view.setflags(False)
         return view
 
     @staticmethod
@@ -286,6 +287,19 @@ class Arrays:
             self.copy(part, into=out[place])
             start = stop
         return out
+
+
+@lru_cache(1024)
+def _expanded_strides(old: Shape, strides: Shape, shape: Shape) -> Shape:
+    """Return the strides of an array of these that is repeated to `shape`."""
+    lead = len(shape) - len(old)
+    found = [0] * lead
+    for n, step, size in zip(old, strides, shape[lead:], strict=True):
+        if n not in (1, size):
+            message = f"an array of shape {old} cannot be repeated to {shape}"
+            raise ValueError(message)
+        found.append(step if n == size != 1 else 0)
+    return tuple(found)
 
 
 def constant(value: Any, dtype: DType) -> Array:
