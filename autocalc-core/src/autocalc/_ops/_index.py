@@ -16,7 +16,7 @@ from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeError
 
 _PLAIN = frozenset({int, type(None)})
-
+_ALL = (slice(None), slice(None, None, 1))
 
 #: An index tensor, and the first dimension of the view that it picks from.
 Picks = list[tuple[int, Tensor]]
@@ -201,7 +201,7 @@ def part_of(x: Tensor, basic: tuple[Any, ...]) -> Tensor:
     if basic[0].__class__ is int:
         return slicing.slice_op(x, basic)
     for part in basic:
-        if part is not Ellipsis and part != slice(None, None, 1):
+        if part is not Ellipsis and part not in _ALL:
             return slicing.slice_op(x, basic)
     return x
 
