@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from math import copysign, inf
+from math import copysign, inf, prod
 from typing import Any
 
 import numpy as np
@@ -251,11 +251,14 @@ class Arrays:
 
         It must lie within the memory of `a`.
         """
+        if a.flags.c_contiguous and prod(shape):
+            seen: Array = np.ndarray(shape, a.dtype, a, offset * a.itemsize, strides)
+            return seen
         if offset:
             line = np.lib.stride_tricks.as_strided(a, (offset + 1,), (a.itemsize,))
             a = line[offset:]
-        seen = np.lib.stride_tricks.as_strided(a, shape, strides)
-        return seen.view()  # whose base is an array, as `is_view` asks
+        strided = np.lib.stride_tricks.as_strided(a, shape, strides)
+        return strided.view()  # whose base is an array, as `is_view` asks
 
     # ---- composed -------------------------------------------------------------------
 

@@ -43,8 +43,11 @@ def plain_slice(where: str, x: Tensor, index: tuple[Any, ...]) -> Tensor | None:
 def slices(x: Tensor, axis: int, parts: Sequence[Any]) -> tuple[Tensor, ...]:
     """Return the integers or slices `parts` of the dimension `axis`, each as a view."""
     a, lead = x._array, (slice(None),) * axis
-    indices = [(*lead, part, ...) for part in parts]
-    return tuple([view_of(x, a[index], _SLICE, (index,)) for index in indices])
+    found = []
+    for part in parts:
+        index = (*lead, part, ...)
+        found.append(view_of(x, a[index], _SLICE, (index,)))
+    return tuple(found)
 
 
 _placed = Op("placed")

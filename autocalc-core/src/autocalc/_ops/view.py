@@ -52,7 +52,9 @@ def reshape_op(x: Tensor, shape: Any) -> Tensor:
     """Return `x` in another shape: a view, or of a copy where strides forbid one."""
     seen = reshaped_view(x._array, shape)
     if seen is None:
-        return detach_from_base(reshape_view(clone_op(x), shape))
+        x = clone_op(x)
+        seen = x._array.reshape(shape)
+        return detach_from_base(view_of(x, seen, _RESHAPE, (shape,)))
     return view_of(x, seen, _RESHAPE, (shape,))
 
 
