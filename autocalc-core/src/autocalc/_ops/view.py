@@ -257,17 +257,17 @@ def squeeze(
         dim = dim_or_axis("squeeze", dim, axis, ...)
     a = (input if input.__class__ is Tensor else check_tensor("squeeze", input))._array
     sizes = a.shape
-    if dim.__class__ is int and -len(sizes) <= dim < len(sizes):
+    if isinstance(dim, EllipsisType):
+        sizes = tuple([n for n in sizes if n != 1])
+    elif dim.__class__ is int and -len(sizes) <= dim < len(sizes):
         if sizes[dim] == 1:
             sizes = (*sizes[:dim], *sizes[dim:][1:])
-        return view_of(input, a.reshape(sizes), _RESHAPE, (sizes,))
-    if dim is None:
+    elif dim is None:
         message = "squeeze: `dim` is None; leave it out for all dimensions of size 1."
         raise ArgumentError(message)
-    none = isinstance(dim, (list, tuple)) and len(dim) == 0
-    given = None if isinstance(dim, EllipsisType) else dim
-    axes = () if none else axes_of("squeeze", input, given)
-    sizes = tuple([n for i, n in enumerate(sizes) if n != 1 or i not in axes])
+    elif not (isinstance(dim, (list, tuple)) and len(dim) == 0):
+        axes = axes_of("squeeze", input, dim)
+        sizes = tuple([n for i, n in enumerate(sizes) if n != 1 or i not in axes])
     return view_of(input, a.reshape(sizes), _RESHAPE, (sizes,))
 
 
