@@ -230,10 +230,11 @@ class Arrays:
     @staticmethod
     def expand(a: Array, shape: Shape) -> Array:
         """Return a view of `a` repeated to `shape` with strides 0."""
-        if not a.flags.c_contiguous:
-            return np.broadcast_to(a, shape)
-        # NumPy's way takes six times as long.
-        strides = _expanded_strides(a.shape, a.strides, shape)
+        strides = None
+        if a.flags.c_contiguous:
+            strides = _expanded_strides(a.shape, a.strides, shape)
+        if strides is None:
+            return np.broadcast_to(a, shape)  # takes six times as long
         view: Array = np.ndarray(shape, a.dtype, a, 0, strides)
         view.setflags(False)
         return view
@@ -293,16 +294,15 @@ class Arrays:
 
 
 @lru_cache(1024)
-def _expanded_strides(old: Shape, strides: Shape, shape: Shape) -> Shape:
-    """Return the strides of an array of these that is repeated to `shape`."""
+def _expanded_strides(old: Shape, strides: Shape, shape: Shape) -> Shape | None:
+    """Return the strides of an array repeated to `shape`; None if it does not fit."""
     lead = len(shape) - len(old)
-    found = [0] * lead
-    for n, step, size in zip(old, strides, shape[lead:], strict=True):
-        if n not in (1, size):
-            message = f"an array of shape {old} cannot be repeated to {shape}"
-            raise ValueError(message)
-        found.append(step if n == size != 1 else 0)
-    return tuple(found)
+    if lead < 0 or any(n not in {1, m} for n, m in zip(old, shape[lead:], strict=True)):
+        return None
+    return (
+        *(0,) * lead,
+        *(0 if n == 1 else s for n, s in zip(old, strides, strict=True)),
+    )
 
 
 def constant(value: Any, dtype: DType) -> Array:

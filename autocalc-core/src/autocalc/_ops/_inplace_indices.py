@@ -13,7 +13,7 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import masking, scattering
-from autocalc._ops._arguments import axis_of
+from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import Number, checked_number
 from autocalc._ops._index import fitting, part_of, plain_index, sole_pick, split_index
 from autocalc._ops._inplace import apply_
@@ -153,7 +153,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     plain = plain_index(index)
     if plain is not None and _fill_plainly(x, plain, value):
         return
-    sole = sole_pick(x, index)
+    sole = sole_pick(check_tensor("index", x), index)
     basic, picks = ((), sole) if sole is not None else split_index(x, index)
     part = part_of(x, basic) if sole is None else x
     if not isinstance(value, (Tensor, *Number)):
