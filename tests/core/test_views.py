@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 import autocalc as ac
-from autocalc.errors import ArgumentError, GradError, ShapeError
+from autocalc.errors import (
+    ArgumentError,
+    AutocalcError,
+    DimensionError,
+    GradError,
+    ShapeError,
+)
 
 VIEWS = {
     "reshape": lambda x: x.reshape(3, 2),
@@ -147,3 +153,119 @@ def test_as_strided_names_memory_that_is_not_there():
         ac.ones(3).unfold(0, 4, 1)
     with pytest.raises(ArgumentError, match=r"windows that overlap"):
         ac.ones(3).unfold(0, 2, 1).zero_()
+
+
+WRONG = {
+    "transpose(True, 0)": lambda x: x.transpose(True, 0),
+    "transpose(0, 2)": lambda x: x.transpose(0, 2),
+    "permute(True, 0)": lambda x: x.permute((True, 0)),
+    "movedim(0, 2)": lambda x: x.movedim(0, 2),
+    "reshape(True, 6)": lambda x: x.reshape(True, 6),
+    "view(-2, -3)": lambda x: x.view(-2, -3),
+    "squeeze(2)": lambda x: x.squeeze(2),
+    "unsqueeze(3)": lambda x: x.unsqueeze(3),
+    "expand(3, 3)": lambda x: x.expand(3, 3),
+    "expand(3)": lambda x: x.expand(3),
+    "select(0, 2)": lambda x: x.select(0, 2),
+    "x[2]": lambda x: x[2],
+    "x[0, 0, 0]": lambda x: x[0, 0, 0],
+    "x[..., ...]": lambda x: x[..., ...],
+    "x[::0]": lambda x: x[::0],
+    "x[2] = 1": lambda x: x.__setitem__(2, 1.0),
+    "x[0, 3] = 1": lambda x: x.__setitem__((0, 3), 1.0),
+}
+RIGHT = (
+    lambda x: x.transpose(1, 0),
+    lambda x: x.permute((1, 0)),
+    lambda x: x.movedim(0, 1),
+    lambda x: x.reshape(1, 6),
+    lambda x: x.expand(2, 3),
+)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_fits_once_lets_nothing_else_pass(name):
+    """Orders and sizes are kept by value, where 1 and True are equal."""
+    x = ac.ones(2, 3)
+    for right in RIGHT:
+        right(x)
+    texts = []
+    for _ in range(2):
+        with pytest.raises(AutocalcError) as caught:
+            WRONG[name](x)
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1]
+    where = name.partition("(")[0] if "(" in name else "index"
+    assert texts[0].startswith(f"{where}:")
+
+
+@pytest.mark.parametrize("dtype", [ac.float32, ac.bfloat16, ac.float16, ac.bool])
+@pytest.mark.parametrize("turn", [False, True])
+def test_expand_repeats_what_numpy_repeats(dtype, turn):
+    x = ac.arange(6).reshape(3, 2, 1).to(dtype)
+    x = x.transpose(0, 1) if turn else x
+    for sizes in ((4, *x.shape), (*x.shape[:2], 5), (2, -1, -1, 3), (0, *x.shape)):
+        full = tuple(
+            x.shape[i - len(sizes)] if n == -1 else n for i, n in enumerate(sizes)
+        )
+        seen = x.expand(sizes).detach().numpy()
+        expected = np.broadcast_to(x.numpy(), full)
+        np.testing.assert_array_equal(seen.astype("f4"), expected.astype("f4"))
+        assert seen.strides == expected.strides
+        assert not seen.flags.writeable
+    assert ac.ones(0, 1).expand(0, 3).shape == (0, 3)
+
+
+def test_a_number_is_written_where_a_plain_index_says():
+    x, y = ac.zeros(3, 4), np.zeros((3, 4), np.float32)
+    x[0], y[0] = 1, 1
+    x[1:, -1], y[1:, -1] = 2.0, 2.0
+    x[..., 1], y[..., 1] = 3.0, 3.0
+    x[None, 2, 0], y[None, 2, 0] = 4.0, 4.0
+    np.testing.assert_array_equal(x.numpy(), y)
+    with pytest.raises(ArgumentError, match="one place in memory"):
+        ac.ones(1, 3).expand(2, 3)[:] = 0.0
+    with pytest.raises(ArgumentError, match="one place in memory"):
+        ac.ones(1, 3).expand(2, 3)[:, 0] = 0.0
+
+
+def test_a_number_written_into_a_part_is_counted_and_recorded():
+    w = ac.ones(3, requires_grad=True)
+    x = ac.ones(3)
+    y = w * x
+    x[0] = 5.0
+    with pytest.raises(GradError, match="changed"):
+        y.sum().backward()
+    z = w * 2.0
+    row = z[:2]
+    row[0] = 7.0
+    z.sum().backward()
+    np.testing.assert_array_equal(w.grad.numpy(), [0, 2, 2])
+    with pytest.raises(GradError, match="leaf"):
+        w[0] = 1.0
+    with ac.no_grad():
+        w[0] = 9.0
+    assert w.tolist() == [9, 1, 1]
+
+
+def test_windows_are_seen_in_contiguous_and_in_turned_memory():
+    x = ac.arange(12).reshape(3, 4)
+    for one in (x, x.t(), x[:, 1:]):
+        expected = np.lib.stride_tricks.sliding_window_view(one.numpy(), 2, 0)
+        np.testing.assert_array_equal(one.unfold(0, 2, 1).numpy(), expected)
+        assert np.shares_memory(one.unfold(0, 2, 1).numpy(), x.numpy())
+
+
+def test_a_mask_alone_picks_in_front_and_must_fit():
+    x = ac.arange(24).reshape(2, 3, 4)
+    for mask in (x[:, 0, 0] > 5, x[:, :, 0] > 5, x > 5, (x > 5).transpose(0, 1)[:, :0]):
+        if mask.shape == x.shape[: mask.ndim]:
+            np.testing.assert_array_equal(x[mask].numpy(), x.numpy()[mask.numpy()])
+        else:
+            with pytest.raises(ShapeError, match="a mask of shape"):
+                x[mask]
+    turned = x.permute(2, 1, 0)
+    mask = turned > 5
+    np.testing.assert_array_equal(turned[mask].numpy(), turned.numpy()[mask.numpy()])
+    with pytest.raises(DimensionError, match="4 indices"):
+        x[ac.ones(2, 3, 4, 1) > 0]

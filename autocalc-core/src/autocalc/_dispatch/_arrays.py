@@ -9,8 +9,8 @@ position, and returns one array, or a tuple if the kernel has several outputs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from math import copysign, inf
+from functools import lru_cache, partial
+from math import copysign, inf, prod
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,9 @@ from autocalc.errors import ArgumentError
 
 #: More scalars than this, and the cache starts afresh.
 MAX_CONSTANTS = 1024
+
+#: A copy of so many elements takes less than to find out that it is needed.
+SMALL = 1024
 
 _constants: dict[tuple[Any, DType], Array] = {}
 
@@ -227,11 +230,13 @@ class Arrays:
     @staticmethod
     def expand(a: Array, shape: Shape) -> Array:
         """Return a view of `a` repeated to `shape` with strides 0."""
-        if a.ndim or a.base is not None:
-            return np.broadcast_to(a, shape)
-        # The cotangent of a total; NumPy's way takes seven times as long.
-        view: Array = np.ndarray(shape, a.dtype, a, 0, (0,) * len(shape))
-        view.flags.writeable = False
+        strides = None
+        if a.flags.c_contiguous:
+            strides = _expanded_strides(a.shape, a.strides, shape)
+        if strides is None:
+            return np.broadcast_to(a, shape)  # takes six times as long
+        view: Array = np.ndarray(shape, a.dtype, a, 0, strides)
+        view.setflags(False)
         return view
 
     @staticmethod
@@ -247,11 +252,14 @@ class Arrays:
 
         It must lie within the memory of `a`.
         """
+        if a.flags.c_contiguous and prod(shape):
+            seen: Array = np.ndarray(shape, a.dtype, a, offset * a.itemsize, strides)
+            return seen
         if offset:
             line = np.lib.stride_tricks.as_strided(a, (offset + 1,), (a.itemsize,))
             a = line[offset:]
-        seen = np.lib.stride_tricks.as_strided(a, shape, strides)
-        return seen.view()  # whose base is an array, as `is_view` asks
+        strided = np.lib.stride_tricks.as_strided(a, shape, strides)
+        return strided.view()  # whose base is an array, as `is_view` asks
 
     # ---- composed -------------------------------------------------------------------
 
@@ -283,6 +291,18 @@ class Arrays:
             self.copy(part, into=out[place])
             start = stop
         return out
+
+
+@lru_cache(1024)
+def _expanded_strides(old: Shape, strides: Shape, shape: Shape) -> Shape | None:
+    """Return the strides of an array repeated to `shape`; None if it does not fit."""
+    lead = len(shape) - len(old)
+    if lead < 0 or any(n not in {1, m} for n, m in zip(old, shape[lead:], strict=True)):
+        return None
+    return (
+        *(0,) * lead,
+        *(0 if n == 1 else s for n, s in zip(old, strides, strict=True)),
+    )
 
 
 def constant(value: Any, dtype: DType) -> Array:
@@ -332,11 +352,16 @@ def _number(value: Any, dtype: DType) -> Array:
 def reshaped_view(a: Array, shape: Shape) -> Array | None:
     """Return a view of `a` with another shape, or None where strides forbid it.
 
-    NumPy is asked only where it will find one: to say no, it makes the copy first,
-    which took 0.4 ms for the queries, keys and values of 1,024 tokens.
+    Of a large array NumPy is asked only where it will find one: to say no, it makes
+    the copy first, which took 0.4 ms for the queries, keys and values of 1,024 tokens.
     """
-    seen = a.flags.c_contiguous or not a.size or _runs_fit(a, shape)
-    return a.reshape(shape) if seen else None
+    if a.flags.c_contiguous or not a.size:
+        return a.reshape(shape)
+    if a.size > SMALL:
+        return a.reshape(shape) if _runs_fit(a, shape) else None
+    seen = a.reshape(shape)
+    shared = seen.base is a or (a.base is not None and seen.base is a.base)
+    return seen if shared else None
 
 
 def _runs_fit(a: Array, shape: Shape) -> bool:

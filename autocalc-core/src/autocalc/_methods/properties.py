@@ -85,7 +85,7 @@ class Properties:
     @property
     def T(self: Tensor) -> Tensor:
         """The dimensions in reverse order: a view."""
-        return view.permute(self, tuple(reversed(range(self.ndim))))
+        return view.permute_op(self, tuple(range(self.ndim))[::-1])
 
     @property
     def mT(self: Tensor) -> Tensor:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, TypeAlias
 
 from autocalc._ops._coerce import Number, check_tensor
@@ -48,6 +49,8 @@ def axis_of(where: str, dim: int, ndim: int) -> int:
     """Return `dim` counted from the left; 0 and -1 are allowed for 0-d tensors."""
     if dim.__class__ is not int:
         dim = as_int(where, "dim", dim)
+    if 0 <= dim < ndim:
+        return dim
     limit = max(ndim, 1)
     if not -limit <= dim < limit:
         message = (
@@ -61,11 +64,11 @@ def axis_of(where: str, dim: int, ndim: int) -> int:
 def full_shape(where: str, x: Tensor, shape: Sequence[int]) -> tuple[int, ...]:
     """Return `shape` with -1 replaced, checked against the number of elements."""
     sizes = integers(where, "shape", shape)
-    known = 1
-    for n in sizes:
-        known *= n if n != -1 else 1
-    holes = sizes.count(-1)
     numel = x.numel()
+    if prod(sizes) == numel and min_of(sizes) >= 0:
+        return sizes
+    known = prod([n for n in sizes if n != -1])
+    holes = sizes.count(-1)
     fits = numel == known if holes == 0 else known > 0 and numel % known == 0
     if holes > 1 or min_of(sizes) < -1 or not fits:
         message = (

@@ -15,11 +15,18 @@ from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import masking, scattering
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import Number, checked_number
-from autocalc._ops._index import fitting, part_of, sole_pick, split_index
+from autocalc._ops._index import fitting, part_of, plain_index, sole_pick, split_index
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
 from autocalc._ops._view_tracker import base_of
-from autocalc._ops._writing import check_writable, copy_into, fill_, write
+from autocalc._ops._writing import (
+    check_writable,
+    copy_into,
+    fill_,
+    fill_array,
+    repeats,
+    write,
+)
 from autocalc._ops.creation import tensor
 from autocalc._ops.putting import put_picked, write_picked
 from autocalc._tensor import Tensor, dtypes
@@ -145,7 +152,10 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """Write `value` into the part of `x` that an index names."""
     where = "index assignment"
-    sole = sole_pick(x, index)
+    plain = plain_index(index)
+    if plain is not None and _fill_plainly(x, plain, value):
+        return
+    sole = sole_pick(check_tensor("index", x), index)
     basic, picks = ((), sole) if sole is not None else split_index(x, index)
     part = part_of(x, basic) if sole is None else x
     if not isinstance(value, (Tensor, *Number)):
@@ -161,6 +171,24 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         fill_(part, value)
     elif not _same_memory(part, value):
         copy_into(part, fitting(where, value, part.shape), where)
+
+
+def _fill_plainly(x: Tensor, index: tuple[Any, ...], value: Any) -> bool:
+    """Write a number into a part of what has no history; return whether that was so."""
+    number = value.__class__ is float or value.__class__ is int
+    if not number or x.__class__ is not Tensor or x._edge is not None:
+        return False
+    if base_of(x)._edge is not None:
+        return False
+    try:
+        part = x._array[index]
+    except IndexError:
+        return False
+    if not part.flags.c_contiguous and repeats(part):
+        return False
+    fill_array(part, value)
+    x._bump()
+    return True
 
 
 def _same_memory(x: Tensor, y: Tensor) -> bool:

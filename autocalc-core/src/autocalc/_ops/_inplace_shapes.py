@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
@@ -56,7 +57,7 @@ def _hand_over(x: Tensor) -> None:
         if view is not None and base_of(view) is x:
             view._view = base, view._view[1]
     x._view = base, None
-    family.add(x)
+    family.views.append(ref(x))
 
 
 @method("squeeze_")

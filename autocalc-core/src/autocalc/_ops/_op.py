@@ -36,7 +36,7 @@ from autocalc._ops._coerce import (
 from autocalc._ops._method import method
 from autocalc._ops._out import copy_to_out
 from autocalc._ops._rule import Op, Rule, Saves
-from autocalc._ops._view_tracker import register_view
+from autocalc._ops._view_tracker import view_of
 from autocalc._tensor import Tensor, make
 
 #: A tensor, or a number that becomes one.
@@ -427,17 +427,7 @@ def view_operator(name: str) -> Callable[[Callable[..., Any]], Operator]:
         op.function = function
 
         def call(x: Tensor, *attributes: Any) -> Tensor:
-            a = x._array
-            out = function(a, *attributes)
-            cell = x._version or x._new_version()
-            edge = x._edge
-            result = make(out, None)
-            result._version = cell
-            if edge is not None and current().grad:
-                shapes = (a.shape,)
-                result._edge = Node(op, (edge,), (), (), shapes, a.dtype, attributes)
-            register_view(result, x, op, attributes, a.shape)
-            return result
+            return view_of(x, function(x._array, *attributes), op, attributes)
 
         return operator(call, op, function.__doc__ or "")
 

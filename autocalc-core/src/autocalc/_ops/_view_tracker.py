@@ -12,7 +12,9 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
-from autocalc._graph._node import Node
+from autocalc._dispatch._state import current
+from autocalc._graph._node import Node, Version
+from autocalc._tensor import Tensor
 
 #: (chain before, operator, attributes, shape of its input); None is the base itself.
 ViewChain = Any
@@ -32,24 +34,47 @@ class ViewTracker:
         self.limit = 32
         self.opaque = False
 
-    def add(self, view: Any) -> None:
-        """Take in a view; forget the dead ones when twice as many were taken in."""
-        views = self.views
-        if len(views) >= self.limit:
-            self.views = views = [one for one in views if one() is not None]
-            self.limit = max(32, 2 * len(views))
-        views.append(ref(view))
+    def forget_dead(self) -> list[ref[Any]]:
+        """Return `views` without the dead ones; called when twice as many came in."""
+        self.views = views = [one for one in self.views if one() is not None]
+        self.limit = max(32, 2 * len(views))
+        return views
 
 
-def register_view(view: Any, x: Any, op: Any, attributes: Any, shape: Any) -> None:
-    """Note that `view` was made of `x` by the view operator `op`."""
+_new = Tensor.__new__
+
+
+# One frame, as every view passes here: those of a cell, a tensor, a tracker and its
+# list took half of the time.
+def view_of(x: Any, array: Any, op: Any, attributes: Any) -> Tensor:
+    """Return `array`, which the view operator `op` has made of `x`, as a view of it.
+
+    Recorded if `x` has a history.  The base learns of it in any case: who writes a
+    recorded value into one of its views must reach them all.
+    """
+    view: Any = _new(Tensor)
+    view._array = array
+    cell = x._version
+    if cell is None:
+        x._version = cell = Version()
+    view._version = cell
+    shape = x._array.shape
+    edge = x._edge
+    if edge is not None and current().grad:
+        view._edge = Node(op, (edge,), (), (), (shape,), array.dtype, attributes)
+    else:
+        view._edge = None
     held = x._view
     base, view_chain = held if held.__class__ is tuple else (x, None)
     view._view = base, (view_chain, op, attributes, shape)
     family = base._view
     if family is None:
         family = base._view = ViewTracker()
-    family.add(view)
+    views = family.views
+    if len(views) >= family.limit:
+        views = family.forget_dead()
+    views.append(ref(view))
+    return view  # type: ignore[no-any-return]  # a Tensor
 
 
 def base_of(x: Any) -> Any:

@@ -25,7 +25,7 @@ def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
         a = x._array
     except AttributeError:
         raise not_a_tensor(where, x) from None
-    if not a.flags.c_contiguous and _repeats(a):
+    if not a.flags.c_contiguous and repeats(a):
         message = (
             f"{where}: the tensor of shape {x.shape} is expanded or has windows that "
             f"overlap: several of its elements are one place in memory. clone() it "
@@ -45,7 +45,7 @@ def check_writable(where: str, x: Tensor, other: Any = None) -> bool:
     return recorded
 
 
-def _repeats(a: Any) -> bool:
+def repeats(a: Any) -> bool:
     """Return whether several elements are, or may be, one place in memory."""
     reach = 0
     for stride, n in sorted(zip(a.strides, a.shape, strict=True)):
@@ -140,15 +140,17 @@ def fill_(x: Tensor, value: Any) -> Tensor:
             )
             raise ShapeError(message)
         return copy_into(x, value)
-    number = constant(numbers_only("fill_", value), x._array.dtype)
-    if x._array.flags.c_contiguous:
-        arrays.fill(number, into=x._array)
-    else:
-        arrays.copy(number, into=x._array)
+    fill_array(x._array, numbers_only("fill_", value))
     x._cell().count += 1
     if recorded:
         _partial_writes.record_write(x, None)
     return x
+
+
+def fill_array(a: Any, value: Any) -> None:
+    """Set every element of an array to a number."""
+    fill = arrays.fill if a.flags.c_contiguous else arrays.copy
+    fill(constant(value, a.dtype), into=a)
 
 
 def into(input: Tensor, result: Tensor, where: str) -> Tensor:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
@@ -17,6 +18,7 @@ from autocalc._ops._arguments import (
 )
 from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
+from autocalc._ops._view_tracker import view_of
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -30,6 +32,9 @@ def expand_op(a: Any, shape: Any) -> Any:
 @expand_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     return k.sum_to(g, n.shapes[0])
+
+
+_EXPAND = expand_op.op
 
 
 def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
@@ -55,23 +60,27 @@ def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
             [2, 2, 2]])
     """
     shape = integers("expand", "shape", shape)
-    lead = len(shape) - check_tensor("expand", input).ndim
-    sizes = tuple(
-        [
-            input.shape[i - lead] if n == -1 and i >= lead else n
-            for i, n in enumerate(shape)
-        ]
-    )
-    fits = lead >= 0 and all(
-        old in (1, new) for old, new in zip(input.shape, sizes[lead:], strict=True)
-    )
-    if not fits or min_of(sizes) < 0:
+    a = (input if input.__class__ is Tensor else check_tensor("expand", input))._array
+    sizes = _expanded(a.shape, shape)
+    if sizes is None:
         message = (
             f"expand: a tensor of shape {input.shape} cannot be expanded to "
             f"{tuple(shape)}: only dimensions of size 1 grow, new ones stand in front."
         )
         raise ShapeError(message)
-    return expand_op(input, sizes)
+    return view_of(input, arrays.expand(a, sizes), _EXPAND, (sizes,))
+
+
+@lru_cache(1024)
+def _expanded(old: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return `shape` with its -1 replaced; None if `old` cannot be expanded to it."""
+    lead = len(shape) - len(old)
+    if lead < 0:
+        return None
+    ends = [m if n == -1 else n for n, m in zip(shape[lead:], old, strict=True)]
+    sizes = (*shape[:lead], *ends)
+    fits = all(m in (1, n) for n, m in zip(ends, old, strict=True))
+    return sizes if fits and min_of(sizes) >= 0 else None
 
 
 @method("broadcast_to")
@@ -92,7 +101,8 @@ def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     tensor([[1, 2],
             [1, 2]])
     """
-    return expand(check_tensor("broadcast_to", input), size)
+    x = input if input.__class__ is Tensor else check_tensor("broadcast_to", input)
+    return expand(x, size)
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
@@ -144,7 +154,7 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
             [1, 2]])
     """
     return expand(
-        check_tensor("expand_as", input), check_tensor("expand_as", other).shape
+        check_tensor("expand_as", input), check_tensor("expand_as", other)._array.shape
     )
 
 
@@ -236,4 +246,5 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 @method("expand")
 def _expand_method(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """Return a view repeated to sizes; -1 keeps one."""
-    return expand(self, sizes_given("expand", sizes, size))
+    plain = sizes and sizes[0].__class__ is int and size is None
+    return expand(self, sizes if plain else sizes_given("expand", sizes, size))

@@ -196,7 +196,7 @@ def window(where: str, x: Tensor, sizes: tuple[int, ...], axis: int) -> Tensor:
 def read_picked(x: Tensor, picks: _index.Picks) -> Tensor:
     """Return the elements that index tensors name: a copy."""
     axes, positions, shape = _index.picked(x, picks)
-    rows, lead, _ = _index.merged(x, axes)
+    rows, lead, _ = (x, 0, ()) if axes == (0,) else _index.merged(x, axes)
     out = index_select_op(rows, positions, lead)
     if len(shape) == 1:
         return out
@@ -229,6 +229,11 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     >>> x[x > 8]
     tensor([ 9, 10, 11])
     """
+    basic = _index.plain_index(index)
+    if basic is not None:
+        seen = slicing.plain_slice("index", input, basic)
+        if seen is not None:
+            return seen
     sole = _index.sole_pick(check_tensor("index", input), index)
     if sole is not None:
         return read_picked(input, sole)

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node, Partial
+from autocalc._ops._coerce import check_tensor
 from autocalc._ops._op import view_operator
 from autocalc._ops._rule import Op
+from autocalc._ops._view_tracker import view_of
 from autocalc._tensor import Tensor, make
 
 
@@ -22,6 +25,29 @@ def slice_op(a: Any, index: Any) -> Any:
 @slice_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     return Partial(n.attributes[0], g)
+
+
+_SLICE = slice_op.op
+
+
+def plain_slice(where: str, x: Tensor, index: tuple[Any, ...]) -> Tensor | None:
+    """Return ``x[index]``, of which Ellipsis is a part; None if NumPy refuses."""
+    a = (x if x.__class__ is Tensor else check_tensor(where, x))._array
+    try:
+        seen = a[index]
+    except IndexError:
+        return None
+    return view_of(x, seen, _SLICE, (index,))
+
+
+def slices(x: Tensor, axis: int, parts: Sequence[Any]) -> tuple[Tensor, ...]:
+    """Return the integers or slices `parts` of the dimension `axis`, each as a view."""
+    a, lead = x._array, (slice(None),) * axis
+    found = []
+    for part in parts:
+        index = (*lead, part, ...)
+        found.append(view_of(x, a[index], _SLICE, (index,)))
+    return tuple(found)
 
 
 _placed = Op("placed")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from autocalc._ops import slicing
@@ -17,16 +17,18 @@ from autocalc.errors import ArgumentError, DimensionError, DTypeError, ShapeErro
 Parts = tuple[Tensor, ...]
 
 
-def _with_dim(where: str, input: Tensor, dim: int) -> tuple[Tensor, int]:
-    """Return a tensor of one dimension or more, and `dim` counted from the left."""
-    if check_tensor(where, input).ndim == 0:
+def _with_dim(where: str, input: Tensor, dim: int) -> tuple[int, int]:
+    """Return `dim`, counted from the left, of a tensor that has some, and its size."""
+    x = input if input.__class__ is Tensor else check_tensor(where, input)
+    sizes = x._array.shape
+    ndim = len(sizes)
+    if dim.__class__ is int and 0 <= dim < ndim:
+        return dim, sizes[dim]
+    if ndim == 0:
         message = f"{where}: a tensor without dimensions has no parts; use item()."
         raise DimensionError(message)
-    return input, axis_of(where, dim, input.ndim)
-
-
-def _part(x: Tensor, axis: int, part: Any) -> Tensor:
-    return slicing.slice_op(x, (*[slice(None)] * axis, part, ...))
+    axis = axis_of(where, dim, ndim)
+    return axis, sizes[axis]
 
 
 @method("select")
@@ -53,15 +55,15 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     >>> ac.select(ac.tensor([[1, 2], [3, 4]]), 0, 1)
     tensor([3, 4])
     """
-    x, axis = _with_dim("select", input, dim)
-    i, n = as_int("select", "index", index), x.shape[axis]
+    axis, n = _with_dim("select", input, dim)
+    i = index if index.__class__ is int else as_int("select", "index", index)
     if not -n <= i < n:
         message = (
             f"select: `index`={i} is out of range for dimension {axis} of size {n} in "
-            f"shape {x.shape}."
+            f"shape {input.shape}."
         )
         raise DimensionError(message)
-    return _part(x, axis, i)
+    return slicing.slices(input, axis, (i,))[0]
 
 
 @method("narrow")
@@ -90,17 +92,16 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     >>> ac.narrow(ac.arange(5), 0, 1, 3)
     tensor([1, 2, 3])
     """
-    x, axis = _with_dim("narrow", input, dim)
+    axis, n = _with_dim("narrow", input, dim)
     first, count = as_int("narrow", "start", start), as_int("narrow", "length", length)
-    n = x.shape[axis]
     begin = first + n if first < 0 else first
     if not 0 <= begin <= n or not 0 <= count <= n - begin:
         message = (
             f"narrow: {count} slices from {first} on do not lie in dimension {axis} of "
-            f"size {n} in shape {x.shape}."
+            f"size {n} in shape {input.shape}."
         )
         raise DimensionError(message)
-    return _part(x, axis, slice(begin, begin + count))
+    return slicing.slices(input, axis, (slice(begin, begin + count),))[0]
 
 
 @method("split_with_sizes")
@@ -126,20 +127,16 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
 
 
 def _of_sizes(where: str, input: Tensor, sizes: Sequence[int], dim: int) -> Parts:
-    x, axis = _with_dim(where, input, dim)
+    axis, n = _with_dim(where, input, dim)
     counts = integers(where, "sizes", sizes)
-    if min(counts, default=0) < 0 or sum(counts) != x.shape[axis]:
+    if min(counts, default=0) < 0 or sum(counts) != n:
         message = (
             f"{where}: the sizes {counts} along dimension {axis} of shape "
-            f"{x.shape}; none may be negative, and they must add up to "
-            f"{x.shape[axis]}."
+            f"{input.shape}; none may be negative, and they must add up to {n}."
         )
         raise ShapeError(message)
-    parts, start = [], 0
-    for n in counts:
-        parts.append(_part(x, axis, slice(start, start + n)))
-        start += n
-    return tuple(parts)
+    ends = list(accumulate(counts, initial=0))
+    return slicing.slices(input, axis, list(map(slice, ends, ends[1:])))
 
 
 def split(
@@ -171,16 +168,20 @@ def split(
     """
     if isinstance(split_size_or_sections, (list, tuple)):
         return _of_sizes("split", tensor, split_size_or_sections, dim)
-    x, axis = _with_dim("split", tensor, dim)
-    size, n = as_int("split", "split_size", split_size_or_sections), x.shape[axis]
+    axis, n = _with_dim("split", tensor, dim)
+    size = as_int("split", "split_size", split_size_or_sections)
     if size < 0 or (size == 0 and n > 0):
         message = (
             f"split: parts of size {size} of dimension {axis} of size {n}; the size "
             f"must be positive."
         )
         raise ArgumentError(message)
+    return _of_size(tensor, axis, n, size)
+
+
+def _of_size(x: Tensor, axis: int, n: int, size: int) -> Parts:
     starts = range(0, n, size) if n else (0,)
-    return tuple(_part(x, axis, slice(i, min(i + size, n))) for i in starts)
+    return slicing.slices(x, axis, [slice(i, min(i + size, n)) for i in starts])
 
 
 @method("chunk")
@@ -211,15 +212,14 @@ def chunk(input: Tensor, chunks: int, dim: int = 0, *, axis: Any = None) -> Part
     """
     if axis is not None:
         dim = dim_or_axis("chunk", dim, axis, 0)
-    x, axis = _with_dim("chunk", input, dim)
+    axis, n = _with_dim("chunk", input, dim)
     count = as_int("chunk", "chunks", chunks)
     if count < 1:
         message = f"chunk: `chunks`={count}; it must be 1 or more."
         raise ArgumentError(message)
-    n = x.shape[axis]
     if n == 0:
-        return tuple(_part(x, axis, slice(0, 0)) for _ in range(count))
-    return split(x, -(-n // count), axis)
+        return slicing.slices(input, axis, [slice(0, 0)] * count)
+    return _of_size(input, axis, n, -(-n // count))
 
 
 @method("unbind")
@@ -243,8 +243,8 @@ def unbind(input: Tensor, dim: int = 0, *, axis: Any = None) -> Parts:
     """
     if axis is not None:
         dim = dim_or_axis("unbind", dim, axis, 0)
-    x, axis = _with_dim("unbind", input, dim)
-    return tuple(_part(x, axis, i) for i in range(x.shape[axis]))
+    axis, n = _with_dim("unbind", input, dim)
+    return slicing.slices(input, axis, range(n))
 
 
 def _read(where: str, parts: Any) -> Any:
@@ -298,21 +298,20 @@ def tensor_split(
     """
     if axis is not None:
         dim = dim_or_axis("tensor_split", dim, axis, 0)
-    x, axis = _with_dim("tensor_split", input, dim)
-    n = x.shape[axis]
+    axis, n = _with_dim("tensor_split", input, dim)
     indices_or_sections = _read("tensor_split", indices_or_sections)
     if isinstance(indices_or_sections, (list, tuple)):
         cuts = [as_int("tensor_split", "indices", i) for i in indices_or_sections]
         bounds = [0, *(slice(None, i).indices(n)[1] for i in cuts), n]
-        pairs = pairwise(bounds)
-        return tuple(_part(x, axis, slice(a, max(a, b))) for a, b in pairs)
+        parts = [slice(a, max(a, b)) for a, b in pairwise(bounds)]
+        return slicing.slices(input, axis, parts)
     count = as_int("tensor_split", "sections", indices_or_sections)
     if count < 1:
         message = f"tensor_split: {count} sections; there must be 1 or more."
         raise ArgumentError(message)
     size, extra = divmod(n, count)
     return _of_sizes(
-        "tensor_split", x, [size + (i < extra) for i in range(count)], axis
+        "tensor_split", input, [size + (i < extra) for i in range(count)], axis
     )
 
 

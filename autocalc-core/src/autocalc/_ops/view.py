@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from types import EllipsisType
 from typing import Any
@@ -12,6 +13,7 @@ from autocalc._dispatch._arrays import arrays, reshaped_view
 from autocalc._dispatch._layout import PIXELS, PLANES, is_channels_last
 from autocalc._ops._arguments import (
     Dims,
+    as_int,
     axes_of,
     axis_of,
     check_tensor,
@@ -22,7 +24,7 @@ from autocalc._ops._arguments import (
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary, view_operator
-from autocalc._ops._view_tracker import is_alone, leave_base
+from autocalc._ops._view_tracker import is_alone, leave_base, view_of
 from autocalc._tensor import Tensor
 from autocalc._tensor.memory_format import (
     MemoryFormat,
@@ -43,12 +45,37 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.reshape(g, n.shapes[0])
 
 
+_RESHAPE = reshape_view.op
+
+
 def reshape_op(x: Tensor, shape: Any) -> Tensor:
     """Return `x` in another shape: a view, or of a copy where strides forbid one."""
-    a = x._array
-    if not a.flags.c_contiguous and reshaped_view(a, shape) is None:
-        return detach_from_base(reshape_view(clone_op(x), shape))
-    return reshape_view(x, shape)
+    seen = reshaped_view(x._array, shape)
+    if seen is None:
+        x = clone_op(x)
+        seen = x._array.reshape(shape)
+        return detach_from_base(view_of(x, seen, _RESHAPE, (shape,)))
+    return view_of(x, seen, _RESHAPE, (shape,))
+
+
+def _plain_view(where: str, x: Tensor, shape: Any) -> Tensor | None:
+    """Return contiguous `x` in a shape of plain integers, if NumPy finds that it fits.
+
+    None asks for the general way, and for its errors.
+    """
+    a = (x if x.__class__ is Tensor else check_tensor(where, x))._array
+    if shape.__class__ is not tuple and shape.__class__ is not list:
+        return None
+    for n in shape:
+        if n.__class__ is not int or n < -1:
+            return None
+    if not a.flags.c_contiguous:
+        return None
+    try:
+        seen = a.reshape(shape)
+    except (ValueError, OverflowError):
+        return None
+    return view_of(x, seen, _RESHAPE, (seen.shape,))
 
 
 def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
@@ -68,9 +95,10 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     tensor([[0, 1, 2],
             [3, 4, 5]])
     """
-    return reshape_op(
-        check_tensor("reshape", input), full_shape("reshape", input, shape)
-    )
+    plain = _plain_view("reshape", input, shape)
+    if plain is not None:
+        return plain
+    return reshape_op(input, full_shape("reshape", input, shape))
 
 
 def view(input: Tensor, shape: Sequence[int]) -> Tensor:
@@ -85,7 +113,10 @@ def view(input: Tensor, shape: Sequence[int]) -> Tensor:
         If no strides give that shape without a copy; also of what is stored
         channels-last, where other views of it are alive.
     """
-    sizes = full_shape("view", check_tensor("view", input), shape)
+    plain = _plain_view("view", input, shape)
+    if plain is not None:
+        return plain
+    sizes = full_shape("view", input, shape)
     seen = reshaped_view(input._array, sizes) is not None
     if not (seen or store_in_rows(input)):
         message = (
@@ -120,19 +151,23 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     >>> ac.flatten(ac.ones(2, 3, 4), 1).shape
     autocalc.Size([2, 12])
     """
-    start = axis_of("flatten", start_dim, check_tensor("flatten", input).ndim)
-    end = axis_of("flatten", end_dim, input.ndim)
+    sizes = (
+        input if input.__class__ is Tensor else check_tensor("flatten", input)
+    )._array.shape
+    ndim = len(sizes)
+    start, end = start_dim, ndim - 1
+    if start.__class__ is not int or not 0 <= start < ndim:
+        start = axis_of("flatten", start_dim, ndim)
+    if end_dim.__class__ is not int or end_dim != -1 or not ndim:
+        end = axis_of("flatten", end_dim, ndim)
     if start > end:
         message = (
             f"flatten: start_dim={start_dim} lies behind end_dim={end_dim} in a tensor "
             f"of {input.ndim} dimensions."
         )
         raise DimensionError(message)
-    sizes = input.shape
-    merged = 1
-    for n in sizes[start : end + 1]:
-        merged *= n
-    return reshape_op(input, (*sizes[:start], merged, *sizes[end + 1 :]))
+    shape = (*sizes[:start], prod(sizes[start : end + 1]), *sizes[end + 1 :])
+    return reshape_op(input, shape)
 
 
 @method("ravel")
@@ -220,15 +255,20 @@ def squeeze(
     """
     if axis is not None:
         dim = dim_or_axis("squeeze", dim, axis, ...)
-    x = check_tensor("squeeze", input)
-    if dim is None:
+    a = (input if input.__class__ is Tensor else check_tensor("squeeze", input))._array
+    sizes = a.shape
+    if isinstance(dim, EllipsisType):
+        sizes = tuple([n for n in sizes if n != 1])
+    elif dim.__class__ is int and -len(sizes) <= dim < len(sizes):
+        if sizes[dim] == 1:
+            sizes = (*sizes[:dim], *sizes[dim:][1:])
+    elif dim is None:
         message = "squeeze: `dim` is None; leave it out for all dimensions of size 1."
         raise ArgumentError(message)
-    none = isinstance(dim, (list, tuple)) and len(dim) == 0
-    given = None if isinstance(dim, EllipsisType) else dim
-    axes = () if none else axes_of("squeeze", x, given)
-    sizes = tuple(n for i, n in enumerate(x._array.shape) if n != 1 or i not in axes)
-    return reshape_op(input, sizes)
+    elif not (isinstance(dim, (list, tuple)) and len(dim) == 0):
+        axes = axes_of("squeeze", input, dim)
+        sizes = tuple([n for i, n in enumerate(sizes) if n != 1 or i not in axes])
+    return view_of(input, a.reshape(sizes), _RESHAPE, (sizes,))
 
 
 @method("unsqueeze")
@@ -252,9 +292,14 @@ def unsqueeze(input: Tensor, dim: int | None = None, *, axis: Any = None) -> Ten
     """
     if axis is not None or dim is None:
         dim = dim_or_axis("unsqueeze", dim, axis)
-    axis = axis_of("unsqueeze", dim, check_tensor("unsqueeze", input).ndim + 1)
-    sizes = input._array.shape
-    return reshape_op(input, (*sizes[:axis], 1, *sizes[axis:]))
+    a = (
+        input if input.__class__ is Tensor else check_tensor("unsqueeze", input)
+    )._array
+    sizes = a.shape
+    if dim.__class__ is not int or not 0 <= dim <= len(sizes):
+        dim = axis_of("unsqueeze", dim, len(sizes) + 1)
+    sizes = (*sizes[:dim], 1, *sizes[dim:])
+    return view_of(input, a.reshape(sizes), _RESHAPE, (sizes,))
 
 
 @view_operator("permute")
@@ -268,6 +313,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     (axes,) = n.attributes
     inverse = sorted(range(len(axes)), key=axes.__getitem__)
     return k.permute(g, tuple(inverse))
+
+
+_PERMUTE = permute_op.op
 
 
 def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
@@ -291,18 +339,23 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     >>> ac.permute(ac.ones(2, 3, 4), (2, 0, 1)).shape
     autocalc.Size([4, 2, 3])
     """
-    ndim = check_tensor("permute", input).ndim
+    a = (input if input.__class__ is Tensor else check_tensor("permute", input))._array
     order = integers("permute", "dims", dims)
-    axes, each = order, list(range(ndim))
-    if sorted(order) != each:
-        axes = tuple([axis_of("permute", d, ndim) for d in order])
-    if sorted(axes) != each:
+    axes = _order(a.ndim, order)
+    if axes is None:
         message = (
             f"permute: `dims`={order} is no order of the {input.ndim} dimensions "
             f"of shape {input.shape}; name each once."
         )
         raise DimensionError(message)
-    return permute_op(input, axes)
+    return view_of(input, a.transpose(axes), _PERMUTE, (axes,))
+
+
+@lru_cache(1024)
+def _order(ndim: int, dims: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return `dims` counted from the left; None if they are not each one once."""
+    axes = tuple([axis_of("permute", d, ndim) for d in dims])
+    return axes if sorted(axes) == list(range(ndim)) else None
 
 
 @method("transpose swapdims")
@@ -325,14 +378,24 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     tensor([[1, 3],
             [2, 4]])
     """
-    if check_tensor("transpose", input).ndim == 0:
-        axis_of("transpose", dim0, 0), axis_of("transpose", dim1, 0)
-        return input
-    axes = list(range(input.ndim))
-    i = axis_of("transpose", dim0, input.ndim)
-    j = axis_of("transpose", dim1, input.ndim)
-    axes[i], axes[j] = axes[j], axes[i]
-    return permute_op(input, tuple(axes))
+    a = (
+        input if input.__class__ is Tensor else check_tensor("transpose", input)
+    )._array
+    if dim0.__class__ is not int or dim1.__class__ is not int:  # 1 and True are one key
+        dim0 = as_int("transpose", "dim", dim0)
+        dim1 = as_int("transpose", "dim", dim1)
+    axes = _exchanged(a.ndim, dim0, dim1)
+    return view_of(input, a.transpose(axes), _PERMUTE, (axes,)) if axes else input
+
+
+@lru_cache(1024)
+def _exchanged(ndim: int, dim0: int, dim1: int) -> tuple[int, ...]:
+    """Return the order of the dimensions in which two have changed places."""
+    i, j = axis_of("transpose", dim0, ndim), axis_of("transpose", dim1, ndim)
+    axes = list(range(ndim))
+    if axes:
+        axes[i], axes[j] = axes[j], axes[i]
+    return tuple(axes)
 
 
 @method("t")
@@ -356,10 +419,11 @@ def t(input: Tensor) -> Tensor:
     tensor([[1, 3],
             [2, 4]])
     """
-    if check_tensor("t", input).ndim > 2:
+    a = (input if input.__class__ is Tensor else check_tensor("t", input))._array
+    if a.ndim > 2:
         message = f"t: takes matrices, not shape {input.shape}; use transpose()."
         raise ShapeError(message)
-    return transpose(input, 0, 1) if input.ndim == 2 else input
+    return view_of(input, a.T, _PERMUTE, ((1, 0),)) if a.ndim == 2 else input
 
 
 @method("adjoint")
@@ -423,6 +487,9 @@ def movedim(
     autocalc.Size([3, 4, 2])
     """
     x = check_tensor("movedim", input)
+    if source.__class__ is int is destination.__class__:
+        axes = _moved(x.ndim, source, destination)
+        return permute_op(x, axes) if axes else x
     origin, goal = (
         [axis_of("movedim", d, x.ndim) for d in integers("movedim", name, v)]
         for name, v in (("source", source), ("destination", destination))
@@ -439,6 +506,16 @@ def movedim(
     places = dict(zip(goal, origin, strict=True))
     order = [places[d] if d in places else next(rest) for d in range(x.ndim)]
     return permute(x, order)
+
+
+@lru_cache(1024)
+def _moved(ndim: int, source: int, destination: int) -> tuple[int, ...]:
+    """Return the order of the dimensions once one of them has moved."""
+    i, j = axis_of("movedim", source, ndim), axis_of("movedim", destination, ndim)
+    axes = list(range(ndim))
+    if axes:
+        axes.insert(j, axes.pop(i))
+    return tuple(axes)
 
 
 @method("swapaxes")
@@ -581,16 +658,19 @@ def detach_from_base(x: Tensor) -> Tensor:
 @method("reshape")
 def _reshape_method(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """Return x in another shape; one size may be -1."""
-    return reshape(self, sizes_given("reshape", sizes, shape))
+    plain = sizes and sizes[0].__class__ is int and shape is None
+    return reshape(self, sizes if plain else sizes_given("reshape", sizes, shape))
 
 
 @method("view")
 def _view_method(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """Return a view in another shape; an error where that needs a copy."""
-    return view(self, sizes_given("view", sizes, size))
+    plain = sizes and sizes[0].__class__ is int and size is None
+    return view(self, sizes if plain else sizes_given("view", sizes, size))
 
 
 @method("permute")
 def _permute_method(self: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
     """Return a view with the dimensions in another order."""
-    return permute(self, sizes_given("permute", sizes, dims))
+    plain = sizes and sizes[0].__class__ is int and dims is None
+    return permute(self, sizes if plain else sizes_given("permute", sizes, dims))

@@ -22,6 +22,8 @@ FLAG: Any = bool
 
 def as_int(where: str, name: str, value: Any) -> int:
     """Return an integer argument; a 0-d integer tensor counts as one."""
+    if value.__class__ is int and -_LARGEST <= value < _LARGEST:
+        return value
     try:
         if not isinstance(value, bool):
             value = index(value)
