@@ -96,6 +96,43 @@ def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
     return add_into
 
 
+def copier(general: KernelCall) -> Callable[..., Array]:
+    """Make ``copy(a, into=None)``: any strides and dtypes, so that these decide."""
+    index = general.index
+
+    def copy(a: Array, into: Array | None = None) -> Array:
+        if into is None:
+            return general(a)
+        selection = current().selection
+        key = into.dtype, a.dtype
+        kernel = selection.tables[index].get(key)
+        if kernel is None:
+            kernel = general.decided(a, into=into)[0]
+            selection.remember(index, key, kernel)
+        kernel(into, a)
+        return into
+
+    return copy
+
+
+def filler(general: KernelCall) -> Callable[..., Array]:
+    """Make ``full(shape, value, dtype)``: a new array filled with the number."""
+    index = general.index
+
+    def full(shape: Shape, value: Any, dtype: DType) -> Array:
+        selection = current().selection
+        out = selection.empty(shape, dtype)
+        number = constant(value, dtype)
+        kernel = selection.tables[index].get(dtype)
+        if kernel is None:
+            kernel = general.decided(number, into=out)[0]
+            selection.remember(index, dtype, kernel)
+        kernel(out, number)
+        return out
+
+    return full
+
+
 class Arrays:
     """The namespace; a kernel is an attribute by its name."""
 
@@ -106,6 +143,8 @@ class Arrays:
         for name, spec in TABLE.items():
             setattr(self, name, _call(KernelCall(spec)))
         self.add_into = adder(KernelCall(TABLE["add"]))
+        self.copy = copier(KernelCall(TABLE["copy"]))
+        self.full = filler(KernelCall(TABLE["fill"]))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         message = f"there is no kernel {name!r} in the kernel table"
@@ -145,12 +184,6 @@ class Arrays:
         """Return a new array of zeros."""
         return self.full(shape, 0, dtype)
 
-    def full(self, shape: Shape, value: Any, dtype: DType) -> Array:
-        """Return a new array filled with the number `value`."""
-        out = self.empty(shape, dtype)
-        self.fill(constant(value, dtype), into=out)
-        return out
-
     @staticmethod
     def constant(value: Any, like: Array) -> Array:
         """Return the number `value` as a cached 0-d array of `like`'s dtype."""
@@ -163,9 +196,7 @@ class Arrays:
 
     def cast(self, a: Array, dtype: DType) -> Array:
         """Return a copy of `a` with another dtype."""
-        out = self.empty(a.shape, dtype)
-        self.copy(a, into=out)
-        return out
+        return self.copy(a, into=current().selection.empty(a.shape, dtype))
 
     def contiguous(self, a: Array) -> Array:
         """Return `a` itself where it is C-contiguous, else a copy that is."""

@@ -173,7 +173,8 @@ def tensor(
     tensor([[1, 2],
             [3, 4]])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     return finished("tensor", array_from(data, dtype), None, requires_grad)
 
 
@@ -197,7 +198,8 @@ def as_tensor(
     >>> ac.as_tensor([1.0, 2.0])
     tensor([1., 2.])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray) and not _obstacle(data):

@@ -80,7 +80,8 @@ def rand(
     >>> ac.rand(2, 3).shape
     autocalc.Size([2, 3])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     kind = float_or(dtype, None if out is None else like("out", out).dtype)
     shape = shape_of("rand", sizes, size)
     array = drawn_floats("rand", "uniform", shape, kind, generator)
@@ -121,7 +122,8 @@ def randn(
     >>> ac.randn(2, 3).shape
     autocalc.Size([2, 3])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     kind = float_or(dtype, None if out is None else like("out", out).dtype)
     shape = shape_of("randn", sizes, size)
     array = drawn_floats("randn", "normal", shape, kind, generator)
@@ -300,7 +302,8 @@ def randint(
     >>> ac.randint(3, (4,)).shape, ac.randint(-1, 1, (2, 2)).dtype
     (autocalc.Size([4]), autocalc.int64)
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     if size is None and not hasattr(high, "__index__"):
         low, high, size = 0, low, high
     elif high is None:
@@ -406,7 +409,8 @@ def randperm(
     >>> ac.randperm(3).sort()[0]
     tensor([0, 1, 2])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     order = arrays.argsort(_words((count_of("randperm", n),), generator), 0)
     kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
     array = order if kind is dtypes.int64 else arrays.cast(order, kind.numpy)

@@ -65,7 +65,8 @@ def arange(
     >>> ac.arange(3, 0, -2)
     tensor([3, 1])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     first, last = (0, start) if end is None else (start, end)
     first, last, by = (
         number("arange", name, value)
@@ -160,7 +161,8 @@ def linspace(
     >>> ac.linspace(0.0, 1.0, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     values = _as(_line("linspace", start, end, steps), dtype_of(dtype, out))
     return finished("linspace", values, out, requires_grad)
 
@@ -203,7 +205,8 @@ def logspace(
     >>> ac.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     exponents = _line("logspace", start, end, steps)
     values = _as(
         float(number("logspace", "base", base)) ** exponents, dtype_of(dtype, out)
