@@ -115,6 +115,20 @@ def usual_number(x: Any, y: Any) -> Tensor | None:
     return None
 
 
+def array_beside(a: Any, y: Any) -> Any:
+    """Return the array of `y`, which is a tensor or a number, to compute with `a`.
+
+    A number has the dtype of `a`.  None where it would change that (a float beside
+    integers), and for all that is neither.
+    """
+    kind = y.__class__
+    if kind is float:
+        return constant(y, a.dtype) if a.dtype.kind in FLOAT_KINDS else None
+    if kind is int:
+        return constant(y, a.dtype) if a.dtype.kind != "b" else None
+    return getattr(y, "_array", None)
+
+
 def result_dtype(where: str, *operands: Any) -> DType:
     """Return the dtype in which an operation on `operands` runs."""
     result, weight = dtype_of(where, operands[0]), rank(operands[0])
