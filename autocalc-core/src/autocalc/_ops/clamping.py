@@ -8,11 +8,12 @@ from typing import Any
 
 from autocalc._ops import arithmetic, bitwise, comparison
 from autocalc._ops._arguments import Operand, check_tensor
-from autocalc._ops._coerce import coerce
+from autocalc._ops._coerce import PLAIN, array_beside, coerce
 from autocalc._ops._method import method
-from autocalc._ops._op import Binary, binary, nary
+from autocalc._ops._op import Binary, binary
 from autocalc._ops._out import apply_out
-from autocalc._tensor import Tensor, dtypes
+from autocalc._ops._ternary import ternary
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -126,7 +127,7 @@ def _first_if(compared: Any, x: Tensor, y: Tensor) -> Tensor:
     return comparison.where_op(first, x, y)
 
 
-clamp_op = nary("clamp", saves="a low high")
+clamp_op = ternary("clamp", saves="a low high", like=0)
 
 
 @clamp_op.vjp
@@ -153,10 +154,13 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 def _clamped(where: str, input: Tensor, low: Any, high: Any) -> Tensor:
     """Return values held within two limits, of which one may be None."""
-    given = [limit for limit in (low, high) if limit is not None]
-    if not given:
+    if low is None and high is None:
         message = f"{where}: there is no limit; give a number or a tensor."
         raise ArgumentError(message)
+    limits = _usual_limits(input, low, high)
+    if limits is not None:
+        return clamp_op(input, *limits)
+    given = [limit for limit in (low, high) if limit is not None]
     _check_limits(where, given)
     operands = iter(coerce(where, check_tensor(where, input), *given))
     x = next(operands)
@@ -164,6 +168,23 @@ def _clamped(where: str, input: Tensor, low: Any, high: Any) -> Tensor:
     if x.dtype is dtypes.bool_ and isinstance(given[0], Tensor):
         return _clamped_booleans(x, low, high)
     return clamp_op(x, low, high)
+
+
+def _usual_limits(x: Any, *limits: Any) -> list[Tensor | None] | None:
+    """Return numbers as tensors of the dtype of `x`; None where others are given."""
+    a = getattr(x, "_array", None)
+    if a is None:
+        return None
+    usual: list[Tensor | None] = []
+    for limit in limits:
+        if limit is None:
+            usual.append(None)
+            continue
+        array = array_beside(a, limit) if limit.__class__ in PLAIN else None
+        if array is None:
+            return None
+        usual.append(make(array, None))
+    return usual
 
 
 def _check_limits(where: str, limits: list[Any]) -> None:
@@ -217,7 +238,8 @@ def clamp(
     >>> ac.clamp(ac.tensor([-2.0, 0.5, 3.0]), 0.0, 1.0)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    return apply_out("clamp", _clamped("clamp", input, min, max), out)
+    result = _clamped("clamp", input, min, max)
+    return result if out is None else apply_out("clamp", result, out)
 
 
 @method("clamp_min", inplace="clamp_min_")

@@ -20,6 +20,7 @@ from autocalc._ops._coerce import (
     array_beside,
     cast,
     coerce,
+    coerce_two,
     is_stranger,
     not_a_tensor,
     same_dtype,
@@ -28,6 +29,7 @@ from autocalc._ops._coerce import (
 from autocalc._ops._method import method
 from autocalc._ops._op import documented, nary
 from autocalc._ops._out import apply_out, copy_to_out
+from autocalc._ops._ternary import ternary
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 
@@ -264,7 +266,7 @@ def isfinite(input: Tensor) -> Tensor:
     return lt(arithmetic.abs(input.detach()), math.inf)
 
 
-where_op = nary("where", saves="condition")
+where_op = ternary("where", saves="condition", like=1)
 
 
 @where_op.vjp
@@ -280,7 +282,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def choose(condition: Tensor, a: Operand, b: Operand) -> Tensor:
-    return where_op(condition, *coerce("where", a, b))
+    return where_op(condition, *coerce_two("where", a, b))
 
 
 def float_input(where: str, x: Any) -> Tensor:
