@@ -81,6 +81,26 @@ def binary(general: KernelCall) -> Callable[..., Array]:
     return call
 
 
+def copier(general: KernelCall) -> Callable[..., Array]:
+    """Make the call of `copy`, whose decision asks for nothing but the two dtypes."""
+    index = general.index
+
+    def call(a: Array, into: Array | None = None) -> Array:
+        selection = current().selection
+        dtype = a.dtype
+        if into is None:
+            into = selection.empty(a.shape, dtype)
+        key = into.dtype, dtype
+        kernel = selection.tables[index].get(key)
+        if kernel is None:
+            kernel, _ = general.decided(a, into=into)
+            selection.remember(index, key, kernel)
+        kernel(into, a)
+        return into
+
+    return call
+
+
 def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
     """Make ``add_into(total, value)``: add to memory that the caller owns."""
     index = general.index
@@ -94,25 +114,6 @@ def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
         return total
 
     return add_into
-
-
-def copier(general: KernelCall) -> Callable[..., Array]:
-    """Make ``copy(a, into=None)``: any strides and dtypes, so that these decide."""
-    index = general.index
-
-    def copy(a: Array, into: Array | None = None) -> Array:
-        if into is None:
-            return general(a)
-        selection = current().selection
-        key = into.dtype, a.dtype
-        kernel = selection.tables[index].get(key)
-        if kernel is None:
-            kernel = general.decided(a, into=into)[0]
-            selection.remember(index, key, kernel)
-        kernel(into, a)
-        return into
-
-    return copy
 
 
 def filler(general: KernelCall) -> Callable[..., Array]:
@@ -143,7 +144,6 @@ class Arrays:
         for name, spec in TABLE.items():
             setattr(self, name, _call(KernelCall(spec)))
         self.add_into = adder(KernelCall(TABLE["add"]))
-        self.copy = copier(KernelCall(TABLE["copy"]))
         self.full = filler(KernelCall(TABLE["fill"]))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -391,8 +391,10 @@ def _runs_fit(a: Array, shape: Shape) -> bool:
 def _call(general: KernelCall) -> Callable[..., Any]:
     """Choose the quickest form of call that a spec allows."""
     spec = general.spec
+    if spec.name == "copy":
+        return copier(general)
     plain = spec.elementwise and len(spec.outputs) == 1 and not spec.attributes
-    if plain and spec.name != "copy":
+    if plain:
         if [o.optional for o in spec.inputs] == [False]:
             return unary(general)
         if [o.optional for o in spec.inputs] == [False, False]:
