@@ -18,6 +18,7 @@ from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.memory_format import MemoryFormat
+from autocalc._tensor.size import Size as Sizes
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 Size = Any  # int or a sequence of ints
@@ -25,7 +26,7 @@ Size = Any  # int or a sequence of ints
 
 def shape_of(where: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
     """Return the shape given as numbers, as one sequence, or by name."""
-    given = sizes[0] if len(sizes) == 1 and sizes[0].__class__ is tuple else sizes
+    given = sizes[0] if len(sizes) == 1 and sizes[0].__class__ in _SHAPES else sizes
     total = 1
     for n in given:
         if n.__class__ is not int or n <= 0:
@@ -36,6 +37,8 @@ def shape_of(where: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int,
             return given
     return _checked_shape(where, sizes, size)
 
+
+_SHAPES = frozenset({tuple, Sizes})
 
 #: No memory has as many elements.
 _TOO_LARGE = 2**60

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import (
@@ -26,7 +26,7 @@ from autocalc._ops._coerce import (
 )
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out, copy_to_out
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import DTypeError, ShapeError
 
@@ -139,7 +139,7 @@ def where(
         return nonzero(condition, as_tuple=True)
     if not _is_boolean("where", condition):
         if condition.dtype is not dtypes.uint8:
-            raise _not_boolean("where", "condition", condition)
+            _refuse_mask("where", "condition", condition)
         condition = _index.mask_of_bytes("where", condition)
     result = comparison.where_op(condition, *coerce_two("where", input, other))
     return result if out is None else copy_to_out("where", result, out)
@@ -186,7 +186,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
 def checked_mask(where: str, mask: Any) -> Tensor:
     """Return a tensor of booleans."""
     if not _is_boolean(where, mask):
-        raise _not_boolean(where, "mask", mask)
+        _refuse_mask(where, "mask", mask)
     return mask  # type: ignore[no-any-return]  # checked
 
 
@@ -198,11 +198,12 @@ def _is_boolean(where: str, x: Any) -> bool:
         raise not_a_tensor(where, x) from None
 
 
-def _not_boolean(where: str, name: str, x: Tensor) -> DTypeError:
-    return DTypeError(
+def _refuse_mask(where: str, name: str, x: Tensor) -> NoReturn:
+    message = (
         f"{where}: `{name}` has dtype {x.dtype.name}; it must be bool, as comparisons "
         f"give it."
     )
+    raise DTypeError(message)
 
 
 @method("masked_fill")
