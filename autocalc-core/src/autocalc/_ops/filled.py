@@ -337,7 +337,7 @@ def eye(
     """
     if device is not None:
         Device(device)
-    sizes = shape_of("eye", (n, n if m is None else m))
-    values = arrays.full(sizes, 0, dtype_of(dtype, out).numpy)
-    np.fill_diagonal(values, 1)
+    rows, columns = shape_of("eye", (n, n if m is None else m))
+    values = arrays.full((rows, columns), 0, dtype_of(dtype, out).numpy)
+    values.reshape(-1)[: columns * columns : columns + 1] = 1
     return finished("eye", values, out, requires_grad)
