@@ -17,8 +17,8 @@ from autocalc.errors import DTypeError, ShapeError
 
 Number = (int, float, bool, np.number, np.bool_)
 
-#: Classes of Python's numbers, booleans left out.
-PLAIN = frozenset({int, float})
+#: Classes of Python's numbers.
+PLAIN = frozenset({int, float, bool})
 
 
 def rank(x: Any) -> int:
@@ -129,6 +129,8 @@ def array_beside(a: Any, y: Any) -> Any:
         return constant(y, a.dtype) if a.dtype.kind in FLOAT_KINDS else None
     if kind is int:
         return constant(y, a.dtype) if a.dtype.kind != "b" else None
+    if kind is bool:
+        return constant(y, a.dtype)
     return getattr(y, "_array", None)
 
 

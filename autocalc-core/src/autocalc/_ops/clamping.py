@@ -6,9 +6,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._dispatch._arrays import constant
+from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import arithmetic, bitwise, comparison
 from autocalc._ops._arguments import Operand, check_tensor
-from autocalc._ops._coerce import PLAIN, array_beside, coerce
+from autocalc._ops._coerce import coerce
 from autocalc._ops._method import method
 from autocalc._ops._op import Binary, binary
 from autocalc._ops._out import apply_out
@@ -170,21 +172,25 @@ def _clamped(where: str, input: Tensor, low: Any, high: Any) -> Tensor:
     return clamp_op(x, low, high)
 
 
-def _usual_limits(x: Any, *limits: Any) -> list[Tensor | None] | None:
+#: Classes of limits that leave the dtype of a tensor as it is, by its kind.
+_INTEGERS = frozenset({int, bool, type(None)})
+_LIMITS = dict.fromkeys("iu", _INTEGERS) | dict.fromkeys(
+    FLOAT_KINDS, _INTEGERS | {float}
+)
+
+
+def _usual_limits(x: Any, low: Any, high: Any) -> tuple[Tensor | None, ...] | None:
     """Return numbers as tensors of the dtype of `x`; None where others are given."""
-    a = getattr(x, "_array", None)
-    if a is None:
+    if not isinstance(x, Tensor):
         return None
-    usual: list[Tensor | None] = []
-    for limit in limits:
-        if limit is None:
-            usual.append(None)
-            continue
-        array = array_beside(a, limit) if limit.__class__ in PLAIN else None
-        if array is None:
-            return None
-        usual.append(make(array, None))
-    return usual
+    dtype = x._array.dtype
+    usual = _LIMITS.get(dtype.kind, ())
+    if low.__class__ not in usual or high.__class__ not in usual:
+        return None
+    return (
+        None if low is None else make(constant(low, dtype), None),
+        None if high is None else make(constant(high, dtype), None),
+    )
 
 
 def _check_limits(where: str, limits: list[Any]) -> None:
