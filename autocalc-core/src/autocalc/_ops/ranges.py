@@ -87,6 +87,7 @@ def arange(
         kind = dtypes.int64 if integers else dtypes.get_default_dtype()
     else:
         kind = dtype_of(dtype, out)
+    values: Any
     if integers:
         values = np.arange(int(first), int(last), int(by))
     else:
