@@ -84,6 +84,26 @@ def binary(general: KernelCall) -> Callable[..., Array]:
     return call
 
 
+def copier(general: KernelCall) -> Callable[..., Array]:
+    """Make the call of `copy`, whose decision asks for nothing but the two dtypes."""
+    index = general.index
+
+    def call(a: Array, into: Array | None = None) -> Array:
+        selection = current().selection
+        dtype = a.dtype
+        if into is None:
+            into = selection.empty(a.shape, dtype)
+        key = into.dtype, dtype
+        kernel = selection.tables[index].get(key)
+        if kernel is None:
+            kernel, _ = general.decided(a, into=into)
+            selection.remember(index, key, kernel)
+        kernel(into, a)
+        return into
+
+    return call
+
+
 def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
     """Make ``add_into(total, value)``: add to memory that the caller owns."""
     index = general.index
@@ -99,6 +119,24 @@ def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
     return add_into
 
 
+def filler(general: KernelCall) -> Callable[..., Array]:
+    """Make ``full(shape, value, dtype)``: a new array filled with the number."""
+    index = general.index
+
+    def full(shape: Shape, value: Any, dtype: DType) -> Array:
+        selection = current().selection
+        out = selection.empty(shape, dtype)
+        number = constant(value, dtype)
+        kernel = selection.tables[index].get(dtype)
+        if kernel is None:
+            kernel = general.decided(number, into=out)[0]
+            selection.remember(index, dtype, kernel)
+        kernel(out, number)
+        return out
+
+    return full
+
+
 class Arrays:
     """The namespace; a kernel is an attribute by its name."""
 
@@ -109,6 +147,7 @@ class Arrays:
         for name, spec in TABLE.items():
             setattr(self, name, _call(KernelCall(spec)))
         self.add_into = adder(KernelCall(TABLE["add"]))
+        self.full = filler(KernelCall(TABLE["fill"]))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         message = f"there is no kernel {name!r} in the kernel table"
@@ -148,12 +187,6 @@ class Arrays:
         """Return a new array of zeros."""
         return self.full(shape, 0, dtype)
 
-    def full(self, shape: Shape, value: Any, dtype: DType) -> Array:
-        """Return a new array filled with the number `value`."""
-        out = self.empty(shape, dtype)
-        self.fill(constant(value, dtype), into=out)
-        return out
-
     @staticmethod
     def constant(value: Any, like: Array) -> Array:
         """Return the number `value` as a cached 0-d array of `like`'s dtype."""
@@ -166,9 +199,7 @@ class Arrays:
 
     def cast(self, a: Array, dtype: DType) -> Array:
         """Return a copy of `a` with another dtype."""
-        out = self.empty(a.shape, dtype)
-        self.copy(a, into=out)
-        return out
+        return self.copy(a, into=current().selection.empty(a.shape, dtype))
 
     def contiguous(self, a: Array) -> Array:
         """Return `a` itself where it is C-contiguous, else a copy that is."""
@@ -385,8 +416,10 @@ def _runs_fit(a: Array, shape: Shape) -> bool:
 def _call(general: KernelCall) -> Callable[..., Any]:
     """Choose the quickest form of call that a spec allows."""
     spec = general.spec
+    if spec.name == "copy":
+        return copier(general)
     plain = spec.elementwise and len(spec.outputs) == 1 and not spec.attributes
-    if plain and spec.name != "copy":
+    if plain:
         if [o.optional for o in spec.inputs] == [False]:
             return unary(general)
         if [o.optional for o in spec.inputs] == [False, False]:

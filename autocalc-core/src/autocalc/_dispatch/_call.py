@@ -173,14 +173,18 @@ class KernelCall:
         return outs
 
     def first(
-        self, selection: Selection, cache_key: object, operands: tuple[Any, ...]
+        self,
+        selection: Selection,
+        cache_key: object,
+        operands: tuple[Any, ...],
+        attributes: tuple[Any, ...] = (),
     ) -> Entry:
         """Decide for a wrapper which keeps decisions under keys of its own."""
-        metas = self._metas(operands, (), None)
+        metas = self._metas(operands, attributes, None)
         if half_of(*operands) is not None:
             kernel: Entry = self._widened()
         else:
-            key = self._dispatch_key(operands, (), metas, self._mandatory, 0)
+            key = self._dispatch_key(operands, attributes, metas, self._mandatory, 0)
             kernel = selection.decide(self.spec, key)
         selection.remember(self.index, cache_key, kernel)
         return kernel

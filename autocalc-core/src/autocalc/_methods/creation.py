@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._ops import creation
+from autocalc._ops.filled import filled
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
@@ -39,13 +40,8 @@ class Creation:
         requires_grad: bool = False,
     ) -> Tensor:
         """Return zeros of the dtype of x."""
-        return creation.zeros(
-            *sizes,
-            size=size,
-            dtype=self.dtype if dtype is None else dtype,
-            device=device,
-            requires_grad=requires_grad,
-        )
+        kind = self.dtype if dtype is None else dtype
+        return filled("zeros", 0, sizes, size, kind, None, device, requires_grad)
 
     def new_ones(
         self: Tensor,
@@ -56,13 +52,8 @@ class Creation:
         requires_grad: bool = False,
     ) -> Tensor:
         """Return ones of the dtype of x."""
-        return creation.ones(
-            *sizes,
-            size=size,
-            dtype=self.dtype if dtype is None else dtype,
-            device=device,
-            requires_grad=requires_grad,
-        )
+        kind = self.dtype if dtype is None else dtype
+        return filled("ones", 1, sizes, size, kind, None, device, requires_grad)
 
     def new_empty(
         self: Tensor,

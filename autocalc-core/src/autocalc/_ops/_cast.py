@@ -19,10 +19,10 @@ def astype(x: Tensor, dtype: DType) -> Tensor:
     """Return `x` with another dtype: a recorded operation."""
     a = x._array
     out = arrays.cast(a, dtype.numpy)
-    edge = x._edge if dtype.is_floating_point and current().grad else None
-    if edge is not None:
-        edge = Node(_cast, (edge,), (), (), (a.shape,), a.dtype, ())
-    return make(out, edge)
+    edge = x._edge
+    if edge is None or not (dtype.is_floating_point and current().grad):
+        return make(out, None)
+    return make(out, Node(_cast, (edge,), (), (), (a.shape,), a.dtype, ()))
 
 
 def _cast_rule(k: Any, n: Any, g: Any) -> Any:

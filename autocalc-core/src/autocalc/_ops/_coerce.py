@@ -17,6 +17,9 @@ from autocalc.errors import DTypeError, ShapeError
 
 Number = (int, float, bool, np.number, np.bool_)
 
+#: Classes of Python's numbers.
+PLAIN = frozenset({int, float, bool})
+
 
 def rank(x: Any) -> int:
     """Return the weight of an operand in promotion: 2, 1, or 0 for a number."""
@@ -115,6 +118,22 @@ def usual_number(x: Any, y: Any) -> Tensor | None:
     return None
 
 
+def array_beside(a: Any, y: Any) -> Any:
+    """Return the array of `y`, which is a tensor or a number, to compute with `a`.
+
+    A number has the dtype of `a`.  None where it would change that (a float beside
+    integers), and for all that is neither.
+    """
+    kind = y.__class__
+    if kind is float:
+        return constant(y, a.dtype) if a.dtype.kind in FLOAT_KINDS else None
+    if kind is int:
+        return constant(y, a.dtype) if a.dtype.kind != "b" else None
+    if kind is bool:
+        return constant(y, a.dtype)
+    return getattr(y, "_array", None)
+
+
 def result_dtype(where: str, *operands: Any) -> DType:
     """Return the dtype in which an operation on `operands` runs."""
     result, weight = dtype_of(where, operands[0]), rank(operands[0])
@@ -148,6 +167,19 @@ def coerce(where: str, *operands: Any) -> tuple[Tensor, ...]:
     """Return all operands as tensors of the dtype that they become together."""
     dtype = result_dtype(where, *operands)
     return tuple(as_operand(x, dtype) for x in operands)
+
+
+def coerce_two(where: str, x: Any, y: Any) -> tuple[Tensor, ...]:
+    """Return two operands as `coerce` does; at once where nothing is to be promoted."""
+    a, b = getattr(x, "_array", None), getattr(y, "_array", None)
+    if a is not None and b is not None:
+        if a.dtype is b.dtype:
+            return x, y
+    elif a is not None and (b := array_beside(a, y)) is not None:
+        return x, make(b, None)
+    elif b is not None and (a := array_beside(b, x)) is not None:
+        return make(a, None), y
+    return coerce(where, x, y)
 
 
 def coerce_pair(where: str, x: Any, y: Any) -> tuple[Tensor, ...]:
@@ -192,6 +224,10 @@ def to_float(x: Tensor) -> Tensor:
 
 def checked_number(where: str, x: Tensor, value: Any) -> Tensor:
     """Return a number or 0-d tensor in the dtype of `x`, which must hold its kind."""
+    if value.__class__ in PLAIN:
+        array = array_beside(x._array, value)
+        if array is not None:
+            return make(array, None)
     if isinstance(value, Tensor) and value.ndim:
         message = (
             f"{where}: `value` is a tensor of shape {value.shape}; it must be a number "

@@ -6,13 +6,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._dispatch._arrays import constant
+from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import arithmetic, bitwise, comparison
 from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import coerce
 from autocalc._ops._method import method
-from autocalc._ops._op import Binary, binary, nary
+from autocalc._ops._op import Binary, binary
 from autocalc._ops._out import apply_out
-from autocalc._tensor import Tensor, dtypes
+from autocalc._ops._ternary import ternary
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -126,7 +129,7 @@ def _first_if(compared: Any, x: Tensor, y: Tensor) -> Tensor:
     return comparison.where_op(first, x, y)
 
 
-clamp_op = nary("clamp", saves="a low high")
+clamp_op = ternary("clamp", saves="a low high", like=0)
 
 
 @clamp_op.vjp
@@ -153,10 +156,13 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 def _clamped(where: str, input: Tensor, low: Any, high: Any) -> Tensor:
     """Return values held within two limits, of which one may be None."""
-    given = [limit for limit in (low, high) if limit is not None]
-    if not given:
+    if low is None and high is None:
         message = f"{where}: there is no limit; give a number or a tensor."
         raise ArgumentError(message)
+    limits = _usual_limits(input, low, high)
+    if limits is not None:
+        return clamp_op(input, *limits)
+    given = [limit for limit in (low, high) if limit is not None]
     _check_limits(where, given)
     operands = iter(coerce(where, check_tensor(where, input), *given))
     x = next(operands)
@@ -164,6 +170,27 @@ def _clamped(where: str, input: Tensor, low: Any, high: Any) -> Tensor:
     if x.dtype is dtypes.bool_ and isinstance(given[0], Tensor):
         return _clamped_booleans(x, low, high)
     return clamp_op(x, low, high)
+
+
+#: Classes of limits that leave the dtype of a tensor as it is, by its kind.
+_INTEGERS = frozenset({int, bool, type(None)})
+_LIMITS = dict.fromkeys("iu", _INTEGERS) | dict.fromkeys(
+    FLOAT_KINDS, _INTEGERS | {float}
+)
+
+
+def _usual_limits(x: Any, low: Any, high: Any) -> tuple[Tensor | None, ...] | None:
+    """Return numbers as tensors of the dtype of `x`; None where others are given."""
+    if not isinstance(x, Tensor):
+        return None
+    dtype = x._array.dtype
+    usual = _LIMITS.get(dtype.kind, ())
+    if low.__class__ not in usual or high.__class__ not in usual:
+        return None
+    return (
+        None if low is None else make(constant(low, dtype), None),
+        None if high is None else make(constant(high, dtype), None),
+    )
 
 
 def _check_limits(where: str, limits: list[Any]) -> None:
@@ -217,7 +244,8 @@ def clamp(
     >>> ac.clamp(ac.tensor([-2.0, 0.5, 3.0]), 0.0, 1.0)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    return apply_out("clamp", _clamped("clamp", input, min, max), out)
+    result = _clamped("clamp", input, min, max)
+    return result if out is None else apply_out("clamp", result, out)
 
 
 @method("clamp_min", inplace="clamp_min_")

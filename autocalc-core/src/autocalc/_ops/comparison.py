@@ -5,79 +5,161 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._layout import empty_as
+from autocalc._dispatch._state import current
+from autocalc._kernels.rules import broadcast_shapes
+from autocalc._kernels.table import TABLE
 from autocalc._ops import arithmetic, bitwise
 from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import cast, coerce, is_stranger, same_dtype, to_float
+from autocalc._ops._coerce import (
+    array_beside,
+    cast,
+    coerce,
+    coerce_two,
+    is_stranger,
+    not_a_tensor,
+    same_dtype,
+    to_float,
+)
 from autocalc._ops._method import method
 from autocalc._ops._op import documented, nary
 from autocalc._ops._out import apply_out, copy_to_out
-from autocalc._tensor import Tensor, dtypes
+from autocalc._ops._ternary import ternary
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 
 compare_op = nary("compare", differentiable=False)
 
 
+_general = KernelCall(TABLE["compare"])
+
+
 def _comparison(
-    op: str, symbol: str, reflected: str = "", *, example: tuple[str, ...]
+    op: str,
+    symbol: str,
+    *,
+    strange: Callable[[Any], bool],
+    example: tuple[str, ...],
 ) -> Callable[..., Tensor]:
-    """Make a comparison; of Python's operator, too, whose other side is `reflected`."""
+    """Make a comparison, and Python's operator, which leaves to others what is strange.
 
-    def call(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Tensor:
-        result = compare_op(*coerce(op, check_tensor(op, input), other), op)
-        return result if out is None else copy_to_out(op, result, out)
+    One frame from the user's call to the kernel, as in `_op.binary`.
+    """
+    index, attributes, boolean = _general.index, (op,), dtypes.bool_.numpy
 
-    def as_operator(self: Tensor, other: Any) -> Tensor:
-        if not isinstance(other, Tensor) and is_stranger(other, reflected):
-            return NotImplemented  # type: ignore[no-any-return]
-        result: Tensor = compare_op(*coerce(op, self, other), op)
-        return result
+    def form(as_operator: bool) -> Callable[..., Any]:
+        def call(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Tensor:
+            if out is not None:
+                return copy_to_out(op, call(input, other), out)
+            x: Any = input
+            y: Any = other
+            try:
+                a = x._array
+            except AttributeError:
+                raise not_a_tensor(op, x) from None
+            b = array_beside(a, y)
+            if b is None and as_operator and strange(y):
+                return NotImplemented  # type: ignore[no-any-return]
+            dtype = a.dtype
+            if b is None or b.dtype is not dtype:
+                return call(*coerce(op, x, y))
+            selection = current().selection
+            kernel = selection.tables[index].get((op, dtype))
+            if kernel is None:
+                kernel = _general.first(selection, (op, dtype), (a, b), attributes)
+            shape = a.shape
+            if shape != b.shape:
+                shape = broadcast_shapes("compare", shape, b.shape)
+            if len(shape) == 4:
+                z = empty_as(selection.empty, shape, boolean, a, b)
+            else:
+                z = selection.empty(shape, boolean)
+            kernel(z, a, b, op)
+            return make(z, None)
+
+        return call
 
     doc = f"Return whether x {symbol} y, element by element; shapes broadcast."
-    call.__name__ = call.__qualname__ = op
-    call.__doc__ = documented(op, doc, ("input", "other"), example)
-    if reflected:
-        as_operator.__doc__ = doc
-        method(f"__{op}__")(as_operator)
-    return call
+    python: Any = form(as_operator=True)
+    python.__doc__ = doc
+    method(f"__{op}__")(python)
+    function: Any = form(as_operator=False)
+    function.__name__ = function.__qualname__ = op
+    function.__doc__ = documented(op, doc, ("input", "other"), example)
+    return function  # type: ignore[no-any-return]  # Any, to hang names on it
+
+
+def _unequal(other: object) -> bool:
+    """Return whether `other` cannot be compared: no tensor equals it."""
+    return not (isinstance(other, (int, float, list)) or hasattr(other, "__array__"))
+
+
+def _ordered_by(reflected: str) -> Callable[[Any], bool]:
+    """Return a test of whether Python shall ask an operand for `reflected`."""
+    return partial(is_stranger, reflected=reflected)
 
 
 eq = method("eq", inplace="eq_")(
-    _comparison("eq", "==", example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True, False]"))
+    _comparison(
+        "eq",
+        "==",
+        strange=_unequal,
+        example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True, False]"),
+    )
 )
 
 
 ne = method("ne not_equal", inplace="ne_ not_equal_")(
-    _comparison("ne", "!=", example=("[1.0, 2.0]", "[1.0, 3.0]", "[False,  True]"))
+    _comparison(
+        "ne",
+        "!=",
+        strange=_unequal,
+        example=("[1.0, 2.0]", "[1.0, 3.0]", "[False,  True]"),
+    )
 )
 
 
 lt = method("lt less", inplace="lt_ less_")(
     _comparison(
-        "lt", "<", "__gt__", example=("[1.0, 2.0]", "[1.0, 3.0]", "[False,  True]")
+        "lt",
+        "<",
+        strange=_ordered_by("__gt__"),
+        example=("[1.0, 2.0]", "[1.0, 3.0]", "[False,  True]"),
     )
 )
 
 
 le = method("le less_equal", inplace="le_ less_equal_")(
     _comparison(
-        "le", "<=", "__ge__", example=("[1.0, 2.0]", "[1.0, 3.0]", "[True, True]")
+        "le",
+        "<=",
+        strange=_ordered_by("__ge__"),
+        example=("[1.0, 2.0]", "[1.0, 3.0]", "[True, True]"),
     )
 )
 
 
 gt = method("gt greater", inplace="gt_ greater_")(
     _comparison(
-        "gt", ">", "__lt__", example=("[1.0, 2.0]", "[1.0, 3.0]", "[False, False]")
+        "gt",
+        ">",
+        strange=_ordered_by("__lt__"),
+        example=("[1.0, 2.0]", "[1.0, 3.0]", "[False, False]"),
     )
 )
 
 
 ge = method("ge greater_equal", inplace="ge_ greater_equal_")(
     _comparison(
-        "ge", ">=", "__le__", example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True, False]")
+        "ge",
+        ">=",
+        strange=_ordered_by("__le__"),
+        example=("[1.0, 2.0]", "[1.0, 3.0]", "[ True, False]"),
     )
 )
 
@@ -184,7 +266,7 @@ def isfinite(input: Tensor) -> Tensor:
     return lt(arithmetic.abs(input.detach()), math.inf)
 
 
-where_op = nary("where", saves="condition")
+where_op = ternary("where", saves="condition", like=1)
 
 
 @where_op.vjp
@@ -200,7 +282,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 def choose(condition: Tensor, a: Operand, b: Operand) -> Tensor:
-    return where_op(condition, *coerce("where", a, b))
+    return where_op(condition, *coerce_two("where", a, b))
 
 
 def float_input(where: str, x: Any) -> Tensor:
@@ -351,18 +433,3 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
 def truth(x: Any) -> Tensor:
     """Return whether x is not zero."""
     return x if x.dtype is dtypes.bool_ else ne(x.detach(), 0)
-
-
-@method("__eq__")
-def _equals(self: Tensor, other: Any) -> Tensor:
-    return eq(self, other) if _is_operand(other) else NotImplemented
-
-
-@method("__ne__")
-def _differs(self: Tensor, other: Any) -> Tensor:
-    return ne(self, other) if _is_operand(other) else NotImplemented
-
-
-def _is_operand(other: object) -> bool:
-    """Return whether `other` can be compared; no tensor equals a stranger."""
-    return isinstance(other, (int, float, list)) or hasattr(other, "__array__")

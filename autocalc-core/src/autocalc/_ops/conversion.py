@@ -109,12 +109,13 @@ def to(
     if non_blocking.__class__ is not FLAG:
         non_blocking = check_flag("to", "non_blocking", non_blocking)
     check_tensor("to", input)
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     for arg in args:
-        if isinstance(arg, Tensor):
-            dtype = arg.dtype
-        elif isinstance(arg, DType):
+        if arg.__class__ is DType:
             dtype = arg
+        elif isinstance(arg, Tensor):
+            dtype = arg.dtype
         elif isinstance(arg, (str, Device)):
             Device(arg)
         elif not isinstance(arg, bool) and arg is not None:
@@ -139,4 +140,7 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
 @method("contiguous")
 def _contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
     """Return x itself where its memory lies so, else a copy that does."""
+    a = check_tensor("to", self)._array
+    if memory_format is contiguous_format and a.flags.c_contiguous:
+        return self
     return to(self, memory_format=memory_format)

@@ -79,7 +79,7 @@ def array_from(data: Any, dtype: DType | None) -> Any:
         dtype = dtypes.of(found.dtype.newbyteorder("=")) if exact else _infer(found)
     elif found.dtype.kind not in "biuf" and found.dtype != dtypes.bfloat16.numpy:
         raise dtypes._unsupported(found.dtype)
-    if not exact and dtype.category == 1:
+    if not exact and dtype.category == 1 and found.dtype is not dtype.numpy:
         _check_range(found, dtype)
     out = arrays.empty(found.shape, dtype.numpy)
     out[...] = found
@@ -106,21 +106,27 @@ def _is_typed(data: Any) -> bool:
 
 
 _NUMBERS = {bool, int, float}
+_LISTS = {list, tuple}
 
 
 def _nested(data: Any) -> Any:
     """Turn tensors in nested lists into arrays; ragged lists are an error."""
-    if set(map(type, data)) <= _NUMBERS:  # a million in half the time
-        return np.array(data)
+    if not _holds_numbers(data):  # a million in half the time
+        data = [_nested(x) if isinstance(x, (list, tuple)) else _plain(x) for x in data]
     try:
-        return np.array([_nested(x) if isinstance(x, (list, tuple)) else _plain(x)
-                         for x in data])  # fmt: skip
+        return np.array(data)
     except ValueError:
         message = (
             "tensor: the nested lists are ragged; all lists of one level must have one "
             "length."
         )
         raise ShapeError(message) from None
+
+
+def _holds_numbers(data: Any) -> bool:
+    """Return whether nested lists hold Python's numbers alone."""
+    kinds = set(map(type, data))
+    return kinds <= _NUMBERS or (kinds <= _LISTS and all(map(_holds_numbers, data)))
 
 
 def _plain(x: Any) -> Any:
@@ -173,7 +179,8 @@ def tensor(
     tensor([[1, 2],
             [3, 4]])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     return finished("tensor", array_from(data, dtype), None, requires_grad)
 
 
@@ -197,7 +204,8 @@ def as_tensor(
     >>> ac.as_tensor([1.0, 2.0])
     tensor([1., 2.])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray) and not _obstacle(data):

@@ -18,6 +18,7 @@ from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.memory_format import MemoryFormat
+from autocalc._tensor.size import Size as Sizes
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
 Size = Any  # int or a sequence of ints
@@ -25,6 +26,26 @@ Size = Any  # int or a sequence of ints
 
 def shape_of(where: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
     """Return the shape given as numbers, as one sequence, or by name."""
+    given = sizes[0] if len(sizes) == 1 and sizes[0].__class__ in _SHAPES else sizes
+    total = 1
+    for n in given:
+        if n.__class__ is not int or n <= 0:
+            break
+        total *= n
+    else:
+        if size is None and sizes and total < _TOO_LARGE:
+            return given
+    return _checked_shape(where, sizes, size)
+
+
+_SHAPES = frozenset({tuple, Sizes})
+
+#: No memory has as many elements.
+_TOO_LARGE = 2**60
+
+
+def _checked_shape(where: str, sizes: tuple[Any, ...], size: Any) -> tuple[int, ...]:
+    """Return a shape of any kind, empty ones too; raise where it is none."""
     if size is not None:
         if sizes:
             message = f"{where}: the sizes {sizes!r} and `size`={size!r}; give one."
@@ -45,7 +66,7 @@ def shape_of(where: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int,
     if any(n < 0 for n in shape):
         message = f"{where}: the shape {shape} has a negative size."
         raise ShapeError(message)
-    if math.prod(shape) >= 2**60 or max(shape, default=0) >= 2**60:
+    if math.prod(shape) >= _TOO_LARGE or max(shape, default=0) >= _TOO_LARGE:
         message = f"{where}: the shape {shape} is larger than any memory."
         raise ShapeError(message)
     return shape
@@ -61,6 +82,8 @@ def count_of(where: str, n: Any) -> int:
 
 def finished(where: str, array: Any, out: Tensor | None, requires_grad: Any) -> Tensor:
     """Return a new array as a tensor, or in `out`."""
+    if requires_grad is False and out is None:
+        return make(array, None)
     if requires_grad.__class__ is not FLAG and requires_grad is not None:
         check_flag(where, "requires_grad", requires_grad)
     result = make(array, None)
@@ -78,6 +101,8 @@ def float_or(dtype: Any, default: DType | None = None) -> DType:
 
 def number(where: str, name: str, value: Any) -> Any:
     """Return a plain number; a tensor of one element counts as one."""
+    if value.__class__ is int or value.__class__ is float:
+        return value
     value = value.item() if isinstance(value, Tensor) else value
     if not isinstance(value, (int, float, np.number, np.bool_)):
         message = (
@@ -123,14 +148,31 @@ def zeros(
     >>> ac.zeros(2, 3).shape
     autocalc.Size([2, 3])
     """
-    Device("cpu" if device is None else device)
-    shape = shape_of("zeros", sizes, size)
-    array = arrays.full(shape, 0, dtype_of(dtype, out).numpy)
-    return finished("zeros", array, out, requires_grad)
+    return filled("zeros", 0, sizes, size, dtype, out, device, requires_grad)
+
+
+def filled(
+    where: str,
+    value: float,
+    sizes: tuple[Any, ...],
+    size: Size,
+    dtype: Any,
+    out: Tensor | None,
+    device: str | Device | None,
+    requires_grad: Any,
+) -> Tensor:
+    """Return a tensor with one number everywhere: zeros and ones."""
+    if device is not None:
+        Device(device)
+    shape = shape_of(where, sizes, size)
+    array = arrays.full(shape, value, dtype_of(dtype, out).numpy)
+    return finished(where, array, out, requires_grad)
 
 
 def dtype_of(dtype: Any, out: Tensor | None) -> DType:
     """Return the dtype asked for, or that of `out`, or the default."""
+    if out is None and (dtype is None or dtype.__class__ is DType):
+        return dtype or dtypes.get_default_dtype()
     return float_or(dtype, None if out is None else like("out", out).dtype)
 
 
@@ -166,10 +208,7 @@ def ones(
     tensor([[1., 1.],
             [1., 1.]])
     """
-    Device("cpu" if device is None else device)
-    shape = shape_of("ones", sizes, size)
-    array = arrays.full(shape, 1, dtype_of(dtype, out).numpy)
-    return finished("ones", array, out, requires_grad)
+    return filled("ones", 1, sizes, size, dtype, out, device, requires_grad)
 
 
 def full(
@@ -204,10 +243,13 @@ def full(
     >>> ac.full((2,), 7.0)
     tensor([7., 7.])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     value = number("full", "fill_value", fill_value)
-    kind = dtypes.of_scalar(value)
-    kind = float_or(dtype, kind if out is None else like("out", out).dtype)
+    if dtype is None and out is None:
+        kind = dtypes.of_scalar(value)
+    else:
+        kind = dtype_of(dtype, out)
     array = arrays.full(shape_of("full", (size,)), value, kind.numpy)
     return finished("full", array, out, requires_grad)
 
@@ -251,7 +293,8 @@ def empty(
     >>> ac.empty(2, 3).shape
     autocalc.Size([2, 3])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     array = arrays.empty(shape_of("empty", sizes, size), dtype_of(dtype, out).numpy)
     made = make(array, None)
     if memory_format is not None:
@@ -292,8 +335,9 @@ def eye(
     tensor([[1., 0.],
             [0., 1.]])
     """
-    Device("cpu" if device is None else device)
-    sizes = shape_of("eye", (n, n if m is None else m))
-    values = arrays.full(sizes, 0, dtype_of(dtype, out).numpy)
-    np.fill_diagonal(values, 1)
+    if device is not None:
+        Device(device)
+    rows, columns = shape_of("eye", (n, n if m is None else m))
+    values = arrays.full((rows, columns), 0, dtype_of(dtype, out).numpy)
+    values.reshape(-1)[: columns * columns : columns + 1] = 1
     return finished("eye", values, out, requires_grad)

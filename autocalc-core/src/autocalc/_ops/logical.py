@@ -3,11 +3,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autocalc._ops import bitwise, comparison, reduction
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._coerce import not_a_tensor
 from autocalc._ops._method import method
-from autocalc._ops._out import apply_out
+from autocalc._ops._out import copy_to_out
 from autocalc._tensor import Tensor
+
+
+def _truth(where: str, x: Any) -> Tensor:
+    """Return whether the elements of a tensor are not zero."""
+    try:
+        if x._array.dtype.kind == "b":
+            return x  # type: ignore[no-any-return]  # a tensor
+    except AttributeError:
+        raise not_a_tensor(where, x) from None
+    return comparison.truth(x)
 
 
 @method("logical_and", inplace="logical_and_")
@@ -29,12 +42,9 @@ def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     >>> ac.logical_and(ac.tensor([True, True]), ac.tensor([True, False]))
     tensor([ True, False])
     """
-    a, b = check_tensor("logical_and", input), check_tensor("logical_and", other)
-    return apply_out(
-        "logical_and",
-        bitwise.bitwise_and(comparison.truth(a), comparison.truth(b)),
-        out,
-    )
+    a, b = _truth("logical_and", input), _truth("logical_and", other)
+    result = bitwise.bitwise_and(a, b)
+    return result if out is None else copy_to_out("logical_and", result, out)
 
 
 @method("logical_or", inplace="logical_or_")
@@ -56,10 +66,9 @@ def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     >>> ac.logical_or(ac.tensor([False, True]), ac.tensor([False, False]))
     tensor([False,  True])
     """
-    a, b = check_tensor("logical_or", input), check_tensor("logical_or", other)
-    return apply_out(
-        "logical_or", bitwise.bitwise_or(comparison.truth(a), comparison.truth(b)), out
-    )
+    a, b = _truth("logical_or", input), _truth("logical_or", other)
+    result = bitwise.bitwise_or(a, b)
+    return result if out is None else copy_to_out("logical_or", result, out)
 
 
 @method("logical_xor", inplace="logical_xor_")
@@ -81,12 +90,9 @@ def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
     >>> ac.logical_xor(ac.tensor([True, True]), ac.tensor([True, False]))
     tensor([False,  True])
     """
-    a, b = check_tensor("logical_xor", input), check_tensor("logical_xor", other)
-    return apply_out(
-        "logical_xor",
-        bitwise.bitwise_xor(comparison.truth(a), comparison.truth(b)),
-        out,
-    )
+    a, b = _truth("logical_xor", input), _truth("logical_xor", other)
+    result = bitwise.bitwise_xor(a, b)
+    return result if out is None else copy_to_out("logical_xor", result, out)
 
 
 @method("logical_not", inplace="logical_not_")
@@ -106,9 +112,8 @@ def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.logical_not(ac.tensor([0, 3]))
     tensor([ True, False])
     """
-    return apply_out(
-        "logical_not", comparison.eq(check_tensor("logical_not", input), 0), out
-    )
+    result = comparison.eq(check_tensor("logical_not", input), False)
+    return result if out is None else copy_to_out("logical_not", result, out)
 
 
 @method("equal")

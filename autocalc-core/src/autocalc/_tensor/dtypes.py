@@ -157,6 +157,8 @@ def set_default_dtype(dtype: DType) -> None:
 
 def of_scalar(value: object) -> DType:
     """Return the dtype that a Python number has on its own."""
+    if value.__class__ is float:
+        return _default
     if isinstance(value, (bool, np.bool_)):
         return bool_
     if isinstance(value, (int, np.integer)):
