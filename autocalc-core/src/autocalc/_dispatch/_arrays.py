@@ -9,7 +9,6 @@ position, and returns one array, or a tuple if the kernel has several outputs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from math import copysign, inf
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._layout import empty_as, empty_channels_last, is_channels_last
-from autocalc._dispatch._select import Decomposed
+from autocalc._dispatch._select import KERNEL_INDEX, Decomposed
 from autocalc._dispatch._slice_ranges import common_storage, slice_ranges
 from autocalc._dispatch._state import current
 from autocalc._kernels.rules import broadcast_shapes
@@ -27,6 +26,8 @@ from autocalc.errors import ArgumentError
 
 #: More scalars than this, and the cache starts afresh.
 MAX_CONSTANTS = 1024
+
+_COPY = KERNEL_INDEX["copy"]
 
 _constants: dict[tuple[Any, DType], Array] = {}
 
@@ -76,6 +77,26 @@ def binary(general: KernelCall) -> Callable[..., Array]:
             else:
                 into = selection.empty(shape, dtype)
         kernel(into, a, b)
+        return into
+
+    return call
+
+
+def copier(general: KernelCall) -> Callable[..., Array]:
+    """Make the call of `copy`, whose decision asks for nothing but the two dtypes."""
+    index = general.index
+
+    def call(a: Array, into: Array | None = None) -> Array:
+        selection = current().selection
+        dtype = a.dtype
+        if into is None:
+            into = selection.empty(a.shape, dtype)
+        key = into.dtype, dtype
+        kernel = selection.tables[index].get(key)
+        if kernel is None:
+            kernel, _ = general.decided(a, into=into)
+            selection.remember(index, key, kernel)
+        kernel(into, a)
         return into
 
     return call
@@ -270,19 +291,36 @@ class Arrays:
         return kept.reshape(shape) if lead else kept
 
     def cat(self, parts: Sequence[Array], axis: int) -> Array:
-        """Join `parts` along `axis`: one result, one copy for each part."""
-        shape = list(parts[0].shape)
-        shape[axis] = sum(part.shape[axis] for part in parts)
-        last = all(is_channels_last(part) for part in parts)
-        make = partial(empty_channels_last, self.empty) if last else self.empty
-        out = make(tuple(shape), parts[0].dtype)
-        start = 0
+        """Join `parts` of one dtype along `axis`: one result, one copy for each."""
+        first = parts[0]
+        shape, dtype = first.shape, first.dtype
+        size = 0
+        for part in parts:
+            size += part.shape[axis]
+        shape = (*shape[:axis], size, *shape[axis + 1 :])
+        selection = current().selection
+        if len(shape) == 4 and all(map(is_channels_last, parts)):
+            out = empty_channels_last(selection.empty, shape, dtype)
+        else:
+            out = selection.empty(shape, dtype)
+        kernel = selection.tables[_COPY].get((dtype, dtype)) or _as_kernel(self.copy)
+        lead, start = (slice(None),) * axis, 0
         for part in parts:
             stop = start + part.shape[axis]
-            place = (slice(None),) * axis + (slice(start, stop),)
-            self.copy(part, into=out[place])
+            place = (*lead, slice(start, stop)) if axis else slice(start, stop)
+            kernel(out[place], part)
             start = stop
         return out
+
+    def stack(self, parts: Sequence[Array], axis: int) -> Array:
+        """Join `parts` along a new axis."""
+        place = (*(slice(None),) * axis, None) if axis else None
+        return self.cat([part[place] for part in parts], axis)
+
+
+def _as_kernel(copy: Callable[..., Array]) -> Callable[..., Any]:
+    """Return `copy` with its operands in the order of kernels: the result first."""
+    return lambda out, a: copy(a, out)
 
 
 def constant(value: Any, dtype: DType) -> Array:
@@ -360,8 +398,10 @@ def _runs_fit(a: Array, shape: Shape) -> bool:
 def _call(general: KernelCall) -> Callable[..., Any]:
     """Choose the quickest form of call that a spec allows."""
     spec = general.spec
+    if spec.name == "copy":
+        return copier(general)
     plain = spec.elementwise and len(spec.outputs) == 1 and not spec.attributes
-    if plain and spec.name != "copy":
+    if plain:
         if [o.optional for o in spec.inputs] == [False]:
             return unary(general)
         if [o.optional for o in spec.inputs] == [False, False]:
