@@ -18,6 +18,7 @@ from autocalc.errors import (
     AutocalcError,
     DimensionError,
     DTypeError,
+    GradError,
     KernelDataError,
     ShapeError,
 )
@@ -402,3 +403,25 @@ def test_stack_of_two_dtypes():
         ac.stack([ac.tensor([1.0]), 1.0])
     with pytest.raises(ShapeError, match=r"stack: `tensors\[1\]` has shape \(1,\)"):
         ac.stack([ac.tensor([1.0, 2.0]), ac.tensor([1])])
+
+
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize(
+    "pick",
+    [
+        lambda x, keepdim: ac.max(x, 1, keepdim),
+        lambda x, keepdim: ac.min(x, 1, keepdim),
+        lambda x, keepdim: ac.kthvalue(x, 2, 1, keepdim),
+        lambda x, keepdim: ac.topk(x, 2, 1),
+        lambda x, keepdim: ac.sort(x, 1, descending=True),
+    ],
+)
+def test_indices_of_picked_values_must_stay_as_they_were(pick, keepdim):
+    x = ac.tensor(VALUES, requires_grad=True)
+    assert gradcheck(lambda x: pick(x, keepdim)[0], x)
+    assert gradgradcheck(lambda x: pick(x * x, keepdim)[0], x)
+    values, indices = pick(x, keepdim)
+    assert (values.ndim == 2) == (indices.ndim == 2)
+    indices.zero_()
+    with pytest.raises(GradError, match="that `picked` needs was changed in place"):
+        values.sum().backward()
