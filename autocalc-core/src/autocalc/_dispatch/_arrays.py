@@ -261,6 +261,11 @@ class Arrays:
         return a[index if isinstance(index, tuple) else (index, ...)]
 
     @staticmethod
+    def reinterpret(a: Array, dtype: DType) -> Array:
+        """Return a view that takes the same bytes for elements of `dtype`."""
+        return a.view(dtype)
+
+    @staticmethod
     def strided(
         a: Array, shape: Shape, strides: Sequence[int], offset: int = 0
     ) -> Array:
