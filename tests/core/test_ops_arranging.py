@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 import autocalc as ac
+from autocalc._dispatch._arrays import arrays
 from autocalc.errors import (
     ArgumentError,
     AutocalcError,
     AutocalcWarning,
     DimensionError,
     DTypeError,
+    GradError,
     KernelDataError,
     ShapeError,
 )
@@ -379,3 +381,49 @@ def test_where_takes_a_mask_of_uint8():
     np.testing.assert_array_equal(result.detach(), [-1.0, 2.0, 3.0])
     result.sum().backward()
     np.testing.assert_array_equal(x.grad, [-1.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize(("join", "name"), [(ac.cat, "cat"), (ac.stack, "stack")])
+def test_joining_is_one_node_whose_gradients_are_views(join, name):
+    x = ac.ones(2, 3, requires_grad=True)
+    y = join([x * 1, ac.zeros(2, 3), x * 2], 1)
+    node = y._edge
+    assert node.op.name == name
+    g = np.arange(18.0, dtype=np.float32).reshape(y.shape)
+    first, second, third = node.op.rule(arrays, node, g)
+    assert second is None
+    assert np.may_share_memory(first, g)
+    assert np.may_share_memory(third, g)
+    y.backward(ac.tensor(g))
+    parts = (g[:, :3], g[:, 6:]) if name == "cat" else (g[:, 0], g[:, 2])
+    assert np.array_equal(x.grad.numpy(), parts[0] + 2 * parts[1])
+
+
+def test_stack_of_two_dtypes():
+    assert ac.stack([ac.tensor([1]), ac.tensor([0.5])]).tolist() == [[1.0], [0.5]]
+    with pytest.raises(DTypeError, match="stack: needs a Tensor, not float"):
+        ac.stack([ac.tensor([1.0]), 1.0])
+    with pytest.raises(ShapeError, match=r"stack: `tensors\[1\]` has shape \(1,\)"):
+        ac.stack([ac.tensor([1.0, 2.0]), ac.tensor([1])])
+
+
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize(
+    "pick",
+    [
+        lambda x, keepdim: ac.max(x, 1, keepdim),
+        lambda x, keepdim: ac.min(x, 1, keepdim),
+        lambda x, keepdim: ac.kthvalue(x, 2, 1, keepdim),
+        lambda x, keepdim: ac.topk(x, 2, 1),
+        lambda x, keepdim: ac.sort(x, 1, descending=True),
+    ],
+)
+def test_indices_of_picked_values_must_stay_as_they_were(pick, keepdim):
+    x = ac.tensor(VALUES, requires_grad=True)
+    assert gradcheck(lambda x: pick(x, keepdim)[0], x)
+    assert gradgradcheck(lambda x: pick(x * x, keepdim)[0], x)
+    values, indices = pick(x, keepdim)
+    assert (values.ndim == 2) == (indices.ndim == 2)
+    indices.zero_()
+    with pytest.raises(GradError, match="that `picked` needs was changed in place"):
+        values.sum().backward()

@@ -9,7 +9,7 @@ position, and returns one array, or a tuple if the kernel has several outputs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import copysign, inf, prod
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._layout import empty_as, empty_channels_last, is_channels_last
-from autocalc._dispatch._select import Decomposed
+from autocalc._dispatch._select import KERNEL_INDEX, Decomposed
 from autocalc._dispatch._slice_ranges import common_storage, slice_ranges
 from autocalc._dispatch._state import current
 from autocalc._kernels.rules import broadcast_shapes
@@ -30,6 +30,8 @@ MAX_CONSTANTS = 1024
 
 #: A copy of so many elements takes less than to find out that it is needed.
 SMALL = 1024
+
+_COPY = KERNEL_INDEX["copy"]
 
 _constants: dict[tuple[Any, DType], Array] = {}
 
@@ -276,6 +278,11 @@ class Arrays:
         return a[index if isinstance(index, tuple) else (index, ...)]
 
     @staticmethod
+    def reinterpret(a: Array, dtype: DType) -> Array:
+        """Return a view that takes the same bytes for elements of `dtype`."""
+        return a.view(dtype)
+
+    @staticmethod
     def strided(
         a: Array, shape: Shape, strides: Sequence[int], offset: int = 0
     ) -> Array:
@@ -309,19 +316,36 @@ class Arrays:
         return kept.reshape(shape) if lead else kept
 
     def cat(self, parts: Sequence[Array], axis: int) -> Array:
-        """Join `parts` along `axis`: one result, one copy for each part."""
-        shape = list(parts[0].shape)
-        shape[axis] = sum(part.shape[axis] for part in parts)
-        last = all(is_channels_last(part) for part in parts)
-        make = partial(empty_channels_last, self.empty) if last else self.empty
-        out = make(tuple(shape), parts[0].dtype)
-        start = 0
+        """Join `parts` of one dtype along `axis`: one result, one copy for each."""
+        first = parts[0]
+        shape, dtype = first.shape, first.dtype
+        size = 0
+        for part in parts:
+            size += part.shape[axis]
+        shape = (*shape[:axis], size, *shape[axis + 1 :])
+        selection = current().selection
+        if len(shape) == 4 and all(map(is_channels_last, parts)):
+            out = empty_channels_last(selection.empty, shape, dtype)
+        else:
+            out = selection.empty(shape, dtype)
+        kernel = selection.tables[_COPY].get((dtype, dtype)) or _as_kernel(self.copy)
+        lead, start = (slice(None),) * axis, 0
         for part in parts:
             stop = start + part.shape[axis]
-            place = (slice(None),) * axis + (slice(start, stop),)
-            self.copy(part, into=out[place])
+            place = (*lead, slice(start, stop)) if axis else slice(start, stop)
+            kernel(out[place], part)
             start = stop
         return out
+
+    def stack(self, parts: Sequence[Array], axis: int) -> Array:
+        """Join `parts` along a new axis."""
+        place = (*(slice(None),) * axis, None) if axis else None
+        return self.cat([part[place] for part in parts], axis)
+
+
+def _as_kernel(copy: Callable[..., Array]) -> Callable[..., Any]:
+    """Return `copy` with its operands in the order of kernels: the result first."""
+    return lambda out, a: copy(a, out)
 
 
 @lru_cache(1024)

@@ -33,9 +33,12 @@ Dims: TypeAlias = int | Sequence[int] | None
 
 def axes_of(where: str, x: Tensor, dim: Dims) -> tuple[int, ...]:
     """Return the dimensions meant by `dim`, sorted; None means all."""
+    ndim = x._array.ndim
+    if dim.__class__ is int and -ndim <= dim < ndim:
+        return (dim % ndim,)
     dims = () if dim is None else integers(where, "dim", dim)
     if not dims:
-        return tuple(range(x.ndim))
+        return tuple(range(ndim))
     axes = sorted(axis_of(where, d, x.ndim) for d in dims)
     if x.ndim == 0:
         return ()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import dtype_of
 from autocalc._tensor import dtypes
@@ -63,7 +64,7 @@ def refuse_booleans(where: str, *operands: Any) -> None:
 def check_float(where: str, *tensors: Any) -> None:
     """Raise unless all are tensors of a floating-point dtype."""
     for x in tensors:
-        if not check_tensor(where, x).is_floating_point():
+        if check_tensor(where, x)._array.dtype.kind not in FLOAT_KINDS:
             message = (
                 f"{where}: takes float32 or float64, not {x.dtype.name}. Convert with "
                 f".float()."

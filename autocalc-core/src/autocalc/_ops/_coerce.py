@@ -165,6 +165,8 @@ def as_operand(x: Any, dtype: DType) -> Tensor:
 
 def coerce(where: str, *operands: Any) -> tuple[Tensor, ...]:
     """Return all operands as tensors of the dtype that they become together."""
+    if _of_one_dtype(operands):
+        return operands
     dtype = result_dtype(where, *operands)
     return tuple(as_operand(x, dtype) for x in operands)
 
@@ -180,6 +182,17 @@ def coerce_two(where: str, x: Any, y: Any) -> tuple[Tensor, ...]:
     elif b is not None and (a := array_beside(b, x)) is not None:
         return make(a, None), y
     return coerce(where, x, y)
+
+
+def _of_one_dtype(operands: tuple[Any, ...]) -> bool:
+    try:
+        dtype = operands[0]._array.dtype
+        for x in operands:
+            if x._array.dtype is not dtype:
+                return False
+    except AttributeError:
+        return False  # a number, or what is no operand
+    return True
 
 
 def coerce_pair(where: str, x: Any, y: Any) -> tuple[Tensor, ...]:

@@ -74,11 +74,12 @@ def _direct(x: Tensor, other: Any) -> Any:
     if not isinstance(other, Tensor) or other._array.dtype is not a.dtype:
         return None
     b = other._array
-    skipped = a.ndim - b.ndim
-    if skipped < 0 or any(
-        n not in {1, m} for m, n in zip(a.shape[skipped:], b.shape, strict=True)
-    ):
-        return None
+    if a.shape != b.shape:
+        skipped = a.ndim - b.ndim
+        if skipped < 0 or any(
+            n not in {1, m} for m, n in zip(a.shape[skipped:], b.shape, strict=True)
+        ):
+            return None
     return b if a is b or not arrays.may_overlap(a, b) else None
 
 

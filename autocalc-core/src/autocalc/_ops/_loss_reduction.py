@@ -27,6 +27,8 @@ def chosen(
     Two deprecated flags override it, with a warning.
     """
     if size_average is None and reduce is None:
+        if reduction.__class__ is str and reduction in REDUCTIONS:
+            return reduction
         one_of(where, "reduction", reduction, (*more, *REDUCTIONS))
         return reduction
     flags = {"size_average": size_average, "reduce": reduce}

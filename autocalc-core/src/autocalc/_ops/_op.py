@@ -402,7 +402,36 @@ def nary(
             return result
         return _led_to(node, [results[i] for i in kept])
 
+    if single and n_inputs == 1:
+        call = _of_one_input(general, op, saver, differentiable)
     return operator(call, op, main=main)
+
+
+def _of_one_input(
+    general: KernelCall, op: Op, saver: Saves, differentiable: bool
+) -> Callable[..., Any]:
+    """Make the call of a kernel of one input and one output: a sum, a softmax."""
+    name = op.name
+
+    def call(x: Any, *attributes: Any) -> Any:
+        try:
+            a, edge = x._array, x._edge
+        except AttributeError:
+            raise not_a_tensor(name, x) from None
+        state = current()
+        selection = state.selection
+        key = 0, attributes, selection.key_of(a)
+        out = general.run(selection, key, (a, *attributes), 0)
+        if edge is None or not (differentiable and state.grad):
+            return make(out, None)
+        result: Any = make(out, None)
+        saved, versions = saver((edge,), (result, x))
+        result._edge = Node(
+            op, (edge,), saved, versions, (a.shape,), out.dtype, attributes
+        )
+        return result
+
+    return call
 
 
 def multi(name: str, saves: str = "", *, main: bool = True) -> MultiOperator:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import (
     _loss_reduction,
     arithmetic,
@@ -20,8 +21,10 @@ from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._op import nary
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import as_int, number, one_of
+from autocalc._tensor.checks import as_int, number
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
+
+_LABELS = {dtypes.int64.numpy, dtypes.uint8.numpy}
 
 cross_entropy_op = nary("cross_entropy", saves="grad:logits logits target weight")
 
@@ -73,7 +76,7 @@ def _of_labels(
         If a label is outside 0 to C - 1.
     """
     logits, labels = class_rows("cross_entropy", input, target)
-    one_of("cross_entropy", "reduction", reduction, ("mean", "sum", "none"))
+    check_reduction("cross_entropy", reduction)
     label_smoothing = number("cross_entropy", "label_smoothing", label_smoothing)
     if not 0.0 <= label_smoothing <= 1.0:
         message = (
@@ -102,26 +105,26 @@ def _of_labels(
 
 def class_rows(where: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Bring logits to [N, C] and labels to [N]."""
-    class_dim = 0 if check_tensor(where, input).ndim == 1 else 1
+    ndim = check_tensor(where, input)._array.ndim
     check_tensor(where, target)
-    shape = input._array.shape
+    shape, class_dim = input._array.shape, 0 if ndim == 1 else 1
     expected = shape[:class_dim] + shape[class_dim + 1 :]
-    if input.ndim == 0 or target._array.shape != expected:
+    if ndim == 0 or target._array.shape != expected:
         message = (
             f"{where}: `input` has shape {input.shape}, `target` {target.shape}; "
             f"for an input [N, C, ...] the labels must be [N, ...]."
         )
         raise ShapeError(message)
-    if target.dtype not in (dtypes.int64, dtypes.uint8):
+    if target._array.dtype not in _LABELS:
         message = (
             f"{where}: `target` has dtype {target.dtype.name}; labels must be int64 or "
             f"uint8. Convert them with .long()."
         )
         raise DTypeError(message)
-    if input.ndim == 1:
+    if ndim == 1:
         input = view.reshape_op(input, (1, *input.shape))
-    elif input.ndim > 2:
-        order = (0, *range(2, input.ndim), 1)
+    elif ndim > 2:
+        order = (0, *range(2, ndim), 1)
         input = view.permute_op(input, order)
         input = view.reshape_op(input, (-1, input.shape[-1]))
     labels = cast(target, dtypes.int64)
@@ -171,10 +174,8 @@ def cross_entropy(
     """
     reduction = _loss_reduction.chosen("cross_entropy", size_average, reduce, reduction)
     check_tensor("cross_entropy", input)
-    if (
-        check_tensor("cross_entropy", target).is_floating_point()
-        and target.shape == input.shape
-    ):
+    kind = check_tensor("cross_entropy", target)._array.dtype.kind
+    if kind in FLOAT_KINDS and target.shape == input.shape:
         return _of_distributions(
             input, target, weight, ignore_index, reduction, label_smoothing
         )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from autocalc._ops import broadcasting, matmul, reduction, slicing, view
@@ -50,8 +51,10 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     """
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
-    given, result = _parse(equation, operands)
+    if not isinstance(equation, str):
+        raise _malformed(repr(equation), "is not a text")
     tensors = [check_tensor("einsum", x) for x in operands]
+    given, result = _parse(equation, tuple([x._array.ndim for x in tensors]))
     parts = [_distinct(x, labels) for x, labels in zip(tensors, given, strict=True)]
     sizes = _sizes(equation, parts)
     parts = [_grown(x, labels, sizes) for x, labels in parts]
@@ -60,6 +63,8 @@ def einsum(equation: str, *operands: Any) -> Tensor:
         needed = {*result, *(label for _, labels in rest for label in labels)}
         parts = [_pair(a, b, needed), *rest]
     x, labels = _summed(*parts[0], set(result))
+    if labels == result and len(tensors) > 1:
+        return x
     out = view.permute(x, [labels.index(label) for label in result]) if result else x
     return view.detach_from_base(view.clone_op(out)) if out is tensors[0] else out
 
@@ -70,21 +75,17 @@ def _malformed(equation: str, why: str) -> ArgumentError:
     )
 
 
+@lru_cache(maxsize=256)
 def _parse(
-    equation: str, operands: Sequence[Any]
+    equation: str, ndims: tuple[int, ...]
 ) -> tuple[list[list[Label]], list[Label]]:
-    """Return the labels of each operand and those of the result."""
-    if not isinstance(equation, str):
-        raise _malformed(repr(equation), "is not a text")
+    """Return the labels of each operand and those of the result; nobody writes them."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
-    if len(terms) != len(operands):
-        raise _malformed(
-            equation, f"has {len(terms)} terms for {len(operands)} operands"
-        )
+    if len(terms) != len(ndims):
+        raise _malformed(equation, f"has {len(terms)} terms for {len(ndims)} operands")
     given = [
-        _labels(equation, term, check_tensor("einsum", x).ndim)
-        for term, x in zip(terms, operands, strict=True)
+        _labels(equation, term, ndim) for term, ndim in zip(terms, ndims, strict=True)
     ]
     every = [label for labels in given for label in labels]
     dots = sorted(
@@ -114,6 +115,8 @@ def _labels(equation: str, term: str, ndim: int) -> list[Label]:
 
 def _distinct(x: Tensor, labels: list[Label]) -> tuple[Tensor, list[Label]]:
     """Take the diagonal of dimensions with one letter."""
+    if len(set(labels)) == len(labels):
+        return x, labels
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
             i = labels.index(label)
@@ -155,17 +158,19 @@ def _grown(
     x: Tensor, labels: list[Label], sizes: dict[Label, int]
 ) -> tuple[Tensor, list[Label]]:
     """Repeat dimensions of size 1 to what their letter is elsewhere."""
-    shape = [sizes[label] for label in labels]
-    return (x if list(x.shape) == shape else broadcasting.expand(x, shape)), labels
+    shape = tuple([sizes[label] for label in labels])
+    return (x if x._array.shape == shape else broadcasting.expand(x, shape)), labels
 
 
 def _summed(
     x: Tensor, labels: list[Label], needed: set[Label]
 ) -> tuple[Tensor, list[Label]]:
     """Sum over what nobody needs."""
+    if needed.issuperset(labels):
+        return x, labels
     over = [i for i, label in enumerate(labels) if label not in needed]
     kept = [label for label in labels if label in needed]
-    return (reduction.sum(x, over) if over else x), kept
+    return reduction.sum(x, over), kept
 
 
 def _pair(
@@ -182,16 +187,22 @@ def _pair(
     size = dict(zip(in_a, x.shape, strict=True)) | dict(zip(in_b, y.shape, strict=True))
 
     def matrix(t: Tensor, labels: list[Label], groups: list[list[Label]]) -> Tensor:
-        order = [labels.index(label) for group in groups for label in group]
-        shape = [_count(size, group) for group in groups]
-        return view.reshape(view.permute(t, order), shape)
+        order = [label for group in groups for label in group]
+        if order != labels:
+            t = view.permute(t, [labels.index(label) for label in order])
+        return _shaped(t, tuple([_count(size, group) for group in groups]))
 
+    batches = [batch] if batch else []
     product = matmul.matmul(
-        matrix(x, in_a, [batch, rows, inside]),
-        matrix(y, in_b, [batch, inside, columns]),
+        matrix(x, in_a, [*batches, rows, inside]),
+        matrix(y, in_b, [*batches, inside, columns]),
     )
     labels = [*batch, *rows, *columns]
-    return view.reshape(product, [size[label] for label in labels]), labels
+    return _shaped(product, tuple([size[label] for label in labels])), labels
+
+
+def _shaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return x if x._array.shape == shape else view.reshape(x, shape)
 
 
 def _count(size: dict[Label, int], labels: list[Label]) -> int:

@@ -11,7 +11,6 @@ from autocalc._dispatch._state import current
 from autocalc._graph._grad_mode import no_grad
 from autocalc._graph._node import Node
 from autocalc._ops import (
-    broadcasting,
     comparison,
     indexing,
     masking,
@@ -228,6 +227,10 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             )
             raise ArgumentError(message)
         count = int(x.max()) + 1
-    nothing = zeros((*x.shape, max(count, 1)), dtype=dtypes.int64)
-    index = broadcasting.expand(view.unsqueeze(x, -1), (*x.shape, 1))
-    return scattering.scatter(nothing, -1, index, 1)
+    a = x._array
+    nothing = arrays.zeros((*a.shape, max(count, 1)), a.dtype)
+    if not a.size:
+        return make(nothing, None)
+    index = arrays.reshape(a, (*a.shape, 1))
+    ones = arrays.expand(arrays.constant(1, a), index.shape)
+    return make(arrays.scatter(nothing, index, ones, a.ndim), None)

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autocalc._ops import arithmetic, clamping, indexing, reduction, view
+from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._widened import FLOAT_KINDS
+from autocalc._ops import clamping, reduction, view
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
-from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
-from autocalc._tensor import Tensor, dtypes
+from autocalc._ops._picked import picked
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -63,15 +65,11 @@ class Extremum(NamedTuple):
 def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
     """Find the indices, then gather: the gradient goes to the element found."""
     axis = axis_of(where, dim, check_tensor(where, input).ndim)
-    find = _argmax if where == "max" else _argmin
-    indices = find(input, axis, True)
-    if input.ndim == 0:
-        return Extremum(view.clone(input), indices)
-    values = indexing.gather_op(input, indices, axis)
-    if not keepdim:
-        values = view.detach_from_base(view.squeeze(values, axis))
-        indices = view.detach_from_base(view.squeeze(indices, axis))
-    return Extremum(values, indices)
+    a = _nonempty(f"arg{where}", input)._array
+    if a.ndim == 0:
+        return Extremum(view.clone(input), _place(where, a, None, False))
+    places = arrays.argmax(a if where == "max" else _reversed(a), axis, True)
+    return Extremum(*picked(input, places, axis, keepdim))
 
 
 @method("max")
@@ -121,10 +119,12 @@ def max(
         return apply_out("max", clamping.maximum(input, dim), out)
     if dim is None:
         _no_keepdim("max", keepdim)
-        if not check_tensor("max", input).is_floating_point():
+        if check_tensor("max", input)._array.dtype.kind not in FLOAT_KINDS:
             return apply_out("max", amax(input), out)
-        return apply_out("max", _of_all("max", _max_of_all, input), out)
-    return apply_out("max", _extremum("max", input, dim, keepdim), out)
+        result = _of_all("max", _max_of_all, input)
+        return result if out is None else apply_out("max", result, out)
+    found = _extremum("max", input, dim, keepdim)
+    return found if out is None else apply_out("max", found, out)
 
 
 @method("min")
@@ -174,15 +174,17 @@ def min(
         return apply_out("min", clamping.minimum(input, dim), out)
     if dim is None:
         _no_keepdim("min", keepdim)
-        if not check_tensor("min", input).is_floating_point():
+        if check_tensor("min", input)._array.dtype.kind not in FLOAT_KINDS:
             return apply_out("min", amin(input), out)
-        return apply_out("min", _of_all("min", _min_of_all, input), out)
-    return apply_out("min", _extremum("min", input, dim, keepdim), out)
+        result = _of_all("min", _min_of_all, input)
+        return result if out is None else apply_out("min", result, out)
+    found = _extremum("min", input, dim, keepdim)
+    return found if out is None else apply_out("min", found, out)
 
 
 def _of_all(where: str, operator: Operator, input: Tensor) -> Tensor:
     x = _nonempty(where, input)
-    return operator(x, tuple(range(x.ndim)), False)
+    return operator(x, tuple(range(x._array.ndim)), False)
 
 
 def _no_keepdim(where: str, keepdim: bool) -> None:
@@ -286,10 +288,11 @@ def amax(
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("amax", "keepdim", keepdim)
     axes = axes_of("amax", check_tensor("amax", input), dim)
-    if 0 in (input.shape[axis] for axis in axes):
+    if input._array.size == 0 and 0 in [input.shape[axis] for axis in axes]:
         error = _no_elements("amax", input)
         raise error
-    return apply_out("amax", max_op(input, axes, keepdim), out)
+    result = max_op(input, axes, keepdim)
+    return result if out is None else apply_out("amax", result, out)
 
 
 @method("amin")
@@ -335,21 +338,22 @@ def amin(
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("amin", "keepdim", keepdim)
     axes = axes_of("amin", check_tensor("amin", input), dim)
-    if 0 in (input.shape[axis] for axis in axes):
+    if input._array.size == 0 and 0 in [input.shape[axis] for axis in axes]:
         error = _no_elements("amin", input)
         raise error
     if input.dtype is dtypes.bool_:
         return apply_out("amin", reduction.all(input, axes, keepdim), out)
-    return apply_out("amin", min_op(input, axes, keepdim), out)
+    result = min_op(input, axes, keepdim)
+    return result if out is None else apply_out("amin", result, out)
 
 
 def _nonempty(where: str, x: Tensor) -> Tensor:
-    if check_tensor(where, x).numel() == 0:
+    if check_tensor(where, x)._array.size == 0:
         raise _no_elements(where, x)
     return x
 
 
-def _no_elements(where: str, x: Tensor) -> ShapeError:
+def _no_elements(where: str, x: Any) -> ShapeError:
     return ShapeError(
         f"{where}: a tensor of shape {x.shape} has no elements, so no extremum."
     )
@@ -396,11 +400,12 @@ def argmax(
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("argmax", "keepdim", keepdim)
     _no_booleans("argmax", input)
-    return apply_out("argmax", _argmax(input, dim, keepdim), out)
+    place = _place("argmax", input._array, dim, keepdim)
+    return place if out is None else apply_out("argmax", place, out)
 
 
 def _no_booleans(where: str, x: Any) -> None:
-    if check_tensor(where, x).dtype is dtypes.bool_:
+    if check_tensor(where, x)._array.dtype.kind == "b":
         message = (
             f"{where}: a tensor of bool has two values, most of them ties; convert it "
             f"with .int() to take the first."
@@ -408,14 +413,17 @@ def _no_booleans(where: str, x: Any) -> None:
         raise DTypeError(message)
 
 
-def _argmax(x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
-    _nonempty("argmax", x)
-    if dim is None or x.ndim == 0:
-        if dim is not None:
-            axis_of("argmax", dim, 0)
-        flat = argmax_op(view.reshape_op(x, (-1,)), 0, False)
-        return view.reshape_op(flat, (1,) * x.ndim) if keepdim else flat
-    return argmax_op(x, axis_of("argmax", dim, x.ndim), keepdim)
+def _place(where: str, a: Any, dim: int | None, keepdim: bool) -> Tensor:
+    """Return the index of the largest element of an array, of all or along `dim`."""
+    if a.size == 0:
+        raise _no_elements(where, a)
+    if dim is not None and a.ndim:
+        return make(arrays.argmax(a, axis_of(where, dim, a.ndim), keepdim), None)
+    if dim is not None:
+        axis_of(where, dim, 0)
+    line = a if a.ndim == 1 else arrays.reshape(a, (-1,))
+    found = arrays.argmax(line, 0, False)
+    return make(arrays.reshape(found, (1,) * a.ndim) if keepdim else found, None)
 
 
 @method("argmin")
@@ -456,17 +464,17 @@ def argmin(
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("argmin", "keepdim", keepdim)
     _no_booleans("argmin", input)
-    return apply_out("argmin", _argmin(input, dim, keepdim), out)
+    place = _place("argmin", _reversed(input._array), dim, keepdim)
+    return place if out is None else apply_out("argmin", place, out)
 
 
-def _argmin(x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
-    _nonempty("argmin", x)
-    if not x.dtype.is_signed:
-        x = cast(x, dtypes.int16)
-    # -1 - x turns the order round for every integer, where -x overflows for one
-    reverse = arithmetic.neg if x.is_floating_point() else _complement
-    return _argmax(reverse(x.detach()), dim, keepdim)
+def _reversed(a: Any) -> Any:
+    """Return numbers in the opposite order.
 
-
-def _complement(x: Tensor) -> Tensor:
-    return arithmetic.sub_op(-1, x)
+    -1 - x turns it round for every integer, where -x overflows for one.
+    """
+    if a.dtype.kind in FLOAT_KINDS:
+        return arrays.neg(a)
+    if a.dtype.kind != "i":
+        a = arrays.cast(a, dtypes.int16.numpy)
+    return arrays.sub(arrays.constant(-1, a), a)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,8 @@ from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import DTypeError, ShapeError
+
+_INT64 = dtypes.int64.numpy
 
 gather_op = nary("gather", saves="index")
 
@@ -74,12 +77,13 @@ def gather(
     if sparse_grad.__class__ is not FLAG:
         sparse_grad = check_flag("gather", "sparse_grad", sparse_grad)
     axis = axis_of("gather", dim, check_tensor("gather", input).ndim)
-    if check_tensor("gather", index).numel() == 0:
+    empty = check_tensor("gather", index)._array.size == 0
+    if empty:
         index = cast(index, dtypes.int64)  # of any dtype, where it names nothing
     places = as_positions("gather", index)
-    if input.ndim == 0 or places.ndim == 0:
+    if input._array.ndim == 0 or places._array.ndim == 0:
         return apply_out("gather", _of_0d(gather, input, dim, places), out)
-    if places.numel() == 0:
+    if empty:
         nothing = view.reshape_op(places, (-1,))
         nothing = index_select_op(view.reshape_op(input, (-1,)), nothing, 0)
         return apply_out(
@@ -87,11 +91,8 @@ def gather(
             view.detach_from_base(view.reshape_op(nothing, places.shape)),
             out,
         )
-    return apply_out(
-        "gather",
-        gather_op(window("gather", input, places.shape, axis), places, axis),
-        out,
-    )
+    found = gather_op(window("gather", input, places.shape, axis), places, axis)
+    return found if out is None else apply_out("gather", found, out)
 
 
 def _of_0d(
@@ -152,7 +153,10 @@ def index_select(
 
 def as_positions(where: str, index: Any) -> Tensor:
     """Return an index tensor of int64 or int32 as int64."""
-    if check_tensor(where, index).dtype is dtypes.int32:
+    dtype = check_tensor(where, index)._array.dtype
+    if dtype is _INT64:
+        return index  # type: ignore[no-any-return]  # checked
+    if dtype is dtypes.int32.numpy:
         return cast(index, dtypes.int64)
     return long_positions(where, index, "int64 or int32")
 
@@ -178,19 +182,17 @@ def window(where: str, x: Tensor, sizes: tuple[int, ...], axis: int) -> Tensor:
     ShapeError
         If `x` has another number of dimensions, or is smaller in another one.
     """
-    pairs = list(zip(sizes, x.shape, strict=False))
-    if len(sizes) != x.ndim or any(
-        n > m for i, (n, m) in enumerate(pairs) if i != axis
-    ):
+    shape = x._array.shape
+    wanted = (*sizes[:axis], *shape[axis : axis + 1], *sizes[axis + 1 :])
+    if wanted == shape and len(sizes) == len(shape):
+        return x
+    if len(sizes) != len(shape) or any(map(operator.gt, wanted, shape)):
         message = (
-            f"{where}: `index` has shape {sizes}, the input {x.shape}; they must have "
+            f"{where}: `index` has shape {sizes}, the input {shape}; they must have "
             f"as many dimensions, and `index` may be larger in dimension {axis} only."
         )
         raise ShapeError(message)
-    if all(n == m or i == axis for i, (n, m) in enumerate(pairs)):
-        return x
-    place = (slice(None) if i == axis else slice(0, n) for i, n in enumerate(sizes))
-    return slicing.slice_op(x, tuple(place))
+    return slicing.slice_op(x, tuple([slice(0, n) for n in wanted]))
 
 
 def read_picked(x: Tensor, picks: _index.Picks) -> Tensor:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
@@ -20,31 +20,81 @@ from autocalc._ops.filled import zeros
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
-_cat = Op("cat")
+_cat, _stack = Op("cat"), Op("stack")
+
+
+Read: TypeAlias = tuple[list[Any], list[Any], list[Any]]
+
+
+def _read(tensors: Any) -> Read | None:
+    """Return arrays, edges and shapes of a list of tensors of one dtype, else None."""
+    kind = tensors.__class__
+    if (kind is not list and kind is not tuple) or not tensors:
+        return None
+    given: list[Any] = []
+    edges: list[Any] = []
+    shapes: list[Any] = []
+    dtype = None
+    for tensor in tensors:
+        try:
+            a, edge = tensor._array, tensor._edge
+        except AttributeError:
+            return None
+        if a.dtype is not dtype:
+            if dtype is not None:
+                return None
+            dtype = a.dtype
+        given.append(a)
+        edges.append(edge)
+        shapes.append(a.shape)
+    return given, edges, shapes
+
+
+def _joined(op: Op, join: Callable[..., Any], read: Read, axis: int) -> Tensor:
+    """Run `join` on what `_read` found, and record it as `op`."""
+    given, edges, shapes = read
+    out = join(given, axis)
+    if edges.count(None) == len(edges) or not current().grad:
+        return make(out, None)
+    node = Node(op, tuple(edges), (), (), tuple(shapes), out.dtype, (axis,))
+    return make(out, node)
 
 
 def cat_op(tensors: tuple[Tensor, ...], axis: int) -> Tensor:
     """Join tensors of one dtype along `axis`."""
-    out = arrays.cat([t._array for t in tensors], axis)
-    edges = tuple([t._edge for t in tensors])
-    if not (any(edges) and current().grad):
-        return make(out, None)
-    shapes = tuple([t._array.shape for t in tensors])
-    return make(out, Node(_cat, edges, (), (), shapes, out.dtype, (axis,)))
+    return _joined(_cat, arrays.cat, _sure(tensors), axis)
+
+
+def _sure(tensors: tuple[Tensor, ...]) -> Read:
+    """Return what `_read` finds in tensors of one dtype."""
+    read = _read(tensors)
+    assert read is not None
+    return read
 
 
 def _cat_rule(k: Any, n: Any, g: Any) -> Any:
+    """Each part's gradient is a view of `g`."""
     (axis,) = n.attributes
+    lead = (builtins.slice(None),) * axis
     result, start = [], 0
     for i, shape in enumerate(n.shapes):
         stop = start + shape[axis]
-        place = (builtins.slice(None),) * axis + (builtins.slice(start, stop),)
+        place = (*lead, builtins.slice(start, stop))
         result.append(k.slice(g, place) if n.needs(i) else None)
         start = stop
     return tuple(result)
 
 
-_cat.rule = _cat_rule
+def _stack_rule(k: Any, n: Any, g: Any) -> Any:
+    """Each part's gradient is a view of `g`."""
+    lead = (builtins.slice(None),) * n.attributes[0]
+    return tuple([
+        k.slice(g, (*lead, i, ...)) if n.needs(i) else None
+        for i in range(len(n.shapes))
+    ])  # fmt: skip
+
+
+_cat.rule, _stack.rule = _cat_rule, _stack_rule
 
 
 def listed(where: str, tensors: Any) -> Any:
@@ -95,26 +145,42 @@ def cat(
     """
     if axis is not None:
         dim = dim_or_axis("cat", dim, axis, 0)
-    parts = coerce("cat", *listed("cat", tensors)) if tensors else ()
+    read = _read(tensors)
+    if read is None or (0,) in read[2]:
+        parts = _converted("cat", tensors)
+        read = _sure(tuple(x for x in parts if x.shape != (0,)) or parts[:1])
+    shapes = read[2]
+    first = shapes[0]
+    axis = dim
+    if axis.__class__ is not int or not 0 <= axis < len(first):
+        axis = axis_of("cat", dim, len(first))
+    if not first or shapes.count(first) < len(shapes):
+        _check_sizes(shapes, axis)
+    result = _joined(_cat, arrays.cat, read, axis)
+    return result if out is None else copy_to_out("cat", result, out)
+
+
+def _converted(where: str, tensors: Any) -> tuple[Tensor, ...]:
+    """Return tensors in the dtype that they become together."""
+    parts = coerce(where, *listed(where, tensors)) if tensors else ()
     if not parts:
-        message = "cat: needs at least one tensor."
+        message = f"{where}: needs at least one tensor."
         raise ArgumentError(message)
-    parts = tuple(part for part in parts if part._array.shape != (0,)) or parts[:1]
-    axis = axis_of("cat", dim, parts[0].ndim)
-    first = parts[0]._array.shape
-    for i, part in enumerate(parts):
-        same = part.ndim == len(first) and all(
-            m == n or j == axis
-            for j, (m, n) in enumerate(zip(part._array.shape, first, strict=True))
-        )
-        if not same or part.ndim == 0:
+    return parts
+
+
+def _check_sizes(shapes: list[tuple[int, ...]], axis: int) -> None:
+    """Raise unless shapes agree in all dimensions but `axis`, which they must have."""
+    first = shapes[0]
+    ndim, before, after = len(first), first[:axis], first[axis + 1 :]
+    for i, shape in enumerate(shapes):
+        same = len(shape) == ndim and shape[:axis] == before
+        if not (same and shape[axis + 1 :] == after and ndim):
             message = (
-                f"cat: `tensors[{i}]` has shape {part.shape}, `tensors[0]` "
-                f"{parts[0].shape}; all sizes but that of dimension {axis} must agree."
+                f"cat: `tensors[{i}]` has shape {shape}, `tensors[0]` {first}; all "
+                f"sizes but that of dimension {axis} must agree."
             )
             raise ShapeError(message)
-    result = cat_op(parts, axis)
-    return result if out is None else copy_to_out("cat", result, out)
 
 
 def stack(
@@ -153,18 +219,33 @@ def stack(
     """
     if axis is not None:
         dim = dim_or_axis("stack", dim, axis, 0)
-    if not listed("stack", tensors):
-        message = "stack: needs at least one tensor."
-        raise ArgumentError(message)
-    for i, part in enumerate(tensors):
-        if check_tensor("stack", part)._array.shape != tensors[0]._array.shape:
-            message = (
-                f"stack: `tensors[{i}]` has shape {part.shape}, `tensors[0]` "
-                f"{tensors[0].shape}; all must be equal."
-            )
-            raise ShapeError(message)
-    axis = axis_of("stack", dim, tensors[0].ndim + 1)
-    return cat([view.unsqueeze(part, axis) for part in tensors], axis, out=out)
+    read = _read(tensors)
+    if read is None:
+        for part in listed("stack", tensors):
+            check_tensor("stack", part)
+        read = _sure(_converted("stack", tensors))
+    shapes = read[2]
+    first = shapes[0]
+    if shapes.count(first) < len(shapes):
+        i, shape = next((i, n) for i, n in enumerate(shapes) if n != first)
+        message = (
+            f"stack: `tensors[{i}]` has shape {shape}, `tensors[0]` {first}; all must "
+            f"be equal."
+        )
+        raise ShapeError(message)
+    axis = dim
+    if axis.__class__ is not int or not 0 <= axis <= len(first):
+        axis = axis_of("stack", dim, len(first) + 1)
+    result = _joined(_stack, arrays.stack, read, axis)
+    return result if out is None else copy_to_out("stack", result, out)
+
+
+def _of_dims(
+    where: str, tensors: Any, ndim: int, raised: Callable[[Tensor], Tensor]
+) -> list[Tensor]:
+    """Return tensors of `ndim` dimensions or more: those of fewer are `raised`."""
+    many = broadcasting.tensors_given(where, (tensors,))
+    return [x if x._array.ndim >= ndim else raised(x) for x in many]
 
 
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -183,10 +264,7 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     >>> ac.hstack([ac.tensor([1, 2]), ac.tensor([3])])
     tensor([1, 2, 3])
     """
-    many = [
-        broadcasting.atleast_1d(x)
-        for x in broadcasting.tensors_given("hstack", (tensors,))
-    ]
+    many = _of_dims("hstack", tensors, 1, broadcasting.atleast_1d)
     return apply_out("hstack", cat(many, 0 if many[0].ndim == 1 else 1), out)
 
 
@@ -207,17 +285,8 @@ def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     tensor([[1, 2],
             [3, 4]])
     """
-    return apply_out(
-        "vstack",
-        cat(
-            [
-                broadcasting.atleast_2d(x)
-                for x in broadcasting.tensors_given("vstack", (tensors,))
-            ],
-            0,
-        ),
-        out,
-    )
+    many = _of_dims("vstack", tensors, 2, broadcasting.atleast_2d)
+    return apply_out("vstack", cat(many, 0), out)
 
 
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -237,17 +306,8 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     tensor([[[1, 3],
              [2, 4]]])
     """
-    return apply_out(
-        "dstack",
-        cat(
-            [
-                broadcasting.atleast_3d(x)
-                for x in broadcasting.tensors_given("dstack", (tensors,))
-            ],
-            2,
-        ),
-        out,
-    )
+    many = _of_dims("dstack", tensors, 3, broadcasting.atleast_3d)
+    return apply_out("dstack", cat(many, 2), out)
 
 
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:

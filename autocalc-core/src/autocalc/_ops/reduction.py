@@ -6,6 +6,8 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
+from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import comparison, view
 from autocalc._ops._arguments import Dims, axes_of, check_tensor, sizes_of
 from autocalc._ops._coerce import cast, check_and_cast
@@ -14,7 +16,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary, unary
 from autocalc._ops._out import apply_out
 from autocalc._ops._product_rules import product_of_the_others
-from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import DTypeError, ShapeError
@@ -181,13 +183,13 @@ def mean(
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("mean", "keepdim", keepdim)
     x = check_and_cast("mean", input, dtype)
-    if not x.is_floating_point():
+    if x._array.dtype.kind not in FLOAT_KINDS:
         message = (
             f"mean: takes float32 or float64, not {x.dtype.name}; pass "
             f"dtype=ac.float32 or call .float() first."
         )
         raise DTypeError(message)
-    result = mean_op(x, axes_of("mean", x, dim), bool(keepdim))
+    result = mean_op(x, axes_of("mean", x, dim), keepdim)
     return result if out is None else apply_out("mean", result, out)
 
 
@@ -285,7 +287,9 @@ def prod(
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("prod", "keepdim", keepdim)
     result = prod_op(x, axes_of("prod", x, dim), keepdim)
-    return apply_out("prod", result if dtype is None else cast(result, dtype), out)
+    if dtype is not None:
+        result = cast(result, dtype)
+    return result if out is None else apply_out("prod", result, out)
 
 
 @method("all")
@@ -323,15 +327,31 @@ def all(
         dim = dim_or_axis("all", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("all", keepdim, keepdims)
-    check_tensor("all", input)
-    zeros = cast(comparison.eq(input, 0), dtypes.int64)
-    result = comparison.eq(sum(zeros, dim, keepdim), 0)
-    return apply_out("all", _as_truth_of(input, result), out)
+    result = _truth("all", check_tensor("all", input), dim, keepdim)
+    return result if out is None else apply_out("all", result, out)
 
 
-def _as_truth_of(input: Tensor, result: Tensor) -> Tensor:
-    """Return truth values in PyTorch's dtype: that of uint8 is uint8."""
-    return cast(result, dtypes.uint8) if input.dtype is dtypes.uint8 else result
+_BOOL, _BYTE = dtypes.bool_.numpy, dtypes.uint8.numpy
+
+
+def _truth(where: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
+    """Return whether all or any elements are not 0, in PyTorch's dtype.
+
+    All are where the smallest truth value is 1, any where the largest is.
+    """
+    if keepdim.__class__ is not FLAG:
+        keepdim = check_flag(where, "keepdim", keepdim)
+    axes, a = axes_of(where, x, dim), x._array
+    dtype = a.dtype
+    if dtype is not _BOOL:
+        a = arrays.compare(a, arrays.constant(0, a), "ne")
+    if a.size:
+        extreme = arrays.min if where == "all" else arrays.max
+        found = extreme(arrays.reinterpret(a, _BYTE), axes, keepdim)
+        return make(found if dtype is _BYTE else arrays.reinterpret(found, _BOOL), None)
+    count = arrays.sum(a, axes, keepdim)
+    found = arrays.compare(count, count, "eq" if where == "all" else "ne")
+    return make(arrays.cast(found, _BYTE) if dtype is _BYTE else found, None)
 
 
 @method("any")
@@ -369,10 +389,8 @@ def any(
         dim = dim_or_axis("any", dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("any", keepdim, keepdims)
-    check_tensor("any", input)
-    ones = cast(comparison.ne(input, 0), dtypes.int64)
-    result = comparison.ne(sum(ones, dim, keepdim), 0)
-    return apply_out("any", _as_truth_of(input, result), out)
+    result = _truth("any", check_tensor("any", input), dim, keepdim)
+    return result if out is None else apply_out("any", result, out)
 
 
 @method("count_nonzero")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from autocalc._dispatch._arrays import arrays
 from autocalc._ops import (
     _index,
     arithmetic,
@@ -14,7 +15,6 @@ from autocalc._ops import (
     extrema,
     indexing,
     reduction,
-    slicing,
     view,
 )
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
@@ -23,6 +23,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
+from autocalc._ops._picked import picked
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -84,7 +85,8 @@ def argsort(
         return apply_out(
             "argsort", arithmetic.mul(cast(comparison.truth(x), dtypes.int64), 0), out
         )
-    return apply_out("argsort", argsort_op(x.detach(), axis, bool(descending)), out)
+    order = argsort_op(x, axis, bool(descending))
+    return order if out is None else apply_out("argsort", order, out)
 
 
 @method("sort")
@@ -126,13 +128,13 @@ def sort(
         descending = check_flag("sort", "descending", descending)
     if stable.__class__ is not FLAG:
         stable = check_flag("sort", "stable", stable)
-    indices = argsort(input, dim, descending)
+    axis = axis_of("sort", dim, check_tensor("sort", input).ndim)
     if input.ndim == 0:
-        return apply_out("sort", Ordered(view.clone(input), indices), out)
-    axis = axis_of("sort", dim, input.ndim)
-    return apply_out(
-        "sort", Ordered(indexing.gather_op(input, indices, axis), indices), out
-    )
+        found = Ordered(view.clone(input), argsort(input))
+    else:
+        order = arrays.argsort(input._array, axis, descending)
+        found = Ordered(*picked(input, order, axis))
+    return found if out is None else apply_out("sort", found, out)
 
 
 @method("msort")
@@ -157,7 +159,7 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def _ordered(where: str, x: Any) -> Tensor:
     """Return a tensor whose elements have ranks: numbers, not booleans."""
-    if check_tensor(where, x).dtype is dtypes.bool_:
+    if check_tensor(where, x)._array.dtype.kind == "b":
         message = f"{where}: a tensor of bool has no ranks; convert it with .int()."
         raise DTypeError(message)
     return x  # type: ignore[no-any-return]  # checked
@@ -223,12 +225,10 @@ def topk(
         raise ArgumentError(message)
     if x.ndim == 0:
         return apply_out("topk", Ordered(view.clone(x), argsort(x)), out)
-    order = argsort(x, axis, largest)
-    first = (*[slice(None)] * axis, slice(0, k), ...)
-    indices = view.clone_op(slicing.slice_op(order, first))
-    return apply_out(
-        "topk", Ordered(indexing.gather_op(x, indices, axis), indices), out
-    )
+    order = arrays.argsort(x._array, axis, largest)
+    first = (*(slice(None),) * axis, slice(0, k))
+    found = Ordered(*picked(x, arrays.copy(order[first]), axis))
+    return found if out is None else apply_out("topk", found, out)
 
 
 @method("kthvalue")
@@ -289,12 +289,10 @@ def kthvalue(
         raise ArgumentError(message)
     if x.ndim == 0:
         return apply_out("kthvalue", Ordered(view.clone(x), argsort(x)), out)
-    place = (*[slice(None)] * axis, slice(k - 1, k))
-    indices = view.clone(argsort(x, axis)[place])
-    found = [indexing.gather(x, axis, indices), indices]
-    if not keepdim:
-        found = [view.clone(view.squeeze(one, axis)) for one in found]
-    return apply_out("kthvalue", Ordered(*found), out)
+    order = arrays.argsort(x._array, axis, False)
+    place = (*(slice(None),) * axis, slice(k - 1, k))
+    found = Ordered(*picked(x, arrays.copy(order[place]), axis, keepdim))
+    return found if out is None else apply_out("kthvalue", found, out)
 
 
 @method("median")

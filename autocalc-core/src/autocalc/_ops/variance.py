@@ -88,7 +88,7 @@ def var(
         check_flag("var", "unbiased", unbiased)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("var", "keepdim", keepdim)
-    if isinstance(dim, bool):  # var(x, unbiased)
+    if dim.__class__ is FLAG:  # var(x, unbiased)
         if unbiased is not None or keepdim:
             message = (
                 f"var: `unbiased`={dim} stands alone, with nothing behind it; for more "
@@ -102,9 +102,8 @@ def var(
     if correction is None:
         correction = 1.0 if unbiased is None or unbiased else 0.0
     x, weight = check_tensor("var", input), number("var", "correction", correction)
-    return apply_out(
-        "var", var_op(x, axes_of("var", x, dim), bool(keepdim), weight), out
-    )
+    result = var_op(x, axes_of("var", x, dim), keepdim, weight)
+    return result if out is None else apply_out("var", result, out)
 
 
 @method("std")
@@ -149,7 +148,8 @@ def std(
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("std", keepdim, keepdims)
     value = var(input, dim, unbiased, keepdim, correction=correction)
-    return apply_out("std", sqrt_zero_grad(value), out)
+    result = sqrt_zero_grad(value)
+    return result if out is None else apply_out("std", result, out)
 
 
 def var_mean(

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from autocalc._dispatch._widened import FLOAT_KINDS, HALVES
 from autocalc._ops import (
     arithmetic,
     comparison,
@@ -68,7 +69,7 @@ def vector_norm(
         keepdim = check_flag("vector_norm", "keepdim", keepdim)
     x = _floats("vector_norm", x, dtype)
     ord = number("vector_norm", "ord", ord)
-    if x.dtype.is_half:
+    if x._array.dtype in HALVES:
         return in_float32(lambda wide: vector_norm(wide, ord, dim, keepdim), x)
     if ord == 2:
         return _root_of_squares(reduction.sum(arithmetic.mul(x, x), dim, keepdim))
@@ -110,7 +111,7 @@ def _power(x: Tensor, exponent: float) -> Tensor:
 
 def _floats(where: str, x: Tensor, dtype: DType | None) -> Tensor:
     x = check_and_cast(where, x, dtype)
-    if not x.is_floating_point():
+    if x._array.dtype.kind not in FLOAT_KINDS:
         message = (
             f"{where}: takes float32 or float64, not {x.dtype.name}; call .float() "
             f"first, or pass dtype=ac.float32."

@@ -76,7 +76,12 @@ def sequence(where: str, name: str, values: Any) -> list[Any]:
 
 def number(where: str, name: str, value: Any) -> float:
     """Return `value` as a Python float: a number, or a tensor or array of one."""
+    kind = value.__class__
+    if kind is float:
+        return value  # type: ignore[no-any-return]  # a float
     try:
+        if kind is int:
+            return float(value)
         plain = value.item() if hasattr(value, "item") else value
         if isinstance(plain, Real):
             return float(plain)
