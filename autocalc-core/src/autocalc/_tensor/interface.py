@@ -51,6 +51,7 @@ class TensorInterface(Generic[TensorT]):
     ) -> Any: ...
 
     def __eq__(self, other: object) -> TensorT:  # type: ignore[override]  # element by element
+        """Return whether x == y, element by element; shapes broadcast."""
         ...
 
     def __floordiv__(self, other: Any) -> TensorT:
@@ -146,6 +147,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def __ne__(self, other: object) -> TensorT:  # type: ignore[override]  # element by element
+        """Return whether x != y, element by element; shapes broadcast."""
         ...
 
     def __neg__(self) -> TensorT:
