@@ -31,6 +31,7 @@ from autocalc._tensor.memory_format import (
     asks_channels_last,
     preserve_format,
 )
+from autocalc._tensor.size import Size
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
@@ -58,13 +59,16 @@ def reshape_op(x: Tensor, shape: Any) -> Tensor:
     return view_of(x, seen, _RESHAPE, (shape,))
 
 
+_LISTS = frozenset({tuple, list, Size})
+
+
 def _plain_view(where: str, x: Tensor, shape: Any) -> Tensor | None:
     """Return contiguous `x` in a shape of plain integers, if NumPy finds that it fits.
 
     None asks for the general way, and for its errors.
     """
     a = (x if x.__class__ is Tensor else check_tensor(where, x))._array
-    if shape.__class__ is not tuple and shape.__class__ is not list:
+    if shape.__class__ not in _LISTS:
         return None
     for n in shape:
         if n.__class__ is not int or n < -1:
