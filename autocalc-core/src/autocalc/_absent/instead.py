@@ -103,16 +103,11 @@ INSTEAD: dict[str, dict[str, str]] = {
         "max_pool1d_with_indices": "max_pool1d, return_indices=True",
         "max_pool2d_with_indices": "max_pool2d, return_indices=True",
         "max_pool3d_with_indices": "max_pool3d, return_indices=True",
-        "multi_head_attention_forward": "ac.nn.MultiheadAttention",
         "native_channel_shuffle": "channel_shuffle",
         "scaled_grouped_mm": "ac.bmm",
         "scaled_mm": "ac.mm",
-        "upsample": "interpolate",
-        "upsample_bilinear": 'interpolate(..., mode="bilinear", align_corners=True)',
-        "upsample_nearest": 'interpolate(..., mode="nearest")',
     },
     "autocalc.nn.utils": {
-        "clip_grad_norm": "clip_grad_norm_",
         "stateless": "ac.nn.Module.load_state_dict",
     },
     "autocalc.optim": {

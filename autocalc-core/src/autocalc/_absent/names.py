@@ -300,8 +300,8 @@ GROUPS = (
                 handle_torch_function has_torch_function
                 has_torch_function_unary has_torch_function_variadic
                 max_pool1d_with_indices max_pool2d_with_indices
-                max_pool3d_with_indices multi_head_attention_forward
-                native_channel_shuffle reproducibility_notes tf32_notes
+                max_pool3d_with_indices native_channel_shuffle
+                reproducibility_notes tf32_notes
             """,
             "autocalc.nn.utils": """
                 convert_conv2d_weight_memory_format
@@ -341,8 +341,6 @@ GROUPS = (
                 volatile
             """,
             "autocalc.nn": "Container CrossMapLRN2d NLLLoss2d",
-            "autocalc.nn.functional": "upsample upsample_bilinear upsample_nearest",
-            "autocalc.nn.utils": "clip_grad_norm",
         },
     ),
     Group(

@@ -315,8 +315,12 @@ class Tensor(Methods):
 
     @property
     def data(self) -> Tensor:
-        """The same storage without history; assigning takes over another's storage."""
-        return self.detach()
+        """The same storage without history; assigning takes over another's storage.
+
+        A write through it is not counted as a change of the tensor: an operator that
+        saved the values computes its gradient with the new ones. `detach` counts.
+        """
+        return make(self._array, None)
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -332,6 +336,8 @@ class Tensor(Methods):
                 f"has not; give it float32 or float64."
             )
             raise DTypeError(message)
+        if value._array is self._array:  # as after ``x.data -= 1``
+            return
         self._array = value._array
         self._version = value._cell()
         self._view = None

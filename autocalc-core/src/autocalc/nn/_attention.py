@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-from autocalc._ops import broadcasting, joining, matmul, reduction, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_probability, check_sizes
-from autocalc._ops.filled import empty, zeros
+from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flag, check_flags
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import ArgumentError, ShapeError
-from autocalc.nn import _init, _multihead
+from autocalc.errors import ArgumentError
+from autocalc.nn import _init
+from autocalc.nn import _multihead_steps as steps
 from autocalc.nn._linear import Linear
 from autocalc.nn._module import Module
-from autocalc.nn._multihead import Heads, Projections
+from autocalc.nn._multihead import Projections
 from autocalc.nn._parameter import Parameter
 
 
@@ -211,85 +211,31 @@ class MultiheadAttention(Module):
             average_attn_weights=average_attn_weights,
             is_causal=is_causal,
         )
-        single = self._check(query, key, value)
-        # One tensor given three times stays one: its projections are one product.
-        ends = {id(x): self._sequences(x, single) for x in (query, key, value)}
-        q, k, v = (ends[id(x)] for x in (query, key, value))
-        mask, causal = self._mask(
-            q, k, key_padding_mask, attn_mask, is_causal, need_weights
+        name = "MultiheadAttention"
+        ends = (
+            check_tensor(name, query),
+            check_tensor(name, key),
+            check_tensor(name, value),
         )
-        weights = self._projections()
-        heads, mask = self._with_extra_keys(*_multihead.project(q, k, v, weights), mask)
-        p = self.dropout if self.training else 0.0
-        out, found = _multihead.attend(heads, mask, causal, p, need_weights)
-        out = matmul.linear(_multihead.join(out), weights.out, weights.out_bias)
-        if found is not None and average_attn_weights:
-            found = reduction.mean(found, 1)
-        if single:
-            out = view.squeeze(out, 0)
-            found = None if found is None else view.squeeze(found, 0)
-        elif not self.batch_first:
-            out = view.permute(out, (1, 0, 2))
-        return out, found
-
-    def _sequences(self, x: Tensor, single: bool) -> Tensor:
-        """Return ``[B, S, features]``."""
-        if single:
-            return view.unsqueeze(x, 0)
-        return x if self.batch_first else view.permute(x, (1, 0, 2))
-
-    def _check(self, query: Tensor, key: Tensor, value: Tensor) -> bool:
-        """Raise unless the inputs fit; return whether they are single sequences."""
-        shapes = [
-            check_tensor("MultiheadAttention", x)._array.shape
-            for x in (query, key, value)
-        ]
-        q, k, v = shapes
         sizes = (self.embed_dim, self.kdim, self.vdim)
-        fits = len(q) in (2, 3) and len(q) == len(k) == len(v) and k[:-1] == v[:-1]
-        fits = fits and tuple(shape[-1] for shape in shapes) == sizes
-        if fits and len(q) == 3:
-            axis = 0 if self.batch_first else 1
-            fits = q[axis] == k[axis]
-        if not fits:
-            order = "(B, S, {0})" if self.batch_first else "(S, B, {0})"
-            given = ", ".join(map(str, shapes))
-            needed = ", ".join(order.format(size) for size in sizes)
-            message = (
-                f"MultiheadAttention: query, key and value have shapes {given}; they "
-                f"must be {needed}, or all three without B; key and value of one "
-                f"length."
-            )
-            raise ShapeError(message)
-        return len(q) == 2
+        single = steps.check_shapes(name, ends, sizes, self.batch_first)
+        ends = steps.sequences(ends, single, self.batch_first)
+        asked = steps.Asked(
+            key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal
+        )
+        out, found = steps.forward(self._as_steps(), ends, asked)
+        return steps.as_asked(out, found, single, self.batch_first)
 
-    def _mask(
-        self,
-        query: Tensor,
-        key: Tensor,
-        key_padding_mask: Tensor | None,
-        attn_mask: Tensor | None,
-        is_causal: bool,
-        need_weights: bool,
-    ) -> tuple[Tensor | None, bool]:
-        """Return one mask of what is allowed, and whether to leave causality to it."""
-        (batch, queries, _), keys = query.shape, key.shape[1]
-        if is_causal and attn_mask is None:
-            message = (
-                "MultiheadAttention: `is_causal` says that `attn_mask` is causal, and "
-                "there is no mask; Transformer.generate_square_subsequent_mask makes "
-                "one."
-            )
-            raise ArgumentError(message)
-        extra = self.bias_k is not None or self.add_zero_attn
-        causal = is_causal and not need_weights and not extra
-        padded = _multihead.allowed("key_padding_mask", key_padding_mask)
-        mask = _multihead.padding(padded, batch, keys)
-        if causal:
-            return mask, True
-        seen = _multihead.allowed("attn_mask", attn_mask)
-        seen = _multihead.scores_mask(seen, batch, self.num_heads, queries, keys)
-        return _multihead.both(mask, seen), False
+    def _as_steps(self) -> steps.Attention:
+        return steps.Attention(
+            "MultiheadAttention",
+            self.num_heads,
+            self._projections(),
+            self.bias_k,
+            self.bias_v,
+            self.add_zero_attn,
+            self.dropout if self.training else 0.0,
+        )
 
     def _projections(self) -> Projections:
         apart = None
@@ -302,19 +248,3 @@ class MultiheadAttention(Module):
         return Projections(
             self.in_proj_weight, apart, self.in_proj_bias, out.weight, out.bias
         )
-
-    def _with_extra_keys(
-        self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None
-    ) -> tuple[Heads, Tensor | None]:
-        """Split into heads; add the keys and values that are asked for."""
-        if self.bias_k is not None and self.bias_v is not None:
-            shape = (k.shape[0], 1, self.embed_dim)
-            k = joining.cat([k, broadcasting.expand(self.bias_k, shape)], 1)
-            v = joining.cat([v, broadcasting.expand(self.bias_v, shape)], 1)
-            mask = _multihead.with_one_more_key(mask)
-        heads = [_multihead.split(x, self.num_heads) for x in (q, k, v)]
-        if self.add_zero_attn:
-            zero = zeros(k.shape[0], self.num_heads, 1, self.head_dim, dtype=k.dtype)
-            heads[1:] = [joining.cat([x, zero], 2) for x in heads[1:]]
-            mask = _multihead.with_one_more_key(mask)
-        return Heads(*heads), mask

@@ -104,13 +104,13 @@ def causal_mask(queries: int, keys: int) -> Tensor:
 # ---- masks ---------------------------------------------------------------------------
 
 
-def allowed(name: str, mask: Tensor | None) -> Tensor | None:
+def allowed(where: str, name: str, mask: Tensor | None) -> Tensor | None:
     """Turn a mask of PyTorch's modules, True where nothing is to be seen, round."""
     if mask is None or mask.is_floating_point():
         return mask
     if mask.dtype is not dtypes.bool_:
         message = (
-            f"MultiheadAttention: `{name}` has dtype {mask.dtype.name}; it must be "
+            f"{where}: `{name}` has dtype {mask.dtype.name}; it must be "
             f"bool, or numbers that are added to the scores."
         )
         raise DTypeError(message)
@@ -134,13 +134,13 @@ def both(a: Tensor | None, b: Tensor | None) -> Tensor | None:
     return as_numbers(a, dtype) + as_numbers(b, dtype)
 
 
-def padding(mask: Tensor | None, batch: int, keys: int) -> Tensor | None:
+def padding(where: str, mask: Tensor | None, batch: int, keys: int) -> Tensor | None:
     """Return a mask of keys ``[B, T]`` as ``[B, 1, 1, T]``."""
     if mask is None:
         return None
     if mask.shape not in ((batch, keys), (keys,)):
         message = (
-            f"MultiheadAttention: `key_padding_mask` has shape {mask.shape}; it must "
+            f"{where}: `key_padding_mask` has shape {mask.shape}; it must "
             f"be ({batch}, {keys}), batch and keys."
         )
         raise ShapeError(message)
@@ -148,7 +148,7 @@ def padding(mask: Tensor | None, batch: int, keys: int) -> Tensor | None:
 
 
 def scores_mask(
-    mask: Tensor | None, batch: int, heads: int, queries: int, keys: int
+    where: str, mask: Tensor | None, batch: int, heads: int, queries: int, keys: int
 ) -> Tensor | None:
     """Return a mask of scores with four dimensions."""
     if mask is None:
@@ -158,7 +158,7 @@ def scores_mask(
     if mask.shape == (batch * heads, queries, keys):
         return view.reshape(mask, (batch, heads, queries, keys))
     message = (
-        f"MultiheadAttention: `attn_mask` has shape {mask.shape}; it must be "
+        f"{where}: `attn_mask` has shape {mask.shape}; it must be "
         f"{(queries, keys)} or {(batch * heads, queries, keys)}: queries and keys, or "
         f"batch * heads before them."
     )

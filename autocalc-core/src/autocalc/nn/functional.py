@@ -161,6 +161,8 @@ from autocalc._ops.thresholds import (
 from autocalc._ops.trigonometric import tanh
 from autocalc._ops.unfolding import fold, unfold
 from autocalc.nn._linear_cross_entropy import linear_cross_entropy
+from autocalc.nn._multi_head_attention import multi_head_attention_forward
+from autocalc.nn._old_names import upsample, upsample_bilinear, upsample_nearest
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -242,6 +244,7 @@ __all__ = [
     "max_unpool3d",
     "mish",
     "mse_loss",
+    "multi_head_attention_forward",
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
@@ -281,6 +284,9 @@ __all__ = [
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
     "unfold",
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
 ]
 
 if not _TYPE_CHECKING:  # a type checker knows the names that exist

@@ -24,6 +24,9 @@ from autocalc.optim._schedulers._factors import (
 from autocalc.optim._schedulers._one_cycle import OneCycleLR
 from autocalc.optim._schedulers._plateau import ReduceLROnPlateau
 
+#: An old name, to make classes from and to ask `isinstance`.
+_LRScheduler = LRScheduler
+
 __all__ = [
     "ChainedScheduler",
     "ConstantLR",

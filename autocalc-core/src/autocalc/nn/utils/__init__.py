@@ -17,6 +17,7 @@ from autocalc.nn._fusing import (
     fuse_linear_bn_eval,
     fuse_linear_bn_weights,
 )
+from autocalc.nn._old_names import clip_grad_norm
 from autocalc.nn._skip_init import skip_init
 from autocalc.nn._spectral_norm import remove_spectral_norm, spectral_norm
 from autocalc.nn._vector import parameters_to_vector, vector_to_parameters
@@ -24,6 +25,7 @@ from autocalc.nn._weight_norm import remove_weight_norm, weight_norm
 from autocalc.nn.utils import parametrizations, parametrize, rnn
 
 __all__ = [
+    "clip_grad_norm",
     "clip_grad_norm_",
     "clip_grad_value_",
     "clip_grads_with_norm_",
