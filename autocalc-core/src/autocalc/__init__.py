@@ -196,6 +196,14 @@ from autocalc._ops.masking import (
 from autocalc._ops.matmul import bmm, matmul, mm
 from autocalc._ops.matrix_exponential import matrix_exp
 from autocalc._ops.mode import mode
+from autocalc._ops.named_views import (
+    adjoint,
+    ravel,
+    reshape_as,
+    swapaxes,
+    unflatten,
+    view_as,
+)
 from autocalc._ops.nan_reductions import nanmean, nansum
 from autocalc._ops.neighbours import cumulative_trapezoid, gradient, vander
 from autocalc._ops.next_numbers import nextafter
@@ -353,21 +361,15 @@ from autocalc._ops.typed_tensors import (
 from autocalc._ops.variance import std, std_mean, var, var_mean
 from autocalc._ops.vector_norms import norm, renorm
 from autocalc._ops.view import (
-    adjoint,
     clone,
     flatten,
     movedim,
     permute,
-    ravel,
     reshape,
-    reshape_as,
     squeeze,
-    swapaxes,
     t,
     transpose,
-    unflatten,
     unsqueeze,
-    view_as,
 )
 from autocalc._ops.view import movedim as moveaxis
 from autocalc._ops.view import transpose as swapdims

@@ -59,7 +59,7 @@ def reshape_op(x: Tensor, shape: Any) -> Tensor:
     return view_of(x, seen, _RESHAPE, (shape,))
 
 
-_LISTS = frozenset({tuple, list, Size})
+_LISTS: frozenset[Any] = frozenset({tuple, list, Size})
 
 
 def _plain_view(where: str, x: Tensor, shape: Any) -> Tensor | None:
@@ -172,63 +172,6 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         raise DimensionError(message)
     shape = (*sizes[:start], prod(sizes[start : end + 1]), *sizes[end + 1 :])
     return reshape_op(input, shape)
-
-
-@method("ravel")
-def ravel(input: Tensor) -> Tensor:
-    """Return `input` with one dimension.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.ravel(ac.tensor([[1, 2], [3, 4]]))
-    tensor([1, 2, 3, 4])
-    """
-    return flatten(check_tensor("ravel", input))
-
-
-@method("unflatten")
-def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
-    """Return `input` with one dimension in several of `sizes`; one may be -1: a view.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    dim
-        The dimension; a negative one counts from the end.
-    sizes
-        The sizes, one by one or as one sequence.
-
-    Raises
-    ------
-    ShapeError
-        If the sizes do not multiply to that of `dim`.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.ones(2, 6).unflatten(1, (3, -1)).shape
-    autocalc.Size([2, 3, 2])
-    """
-    x = check_tensor("unflatten", input)
-    axis = axis_of("unflatten", dim, x.ndim)
-    parts = integers("unflatten", "sizes", sizes)
-    known, n = prod(m for m in parts if m != -1), x.shape[axis] if x.ndim else 1
-    fits = known == n if -1 not in parts else known > 0 and n % known == 0
-    if not parts or not fits or parts.count(-1) > 1 or min(parts) < -1:
-        message = (
-            f"unflatten: dimension {axis} of size {n} in shape {x.shape} cannot be "
-            f"split into {parts}; they must multiply to {n}, one may be -1."
-        )
-        raise ShapeError(message)
-    parts = tuple(n // known if m == -1 else m for m in parts)
-    return reshape_op(x, (*x.shape[:axis], *parts, *x.shape[axis + 1 :]))
 
 
 @method("squeeze")
@@ -430,40 +373,6 @@ def t(input: Tensor) -> Tensor:
     return view_of(input, a.T, _PERMUTE, ((1, 0),)) if a.ndim == 2 else input
 
 
-@method("adjoint")
-def adjoint(input: Tensor) -> Tensor:
-    """Return the last two dimensions exchanged, the numbers being real: a view.
-
-    Parameters
-    ----------
-    input
-        [..., n, m].
-
-    Returns
-    -------
-    Tensor
-        [..., m, n].
-
-    Raises
-    ------
-    DimensionError
-        If there are fewer than two dimensions.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.adjoint(ac.ones(4, 2, 3)).shape
-    autocalc.Size([4, 3, 2])
-    """
-    if check_tensor("adjoint", input).ndim < 2:
-        message = (
-            f"adjoint: a tensor of shape {input.shape} holds no matrices; it must have "
-            f"two dimensions at least."
-        )
-        raise DimensionError(message)
-    return transpose(input, -2, -1)
-
-
 @method("movedim moveaxis")
 def movedim(
     input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
@@ -520,72 +429,6 @@ def _moved(ndim: int, source: int, destination: int) -> tuple[int, ...]:
     if axes:
         axes.insert(j, axes.pop(i))
     return tuple(axes)
-
-
-@method("swapaxes")
-def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """Return `input` with two dimensions exchanged: a view, as `transpose` gives it.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    axis0
-        A dimension.
-    axis1
-        The one that it changes places with.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.swapaxes(ac.ones(2, 3), 0, 1).shape
-    autocalc.Size([3, 2])
-    """
-    return transpose(input, axis0, axis1)
-
-
-@method("view_as")
-def view_as(input: Tensor, other: Tensor) -> Tensor:
-    """Return `input` in the shape of `other`, sharing its memory.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    other
-        The tensor whose shape is taken.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.arange(4).view_as(ac.ones(2, 2))
-    tensor([[0, 1],
-            [2, 3]])
-    """
-    return view(check_tensor("view_as", input), check_tensor("view_as", other).shape)
-
-
-@method("reshape_as")
-def reshape_as(input: Tensor, other: Tensor) -> Tensor:
-    """Return `input` in the shape of `other`.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    other
-        The tensor whose shape is taken.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.arange(4).reshape_as(ac.ones(2, 2))
-    tensor([[0, 1],
-            [2, 3]])
-    """
-    return reshape(
-        check_tensor("reshape_as", input), check_tensor("reshape_as", other).shape
-    )
 
 
 clone_op = nary("copy")

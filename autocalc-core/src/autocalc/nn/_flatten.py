@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autocalc._ops import view
+from autocalc._ops import named_views, view
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import as_int, integers
 from autocalc.nn._module import Module
@@ -61,7 +61,7 @@ class Unflatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return `input` with this dimension parted."""
-        return view.unflatten(input, self.dim, self.unflattened_size)
+        return named_views.unflatten(input, self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
         """Name dimension and sizes."""
