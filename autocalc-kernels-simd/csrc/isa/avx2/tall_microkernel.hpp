@@ -20,13 +20,12 @@ constexpr int fewest_tall_rows = 4;
 // NOLINTBEGIN(portability-no-assembler): no intrinsic says which register
 // b is in ymm14 and ymm15, the factors are in ymm12 and ymm13 by turns.
 #define AC_START(at, s) "vmovups " at "(%[start]), %[" s "]\n\t"
-#define AC_START_4                                                           \
-    AC_START("0", "s00")                                                     \
-    AC_START("32", "s01") AC_START("64", "s10") AC_START("96", "s11")        \
-        AC_START("128", "s20") AC_START("160", "s21") AC_START("192", "s30") \
-            AC_START("224", "s31")
-#define AC_START_5 AC_START_4 AC_START("256", "s40") AC_START("288", "s41")
-#define AC_START_6 AC_START_5 AC_START("320", "s50") AC_START("352", "s51")
+#define AC_ROW_START(i, low, high) AC_START(low, "s" #i "0") AC_START(high, "s" #i "1")
+#define AC_START_2 AC_ROW_START(0, "0", "32") AC_ROW_START(1, "64", "96")
+#define AC_START_3 AC_START_2 AC_ROW_START(2, "128", "160")
+#define AC_START_4 AC_START_3 AC_ROW_START(3, "192", "224")
+#define AC_START_5 AC_START_4 AC_ROW_START(4, "256", "288")
+#define AC_START_6 AC_START_5 AC_ROW_START(5, "320", "352")
 #define AC_LOAD(b, to) "vmovups " b ", %%ymm" to "\n\t"
 #define AC_FACTOR(type, a, to) "vbroadcasts" type " " a ", %%ymm" to "\n\t"
 #define AC_FMA(type, b, r, s) "vfmadd231p" type " %%ymm" b ", %%ymm" r ", %[" s "]\n\t"
@@ -124,6 +123,9 @@ AC_SUM_TALL(float, f32, "s", "4", "4", "8", "12", "4")
 AC_SUM_TALL(double, f64, "d", "8", "8", "16", "24", "2")
 // NOLINTEND(portability-no-assembler)
 #undef AC_START
+#undef AC_ROW_START
+#undef AC_START_2
+#undef AC_START_3
 #undef AC_START_4
 #undef AC_START_5
 #undef AC_START_6
