@@ -131,6 +131,16 @@ ELSEWHERE = {
     "batch_norm_relu": "is not in PyTorch",
     "rotary_embedding": "is not in PyTorch",
     "interpolate": "see test_nn_resizing",
+    **dict.fromkeys(
+        ("upsample", "upsample_bilinear", "upsample_nearest"), "see test_old_names"
+    ),
+    "multi_head_attention_forward": "see test_old_names",
+    **dict.fromkeys(
+        ("fractional_max_pool2d", "fractional_max_pool3d"),
+        "see test_fractional_pooling_against_torch",
+    ),
+    "grouped_mm": "see test_grouped_products_against_torch",
+    "linear_cross_entropy": "see test_linear_cross_entropy_against_torch",
     "geometric_": "see test_compositions_against_torch",
     "fill": "is not a function of PyTorch; fill_ is",
     "normal": "PyTorch takes integer deviations, which are no distributions' widths",

@@ -35,7 +35,6 @@ EXCEPTIONS = {
     ("argmax", "all"): PLACES,
     ("argsort", "all"): PLACES,
     ("floor_divide", "all"): REFUSED,
-    ("nextafter", "all"): REFUSED,
     ("scatter_mul", "all"): REFUSED,
     ("compare", "all"): PLACES,
     ("bitwise_and", "all"): INTEGERS,
@@ -308,7 +307,7 @@ def test_every_public_function_has_a_call_or_no_derivative():
         for (name, _), function in public().items()
         if id(function) not in tried and not hasattr(function, "op")
     }
-    assert missing == third_derivative_cases.WITHOUT
+    assert missing - third_derivative_cases.ELSEWHERE == third_derivative_cases.WITHOUT
 
 
 ZEROS, EQUAL = np.zeros(4), np.full(4, 0.3)

@@ -271,3 +271,6 @@ _WITHOUT = """
     unravel_index use_deterministic_algorithms zeros_like
 """
 WITHOUT = set(_WITHOUT.split())
+#: Old names of `interpolate`, and the steps of a layer, tried by `test_old_names`.
+ELSEWHERE = {"upsample", "upsample_bilinear", "upsample_nearest"}
+ELSEWHERE |= {"multi_head_attention_forward"}

@@ -5,20 +5,38 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from autocalc._dispatch._state import current
+from autocalc._graph._node import Node
 from autocalc._ops import comparison
+from autocalc._ops._coerce import coerce
 from autocalc._ops._method import method
-from autocalc._ops._op import binary
 from autocalc._ops._out import apply_out
-from autocalc._tensor import Tensor
+from autocalc._ops._rule import Op
+from autocalc._tensor import Tensor, make
 from autocalc.errors import DTypeError, GradError
 
-_nextafter = binary("nextafter", "the number next to x towards y")
+# No kernel: the float64 oracle has neighbours of its own.
+_OP = Op("nextafter")
 
 
-@_nextafter.vjp
-def _(k: Any, n: Any, g: Any) -> Any:
+def _rule(k: Any, n: Any, g: Any) -> Any:
     message = "nextafter: has no derivative; detach() the operands."
     raise GradError(message)
+
+
+_OP.rule = _rule
+
+
+def _neighbours(x: Tensor, y: Tensor) -> Tensor:
+    x, y = coerce("nextafter", x, y)
+    a, b = x._array, y._array
+    out = np.asarray(np.nextafter(a, b))
+    edges = (x._edge, y._edge)
+    if not (any(edges) and current().grad):
+        return make(out, None)
+    return make(out, Node(_OP, edges, (), (), (a.shape, b.shape), out.dtype, ()))
 
 
 @method("nextafter", inplace="nextafter_")
@@ -52,4 +70,4 @@ def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
             f"computed in float32: the number next to it would be rounded away."
         )
         raise DTypeError(message)
-    return apply_out("nextafter", _nextafter(x, y), out)
+    return apply_out("nextafter", _neighbours(x, y), out)
