@@ -69,6 +69,7 @@ CASES = {
         floats(3, 4),
         floats(2, 2),
     ),
+    "alias_copy": (lambda m, x: m.alias_copy(x), floats(3, 4)),
     "slice_copy": (lambda m, x: m.slice_copy(x, 1, 0, 4, 3), floats(3, 4)),
     "as_strided_copy": (
         lambda m, x: m.as_strided_copy(x, (2, 2), (1, 3)),
