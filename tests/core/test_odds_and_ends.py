@@ -27,6 +27,16 @@ def test_the_next_number():
     one = np.nextafter(x.numpy(), np.float32(2.0))
     np.testing.assert_array_equal(found, one)
     assert found.dtype == np.float32
+    values = [0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 1.7976931348623157e308]
+    values += [math.inf, -math.inf, math.nan, 1.5, -(2.0**-1030)]
+    for dtype in (np.float32, np.float64):
+        with np.errstate(over="ignore"):
+            line = np.array(values).astype(dtype)
+        found = ac.nextafter(ac.tensor(line)[:, None], ac.tensor(line)).numpy()
+        with np.errstate(all="ignore"):
+            want = np.nextafter(line[:, None], line)
+        np.testing.assert_array_equal(found, want)
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(want))
     y = double([1.0])
     assert y.nextafter_(double([0.0])) is y
     assert y.item() == 1 - 2.0**-53
