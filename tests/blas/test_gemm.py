@@ -56,13 +56,14 @@ def lay(x, kind):
 
 def expected(out, a, b, bias, alpha, beta, accumulate):
     """Return the product in float64 and the budget of each element's error."""
-    a, b, before = (np.asarray(x, np.float64) for x in (a, b, out))
+    a, b = (np.asarray(x, np.float64) for x in (a, b))
     value = alpha * (a @ b)
     bound = abs(alpha) * (abs(a) @ abs(b))
     if bias is not None:
         value, bound = value + bias, bound + abs(bias)
     if accumulate:
-        value, bound = value + beta * before, bound + abs(beta * before)
+        before = beta * np.asarray(out, np.float64)
+        value, bound = value + before, bound + abs(before)
     budget = (a.shape[-1] + 3) * np.finfo(out.dtype).eps * bound
     return value, budget
 

@@ -175,7 +175,7 @@ def test_small_images_have_smaller_tiles_and_errors(subject, name):
     spec, errors = TABLE[name], []
     for size in (2, 6, 8):
         rng = np.random.default_rng(6)
-        sample = sample_of(name, rng, 12, 64, 64, (size, size), (1, 1))
+        sample = sample_of(name, rng, 32, 64, 64, (size, size), (1, 1))
         expected = expected_of(spec, sample, FLOAT32)[0].astype(np.float64)
         off = subject.run(spec, sample, FLOAT32)[0] - expected
         errors.append(np.sqrt(np.mean(off**2) / np.mean(expected**2)))
@@ -251,7 +251,8 @@ def test_what_it_leaves_to_others(name, reason, call):
 @pytest.mark.parametrize("name", KERNELS)
 def test_an_explanation_tells_which_tiles(name, size, way):
     rng = np.random.default_rng(8)
-    sample = sample_of(name, rng, 12, 64, 64, (size, size), (1, 1))
+    # so many images that every instruction set decides the same way
+    sample = sample_of(name, rng, 32, 64, 64, (size, size), (1, 1))
     told = ac.kernels.explain(name, *sample.inputs, *sample.attributes)
     how = {candidate.name: candidate.how for candidate in told.candidates}
     assert how[SETS[0]] == f"own kernel, {way}"
