@@ -91,6 +91,6 @@ def test_what_is_advised_exists():
 
 
 def test_members_of_the_class_can_be_listed():
-    assert dict(inspect.getmembers(ac.Tensor, inspect.isfunction))["mul"] is ac.mul
+    assert dict(inspect.getmembers(ac.Tensor, callable))["mul"] is ac.mul
     assert "svd" not in dir(ac)
     assert "svd" not in dir(ac.ones(1))

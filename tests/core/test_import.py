@@ -16,8 +16,7 @@ pytestmark = pytest.mark.core
 LATE = (
     *(f"autocalc.{name}" for name in ("data", "models", "nn", "optim", "testing")),
     *("autocalc.utils", "autocalc.cli", "autocalc._dispatch._explain"),
-    *("pluggy", "archspec", "safetensors", "importlib.metadata"),
-    *("logging", "pathlib", "difflib", "urllib.parse"),
+    *("pluggy", "archspec", "safetensors", "logging", "difflib"),
 )
 
 

@@ -29,6 +29,7 @@ VARIABLES = {
     "AUTOCALC_CPU_FEATURES": "CPU features to hide, for tests: -avx512f,-avx2",
     "AUTOCALC_NUM_THREADS": "thread budget; by default the usable cores",
     "AUTOCALC_DETERMINISTIC": "1: refuse kernels that do not promise the same bits",
+    "AUTOCALC_EAGER": "python: calls of operators without the accelerated ones",
     "AUTOCALC_TUNE": "read or off: whether what `autocalc tune` measured counts",
     "AUTOCALC_CACHE_DIR": "where tuning records and downloads are kept",
     "AUTOCALC_DATA_DIR": "where data sets are looked for",
@@ -186,6 +187,7 @@ class Settings:
     hidden_features: frozenset[str]
     num_threads: int | None
     deterministic: bool
+    eager: str
     tune: str
     cache_dir: Path | None
     data_dir: Path | None
@@ -207,6 +209,10 @@ def _parse(found: dict[str, str]) -> Settings:
     if tune not in {"read", "off"}:
         message = f"AUTOCALC_TUNE={tune!r} is unknown: use read or off."
         raise ConfigError(message)
+    eager = text("EAGER") or "auto"
+    if eager not in {"auto", "python"}:
+        message = f"AUTOCALC_EAGER={eager!r} is unknown: use python, or leave it out."
+        raise ConfigError(message)
     threads = text("NUM_THREADS")
     return Settings(
         found=found,
@@ -215,6 +221,7 @@ def _parse(found: dict[str, str]) -> Settings:
         hidden_features=_hidden_features("AUTOCALC_CPU_FEATURES", text("CPU_FEATURES")),
         num_threads=_threads("AUTOCALC_NUM_THREADS", threads) if threads else None,
         deterministic=_flag("AUTOCALC_DETERMINISTIC", text("DETERMINISTIC")),
+        eager=eager,
         tune=tune,
         cache_dir=path("CACHE_DIR"),
         data_dir=path("DATA_DIR"),

@@ -15,6 +15,10 @@ import on any CPU, and `KernelSet.load` does the rest on first use::
     def autocalc_kernel_sets():
         return [KernelSet("mine", family="mine", api=KERNEL_API_VERSION,
                           requires={"avx2"}, rank=150, load=load)]
+
+A package may also bring an eager runtime, calls of operators in C: it names a module in
+the group ``autocalc.eager`` (`EAGER_ENTRY_POINT_GROUP`) whose ``EAGER_API_VERSION`` is
+the one here.  `_dispatch/_eager.py` says what is asked of it.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from autocalc._dispatch._cpu import cpu_features
+from autocalc._dispatch._eager import EAGER_API_VERSION, EAGER_ENTRY_POINT_GROUP
 from autocalc._kernels.hooks import hookimpl
 from autocalc._kernels.kernel_set import (
     ENTRY_POINT_GROUP,
@@ -34,6 +39,8 @@ from autocalc._kernels.kernel_set import (
 )
 
 __all__ = [
+    "EAGER_API_VERSION",
+    "EAGER_ENTRY_POINT_GROUP",
     "ENTRY_POINT_GROUP",
     "KERNEL_API_VERSION",
     "Allocator",

@@ -92,14 +92,7 @@ PyObject* empty(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
         dims[d] = PyLong_AsSsize_t(PyTuple_GET_ITEM(args[0], d));
         if (dims[d] == -1 && PyErr_Occurred()) return nullptr;
     }
-    auto* descr = reinterpret_cast<PyArray_Descr*>(args[1]);
-    const npy_intp bytes = byte_count(nd, dims, PyDataType_ELSIZE(descr));
-    if (bytes >= pool_threshold && !PyDataType_REFCHK(descr)) {
-        return pooled(descr, nd, dims, bytes);
-    }
-    Py_INCREF(descr);  // NumPy reports negative and too large dims
-    return PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, nullptr, nullptr, 0,
-                                nullptr);
+    return new_array(args[1], nd, dims);
 }
 
 // ---- keys
@@ -172,22 +165,8 @@ npy_int64* put_all_words(PyObject* object, npy_int64* to) {
     return to;
 }
 
-// Bytes, since they are hashed and compared in one run: a third of what a tuple of
-// shapes, dtypes and strides takes to be made and looked up.
 PyObject* key_of(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
-    Py_ssize_t words = 0;
-    for (Py_ssize_t i = 0; i < nargs; ++i) {
-        const Py_ssize_t more = count_all_words(args[i]);
-        if (more < 0) return nullptr;
-        words += more;
-    }
-    constexpr Py_ssize_t word = sizeof(npy_int64);
-    PyObject* key = PyBytes_FromStringAndSize(nullptr, words * word);
-    if (key == nullptr) return nullptr;
-    // Bytes begin behind a header of 32: aligned for words.
-    auto* to = reinterpret_cast<npy_int64*>(PyBytes_AS_STRING(key));
-    for (Py_ssize_t i = 0; i < nargs; ++i) to = put_all_words(args[i], to);
-    return key;
+    return describe_arrays(args, nargs);
 }
 
 PyMethodDef methods[] = {
@@ -202,6 +181,35 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+
+PyObject* new_array(PyObject* dtype, int nd, const std::intptr_t* dims) {
+    auto* descr = reinterpret_cast<PyArray_Descr*>(dtype);
+    const npy_intp bytes = byte_count(nd, dims, PyDataType_ELSIZE(descr));
+    if (bytes >= pool_threshold && !PyDataType_REFCHK(descr)) {
+        return pooled(descr, nd, dims, bytes);
+    }
+    Py_INCREF(descr);  // NumPy reports negative and too large dims
+    return PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, nullptr, nullptr, 0,
+                                nullptr);
+}
+
+// Bytes, since they are hashed and compared in one run: a third of what a tuple of
+// shapes, dtypes and strides takes to be made and looked up.
+PyObject* describe_arrays(PyObject* const* args, Py_ssize_t nargs) {
+    Py_ssize_t words = 0;
+    for (Py_ssize_t i = 0; i < nargs; ++i) {
+        const Py_ssize_t more = count_all_words(args[i]);
+        if (more < 0) return nullptr;
+        words += more;
+    }
+    constexpr Py_ssize_t word = sizeof(npy_int64);
+    PyObject* key = PyBytes_FromStringAndSize(nullptr, words * word);
+    if (key == nullptr) return nullptr;
+    // Bytes begin behind a header of 32: aligned for words.
+    auto* to = reinterpret_cast<npy_int64*>(PyBytes_AS_STRING(key));
+    for (Py_ssize_t i = 0; i < nargs; ++i) to = put_all_words(args[i], to);
+    return key;
+}
 
 bool add_arrays(PyObject* module) {
     if (_import_array() < 0) return false;

@@ -2,6 +2,8 @@
 //
 // The baseline extension module: thread pool, allocator, and the door to the kernel
 // libraries.
+#include "eager/module.hpp"
+
 #include <pybind11/pybind11.h>
 
 #include "allocator.hpp"
@@ -37,6 +39,10 @@ py::dict load(const std::string& isa, const std::string& family) {
 PYBIND11_MODULE(_core, m) {
     m.doc() = "Thread pool, allocator, and the door to the kernel libraries.";
     if (!autocalc::python::add_arrays(m.ptr())) throw py::error_already_set();
+    py::module_ eager = m.def_submodule("eager", "Calls of AutoCalc's core, in C.");
+    if (!autocalc::python::eager::add_eager(m.ptr(), eager.ptr())) {
+        throw py::error_already_set();
+    }
     m.def("load", &load, py::arg("isa"), py::arg("family") = "simd",
           "Open a library; return the kernels of one of its sets by name.");
     m.def("cpu_runs", &autocalc::runtime::cpu_runs, py::arg("isa"));

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._eager import accelerated
 from autocalc._dispatch._layout import empty_as, empty_channels_last, is_channels_last
 from autocalc._dispatch._select import KERNEL_INDEX, Decomposed
 from autocalc._dispatch._slice_ranges import common_storage, slice_ranges
@@ -56,7 +57,7 @@ def unary(general: KernelCall) -> Callable[..., Array]:
         kernel(out, a)
         return out
 
-    return call
+    return accelerated("array_unary", call, index)
 
 
 def binary(general: KernelCall) -> Callable[..., Array]:
@@ -83,7 +84,7 @@ def binary(general: KernelCall) -> Callable[..., Array]:
         kernel(into, a, b)
         return into
 
-    return call
+    return accelerated("array_binary", call, index)
 
 
 def copier(general: KernelCall) -> Callable[..., Array]:
@@ -118,7 +119,7 @@ def adder(general: KernelCall) -> Callable[[Array, Array], Array]:
         kernel(total, total, value)
         return total
 
-    return add_into
+    return accelerated("add_into", add_into, index)
 
 
 def filler(general: KernelCall) -> Callable[..., Array]:
@@ -150,6 +151,7 @@ class Arrays:
             setattr(self, name, _call(KernelCall(spec)))
         self.add_into = adder(KernelCall(TABLE["add"]))
         self.full = filler(KernelCall(TABLE["fill"]))
+        self.sum_to = accelerated("sum_to", self._sum_to)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         message = f"there is no kernel {name!r} in the kernel table"
@@ -301,7 +303,7 @@ class Arrays:
 
     # ---- composed -------------------------------------------------------------------
 
-    def sum_to(self, a: Array, shape: Shape) -> Array:
+    def _sum_to(self, a: Array, shape: Shape) -> Array:
         """Sum `a` over the dimensions in which `shape` was broadcast to it."""
         given = a.shape
         if given == shape:
@@ -448,7 +450,10 @@ def _call(general: KernelCall) -> Callable[..., Any]:
             return unary(general)
         if [o.optional for o in spec.inputs] == [False, False]:
             return binary(general)
-    return general
+    if spec.writes or spec.free:
+        return general
+    n_inputs, n_outputs = len(spec.inputs), len(spec.outputs)
+    return accelerated("array_kernel", general, general.index, n_inputs, n_outputs)
 
 
 arrays: Any = Arrays()

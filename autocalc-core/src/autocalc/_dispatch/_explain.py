@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autocalc import _config
+from autocalc._dispatch import _eager as eager
 from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._cpu import cpu_features, cpu_name, detected_features
@@ -174,6 +175,8 @@ class Report:
     threads: int
     #: What is known from `autocalc tune`.
     tuning: str
+    #: Whether calls of operators are accelerated, and by whom.
+    eager: str
     environment: dict[str, str]
 
     def __str__(self) -> str:
@@ -191,6 +194,7 @@ class Report:
         if self.hidden:
             lines.append(f"hidden: {', '.join(self.hidden)}")
         lines.append(f"tuning record: {self.tuning}")
+        lines.append(f"operator calls: {self.eager}")
         for name, value in self.environment.items():
             lines.append(f"{name}={value}")
         return "\n".join(lines)
@@ -233,5 +237,6 @@ def show() -> Report:
         tuple(sorted(wanted - detected_features())),
         get_num_threads(),
         tuning.state(),
+        eager.describe(),
         dict(_config.settings().found),
     )

@@ -119,6 +119,9 @@ class Selection:
         recording and shadowing are made of this.
     """
 
+    __slots__ = ("__weakref__", "_choices", "deterministic", "empty", "key_of", "only",
+                 "tables", "wrap")  # fmt: skip
+
     #: By `KERNEL_INDEX`: decisions by keys.
     tables: list[dict[Any, Any]]
     empty: Callable[[Shape, DType], Array]

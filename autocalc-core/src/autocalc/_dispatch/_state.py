@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from contextvars import ContextVar, Token
 
-from autocalc._dispatch._select import Selection
+from autocalc._dispatch._eager import bind
+from autocalc._dispatch._select import Decomposed, Selection
 
 
 class State:
@@ -32,6 +33,8 @@ _STATE: ContextVar[State] = ContextVar(
 
 #: `current()` is the state of the running context; it costs one C call.
 current = _STATE.get
+
+bind(State=State, Selection=Selection, Decomposed=Decomposed, state_variable=_STATE)
 
 
 def enter(

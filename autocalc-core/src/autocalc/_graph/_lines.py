@@ -12,6 +12,7 @@ import sys
 from types import FrameType
 from typing import Any, NamedTuple
 
+from autocalc._dispatch._eager import pause
 from autocalc._graph._node import Node, Version
 
 #: AutoCalc's own files begin with this.
@@ -73,6 +74,7 @@ def _set(cell: Version, name: str, value: Any) -> None:
 
 def trace(on: bool) -> None:
     """Note lines from now on, or no longer."""
+    pause(on)
     changed: Any = Node
     changed.__init__ = _init if on else _plain_init
     if on:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from autocalc._dispatch._eager import bind
+
 if TYPE_CHECKING:
     from autocalc._kernels.spec import DType, Shape
 
@@ -117,6 +119,8 @@ class Output:
 
 
 Edge: TypeAlias = Node | Output | Leaf | None
+
+bind(Node=Node, Output=Output, Leaf=Leaf, Version=Version, next_serial=next_serial)
 
 
 class Freed:

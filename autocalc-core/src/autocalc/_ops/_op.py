@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias, cast
 
 from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._eager import accelerated
 from autocalc._dispatch._layout import empty_as
 from autocalc._dispatch._select import KERNEL_INDEX
 from autocalc._dispatch._state import current
@@ -179,6 +180,7 @@ def unary(
             return result
         return make(y, Node(op, (edge,), (), (), (shape,), dtype, ()))
 
+    call = accelerated("unary", call, index, op, saves_input, saves_output)
     doc = f"Return {doc}, element by element."
     public = names.get("methods", name).split()[0]
     doc = documented(place + public, doc, ("input",), example)
@@ -312,7 +314,7 @@ def binary(  # noqa: C901
             result._edge = Node(op, edges, saved, versions, shapes, dtype, ())
             return result
 
-        return call
+        return accelerated("binary", call, index, op, saver, saves_other, usual)
 
     doc = f"Return {doc}, element by element; shapes broadcast."
     names["methods"], operators = _apart(names.get("methods", ""))
@@ -404,6 +406,11 @@ def nary(
 
     if single and n_inputs == 1:
         call = _of_one_input(general, op, saver, differentiable)
+    counts = n_inputs, len(spec.outputs)
+    if not (spec.writes or spec.free):
+        call = accelerated(
+            "nary", call, general.index, *counts, op, saver, kept, differentiable
+        )
     return operator(call, op, main=main)
 
 
@@ -458,6 +465,7 @@ def view_operator(name: str) -> Callable[[Callable[..., Any]], Operator]:
         def call(x: Tensor, *attributes: Any) -> Tensor:
             return view_of(x, function(x._array, *attributes), op, attributes)
 
+        call = accelerated("view", call, op, function)
         return operator(call, op, function.__doc__ or "")
 
     return decorate

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
+from autocalc._dispatch._eager import accelerated, bind
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node, Version
 from autocalc._tensor import Tensor
@@ -75,6 +76,10 @@ def view_of(x: Any, array: Any, op: Any, attributes: Any) -> Tensor:
         views = family.forget_dead()
     views.append(ref(view))
     return view  # type: ignore[no-any-return]  # a Tensor
+
+
+bind(ViewTracker=ViewTracker)
+view_of = accelerated("view_of", view_of)
 
 
 def base_of(x: Any) -> Any:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._eager import accelerated
 from autocalc._dispatch._layout import empty_as
 from autocalc._dispatch._state import current
 from autocalc._kernels.rules import broadcast_shapes
@@ -82,7 +83,7 @@ def _comparison(
             kernel(z, a, b, op)
             return make(z, None)
 
-        return call
+        return accelerated("comparison", call, index, op, boolean)
 
     doc = f"Return whether x {symbol} y, element by element; shapes broadcast."
     python: Any = form(as_operator=True)

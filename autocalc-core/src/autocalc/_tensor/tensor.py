@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from autocalc._absent import groups_by_name
+from autocalc._dispatch._eager import accelerated, bind
 from autocalc._dispatch._layout import fits_channels_last
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._node import Leaf, Node, Output, Version
@@ -462,6 +463,10 @@ def make(array: Any, edge: Any) -> Tensor:
     tensor._version = None
     tensor._view = None
     return tensor
+
+
+bind(Tensor=Tensor)
+make = accelerated("make", make)
 
 
 class RemovableHandle:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._eager import accelerated
 from autocalc._dispatch._state import enter, leave
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._anomaly import AnomalyWalk
-from autocalc._graph._node import Leaf, Node, Output
-from autocalc._graph._walk import Walk, reaching, target
+from autocalc._graph._node import FREED, Leaf, Node, Output, Partial
+from autocalc._graph._walk import Walk, check_saved, reaching, target
 from autocalc._kernels.table import TABLE
 from autocalc._ops import view
 from autocalc._ops._tensors import Tensors as TensorKernels
@@ -230,6 +231,9 @@ def _found(walk: Walk, x: Tensor, i: int, allow_unused: bool) -> Tensor | None:
     return None if value is None else _as_tensor(value)
 
 
+_run = accelerated("walk", Walk.run, Walk, Partial, FREED, check_saved, arrays)
+
+
 def _walk(
     outputs: list[Tensor],
     seeds: list[Tensor],
@@ -254,7 +258,7 @@ def _walk(
     values = seeds if create_graph else [seed._array for seed in seeds]
     token = enter(grad=create_graph)
     try:
-        walk.run([out._edge for out in outputs], values, capture)
+        _run(walk, [out._edge for out in outputs], values, capture)
     finally:
         leave(token)
     return walk

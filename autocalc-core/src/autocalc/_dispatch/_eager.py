@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Calls in C beside the Python functions that define them, in the manner of PEP 399.
+
+A package may bring an *eager runtime*, a module that makes such calls.  Each factory of
+operators hands it the finished Python function, the *definition*, and what that knows::
+
+    call = accelerated("unary", call, index, op, saves_input, saves_output)
+
+The runtime gives an object that does the same in less time.  What it does not know, and
+every error, it leaves to the definition; without a runtime `call` stays as it is.
+Found with `import autocalc`, as operators are made then.  ``AUTOCALC_EAGER=python``
+leaves it out.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from autocalc._config import settings
+
+#: The entry-point group in which packages announce a runtime: a module's name.
+EAGER_ENTRY_POINT_GROUP = "autocalc.eager"
+
+#: The contract's number.  A runtime made for another number is not used.
+EAGER_API_VERSION = 1
+
+CallT = TypeVar("CallT", bound=Callable[..., Any])
+
+
+class Runtime(NamedTuple):
+    """What was found: the module or None, whose it is, and why it is not used."""
+
+    module: Any
+    origin: str
+    reason: str
+
+
+@functools.lru_cache(maxsize=1)
+def runtime() -> Runtime:
+    """Return the eager runtime of this process, looked for at the first call."""
+    if settings().eager == "python":
+        return Runtime(None, "", "switched off by AUTOCALC_EAGER=python")
+    from importlib.metadata import entry_points  # needed again for kernel sets
+
+    points = sorted(entry_points(group=EAGER_ENTRY_POINT_GROUP), key=lambda p: p.name)
+    if not points:
+        return Runtime(None, "", "no installed package has one")
+    return _loaded(points[0])
+
+
+def _loaded(point: Any) -> Runtime:
+    """Return the runtime of an entry point, or why it cannot be used."""
+    dist = point.dist
+    origin = point.value if dist is None else f"{dist.name} {dist.version}"
+    try:
+        module = point.load()
+        version = module.EAGER_API_VERSION
+    except Exception as error:  # whatever a package does wrong; Python goes on
+        return Runtime(None, origin, f"it failed: {type(error).__name__}: {error}")
+    if version != EAGER_API_VERSION:
+        reason = (
+            f"it was made for eager API {version}, this AutoCalc has "
+            f"{EAGER_API_VERSION}; install matching versions of autocalc-core and "
+            f"{origin}"
+        )
+        return Runtime(None, origin, reason)
+    return Runtime(module, origin, "")
+
+
+def accelerated(kind: str, definition: CallT, *known: Any) -> CallT:
+    """Return the runtime's call of this kind, or the definition where it has none."""
+    factory = getattr(runtime().module, kind, None)
+    return definition if factory is None else factory(definition, *known)
+
+
+def bind(**objects: Any) -> None:
+    """Tell the runtime of classes and objects that its calls make or read."""
+    module = runtime().module
+    if module is not None:
+        for name, value in objects.items():
+            module.bind(name, value)
+
+
+def pause(paused: bool) -> None:
+    """Let every call run its definition, or no longer."""
+    module = runtime().module
+    if module is not None:
+        module.pause(paused)
+
+
+def describe() -> str:
+    """Return in one line whether calls are accelerated, and by whom."""
+    found = runtime()
+    if found.module is not None:
+        return f"accelerated by {found.origin}"
+    return f"Python; {found.origin + ': ' if found.origin else ''}{found.reason}"

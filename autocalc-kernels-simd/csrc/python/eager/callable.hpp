@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// A call in C beside the Python function that defines it, in the manner of PEP 399.
+//
+// The C call takes what is common: tensors of one dtype, a decision that is known,
+// results in row-major order.  Whatever it does not know, and every error, it hands to
+// the definition before it has changed anything.  In all else the object is the
+// definition: its attributes are read and set there.
+#pragma once
+
+#include "eager/objects.hpp"
+
+namespace autocalc::python::eager {
+
+// What one kind of call keeps; freed with the callable.
+struct Kind {
+    virtual ~Kind() = default;
+};
+
+struct Callable {
+    PyObject_HEAD vectorcallfunc vectorcall;
+    PyObject* definition;
+    PyObject* weak_references;
+    Kind* kind;
+};
+
+bool callable_ready();
+
+// Takes `kind` over; null with an exception set.
+PyObject* new_callable(PyObject* definition, vectorcallfunc call, Kind* kind);
+
+template <class T>
+const T& kind_of(PyObject* self) {
+    return *static_cast<const T*>(reinterpret_cast<Callable*>(self)->kind);
+}
+
+// Runs the definition.
+inline PyObject* define(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                        PyObject* keywords) {
+    return PyObject_Vectorcall(reinterpret_cast<Callable*>(self)->definition, args,
+                               nargsf, keywords);
+}
+
+// Runs a kernel, or any function of Python's, for its effect.
+inline bool run(PyObject* function, PyObject* const* args, Py_ssize_t count) {
+    Ref result(
+        PyObject_Vectorcall(function, args, static_cast<std::size_t>(count), nullptr));
+    return static_cast<bool>(result);
+}
+
+}  // namespace autocalc::python::eager

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+//
+// Operators of any kernel, and any kernel on arrays: `nary` of core's `_ops/_op.py`,
+// `KernelCall.run` of its `_dispatch/_call.py`.
+#include <vector>
+
+#include "eager/callable.hpp"
+#include "eager/calls.hpp"
+#include "eager/operands.hpp"
+
+namespace autocalc::python::eager {
+namespace {
+
+constexpr Py_ssize_t max_arguments = 40;
+constexpr Py_ssize_t max_outputs = 16;
+
+struct Kernel : Kind {
+    Py_ssize_t index;
+    Py_ssize_t n_inputs;
+    Py_ssize_t n_outputs;
+};
+
+// A decision as core keeps it: kernel, metas of the outputs, attributes that the caller
+// left out.  Plans of another form (a decomposition, another layout) are left to core.
+struct Plan {
+    Ref whole;
+    PyObject* kernel;
+    PyObject* metas;
+    PyObject* more;
+
+    // False: core has to look, or an exception is set.
+    bool find(const Context& context, const Kernel& k, PyObject* want,
+              PyObject* const* args, Py_ssize_t count) {
+        Ref attributes(PyTuple_New(count - k.n_inputs));
+        Ref described = context.key_of(args, k.n_inputs);
+        if (!attributes || !described) return false;
+        for (Py_ssize_t i = k.n_inputs; i < count; ++i) {
+            Py_INCREF(args[i]);
+            PyTuple_SET_ITEM(attributes.get(), i - k.n_inputs, args[i]);
+        }
+        Ref key(PyTuple_Pack(3, want, attributes.get(), described.get()));
+        if (!key) return false;
+        whole = context.decision(k.index, key.get());
+        if (!whole) return false;
+        PyObject* plan = whole.get();
+        if (!PyTuple_CheckExact(plan) || PyTuple_GET_SIZE(plan) != 4 ||
+            PyTuple_GET_ITEM(plan, 3) != Py_None) {
+            return false;
+        }
+        kernel = PyTuple_GET_ITEM(plan, 0);
+        metas = PyTuple_GET_ITEM(plan, 1);
+        more = PyTuple_GET_ITEM(plan, 2);
+        return Py_TYPE(kernel) != bound.decomposed && PyTuple_Check(metas) &&
+               PyTuple_Check(more) && PyTuple_GET_SIZE(metas) == k.n_outputs &&
+               k.n_outputs + count + PyTuple_GET_SIZE(more) <= max_arguments;
+    }
+
+    // Makes the outputs and runs the kernel; `outs` are owned, None where not wanted.
+    bool run_into(const Context& context, PyObject* const* args, Py_ssize_t count,
+                  Ref* outs) const {
+        PyObject* all[max_arguments];
+        const Py_ssize_t n_outputs = PyTuple_GET_SIZE(metas);
+        for (Py_ssize_t i = 0; i < n_outputs; ++i) {
+            PyObject* meta = PyTuple_GET_ITEM(metas, i);
+            outs[i] = meta == Py_None ? Ref::borrow(Py_None)
+                                      : context.empty(PyTuple_GET_ITEM(meta, 1),
+                                                      PyTuple_GET_ITEM(meta, 0));
+            if (!outs[i]) return false;
+            all[i] = outs[i].get();
+        }
+        Py_ssize_t used = n_outputs;
+        for (Py_ssize_t i = 0; i < count; ++i) all[used++] = args[i];
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(more); ++i) {
+            all[used++] = PyTuple_GET_ITEM(more, i);
+        }
+        return run(kernel, all, used);
+    }
+};
+
+// ---- on arrays
+
+// The value of ``want=`` alone, or null.
+PyObject* want_alone(PyObject* keywords, PyObject* const* args, Py_ssize_t count) {
+    if (keywords == nullptr) return bound.zero;
+    if (PyTuple_GET_SIZE(keywords) != 1) return nullptr;
+    const int is_want =
+        PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "want");
+    return is_want == 0 ? args[count] : nullptr;
+}
+
+PyObject* call_array_kernel(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                            PyObject* keywords) {
+    const Kernel& k = kind_of<Kernel>(self);
+    const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    PyObject* want = want_alone(keywords, args, count);
+    if (want == nullptr || count < k.n_inputs) {
+        return define(self, args, nargsf, keywords);
+    }
+    const Context context;
+    if (!context) return nullptr;
+    Plan plan;
+    if (!plan.find(context, k, want, args, count)) {
+        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
+    }
+    Ref outs[max_outputs];
+    if (!plan.run_into(context, args, count, outs)) return nullptr;
+    if (k.n_outputs == 1) return outs[0].release();
+    PyObject* result = PyTuple_New(k.n_outputs);
+    for (Py_ssize_t i = 0; result != nullptr && i < k.n_outputs; ++i) {
+        PyTuple_SET_ITEM(result, i, outs[i].release());
+    }
+    return result;
+}
+
+// ---- on tensors
+
+struct Nary : Kernel {
+    Ref op;
+    Saves saves;
+    Ref want;  // the mask of outputs that are saved
+    std::vector<Py_ssize_t> kept;
+    bool differentiable;
+};
+
+// Arrays and edges of the inputs; false where one is neither tensor nor None.
+bool take_inputs(const Nary& k, PyObject* const* args, PyObject** arrays,
+                 PyObject** edges, bool* leads_back) {
+    for (Py_ssize_t i = 0; i < k.n_inputs; ++i) {
+        arrays[i] = edges[i] = Py_None;
+        if (args[i] == Py_None) continue;
+        arrays[i] = array_of(args[i]);
+        if (arrays[i] == nullptr) return false;
+        edges[i] = slot(args[i], bound.edge);
+        if (edges[i] == nullptr) return false;
+        *leads_back |= edges[i] != Py_None;
+    }
+    return true;
+}
+
+Ref tuple_of(PyObject* const* objects, Py_ssize_t count) {
+    Ref tuple(PyTuple_New(count));
+    for (Py_ssize_t i = 0; tuple && i < count; ++i) {
+        Py_INCREF(objects[i]);
+        PyTuple_SET_ITEM(tuple.get(), i, objects[i]);
+    }
+    return tuple;
+}
+
+Ref shapes_of(PyObject* const* arrays, Py_ssize_t count) {
+    Ref shapes(PyTuple_New(count));
+    for (Py_ssize_t i = 0; shapes && i < count; ++i) {
+        PyObject* shape = arrays[i] == Py_None ? Ref::borrow(bound.nothing).release()
+                                               : shape_of(fields(arrays[i]));
+        if (shape == nullptr) return Ref();
+        PyTuple_SET_ITEM(shapes.get(), i, shape);
+    }
+    return shapes;
+}
+
+bool is_float_kind(PyObject* tensor) {
+    const char kind = fields(slot(tensor, bound.array))->descr->kind;
+    return kind == 'f' || kind == 'V';
+}
+
+// Lets the floating-point results of a node of several lead to it.
+bool lead_to(PyObject* node, const Nary& k, Ref* results) {
+    for (std::size_t i = 0; i < k.kept.size(); ++i) {
+        PyObject* result = results[k.kept[i]].get();
+        if (!is_float_kind(result)) continue;
+        PyObject* output = bound.output->tp_alloc(bound.output, 0);
+        if (output == nullptr) return false;
+        slot(output, bound.output_node) = Ref::borrow(node).release();
+        slot(output, bound.output_slot) = PyLong_FromSize_t(i);
+        set_slot(result, bound.edge, output);
+        if (slot(output, bound.output_slot) == nullptr) return false;
+    }
+    return true;
+}
+
+PyObject* kept_results(const Nary& k, Ref* results) {
+    if (k.kept.size() == 1) return results[k.kept[0]].release();
+    PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(k.kept.size()));
+    for (std::size_t i = 0; tuple != nullptr && i < k.kept.size(); ++i) {
+        PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i),
+                         results[k.kept[i]].release());
+    }
+    return tuple;
+}
+
+PyObject* record_nary(const Nary& k, PyObject* const* args, Py_ssize_t count,
+                      PyObject* const* arrays, PyObject* const* edges, Ref* results,
+                      PyObject* dtype) {
+    PyObject* tensors[max_outputs + max_arguments];
+    for (Py_ssize_t i = 0; i < k.n_outputs; ++i) tensors[i] = results[i].get();
+    for (Py_ssize_t i = 0; i < k.n_inputs; ++i) {
+        tensors[k.n_outputs + i] = args[i] == Py_None ? nullptr : args[i];
+    }
+    Ref saved, versions;
+    if (!k.saves.keep(edges, tensors, &saved, &versions)) return nullptr;
+    Ref node(new_node(k.op.get(), tuple_of(edges, k.n_inputs), std::move(saved),
+                      std::move(versions), shapes_of(arrays, k.n_inputs), dtype,
+                      tuple_of(args + k.n_inputs, count - k.n_inputs)));
+    if (!node) return nullptr;
+    if (k.kept.size() == 1) {
+        set_slot(results[k.kept[0]].get(), bound.edge, node.release());
+    } else if (!lead_to(node.get(), k, results)) {
+        return nullptr;
+    }
+    return kept_results(k, results);
+}
+
+PyObject* call_nary(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                    PyObject* keywords) {
+    const Nary& k = kind_of<Nary>(self);
+    const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    PyObject* arrays[max_arguments];
+    PyObject* edges[max_arguments];
+    bool leads_back = false;
+    if (keywords != nullptr || count < k.n_inputs || count > max_arguments ||
+        bound.paused || !take_inputs(k, args, arrays, edges, &leads_back)) {
+        return define(self, args, nargsf, keywords);
+    }
+    const Context context;
+    if (!context) return nullptr;
+    const bool record = k.differentiable && leads_back && context.grad();
+    for (Py_ssize_t i = k.n_inputs; i < count; ++i) arrays[i] = args[i];
+    // Another thread may give a tensor another array while the kernel runs.
+    const Ref held = tuple_of(arrays, k.n_inputs), led = tuple_of(edges, k.n_inputs);
+    Plan plan;
+    if (!held || !led ||
+        !plan.find(context, k, record ? k.want.get() : bound.zero, arrays, count)) {
+        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
+    }
+    Ref outs[max_outputs], results[max_outputs];
+    if (!plan.run_into(context, arrays, count, outs)) return nullptr;
+    Ref dtype;
+    for (Py_ssize_t i = 0; i < k.n_outputs; ++i) {
+        if (outs[i].get() == Py_None) continue;
+        if (!dtype) {
+            dtype =
+                Ref::borrow(reinterpret_cast<PyObject*>(fields(outs[i].get())->descr));
+        }
+        results[i] = Ref(new_tensor(std::move(outs[i])));
+        if (!results[i]) return nullptr;
+    }
+    if (!record) return kept_results(k, results);
+    return record_nary(k, args, count, arrays, edges, results, dtype.get());
+}
+
+}  // namespace
+
+PyObject* make_array_kernel(PyObject*, PyObject* args) {
+    PyObject* definition;
+    auto* k = new Kernel;
+    if (!PyArg_ParseTuple(args, "Onnn", &definition, &k->index, &k->n_inputs,
+                          &k->n_outputs)) {
+        delete k;
+        return nullptr;
+    }
+    return new_callable(definition, call_array_kernel, k);
+}
+
+PyObject* make_nary(PyObject*, PyObject* args) {
+    PyObject *definition, *op, *saver, *kept;
+    auto* k = new Nary;
+    int differentiable;
+    if (!PyArg_ParseTuple(args, "OnnnOOO!p", &definition, &k->index, &k->n_inputs,
+                          &k->n_outputs, &op, &saver, &PyTuple_Type, &kept,
+                          &differentiable) ||
+        !k->saves.read(saver)) {
+        delete k;
+        return nullptr;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(kept); ++i) {
+        k->kept.push_back(PyLong_AsSsize_t(PyTuple_GET_ITEM(kept, i)));
+    }
+    k->op = Ref::borrow(op);
+    k->want = Ref(PyLong_FromLong(k->saves.outputs()));
+    k->differentiable = differentiable != 0;
+    return new_callable(definition, call_nary, k);
+}
+
+}  // namespace autocalc::python::eager

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "eager/module.hpp"
+
+#include "eager/callable.hpp"
+#include "eager/calls.hpp"
+
+namespace autocalc::python::eager {
+namespace {
+
+PyObject* bind_object(PyObject*, PyObject* args) {
+    const char* name;
+    PyObject* object;
+    if (!PyArg_ParseTuple(args, "sO", &name, &object) || !bind(name, object)) {
+        return nullptr;
+    }
+    Py_RETURN_NONE;
+}
+
+PyObject* pause(PyObject*, PyObject* paused) {
+    const int truth = PyObject_IsTrue(paused);
+    if (truth < 0) return nullptr;
+    bound.paused = truth != 0;
+    Py_RETURN_NONE;
+}
+
+PyMethodDef methods[] = {
+    {"bind", bind_object, METH_VARARGS,
+     "bind(name: str, value: object) -> None\n\nHand over a class or object of core."},
+    {"pause", pause, METH_O,
+     "pause(paused: bool) -> None\n\nLet every call go to its definition, or no more."},
+    {"unary", make_unary, METH_VARARGS, nullptr},
+    {"binary", make_binary, METH_VARARGS, nullptr},
+    {"comparison", make_comparison, METH_VARARGS, nullptr},
+    {"ternary", make_ternary, METH_VARARGS, nullptr},
+    {"nary", make_nary, METH_VARARGS, nullptr},
+    {"array_unary", make_array_unary, METH_VARARGS, nullptr},
+    {"array_binary", make_array_binary, METH_VARARGS, nullptr},
+    {"array_kernel", make_array_kernel, METH_VARARGS, nullptr},
+    {"add_into", make_add_into, METH_VARARGS, nullptr},
+    {"sum_to", make_sum_to, METH_VARARGS, nullptr},
+    {"make", make_make, METH_VARARGS, nullptr},
+    {"view_of", make_view_of, METH_VARARGS, nullptr},
+    {"view", make_view, METH_VARARGS, nullptr},
+    {"walk", make_walk, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+bool add_eager(PyObject* core, PyObject* module) {
+    Ref numpy(PyImport_ImportModule("numpy"));
+    if (!numpy || !callable_ready()) return false;
+    bound.ndarray =
+        reinterpret_cast<PyTypeObject*>(PyObject_GetAttrString(numpy.get(), "ndarray"));
+    bound.own_empty = PyObject_GetAttrString(core, "empty");
+    bound.own_key_of = PyObject_GetAttrString(core, "key_of");
+    bound.zero = PyLong_FromLong(0);
+    bound.nothing = PyTuple_New(0);
+    return bound.ndarray != nullptr && bound.own_empty != nullptr &&
+           bound.own_key_of != nullptr && bound.zero != nullptr &&
+           bound.nothing != nullptr &&
+           PyModule_AddIntConstant(module, "EAGER_API_VERSION", api_version) == 0 &&
+           PyModule_AddFunctions(module, methods) == 0;
+}
+
+}  // namespace autocalc::python::eager

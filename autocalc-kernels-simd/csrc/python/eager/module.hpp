@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+namespace autocalc::python::eager {
+
+// Adds what core asks for to the submodule `eager` of `core`; false with an exception.
+bool add_eager(PyObject* core, PyObject* eager);
+
+}  // namespace autocalc::python::eager

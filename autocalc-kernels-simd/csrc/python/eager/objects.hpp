@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//
+// The objects of AutoCalc's core as the accelerated calls see them: their classes, the
+// places of their slots, and how tensors, nodes and version cells are made.
+//
+// Core hands its classes over with `bind`.  Nothing here defines what a call means: the
+// Python function that a call stands for does (`callable.hpp`).
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define NPY_TARGET_VERSION NPY_1_22_API_VERSION
+#include <numpy/ndarraytypes.h>
+
+#include <cstdint>
+
+namespace autocalc::python::eager {
+
+using Array = PyArrayObject_fields;
+
+// Core's number for the contract between it and this code.
+constexpr int api_version = 1;
+
+// A reference that is given back at the end of its scope.
+class Ref {
+  public:
+    Ref() = default;
+    explicit Ref(PyObject* owned) : object_(owned) {}
+    Ref(Ref&& other) noexcept : object_(other.release()) {}
+    Ref& operator=(Ref&& other) noexcept {
+        if (this != &other) {
+            PyObject* old = object_;
+            object_ = other.release();
+            Py_XDECREF(old);
+        }
+        return *this;
+    }
+    Ref(const Ref&) = delete;
+    Ref& operator=(const Ref&) = delete;
+    ~Ref() { Py_XDECREF(object_); }
+
+    static Ref borrow(PyObject* object) {
+        Py_XINCREF(object);
+        return Ref(object);
+    }
+    PyObject* get() const { return object_; }
+    PyObject* release() {
+        PyObject* object = object_;
+        object_ = nullptr;
+        return object;
+    }
+    explicit operator bool() const { return object_ != nullptr; }
+
+  private:
+    PyObject* object_ = nullptr;
+};
+
+// What core has bound.  Offsets are those of `__slots__`.
+struct Bound {
+    PyTypeObject* tensor;
+    PyObject* array_member;  // the descriptor of `_array`
+    Py_ssize_t array, edge, version_cell, view;
+
+    PyTypeObject* node;
+    Py_ssize_t attributes, dtype, edges, hooks, op, saved, serial, shapes, versions;
+    PyObject* next_serial;
+
+    PyTypeObject* version;
+    Py_ssize_t count;
+
+    PyTypeObject* leaf;
+
+    PyTypeObject* output;
+    Py_ssize_t output_node, output_slot;
+
+    PyTypeObject* state;
+    Py_ssize_t grad, selection;
+    PyObject* state_variable;
+
+    PyTypeObject* selected;  // the class of `selection`
+    Py_ssize_t tables, empty, key_of;
+
+    PyTypeObject* decomposed;
+
+    PyTypeObject* tracker;  // of views
+    Py_ssize_t tracker_limit, tracker_views;
+
+    PyTypeObject* ndarray;
+    PyObject *own_empty, *own_key_of;  // the functions of this module
+    PyObject *zero, *nothing;          // 0 and ()
+
+    // While lines are traced every call goes to its Python definition.
+    bool paused;
+};
+extern Bound bound;
+
+// bind(name, class or object): false with an exception set.
+bool bind(const char* name, PyObject* object);
+
+inline PyObject*& slot(PyObject* object, Py_ssize_t offset) {
+    return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + offset);
+}
+
+// Puts an owned object into a slot that may hold another one.
+inline void set_slot(PyObject* object, Py_ssize_t offset, PyObject* owned) {
+    PyObject* old = slot(object, offset);
+    slot(object, offset) = owned;
+    Py_XDECREF(old);
+}
+
+inline PyObject* new_none() {
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
+// Whether a class is derived from `Tensor` and leaves its slots as they are.
+bool is_plain_subclass(PyTypeObject* type);
+
+inline bool is_tensor(PyObject* object) {
+    PyTypeObject* type = Py_TYPE(object);
+    return type == bound.tensor || is_plain_subclass(type);
+}
+
+// The array of a tensor, borrowed; null for anything else, without an exception.
+inline PyObject* array_of(PyObject* tensor) {
+    if (!is_tensor(tensor)) return nullptr;
+    PyObject* array = slot(tensor, bound.array);
+    return array != nullptr && Py_TYPE(array) == bound.ndarray ? array : nullptr;
+}
+
+inline const Array* fields(PyObject* array) {
+    return reinterpret_cast<const Array*>(array);
+}
+
+// Float32 and float64, which have gradients and numbers beside them.
+inline bool is_wide_float(const Array* a) {
+    return a->descr->type_num == NPY_FLOAT || a->descr->type_num == NPY_DOUBLE;
+}
+
+PyObject* shape_of(const Array* a);
+
+// A tensor around an array, without a history unless `edge` is given.
+PyObject* new_tensor(Ref array, Ref edge = Ref());
+
+// The version cell of a tensor, borrowed; made at the first call.
+PyObject* version_of(PyObject* tensor);
+PyObject* new_version();
+
+PyObject* new_node(PyObject* op, Ref edges, Ref saved, Ref versions, Ref shapes,
+                   PyObject* dtype, Ref attributes);
+
+// The running context: whether gradients are recorded, and which kernels run.
+class Context {
+  public:
+    Context();
+    explicit operator bool() const { return static_cast<bool>(state_); }
+    bool grad() const { return slot(state_.get(), bound.grad) == Py_True; }
+    PyObject* selection() const { return slot(state_.get(), bound.selection); }
+    // The decision under `key`, owned; null without an exception where there is none.
+    Ref decision(Py_ssize_t kernel, PyObject* key) const;
+    // A new array for a result.
+    Ref empty(PyObject* dtype, int nd, const npy_intp* dims) const;
+    Ref empty(PyObject* dtype, PyObject* shape) const;
+    // The dtypes, shapes and strides of operands as one value.
+    Ref key_of(PyObject* const* operands, Py_ssize_t count) const;
+
+  private:
+    Ref state_;
+};
+
+}  // namespace autocalc::python::eager

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "eager/operands.hpp"
+
+#include <cstring>
+
+#include "arrays.hpp"
+
+namespace autocalc::python::eager {
+
+bool broadcast(const Array* const* arrays, int count, Shape* shape) {
+    const Array* first = arrays[0];
+    shape->nd = first->nd;
+    for (int d = 0; d < first->nd; ++d) shape->at[d] = first->dimensions[d];
+    for (int i = 1; i < count; ++i) {
+        const Array* a = arrays[i];
+        if (a->nd > shape->nd) {  // sizes of 1 in front
+            const int more = a->nd - shape->nd;
+            std::memmove(shape->at + more, shape->at,
+                         sizeof(npy_intp) * static_cast<std::size_t>(shape->nd));
+            for (int d = 0; d < more; ++d) shape->at[d] = 1;
+            shape->nd = a->nd;
+        }
+        npy_intp* at = shape->at + (shape->nd - a->nd);
+        for (int d = 0; d < a->nd; ++d) {
+            const npy_intp size = a->dimensions[d];
+            if (at[d] == 1) {
+                at[d] = size;
+            } else if (size != 1 && size != at[d]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+Ref number_beside(PyObject* number, const Array* like) {
+    if (!is_wide_float(like)) return Ref();
+    double value;
+    if (PyFloat_CheckExact(number)) {
+        value = PyFloat_AS_DOUBLE(number);
+    } else if (PyLong_CheckExact(number)) {
+        constexpr long exact = 1L << 24;  // float32 holds integers up to here
+        int overflow = 0;
+        const long integer = PyLong_AsLongAndOverflow(number, &overflow);
+        if (overflow != 0 || integer <= -exact || integer >= exact) return Ref();
+        value = static_cast<double>(integer);
+    } else {
+        return Ref();
+    }
+    auto* dtype = reinterpret_cast<PyObject*>(like->descr);
+    Ref array(new_array(dtype, 0, nullptr));
+    if (!array) return Ref();
+    char* data = fields(array.get())->data;
+    if (like->descr->type_num == NPY_FLOAT) {
+        const float narrow = static_cast<float>(value);
+        std::memcpy(data, &narrow, sizeof narrow);
+    } else {
+        std::memcpy(data, &value, sizeof value);
+    }
+    return array;
+}
+
+bool Saves::read(PyObject* saver) {
+    Ref places(PyObject_GetAttrString(saver, "places"));
+    Ref first(PyObject_GetAttrString(saver, "first_input"));
+    if (!places || !first) return false;
+    const Py_ssize_t first_input = PyLong_AsSsize_t(first.get());
+    if (first_input == -1 && PyErr_Occurred()) return false;
+    for (Py_ssize_t i = 0; i < PySequence_Size(places.get()); ++i) {
+        Ref pair(PySequence_GetItem(places.get(), i));
+        PyObject* users = nullptr;
+        Py_ssize_t tensor = 0;
+        if (!pair ||
+            !PyArg_ParseTuple(pair.get(), "nO!", &tensor, &PyTuple_Type, &users)) {
+            return false;
+        }
+        Place place{tensor, {}};
+        for (Py_ssize_t u = 0; u < PyTuple_GET_SIZE(users); ++u) {
+            const Py_ssize_t user = PyLong_AsSsize_t(PyTuple_GET_ITEM(users, u));
+            if (user == -1 && PyErr_Occurred()) return false;
+            place.users.push_back(user);
+        }
+        places_.push_back(std::move(place));
+        if (tensor < first_input) outputs_ |= 1L << tensor;
+    }
+    return true;
+}
+
+bool Saves::keep(PyObject* const* edges, PyObject* const* tensors, Ref* saved,
+                 Ref* versions) const {
+    const auto count = static_cast<Py_ssize_t>(places_.size());
+    *saved = Ref(PyTuple_New(count));
+    *versions = Ref(PyTuple_New(2 * count));
+    if (!*saved || !*versions) return false;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        const Place& place = places_[static_cast<std::size_t>(i)];
+        PyObject* tensor = tensors[place.tensor];
+        bool wanted = false;
+        for (const Py_ssize_t user : place.users) wanted |= edges[user] != Py_None;
+        PyObject *array = Py_None, *cell = Py_None, *count_then = bound.zero;
+        if (tensor != nullptr && wanted) {
+            array = slot(tensor, bound.array);
+            cell = version_of(tensor);
+            if (cell == nullptr) return false;
+            count_then = slot(cell, bound.count);
+        }
+        Py_INCREF(array);
+        Py_INCREF(cell);
+        Py_INCREF(count_then);
+        PyTuple_SET_ITEM(saved->get(), i, array);
+        PyTuple_SET_ITEM(versions->get(), 2 * i, cell);
+        PyTuple_SET_ITEM(versions->get(), 2 * i + 1, count_then);
+    }
+    return true;
+}
+
+}  // namespace autocalc::python::eager

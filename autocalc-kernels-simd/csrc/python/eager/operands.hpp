@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// Operands of elementwise calls: shapes that broadcast, numbers beside tensors, and
+// what a backward rule saves.
+#pragma once
+
+#include <vector>
+
+#include "eager/objects.hpp"
+
+namespace autocalc::python::eager {
+
+// Kernels take no more dimensions.
+constexpr int max_dims = 8;
+
+struct Shape {
+    int nd = 0;
+    npy_intp at[max_dims];
+};
+
+// Whether results of `a` lie in row-major order for sure.  An array of four dimensions
+// that is not contiguous may be channels-last, which its results follow.
+inline bool gives_rows(const Array* a) {
+    return a->nd <= max_dims &&
+           (a->nd != 4 || (a->flags & NPY_ARRAY_C_CONTIGUOUS) != 0);
+}
+
+// The shape of an elementwise result; false where the shapes do not fit.
+bool broadcast(const Array* const* arrays, int count, Shape* shape);
+
+// A number as an array without dimensions and of the dtype of `like`: a float, or an
+// integer that a float holds exactly, beside floats.  Null without an exception for
+// anything else.
+Ref number_beside(PyObject* number, const Array* like);
+
+// What a rule needs, and for which gradients: `Saves` of core's `_ops/_rule.py`.
+class Saves {
+  public:
+    // Reads ``saver.places`` and ``saver.first_input``; false with an exception.
+    bool read(PyObject* saver);
+    bool empty() const { return places_.empty(); }
+    // The mask of outputs that are saved.
+    long outputs() const { return outputs_; }
+    // `tensors` are outputs and inputs, null where one is absent; `edges` the inputs'.
+    bool keep(PyObject* const* edges, PyObject* const* tensors, Ref* saved,
+              Ref* versions) const;
+
+  private:
+    struct Place {
+        Py_ssize_t tensor;
+        std::vector<Py_ssize_t> users;
+    };
+    std::vector<Place> places_;
+    long outputs_ = 0;
+};
+
+}  // namespace autocalc::python::eager

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+//
+// The backward walk over arrays: `Walk.run` of core's `_graph/_walk.py`, with what it
+// calls for each node and edge.  The walk's own data are used, so that everything rare
+// (parts of arrays, hooks, sums that wait) is left to its methods.
+#include <cstring>
+
+#include "eager/callable.hpp"
+#include "eager/calls.hpp"
+
+namespace autocalc::python::eager {
+namespace {
+
+enum Memory { borrowed, fresh, owned, parts };
+
+struct Names {
+    PyObject *op, *rule, *n_outputs, *parted, *place, *join, *join_all, *run_hooks,
+        *add_part, *index, *value, *shape, *saved;
+};
+
+// What core hands over once: classes, the functions of `heapq`, and constants.
+struct WalkKind : Kind {
+    Ref walk_class, partial, freed, check_saved, arrays;
+    Ref add, add_into;  // of arrays
+    Ref heappush, heappop;
+    Ref memory[4];
+    Names names;
+};
+
+class Walking {
+  public:
+    Walking(const WalkKind& k, PyObject* walk) : k_(k), walk_(walk) {}
+
+    // False: the definition has to run this walk, or an exception is set.
+    bool take() {
+        const auto is_none = [this](const char* name) {
+            Ref value(PyObject_GetAttrString(walk_, name));
+            return value.get() == Py_None;
+        };
+        if (reinterpret_cast<PyObject*>(Py_TYPE(walk_)) != k_.walk_class.get() ||
+            !is_none("needed") || !is_none("saved")) {
+            return false;
+        }
+        Ref namespace_(PyObject_GetAttrString(walk_, "k"));
+        if (namespace_.get() != k_.arrays.get()) return false;
+        heap_ = Ref(PyObject_GetAttrString(walk_, "heap"));
+        reached_ = Ref(PyObject_GetAttrString(walk_, "reached"));
+        leaves_ = Ref(PyObject_GetAttrString(walk_, "leaves"));
+        Ref keep(PyObject_GetAttrString(walk_, "keep"));
+        if (!heap_ || !reached_ || !leaves_ || !keep) return false;
+        const int keeps = PyObject_IsTrue(keep.get());
+        keep_ = keeps > 0;
+        return keeps >= 0 && PyList_CheckExact(heap_.get()) &&
+               PyDict_CheckExact(reached_.get()) && PyDict_CheckExact(leaves_.get());
+    }
+
+    bool start(PyObject* root, PyObject* cotangent) {
+        return add(root, cotangent, borrowed);
+    }
+
+    bool run() {
+        while (PyList_GET_SIZE(heap_.get()) > 0) {
+            if (PyErr_CheckSignals() < 0 || !step()) return false;
+        }
+        return true;
+    }
+
+  private:
+    bool step() {
+        PyObject* heap = heap_.get();
+        Ref newest(PyObject_Vectorcall(k_.heappop.get(), &heap, 1, nullptr));
+        Ref serial(newest ? PyNumber_Negative(newest.get()) : nullptr);
+        if (!serial) return false;
+        Ref arrived =
+            Ref::borrow(PyDict_GetItemWithError(reached_.get(), serial.get()));
+        if (!arrived || PyDict_DelItem(reached_.get(), serial.get()) < 0) return false;
+        Ref node = Ref::borrow(PyList_GET_ITEM(arrived.get(), 0));
+        Ref parted(PyObject_GetAttr(walk_, k_.names.parted));
+        if (!parted) return false;
+        if (parted.get() != bound.zero &&
+            !method(k_.names.join_all, arrived.get(), nullptr)) {
+            return false;
+        }
+        if (slot(node.get(), bound.hooks) != Py_None &&
+            !method(k_.names.run_hooks, node.get(), arrived.get())) {
+            return false;
+        }
+        return visit(node.get(), arrived.get());
+    }
+
+    bool method(PyObject* name, PyObject* first, PyObject* second) {
+        PyObject* args[] = {walk_, first, second};
+        Ref result(
+            PyObject_VectorcallMethod(name, args, second == nullptr ? 2 : 3, nullptr));
+        return static_cast<bool>(result);
+    }
+
+    // Leaves it to core to raise.
+    bool check_saved(PyObject* node) {
+        PyObject* saved = slot(node, bound.saved);
+        bool changed = saved == k_.freed.get();
+        PyObject* versions = slot(node, bound.versions);
+        const Py_ssize_t count = changed ? 0 : PyTuple_GET_SIZE(versions);
+        for (Py_ssize_t i = 0; i < count && !changed; i += 2) {
+            PyObject* cell = PyTuple_GET_ITEM(versions, i);
+            if (cell == Py_None) continue;
+            const int same = PyObject_RichCompareBool(
+                slot(cell, bound.count), PyTuple_GET_ITEM(versions, i + 1), Py_EQ);
+            if (same < 0) return false;
+            changed = same == 0;
+        }
+        if (!changed) return true;
+        Ref result(PyObject_CallOneArg(k_.check_saved.get(), node));
+        return static_cast<bool>(result);
+    }
+
+    // The cotangents that arrived: one, or a tuple with one for each output.
+    static Ref cotangent_of(PyObject* arrived) {
+        const Py_ssize_t size = PyList_GET_SIZE(arrived);
+        if (size == 3) return Ref::borrow(PyList_GET_ITEM(arrived, 1));
+        Ref all(PyTuple_New((size - 1) / 2));
+        for (Py_ssize_t i = 1; all && i < size; i += 2) {
+            PyTuple_SET_ITEM(all.get(), i / 2,
+                             Ref::borrow(PyList_GET_ITEM(arrived, i)).release());
+        }
+        return all;
+    }
+
+    bool visit(PyObject* node, PyObject* arrived) {
+        PyObject* saved = slot(node, bound.saved);
+        const bool has_saved = saved != bound.nothing && (!PyTuple_CheckExact(saved) ||
+                                                          PyTuple_GET_SIZE(saved) > 0);
+        if (has_saved && !check_saved(node)) return false;
+        Ref g = cotangent_of(arrived);
+        Ref rule(PyObject_GetAttr(slot(node, bound.op), k_.names.rule));
+        if (!g || !rule) return false;
+        PyObject* args[] = {k_.arrays.get(), node, g.get()};
+        Ref results(PyObject_Vectorcall(rule.get(), args, 3, nullptr));
+        if (!results) return false;
+        if (!PyTuple_CheckExact(results.get())) {
+            results = Ref(PyTuple_Pack(1, results.get()));
+            if (!results) return false;
+        }
+        if (!hand_on(node, arrived, g.get(), results.get())) return false;
+        if (!keep_ && has_saved) {
+            set_slot(node, bound.saved, Ref::borrow(k_.freed.get()).release());
+        }
+        return true;
+    }
+
+    bool hand_on(PyObject* node, PyObject* arrived, PyObject* g, PyObject* results) {
+        Ref edges = Ref::borrow(slot(node, bound.edges));
+        const Py_ssize_t count = PyTuple_GET_SIZE(edges.get());
+        const bool single = PyList_GET_SIZE(arrived) == 3;
+        for (Py_ssize_t i = 0; i < count; ++i) {
+            PyObject* edge = PyTuple_GET_ITEM(edges.get(), i);
+            if (i >= PyTuple_GET_SIZE(results)) {
+                PyErr_SetString(PyExc_IndexError, "tuple index out of range");
+                return false;
+            }
+            PyObject* result = PyTuple_GET_ITEM(results, i);
+            if (edge == Py_None || result == Py_None) continue;
+            if (reinterpret_cast<PyObject*>(Py_TYPE(result)) == k_.partial.get()) {
+                PyObject* shape = PyTuple_GET_ITEM(slot(node, bound.shapes), i);
+                PyObject* args[] = {walk_, edge, result, shape, arrived};
+                Ref done(
+                    PyObject_VectorcallMethod(k_.names.add_part, args, 5, nullptr));
+                if (!done) return false;
+                continue;
+            }
+            const bool own = is_new(result, g, single) && times(results, result) == 1;
+            if (!add(edge, result, own ? fresh : borrowed)) return false;
+        }
+        return true;
+    }
+
+    static bool is_new(PyObject* result, PyObject* g, bool single) {
+        if (single) return result != g;
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(g); ++i) {
+            if (PyTuple_GET_ITEM(g, i) == result) return false;
+        }
+        return true;
+    }
+
+    static int times(PyObject* results, PyObject* result) {
+        int count = 0;
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(results); ++i) {
+            count += PyTuple_GET_ITEM(results, i) == result;
+        }
+        return count;
+    }
+
+    // ---- sums
+
+    Ref entry(PyObject* edge, PyObject* value, Memory memory) const {
+        Ref list(PyList_New(3));
+        if (!list) return list;
+        PyList_SET_ITEM(list.get(), 0, Ref::borrow(edge).release());
+        PyList_SET_ITEM(list.get(), 1, Ref::borrow(value).release());
+        PyList_SET_ITEM(list.get(), 2, Ref::borrow(k_.memory[memory].get()).release());
+        return list;
+    }
+
+    bool push(PyObject* serial) {
+        Ref negative(PyNumber_Negative(serial));
+        if (!negative) return false;
+        PyObject* args[] = {heap_.get(), negative.get()};
+        return eager::run(k_.heappush.get(), args, 2);
+    }
+
+    // Where the cotangent for an edge is summed; a null list with `done` set where the
+    // value was put there as the first.
+    Ref place(PyObject* edge, PyObject* value, Memory memory, Py_ssize_t* at,
+              bool* done) {
+        *at = 1;
+        if (Py_TYPE(edge) == bound.node) {
+            PyObject* serial = slot(edge, bound.serial);
+            PyObject* found = PyDict_GetItemWithError(reached_.get(), serial);
+            if (found != nullptr) return Ref::borrow(found);
+            Ref first = PyErr_Occurred() ? Ref() : entry(edge, value, memory);
+            *done = first && PyDict_SetItem(reached_.get(), serial, first.get()) == 0 &&
+                    push(serial);
+            return Ref();
+        }
+        if (Py_TYPE(edge) == bound.leaf) {
+            PyObject* found = PyDict_GetItemWithError(leaves_.get(), edge);
+            if (found != nullptr) return Ref::borrow(found);
+            Ref first = PyErr_Occurred() ? Ref() : entry(edge, value, memory);
+            *done = first && PyDict_SetItem(leaves_.get(), edge, first.get()) == 0;
+            return Ref();
+        }
+        PyObject* args[] = {walk_, edge};
+        Ref pair(PyObject_VectorcallMethod(k_.names.place, args, 2, nullptr));
+        if (!pair) return pair;
+        *at = PyLong_AsSsize_t(PyTuple_GET_ITEM(pair.get(), 1));
+        return Ref::borrow(PyTuple_GET_ITEM(pair.get(), 0));
+    }
+
+    bool is_own(PyObject* array, PyObject* memory) const {
+        if (memory == k_.memory[owned].get()) return true;
+        return memory == k_.memory[fresh].get() && !is_view(array);
+    }
+
+    static bool is_view(PyObject* array) {
+        if (Py_TYPE(array) != bound.ndarray) return true;
+        PyObject* base = fields(array)->base;
+        return base != nullptr && PyObject_TypeCheck(base, bound.ndarray);
+    }
+
+    bool add(PyObject* edge, PyObject* value, Memory memory) {
+        Py_ssize_t at;
+        bool done = false;
+        Ref arrived = place(edge, value, memory, &at, &done);
+        if (!arrived) return done;
+        const auto set = [&arrived](Py_ssize_t i, PyObject* owned_object) {
+            return PyList_SetItem(arrived.get(), i, owned_object) == 0;
+        };
+        const auto mark = [&](Memory kind) {
+            return set(at + 1, Ref::borrow(k_.memory[kind].get()).release());
+        };
+        if (PyList_GET_ITEM(arrived.get(), at) == Py_None) {
+            return set(at, Ref::borrow(value).release()) && mark(memory);
+        }
+        if (PyList_GET_ITEM(arrived.get(), at + 1) == k_.memory[parts].get()) {
+            Ref index(PyLong_FromSsize_t(at));
+            if (!index || !method(k_.names.join, arrived.get(), index.get())) {
+                return false;
+            }
+        }
+        Ref total = Ref::borrow(PyList_GET_ITEM(arrived.get(), at));
+        PyObject* known = PyList_GET_ITEM(arrived.get(), at + 1);
+        PyObject* args[] = {total.get(), value};
+        PyObject* function = k_.add_into.get();
+        if (!is_own(total.get(), known)) {
+            if (memory == fresh && !is_view(value)) {
+                args[0] = value;
+                args[1] = total.get();
+            } else {
+                function = k_.add.get();
+            }
+        }
+        PyObject* sum = PyObject_Vectorcall(function, args, 2, nullptr);
+        return sum != nullptr && set(at, sum) && mark(owned);
+    }
+
+    const WalkKind& k_;
+    PyObject* walk_;
+    Ref heap_, reached_, leaves_;
+    bool keep_ = false;
+};
+
+// Walk.run(self, roots, cotangents, capture=())
+PyObject* call_walk(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                    PyObject* keywords) {
+    const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    const bool plain = keywords == nullptr && (count == 3 || count == 4);
+    if (!plain || bound.paused) return define(self, args, nargsf, keywords);
+    if (count == 4 && !((PyTuple_Check(args[3]) && PyTuple_GET_SIZE(args[3]) == 0) ||
+                        (PyList_Check(args[3]) && PyList_GET_SIZE(args[3]) == 0))) {
+        return define(self, args, nargsf, keywords);
+    }
+    Walking walking(kind_of<WalkKind>(self), args[0]);
+    Ref roots(PySequence_Fast(args[1], "run: roots must be a sequence"));
+    Ref cotangents(PySequence_Fast(args[2], "run: cotangents must be a sequence"));
+    if (!roots || !cotangents) return nullptr;
+    const Py_ssize_t n = PySequence_Fast_GET_SIZE(roots.get());
+    if (n != PySequence_Fast_GET_SIZE(cotangents.get()) || !walking.take()) {
+        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
+    }
+    for (Py_ssize_t i = 0; i < n; ++i) {
+        if (!walking.start(PySequence_Fast_GET_ITEM(roots.get(), i),
+                           PySequence_Fast_GET_ITEM(cotangents.get(), i))) {
+            return nullptr;
+        }
+    }
+    return walking.run() ? new_none() : nullptr;
+}
+
+bool intern(PyObject** to, const char* text) {
+    *to = PyUnicode_InternFromString(text);
+    return *to != nullptr;
+}
+
+bool name_all(Names* n) {
+    return intern(&n->op, "op") && intern(&n->rule, "rule") &&
+           intern(&n->n_outputs, "n_outputs") && intern(&n->parted, "parted") &&
+           intern(&n->place, "place") && intern(&n->join, "join") &&
+           intern(&n->join_all, "join_all") && intern(&n->run_hooks, "run_hooks") &&
+           intern(&n->add_part, "add_part") && intern(&n->index, "index") &&
+           intern(&n->value, "value") && intern(&n->shape, "shape") &&
+           intern(&n->saved, "saved");
+}
+
+}  // namespace
+
+// walk(definition, Walk, Partial, FREED, check_saved, arrays)
+PyObject* make_walk(PyObject*, PyObject* args) {
+    PyObject *definition, *walk_class, *partial, *freed, *check_saved, *arrays;
+    if (!PyArg_ParseTuple(args, "OOOOOO", &definition, &walk_class, &partial, &freed,
+                          &check_saved, &arrays)) {
+        return nullptr;
+    }
+    auto* k = new WalkKind;
+    k->walk_class = Ref::borrow(walk_class);
+    k->partial = Ref::borrow(partial);
+    k->freed = Ref::borrow(freed);
+    k->check_saved = Ref::borrow(check_saved);
+    k->arrays = Ref::borrow(arrays);
+    k->add = Ref(PyObject_GetAttrString(arrays, "add"));
+    k->add_into = Ref(PyObject_GetAttrString(arrays, "add_into"));
+    Ref heapq(PyImport_ImportModule("heapq"));
+    if (heapq) {
+        k->heappush = Ref(PyObject_GetAttrString(heapq.get(), "heappush"));
+        k->heappop = Ref(PyObject_GetAttrString(heapq.get(), "heappop"));
+    }
+    bool complete =
+        k->add && k->add_into && k->heappush && k->heappop && name_all(&k->names);
+    for (int i = 0; i < 4; ++i) {
+        k->memory[i] = Ref(PyLong_FromLong(i));
+        complete = complete && k->memory[i];
+    }
+    if (!complete) {
+        delete k;
+        return nullptr;
+    }
+    return new_callable(definition, call_walk, k);
+}
+
+}  // namespace autocalc::python::eager
