@@ -193,6 +193,27 @@ PyObject* new_array(PyObject* dtype, int nd, const std::intptr_t* dims) {
                                 nullptr);
 }
 
+std::intptr_t item_size(PyObject* dtype) {
+    return PyDataType_ELSIZE(reinterpret_cast<PyArray_Descr*>(dtype));
+}
+
+PyObject* new_array_view(PyObject* array, int nd, const std::intptr_t* dims,
+                         const std::intptr_t* strides, std::intptr_t offset,
+                         bool writable) {
+    const auto* a = reinterpret_cast<PyArrayObject_fields*>(array);
+    const int flags = writable ? a->flags & NPY_ARRAY_WRITEABLE : 0;
+    Py_INCREF(a->descr);
+    PyObject* view = PyArray_NewFromDescr(&PyArray_Type, a->descr, nd, dims, strides,
+                                          a->data + offset, flags, nullptr);
+    if (view == nullptr) return nullptr;
+    Py_INCREF(array);  // which NumPy replaces by the owner of its memory
+    if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(view), array) < 0) {
+        Py_DECREF(view);
+        return nullptr;
+    }
+    return view;
+}
+
 // Bytes, since they are hashed and compared in one run: a third of what a tuple of
 // shapes, dtypes and strides takes to be made and looked up.
 PyObject* describe_arrays(PyObject* const* args, Py_ssize_t nargs) {

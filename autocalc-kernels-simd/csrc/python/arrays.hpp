@@ -13,6 +13,15 @@ bool add_arrays(PyObject* module);
 // A new C-contiguous array of a `numpy.dtype`, its values undefined.
 PyObject* new_array(PyObject* dtype, int nd, const std::intptr_t* dims);
 
+// The same memory as `array` from `offset` bytes on, with other sizes and strides; one
+// that is not `writable` cannot be written through it.
+PyObject* new_array_view(PyObject* array, int nd, const std::intptr_t* dims,
+                         const std::intptr_t* strides, std::intptr_t offset,
+                         bool writable);
+
+// Bytes of an element of a `numpy.dtype`.
+std::intptr_t item_size(PyObject* dtype);
+
 // What `key_of` returns.
 PyObject* describe_arrays(PyObject* const* operands, Py_ssize_t count);
 

@@ -137,7 +137,7 @@ def filler(general: KernelCall) -> Callable[..., Array]:
         kernel(out, number)
         return out
 
-    return full
+    return accelerated("full", full, index)
 
 
 class Arrays:

@@ -75,6 +75,11 @@ def accelerated(kind: str, definition: CallT, *known: Any) -> CallT:
     return definition if factory is None else factory(definition, *known)
 
 
+def accelerate(kind: str, *known: Any) -> Callable[[CallT], CallT]:
+    """Return a decorator that does what `accelerated` does."""
+    return lambda definition: accelerated(kind, definition, *known)
+
+
 def bind(**objects: Any) -> None:
     """Tell the runtime of classes and objects that its calls make or read."""
     module = runtime().module

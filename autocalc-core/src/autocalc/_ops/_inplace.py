@@ -9,6 +9,8 @@ from inspect import Signature, signature
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._eager import accelerate, accelerated
+from autocalc._dispatch._select import KERNEL_INDEX
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._kernels.table import TABLE
 from autocalc._ops import (
@@ -99,18 +101,21 @@ def _add_multiple(name: str, x: Tensor, other: Any, alpha: Any) -> Tensor:
 
 
 @method("add_ __iadd__")
+@accelerate("binary_in_place", KERNEL_INDEX["add"])
 def add_(x: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """Add alpha * other."""
     return _add_multiple("add", x, other, alpha)
 
 
 @method("sub_ subtract_ __isub__")
+@accelerate("binary_in_place", KERNEL_INDEX["sub"])
 def sub_(x: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """Subtract alpha * other."""
     return _add_multiple("sub", x, other, alpha)
 
 
 @method("div_ divide_ true_divide_ __itruediv__")
+@accelerate("binary_in_place", KERNEL_INDEX["div"])
 def div_(x: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """Divide by `other`."""
     if rounding_mode is not None:
@@ -149,12 +154,14 @@ def in_place(where: str, function: Callable[..., Tensor]) -> Callable[..., Tenso
     call: Callable[..., Tensor]
     if op is not None and op.name in _UNARY:
         call = _unary_in_place(where, function, getattr(arrays, op.name))
+        call = accelerated("unary_in_place", call, KERNEL_INDEX[op.name])
     elif op is not None and op.name in _BINARY and not op.reads_itself:
         kernel = op.name
 
         def call(self: Tensor, other: Any) -> Tensor:
             return _binary(kernel, self, other)
 
+        call = accelerated("binary_in_place", call, KERNEL_INDEX[kernel])
     else:
 
         def call(self: Tensor, *args: Any, **words: Any) -> Tensor:

@@ -229,6 +229,7 @@ def binary(  # noqa: C901
     example: tuple[str, ...] = (),
     place: str = "",
     mixed: Callable[[Any, Any], Tensor | None] | None = None,
+    number_first: bool | None = None,
     **names: str,
 ) -> Binary:
     """Make an elementwise operator of two inputs, broadcast and promoted.
@@ -237,7 +238,8 @@ def binary(  # noqa: C901
     shapes broadcast."  `mixed` sees operands of two dtypes, or a number, before they
     are promoted: it raises, returns the result, or None.  Without `numbers` both must
     be tensors; without `usual`, `mixed` sees a number beside a floating-point tensor,
-    too.  `place` and `names` are those of `unary`.
+    too.  `number_first`: a number before such a tensor needs no look of `mixed`.
+    `place` and `names` are those of `unary`.
     """
     index = KERNEL_INDEX[name]
     spec = TABLE[name]
@@ -248,6 +250,8 @@ def binary(  # noqa: C901
     saves_other = saves == "a:b b:a"
     if not numbers:
         mixed, usual = both_tensors(name), False
+    if number_first is None:
+        number_first = usual and mixed is None
 
     def form(reflected: str) -> Callable[..., Any]:  # noqa: C901
         """Make the function, or Python's operator, whose other side is `reflected`."""
@@ -314,7 +318,8 @@ def binary(  # noqa: C901
             result._edge = Node(op, edges, saved, versions, shapes, dtype, ())
             return result
 
-        return accelerated("binary", call, index, op, saver, saves_other, usual)
+        known = index, op, saver, saves_other, number_first, usual
+        return accelerated("binary", call, *known)
 
     doc = f"Return {doc}, element by element; shapes broadcast."
     names["methods"], operators = _apart(names.get("methods", ""))

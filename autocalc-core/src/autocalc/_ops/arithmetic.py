@@ -76,7 +76,12 @@ def _no_booleans(x: Any, y: Any) -> None:
 
 
 sub_op = binary(
-    "sub", "x - y", mixed=_no_booleans, methods="__sub__", reflected="__rsub__"
+    "sub",
+    "x - y",
+    mixed=_no_booleans,
+    number_first=True,
+    methods="__sub__",
+    reflected="__rsub__",
 )
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._eager import accelerate
 from autocalc._kernels import rules
 from autocalc._ops import view
 from autocalc._ops._arguments import (
@@ -37,6 +38,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 _EXPAND = expand_op.op
 
 
+@accelerate("view_expand", _EXPAND)
 def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` repeated to `shape` without a copy; -1 keeps a size.
 
@@ -244,6 +246,7 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 
 
 @method("expand")
+@accelerate("view_expand", _EXPAND, True)
 def _expand_method(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """Return a view repeated to sizes; -1 keeps one."""
     plain = sizes and sizes[0].__class__ is int and size is None

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._eager import accelerate
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import clamping, reduction, view
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
@@ -246,6 +247,7 @@ def aminmax(
 
 
 @method("amax")
+@accelerate("reduction", max_op, True, False)
 def amax(
     input: Tensor,
     dim: Dims = None,
@@ -296,6 +298,7 @@ def amax(
 
 
 @method("amin")
+@accelerate("reduction", min_op, True, False)
 def amin(
     input: Tensor,
     dim: Dims = None,
@@ -363,6 +366,7 @@ argmax_op = nary("argmax", differentiable=False)
 
 
 @method("argmax")
+@accelerate("along", argmax_op, True, True, ())
 def argmax(
     input: Tensor,
     dim: int | None = None,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._eager import accelerate
 from autocalc._ops._coerce import check_tensor
 from autocalc._ops._layouts import laid_out
 from autocalc._ops._out import copy_to_out
@@ -117,6 +118,7 @@ def number(where: str, name: str, value: Any) -> Any:
 like = check_tensor
 
 
+@accelerate("filled", arrays.full, 0, dtypes.get_default_dtype)
 def zeros(
     *sizes: Size,
     size: Size = None,
@@ -176,6 +178,7 @@ def dtype_of(dtype: Any, out: Tensor | None) -> DType:
     return float_or(dtype, None if out is None else like("out", out).dtype)
 
 
+@accelerate("filled", arrays.full, 1, dtypes.get_default_dtype)
 def ones(
     *sizes: Size,
     size: Size = None,

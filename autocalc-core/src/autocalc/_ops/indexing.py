@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from autocalc._dispatch._eager import accelerate
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import _index, broadcasting, slicing, view
 from autocalc._ops._arguments import axis_of, check_tensor
@@ -207,6 +208,7 @@ def read_picked(x: Tensor, picks: _index.Picks) -> Tensor:
 
 
 @method("__getitem__")
+@accelerate("view_slice", slicing.slice_op.op)
 def getitem(input: Tensor, index: Any) -> Tensor:
     """Return ``input[index]``.
 

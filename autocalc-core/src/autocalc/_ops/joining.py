@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._eager import accelerate
+from autocalc._dispatch._select import KERNEL_INDEX
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
 from autocalc._ops import broadcasting, view
@@ -108,6 +110,7 @@ def listed(where: str, tensors: Any) -> Any:
     return tensors
 
 
+@accelerate("cat", KERNEL_INDEX["copy"], _cat)
 def cat(
     tensors: Sequence[Tensor],
     dim: int = 0,
@@ -183,6 +186,7 @@ def _check_sizes(shapes: list[tuple[int, ...]], axis: int) -> None:
             raise ShapeError(message)
 
 
+@accelerate("stack", KERNEL_INDEX["copy"], _stack)
 def stack(
     tensors: Sequence[Tensor],
     dim: int = 0,

@@ -7,6 +7,7 @@ import builtins
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._eager import accelerate
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import comparison, view
 from autocalc._ops._arguments import Dims, axes_of, check_tensor, sizes_of
@@ -40,6 +41,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("sum")
+@accelerate("reduction", sum_op, False, False)
 def sum(
     input: Tensor,
     dim: Dims = None,
@@ -138,6 +140,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("mean")
+@accelerate("reduction", mean_op, True, False)
 def mean(
     input: Tensor,
     dim: Dims = None,
@@ -243,6 +246,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("prod")
+@accelerate("reduction", prod_op, False, False)
 def prod(
     input: Tensor,
     dim: int | None = None,

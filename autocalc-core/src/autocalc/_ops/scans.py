@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch._eager import accelerate
 from autocalc._ops import (
     arithmetic,
     bitwise,
@@ -40,6 +41,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("cumsum", inplace="cumsum_")
+@accelerate("along", cumsum_op, True, False, (False,))
 def cumsum(
     input: Tensor,
     dim: int | None = None,
@@ -128,6 +130,7 @@ def _cumprod_slope(k: Any, a: Any, g: Any, axis: int) -> Any:
 
 
 @method("cumprod", inplace="cumprod_")
+@accelerate("along", cumprod_op, True, False, ())
 def cumprod(
     input: Tensor,
     dim: int | None = None,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from autocalc._dispatch._eager import accelerate
 from autocalc._ops import arithmetic, reduction, view
 from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._coerce import check_and_cast, to_float
@@ -26,6 +27,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("softmax")
+@accelerate("along", softmax_op, True, False, ())
 def softmax(
     input: Tensor,
     dim: int | None = None,
@@ -73,6 +75,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("log_softmax")
+@accelerate("along", log_softmax_op, True, False, ())
 def log_softmax(
     input: Tensor,
     dim: int | None = None,
@@ -163,6 +166,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("logsumexp")
+@accelerate("reduction", logsumexp_op, True, True)
 def logsumexp(
     input: Tensor,
     dim: Dims = None,

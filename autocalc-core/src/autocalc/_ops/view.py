@@ -10,6 +10,7 @@ from types import EllipsisType
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, reshaped_view
+from autocalc._dispatch._eager import accelerate
 from autocalc._dispatch._layout import PIXELS, PLANES, is_channels_last
 from autocalc._ops._arguments import (
     Dims,
@@ -82,6 +83,7 @@ def _plain_view(where: str, x: Tensor, shape: Any) -> Tensor | None:
     return view_of(x, seen, _RESHAPE, (seen.shape,))
 
 
+@accelerate("view_reshape", _RESHAPE)
 def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` in another shape; one size may be -1.
 
@@ -105,6 +107,7 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     return reshape_op(input, full_shape("reshape", input, shape))
 
 
+@accelerate("view_reshape", _RESHAPE)
 def view(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` in another shape, sharing its memory.
 
@@ -132,6 +135,7 @@ def view(input: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 @method("flatten")
+@accelerate("view_flatten", _RESHAPE)
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Return `input` with the dimensions start_dim to end_dim merged.
 
@@ -175,6 +179,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 @method("squeeze")
+@accelerate("view_squeeze", _RESHAPE)
 def squeeze(
     input: Tensor, dim: Dims | EllipsisType = ..., *, axis: Any = None
 ) -> Tensor:
@@ -219,6 +224,7 @@ def squeeze(
 
 
 @method("unsqueeze")
+@accelerate("view_unsqueeze", _RESHAPE)
 def unsqueeze(input: Tensor, dim: int | None = None, *, axis: Any = None) -> Tensor:
     """Return `input` with a dimension of size 1 inserted before `dim`.
 
@@ -265,6 +271,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 _PERMUTE = permute_op.op
 
 
+@accelerate("view_permute", _PERMUTE)
 def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return `input` with its dimensions in the order `dims`: a view.
 
@@ -306,6 +313,7 @@ def _order(ndim: int, dims: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 @method("transpose swapdims")
+@accelerate("view_transpose", _PERMUTE)
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return `input` with two dimensions exchanged: a view.
 
@@ -346,6 +354,7 @@ def _exchanged(ndim: int, dim0: int, dim1: int) -> tuple[int, ...]:
 
 
 @method("t")
+@accelerate("view_t", _PERMUTE)
 def t(input: Tensor) -> Tensor:
     """Return the transpose of a matrix; vectors stay as they are.
 
@@ -505,6 +514,7 @@ def detach_from_base(x: Tensor) -> Tensor:
 
 
 @method("reshape")
+@accelerate("view_reshape", _RESHAPE, True)
 def _reshape_method(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """Return x in another shape; one size may be -1."""
     plain = sizes and sizes[0].__class__ is int and shape is None
@@ -512,6 +522,7 @@ def _reshape_method(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
 
 
 @method("view")
+@accelerate("view_reshape", _RESHAPE, True)
 def _view_method(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     """Return a view in another shape; an error where that needs a copy."""
     plain = sizes and sizes[0].__class__ is int and size is None
@@ -519,6 +530,7 @@ def _view_method(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
 
 
 @method("permute")
+@accelerate("view_permute", _PERMUTE, True)
 def _permute_method(self: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
     """Return a view with the dimensions in another order."""
     plain = sizes and sizes[0].__class__ is int and dims is None

@@ -91,12 +91,17 @@ struct Binary : Kind {
     Saves saves;
     bool crosswise;     // saves each operand for the gradient of the other
     bool number_after;  // takes ``x + 2.0``
+    bool number_before;
 };
 
 // Reads both operands; false where the definition has to look.
-bool take_two(PyObject* const* args, bool number_after, Operand* x, Operand* y) {
-    if (!x->take(args[0])) return false;
-    if (!y->take(args[1])) {
+bool take_two(PyObject* const* args, bool number_before, bool number_after, Operand* x,
+              Operand* y) {
+    if (!x->take(args[0])) {
+        if (!number_before || is_tensor(args[0]) || !y->take(args[1])) return false;
+        x->array = number_beside(args[0], y->a());
+        if (!x->array) return false;
+    } else if (!y->take(args[1])) {
         if (!number_after || is_tensor(args[1])) return false;
         y->array = number_beside(args[1], x->a());
         if (!y->array) return false;
@@ -135,10 +140,15 @@ PyObject* record_binary(const Binary& k, const Operand& x, const Operand& y, Ref
         return node ? new_tensor(std::move(z), std::move(node)) : nullptr;
     }
     Ref result(new_tensor(std::move(z)));
-    Ref number;  // a saved operand needs a tensor for its version
-    if (y.tensor == nullptr) number = Ref(new_tensor(Ref::borrow(y.array.get())));
-    if (!result || (y.tensor == nullptr && !number)) return nullptr;
-    PyObject* tensors[] = {result.get(), x.tensor,
+    if (!result) return nullptr;
+    Ref number;  // which needs a tensor for its version, where it is saved
+    const bool has_number = x.tensor == nullptr || y.tensor == nullptr;
+    if (has_number) {
+        const Operand& plain = x.tensor == nullptr ? x : y;
+        number = Ref(new_tensor(Ref::borrow(plain.array.get())));
+        if (!number) return nullptr;
+    }
+    PyObject* tensors[] = {result.get(), x.tensor == nullptr ? number.get() : x.tensor,
                            y.tensor == nullptr ? number.get() : y.tensor};
     PyObject* both[] = {x.edge, y.edge};
     if (!k.saves.keep(both, tensors, &saved, &versions)) return nullptr;
@@ -156,7 +166,7 @@ PyObject* call_binary(PyObject* self, PyObject* const* args, std::size_t nargsf,
     Operand x, y;
     Shape shape;
     if (keywords != nullptr || PyVectorcall_NARGS(nargsf) != 2 || bound.paused ||
-        !take_two(args, k.number_after, &x, &y)) {
+        !take_two(args, k.number_before, k.number_after, &x, &y)) {
         if (PyErr_Occurred()) return nullptr;
         return define(self, args, nargsf, keywords);
     }
@@ -192,7 +202,7 @@ PyObject* call_comparison(PyObject* self, PyObject* const* args, std::size_t nar
     Operand x, y;
     Shape shape;
     if (keywords != nullptr || PyVectorcall_NARGS(nargsf) != 2 || bound.paused ||
-        !take_two(args, true, &x, &y)) {
+        !take_two(args, false, true, &x, &y)) {
         if (PyErr_Occurred()) return nullptr;
         return define(self, args, nargsf, keywords);
     }
@@ -385,15 +395,16 @@ PyObject* make_unary(PyObject*, PyObject* args) {
 PyObject* make_binary(PyObject*, PyObject* args) {
     PyObject *definition, *op, *saver;
     auto* k = new Binary;
-    int crosswise, number_after;
-    if (!PyArg_ParseTuple(args, "OnOOpp", &definition, &k->index, &op, &saver,
-                          &crosswise, &number_after) ||
+    int crosswise, number_before, number_after;
+    if (!PyArg_ParseTuple(args, "OnOOppp", &definition, &k->index, &op, &saver,
+                          &crosswise, &number_before, &number_after) ||
         !k->saves.read(saver)) {
         delete k;
         return nullptr;
     }
     k->op = Ref::borrow(op);
     k->crosswise = crosswise != 0;
+    k->number_before = number_before != 0;
     k->number_after = number_after != 0;
     return new_callable(definition, call_binary, k);
 }

@@ -41,6 +41,23 @@ PyMethodDef methods[] = {
     {"make", make_make, METH_VARARGS, nullptr},
     {"view_of", make_view_of, METH_VARARGS, nullptr},
     {"view", make_view, METH_VARARGS, nullptr},
+    {"view_reshape", make_view_reshape, METH_VARARGS, nullptr},
+    {"view_permute", make_view_permute, METH_VARARGS, nullptr},
+    {"view_transpose", make_view_transpose, METH_VARARGS, nullptr},
+    {"view_t", make_view_t, METH_VARARGS, nullptr},
+    {"view_unsqueeze", make_view_unsqueeze, METH_VARARGS, nullptr},
+    {"view_squeeze", make_view_squeeze, METH_VARARGS, nullptr},
+    {"view_flatten", make_view_flatten, METH_VARARGS, nullptr},
+    {"view_expand", make_view_expand, METH_VARARGS, nullptr},
+    {"view_slice", make_view_slice, METH_VARARGS, nullptr},
+    {"reduction", make_reduction, METH_VARARGS, nullptr},
+    {"along", make_along, METH_VARARGS, nullptr},
+    {"cat", make_cat, METH_VARARGS, nullptr},
+    {"stack", make_stack, METH_VARARGS, nullptr},
+    {"binary_in_place", make_binary_in_place, METH_VARARGS, nullptr},
+    {"unary_in_place", make_unary_in_place, METH_VARARGS, nullptr},
+    {"full", make_full, METH_VARARGS, nullptr},
+    {"filled", make_filled, METH_VARARGS, nullptr},
     {"walk", make_walk, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -51,13 +68,15 @@ bool add_eager(PyObject* core, PyObject* module) {
     if (!numpy || !callable_ready()) return false;
     bound.ndarray =
         reinterpret_cast<PyTypeObject*>(PyObject_GetAttrString(numpy.get(), "ndarray"));
+    bound.dtype_class =
+        reinterpret_cast<PyTypeObject*>(PyObject_GetAttrString(numpy.get(), "dtype"));
     bound.own_empty = PyObject_GetAttrString(core, "empty");
     bound.own_key_of = PyObject_GetAttrString(core, "key_of");
     bound.zero = PyLong_FromLong(0);
     bound.nothing = PyTuple_New(0);
-    return bound.ndarray != nullptr && bound.own_empty != nullptr &&
-           bound.own_key_of != nullptr && bound.zero != nullptr &&
-           bound.nothing != nullptr &&
+    return bound.ndarray != nullptr && bound.dtype_class != nullptr &&
+           bound.own_empty != nullptr && bound.own_key_of != nullptr &&
+           bound.zero != nullptr && bound.nothing != nullptr &&
            PyModule_AddIntConstant(module, "EAGER_API_VERSION", api_version) == 0 &&
            PyModule_AddFunctions(module, methods) == 0;
 }

@@ -87,7 +87,7 @@ struct Bound {
     PyTypeObject* tracker;  // of views
     Py_ssize_t tracker_limit, tracker_views;
 
-    PyTypeObject* ndarray;
+    PyTypeObject *ndarray, *dtype_class;
     PyObject *own_empty, *own_key_of;  // the functions of this module
     PyObject *zero, *nothing;          // 0 and ()
 

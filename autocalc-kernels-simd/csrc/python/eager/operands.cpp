@@ -34,7 +34,21 @@ bool broadcast(const Array* const* arrays, int count, Shape* shape) {
 }
 
 Ref number_beside(PyObject* number, const Array* like) {
-    if (!is_wide_float(like)) return Ref();
+    return is_wide_float(like) ? number_of(number, like->descr) : Ref();
+}
+
+namespace {
+
+template <class T>
+Ref holding(T value, PyArray_Descr* dtype) {
+    Ref array(new_array(reinterpret_cast<PyObject*>(dtype), 0, nullptr));
+    if (array) std::memcpy(fields(array.get())->data, &value, sizeof value);
+    return array;
+}
+
+}  // namespace
+
+Ref number_of(PyObject* number, PyArray_Descr* dtype) {
     double value;
     if (PyFloat_CheckExact(number)) {
         value = PyFloat_AS_DOUBLE(number);
@@ -42,22 +56,16 @@ Ref number_beside(PyObject* number, const Array* like) {
         constexpr long exact = 1L << 24;  // float32 holds integers up to here
         int overflow = 0;
         const long integer = PyLong_AsLongAndOverflow(number, &overflow);
+        if (overflow == 0 && dtype->type_num == NPY_INT64) {
+            return holding(static_cast<npy_int64>(integer), dtype);
+        }
         if (overflow != 0 || integer <= -exact || integer >= exact) return Ref();
         value = static_cast<double>(integer);
     } else {
         return Ref();
     }
-    auto* dtype = reinterpret_cast<PyObject*>(like->descr);
-    Ref array(new_array(dtype, 0, nullptr));
-    if (!array) return Ref();
-    char* data = fields(array.get())->data;
-    if (like->descr->type_num == NPY_FLOAT) {
-        const float narrow = static_cast<float>(value);
-        std::memcpy(data, &narrow, sizeof narrow);
-    } else {
-        std::memcpy(data, &value, sizeof value);
-    }
-    return array;
+    if (dtype->type_num == NPY_FLOAT) return holding(static_cast<float>(value), dtype);
+    return dtype->type_num == NPY_DOUBLE ? holding(value, dtype) : Ref();
 }
 
 bool Saves::read(PyObject* saver) {

@@ -33,6 +33,9 @@ bool broadcast(const Array* const* arrays, int count, Shape* shape);
 // anything else.
 Ref number_beside(PyObject* number, const Array* like);
 
+// The same of a dtype: floats as above; of int64 any integer that fits.
+Ref number_of(PyObject* number, PyArray_Descr* dtype);
+
 // What a rule needs, and for which gradients: `Saves` of core's `_ops/_rule.py`.
 class Saves {
   public:

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+//
+// Functions of one tensor over or along dimensions: they turn ``dim`` and ``keepdim``
+// into the attributes of an operator of `nary` and call that.
+#include "eager/callable.hpp"
+#include "eager/calls.hpp"
+#include "eager/operands.hpp"
+
+namespace autocalc::python::eager {
+namespace {
+
+struct Along : Kind {
+    Ref op;           // the operator
+    Ref after;        // attributes behind the dimension
+    bool floats;      // leaves other dtypes to the definition
+    bool needs_dim;   // has no meaning without a dimension
+    bool takes_keep;  // has a third argument, keepdim
+};
+
+// The arguments ``(input, dim, keepdim)``, by position or by these names.
+struct Arguments {
+    PyObject* input = nullptr;
+    PyObject* dim = Py_None;
+    PyObject* keep = Py_False;
+
+    bool take(PyObject* const* args, Py_ssize_t count, PyObject* keywords,
+              bool takes_keep) {
+        if (count < 1 || count > 2 + takes_keep || bound.paused) return false;
+        input = args[0];
+        if (count > 1) dim = args[1];
+        if (count > 2) keep = args[2];
+        const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
+        for (Py_ssize_t i = 0; i < named; ++i) {
+            PyObject* name = PyTuple_GET_ITEM(keywords, i);
+            PyObject** to;
+            if (count < 2 && PyUnicode_CompareWithASCIIString(name, "dim") == 0) {
+                to = &dim;
+            } else if (takes_keep && count < 3 &&
+                       PyUnicode_CompareWithASCIIString(name, "keepdim") == 0) {
+                to = &keep;
+            } else {
+                return false;
+            }
+            *to = args[count + i];
+        }
+        return PyBool_Check(keep);
+    }
+};
+
+// The dimension counted from the left; false where it is not a plain integer in range.
+bool axis_of(PyObject* dim, int nd, long* axis) {
+    if (!PyLong_CheckExact(dim)) return false;
+    int overflow = 0;
+    *axis = PyLong_AsLongAndOverflow(dim, &overflow);
+    if (overflow != 0 || *axis < -nd || *axis >= nd) return false;
+    if (*axis < 0) *axis += nd;
+    return true;
+}
+
+// What is common: a tensor with elements, of a dtype that needs no conversion.
+const Array* usual(const Along& k, PyObject* input) {
+    PyObject* array = array_of(input);
+    if (array == nullptr) return nullptr;
+    const Array* a = fields(array);
+    if (k.floats && !is_wide_float(a)) return nullptr;
+    for (int d = 0; d < a->nd; ++d) {
+        if (a->dimensions[d] == 0) return nullptr;
+    }
+    return a;
+}
+
+// The dimensions as a tuple: those of `dim`, or all.
+Ref axes_tuple(PyObject* dim, int nd) {
+    long axis = 0;
+    if (dim != Py_None && !axis_of(dim, nd, &axis)) return Ref();
+    const int count = dim == Py_None ? nd : 1;
+    Ref axes(PyTuple_New(count));
+    for (int i = 0; axes && i < count; ++i) {
+        PyObject* one = PyLong_FromLong(dim == Py_None ? i : axis);
+        if (one == nullptr) return Ref();
+        PyTuple_SET_ITEM(axes.get(), i, one);
+    }
+    return axes;
+}
+
+PyObject* call_reduction(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                         PyObject* keywords) {
+    const Along& k = kind_of<Along>(self);
+    Arguments given;
+    const Array* a = nullptr;
+    if (given.take(args, PyVectorcall_NARGS(nargsf), keywords, true)) {
+        a = usual(k, given.input);
+    }
+    Ref axes;
+    if (a != nullptr && (given.dim != Py_None || !k.needs_dim)) {
+        axes = axes_tuple(given.dim, a->nd);
+    }
+    if (!axes) {
+        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
+    }
+    PyObject* passed[] = {given.input, axes.get(), given.keep};
+    return PyObject_Vectorcall(k.op.get(), passed, 3, nullptr);
+}
+
+PyObject* call_along(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                     PyObject* keywords) {
+    const Along& k = kind_of<Along>(self);
+    Arguments given;
+    const Array* a = nullptr;
+    if (given.take(args, PyVectorcall_NARGS(nargsf), keywords, k.takes_keep)) {
+        a = usual(k, given.input);
+    }
+    long axis = 0;
+    if (a == nullptr || !axis_of(given.dim, a->nd, &axis)) {
+        return define(self, args, nargsf, keywords);
+    }
+    Ref dim(PyLong_FromLong(axis));
+    if (!dim) return nullptr;
+    PyObject* passed[8] = {given.input, dim.get()};
+    std::size_t count = 2;
+    if (k.takes_keep) passed[count++] = given.keep;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(k.after.get()); ++i) {
+        passed[count++] = PyTuple_GET_ITEM(k.after.get(), i);
+    }
+    return PyObject_Vectorcall(k.op.get(), passed, count, nullptr);
+}
+
+}  // namespace
+
+PyObject* make_reduction(PyObject*, PyObject* args) {
+    PyObject *definition, *op;
+    int floats, needs_dim;
+    if (!PyArg_ParseTuple(args, "OOpp", &definition, &op, &floats, &needs_dim)) {
+        return nullptr;
+    }
+    auto* k = new Along;
+    k->op = Ref::borrow(op);
+    k->floats = floats != 0;
+    k->needs_dim = needs_dim != 0;
+    k->takes_keep = true;
+    return new_callable(definition, call_reduction, k);
+}
+
+PyObject* make_along(PyObject*, PyObject* args) {
+    PyObject *definition, *op, *after;
+    int floats, takes_keep;
+    if (!PyArg_ParseTuple(args, "OOppO!", &definition, &op, &floats, &takes_keep,
+                          &PyTuple_Type, &after)) {
+        return nullptr;
+    }
+    if (PyTuple_GET_SIZE(after) > 4) {
+        PyErr_SetString(PyExc_ValueError, "along: more than 4 attributes");
+        return nullptr;
+    }
+    auto* k = new Along;
+    k->op = Ref::borrow(op);
+    k->after = Ref::borrow(after);
+    k->floats = floats != 0;
+    k->takes_keep = takes_keep != 0;
+    return new_callable(definition, call_along, k);
+}
+
+}  // namespace autocalc::python::eager

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//
+// New tensors of one number: zeros and ones.
+#include "eager/callable.hpp"
+#include "eager/calls.hpp"
+#include "eager/operands.hpp"
+
+namespace autocalc::python::eager {
+namespace {
+
+struct Full : Kind {
+    Py_ssize_t index;
+};
+
+// full(shape, value, dtype): an array.
+PyObject* call_full(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                    PyObject* keywords) {
+    const Full& k = kind_of<Full>(self);
+    if (keywords != nullptr || PyVectorcall_NARGS(nargsf) != 3 ||
+        !PyTuple_Check(args[0]) || !PyObject_TypeCheck(args[2], bound.dtype_class)) {
+        return define(self, args, nargsf, keywords);
+    }
+    const Context context;
+    if (!context) return nullptr;
+    Ref kernel = context.decision(k.index, args[2]);
+    Ref number;
+    if (kernel) number = number_of(args[1], reinterpret_cast<PyArray_Descr*>(args[2]));
+    if (!number) {
+        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
+    }
+    Ref out = context.empty(args[2], args[0]);
+    PyObject* operands[] = {out.get(), number.get()};
+    if (!out || !run(kernel.get(), operands, 2)) return nullptr;
+    return out.release();
+}
+
+struct Filled : Kind {
+    Ref full, value, default_dtype;
+};
+
+// Positive plain integers, one by one or as one tuple.
+Ref shape_given(PyObject* const* args, Py_ssize_t count) {
+    Ref given;
+    if (count == 1 && PyTuple_Check(args[0])) {
+        given = Ref::borrow(args[0]);
+    } else {
+        given = Ref(PyTuple_New(count));
+        for (Py_ssize_t i = 0; given && i < count; ++i) {
+            PyTuple_SET_ITEM(given.get(), i, Ref::borrow(args[i]).release());
+        }
+    }
+    if (!given || PyTuple_GET_SIZE(given.get()) == 0) return Ref();
+    long total = 1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(given.get()); ++i) {
+        PyObject* size = PyTuple_GET_ITEM(given.get(), i);
+        int overflow = 0;
+        const long n =
+            PyLong_CheckExact(size) ? PyLong_AsLongAndOverflow(size, &overflow) : 0;
+        constexpr long too_large = 1L << 60;
+        if (overflow != 0 || n <= 0 || __builtin_mul_overflow(total, n, &total) ||
+            total >= too_large) {
+            return Ref();
+        }
+    }
+    return given;
+}
+
+PyObject* call_filled(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                      PyObject* keywords) {
+    const Filled& k = kind_of<Filled>(self);
+    const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    Ref shape;
+    if (keywords == nullptr && count > 0) shape = shape_given(args, count);
+    if (!shape) {
+        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
+    }
+    Ref kind(PyObject_CallNoArgs(k.default_dtype.get()));
+    Ref dtype(kind ? PyObject_GetAttrString(kind.get(), "numpy") : nullptr);
+    if (!dtype) return nullptr;
+    PyObject* passed[] = {shape.get(), k.value.get(), dtype.get()};
+    return new_tensor(Ref(PyObject_Vectorcall(k.full.get(), passed, 3, nullptr)));
+}
+
+}  // namespace
+
+PyObject* make_full(PyObject*, PyObject* args) {
+    PyObject* definition;
+    Py_ssize_t index;
+    if (!PyArg_ParseTuple(args, "On", &definition, &index)) return nullptr;
+    auto* k = new Full;
+    k->index = index;
+    return new_callable(definition, call_full, k);
+}
+
+PyObject* make_filled(PyObject*, PyObject* args) {
+    PyObject *definition, *full, *value, *default_dtype;
+    if (!PyArg_ParseTuple(args, "OOOO", &definition, &full, &value, &default_dtype)) {
+        return nullptr;
+    }
+    auto* k = new Filled;
+    k->full = Ref::borrow(full);
+    k->value = Ref::borrow(value);
+    k->default_dtype = Ref::borrow(default_dtype);
+    return new_callable(definition, call_filled, k);
+}
+
+}  // namespace autocalc::python::eager

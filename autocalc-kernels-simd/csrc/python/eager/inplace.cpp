@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+//
+// Elementwise kernels that write over their first operand, where nothing is recorded.
+#include "arrays.hpp"
+#include "eager/callable.hpp"
+#include "eager/calls.hpp"
+#include "eager/operands.hpp"
+
+namespace autocalc::python::eager {
+namespace {
+
+struct InPlace : Kind {
+    Py_ssize_t index;
+};
+
+bool has_history(PyObject* x) {
+    if (slot(x, bound.edge) != Py_None) return true;
+    PyObject* relation = slot(x, bound.view);
+    return PyTuple_CheckExact(relation) &&
+           slot(PyTuple_GET_ITEM(relation, 0), bound.edge) != Py_None;
+}
+
+// Whether `x` may be written at once: floats in one piece of memory, and nothing to
+// record of it or of the tensor that it is a view of.
+const Array* writable(PyObject* x, const Context& context) {
+    PyObject* array = array_of(x);
+    if (array == nullptr || bound.paused || (context.grad() && has_history(x))) {
+        return nullptr;
+    }
+    constexpr int wanted = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_WRITEABLE;
+    const Array* a = fields(array);
+    return is_wide_float(a) && (a->flags & wanted) == wanted ? a : nullptr;
+}
+
+// Counts the write, where anybody shares the storage.
+bool bump(PyObject* x) {
+    PyObject* cell = slot(x, bound.version_cell);
+    if (cell == Py_None) return true;
+    Ref one(PyLong_FromLong(1));
+    Ref next(one ? PyNumber_Add(slot(cell, bound.count), one.get()) : nullptr);
+    if (!next) return false;
+    set_slot(cell, bound.count, next.release());
+    return true;
+}
+
+// Where the memory of an array ends, or lies behind its end; strides are not negative.
+const char* end_of(const Array* a) {
+    npy_intp reach = item_size(reinterpret_cast<PyObject*>(a->descr));
+    for (int d = 0; d < a->nd; ++d) {
+        if (a->dimensions[d] > 1) reach += (a->dimensions[d] - 1) * a->strides[d];
+    }
+    return a->data + reach;
+}
+
+// An operand of the same dtype that shares no memory with `a`, or is `a`.
+Ref operand_beside(PyObject* other, const Array* a, const Context& context) {
+    if (!is_tensor(other)) return number_beside(other, a);
+    PyObject* array = array_of(other);
+    if (array == nullptr || (context.grad() && slot(other, bound.edge) != Py_None)) {
+        return Ref();
+    }
+    const Array* b = fields(array);
+    if (b->descr != a->descr || b->nd > a->nd) return Ref();
+    for (int d = 1; d <= b->nd; ++d) {
+        const npy_intp size = b->dimensions[b->nd - d];
+        if (size != 1 && size != a->dimensions[a->nd - d]) return Ref();
+    }
+    return a == b || end_of(a) <= b->data || end_of(b) <= a->data ? Ref::borrow(array)
+                                                                  : Ref();
+}
+
+PyObject* call_binary_in_place(PyObject* self, PyObject* const* args,
+                               std::size_t nargsf, PyObject* keywords) {
+    const InPlace& k = kind_of<InPlace>(self);
+    const Context context;
+    if (!context) return nullptr;
+    const Array* a = keywords == nullptr && PyVectorcall_NARGS(nargsf) == 2
+                         ? writable(args[0], context)
+                         : nullptr;
+    Ref other;
+    if (a != nullptr) other = operand_beside(args[1], a, context);
+    if (!other) {
+        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
+    }
+    Ref array = Ref::borrow(slot(args[0], bound.array));
+    Ref kernel = context.decision(k.index, reinterpret_cast<PyObject*>(a->descr));
+    if (!kernel) {
+        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
+    }
+    PyObject* operands[] = {array.get(), array.get(), other.get()};
+    if (!run(kernel.get(), operands, 3) || !bump(args[0])) return nullptr;
+    return Ref::borrow(args[0]).release();
+}
+
+PyObject* call_unary_in_place(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                              PyObject* keywords) {
+    const InPlace& k = kind_of<InPlace>(self);
+    const Context context;
+    if (!context) return nullptr;
+    const Array* a = keywords == nullptr && PyVectorcall_NARGS(nargsf) == 1
+                         ? writable(args[0], context)
+                         : nullptr;
+    if (a == nullptr) return define(self, args, nargsf, keywords);
+    Ref array = Ref::borrow(slot(args[0], bound.array));
+    Ref kernel = context.decision(k.index, reinterpret_cast<PyObject*>(a->descr));
+    if (!kernel) {
+        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
+    }
+    PyObject* operands[] = {array.get(), array.get()};
+    if (!run(kernel.get(), operands, 2) || !bump(args[0])) return nullptr;
+    return Ref::borrow(args[0]).release();
+}
+
+PyObject* of_kernel(PyObject* args, vectorcallfunc call) {
+    PyObject* definition;
+    Py_ssize_t index;
+    if (!PyArg_ParseTuple(args, "On", &definition, &index)) return nullptr;
+    auto* k = new InPlace;
+    k->index = index;
+    return new_callable(definition, call, k);
+}
+
+}  // namespace
+
+PyObject* make_binary_in_place(PyObject*, PyObject* args) {
+    return of_kernel(args, call_binary_in_place);
+}
+
+PyObject* make_unary_in_place(PyObject*, PyObject* args) {
+    return of_kernel(args, call_unary_in_place);
+}
+
+}  // namespace autocalc::python::eager

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+//
+// Tensors joined into one, along a dimension they have or along a new one.  The parts
+// are copied by the kernel `copy` into views of the result.
+#include <vector>
+
+#include "arrays.hpp"
+#include "eager/callable.hpp"
+#include "eager/calls.hpp"
+#include "eager/operands.hpp"
+
+namespace autocalc::python::eager {
+namespace {
+
+struct Join : Kind {
+    Py_ssize_t copy;  // the kernel's index
+    Ref op;
+};
+
+constexpr Py_ssize_t most_parts = 64;
+
+struct Parts {
+    PyObject* tensors[most_parts];
+    Ref arrays[most_parts];
+    PyObject* edges[most_parts];
+    Py_ssize_t count = 0;
+    bool lead_back = false;
+
+    const Array* at(Py_ssize_t i) const { return fields(arrays[i].get()); }
+
+    // A list or tuple of tensors of one dtype and number of dimensions, and no number
+    // of dimensions for which results may lie channels-last.
+    bool take(PyObject* list) {
+        if (!PyList_CheckExact(list) && !PyTuple_CheckExact(list)) return false;
+        count = PySequence_Fast_GET_SIZE(list);
+        if (count == 0 || count > most_parts) return false;
+        for (Py_ssize_t i = 0; i < count; ++i) {
+            tensors[i] = PySequence_Fast_GET_ITEM(list, i);
+            PyObject* array = array_of(tensors[i]);
+            if (array == nullptr || fields(array)->nd >= max_dims) return false;
+            arrays[i] = Ref::borrow(array);
+            edges[i] = slot(tensors[i], bound.edge);
+            lead_back |= edges[i] != Py_None;
+            if (at(i)->nd != at(0)->nd || at(i)->descr != at(0)->descr ||
+                !gives_rows(at(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+};
+
+// ``cat(tensors, dim)``: by position, or `dim` by name; 0 by default.
+bool take_dim(PyObject* const* args, Py_ssize_t count, PyObject* keywords, int nd,
+              npy_intp* axis) {
+    *axis = 0;
+    PyObject* dim = nullptr;
+    const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
+    if (count + named > 2) return false;
+    if (count == 2) dim = args[1];
+    if (named == 1) {
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "dim") !=
+            0) {
+            return false;
+        }
+        dim = args[count];
+    }
+    if (dim == nullptr) return nd > 0;
+    if (!PyLong_CheckExact(dim)) return false;
+    int overflow = 0;
+    *axis = PyLong_AsLongAndOverflow(dim, &overflow);
+    if (overflow != 0 || *axis < -nd || *axis >= nd) return false;
+    if (*axis < 0) *axis += nd;
+    return true;
+}
+
+// Copies the parts into `out`, each where it belongs; `step` is what a part takes along
+// the dimension, or 0 for one of its own size.
+bool copy_parts(PyObject* kernel, const Parts& parts, PyObject* out, int axis,
+                bool stacked) {
+    const Array* o = fields(out);
+    npy_intp start = 0;
+    for (Py_ssize_t i = 0; i < parts.count; ++i) {
+        const Array* a = parts.at(i);
+        npy_intp strides[max_dims];
+        for (int d = 0; d < a->nd; ++d)
+            strides[d] = o->strides[d + (stacked && d >= axis)];
+        Ref place(new_array_view(out, a->nd, a->dimensions, strides,
+                                 start * o->strides[axis], true));
+        PyObject* operands[] = {place.get(), parts.arrays[i].get()};
+        if (!place || !run(kernel, operands, 2)) return false;
+        start += stacked ? 1 : a->dimensions[axis];
+    }
+    return true;
+}
+
+Ref node_of(const Join& k, const Parts& parts, npy_intp axis, PyObject* dtype) {
+    Ref edges(PyTuple_New(parts.count)), shapes(PyTuple_New(parts.count));
+    Ref dim(PyLong_FromSsize_t(axis));
+    if (!edges || !shapes || !dim) return Ref();
+    for (Py_ssize_t i = 0; i < parts.count; ++i) {
+        PyObject* shape = shape_of(parts.at(i));
+        if (shape == nullptr) return Ref();
+        PyTuple_SET_ITEM(shapes.get(), i, shape);
+        PyTuple_SET_ITEM(edges.get(), i, Ref::borrow(parts.edges[i]).release());
+    }
+    return Ref(new_node(k.op.get(), std::move(edges), Ref::borrow(bound.nothing),
+                        Ref::borrow(bound.nothing), std::move(shapes), dtype,
+                        Ref(PyTuple_Pack(1, dim.get()))));
+}
+
+PyObject* call_join(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                    PyObject* keywords, bool stacked) {
+    const Join& k = kind_of<Join>(self);
+    const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    Parts parts;
+    npy_intp axis = 0;
+    if (count < 1 || bound.paused || !parts.take(args[0]) ||
+        !take_dim(args, count, keywords, parts.at(0)->nd + stacked, &axis)) {
+        return define(self, args, nargsf, keywords);
+    }
+    const Array* first = parts.at(0);
+    Shape shape;
+    for (int d = 0; d < first->nd; ++d) {
+        if (stacked && d == axis) shape.at[shape.nd++] = parts.count;
+        shape.at[shape.nd++] = first->dimensions[d];
+    }
+    if (stacked && axis == first->nd) shape.at[shape.nd++] = parts.count;
+    for (Py_ssize_t i = 1; i < parts.count; ++i) {
+        for (int d = 0; d < first->nd; ++d) {
+            const npy_intp size = parts.at(i)->dimensions[d];
+            if (!stacked && d == axis) {
+                shape.at[d] += size;
+            } else if (size != first->dimensions[d]) {
+                return define(self, args, nargsf, keywords);
+            }
+        }
+    }
+    // [0] is left out by the definition
+    for (Py_ssize_t i = 0; !stacked && i < parts.count; ++i) {
+        if (parts.at(i)->nd == 1 && parts.at(i)->dimensions[0] == 0) {
+            return define(self, args, nargsf, keywords);
+        }
+    }
+    const Context context;
+    Ref dtype = Ref::borrow(reinterpret_cast<PyObject*>(first->descr));
+    Ref key(PyTuple_Pack(2, dtype.get(), dtype.get()));
+    if (!context || !key) return nullptr;
+    Ref kernel = context.decision(k.copy, key.get());
+    if (!kernel) {
+        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
+    }
+    Ref out = context.empty(dtype.get(), shape.nd, shape.at);
+    if (!out || Py_TYPE(out.get()) != bound.ndarray ||
+        !copy_parts(kernel.get(), parts, out.get(), static_cast<int>(axis), stacked)) {
+        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
+    }
+    if (!parts.lead_back || !context.grad()) return new_tensor(std::move(out));
+    Ref node = node_of(k, parts, axis, dtype.get());
+    return node ? new_tensor(std::move(out), std::move(node)) : nullptr;
+}
+
+PyObject* call_cat(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                   PyObject* keywords) {
+    return call_join(self, args, nargsf, keywords, false);
+}
+
+PyObject* call_stack(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                     PyObject* keywords) {
+    return call_join(self, args, nargsf, keywords, true);
+}
+
+PyObject* of_join(PyObject* args, vectorcallfunc call) {
+    PyObject *definition, *op;
+    Py_ssize_t copy;
+    if (!PyArg_ParseTuple(args, "OnO", &definition, &copy, &op)) return nullptr;
+    auto* k = new Join;
+    k->copy = copy;
+    k->op = Ref::borrow(op);
+    return new_callable(definition, call, k);
+}
+
+}  // namespace
+
+PyObject* make_cat(PyObject*, PyObject* args) { return of_join(args, call_cat); }
+
+PyObject* make_stack(PyObject*, PyObject* args) { return of_join(args, call_stack); }
+
+}  // namespace autocalc::python::eager
