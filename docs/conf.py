@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """How the documentation is built: `make docs`."""
 
+import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+# Pages show the Python functions, which define what calls do.
+os.environ["AUTOCALC_EAGER"] = "python"
 
 import autocalc
 

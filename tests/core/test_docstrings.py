@@ -20,7 +20,7 @@ def functions():
     for module in (ac, functional, ac.linalg):
         for name in module.__all__:
             value = getattr(module, name)
-            if inspect.isfunction(value):
+            if inspect.isfunction(inspect.unwrap(value)):
                 found.setdefault(value, f"{module.__name__}.{name}")
     return {name: function for function, name in found.items()}
 

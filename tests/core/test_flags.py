@@ -48,7 +48,7 @@ def public():
     for prefix, module in MODULES.items():
         for name in module.__all__:
             found = getattr(module, name)
-            if inspect.isclass(found) or inspect.isfunction(found):
+            if inspect.isclass(found) or inspect.isfunction(inspect.unwrap(found)):
                 yield f"{prefix}.{name}", found
 
 

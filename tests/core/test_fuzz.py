@@ -91,6 +91,11 @@ PLAIN = (
 )
 
 
+def is_function(thing):
+    """Return whether this is a function, be it called in Python or in C."""
+    return inspect.isfunction(inspect.unwrap(thing))
+
+
 def some_tensors():
     return (
         *(ac.ones(2, 3), ac.ones(3), ac.tensor(2.0), ac.zeros(0, 3), ac.zeros(0)),
@@ -112,12 +117,14 @@ def public():
     places |= {"functional": ac.autograd.functional}
     for prefix, place in places.items():
         for name in sorted(set(getattr(place, "__all__", dir(place))) - LEFT_OUT):
-            if inspect.isfunction(getattr(place, name)) and not name.startswith("_"):
+            if inspect.isfunction(
+                inspect.unwrap(getattr(place, name))
+            ) and not name.startswith("_"):
                 yield f"{prefix}.{name}", getattr(place, name)
     for name in (*dir(ac.Tensor), *SPECIAL_METHODS):
         method = getattr(ac.Tensor, name, None)
         named = name in SPECIAL_METHODS or not name.startswith("_")
-        if named and name not in LEFT_OUT and inspect.isfunction(method):
+        if named and name not in LEFT_OUT and is_function(method):
             yield f"Tensor.{name}", method
     classes = {"nn": ac.nn, "optim": ac.optim, "lr": ac.optim.lr_scheduler}
     for prefix, place in classes.items():

@@ -234,7 +234,7 @@ METHODS = {
     for name in dir(ac.Tensor)
     if not name.startswith("_") and name not in NUMBER_FIRST
     for method in [inspect.getattr_static(ac.Tensor, name)]
-    if inspect.isfunction(method)
+    if inspect.isfunction(inspect.unwrap(method))
 }
 
 

@@ -34,6 +34,11 @@ const T& kind_of(PyObject* self) {
     return *static_cast<const T*>(reinterpret_cast<Callable*>(self)->kind);
 }
 
+// Whether a call has so many arguments, all by position, and may run here.
+inline bool positional(PyObject* keywords, std::size_t nargsf, Py_ssize_t count) {
+    return keywords == nullptr && PyVectorcall_NARGS(nargsf) == count && !bound.paused;
+}
+
 // Runs the definition.
 inline PyObject* define(PyObject* self, PyObject* const* args, std::size_t nargsf,
                         PyObject* keywords) {

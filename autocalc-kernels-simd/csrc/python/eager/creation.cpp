@@ -16,8 +16,8 @@ struct Full : Kind {
 PyObject* call_full(PyObject* self, PyObject* const* args, std::size_t nargsf,
                     PyObject* keywords) {
     const Full& k = kind_of<Full>(self);
-    if (keywords != nullptr || PyVectorcall_NARGS(nargsf) != 3 ||
-        !PyTuple_Check(args[0]) || !PyObject_TypeCheck(args[2], bound.dtype_class)) {
+    if (!positional(keywords, nargsf, 3) || !PyTuple_Check(args[0]) ||
+        !PyObject_TypeCheck(args[2], bound.dtype_class)) {
         return define(self, args, nargsf, keywords);
     }
     const Context context;
@@ -70,7 +70,8 @@ PyObject* call_filled(PyObject* self, PyObject* const* args, std::size_t nargsf,
     const Filled& k = kind_of<Filled>(self);
     const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
     Ref shape;
-    if (keywords == nullptr && count > 0) shape = shape_given(args, count);
+    if (positional(keywords, nargsf, count) && count > 0)
+        shape = shape_given(args, count);
     if (!shape) {
         return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
     }

@@ -45,8 +45,7 @@ PyObject* call_unary(PyObject* self, PyObject* const* args, std::size_t nargsf,
                      PyObject* keywords) {
     const Unary& k = kind_of<Unary>(self);
     Operand x;
-    if (keywords != nullptr || PyVectorcall_NARGS(nargsf) != 1 || bound.paused ||
-        !x.take(args[0]) || !gives_rows(x.a())) {
+    if (!positional(keywords, nargsf, 1) || !x.take(args[0]) || !gives_rows(x.a())) {
         return define(self, args, nargsf, keywords);
     }
     const Context context;
@@ -165,7 +164,7 @@ PyObject* call_binary(PyObject* self, PyObject* const* args, std::size_t nargsf,
     const Binary& k = kind_of<Binary>(self);
     Operand x, y;
     Shape shape;
-    if (keywords != nullptr || PyVectorcall_NARGS(nargsf) != 2 || bound.paused ||
+    if (!positional(keywords, nargsf, 2) ||
         !take_two(args, k.number_before, k.number_after, &x, &y)) {
         if (PyErr_Occurred()) return nullptr;
         return define(self, args, nargsf, keywords);
@@ -201,8 +200,7 @@ PyObject* call_comparison(PyObject* self, PyObject* const* args, std::size_t nar
     const Comparison& k = kind_of<Comparison>(self);
     Operand x, y;
     Shape shape;
-    if (keywords != nullptr || PyVectorcall_NARGS(nargsf) != 2 || bound.paused ||
-        !take_two(args, false, true, &x, &y)) {
+    if (!positional(keywords, nargsf, 2) || !take_two(args, false, true, &x, &y)) {
         if (PyErr_Occurred()) return nullptr;
         return define(self, args, nargsf, keywords);
     }
@@ -257,8 +255,7 @@ PyObject* call_ternary(PyObject* self, PyObject* const* args, std::size_t nargsf
     PyObject* dtypes[3];
     PyObject* operands[4];
     int count = 0;
-    bool known =
-        keywords == nullptr && PyVectorcall_NARGS(nargsf) == 3 && !bound.paused;
+    bool known = positional(keywords, nargsf, 3);
     for (int i = 0; i < 3 && known; ++i) {
         operands[i + 1] = dtypes[i] = Py_None;
         if (i > 0 && args[i] == Py_None) continue;
@@ -311,9 +308,7 @@ const Array* plain_array(PyObject* object) {
 PyObject* call_unary_on_arrays(PyObject* self, PyObject* const* args,
                                std::size_t nargsf, PyObject* keywords) {
     const OnArrays& k = kind_of<OnArrays>(self);
-    const Array* a = keywords == nullptr && PyVectorcall_NARGS(nargsf) == 1
-                         ? plain_array(args[0])
-                         : nullptr;
+    const Array* a = positional(keywords, nargsf, 1) ? plain_array(args[0]) : nullptr;
     if (a == nullptr) return define(self, args, nargsf, keywords);
     const Context context;
     if (!context) return nullptr;
@@ -331,7 +326,7 @@ PyObject* call_binary_on_arrays(PyObject* self, PyObject* const* args,
                                 std::size_t nargsf, PyObject* keywords) {
     const OnArrays& k = kind_of<OnArrays>(self);
     const Array *a = nullptr, *b = nullptr;
-    if (keywords == nullptr && PyVectorcall_NARGS(nargsf) == 2) {
+    if (positional(keywords, nargsf, 2)) {
         a = plain_array(args[0]);
         b = plain_array(args[1]);
     }
@@ -357,8 +352,8 @@ PyObject* call_binary_on_arrays(PyObject* self, PyObject* const* args,
 PyObject* call_add_into(PyObject* self, PyObject* const* args, std::size_t nargsf,
                         PyObject* keywords) {
     const OnArrays& k = kind_of<OnArrays>(self);
-    if (keywords != nullptr || PyVectorcall_NARGS(nargsf) != 2 ||
-        Py_TYPE(args[0]) != bound.ndarray || Py_TYPE(args[1]) != bound.ndarray ||
+    if (!positional(keywords, nargsf, 2) || Py_TYPE(args[0]) != bound.ndarray ||
+        Py_TYPE(args[1]) != bound.ndarray ||
         fields(args[0])->descr != fields(args[1])->descr) {
         return define(self, args, nargsf, keywords);
     }

@@ -24,7 +24,7 @@ bool has_history(PyObject* x) {
 // record of it or of the tensor that it is a view of.
 const Array* writable(PyObject* x, const Context& context) {
     PyObject* array = array_of(x);
-    if (array == nullptr || bound.paused || (context.grad() && has_history(x))) {
+    if (array == nullptr || (context.grad() && has_history(x))) {
         return nullptr;
     }
     constexpr int wanted = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_WRITEABLE;
@@ -74,9 +74,8 @@ PyObject* call_binary_in_place(PyObject* self, PyObject* const* args,
     const InPlace& k = kind_of<InPlace>(self);
     const Context context;
     if (!context) return nullptr;
-    const Array* a = keywords == nullptr && PyVectorcall_NARGS(nargsf) == 2
-                         ? writable(args[0], context)
-                         : nullptr;
+    const Array* a =
+        positional(keywords, nargsf, 2) ? writable(args[0], context) : nullptr;
     Ref other;
     if (a != nullptr) other = operand_beside(args[1], a, context);
     if (!other) {
@@ -97,9 +96,8 @@ PyObject* call_unary_in_place(PyObject* self, PyObject* const* args, std::size_t
     const InPlace& k = kind_of<InPlace>(self);
     const Context context;
     if (!context) return nullptr;
-    const Array* a = keywords == nullptr && PyVectorcall_NARGS(nargsf) == 1
-                         ? writable(args[0], context)
-                         : nullptr;
+    const Array* a =
+        positional(keywords, nargsf, 1) ? writable(args[0], context) : nullptr;
     if (a == nullptr) return define(self, args, nargsf, keywords);
     Ref array = Ref::borrow(slot(args[0], bound.array));
     Ref kernel = context.decision(k.index, reinterpret_cast<PyObject*>(a->descr));

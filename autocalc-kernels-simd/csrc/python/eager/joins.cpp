@@ -136,7 +136,12 @@ PyObject* call_join(PyObject* self, PyObject* const* args, std::size_t nargsf,
             }
         }
     }
-    // [0] is left out by the definition
+    // The results of four dimensions may lie channels-last; [0] is left out.
+    for (Py_ssize_t i = 0; stacked && shape.nd == 4 && i < parts.count; ++i) {
+        if ((parts.at(i)->flags & NPY_ARRAY_C_CONTIGUOUS) == 0) {
+            return define(self, args, nargsf, keywords);
+        }
+    }
     for (Py_ssize_t i = 0; !stacked && i < parts.count; ++i) {
         if (parts.at(i)->nd == 1 && parts.at(i)->dimensions[0] == 0) {
             return define(self, args, nargsf, keywords);

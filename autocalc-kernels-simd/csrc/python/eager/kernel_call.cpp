@@ -81,6 +81,7 @@ struct Plan {
 
 // The value of ``want=`` alone, or null.
 PyObject* want_alone(PyObject* keywords, PyObject* const* args, Py_ssize_t count) {
+    if (bound.paused) return nullptr;
     if (keywords == nullptr) return bound.zero;
     if (PyTuple_GET_SIZE(keywords) != 1) return nullptr;
     const int is_want =

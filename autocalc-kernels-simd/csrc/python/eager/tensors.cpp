@@ -7,10 +7,6 @@
 namespace autocalc::python::eager {
 namespace {
 
-bool positional(PyObject* keywords, std::size_t nargsf, Py_ssize_t count) {
-    return keywords == nullptr && PyVectorcall_NARGS(nargsf) == count;
-}
-
 // make(array, edge)
 PyObject* call_make(PyObject* self, PyObject* const* args, std::size_t nargsf,
                     PyObject* keywords) {

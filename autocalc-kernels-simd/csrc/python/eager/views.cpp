@@ -72,8 +72,8 @@ PyObject* new_view(PyObject* x, PyObject* array, PyObject* op, PyObject* attribu
 
 PyObject* call_view_of(PyObject* self, PyObject* const* args, std::size_t nargsf,
                        PyObject* keywords) {
-    if (keywords != nullptr || PyVectorcall_NARGS(nargsf) != 4 || bound.paused ||
-        array_of(args[0]) == nullptr || Py_TYPE(args[1]) != bound.ndarray) {
+    if (!positional(keywords, nargsf, 4) || array_of(args[0]) == nullptr ||
+        Py_TYPE(args[1]) != bound.ndarray) {
         return define(self, args, nargsf, keywords);
     }
     return new_view(args[0], args[1], args[2], args[3]);
@@ -117,6 +117,12 @@ struct ViewOf : Kind {
     bool one_by_one;  // takes ``x.view(2, 3)``, as methods do
 };
 
+npy_intp elements(const Array* a) {
+    npy_intp count = 1;
+    for (int d = 0; d < a->nd; ++d) count *= a->dimensions[d];
+    return count;
+}
+
 // A call without keywords on a tensor of at most `max_dims` dimensions.
 struct Given {
     PyObject* tensor = nullptr;
@@ -134,7 +140,7 @@ struct Given {
         array = Ref::borrow(found);
         a = fields(found);
         rest = args + 1;
-        return true;
+        return elements(a) > 0;  // NumPy has strides of its own for none
     }
     // One tuple or list of integers, or they `one_by_one`; false for anything else.
     bool integers(bool one_by_one, npy_intp* to, int* n) const {
@@ -189,10 +195,18 @@ PyObject* viewed(PyObject* self, const Given& given, const Shape& shape,
                     attributes.get());
 }
 
-PyObject* reshaped(PyObject* self, const Given& given, const Shape& shape) {
+// `told`: all sizes were given, none as -1.
+PyObject* reshaped(PyObject* self, const Given& given, const Shape& shape,
+                   bool told = true) {
     npy_intp strides[max_dims];
     npy_intp step = item_size(reinterpret_cast<PyObject*>(given.a->descr));
-    for (int d = shape.nd - 1; d >= 0; --d) {
+    // NumPy keeps the strides of sizes of 1 where it is told the same shape.
+    bool same = told && shape.nd == given.a->nd;
+    for (int d = 0; same && d < shape.nd; ++d) {
+        same = shape.at[d] == given.a->dimensions[d];
+        strides[d] = given.a->strides[d];
+    }
+    for (int d = shape.nd - 1; !same && d >= 0; --d) {
         strides[d] = step;
         step *= shape.at[d] > 0 ? shape.at[d] : 1;
     }
@@ -201,14 +215,8 @@ PyObject* reshaped(PyObject* self, const Given& given, const Shape& shape) {
 
 bool is_contiguous(const Array* a) { return (a->flags & NPY_ARRAY_C_CONTIGUOUS) != 0; }
 
-npy_intp elements(const Array* a) {
-    npy_intp count = 1;
-    for (int d = 0; d < a->nd; ++d) count *= a->dimensions[d];
-    return count;
-}
-
 // Replaces one -1; false where the sizes do not multiply to `total`, or are none.
-bool complete(Shape* shape, npy_intp total) {
+bool complete(Shape* shape, npy_intp total, bool* told) {
     npy_intp known = 1;
     int hole = -1;
     for (int d = 0; d < shape->nd; ++d) {
@@ -219,6 +227,7 @@ bool complete(Shape* shape, npy_intp total) {
             return false;
         }
     }
+    *told = hole < 0;
     if (hole < 0) return known == total;
     if (known == 0 || total % known != 0) return false;
     shape->at[hole] = total / known;
@@ -229,12 +238,13 @@ PyObject* call_reshape(PyObject* self, PyObject* const* args, std::size_t nargsf
                        PyObject* keywords) {
     Given given;
     Shape shape;
+    bool told = true;
     if (!given.take(args, nargsf, keywords) || !is_contiguous(given.a) ||
         !given.integers(kind_of<ViewOf>(self).one_by_one, shape.at, &shape.nd) ||
-        !complete(&shape, elements(given.a))) {
+        !complete(&shape, elements(given.a), &told)) {
         return define(self, args, nargsf, keywords);
     }
-    return reshaped(self, given, shape);
+    return reshaped(self, given, shape, told);
 }
 
 PyObject* permuted(PyObject* self, const Given& given, const npy_intp* axes) {
