@@ -6,7 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc import autograd
+from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._eager import accelerate
 from autocalc._tensor import Tensor
+from autocalc.autograd import _gradients
 
 
 class Gradients:
@@ -14,6 +17,14 @@ class Gradients:
 
     __slots__ = ()
 
+    @accelerate(
+        "backward",
+        _gradients.run,
+        arrays.full,
+        arrays.copy,
+        _gradients.deliver,
+        _gradients.plain_walk,
+    )
     def backward(
         self: Tensor,
         gradient: Tensor | None = None,

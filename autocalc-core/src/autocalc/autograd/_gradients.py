@@ -73,17 +73,23 @@ def backward(
         needed = reaching([out._edge for out in outputs], chosen)
     walk = _walk(outputs, seeds, retain_graph, create_graph, needed, ())
     for leaf, value, fresh in walk.leaves.values():
-        if chosen is not None and leaf not in chosen:
-            continue
-        gradient = _as_tensor(value)
-        owned = fresh and not walk.k.is_view(value)
-        if leaf.hooks:
-            hooked = run_hooks(leaf.hooks, gradient)
-            owned = owned and hooked is gradient
-            gradient = hooked
-        _accumulate(leaf, gradient, owned, create_graph)
-        if leaf.accumulated:
-            _run_accumulated(leaf, create_graph)
+        if chosen is None or leaf in chosen:
+            deliver(leaf, value, fresh, walk.k, create_graph)
+
+
+def deliver(
+    leaf: Leaf, value: Any, fresh: int, k: Any = arrays, create_graph: bool = False
+) -> None:
+    """Add what has arrived at a leaf to its gradient, after its hooks have seen it."""
+    gradient = _as_tensor(value)
+    owned = bool(fresh) and not k.is_view(value)
+    if leaf.hooks:
+        hooked = run_hooks(leaf.hooks, gradient)
+        owned = owned and hooked is gradient
+        gradient = hooked
+    _accumulate(leaf, gradient, owned, create_graph)
+    if leaf.accumulated:
+        _run_accumulated(leaf, create_graph)
 
 
 def _run_accumulated(leaf: Leaf, create_graph: bool) -> None:
@@ -231,7 +237,12 @@ def _found(walk: Walk, x: Tensor, i: int, allow_unused: bool) -> Tensor | None:
     return None if value is None else _as_tensor(value)
 
 
-_run = accelerated("walk", Walk.run, Walk, Partial, FREED, check_saved, arrays)
+run = accelerated("walk", Walk.run, Walk, Partial, FREED, check_saved, arrays)
+
+
+def plain_walk() -> Walk:
+    """Return a walk over arrays that visits all nodes and frees them."""
+    return Walk(arrays, keep=False, hooked=_hooked_array)
 
 
 def _walk(
@@ -258,7 +269,7 @@ def _walk(
     values = seeds if create_graph else [seed._array for seed in seeds]
     token = enter(grad=create_graph)
     try:
-        _run(walk, [out._edge for out in outputs], values, capture)
+        run(walk, [out._edge for out in outputs], values, capture)
     finally:
         leave(token)
     return walk

@@ -56,5 +56,6 @@ PyObject* make_filled(PyObject*, PyObject* args);
 
 // walk.cpp
 PyObject* make_walk(PyObject*, PyObject* args);
+PyObject* make_backward(PyObject*, PyObject* args);
 
 }  // namespace autocalc::python::eager

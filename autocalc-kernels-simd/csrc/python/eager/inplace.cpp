@@ -32,17 +32,6 @@ const Array* writable(PyObject* x, const Context& context) {
     return is_wide_float(a) && (a->flags & wanted) == wanted ? a : nullptr;
 }
 
-// Counts the write, where anybody shares the storage.
-bool bump(PyObject* x) {
-    PyObject* cell = slot(x, bound.version_cell);
-    if (cell == Py_None) return true;
-    Ref one(PyLong_FromLong(1));
-    Ref next(one ? PyNumber_Add(slot(cell, bound.count), one.get()) : nullptr);
-    if (!next) return false;
-    set_slot(cell, bound.count, next.release());
-    return true;
-}
-
 // Where the memory of an array ends, or lies behind its end; strides are not negative.
 const char* end_of(const Array* a) {
     npy_intp reach = item_size(reinterpret_cast<PyObject*>(a->descr));

@@ -58,6 +58,7 @@ PyMethodDef methods[] = {
     {"unary_in_place", make_unary_in_place, METH_VARARGS, nullptr},
     {"full", make_full, METH_VARARGS, nullptr},
     {"filled", make_filled, METH_VARARGS, nullptr},
+    {"backward", make_backward, METH_VARARGS, nullptr},
     {"walk", make_walk, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 

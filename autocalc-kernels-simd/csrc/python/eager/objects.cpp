@@ -94,7 +94,12 @@ bool bind(const char* name, PyObject* object) {
                           {{"limit", &b.tracker_limit}, {"views", &b.tracker_views}});
     }
     Py_ssize_t unused;
-    if (is("Leaf")) return bind_class(object, &b.leaf, {{"grad", &unused}});
+    if (is("Leaf")) {
+        return bind_class(object, &b.leaf,
+                          {{"grad", &b.leaf_grad},
+                           {"hooks", &b.leaf_hooks},
+                           {"accumulated", &b.leaf_accumulated}});
+    }
     if (is("Decomposed")) return bind_class(object, &b.decomposed, {{"spec", &unused}});
     if (is("Version")) return bind_class(object, &b.version, {{"count", &b.count}});
     if (is("next_serial")) return bind_object(object, &b.next_serial);
@@ -163,6 +168,17 @@ PyObject* version_of(PyObject* tensor) {
     cell = new_version();
     if (cell != nullptr) set_slot(tensor, bound.version_cell, cell);
     return cell;
+}
+
+// Counts the write, where anybody shares the storage.
+bool bump(PyObject* x) {
+    PyObject* cell = slot(x, bound.version_cell);
+    if (cell == Py_None) return true;
+    Ref one(PyLong_FromLong(1));
+    Ref next(one ? PyNumber_Add(slot(cell, bound.count), one.get()) : nullptr);
+    if (!next) return false;
+    set_slot(cell, bound.count, next.release());
+    return true;
 }
 
 PyObject* new_node(PyObject* op, Ref edges, Ref saved, Ref versions, Ref shapes,

@@ -71,6 +71,7 @@ struct Bound {
     Py_ssize_t count;
 
     PyTypeObject* leaf;
+    Py_ssize_t leaf_grad, leaf_hooks, leaf_accumulated;
 
     PyTypeObject* output;
     Py_ssize_t output_node, output_slot;
@@ -147,6 +148,9 @@ PyObject* new_tensor(Ref array, Ref edge = Ref());
 // The version cell of a tensor, borrowed; made at the first call.
 PyObject* version_of(PyObject* tensor);
 PyObject* new_version();
+
+// Counts a write to the storage, where anybody shares it.
+bool bump(PyObject* tensor);
 
 PyObject* new_node(PyObject* op, Ref edges, Ref saved, Ref versions, Ref shapes,
                    PyObject* dtype, Ref attributes);

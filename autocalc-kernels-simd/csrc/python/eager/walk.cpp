@@ -14,8 +14,8 @@ namespace {
 enum Memory { borrowed, fresh, owned, parts };
 
 struct Names {
-    PyObject *op, *rule, *n_outputs, *parted, *place, *join, *join_all, *run_hooks,
-        *add_part, *index, *value, *shape, *saved;
+    PyObject *rule, *parted, *place, *join, *join_all, *run_hooks, *add_part, *heap,
+        *reached, *leaves;
 };
 
 // What core hands over once: classes, the functions of `heapq`, and constants.
@@ -27,26 +27,40 @@ struct WalkKind : Kind {
     Names names;
 };
 
+bool is_view(PyObject* array) {
+    if (Py_TYPE(array) != bound.ndarray) return true;
+    PyObject* base = fields(array)->base;
+    return base != nullptr && PyObject_TypeCheck(base, bound.ndarray);
+}
+
 class Walking {
   public:
-    Walking(const WalkKind& k, PyObject* walk) : k_(k), walk_(walk) {}
+    // A walk of core's, or one that makes core's by `maker` where it is needed.
+    Walking(const WalkKind& k, Ref walk, PyObject* maker)
+        : k_(k), walk_(std::move(walk)), maker_(maker) {}
 
-    // False: the definition has to run this walk, or an exception is set.
+    bool begin() {
+        heap_ = Ref(PyList_New(0));
+        reached_ = Ref(PyDict_New());
+        leaves_ = Ref(PyDict_New());
+        return heap_ && reached_ && leaves_;
+    }
+    PyObject* leaves() const { return leaves_.get(); }
+
+    // Reads core's walk; false: its definition has to run it, or an exception is set.
     bool take() {
-        const auto is_none = [this](const char* name) {
-            Ref value(PyObject_GetAttrString(walk_, name));
-            return value.get() == Py_None;
+        const auto get = [this](const char* name) {
+            return Ref(PyObject_GetAttrString(walk_.get(), name));
         };
-        if (reinterpret_cast<PyObject*>(Py_TYPE(walk_)) != k_.walk_class.get() ||
-            !is_none("needed") || !is_none("saved")) {
+        auto* type = reinterpret_cast<PyObject*>(Py_TYPE(walk_.get()));
+        if (type != k_.walk_class.get() || get("needed").get() != Py_None ||
+            get("saved").get() != Py_None || get("k").get() != k_.arrays.get()) {
             return false;
         }
-        Ref namespace_(PyObject_GetAttrString(walk_, "k"));
-        if (namespace_.get() != k_.arrays.get()) return false;
-        heap_ = Ref(PyObject_GetAttrString(walk_, "heap"));
-        reached_ = Ref(PyObject_GetAttrString(walk_, "reached"));
-        leaves_ = Ref(PyObject_GetAttrString(walk_, "leaves"));
-        Ref keep(PyObject_GetAttrString(walk_, "keep"));
+        heap_ = get("heap");
+        reached_ = get("reached");
+        leaves_ = get("leaves");
+        const Ref keep = get("keep");
         if (!heap_ || !reached_ || !leaves_ || !keep) return false;
         const int keeps = PyObject_IsTrue(keep.get());
         keep_ = keeps > 0;
@@ -75,11 +89,13 @@ class Walking {
             Ref::borrow(PyDict_GetItemWithError(reached_.get(), serial.get()));
         if (!arrived || PyDict_DelItem(reached_.get(), serial.get()) < 0) return false;
         Ref node = Ref::borrow(PyList_GET_ITEM(arrived.get(), 0));
-        Ref parted(PyObject_GetAttr(walk_, k_.names.parted));
-        if (!parted) return false;
-        if (parted.get() != bound.zero &&
-            !method(k_.names.join_all, arrived.get(), nullptr)) {
-            return false;
+        if (walk_) {
+            const Ref parted(PyObject_GetAttr(walk_.get(), k_.names.parted));
+            if (!parted) return false;
+            if (parted.get() != bound.zero &&
+                !method(k_.names.join_all, arrived.get(), nullptr)) {
+                return false;
+            }
         }
         if (slot(node.get(), bound.hooks) != Py_None &&
             !method(k_.names.run_hooks, node.get(), arrived.get())) {
@@ -88,8 +104,21 @@ class Walking {
         return visit(node.get(), arrived.get());
     }
 
+    PyObject* walk() {
+        if (walk_) return walk_.get();
+        walk_ = Ref(PyObject_CallNoArgs(maker_));
+        const Names& n = k_.names;
+        if (walk_ && (PyObject_SetAttr(walk_.get(), n.heap, heap_.get()) < 0 ||
+                      PyObject_SetAttr(walk_.get(), n.reached, reached_.get()) < 0 ||
+                      PyObject_SetAttr(walk_.get(), n.leaves, leaves_.get()) < 0)) {
+            walk_ = Ref();
+        }
+        return walk_.get();
+    }
+
     bool method(PyObject* name, PyObject* first, PyObject* second) {
-        PyObject* args[] = {walk_, first, second};
+        PyObject* args[] = {walk(), first, second};
+        if (args[0] == nullptr) return false;
         Ref result(
             PyObject_VectorcallMethod(name, args, second == nullptr ? 2 : 3, nullptr));
         return static_cast<bool>(result);
@@ -162,7 +191,8 @@ class Walking {
             if (edge == Py_None || result == Py_None) continue;
             if (reinterpret_cast<PyObject*>(Py_TYPE(result)) == k_.partial.get()) {
                 PyObject* shape = PyTuple_GET_ITEM(slot(node, bound.shapes), i);
-                PyObject* args[] = {walk_, edge, result, shape, arrived};
+                PyObject* args[] = {walk(), edge, result, shape, arrived};
+                if (args[0] == nullptr) return false;
                 Ref done(
                     PyObject_VectorcallMethod(k_.names.add_part, args, 5, nullptr));
                 if (!done) return false;
@@ -229,7 +259,8 @@ class Walking {
             *done = first && PyDict_SetItem(leaves_.get(), edge, first.get()) == 0;
             return Ref();
         }
-        PyObject* args[] = {walk_, edge};
+        PyObject* args[] = {walk(), edge};
+        if (args[0] == nullptr) return Ref();
         Ref pair(PyObject_VectorcallMethod(k_.names.place, args, 2, nullptr));
         if (!pair) return pair;
         *at = PyLong_AsSsize_t(PyTuple_GET_ITEM(pair.get(), 1));
@@ -239,12 +270,6 @@ class Walking {
     bool is_own(PyObject* array, PyObject* memory) const {
         if (memory == k_.memory[owned].get()) return true;
         return memory == k_.memory[fresh].get() && !is_view(array);
-    }
-
-    static bool is_view(PyObject* array) {
-        if (Py_TYPE(array) != bound.ndarray) return true;
-        PyObject* base = fields(array)->base;
-        return base != nullptr && PyObject_TypeCheck(base, bound.ndarray);
     }
 
     bool add(PyObject* edge, PyObject* value, Memory memory) {
@@ -284,7 +309,8 @@ class Walking {
     }
 
     const WalkKind& k_;
-    PyObject* walk_;
+    Ref walk_;
+    PyObject* maker_;
     Ref heap_, reached_, leaves_;
     bool keep_ = false;
 };
@@ -299,7 +325,7 @@ PyObject* call_walk(PyObject* self, PyObject* const* args, std::size_t nargsf,
                         (PyList_Check(args[3]) && PyList_GET_SIZE(args[3]) == 0))) {
         return define(self, args, nargsf, keywords);
     }
-    Walking walking(kind_of<WalkKind>(self), args[0]);
+    Walking walking(kind_of<WalkKind>(self), Ref::borrow(args[0]), nullptr);
     Ref roots(PySequence_Fast(args[1], "run: roots must be a sequence"));
     Ref cotangents(PySequence_Fast(args[2], "run: cotangents must be a sequence"));
     if (!roots || !cotangents) return nullptr;
@@ -316,19 +342,137 @@ PyObject* call_walk(PyObject* self, PyObject* const* args, std::size_t nargsf,
     return walking.run() ? new_none() : nullptr;
 }
 
-bool intern(PyObject** to, const char* text) {
-    *to = PyUnicode_InternFromString(text);
-    return *to != nullptr;
+// ---- Tensor.backward
+
+struct BackwardKind : Kind {
+    Ref walk;  // the callable of a `WalkKind`
+    Ref full, copy, deliver, make_walk;
+};
+
+// Gradients are not recorded while it lives.
+class NoGrad {
+  public:
+    explicit NoGrad(const Context& context) {
+        if (!context.grad()) return;
+        Ref state(bound.state->tp_alloc(bound.state, 0));
+        if (!state) return;
+        slot(state.get(), bound.grad) = Ref::borrow(Py_False).release();
+        slot(state.get(), bound.selection) = Ref::borrow(context.selection()).release();
+        token_ = Ref(PyContextVar_Set(bound.state_variable, state.get()));
+    }
+    NoGrad(const NoGrad&) = delete;
+    NoGrad& operator=(const NoGrad&) = delete;
+    ~NoGrad() {
+        if (!token_) return;
+        PyObject *type, *value, *trace;
+        PyErr_Fetch(&type, &value, &trace);
+        PyContextVar_Reset(bound.state_variable, token_.get());
+        PyErr_Restore(type, value, trace);
+    }
+
+  private:
+    Ref token_;
+};
+
+// The cotangent: that which is given, or 1 for a tensor of one element; null without an
+// exception for the definition.
+Ref seed_of(const BackwardKind& k, PyObject* y, PyObject* given) {
+    PyObject* array = array_of(y);
+    if (array == nullptr || slot(y, bound.edge) == Py_None) return Ref();
+    const Array* a = fields(array);
+    if (given != Py_None) {
+        PyObject* cotangent = array_of(given);
+        if (cotangent == nullptr) return Ref();
+        const Array* g = fields(cotangent);
+        bool same = g->descr == a->descr && g->nd == a->nd;
+        for (int d = 0; same && d < a->nd; ++d)
+            same = g->dimensions[d] == a->dimensions[d];
+        return same ? Ref::borrow(cotangent) : Ref();
+    }
+    for (int d = 0; d < a->nd; ++d) {
+        if (a->dimensions[d] != 1) return Ref();
+    }
+    Ref shape(shape_of(a)), one(PyLong_FromLong(1));
+    if (!shape || !one) return Ref();
+    PyObject* args[] = {shape.get(), one.get(), reinterpret_cast<PyObject*>(a->descr)};
+    return Ref(PyObject_Vectorcall(k.full.get(), args, 3, nullptr));
+}
+
+bool is_empty(PyObject* hooks) {
+    return hooks == Py_None || (PyDict_Check(hooks) && PyDict_GET_SIZE(hooks) == 0);
+}
+
+// Adds what has arrived at a leaf to its `grad`: `_deliver` of core's `_gradients.py`.
+bool deliver(const BackwardKind& k, PyObject* leaf, PyObject* entry) {
+    PyObject* value = PyList_GET_ITEM(entry, 1);
+    PyObject* memory = PyList_GET_ITEM(entry, 2);
+    PyObject* held = slot(leaf, bound.leaf_grad);
+    const bool first = held == Py_None;
+    PyObject* total = first ? nullptr : array_of(held);
+    const bool plain =
+        is_empty(slot(leaf, bound.leaf_hooks)) &&
+        is_empty(slot(leaf, bound.leaf_accumulated)) &&
+        (first || (total != nullptr && slot(held, bound.edge) == Py_None));
+    if (!plain) {
+        PyObject* args[] = {leaf, value, memory};
+        return run(k.deliver.get(), args, 3);
+    }
+    if (first) {
+        const bool own = memory != bound.zero && !is_view(value);
+        Ref array =
+            own ? Ref::borrow(value) : Ref(PyObject_CallOneArg(k.copy.get(), value));
+        PyObject* gradient = new_tensor(std::move(array));
+        if (gradient != nullptr) set_slot(leaf, bound.leaf_grad, gradient);
+        return gradient != nullptr;
+    }
+    const Ref gradient = Ref::borrow(held), sum = Ref::borrow(total);
+    PyObject* args[] = {sum.get(), value};
+    return run(kind_of<WalkKind>(k.walk.get()).add_into.get(), args, 2) &&
+           bump(gradient.get());
+}
+
+// Tensor.backward(self, gradient=None), where nothing else is asked for.
+PyObject* call_backward(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                        PyObject* keywords) {
+    const BackwardKind& k = kind_of<BackwardKind>(self);
+    const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    Ref seed;
+    if ((count == 1 || count == 2) && positional(keywords, nargsf, count) &&
+        is_tensor(args[0])) {
+        seed = seed_of(k, args[0], count == 2 ? args[1] : Py_None);
+    }
+    if (!seed) {
+        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
+    }
+    const Context context;
+    Walking walking(kind_of<WalkKind>(k.walk.get()), Ref(), k.make_walk.get());
+    if (!context || !walking.begin()) return nullptr;
+    {
+        const NoGrad scope(context);
+        if (PyErr_Occurred() || !walking.start(slot(args[0], bound.edge), seed.get()) ||
+            !walking.run()) {
+            return nullptr;
+        }
+    }
+    PyObject *leaf, *entry;
+    Py_ssize_t at = 0;
+    // Hooks may run another walk, but none that could change these leaves.
+    while (PyDict_Next(walking.leaves(), &at, &leaf, &entry)) {
+        if (!deliver(k, leaf, entry)) return nullptr;
+    }
+    return new_none();
 }
 
 bool name_all(Names* n) {
-    return intern(&n->op, "op") && intern(&n->rule, "rule") &&
-           intern(&n->n_outputs, "n_outputs") && intern(&n->parted, "parted") &&
+    const auto intern = [](PyObject** to, const char* text) {
+        *to = PyUnicode_InternFromString(text);
+        return *to != nullptr;
+    };
+    return intern(&n->rule, "rule") && intern(&n->parted, "parted") &&
            intern(&n->place, "place") && intern(&n->join, "join") &&
            intern(&n->join_all, "join_all") && intern(&n->run_hooks, "run_hooks") &&
-           intern(&n->add_part, "add_part") && intern(&n->index, "index") &&
-           intern(&n->value, "value") && intern(&n->shape, "shape") &&
-           intern(&n->saved, "saved");
+           intern(&n->add_part, "add_part") && intern(&n->heap, "heap") &&
+           intern(&n->reached, "reached") && intern(&n->leaves, "leaves");
 }
 
 }  // namespace
@@ -364,6 +508,22 @@ PyObject* make_walk(PyObject*, PyObject* args) {
         return nullptr;
     }
     return new_callable(definition, call_walk, k);
+}
+
+// backward(definition, run, full, copy, deliver, make_walk)
+PyObject* make_backward(PyObject*, PyObject* args) {
+    PyObject *definition, *walk, *full, *copy, *deliver, *make_walk;
+    if (!PyArg_ParseTuple(args, "OOOOOO", &definition, &walk, &full, &copy, &deliver,
+                          &make_walk)) {
+        return nullptr;
+    }
+    auto* k = new BackwardKind;
+    k->walk = Ref::borrow(walk);
+    k->full = Ref::borrow(full);
+    k->copy = Ref::borrow(copy);
+    k->deliver = Ref::borrow(deliver);
+    k->make_walk = Ref::borrow(make_walk);
+    return new_callable(definition, call_backward, k);
 }
 
 }  // namespace autocalc::python::eager
