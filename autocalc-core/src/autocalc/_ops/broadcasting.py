@@ -38,7 +38,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 _EXPAND = expand_op.op
 
 
-@accelerate("view_expand", _EXPAND)
+@accelerate("view_expand", _EXPAND, False)
 def expand(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` repeated to `shape` without a copy; -1 keeps a size.
 

@@ -208,7 +208,7 @@ def read_picked(x: Tensor, picks: _index.Picks) -> Tensor:
 
 
 @method("__getitem__")
-@accelerate("view_slice", slicing.slice_op.op)
+@accelerate("view_slice", slicing.slice_op.op, False)
 def getitem(input: Tensor, index: Any) -> Tensor:
     """Return ``input[index]``.
 

@@ -83,7 +83,7 @@ def _plain_view(where: str, x: Tensor, shape: Any) -> Tensor | None:
     return view_of(x, seen, _RESHAPE, (seen.shape,))
 
 
-@accelerate("view_reshape", _RESHAPE)
+@accelerate("view_reshape", _RESHAPE, False)
 def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` in another shape; one size may be -1.
 
@@ -107,7 +107,7 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     return reshape_op(input, full_shape("reshape", input, shape))
 
 
-@accelerate("view_reshape", _RESHAPE)
+@accelerate("view_reshape", _RESHAPE, False)
 def view(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return `input` in another shape, sharing its memory.
 
@@ -135,7 +135,7 @@ def view(input: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 @method("flatten")
-@accelerate("view_flatten", _RESHAPE)
+@accelerate("view_flatten", _RESHAPE, False)
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Return `input` with the dimensions start_dim to end_dim merged.
 
@@ -179,7 +179,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 @method("squeeze")
-@accelerate("view_squeeze", _RESHAPE)
+@accelerate("view_squeeze", _RESHAPE, False)
 def squeeze(
     input: Tensor, dim: Dims | EllipsisType = ..., *, axis: Any = None
 ) -> Tensor:
@@ -224,7 +224,7 @@ def squeeze(
 
 
 @method("unsqueeze")
-@accelerate("view_unsqueeze", _RESHAPE)
+@accelerate("view_unsqueeze", _RESHAPE, False)
 def unsqueeze(input: Tensor, dim: int | None = None, *, axis: Any = None) -> Tensor:
     """Return `input` with a dimension of size 1 inserted before `dim`.
 
@@ -271,7 +271,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 _PERMUTE = permute_op.op
 
 
-@accelerate("view_permute", _PERMUTE)
+@accelerate("view_permute", _PERMUTE, False)
 def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return `input` with its dimensions in the order `dims`: a view.
 
@@ -313,7 +313,7 @@ def _order(ndim: int, dims: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 @method("transpose swapdims")
-@accelerate("view_transpose", _PERMUTE)
+@accelerate("view_transpose", _PERMUTE, False)
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return `input` with two dimensions exchanged: a view.
 
@@ -354,7 +354,7 @@ def _exchanged(ndim: int, dim0: int, dim1: int) -> tuple[int, ...]:
 
 
 @method("t")
-@accelerate("view_t", _PERMUTE)
+@accelerate("view_t", _PERMUTE, False)
 def t(input: Tensor) -> Tensor:
     """Return the transpose of a matrix; vectors stay as they are.
 

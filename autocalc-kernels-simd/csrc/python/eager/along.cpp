@@ -2,19 +2,30 @@
 //
 // Functions of one tensor over or along dimensions: they turn ``dim`` and ``keepdim``
 // into the attributes of an operator of `nary` and call that.
-#include "eager/callable.hpp"
 #include "eager/calls.hpp"
-#include "eager/operands.hpp"
 
 namespace autocalc::python::eager {
 namespace {
 
-struct Along : Kind {
-    Ref op;           // the operator
-    Ref after;        // attributes behind the dimension
-    bool floats;      // leaves other dtypes to the definition
-    bool needs_dim;   // has no meaning without a dimension
+struct Usual : Kind {
+    Ref op;       // the operator
+    bool floats;  // leaves other dtypes to the definition
+};
+
+struct Reduction : Usual {
+    bool needs_dim;  // has no meaning without a dimension
+
+    bool read(PyObject* args) { return read_fields(args, op, floats, needs_dim); }
+};
+
+struct Along : Usual {
     bool takes_keep;  // has a third argument, keepdim
+    Ref after;        // attributes behind the dimension, a tuple of at most 4
+
+    bool read(PyObject* args) {
+        return read_fields(args, op, floats, takes_keep, after) &&
+               PyTuple_Check(after.get()) && PyTuple_GET_SIZE(after.get()) <= 4;
+    }
 };
 
 // The arguments ``(input, dim, keepdim)``, by position or by these names.
@@ -58,7 +69,7 @@ bool axis_of(PyObject* dim, int nd, long* axis) {
 }
 
 // What is common: a tensor with elements, of a dtype that needs no conversion.
-const Array* usual(const Along& k, PyObject* input) {
+const Array* usual(const Usual& k, PyObject* input) {
     PyObject* array = array_of(input);
     if (array == nullptr) return nullptr;
     const Array* a = fields(array);
@@ -85,7 +96,7 @@ Ref axes_tuple(PyObject* dim, int nd) {
 
 PyObject* call_reduction(PyObject* self, PyObject* const* args, std::size_t nargsf,
                          PyObject* keywords) {
-    const Along& k = kind_of<Along>(self);
+    const Reduction& k = kind_of<Reduction>(self);
     Arguments given;
     const Array* a = nullptr;
     if (given.take(args, PyVectorcall_NARGS(nargsf), keywords, true)) {
@@ -95,9 +106,7 @@ PyObject* call_reduction(PyObject* self, PyObject* const* args, std::size_t narg
     if (a != nullptr && (given.dim != Py_None || !k.needs_dim)) {
         axes = axes_tuple(given.dim, a->nd);
     }
-    if (!axes) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!axes) return define_or_raise(self, args, nargsf, keywords);
     PyObject* passed[] = {given.input, axes.get(), given.keep};
     return PyObject_Vectorcall(k.op.get(), passed, 3, nullptr);
 }
@@ -127,37 +136,9 @@ PyObject* call_along(PyObject* self, PyObject* const* args, std::size_t nargsf,
 
 }  // namespace
 
-PyObject* make_reduction(PyObject*, PyObject* args) {
-    PyObject *definition, *op;
-    int floats, needs_dim;
-    if (!PyArg_ParseTuple(args, "OOpp", &definition, &op, &floats, &needs_dim)) {
-        return nullptr;
-    }
-    auto* k = new Along;
-    k->op = Ref::borrow(op);
-    k->floats = floats != 0;
-    k->needs_dim = needs_dim != 0;
-    k->takes_keep = true;
-    return new_callable(definition, call_reduction, k);
-}
-
-PyObject* make_along(PyObject*, PyObject* args) {
-    PyObject *definition, *op, *after;
-    int floats, takes_keep;
-    if (!PyArg_ParseTuple(args, "OOppO!", &definition, &op, &floats, &takes_keep,
-                          &PyTuple_Type, &after)) {
-        return nullptr;
-    }
-    if (PyTuple_GET_SIZE(after) > 4) {
-        PyErr_SetString(PyExc_ValueError, "along: more than 4 attributes");
-        return nullptr;
-    }
-    auto* k = new Along;
-    k->op = Ref::borrow(op);
-    k->after = Ref::borrow(after);
-    k->floats = floats != 0;
-    k->takes_keep = takes_keep != 0;
-    return new_callable(definition, call_along, k);
-}
+PyMethodDef along_calls[] = {
+    {"reduction", make<Reduction, call_reduction>, METH_VARARGS, nullptr},
+    {"along", make<Along, call_along>, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace autocalc::python::eager

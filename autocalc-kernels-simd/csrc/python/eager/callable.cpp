@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "eager/callable.hpp"
-
 #include <cstddef>
+
+#include "eager/calls.hpp"
 
 namespace autocalc::python::eager {
 namespace {
@@ -103,6 +103,34 @@ PyObject* new_callable(PyObject* definition, vectorcallfunc call, Kind* kind) {
     callable->weak_references = nullptr;
     callable->kind = kind;
     return reinterpret_cast<PyObject*>(callable);
+}
+
+bool read_field(PyObject* given, Ref& to) {
+    to = Ref::borrow(given);
+    return true;
+}
+
+bool read_field(PyObject* given, bool& to) {
+    const int truth = PyObject_IsTrue(given);
+    to = truth > 0;
+    return truth >= 0;
+}
+
+bool read_field(PyObject* given, Py_ssize_t& to) {
+    to = PyLong_AsSsize_t(given);
+    return to != -1 || !PyErr_Occurred();
+}
+
+bool read_field(PyObject* given, Saves& to) { return to.read(given); }
+
+bool read_field(PyObject* given, std::vector<Py_ssize_t>& to) {
+    const Ref items(PySequence_Fast(given, "a sequence of integers is needed"));
+    for (Py_ssize_t i = 0; items && i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
+        to.push_back(0);
+        if (!read_field(PySequence_Fast_GET_ITEM(items.get(), i), to.back()))
+            return false;
+    }
+    return static_cast<bool>(items);
 }
 
 }  // namespace autocalc::python::eager

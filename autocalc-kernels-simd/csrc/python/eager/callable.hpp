@@ -46,6 +46,12 @@ inline PyObject* define(PyObject* self, PyObject* const* args, std::size_t nargs
                                nargsf, keywords);
 }
 
+// The same, unless an exception is set: for what may have failed or not be known.
+inline PyObject* define_or_raise(PyObject* self, PyObject* const* args,
+                                 std::size_t nargsf, PyObject* keywords) {
+    return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
+}
+
 // Runs a kernel, or any function of Python's, for its effect.
 inline bool run(PyObject* function, PyObject* const* args, Py_ssize_t count) {
     Ref result(

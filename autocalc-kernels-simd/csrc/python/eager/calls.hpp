@@ -1,61 +1,51 @@
 // SPDX-License-Identifier: MIT
 //
-// What core asks for, by kind: each takes the Python definition and what it knows.
+// The kinds of calls, by file.  Core asks for one by name with the Python definition
+// and what it knows, which the kind reads into its fields.
 #pragma once
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include <memory>
+#include <vector>
+
+#include "eager/callable.hpp"
+#include "eager/operands.hpp"
 
 namespace autocalc::python::eager {
 
-// elementwise.cpp
-PyObject* make_unary(PyObject*, PyObject* args);
-PyObject* make_binary(PyObject*, PyObject* args);
-PyObject* make_comparison(PyObject*, PyObject* args);
-PyObject* make_ternary(PyObject*, PyObject* args);
-PyObject* make_array_unary(PyObject*, PyObject* args);
-PyObject* make_array_binary(PyObject*, PyObject* args);
-PyObject* make_add_into(PyObject*, PyObject* args);
+bool read_field(PyObject* given, Ref& to);
+bool read_field(PyObject* given, bool& to);
+bool read_field(PyObject* given, Py_ssize_t& to);
+bool read_field(PyObject* given, Saves& to);
+bool read_field(PyObject* given, std::vector<Py_ssize_t>& to);
 
-// kernel_call.cpp
-PyObject* make_nary(PyObject*, PyObject* args);
-PyObject* make_array_kernel(PyObject*, PyObject* args);
+// Reads the arguments behind the definition; false with an exception set.
+template <class... Fields>
+bool read_fields(PyObject* args, Fields&... fields) {
+    Py_ssize_t at = 0;
+    if (PyTuple_GET_SIZE(args) != 1 + static_cast<Py_ssize_t>(sizeof...(fields))) {
+        PyErr_Format(PyExc_TypeError, "needs a definition and %zd arguments, got %zd",
+                     static_cast<Py_ssize_t>(sizeof...(fields)),
+                     PyTuple_GET_SIZE(args));
+        return false;
+    }
+    return (read_field(PyTuple_GET_ITEM(args, ++at), fields) && ...);
+}
 
-// tensors.cpp
-PyObject* make_make(PyObject*, PyObject* args);
-PyObject* make_sum_to(PyObject*, PyObject* args);
+// Makes a callable that keeps a `K` and runs `call`.
+template <class K, vectorcallfunc call>
+PyObject* make(PyObject*, PyObject* args) {
+    auto kind = std::make_unique<K>();
+    if (!kind->read(args)) return nullptr;
+    return new_callable(PyTuple_GET_ITEM(args, 0), call, kind.release());
+}
 
-// views.cpp
-PyObject* make_view_of(PyObject*, PyObject* args);
-PyObject* make_view(PyObject*, PyObject* args);
-PyObject* make_view_reshape(PyObject*, PyObject* args);
-PyObject* make_view_permute(PyObject*, PyObject* args);
-PyObject* make_view_transpose(PyObject*, PyObject* args);
-PyObject* make_view_t(PyObject*, PyObject* args);
-PyObject* make_view_unsqueeze(PyObject*, PyObject* args);
-PyObject* make_view_squeeze(PyObject*, PyObject* args);
-PyObject* make_view_flatten(PyObject*, PyObject* args);
-PyObject* make_view_expand(PyObject*, PyObject* args);
-PyObject* make_view_slice(PyObject*, PyObject* args);
+// A kind that keeps nothing.
+struct Plain : Kind {
+    static bool read(PyObject* args) { return read_fields(args); }
+};
 
-// along.cpp
-PyObject* make_reduction(PyObject*, PyObject* args);
-PyObject* make_along(PyObject*, PyObject* args);
-
-// joins.cpp
-PyObject* make_cat(PyObject*, PyObject* args);
-PyObject* make_stack(PyObject*, PyObject* args);
-
-// inplace.cpp
-PyObject* make_binary_in_place(PyObject*, PyObject* args);
-PyObject* make_unary_in_place(PyObject*, PyObject* args);
-
-// creation.cpp
-PyObject* make_full(PyObject*, PyObject* args);
-PyObject* make_filled(PyObject*, PyObject* args);
-
-// walk.cpp
-PyObject* make_walk(PyObject*, PyObject* args);
-PyObject* make_backward(PyObject*, PyObject* args);
+extern PyMethodDef along_calls[], creation_calls[], elementwise_calls[],
+    in_place_calls[], join_calls[], kernel_calls[], tensor_calls[], view_calls[],
+    walk_calls[];
 
 }  // namespace autocalc::python::eager

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // New tensors of one number: zeros and ones.
-#include "eager/callable.hpp"
 #include "eager/calls.hpp"
-#include "eager/operands.hpp"
 
 namespace autocalc::python::eager {
 namespace {
 
 struct Full : Kind {
     Py_ssize_t index;
+
+    bool read(PyObject* args) { return read_fields(args, index); }
 };
 
 // full(shape, value, dtype): an array.
@@ -25,9 +25,7 @@ PyObject* call_full(PyObject* self, PyObject* const* args, std::size_t nargsf,
     Ref kernel = context.decision(k.index, args[2]);
     Ref number;
     if (kernel) number = number_of(args[1], reinterpret_cast<PyArray_Descr*>(args[2]));
-    if (!number) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!number) return define_or_raise(self, args, nargsf, keywords);
     Ref out = context.empty(args[2], args[0]);
     PyObject* operands[] = {out.get(), number.get()};
     if (!out || !run(kernel.get(), operands, 2)) return nullptr;
@@ -36,6 +34,8 @@ PyObject* call_full(PyObject* self, PyObject* const* args, std::size_t nargsf,
 
 struct Filled : Kind {
     Ref full, value, default_dtype;
+
+    bool read(PyObject* args) { return read_fields(args, full, value, default_dtype); }
 };
 
 // Positive plain integers, one by one or as one tuple.
@@ -72,9 +72,7 @@ PyObject* call_filled(PyObject* self, PyObject* const* args, std::size_t nargsf,
     Ref shape;
     if (positional(keywords, nargsf, count) && count > 0)
         shape = shape_given(args, count);
-    if (!shape) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!shape) return define_or_raise(self, args, nargsf, keywords);
     Ref kind(PyObject_CallNoArgs(k.default_dtype.get()));
     Ref dtype(kind ? PyObject_GetAttrString(kind.get(), "numpy") : nullptr);
     if (!dtype) return nullptr;
@@ -84,25 +82,9 @@ PyObject* call_filled(PyObject* self, PyObject* const* args, std::size_t nargsf,
 
 }  // namespace
 
-PyObject* make_full(PyObject*, PyObject* args) {
-    PyObject* definition;
-    Py_ssize_t index;
-    if (!PyArg_ParseTuple(args, "On", &definition, &index)) return nullptr;
-    auto* k = new Full;
-    k->index = index;
-    return new_callable(definition, call_full, k);
-}
-
-PyObject* make_filled(PyObject*, PyObject* args) {
-    PyObject *definition, *full, *value, *default_dtype;
-    if (!PyArg_ParseTuple(args, "OOOO", &definition, &full, &value, &default_dtype)) {
-        return nullptr;
-    }
-    auto* k = new Filled;
-    k->full = Ref::borrow(full);
-    k->value = Ref::borrow(value);
-    k->default_dtype = Ref::borrow(default_dtype);
-    return new_callable(definition, call_filled, k);
-}
+PyMethodDef creation_calls[] = {
+    {"full", make<Full, call_full>, METH_VARARGS, nullptr},
+    {"filled", make<Filled, call_filled>, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace autocalc::python::eager

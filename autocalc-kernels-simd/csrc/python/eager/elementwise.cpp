@@ -2,9 +2,7 @@
 //
 // Elementwise operators of one, two and three tensors, comparisons, and the same
 // kernels on arrays, as backward rules call them.
-#include "eager/callable.hpp"
 #include "eager/calls.hpp"
-#include "eager/operands.hpp"
 
 namespace autocalc::python::eager {
 namespace {
@@ -39,6 +37,10 @@ struct Unary : Kind {
     Py_ssize_t index;
     Ref op;
     bool saves_input, saves_output;
+
+    bool read(PyObject* args) {
+        return read_fields(args, index, op, saves_input, saves_output);
+    }
 };
 
 PyObject* call_unary(PyObject* self, PyObject* const* args, std::size_t nargsf,
@@ -53,9 +55,7 @@ PyObject* call_unary(PyObject* self, PyObject* const* args, std::size_t nargsf,
     const Array* a = x.a();
     Ref dtype = Ref::borrow(dtype_of(a));
     Ref kernel = context.decision(k.index, dtype.get());
-    if (!kernel) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
     Ref y = context.empty(dtype.get(), a->nd, a->dimensions);
     PyObject* operands[] = {y.get(), x.array.get()};
     if (!y || !run(kernel.get(), operands, 2)) return nullptr;
@@ -91,6 +91,11 @@ struct Binary : Kind {
     bool crosswise;     // saves each operand for the gradient of the other
     bool number_after;  // takes ``x + 2.0``
     bool number_before;
+
+    bool read(PyObject* args) {
+        return read_fields(args, index, op, saves, crosswise, number_before,
+                           number_after);
+    }
 };
 
 // Reads both operands; false where the definition has to look.
@@ -166,8 +171,7 @@ PyObject* call_binary(PyObject* self, PyObject* const* args, std::size_t nargsf,
     Shape shape;
     if (!positional(keywords, nargsf, 2) ||
         !take_two(args, k.number_before, k.number_after, &x, &y)) {
-        if (PyErr_Occurred()) return nullptr;
-        return define(self, args, nargsf, keywords);
+        return define_or_raise(self, args, nargsf, keywords);
     }
     const Array* both[] = {x.a(), y.a()};
     if (!broadcast(both, 2, &shape)) return define(self, args, nargsf, keywords);
@@ -175,9 +179,7 @@ PyObject* call_binary(PyObject* self, PyObject* const* args, std::size_t nargsf,
     if (!context) return nullptr;
     Ref dtype = Ref::borrow(dtype_of(x.a()));
     Ref kernel = context.decision(k.index, dtype.get());
-    if (!kernel) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
     Ref z = context.empty(dtype.get(), shape.nd, shape.at);
     PyObject* operands[] = {z.get(), x.array.get(), y.array.get()};
     if (!z || !run(kernel.get(), operands, 3)) return nullptr;
@@ -193,6 +195,8 @@ struct Comparison : Kind {
     Py_ssize_t index;
     Ref word;
     Ref boolean;
+
+    bool read(PyObject* args) { return read_fields(args, index, word, boolean); }
 };
 
 PyObject* call_comparison(PyObject* self, PyObject* const* args, std::size_t nargsf,
@@ -201,8 +205,7 @@ PyObject* call_comparison(PyObject* self, PyObject* const* args, std::size_t nar
     Operand x, y;
     Shape shape;
     if (!positional(keywords, nargsf, 2) || !take_two(args, false, true, &x, &y)) {
-        if (PyErr_Occurred()) return nullptr;
-        return define(self, args, nargsf, keywords);
+        return define_or_raise(self, args, nargsf, keywords);
     }
     const Array* both[] = {x.a(), y.a()};
     if (!broadcast(both, 2, &shape)) return define(self, args, nargsf, keywords);
@@ -210,9 +213,7 @@ PyObject* call_comparison(PyObject* self, PyObject* const* args, std::size_t nar
     Ref key(PyTuple_Pack(2, k.word.get(), dtype_of(x.a())));
     if (!context || !key) return nullptr;
     Ref kernel = context.decision(k.index, key.get());
-    if (!kernel) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
     Ref z = context.empty(k.boolean.get(), shape.nd, shape.at);
     PyObject* operands[] = {z.get(), x.array.get(), y.array.get(), k.word.get()};
     if (!z || !run(kernel.get(), operands, 4)) return nullptr;
@@ -225,7 +226,9 @@ struct Ternary : Kind {
     Py_ssize_t index;
     Ref op;
     Saves saves;
-    int like;  // whose dtype the result has
+    Py_ssize_t like;  // whose dtype the result has
+
+    bool read(PyObject* args) { return read_fields(args, index, op, saves, like); }
 };
 
 PyObject* record_ternary(const Ternary& k, const Operand* x, PyObject* result,
@@ -273,9 +276,7 @@ PyObject* call_ternary(PyObject* self, PyObject* const* args, std::size_t nargsf
     Ref key(PyTuple_Pack(3, dtypes[0], dtypes[1], dtypes[2]));
     if (!context || !key) return nullptr;
     Ref kernel = context.decision(k.index, key.get());
-    if (!kernel) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
     Ref dtype = Ref::borrow(dtypes[k.like]);
     Ref out = context.empty(dtype.get(), shape.nd, shape.at);
     operands[0] = out.get();
@@ -296,6 +297,8 @@ PyObject* call_ternary(PyObject* self, PyObject* const* args, std::size_t nargsf
 
 struct OnArrays : Kind {
     Py_ssize_t index;
+
+    bool read(PyObject* args) { return read_fields(args, index); }
 };
 
 // An exact array whose results lie in rows.
@@ -313,9 +316,7 @@ PyObject* call_unary_on_arrays(PyObject* self, PyObject* const* args,
     const Context context;
     if (!context) return nullptr;
     Ref kernel = context.decision(k.index, dtype_of(a));
-    if (!kernel) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
     Ref out = context.empty(dtype_of(a), a->nd, a->dimensions);
     PyObject* operands[] = {out.get(), args[0]};
     if (!out || !run(kernel.get(), operands, 2)) return nullptr;
@@ -339,9 +340,7 @@ PyObject* call_binary_on_arrays(PyObject* self, PyObject* const* args,
     const Context context;
     if (!context) return nullptr;
     Ref kernel = context.decision(k.index, dtype_of(a));
-    if (!kernel) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
     Ref out = context.empty(dtype_of(a), shape.nd, shape.at);
     PyObject* operands[] = {out.get(), args[0], args[1]};
     if (!out || !run(kernel.get(), operands, 3)) return nullptr;
@@ -360,9 +359,7 @@ PyObject* call_add_into(PyObject* self, PyObject* const* args, std::size_t nargs
     const Context context;
     if (!context) return nullptr;
     Ref kernel = context.decision(k.index, dtype_of(fields(args[0])));
-    if (!kernel) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
     PyObject* operands[] = {args[0], args[0], args[1]};
     if (!run(kernel.get(), operands, 3)) return nullptr;
     return Ref::borrow(args[0]).release();
@@ -370,89 +367,14 @@ PyObject* call_add_into(PyObject* self, PyObject* const* args, std::size_t nargs
 
 }  // namespace
 
-// ---- what core calls to make them
-
-PyObject* make_unary(PyObject*, PyObject* args) {
-    PyObject *definition, *op;
-    auto* k = new Unary;
-    int input, output;
-    if (!PyArg_ParseTuple(args, "OnOpp", &definition, &k->index, &op, &input,
-                          &output)) {
-        delete k;
-        return nullptr;
-    }
-    k->op = Ref::borrow(op);
-    k->saves_input = input != 0;
-    k->saves_output = output != 0;
-    return new_callable(definition, call_unary, k);
-}
-
-PyObject* make_binary(PyObject*, PyObject* args) {
-    PyObject *definition, *op, *saver;
-    auto* k = new Binary;
-    int crosswise, number_before, number_after;
-    if (!PyArg_ParseTuple(args, "OnOOppp", &definition, &k->index, &op, &saver,
-                          &crosswise, &number_before, &number_after) ||
-        !k->saves.read(saver)) {
-        delete k;
-        return nullptr;
-    }
-    k->op = Ref::borrow(op);
-    k->crosswise = crosswise != 0;
-    k->number_before = number_before != 0;
-    k->number_after = number_after != 0;
-    return new_callable(definition, call_binary, k);
-}
-
-PyObject* make_comparison(PyObject*, PyObject* args) {
-    PyObject *definition, *word, *boolean;
-    auto* k = new Comparison;
-    if (!PyArg_ParseTuple(args, "OnOO", &definition, &k->index, &word, &boolean)) {
-        delete k;
-        return nullptr;
-    }
-    k->word = Ref::borrow(word);
-    k->boolean = Ref::borrow(boolean);
-    return new_callable(definition, call_comparison, k);
-}
-
-PyObject* make_ternary(PyObject*, PyObject* args) {
-    PyObject *definition, *op, *saver;
-    auto* k = new Ternary;
-    if (!PyArg_ParseTuple(args, "OnOOi", &definition, &k->index, &op, &saver,
-                          &k->like) ||
-        !k->saves.read(saver)) {
-        delete k;
-        return nullptr;
-    }
-    k->op = Ref::borrow(op);
-    return new_callable(definition, call_ternary, k);
-}
-
-namespace {
-
-PyObject* on_arrays(PyObject* args, vectorcallfunc call) {
-    PyObject* definition;
-    auto* k = new OnArrays;
-    if (!PyArg_ParseTuple(args, "On", &definition, &k->index)) {
-        delete k;
-        return nullptr;
-    }
-    return new_callable(definition, call, k);
-}
-
-}  // namespace
-
-PyObject* make_array_unary(PyObject*, PyObject* args) {
-    return on_arrays(args, call_unary_on_arrays);
-}
-
-PyObject* make_array_binary(PyObject*, PyObject* args) {
-    return on_arrays(args, call_binary_on_arrays);
-}
-
-PyObject* make_add_into(PyObject*, PyObject* args) {
-    return on_arrays(args, call_add_into);
-}
+PyMethodDef elementwise_calls[] = {
+    {"unary", make<Unary, call_unary>, METH_VARARGS, nullptr},
+    {"binary", make<Binary, call_binary>, METH_VARARGS, nullptr},
+    {"comparison", make<Comparison, call_comparison>, METH_VARARGS, nullptr},
+    {"ternary", make<Ternary, call_ternary>, METH_VARARGS, nullptr},
+    {"array_unary", make<OnArrays, call_unary_on_arrays>, METH_VARARGS, nullptr},
+    {"array_binary", make<OnArrays, call_binary_on_arrays>, METH_VARARGS, nullptr},
+    {"add_into", make<OnArrays, call_add_into>, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace autocalc::python::eager

@@ -2,15 +2,15 @@
 //
 // Elementwise kernels that write over their first operand, where nothing is recorded.
 #include "arrays.hpp"
-#include "eager/callable.hpp"
 #include "eager/calls.hpp"
-#include "eager/operands.hpp"
 
 namespace autocalc::python::eager {
 namespace {
 
 struct InPlace : Kind {
     Py_ssize_t index;
+
+    bool read(PyObject* args) { return read_fields(args, index); }
 };
 
 bool has_history(PyObject* x) {
@@ -67,14 +67,10 @@ PyObject* call_binary_in_place(PyObject* self, PyObject* const* args,
         positional(keywords, nargsf, 2) ? writable(args[0], context) : nullptr;
     Ref other;
     if (a != nullptr) other = operand_beside(args[1], a, context);
-    if (!other) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!other) return define_or_raise(self, args, nargsf, keywords);
     Ref array = Ref::borrow(slot(args[0], bound.array));
     Ref kernel = context.decision(k.index, reinterpret_cast<PyObject*>(a->descr));
-    if (!kernel) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
     PyObject* operands[] = {array.get(), array.get(), other.get()};
     if (!run(kernel.get(), operands, 3) || !bump(args[0])) return nullptr;
     return Ref::borrow(args[0]).release();
@@ -90,31 +86,17 @@ PyObject* call_unary_in_place(PyObject* self, PyObject* const* args, std::size_t
     if (a == nullptr) return define(self, args, nargsf, keywords);
     Ref array = Ref::borrow(slot(args[0], bound.array));
     Ref kernel = context.decision(k.index, reinterpret_cast<PyObject*>(a->descr));
-    if (!kernel) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
     PyObject* operands[] = {array.get(), array.get()};
     if (!run(kernel.get(), operands, 2) || !bump(args[0])) return nullptr;
     return Ref::borrow(args[0]).release();
 }
 
-PyObject* of_kernel(PyObject* args, vectorcallfunc call) {
-    PyObject* definition;
-    Py_ssize_t index;
-    if (!PyArg_ParseTuple(args, "On", &definition, &index)) return nullptr;
-    auto* k = new InPlace;
-    k->index = index;
-    return new_callable(definition, call, k);
-}
-
 }  // namespace
 
-PyObject* make_binary_in_place(PyObject*, PyObject* args) {
-    return of_kernel(args, call_binary_in_place);
-}
-
-PyObject* make_unary_in_place(PyObject*, PyObject* args) {
-    return of_kernel(args, call_unary_in_place);
-}
+PyMethodDef in_place_calls[] = {
+    {"binary_in_place", make<InPlace, call_binary_in_place>, METH_VARARGS, nullptr},
+    {"unary_in_place", make<InPlace, call_unary_in_place>, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace autocalc::python::eager

@@ -2,12 +2,8 @@
 //
 // Tensors joined into one, along a dimension they have or along a new one.  The parts
 // are copied by the kernel `copy` into views of the result.
-#include <vector>
-
 #include "arrays.hpp"
-#include "eager/callable.hpp"
 #include "eager/calls.hpp"
-#include "eager/operands.hpp"
 
 namespace autocalc::python::eager {
 namespace {
@@ -15,6 +11,8 @@ namespace {
 struct Join : Kind {
     Py_ssize_t copy;  // the kernel's index
     Ref op;
+
+    bool read(PyObject* args) { return read_fields(args, copy, op); }
 };
 
 constexpr Py_ssize_t most_parts = 64;
@@ -152,14 +150,11 @@ PyObject* call_join(PyObject* self, PyObject* const* args, std::size_t nargsf,
     Ref key(PyTuple_Pack(2, dtype.get(), dtype.get()));
     if (!context || !key) return nullptr;
     Ref kernel = context.decision(k.copy, key.get());
-    if (!kernel) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
     Ref out = context.empty(dtype.get(), shape.nd, shape.at);
     if (!out || Py_TYPE(out.get()) != bound.ndarray ||
-        !copy_parts(kernel.get(), parts, out.get(), static_cast<int>(axis), stacked)) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+        !copy_parts(kernel.get(), parts, out.get(), static_cast<int>(axis), stacked))
+        return define_or_raise(self, args, nargsf, keywords);
     if (!parts.lead_back || !context.grad()) return new_tensor(std::move(out));
     Ref node = node_of(k, parts, axis, dtype.get());
     return node ? new_tensor(std::move(out), std::move(node)) : nullptr;
@@ -175,20 +170,10 @@ PyObject* call_stack(PyObject* self, PyObject* const* args, std::size_t nargsf,
     return call_join(self, args, nargsf, keywords, true);
 }
 
-PyObject* of_join(PyObject* args, vectorcallfunc call) {
-    PyObject *definition, *op;
-    Py_ssize_t copy;
-    if (!PyArg_ParseTuple(args, "OnO", &definition, &copy, &op)) return nullptr;
-    auto* k = new Join;
-    k->copy = copy;
-    k->op = Ref::borrow(op);
-    return new_callable(definition, call, k);
-}
-
 }  // namespace
 
-PyObject* make_cat(PyObject*, PyObject* args) { return of_join(args, call_cat); }
-
-PyObject* make_stack(PyObject*, PyObject* args) { return of_join(args, call_stack); }
+PyMethodDef join_calls[] = {{"cat", make<Join, call_cat>, METH_VARARGS, nullptr},
+                            {"stack", make<Join, call_stack>, METH_VARARGS, nullptr},
+                            {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace autocalc::python::eager

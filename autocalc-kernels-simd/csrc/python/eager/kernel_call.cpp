@@ -2,11 +2,7 @@
 //
 // Operators of any kernel, and any kernel on arrays: `nary` of core's `_ops/_op.py`,
 // `KernelCall.run` of its `_dispatch/_call.py`.
-#include <vector>
-
-#include "eager/callable.hpp"
 #include "eager/calls.hpp"
-#include "eager/operands.hpp"
 
 namespace autocalc::python::eager {
 namespace {
@@ -18,6 +14,8 @@ struct Kernel : Kind {
     Py_ssize_t index;
     Py_ssize_t n_inputs;
     Py_ssize_t n_outputs;
+
+    bool read(PyObject* args) { return read_fields(args, index, n_inputs, n_outputs); }
 };
 
 // A decision as core keeps it: kernel, metas of the outputs, attributes that the caller
@@ -100,9 +98,8 @@ PyObject* call_array_kernel(PyObject* self, PyObject* const* args, std::size_t n
     const Context context;
     if (!context) return nullptr;
     Plan plan;
-    if (!plan.find(context, k, want, args, count)) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!plan.find(context, k, want, args, count))
+        return define_or_raise(self, args, nargsf, keywords);
     Ref outs[max_outputs];
     if (!plan.run_into(context, args, count, outs)) return nullptr;
     if (k.n_outputs == 1) return outs[0].release();
@@ -121,6 +118,15 @@ struct Nary : Kernel {
     Ref want;  // the mask of outputs that are saved
     std::vector<Py_ssize_t> kept;
     bool differentiable;
+
+    bool read(PyObject* args) {
+        if (!read_fields(args, index, n_inputs, n_outputs, op, saves, kept,
+                         differentiable)) {
+            return false;
+        }
+        want = Ref(PyLong_FromLong(saves.outputs()));
+        return static_cast<bool>(want);
+    }
 };
 
 // Arrays and edges of the inputs; false where one is neither tensor nor None.
@@ -229,9 +235,8 @@ PyObject* call_nary(PyObject* self, PyObject* const* args, std::size_t nargsf,
     const Ref held = tuple_of(arrays, k.n_inputs), led = tuple_of(edges, k.n_inputs);
     Plan plan;
     if (!held || !led ||
-        !plan.find(context, k, record ? k.want.get() : bound.zero, arrays, count)) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+        !plan.find(context, k, record ? k.want.get() : bound.zero, arrays, count))
+        return define_or_raise(self, args, nargsf, keywords);
     Ref outs[max_outputs], results[max_outputs];
     if (!plan.run_into(context, arrays, count, outs)) return nullptr;
     Ref dtype;
@@ -250,35 +255,9 @@ PyObject* call_nary(PyObject* self, PyObject* const* args, std::size_t nargsf,
 
 }  // namespace
 
-PyObject* make_array_kernel(PyObject*, PyObject* args) {
-    PyObject* definition;
-    auto* k = new Kernel;
-    if (!PyArg_ParseTuple(args, "Onnn", &definition, &k->index, &k->n_inputs,
-                          &k->n_outputs)) {
-        delete k;
-        return nullptr;
-    }
-    return new_callable(definition, call_array_kernel, k);
-}
-
-PyObject* make_nary(PyObject*, PyObject* args) {
-    PyObject *definition, *op, *saver, *kept;
-    auto* k = new Nary;
-    int differentiable;
-    if (!PyArg_ParseTuple(args, "OnnnOOO!p", &definition, &k->index, &k->n_inputs,
-                          &k->n_outputs, &op, &saver, &PyTuple_Type, &kept,
-                          &differentiable) ||
-        !k->saves.read(saver)) {
-        delete k;
-        return nullptr;
-    }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(kept); ++i) {
-        k->kept.push_back(PyLong_AsSsize_t(PyTuple_GET_ITEM(kept, i)));
-    }
-    k->op = Ref::borrow(op);
-    k->want = Ref(PyLong_FromLong(k->saves.outputs()));
-    k->differentiable = differentiable != 0;
-    return new_callable(definition, call_nary, k);
-}
+PyMethodDef kernel_calls[] = {
+    {"nary", make<Nary, call_nary>, METH_VARARGS, nullptr},
+    {"array_kernel", make<Kernel, call_array_kernel>, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace autocalc::python::eager

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "eager/module.hpp"
 
-#include "eager/callable.hpp"
 #include "eager/calls.hpp"
 
 namespace autocalc::python::eager {
@@ -28,39 +27,17 @@ PyMethodDef methods[] = {
      "bind(name: str, value: object) -> None\n\nHand over a class or object of core."},
     {"pause", pause, METH_O,
      "pause(paused: bool) -> None\n\nLet every call go to its definition, or no more."},
-    {"unary", make_unary, METH_VARARGS, nullptr},
-    {"binary", make_binary, METH_VARARGS, nullptr},
-    {"comparison", make_comparison, METH_VARARGS, nullptr},
-    {"ternary", make_ternary, METH_VARARGS, nullptr},
-    {"nary", make_nary, METH_VARARGS, nullptr},
-    {"array_unary", make_array_unary, METH_VARARGS, nullptr},
-    {"array_binary", make_array_binary, METH_VARARGS, nullptr},
-    {"array_kernel", make_array_kernel, METH_VARARGS, nullptr},
-    {"add_into", make_add_into, METH_VARARGS, nullptr},
-    {"sum_to", make_sum_to, METH_VARARGS, nullptr},
-    {"make", make_make, METH_VARARGS, nullptr},
-    {"view_of", make_view_of, METH_VARARGS, nullptr},
-    {"view", make_view, METH_VARARGS, nullptr},
-    {"view_reshape", make_view_reshape, METH_VARARGS, nullptr},
-    {"view_permute", make_view_permute, METH_VARARGS, nullptr},
-    {"view_transpose", make_view_transpose, METH_VARARGS, nullptr},
-    {"view_t", make_view_t, METH_VARARGS, nullptr},
-    {"view_unsqueeze", make_view_unsqueeze, METH_VARARGS, nullptr},
-    {"view_squeeze", make_view_squeeze, METH_VARARGS, nullptr},
-    {"view_flatten", make_view_flatten, METH_VARARGS, nullptr},
-    {"view_expand", make_view_expand, METH_VARARGS, nullptr},
-    {"view_slice", make_view_slice, METH_VARARGS, nullptr},
-    {"reduction", make_reduction, METH_VARARGS, nullptr},
-    {"along", make_along, METH_VARARGS, nullptr},
-    {"cat", make_cat, METH_VARARGS, nullptr},
-    {"stack", make_stack, METH_VARARGS, nullptr},
-    {"binary_in_place", make_binary_in_place, METH_VARARGS, nullptr},
-    {"unary_in_place", make_unary_in_place, METH_VARARGS, nullptr},
-    {"full", make_full, METH_VARARGS, nullptr},
-    {"filled", make_filled, METH_VARARGS, nullptr},
-    {"backward", make_backward, METH_VARARGS, nullptr},
-    {"walk", make_walk, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
+
+bool add_calls(PyObject* module) {
+    PyMethodDef* const all[] = {along_calls,    creation_calls, elementwise_calls,
+                                in_place_calls, join_calls,     kernel_calls,
+                                tensor_calls,   view_calls,     walk_calls};
+    for (PyMethodDef* calls : all) {
+        if (PyModule_AddFunctions(module, calls) < 0) return false;
+    }
+    return true;
+}
 
 }  // namespace
 
@@ -79,7 +56,7 @@ bool add_eager(PyObject* core, PyObject* module) {
            bound.own_empty != nullptr && bound.own_key_of != nullptr &&
            bound.zero != nullptr && bound.nothing != nullptr &&
            PyModule_AddIntConstant(module, "EAGER_API_VERSION", api_version) == 0 &&
-           PyModule_AddFunctions(module, methods) == 0;
+           PyModule_AddFunctions(module, methods) == 0 && add_calls(module);
 }
 
 }  // namespace autocalc::python::eager

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Tensors around arrays, and the sum that undoes broadcasting.
-#include "eager/callable.hpp"
 #include "eager/calls.hpp"
 
 namespace autocalc::python::eager {
@@ -33,20 +32,14 @@ PyObject* call_sum_to(PyObject* self, PyObject* const* args, std::size_t nargsf,
         PyTuple_Check(args[1]) && has_shape(fields(args[0]), args[1])) {
         return Ref::borrow(args[0]).release();
     }
-    if (PyErr_Occurred()) return nullptr;
-    return define(self, args, nargsf, keywords);
-}
-
-PyObject* plain(PyObject* args, vectorcallfunc call) {
-    PyObject* definition;
-    if (!PyArg_ParseTuple(args, "O", &definition)) return nullptr;
-    return new_callable(definition, call, nullptr);
+    return define_or_raise(self, args, nargsf, keywords);
 }
 
 }  // namespace
 
-PyObject* make_make(PyObject*, PyObject* args) { return plain(args, call_make); }
-
-PyObject* make_sum_to(PyObject*, PyObject* args) { return plain(args, call_sum_to); }
+PyMethodDef tensor_calls[] = {
+    {"make", make<Plain, call_make>, METH_VARARGS, nullptr},
+    {"sum_to", make<Plain, call_sum_to>, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace autocalc::python::eager

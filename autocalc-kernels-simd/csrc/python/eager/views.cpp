@@ -4,9 +4,7 @@
 // ``view_*`` take what is common, plain integers within their ranges, and have the
 // attributes that the Python definition gives its node.
 #include "arrays.hpp"
-#include "eager/callable.hpp"
 #include "eager/calls.hpp"
-#include "eager/operands.hpp"
 
 namespace autocalc::python::eager {
 namespace {
@@ -81,6 +79,8 @@ PyObject* call_view_of(PyObject* self, PyObject* const* args, std::size_t nargsf
 
 struct View : Kind {
     Ref op, function;
+
+    bool read(PyObject* args) { return read_fields(args, op, function); }
 };
 
 // A view operator: ``function(array, *attributes)``, seen as a view of the tensor.
@@ -115,6 +115,8 @@ PyObject* call_view(PyObject* self, PyObject* const* args, std::size_t nargsf,
 struct ViewOf : Kind {
     Ref op;
     bool one_by_one;  // takes ``x.view(2, 3)``, as methods do
+
+    bool read(PyObject* args) { return read_fields(args, op, one_by_one); }
 };
 
 npy_intp elements(const Array* a) {
@@ -451,9 +453,7 @@ PyObject* call_slice(PyObject* self, PyObject* const* args, std::size_t nargsf,
     if (given.take(args, nargsf, keywords) && given.count == 1) {
         index = plain_index(given.rest[0]);
     }
-    if (!index) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!index) return define_or_raise(self, args, nargsf, keywords);
     Ref seen = part_of(given, index.get());
     if (!seen) {
         if (!PyErr_ExceptionMatches(PyExc_IndexError)) return nullptr;
@@ -468,65 +468,20 @@ PyObject* call_slice(PyObject* self, PyObject* const* args, std::size_t nargsf,
                     attributes.get());
 }
 
-PyObject* of_operator(PyObject* args, vectorcallfunc call) {
-    PyObject *definition, *op;
-    int one_by_one = 0;
-    if (!PyArg_ParseTuple(args, "OO|p", &definition, &op, &one_by_one)) return nullptr;
-    auto* k = new ViewOf;
-    k->op = Ref::borrow(op);
-    k->one_by_one = one_by_one != 0;
-    return new_callable(definition, call, k);
-}
-
 }  // namespace
 
-PyObject* make_view_of(PyObject*, PyObject* args) {
-    PyObject* definition;
-    if (!PyArg_ParseTuple(args, "O", &definition)) return nullptr;
-    return new_callable(definition, call_view_of, nullptr);
-}
-
-PyObject* make_view(PyObject*, PyObject* args) {
-    PyObject *definition, *op, *function;
-    if (!PyArg_ParseTuple(args, "OOO", &definition, &op, &function)) return nullptr;
-    auto* k = new View;
-    k->op = Ref::borrow(op);
-    k->function = Ref::borrow(function);
-    return new_callable(definition, call_view, k);
-}
-
-PyObject* make_view_reshape(PyObject*, PyObject* args) {
-    return of_operator(args, call_reshape);
-}
-
-PyObject* make_view_permute(PyObject*, PyObject* args) {
-    return of_operator(args, call_permute);
-}
-
-PyObject* make_view_transpose(PyObject*, PyObject* args) {
-    return of_operator(args, call_transpose);
-}
-
-PyObject* make_view_t(PyObject*, PyObject* args) { return of_operator(args, call_t); }
-
-PyObject* make_view_unsqueeze(PyObject*, PyObject* args) {
-    return of_operator(args, call_unsqueeze);
-}
-
-PyObject* make_view_squeeze(PyObject*, PyObject* args) {
-    return of_operator(args, call_squeeze);
-}
-
-PyObject* make_view_flatten(PyObject*, PyObject* args) {
-    return of_operator(args, call_flatten);
-}
-
-PyObject* make_view_expand(PyObject*, PyObject* args) {
-    return of_operator(args, call_expand);
-}
-
-PyObject* make_view_slice(PyObject*, PyObject* args) {
-    return of_operator(args, call_slice);
-}
+PyMethodDef view_calls[] = {
+    {"view_of", make<Plain, call_view_of>, METH_VARARGS, nullptr},
+    {"view", make<View, call_view>, METH_VARARGS, nullptr},
+    {"view_reshape", make<ViewOf, call_reshape>, METH_VARARGS, nullptr},
+    {"view_permute", make<ViewOf, call_permute>, METH_VARARGS, nullptr},
+    {"view_transpose", make<ViewOf, call_transpose>, METH_VARARGS, nullptr},
+    {"view_t", make<ViewOf, call_t>, METH_VARARGS, nullptr},
+    {"view_unsqueeze", make<ViewOf, call_unsqueeze>, METH_VARARGS, nullptr},
+    {"view_squeeze", make<ViewOf, call_squeeze>, METH_VARARGS, nullptr},
+    {"view_flatten", make<ViewOf, call_flatten>, METH_VARARGS, nullptr},
+    {"view_expand", make<ViewOf, call_expand>, METH_VARARGS, nullptr},
+    {"view_slice", make<ViewOf, call_slice>, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace autocalc::python::eager

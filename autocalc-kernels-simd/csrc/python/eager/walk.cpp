@@ -3,9 +3,6 @@
 // The backward walk over arrays: `Walk.run` of core's `_graph/_walk.py`, with what it
 // calls for each node and edge.  The walk's own data are used, so that everything rare
 // (parts of arrays, hooks, sums that wait) is left to its methods.
-#include <cstring>
-
-#include "eager/callable.hpp"
 #include "eager/calls.hpp"
 
 namespace autocalc::python::eager {
@@ -16,6 +13,18 @@ enum Memory { borrowed, fresh, owned, parts };
 struct Names {
     PyObject *rule, *parted, *place, *join, *join_all, *run_hooks, *add_part, *heap,
         *reached, *leaves;
+
+    bool make() {
+        const auto intern = [](PyObject** to, const char* text) {
+            *to = PyUnicode_InternFromString(text);
+            return *to != nullptr;
+        };
+        return intern(&rule, "rule") && intern(&parted, "parted") &&
+               intern(&place, "place") && intern(&join, "join") &&
+               intern(&join_all, "join_all") && intern(&run_hooks, "run_hooks") &&
+               intern(&add_part, "add_part") && intern(&heap, "heap") &&
+               intern(&reached, "reached") && intern(&leaves, "leaves");
+    }
 };
 
 // What core hands over once: classes, the functions of `heapq`, and constants.
@@ -25,6 +34,20 @@ struct WalkKind : Kind {
     Ref heappush, heappop;
     Ref memory[4];
     Names names;
+
+    bool read(PyObject* args) {
+        const Ref heapq(PyImport_ImportModule("heapq"));
+        if (!heapq || !names.make() ||
+            !read_fields(args, walk_class, partial, freed, check_saved, arrays)) {
+            return false;
+        }
+        add = Ref(PyObject_GetAttrString(arrays.get(), "add"));
+        add_into = Ref(PyObject_GetAttrString(arrays.get(), "add_into"));
+        heappush = Ref(PyObject_GetAttrString(heapq.get(), "heappush"));
+        heappop = Ref(PyObject_GetAttrString(heapq.get(), "heappop"));
+        for (int i = 0; i < 4; ++i) memory[i] = Ref(PyLong_FromLong(i));
+        return add && add_into && heappush && heappop && !PyErr_Occurred();
+    }
 };
 
 bool is_view(PyObject* array) {
@@ -330,9 +353,8 @@ PyObject* call_walk(PyObject* self, PyObject* const* args, std::size_t nargsf,
     Ref cotangents(PySequence_Fast(args[2], "run: cotangents must be a sequence"));
     if (!roots || !cotangents) return nullptr;
     const Py_ssize_t n = PySequence_Fast_GET_SIZE(roots.get());
-    if (n != PySequence_Fast_GET_SIZE(cotangents.get()) || !walking.take()) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (n != PySequence_Fast_GET_SIZE(cotangents.get()) || !walking.take())
+        return define_or_raise(self, args, nargsf, keywords);
     for (Py_ssize_t i = 0; i < n; ++i) {
         if (!walking.start(PySequence_Fast_GET_ITEM(roots.get(), i),
                            PySequence_Fast_GET_ITEM(cotangents.get(), i))) {
@@ -347,6 +369,10 @@ PyObject* call_walk(PyObject* self, PyObject* const* args, std::size_t nargsf,
 struct BackwardKind : Kind {
     Ref walk;  // the callable of a `WalkKind`
     Ref full, copy, deliver, make_walk;
+
+    bool read(PyObject* args) {
+        return read_fields(args, walk, full, copy, deliver, make_walk);
+    }
 };
 
 // Gradients are not recorded while it lives.
@@ -441,9 +467,7 @@ PyObject* call_backward(PyObject* self, PyObject* const* args, std::size_t nargs
         is_tensor(args[0])) {
         seed = seed_of(k, args[0], count == 2 ? args[1] : Py_None);
     }
-    if (!seed) {
-        return PyErr_Occurred() ? nullptr : define(self, args, nargsf, keywords);
-    }
+    if (!seed) return define_or_raise(self, args, nargsf, keywords);
     const Context context;
     Walking walking(kind_of<WalkKind>(k.walk.get()), Ref(), k.make_walk.get());
     if (!context || !walking.begin()) return nullptr;
@@ -463,67 +487,11 @@ PyObject* call_backward(PyObject* self, PyObject* const* args, std::size_t nargs
     return new_none();
 }
 
-bool name_all(Names* n) {
-    const auto intern = [](PyObject** to, const char* text) {
-        *to = PyUnicode_InternFromString(text);
-        return *to != nullptr;
-    };
-    return intern(&n->rule, "rule") && intern(&n->parted, "parted") &&
-           intern(&n->place, "place") && intern(&n->join, "join") &&
-           intern(&n->join_all, "join_all") && intern(&n->run_hooks, "run_hooks") &&
-           intern(&n->add_part, "add_part") && intern(&n->heap, "heap") &&
-           intern(&n->reached, "reached") && intern(&n->leaves, "leaves");
-}
-
 }  // namespace
 
-// walk(definition, Walk, Partial, FREED, check_saved, arrays)
-PyObject* make_walk(PyObject*, PyObject* args) {
-    PyObject *definition, *walk_class, *partial, *freed, *check_saved, *arrays;
-    if (!PyArg_ParseTuple(args, "OOOOOO", &definition, &walk_class, &partial, &freed,
-                          &check_saved, &arrays)) {
-        return nullptr;
-    }
-    auto* k = new WalkKind;
-    k->walk_class = Ref::borrow(walk_class);
-    k->partial = Ref::borrow(partial);
-    k->freed = Ref::borrow(freed);
-    k->check_saved = Ref::borrow(check_saved);
-    k->arrays = Ref::borrow(arrays);
-    k->add = Ref(PyObject_GetAttrString(arrays, "add"));
-    k->add_into = Ref(PyObject_GetAttrString(arrays, "add_into"));
-    Ref heapq(PyImport_ImportModule("heapq"));
-    if (heapq) {
-        k->heappush = Ref(PyObject_GetAttrString(heapq.get(), "heappush"));
-        k->heappop = Ref(PyObject_GetAttrString(heapq.get(), "heappop"));
-    }
-    bool complete =
-        k->add && k->add_into && k->heappush && k->heappop && name_all(&k->names);
-    for (int i = 0; i < 4; ++i) {
-        k->memory[i] = Ref(PyLong_FromLong(i));
-        complete = complete && k->memory[i];
-    }
-    if (!complete) {
-        delete k;
-        return nullptr;
-    }
-    return new_callable(definition, call_walk, k);
-}
-
-// backward(definition, run, full, copy, deliver, make_walk)
-PyObject* make_backward(PyObject*, PyObject* args) {
-    PyObject *definition, *walk, *full, *copy, *deliver, *make_walk;
-    if (!PyArg_ParseTuple(args, "OOOOOO", &definition, &walk, &full, &copy, &deliver,
-                          &make_walk)) {
-        return nullptr;
-    }
-    auto* k = new BackwardKind;
-    k->walk = Ref::borrow(walk);
-    k->full = Ref::borrow(full);
-    k->copy = Ref::borrow(copy);
-    k->deliver = Ref::borrow(deliver);
-    k->make_walk = Ref::borrow(make_walk);
-    return new_callable(definition, call_backward, k);
-}
+PyMethodDef walk_calls[] = {
+    {"walk", make<WalkKind, call_walk>, METH_VARARGS, nullptr},
+    {"backward", make<BackwardKind, call_backward>, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace autocalc::python::eager
