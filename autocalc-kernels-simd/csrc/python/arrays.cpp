@@ -216,10 +216,10 @@ PyObject* new_array_view(PyObject* array, int nd, const std::intptr_t* dims,
 
 // Bytes, since they are hashed and compared in one run: a third of what a tuple of
 // shapes, dtypes and strides takes to be made and looked up.
-PyObject* describe_arrays(PyObject* const* args, Py_ssize_t nargs) {
+PyObject* describe_arrays(PyObject* const* operands, Py_ssize_t count) {
     Py_ssize_t words = 0;
-    for (Py_ssize_t i = 0; i < nargs; ++i) {
-        const Py_ssize_t more = count_all_words(args[i]);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        const Py_ssize_t more = count_all_words(operands[i]);
         if (more < 0) return nullptr;
         words += more;
     }
@@ -228,7 +228,7 @@ PyObject* describe_arrays(PyObject* const* args, Py_ssize_t nargs) {
     if (key == nullptr) return nullptr;
     // Bytes begin behind a header of 32: aligned for words.
     auto* to = reinterpret_cast<npy_int64*>(PyBytes_AS_STRING(key));
-    for (Py_ssize_t i = 0; i < nargs; ++i) to = put_all_words(args[i], to);
+    for (Py_ssize_t i = 0; i < count; ++i) to = put_all_words(operands[i], to);
     return key;
 }
 

@@ -83,12 +83,12 @@ const Array* usual(const Usual& k, PyObject* input) {
 // The dimensions as a tuple: those of `dim`, or all.
 Ref axes_tuple(PyObject* dim, int nd) {
     long axis = 0;
-    if (dim != Py_None && !axis_of(dim, nd, &axis)) return Ref();
+    if (dim != Py_None && !axis_of(dim, nd, &axis)) return {};
     const int count = dim == Py_None ? nd : 1;
     Ref axes(PyTuple_New(count));
     for (int i = 0; axes && i < count; ++i) {
         PyObject* one = PyLong_FromLong(dim == Py_None ? i : axis);
-        if (one == nullptr) return Ref();
+        if (one == nullptr) return {};
         PyTuple_SET_ITEM(axes.get(), i, one);
     }
     return axes;

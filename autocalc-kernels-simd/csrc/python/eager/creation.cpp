@@ -49,7 +49,7 @@ Ref shape_given(PyObject* const* args, Py_ssize_t count) {
             PyTuple_SET_ITEM(given.get(), i, Ref::borrow(args[i]).release());
         }
     }
-    if (!given || PyTuple_GET_SIZE(given.get()) == 0) return Ref();
+    if (!given || PyTuple_GET_SIZE(given.get()) == 0) return {};
     long total = 1;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(given.get()); ++i) {
         PyObject* size = PyTuple_GET_ITEM(given.get(), i);
@@ -59,7 +59,7 @@ Ref shape_given(PyObject* const* args, Py_ssize_t count) {
         constexpr long too_large = 1L << 60;
         if (overflow != 0 || n <= 0 || __builtin_mul_overflow(total, n, &total) ||
             total >= too_large) {
-            return Ref();
+            return {};
         }
     }
     return given;

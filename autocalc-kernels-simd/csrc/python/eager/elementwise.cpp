@@ -132,9 +132,7 @@ bool keep_crosswise(const Operand& x, const Operand& y, Ref* saved, Ref* version
 PyObject* record_binary(const Binary& k, const Operand& x, const Operand& y, Ref z,
                         PyObject* dtype) {
     Ref edges(PyTuple_Pack(2, x.edge, y.edge));
-    Ref shape_a(shape_of(x.a())), shape_b(shape_of(y.a()));
-    if (!edges || !shape_a || !shape_b) return nullptr;
-    Ref shapes(PyTuple_Pack(2, shape_a.get(), shape_b.get()));
+    Ref shapes = two_shapes(x.a(), y.a());
     Ref saved = Ref::borrow(bound.nothing), versions = Ref::borrow(bound.nothing);
     if (k.saves.empty() || k.crosswise) {
         if (k.crosswise && !keep_crosswise(x, y, &saved, &versions)) return nullptr;

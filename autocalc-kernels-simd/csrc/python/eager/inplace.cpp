@@ -46,13 +46,13 @@ Ref operand_beside(PyObject* other, const Array* a, const Context& context) {
     if (!is_tensor(other)) return number_beside(other, a);
     PyObject* array = array_of(other);
     if (array == nullptr || (context.grad() && slot(other, bound.edge) != Py_None)) {
-        return Ref();
+        return {};
     }
     const Array* b = fields(array);
-    if (b->descr != a->descr || b->nd > a->nd) return Ref();
+    if (b->descr != a->descr || b->nd > a->nd) return {};
     for (int d = 1; d <= b->nd; ++d) {
         const npy_intp size = b->dimensions[b->nd - d];
-        if (size != 1 && size != a->dimensions[a->nd - d]) return Ref();
+        if (size != 1 && size != a->dimensions[a->nd - d]) return {};
     }
     return a == b || end_of(a) <= b->data || end_of(b) <= a->data ? Ref::borrow(array)
                                                                   : Ref();

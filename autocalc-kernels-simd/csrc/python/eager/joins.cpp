@@ -95,10 +95,10 @@ bool copy_parts(PyObject* kernel, const Parts& parts, PyObject* out, int axis,
 Ref node_of(const Join& k, const Parts& parts, npy_intp axis, PyObject* dtype) {
     Ref edges(PyTuple_New(parts.count)), shapes(PyTuple_New(parts.count));
     Ref dim(PyLong_FromSsize_t(axis));
-    if (!edges || !shapes || !dim) return Ref();
+    if (!edges || !shapes || !dim) return {};
     for (Py_ssize_t i = 0; i < parts.count; ++i) {
         PyObject* shape = shape_of(parts.at(i));
-        if (shape == nullptr) return Ref();
+        if (shape == nullptr) return {};
         PyTuple_SET_ITEM(shapes.get(), i, shape);
         PyTuple_SET_ITEM(edges.get(), i, Ref::borrow(parts.edges[i]).release());
     }

@@ -11,10 +11,10 @@ constexpr Py_ssize_t max_arguments = 40;
 constexpr Py_ssize_t max_outputs = 16;
 
 struct Kernel : Kind {
-    Py_ssize_t index;
-    Py_ssize_t n_inputs;
-    Py_ssize_t n_outputs;
+    Py_ssize_t index, n_inputs, n_outputs;
+};
 
+struct ArrayKernel : Kernel {
     bool read(PyObject* args) { return read_fields(args, index, n_inputs, n_outputs); }
 };
 
@@ -89,7 +89,7 @@ PyObject* want_alone(PyObject* keywords, PyObject* const* args, Py_ssize_t count
 
 PyObject* call_array_kernel(PyObject* self, PyObject* const* args, std::size_t nargsf,
                             PyObject* keywords) {
-    const Kernel& k = kind_of<Kernel>(self);
+    const Kernel& k = kind_of<ArrayKernel>(self);
     const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
     PyObject* want = want_alone(keywords, args, count);
     if (want == nullptr || count < k.n_inputs) {
@@ -158,7 +158,7 @@ Ref shapes_of(PyObject* const* arrays, Py_ssize_t count) {
     for (Py_ssize_t i = 0; shapes && i < count; ++i) {
         PyObject* shape = arrays[i] == Py_None ? Ref::borrow(bound.nothing).release()
                                                : shape_of(fields(arrays[i]));
-        if (shape == nullptr) return Ref();
+        if (shape == nullptr) return {};
         PyTuple_SET_ITEM(shapes.get(), i, shape);
     }
     return shapes;
@@ -257,7 +257,7 @@ PyObject* call_nary(PyObject* self, PyObject* const* args, std::size_t nargsf,
 
 PyMethodDef kernel_calls[] = {
     {"nary", make<Nary, call_nary>, METH_VARARGS, nullptr},
-    {"array_kernel", make<Kernel, call_array_kernel>, METH_VARARGS, nullptr},
+    {"array_kernel", make<ArrayKernel, call_array_kernel>, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace autocalc::python::eager

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "eager/module.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "eager/calls.hpp"
 
 namespace autocalc::python::eager {
@@ -33,10 +36,9 @@ bool add_calls(PyObject* module) {
     PyMethodDef* const all[] = {along_calls,    creation_calls, elementwise_calls,
                                 in_place_calls, join_calls,     kernel_calls,
                                 tensor_calls,   view_calls,     walk_calls};
-    for (PyMethodDef* calls : all) {
-        if (PyModule_AddFunctions(module, calls) < 0) return false;
-    }
-    return true;
+    return std::all_of(std::begin(all), std::end(all), [module](PyMethodDef* calls) {
+        return PyModule_AddFunctions(module, calls) == 0;
+    });
 }
 
 }  // namespace

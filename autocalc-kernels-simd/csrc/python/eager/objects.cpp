@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "arrays.hpp"
@@ -102,7 +103,10 @@ bool bind(const char* name, PyObject* object) {
     }
     if (is("Decomposed")) return bind_class(object, &b.decomposed, {{"spec", &unused}});
     if (is("Version")) return bind_class(object, &b.version, {{"count", &b.count}});
-    if (is("next_serial")) return bind_object(object, &b.next_serial);
+    if (is("next_serial")) {  // a method of the iterator
+        b.serials = PyObject_GetAttrString(object, "__self__");
+        return b.serials != nullptr;
+    }
     if (is("state_variable")) return bind_object(object, &b.state_variable);
     PyErr_Format(PyExc_TypeError, "bind: %s is unknown", name);
     return false;
@@ -141,6 +145,14 @@ PyObject* shape_of(const Array* a) {
         PyTuple_SET_ITEM(shape, d, size);
     }
     return shape;
+}
+
+Ref two_shapes(const Array* a, const Array* b) {
+    const Ref first(shape_of(a));
+    const bool same = a->nd == b->nd &&
+                      std::equal(a->dimensions, a->dimensions + a->nd, b->dimensions);
+    const Ref second = same ? Ref::borrow(first.get()) : Ref(shape_of(b));
+    return first && second ? Ref(PyTuple_Pack(2, first.get(), second.get())) : Ref();
 }
 
 PyObject* new_tensor(Ref array, Ref edge) {
@@ -184,7 +196,7 @@ bool bump(PyObject* x) {
 PyObject* new_node(PyObject* op, Ref edges, Ref saved, Ref versions, Ref shapes,
                    PyObject* dtype, Ref attributes) {
     if (!edges || !saved || !versions || !shapes || !attributes) return nullptr;
-    Ref serial(PyObject_CallNoArgs(bound.next_serial));
+    Ref serial(Py_TYPE(bound.serials)->tp_iternext(bound.serials));
     if (!serial) return nullptr;
     PyObject* node = bound.node->tp_alloc(bound.node, 0);
     if (node == nullptr) return nullptr;
@@ -218,10 +230,10 @@ Ref Context::empty(PyObject* dtype, int nd, const npy_intp* dims) const {
     PyObject* own = slot(selection(), bound.empty);
     if (own == bound.own_empty) return Ref(new_array(dtype, nd, dims));
     Ref shape(PyTuple_New(nd));
-    if (!shape) return Ref();
+    if (!shape) return {};
     for (int d = 0; d < nd; ++d) {
         PyObject* size = PyLong_FromSsize_t(dims[d]);
-        if (size == nullptr) return Ref();
+        if (size == nullptr) return {};
         PyTuple_SET_ITEM(shape.get(), d, size);
     }
     PyObject* args[] = {shape.get(), dtype};
@@ -240,7 +252,7 @@ Ref Context::empty(PyObject* dtype, PyObject* shape) const {
     npy_intp dims[8];
     for (Py_ssize_t d = 0; d < nd; ++d) {
         dims[d] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, d));
-        if (dims[d] == -1 && PyErr_Occurred()) return Ref();
+        if (dims[d] == -1 && PyErr_Occurred()) return {};
     }
     return Ref(new_array(dtype, static_cast<int>(nd), dims));
 }

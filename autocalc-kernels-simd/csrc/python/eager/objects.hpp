@@ -65,7 +65,7 @@ struct Bound {
 
     PyTypeObject* node;
     Py_ssize_t attributes, dtype, edges, hooks, op, saved, serial, shapes, versions;
-    PyObject* next_serial;
+    PyObject* serials;  // an iterator
 
     PyTypeObject* version;
     Py_ssize_t count;
@@ -142,6 +142,9 @@ inline bool is_wide_float(const Array* a) {
 
 PyObject* shape_of(const Array* a);
 
+// Shapes of two arrays; one tuple where they are equal.
+Ref two_shapes(const Array* a, const Array* b);
+
 // A tensor around an array, without a history unless `edge` is given.
 PyObject* new_tensor(Ref array, Ref edge = Ref());
 
@@ -150,7 +153,7 @@ PyObject* version_of(PyObject* tensor);
 PyObject* new_version();
 
 // Counts a write to the storage, where anybody shares it.
-bool bump(PyObject* tensor);
+bool bump(PyObject* x);
 
 PyObject* new_node(PyObject* op, Ref edges, Ref saved, Ref versions, Ref shapes,
                    PyObject* dtype, Ref attributes);

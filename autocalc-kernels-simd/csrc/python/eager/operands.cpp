@@ -59,10 +59,10 @@ Ref number_of(PyObject* number, PyArray_Descr* dtype) {
         if (overflow == 0 && dtype->type_num == NPY_INT64) {
             return holding(static_cast<npy_int64>(integer), dtype);
         }
-        if (overflow != 0 || integer <= -exact || integer >= exact) return Ref();
+        if (overflow != 0 || integer <= -exact || integer >= exact) return {};
         value = static_cast<double>(integer);
     } else {
-        return Ref();
+        return {};
     }
     if (dtype->type_num == NPY_FLOAT) return holding(static_cast<float>(value), dtype);
     return dtype->type_num == NPY_DOUBLE ? holding(value, dtype) : Ref();

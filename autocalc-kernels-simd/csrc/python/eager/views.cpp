@@ -36,9 +36,9 @@ bool track(PyObject* base, PyObject* view) {
 Ref edge_of_view(PyObject* x, PyObject* shape, PyObject* array, PyObject* op,
                  PyObject* attributes) {
     PyObject* edge = slot(x, bound.edge);
-    if (edge == Py_None) return Ref();
+    if (edge == Py_None) return {};
     const Context context;
-    if (!context || !context.grad()) return Ref();
+    if (!context || !context.grad()) return {};
     return Ref(new_node(op, Ref(PyTuple_Pack(1, edge)), Ref::borrow(bound.nothing),
                         Ref::borrow(bound.nothing), Ref(PyTuple_Pack(1, shape)),
                         reinterpret_cast<PyObject*>(fields(array)->descr),
@@ -179,7 +179,7 @@ Ref integers_tuple(const npy_intp* values, int count) {
     Ref tuple(PyTuple_New(count));
     for (int i = 0; tuple && i < count; ++i) {
         PyObject* value = PyLong_FromSsize_t(values[i]);
-        if (value == nullptr) return Ref();
+        if (value == nullptr) return {};
         PyTuple_SET_ITEM(tuple.get(), i, value);
     }
     return tuple;
@@ -353,7 +353,7 @@ PyObject* call_flatten(PyObject* self, PyObject* const* args, std::size_t nargsf
     }
     Shape shape;
     for (int d = 0; d < given.a->nd; ++d) {
-        if (d > start && d <= end) {
+        if (d > start && d <= end && shape.nd > 0) {
             shape.at[shape.nd - 1] *= given.a->dimensions[d];
         } else {
             shape.at[shape.nd++] = given.a->dimensions[d];
@@ -414,7 +414,7 @@ Ref plain_index(PyObject* index) {
     for (Py_ssize_t i = 0; i < count; ++i) {
         const int kind = plain_part(parts[i]);
         ends += kind == 2;
-        if (kind == 0 || ends > 1) return Ref();
+        if (kind == 0 || ends > 1) return {};
     }
     if (ends == 1 && PyTuple_CheckExact(index)) return Ref::borrow(index);
     Ref whole(PyTuple_New(count + (ends == 0)));

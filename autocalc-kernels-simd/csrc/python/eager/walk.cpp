@@ -273,17 +273,17 @@ class Walking {
             Ref first = PyErr_Occurred() ? Ref() : entry(edge, value, memory);
             *done = first && PyDict_SetItem(reached_.get(), serial, first.get()) == 0 &&
                     push(serial);
-            return Ref();
+            return {};
         }
         if (Py_TYPE(edge) == bound.leaf) {
             PyObject* found = PyDict_GetItemWithError(leaves_.get(), edge);
             if (found != nullptr) return Ref::borrow(found);
             Ref first = PyErr_Occurred() ? Ref() : entry(edge, value, memory);
             *done = first && PyDict_SetItem(leaves_.get(), edge, first.get()) == 0;
-            return Ref();
+            return {};
         }
         PyObject* args[] = {walk(), edge};
-        if (args[0] == nullptr) return Ref();
+        if (args[0] == nullptr) return {};
         Ref pair(PyObject_VectorcallMethod(k_.names.place, args, 2, nullptr));
         if (!pair) return pair;
         *at = PyLong_AsSsize_t(PyTuple_GET_ITEM(pair.get(), 1));
@@ -404,11 +404,11 @@ class NoGrad {
 // exception for the definition.
 Ref seed_of(const BackwardKind& k, PyObject* y, PyObject* given) {
     PyObject* array = array_of(y);
-    if (array == nullptr || slot(y, bound.edge) == Py_None) return Ref();
+    if (array == nullptr || slot(y, bound.edge) == Py_None) return {};
     const Array* a = fields(array);
     if (given != Py_None) {
         PyObject* cotangent = array_of(given);
-        if (cotangent == nullptr) return Ref();
+        if (cotangent == nullptr) return {};
         const Array* g = fields(cotangent);
         bool same = g->descr == a->descr && g->nd == a->nd;
         for (int d = 0; same && d < a->nd; ++d)
@@ -416,10 +416,10 @@ Ref seed_of(const BackwardKind& k, PyObject* y, PyObject* given) {
         return same ? Ref::borrow(cotangent) : Ref();
     }
     for (int d = 0; d < a->nd; ++d) {
-        if (a->dimensions[d] != 1) return Ref();
+        if (a->dimensions[d] != 1) return {};
     }
     Ref shape(shape_of(a)), one(PyLong_FromLong(1));
-    if (!shape || !one) return Ref();
+    if (!shape || !one) return {};
     PyObject* args[] = {shape.get(), one.get(), reinterpret_cast<PyObject*>(a->descr)};
     return Ref(PyObject_Vectorcall(k.full.get(), args, 3, nullptr));
 }
