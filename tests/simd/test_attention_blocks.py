@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Attention over several blocks of queries and of keys, of each instruction set."""
+"""Attention over several blocks of queries and of keys, and of a few queries."""
 
 import numpy as np
 import pytest
@@ -14,8 +14,8 @@ from autocalc.testing.conformance._subject import Subject
 FLOAT32 = np.dtype(np.float32)
 SETS = [name for name in ac.kernels.available() if name.startswith("simd-")]
 
-#: Queries, keys: more than two blocks of each, and blocks that see nothing.
-LENGTHS = ((300, 600), (600, 300))
+#: Queries, keys: more than two blocks of each, blocks that see nothing; a few queries.
+LENGTHS = ((300, 600), (600, 300), (1, 700), (2, 37), (3, 5), (4, 600), (4, 2))
 
 
 def operands(rng, queries, keys, masked, drops):
@@ -53,3 +53,15 @@ def test_blocks_make_one_softmax(name, lengths, causal, masked, p):
         spec = TABLE[kernel]
         outs = subject.run(spec, sample, FLOAT32)
         subject.judge(spec, sample, FLOAT32, outs)
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("queries", [1, 2, 3, 4, 5])
+def test_elements_of_a_row_may_lie_apart(name, queries):
+    subject = Subject.named(name)
+    rng = np.random.default_rng(queries)
+    q, k, v, *rest = operands(rng, queries, 50, False, False)
+    apart = [np.repeat(x, 2, axis=3)[..., ::2] for x in (q, k, v)]
+    sample = Sample("apart", (*apart, *rest), (20**-0.5, "none", 0.0), 0b10)
+    spec = TABLE["attention"]
+    subject.judge(spec, sample, FLOAT32, subject.run(spec, sample, FLOAT32))

@@ -7,7 +7,7 @@
 // A block's scores are kept transposed, keys down and queries across. So keys need no
 // transpose, a maximum over keys is one of registers, without a step across lanes, and
 // the scores are at once the left operand of the product with the values.
-#include "attention/forward.hpp"
+#include "attention/few_queries.hpp"
 #include "common/families.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -233,12 +233,7 @@ void write_block(const ForwardWorkspace<T>& w, const QueryBlock& at) {
             store_last(out + j, load(sums + j) * share,
                        smaller(lanes, job.dims.values - j));
         }
-        if (job.lse != nullptr) {
-            const ac_array& lse = *job.lse;
-            *reinterpret_cast<T*>(data<char>(&lse) + at.b * lse.strides[0] +
-                                  at.h * lse.strides[1] +
-                                  (at.q0 + i) * lse.strides[2]) = w.row_max[i];
-        }
+        write_lse(job, at, i, w.row_max[i]);
     }
 }
 
@@ -274,21 +269,42 @@ void attend(ForwardWorkspace<T>& w, const QueryBlock& at) {
     write_block(w, at);
 }
 
+// Lays out a thread's memory; false if there is none.
+template <class Workspace, class T>
+bool take_scratch(Workspace& w, const Forward<T>& job, ac_context* context) {
+    Arena<T> arena;
+    w.lay_out(job, arena);
+    arena.memory = static_cast<T*>(context->scratch(
+        context, scratch_slot, static_cast<size_t>(bytes_of<T>(arena.used))));
+    if (arena.memory == nullptr) return false;
+    arena.used = 0;
+    w.lay_out(job, arena);
+    return true;
+}
+
+template <class T>
+bool few_queries_typed(const Forward<T>& job, ac_context* context) {
+    const Dims& dims = job.dims;
+    return try_parallel(context, dims.batch * dims.heads, dims.work() >= serial_work,
+                        [&](int64_t begin, int64_t end) {
+                            FewQueries<T> w;
+                            if (!take_scratch(w, job, context)) return false;
+                            for (int64_t t = begin; t < end; ++t)
+                                attend_few(w, t / dims.heads, t % dims.heads);
+                            return true;
+                        });
+}
+
 template <class T>
 bool attention_typed(const ac_call* call, ac_context* context, const Dims& dims) {
     const Forward<T> job(call, dims);
+    if (dims.queries <= most_few_queries) return few_queries_typed(job, context);
     const int64_t blocks = job.blocks.count;
     return try_parallel(
         context, dims.batch * dims.heads * blocks, dims.work() >= serial_work,
         [&](int64_t begin, int64_t end) {
             ForwardWorkspace<T> w;
-            Arena<T> arena;
-            w.lay_out(job, arena);
-            arena.memory = static_cast<T*>(context->scratch(
-                context, scratch_slot, static_cast<size_t>(bytes_of<T>(arena.used))));
-            if (arena.memory == nullptr) return false;
-            arena.used = 0;
-            w.lay_out(job, arena);
+            if (!take_scratch(w, job, context)) return false;
             for (int64_t t = begin; t < end; ++t) {
                 const int64_t head = t / blocks;
                 const int64_t block = balanced(t % blocks, blocks);

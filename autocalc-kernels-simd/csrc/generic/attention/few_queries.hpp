@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+//
+// Attention of a few queries, as when text is generated: nothing is packed, since every
+// key and value is used once or a few times. Scores are tiles of dots with the keys as
+// they lie; rows of values are added to the result, each times its weight.
+#pragma once
+
+#include "attention/forward.hpp"
+#include "gemm/gemv.hpp"
+
+namespace autocalc::simd::AC_ISA {
+namespace {
+
+// What a tile of dots takes; more queries are worth packing.
+constexpr int64_t most_few_queries = dot_rows;
+// Four sums of registers are stored together.
+constexpr int64_t keys_at_once = 4;
+
+// Scratch memory of a thread.
+template <class T>
+struct FewQueries {
+    const Forward<T>* job;
+    int64_t step;                 // from one query's scores to the next
+    T* scores;                    // [queries][step], then weights
+    T* added;                     // [step]: what a mask adds, or dropout multiplies by
+    T *q_room, *k_room, *v_room;  // for copies of rows whose elements are apart
+
+    void lay_out(const Forward<T>& forward, Arena<T>& arena) {
+        const Dims& d = forward.dims;
+        job = &forward;
+        step = round_up(d.keys, vec<T>::lanes);
+        scores = arena.take(d.queries * step);
+        const bool filtered = forward.filter.mask != nullptr || forward.filter.drops;
+        added = arena.take(filtered ? step : 0);
+        q_room = arena.take(forward.q.column != 1 ? d.queries * d.features : 0);
+        k_room = arena.take(forward.k.column != 1 ? d.keys * d.features : 0);
+        v_room = arena.take(forward.v.column != 1 ? d.keys * d.values : 0);
+    }
+};
+
+// scores = queries @ keys^T
+template <class T>
+void score_few(const FewQueries<T>& w, RowsAt<T> q, RowsAt<T> k) {
+    const Dims& d = w.job->dims;
+    if (d.features == 0) {
+        memset(w.scores, 0, static_cast<size_t>(bytes_of<T>(d.queries * w.step)));
+        return;
+    }
+    for (int64_t k0 = 0; k0 < d.keys; k0 += keys_at_once) {
+        const int64_t n = smaller(keys_at_once, d.keys - k0);
+        dot_function<T>(d.queries, n)({d.features, q.data, q.step, k.data + k0 * k.step,
+                                       k.step, w.scores + k0, w.step});
+    }
+}
+
+// Calls f(scores, n) for the registers of a row; n is how many elements count.
+template <class T, class F>
+AC_INLINE void for_registers(T* scores, int64_t count, F&& f) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    for (int64_t i = 0; i < count; i += lanes) f(scores + i, smaller(lanes, count - i));
+}
+
+// The scores of one query become weights, still to be divided by their sum; answers the
+// largest score and the sum.
+template <class T>
+struct RowTotals {
+    T top, sum;
+};
+template <class T>
+RowTotals<T> weigh_row(const FewQueries<T>& w, T* scores, int64_t seen) {
+    const vec<T> lowest = set1<T>(-limits<T>::infinity);
+    const vec<T> scale = set1<T>(w.job->scale);
+    const bool masked_too = w.job->filter.mask != nullptr;
+    vec<T> tops = lowest;
+    for_registers<T>(scores, seen, [&](T* at, int64_t n) {
+        vec<T> s = load(at) * scale;
+        if (masked_too) s = masked(s, load(w.added + (at - scores)));
+        store(at, s);
+        tops = max(tops, select(first<T>(n), s, lowest));
+    });
+    const T top = reduce_max(tops);
+    const vec<T> base = set1<T>(top == -limits<T>::infinity ? T(0) : top);
+    vec<T> sums = zero<T>();
+    for_registers<T>(scores, seen, [&](T* at, int64_t n) {
+        const vec<T> e = keep(first<T>(n), exp_negative(load(at) - base));
+        store(at, e);
+        sums = sums + e;
+    });
+    return {top, reduce_add(sums)};
+}
+
+// out = share * weights @ values
+template <class T>
+void add_few_values(const T* weights, int64_t seen, RowsAt<T> v, int64_t width, T share,
+                    T* out) {
+    memset(out, 0, static_cast<size_t>(bytes_of<T>(width)));
+    int64_t i = 0;
+    for (; i + vector_rows <= seen; i += vector_rows) {
+        add_rows<T, vector_rows>(weights + i, 1, share, v.data + i * v.step, v.step,
+                                 width, out);
+    }
+    for (; i < seen; ++i) {
+        add_rows<T, 1>(weights + i, 1, share, v.data + i * v.step, v.step, width, out);
+    }
+}
+
+template <class T>
+T log_of(T x) {
+    T result;
+    store_first(&result, log(set1<T>(x)), 1);
+    return result;
+}
+
+template <class T>
+void attend_few(const FewQueries<T>& w, int64_t b, int64_t h) {
+    const Forward<T>& job = *w.job;
+    const Dims& d = job.dims;
+    const int64_t group = h / d.heads_of_group();
+    score_few(w, rows_of(job.q, b, 0, h, d.queries, d.features, w.q_room),
+              rows_of(job.k, b, 0, group, d.keys, d.features, w.k_room));
+    const RowsAt<T> v = rows_of(job.v, b, 0, group, d.keys, d.values, w.v_room);
+    for (int64_t i = 0; i < d.queries; ++i) {
+        const int64_t seen = job.filter.visible(i);
+        T* scores = w.scores + i * w.step;
+        if (job.filter.mask != nullptr)
+            mask_row(job.filter, {b, h, i, 0, seen}, w.added);
+        const RowTotals<T> totals = weigh_row(w, scores, seen);
+        for (int64_t k0 = 0; job.filter.drops && k0 < seen; k0 += dropout_keys) {
+            const int64_t n = smaller(dropout_keys, seen - k0);
+            dropout_row(job.filter, d, {b, h, i, k0, n}, w.added);
+            for_registers<T>(scores + k0, n, [&](T* at, int64_t) {
+                store(at, load(at) * load(w.added + (at - scores - k0)));
+            });
+        }
+        const T share = totals.sum == 0 ? T(0) : 1 / totals.sum;
+        add_few_values(scores, seen, v, d.values, share, job.out.at(b, i, h));
+        write_lse(job, {b, h, group, i, 1}, 0, totals.top + log_of(totals.sum));
+    }
+}
+
+}  // namespace
+}  // namespace autocalc::simd::AC_ISA
