@@ -208,6 +208,7 @@ def _without_out(function: Callable[..., Any]) -> Signature:
 
 
 @method("zero_")
+@accelerate("fill_in_place", KERNEL_INDEX["fill"], 0)
 def zero_(x: Tensor) -> Tensor:
     """Set every element to 0."""
     return fill_(x, 0)

@@ -25,6 +25,15 @@ def sizes_of(
     ArgumentError
         If it is anything else, or an integer is below `least` or above 2^31 - 1.
     """
+    kind = given.__class__
+    if kind is int and least <= given <= LARGEST:
+        return (given,) * dims
+    if kind is tuple and len(given) == dims:
+        for size in given:
+            if size.__class__ is not int or not least <= size <= LARGEST:
+                break
+        else:
+            return given  # type: ignore[no-any-return]  # a tuple of integers
     values = given if isinstance(given, (tuple, list)) else (given,) * dims
     if len(values) == 1:
         values = tuple(values) * dims

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._eager import accelerate
+from autocalc._dispatch._select import KERNEL_INDEX
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
 from autocalc._ops import _partial_writes, broadcasting, view
@@ -121,6 +123,7 @@ def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
 
 
 @method("copy_")
+@accelerate("copy_in_place", KERNEL_INDEX["copy"])
 def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Take over the values of `src`, broadcast and converted, in place; return x."""
     if non_blocking.__class__ is not FLAG:
@@ -129,6 +132,7 @@ def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 
 
 @method("fill_")
+@accelerate("fill_in_place", KERNEL_INDEX["fill"], None)
 def fill_(x: Tensor, value: Any) -> Tensor:
     """Set every element to `value`."""
     recorded = check_writable("fill_", x)

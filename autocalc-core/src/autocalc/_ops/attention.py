@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
 from autocalc._kernels.rules import broadcast_shapes
@@ -73,9 +73,6 @@ def _beside(
 _TURN = (0, 2, 1, 3)  # its own inverse
 
 
-_kernel = KernelCall(TABLE["attention"])
-
-
 _by_heads = Op("attention", SAVES)
 
 
@@ -92,9 +89,7 @@ def attention_by_heads(*args: Any) -> Tensor:
     record = state.grad and any(edges)
     saves = _by_heads.saves
     want = saves.outputs if record and saves is not None else 0
-    selection = state.selection
-    key = want, attributes, selection.key_of(*operands)
-    out, lse = _kernel.run(selection, key, (*operands, *attributes), want)
+    out, lse = arrays.attention(*operands, *attributes, want=want)
     result = make(out.transpose(_TURN), None)
     if record and saves is not None:
         kept = make(lse, None)
@@ -239,7 +234,7 @@ def scaled_dot_product_attention(
 
 
 def _fit(query: Any, key: Any, value: Any) -> bool:
-    """Return whether these are four-dimensional tensors with nothing to broadcast.
+    """Return whether these are tensors of two to four dimensions, none to broadcast.
 
     So they are in training and in decoding; all the other questions take 20 us.
     """
@@ -247,7 +242,8 @@ def _fit(query: Any, key: Any, value: Any) -> bool:
         q, k, v = query._array.shape, key._array.shape, value._array.shape
     except AttributeError:
         return False
-    return len(q) == 4 and k == v and len(k) == 4 and q[:2] == k[:2] and q[3] == k[3]
+    same = k == v and len(q) == len(k) and q[:-2] == k[:-2] and q[-1] == k[-1]
+    return same and 2 <= len(q) <= 4
 
 
 def _broadcast(
@@ -291,8 +287,9 @@ def _check(q: Tensor, k: Tensor, v: Tensor, p: float, grouped: bool) -> None:
 
 def _of_one_batch(x: Tensor) -> Tensor:
     """Return ``[..., H, S, D]`` as ``[B, H, S, D]``."""
-    heads = x.shape[-3] if x.ndim > 2 else 1
-    return view.reshape_op(x, (math.prod(x.shape[:-3]), heads, *x.shape[-2:]))
+    shape = x._array.shape
+    heads = shape[-3] if len(shape) > 2 else 1
+    return view.reshape_op(x, (math.prod(shape[:-3]), heads, *shape[-2:]))
 
 
 def _as_scores(mask: Tensor, shape: tuple[int, ...], keys: int) -> Tensor:

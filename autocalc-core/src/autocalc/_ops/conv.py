@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from autocalc._kernels.conv._checks import check_conv
@@ -239,7 +240,8 @@ def _conv(
     x, had_batch = _spatial.batched(where, input, dims)
     whole = of_integers(where, x, weight, bias)
     x_shape, w_shape = x._array.shape, weight._array.shape
-    check_conv(where, x_shape, w_shape, shape_of(bias), groups, "input")
+    check = _checked if groups.__class__ is int else check_conv
+    check(where, x_shape, w_shape, shape_of(bias), groups, "input")
     steps = _spatial.sizes_of(where, "stride", stride, dims)
     gaps = _spatial.sizes_of(where, "dilation", dilation, dims)
     ends = _paddings(where, padding, w_shape[2:], steps, gaps)
@@ -248,6 +250,10 @@ def _conv(
     convolve = integer_conv if whole else conv_op
     out = convolve(x, weight, bias, steps, ends.both, gaps, groups)
     return _spatial.unbatched(out, had_batch)
+
+
+#: Shapes that fit are known from the first call on; what raises is not kept.
+_checked = lru_cache(1024)(check_conv)
 
 
 class _Paddings(NamedTuple):
@@ -292,7 +298,7 @@ def longer(x: Tensor, more: tuple[int, ...]) -> Tensor:
 
 
 def shape_of(bias: Tensor | None) -> tuple[int, ...] | None:
-    return None if bias is None else bias.shape
+    return None if bias is None else bias._array.shape
 
 
 def of_integers(where: str, x: Tensor, weight: Tensor, bias: Tensor | None) -> bool:

@@ -74,6 +74,7 @@ def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
 
 
 @method("max")
+@accelerate("of_all", _max_of_all, True, False)
 def max(
     input: Tensor,
     dim: int | Tensor | None = None,
@@ -129,6 +130,7 @@ def max(
 
 
 @method("min")
+@accelerate("of_all", _min_of_all, True, False)
 def min(
     input: Tensor,
     dim: int | Tensor | None = None,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._eager import accelerate
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
 from autocalc._kernels.spec import Shape
@@ -60,6 +61,10 @@ _save_factors = Saves(FACTORS, TABLE["gemm"])
 
 
 PLAIN = 1.0, 0.0, "none"  # a product and nothing else
+
+
+#: What an accelerated product knows; the number of dimensions follows, 0 for any.
+_KNOWN = _gemm_index, gemm_op.op, _save_factors, PLAIN
 
 
 def product(x: Tensor, y: Tensor) -> Tensor | None:
@@ -123,6 +128,7 @@ def transposed(k: Any, a: Any) -> Any:
 
 
 @method("matmul", reflected="__rmatmul__")
+@accelerate("product", *_KNOWN, 0)
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the matrix product; leading dimensions are batches and broadcast.
 
@@ -155,6 +161,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 
 
 @method("__matmul__")
+@accelerate("product", *_KNOWN, 0)
 def _matmul_operator(self: Tensor, other: Any) -> Tensor:
     """Return the matrix product; leading dimensions are batches and broadcast."""
     result = product(self, other)
@@ -192,6 +199,7 @@ def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
 
 
 @method("mm")
+@accelerate("product", *_KNOWN, 2)
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the product of two matrices.
 
@@ -225,6 +233,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("bmm")
+@accelerate("product", *_KNOWN, 3)
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the products of two batches of matrices, [B, M, K] and [B, K, N].
 

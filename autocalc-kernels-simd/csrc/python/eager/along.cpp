@@ -111,6 +111,18 @@ PyObject* call_reduction(PyObject* self, PyObject* const* args, std::size_t narg
     return PyObject_Vectorcall(k.op.get(), passed, 3, nullptr);
 }
 
+// A function that reduces all dimensions where it is given the tensor alone.
+PyObject* call_of_all(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                      PyObject* keywords) {
+    const Reduction& k = kind_of<Reduction>(self);
+    const Array* a = positional(keywords, nargsf, 1) ? usual(k, args[0]) : nullptr;
+    Ref axes;
+    if (a != nullptr) axes = axes_tuple(Py_None, a->nd);
+    if (!axes) return define_or_raise(self, args, nargsf, keywords);
+    PyObject* passed[] = {args[0], axes.get(), Py_False};
+    return PyObject_Vectorcall(k.op.get(), passed, 3, nullptr);
+}
+
 PyObject* call_along(PyObject* self, PyObject* const* args, std::size_t nargsf,
                      PyObject* keywords) {
     const Along& k = kind_of<Along>(self);
@@ -138,6 +150,7 @@ PyObject* call_along(PyObject* self, PyObject* const* args, std::size_t nargsf,
 
 PyMethodDef along_calls[] = {
     {"reduction", make<Reduction, call_reduction>, METH_VARARGS, nullptr},
+    {"of_all", make<Reduction, call_of_all>, METH_VARARGS, nullptr},
     {"along", make<Along, call_along>, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Elementwise kernels that write over their first operand, where nothing is recorded.
+#include <algorithm>
+
 #include "arrays.hpp"
 #include "eager/calls.hpp"
 
@@ -92,10 +94,73 @@ PyObject* call_unary_in_place(PyObject* self, PyObject* const* args, std::size_t
     return Ref::borrow(args[0]).release();
 }
 
+// ---- new values
+
+struct Fill : Kind {
+    Py_ssize_t index;
+    Ref value;  // or None: the second argument
+
+    bool read(PyObject* args) { return read_fields(args, index, value); }
+};
+
+// A write counts in a version cell that is made for it.
+PyObject* counted(PyObject* x) {
+    if (version_of(x) == nullptr || !bump(x)) return nullptr;
+    return Ref::borrow(x).release();
+}
+
+PyObject* call_fill_in_place(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                             PyObject* keywords) {
+    const Fill& k = kind_of<Fill>(self);
+    const bool told = k.value.get() != Py_None;
+    const Context context;
+    if (!context) return nullptr;
+    Ref number;
+    const Array* a = positional(keywords, nargsf, told ? 1 : 2)
+                         ? writable(args[0], context)
+                         : nullptr;
+    if (a != nullptr) number = number_beside(told ? k.value.get() : args[1], a);
+    Ref kernel;
+    if (number) {
+        kernel = context.decision(k.index, reinterpret_cast<PyObject*>(a->descr));
+    }
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
+    const Ref array = Ref::borrow(slot(args[0], bound.array));
+    PyObject* operands[] = {array.get(), number.get()};
+    return run(kernel.get(), operands, 2) ? counted(args[0]) : nullptr;
+}
+
+// x.copy_(src) of one dtype and shape.
+PyObject* call_copy_in_place(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                             PyObject* keywords) {
+    const InPlace& k = kind_of<InPlace>(self);
+    const Context context;
+    if (!context) return nullptr;
+    const Array* a =
+        positional(keywords, nargsf, 2) ? writable(args[0], context) : nullptr;
+    Ref other;
+    if (a != nullptr && is_tensor(args[1])) other = operand_beside(args[1], a, context);
+    const Array* b = other ? fields(other.get()) : nullptr;
+    const bool same = b != nullptr && a != b && a->nd == b->nd &&
+                      std::equal(a->dimensions, a->dimensions + a->nd, b->dimensions);
+    Ref kernel;
+    if (same) {
+        auto* dtype = reinterpret_cast<PyObject*>(a->descr);
+        const Ref key(PyTuple_Pack(2, dtype, dtype));
+        if (key) kernel = context.decision(k.index, key.get());
+    }
+    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
+    const Ref array = Ref::borrow(slot(args[0], bound.array));
+    PyObject* operands[] = {array.get(), other.get()};
+    return run(kernel.get(), operands, 2) ? counted(args[0]) : nullptr;
+}
+
 }  // namespace
 
 PyMethodDef in_place_calls[] = {
     {"binary_in_place", make<InPlace, call_binary_in_place>, METH_VARARGS, nullptr},
+    {"fill_in_place", make<Fill, call_fill_in_place>, METH_VARARGS, nullptr},
+    {"copy_in_place", make<InPlace, call_copy_in_place>, METH_VARARGS, nullptr},
     {"unary_in_place", make<InPlace, call_unary_in_place>, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 

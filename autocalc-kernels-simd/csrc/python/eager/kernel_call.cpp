@@ -39,7 +39,12 @@ struct Plan {
         Ref key(PyTuple_Pack(3, want, attributes.get(), described.get()));
         if (!key) return false;
         whole = context.decision(k.index, key.get());
-        if (!whole) return false;
+        return whole && read(k.n_outputs) &&
+               k.n_outputs + count + PyTuple_GET_SIZE(more) <= max_arguments;
+    }
+
+    // Takes the decision apart; false where it is of another form.
+    bool read(Py_ssize_t n_outputs) {
         PyObject* plan = whole.get();
         if (!PyTuple_CheckExact(plan) || PyTuple_GET_SIZE(plan) != 4 ||
             PyTuple_GET_ITEM(plan, 3) != Py_None) {
@@ -49,8 +54,7 @@ struct Plan {
         metas = PyTuple_GET_ITEM(plan, 1);
         more = PyTuple_GET_ITEM(plan, 2);
         return Py_TYPE(kernel) != bound.decomposed && PyTuple_Check(metas) &&
-               PyTuple_Check(more) && PyTuple_GET_SIZE(metas) == k.n_outputs &&
-               k.n_outputs + count + PyTuple_GET_SIZE(more) <= max_arguments;
+               PyTuple_Check(more) && PyTuple_GET_SIZE(metas) == n_outputs;
     }
 
     // Makes the outputs and runs the kernel; `outs` are owned, None where not wanted.
@@ -253,9 +257,82 @@ PyObject* call_nary(PyObject* self, PyObject* const* args, std::size_t nargsf,
     return record_nary(k, args, count, arrays, edges, results, dtype.get());
 }
 
+// ---- products of matrices
+
+struct Product : Kind {
+    Py_ssize_t index;
+    Ref op;
+    Saves saves;
+    Ref plain;        // the attributes of a product and nothing else
+    Py_ssize_t dims;  // of both operands, the first one equal in three; 0: two or more
+
+    bool read(PyObject* args) {
+        return read_fields(args, index, op, saves, plain, dims);
+    }
+
+    bool fits(const Array* a, const Array* b) const {
+        if (a->descr != b->descr || !is_wide_float(a) || a->nd < 2 || b->nd < 2) {
+            return false;
+        }
+        if (dims == 0) return true;
+        return a->nd == dims && b->nd == dims &&
+               (dims < 3 || a->dimensions[0] == b->dimensions[0]);
+    }
+};
+
+PyObject* record_product(const Product& k, PyObject* x, PyObject* y, Ref out) {
+    PyObject* edges[] = {slot(x, bound.edge), slot(y, bound.edge), Py_None};
+    PyObject* arrays[] = {slot(x, bound.array), slot(y, bound.array), Py_None};
+    PyObject* tensors[] = {nullptr, nullptr, x, y, nullptr};
+    Ref dtype = Ref::borrow(reinterpret_cast<PyObject*>(fields(out.get())->descr));
+    Ref saved, versions;
+    if (!k.saves.keep(edges, tensors, &saved, &versions)) return nullptr;
+    Ref node(new_node(k.op.get(), tuple_of(edges, 3), std::move(saved),
+                      std::move(versions), shapes_of(arrays, 3), dtype.get(),
+                      Ref::borrow(k.plain.get())));
+    return node ? new_tensor(std::move(out), std::move(node)) : nullptr;
+}
+
+// `product` of core's `_ops/matmul.py`: a decision is kept under both operands alone.
+PyObject* call_product(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                       PyObject* keywords) {
+    const Product& k = kind_of<Product>(self);
+    PyObject* both[] = {nullptr, nullptr};
+    if (positional(keywords, nargsf, 2)) {
+        both[0] = array_of(args[0]);
+        both[1] = array_of(args[1]);
+    }
+    if (both[0] == nullptr || both[1] == nullptr ||
+        !k.fits(fields(both[0]), fields(both[1]))) {
+        return define(self, args, nargsf, keywords);
+    }
+    const Ref held = tuple_of(both, 2);
+    const Context context;
+    if (!held || !context) return nullptr;
+    const Ref key = context.key_of(both, 2);
+    if (!key) return nullptr;
+    Plan plan;
+    plan.whole = context.decision(k.index, key.get());
+    if (!plan.whole || !plan.read(2)) {
+        return define_or_raise(self, args, nargsf, keywords);
+    }
+    PyObject* all[8] = {both[0], both[1], Py_None};
+    Py_ssize_t count = 3;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(k.plain.get()); ++i) {
+        all[count++] = PyTuple_GET_ITEM(k.plain.get(), i);
+    }
+    Ref outs[2];
+    if (!plan.run_into(context, all, count, outs)) return nullptr;
+    const bool leads =
+        slot(args[0], bound.edge) != Py_None || slot(args[1], bound.edge) != Py_None;
+    if (!leads || !context.grad()) return new_tensor(std::move(outs[0]));
+    return record_product(k, args[0], args[1], std::move(outs[0]));
+}
+
 }  // namespace
 
 PyMethodDef kernel_calls[] = {
+    {"product", make<Product, call_product>, METH_VARARGS, nullptr},
     {"nary", make<Nary, call_nary>, METH_VARARGS, nullptr},
     {"array_kernel", make<ArrayKernel, call_array_kernel>, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
