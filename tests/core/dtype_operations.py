@@ -567,4 +567,16 @@ INDEX |= {
     "gradient by b": operator("m.gradient(a.reshape(-1), spacing=b)"),
 }
 
+#: Draws of counts, histograms.
+UNARY |= {
+    "poisson": operator("m.poisson(a)"),
+    "histogram": operator("m.histogram(a, 2)"),
+    "histogramdd": operator("m.histogramdd(a.reshape(-1, 1), 2).hist"),
+}
+BINARY |= {"binomial": operator("m.binomial(a, b / 4)")}
+INDEX |= {
+    "histogram edges": operator("m.histogram(a, b)"),
+    "histogram weight": operator("m.histogram(a, 2, weight=b)"),
+}
+
 OPERATIONS = {**BINARY, **IN_PLACE, **INDEX, **LOSSES, **PRODUCTS, **UNARY}

@@ -1385,6 +1385,18 @@ class TensorInterface(Generic[TensorT]):
         """Return how many elements fall into each of `bins` equal parts of [min, max]."""
         ...
 
+    def histogram(
+        self,
+        bins: builtins.int | TensorT,
+        *,
+        range: Sequence[builtins.float] | None = None,
+        weight: TensorT | None = None,
+        density: builtins.bool = False,
+        out: builtins.tuple[TensorT, TensorT] | None = None,
+    ) -> Any:
+        """Return how many elements each bin holds, and the edges of the bins."""
+        ...
+
     def hsplit(
         self, indices_or_sections: builtins.int | Sequence[builtins.int]
     ) -> tuple[TensorT, ...]:
