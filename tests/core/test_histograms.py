@@ -60,7 +60,6 @@ def test_ends_that_are_equal_move_apart():
     assert found.bin_edges.tolist() == [0.0, 0.5, 1.0]
     assert found.hist.tolist() == [0.0, 0.0]
     assert ac.histogram(ac.zeros(0), 2, density=True).hist.isnan().all()
-    assert ac.histogram(ac.ones(3), ac.ones(1)).hist.shape == (0,)
 
 
 def test_the_last_bin_has_both_its_edges():
@@ -159,9 +158,9 @@ XY = ac.ones(3, 2)
          r"`range`=\(0, 1\) is for numbers of bins, not for edges"),
         (lambda: ac.histogram(X, ac.tensor([1.0, 0.0])), ArgumentError,
          r"the edges \[1.0, 0.0\] do not rise"),
-        (lambda: ac.histogram(X, ac.tensor([math.nan])), ArgumentError, "do not rise"),
+        (lambda: ac.histogram(X, X * math.nan), ArgumentError, "do not rise"),
         (lambda: ac.histogram(X, XY), ShapeError, "the edges have shape .3, 2."),
-        (lambda: ac.histogram(X, ac.zeros(0)), ShapeError, "the edges have shape .0,."),
+        (lambda: ac.histogram(X, ac.zeros(1)), ShapeError, "the edges have shape .1,."),
         (lambda: ac.histogram(X, X.double()), DTypeError,
          "the edges are float64, `input` float32; they must be of one dtype"),
         (lambda: ac.histogram(X, 2, weight=X.double()), DTypeError,
@@ -175,7 +174,8 @@ XY = ac.ones(3, 2)
         (lambda: ac.histogramdd(XY, [2, X]), DTypeError, "dd: `bins` is tensor"),
         (lambda: ac.histogramdd(XY, [2, 0]), ArgumentError, "`bins` is 0"),
         (lambda: ac.histogramdd(ac.tensor(1.0), 2), ShapeError,
-         r"histogramdd: `input` has shape \(\); it must be \[..., D\]"),
+         r"histogramdd: `input` has shape \(\); it must be \[..., points, D\]"),
+        (lambda: ac.histogramdd(X, 2), ShapeError, r"`input` has shape \(3,\)"),
         (lambda: ac.histogramdd(ac.ones(3, 0), 2), ShapeError, "D being 1 at least"),
         (lambda: ac.histogramdd(XY, 2, weight=ac.ones(2, 3)), ShapeError,
          r"histogramdd: `weight` has shape \(2, 3\); points of shape \(3, 2\) need"),

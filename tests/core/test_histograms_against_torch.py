@@ -14,8 +14,10 @@ torch = pytest.importorskip("torch", reason="PyTorch is the oracle here")
 pytestmark = pytest.mark.torch
 
 RNG = np.random.default_rng(0)
-VALUES = RNG.normal(size=(40, 7)).round(1)
-POINTS = RNG.normal(size=(20, 15, 3)).round(1)
+VALUES = RNG.normal(size=(40, 7))
+POINTS = RNG.normal(size=(20, 15, 3))
+#: Of eighths, many of which lie on edges, and exactly so.
+EIGHTHS = RNG.integers(-16, 17, size=(40, 7)) / 8.0
 WEIGHTS = RNG.uniform(size=POINTS.shape[:-1])
 NAN, INF = float("nan"), float("inf")
 
@@ -112,6 +114,7 @@ GRIDS = {
     ),
     "no points": lambda m, x: m.histogramdd(x[:0], 3),
     "one point": lambda m, x: m.histogramdd(x[0, 0], 3),
+    "rows": lambda m, x: m.histogramdd(x[0], 3),
     "NaN": lambda m, x: m.histogramdd(x * NAN, 3),
     "NaN in a range": lambda m, x: m.histogramdd(
         x / x.round(), 3, range=[-1.0, 1.0, -2.0, 2.0, -1.5, 2.0]
@@ -124,18 +127,27 @@ GRIDS = {
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("bins", [1, 2, 4, 16])
+@pytest.mark.parametrize("ends", [None, (-1.0, 1.0), (0.0, 0.0), (0.5, 4.5)])
+def test_values_on_edges(bins, ends, dtype):
+    eighths = EIGHTHS.astype(dtype)
+    compare(lambda m, x: m.histogram(x, bins, range=ends), eighths)
+    edges = np.linspace(-1, 2, bins + 1).astype(dtype)
+    compare(lambda m, x: m.histogram(x, m.tensor(edges)), eighths)
+    compare(
+        lambda m, x: m.histogramdd(x[:, :2], bins, range=ends and ends * 2), eighths
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("title", GRIDS)
 def test_grids(title, dtype):
     compare(GRIDS[title], POINTS.astype(dtype))
 
 
-@pytest.mark.parametrize("bins", [5, 20, 33])
-def test_no_gradient_and_an_out(bins):
+def test_an_out():
     for m in (ac, torch):
-        x = m.ones(3, requires_grad=True)
-        found = m.histogram(x, bins)
-        assert not found.hist.requires_grad
-        assert not found.bin_edges.requires_grad
-        hist, edges = m.zeros(bins), m.zeros(bins + 1)
-        m.histogram(m.ones(3), bins, out=(hist, edges))
-        assert hist.tolist() == found.hist.tolist()
+        hist, edges = m.zeros(4), m.zeros(5)
+        m.histogram(m.ones(3), 4, out=(hist, edges))
+        assert hist.tolist() == [0.0, 0.0, 3.0, 0.0]
+        assert edges.tolist() == [0.5, 0.75, 1.0, 1.25, 1.5]

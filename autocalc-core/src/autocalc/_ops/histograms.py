@@ -97,8 +97,8 @@ def histogram(
     check_float("histogram", input)
     with no_grad():
         points = view.reshape(input.detach(), (-1, 1))
-        given = [bins] if isinstance(bins, Tensor) else bins
-        edges = _edges("histogram", points, given, range)
+        one = bins if isinstance(bins, Tensor) else as_int("histogram", "bins", bins)
+        edges = _edges("histogram", points, [one], range)
         amounts = _amounts("histogram", points, weight)
         hist = _counted(points, edges, amounts, density)
     return apply_out("histogram", Histogram(hist, edges[0]), out)
@@ -120,7 +120,7 @@ def histogramdd(
     Parameters
     ----------
     input
-        Points [..., D], a tensor of floats: the last dimension holds coordinates.
+        Points [..., n, D], a tensor of floats: the last dimension holds coordinates.
     bins
         How many bins of equal width in all dimensions, or in each; or for each
         dimension its edges, rising, of the dtype of `input`.
@@ -128,7 +128,8 @@ def histogramdd(
         The two ends for one dimension after the other, 2 * D numbers; by default the
         least and the largest coordinates, for no points 0 and 1.
     weight
-        A number for each point [...], of the dtype of `input`: a bin holds their sum.
+        A number for each point, [..., n], of the dtype of `input`: a bin holds the sum
+        of those of its points.
     density
         Divide by the sum of all bins and by the volume of each.
 
@@ -143,7 +144,8 @@ def histogramdd(
     DTypeError
         If `input` is no tensor of floats, or `weight` or edges have another dtype.
     ShapeError
-        If `input` has no dimension, `weight` has another shape, or edges are no vector.
+        If `input` has fewer than two dimensions, `weight` has another shape, or edges
+        are no vector.
     ArgumentError
         If there is no bin, the bins are not those of D dimensions, an end is not
         finite, or ends or edges fall.
@@ -160,10 +162,10 @@ def histogramdd(
     if density.__class__ is not FLAG:
         density = check_flag(where, "density", density)
     check_float(where, input)
-    if input.ndim == 0 or input.shape[-1] == 0:
+    if input.ndim < 2 or input.shape[-1] == 0:
         message = (
-            f"{where}: `input` has shape {input.shape}; it must be [..., D], D being 1 "
-            f"at least."
+            f"{where}: `input` has shape {input.shape}; it must be [..., points, D], D "
+            f"being 1 at least."
         )
         raise ShapeError(message)
     if weight is not None and check_tensor(where, weight).shape != input.shape[:-1]:
@@ -189,15 +191,13 @@ def _counted(
     place, inside = None, None
     for d, edge in enumerate(edges):
         x = view.clone(points[:, d])
-        bin_ = clamp_max(searchsorted(edge, x, right=True) - 1, max(sizes[d] - 1, 0))
+        bin_ = clamp_max(searchsorted(edge, x, right=True) - 1, sizes[d] - 1)
         from_first, to_last = comparison.ge(x, edge[0]), comparison.le(x, edge[-1])
         held = bitwise.bitwise_and(from_first, to_last)
         place = bin_ if place is None else place * sizes[d] + bin_
         inside = held if inside is None else bitwise.bitwise_and(inside, held)
-    count = math.prod(sizes)
-    hist = zeros(count, dtype=points.dtype)
-    if count:
-        hist = index_add(hist, 0, place[inside], amounts[inside])
+    hist = zeros(math.prod(sizes), dtype=points.dtype)
+    hist = index_add(hist, 0, place[inside], amounts[inside])
     hist = view.reshape(hist, sizes)
     return _per_volume(hist, edges) if density else hist
 
@@ -244,7 +244,7 @@ def _edges(where: str, points: Tensor, bins: Any, ends: Any) -> list[Tensor]:
             f"number, or an entry for each."
         )
         raise ArgumentError(message)
-    if given and all(isinstance(edge, Tensor) and edge.ndim for edge in given):
+    if all(isinstance(edge, Tensor) for edge in given):
         return _given_edges(where, points, given, ends)
     counts = [as_int(where, "bins", n) for n in given]
     if min(counts) < 1:
@@ -271,10 +271,10 @@ def _given_edges(
                 f"{points.dtype.name}; they must be of one dtype."
             )
             raise DTypeError(message)
-        if edge.ndim != 1 or not edge.shape[0]:
+        if edge.ndim != 1 or edge.shape[0] < 2:
             message = (
                 f"{where}: the edges have shape {edge.shape}; they must be a vector of "
-                f"1 at least."
+                f"2 at least."
             )
             raise ShapeError(message)
         if not comparison.ge(edge[1:], edge[:-1]).all() or comparison.isnan(edge).any():
