@@ -35,6 +35,7 @@ REFUSED = {
     ),
     "cumsum_": "sums of booleans are integers, without dimensions, too",
     "cumprod_": "products of booleans are integers, without dimensions, too",
+    "solve_triangular": "both are of one dtype, as those of `solve`",
     "F.ctc_loss targets": "the fraction of a label would be cut off",
 }
 #: Operations that take operands which PyTorch refuses, and why.

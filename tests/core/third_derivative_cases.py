@@ -137,6 +137,17 @@ SQUARE = """
     linalg.qr(x)[1].abs()  linalg.svd(x)[1]  ac.cholesky_solve(y,x.tril()+3*ac.eye(3))
     ac.cholesky_inverse(x.tril()+3*ac.eye(3))
     linalg.matrix_norm(x+3*ac.eye(3),"nuc")  ac.matrix_exp(x)
+    linalg.pinv(x+3*ac.eye(3))  linalg.pinv(x+x.T+8*ac.eye(3),hermitian=True)
+    linalg.pinv(x[:,:2])  linalg.pinv(x[:2])  ac.pinverse(x[:,:2]+y[:,:2])
+    linalg.pinv(x[:,:2]@y[:2],rtol=1e-9)  linalg.lstsq(x[:,:2],y)[0]
+    linalg.lstsq(x[:,:2],y,driver="gels")[1]  linalg.lstsq(x[:2],y[:2])[0]
+    linalg.solve_triangular(x+3*ac.eye(3),y,upper=True)
+    linalg.solve_triangular(x,y,upper=False,left=False,unitriangular=True)
+    linalg.tensorinv(x.reshape(3,1,3)+3*ac.eye(3)[:,None],1)  linalg.diagonal(x)
+    linalg.tensorsolve(x.reshape(3,1,3)+3*ac.eye(3)[:,None],y[:,:1])
+    linalg.householder_product(x,y[0])  linalg.cross(x,y)  linalg.vecdot(x,y)
+    linalg.vander(x)  linalg.cond(x+3*ac.eye(3))  linalg.cond(x+3*ac.eye(3),"fro")
+    linalg.cond(x+3*ac.eye(3),1)  linalg.cond(x+3*ac.eye(3),"nuc")
     F.grouped_mm(x,y[None].expand(2,3,3),offs=ac.tensor([1,3],dtype=ac.int32))
     F.linear_cross_entropy(x,y,ac.tensor([2,0,1]))
 """
@@ -261,7 +272,8 @@ _WITHOUT = """
     is_shared is_signed is_tensor isclose isfinite isin isinf isnan isneginf
     isposinf item kaiser_window lcm le less less_equal linspace live_node_count load
     logical_and logical_not logical_or logical_xor logspace long lt manual_seed
-    multinomial ndimension ne nelement new_empty new_full new_ones new_tensor
+    matrix_rank multinomial ndimension ne nelement new_empty new_full new_ones
+    new_tensor
     new_zeros nonzero normal not_equal numel numpy ones ones_like pin_memory poisson
     promote_types rand_like randint randint_like randn randn_like randperm
     register_hook result_type retain_grad save scalar_tensor searchsorted seed

@@ -234,6 +234,7 @@ from autocalc._ops.products import (
     vdot,
 )
 from autocalc._ops.products import outer as ger
+from autocalc._ops.pseudo_inverses import pinverse
 from autocalc._ops.putting import index_put, put
 from autocalc._ops.random_draws import (
     rand,
@@ -511,7 +512,8 @@ __all__ += ["is_signed", "is_tensor", "isclose", "isfinite", "isin", "isinf", "i
 __all__ += ["isneginf", "isposinf", "kaiser_window", "kernels", "kron", "kthvalue"]
 __all__ += ["lcm", "ldexp", "le", "lerp", "less", "less_equal", "lgamma", "linalg"]
 __all__ += ["linspace", "live_node_count", "load", "log", "log1p", "log2", "log10"]
-__all__ += ["log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "poisson"]
+__all__ += ["log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "pinverse"]
+__all__ += ["poisson"]
 __all__ += ["logdet", "logical_and", "logical_not", "logical_or", "logical_xor"]
 __all__ += ["logit", "logspace", "logsumexp", "long", "lt", "manual_seed"]
 __all__ += ["masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp"]

@@ -2256,6 +2256,10 @@ class TensorInterface(Generic[TensorT]):
         """Return x itself: no device copies from it."""
         ...
 
+    def pinverse(self, rcond: builtins.float = 1e-15) -> TensorT:
+        """Return the pseudoinverse of each matrix; see `linalg.pinv`."""
+        ...
+
     def polygamma(self, n: builtins.int) -> TensorT:
         """Return derivative `n` of digamma(x)."""
         ...
