@@ -330,6 +330,7 @@ M, SQUARE = ac.ones(3, 2), ac.eye(3)
         (lambda: L.solve_triangular(SQUARE, M, upper=1), ArgumentError, "`upper` is"),
         (lambda: L.solve_triangular(SQUARE, M.double(), upper=True), DTypeError, "one"),
         (lambda: L.tensorinv(ac.ones(4, 2, 2), 0), ArgumentError, "`ind` is 0;"),
+        (lambda: L.tensorinv(ac.ones(1)), ArgumentError, "at most the 1 dimensions"),
         (lambda: L.tensorinv(ac.ones(4, 2, 2), 2), ShapeError,
          r"first 2 sizes multiply to 8 and the others to 2; they must be equal"),
         (lambda: L.tensorsolve(ac.ones(2, 3, 5), ac.ones(2, 3)), ShapeError,

@@ -21,7 +21,7 @@ from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import eye, zeros
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_flag
 from autocalc.errors import ArgumentError, ShapeError
 
 
@@ -71,7 +71,9 @@ def solve_triangular(
             [2.]])
     """
     where = "solve_triangular"
-    check_flags(where, upper=upper, left=left, unitriangular=unitriangular)
+    check_flag(where, "upper", upper)
+    check_flag(where, "left", left)
+    check_flag(where, "unitriangular", unitriangular)
     a, b = same_dtype(where, A, B)
     check_float(where, a)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2] or b.ndim < 2:
@@ -115,7 +117,7 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     Raises
     ------
     ArgumentError
-        If `ind` is below 1.
+        If `ind` is below 1, or there are fewer dimensions.
     ShapeError
         If the products differ.
     LinAlgError
@@ -130,8 +132,11 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     where = "tensorinv"
     check_float(where, A)
     ind = as_int(where, "ind", ind)
-    if ind < 1:
-        message = f"{where}: `ind` is {ind}; it must be 1 at least."
+    if not 1 <= ind <= A.ndim:
+        message = (
+            f"{where}: `ind` is {ind}; it must be 1 at least, and at most the {A.ndim} "
+            f"dimensions of `A`."
+        )
         raise ArgumentError(message)
     rows, columns = A.shape[:ind], A.shape[ind:]
     if prod(rows) != prod(columns):

@@ -139,7 +139,7 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     tensor([[0.5000, 0.0000]])
     """
     x = _matrices("pinverse", input)
-    share = _limit("pinverse", "rcond", x, rcond)
+    share = full((), number("pinverse", "rcond", rcond), dtype=x.dtype)
     return pinv_op(x, zeros((), dtype=x.dtype), share, False)
 
 
