@@ -10,7 +10,7 @@ from typing import Any
 from autocalc._graph._grad_mode import no_grad
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import same_dtype
+from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops.broadcasting import expand
 from autocalc._ops.gamma_functions import lgamma
 from autocalc._ops.made_like import full_like
@@ -114,19 +114,20 @@ def _check_all(where: str, name: str, x: Tensor, right: Any, wanted: str) -> Non
         raise ArgumentError(message)
 
 
-def arrivals(rate: Any, generator: Generator | None = None) -> Any:
+def arrivals(rate: Any, generator: Generator | None = None) -> Tensor:
     """Return numbers of arrivals in a time in which `rate` are expected."""
     with no_grad():
         wide = rate.double()
         many = (wide >= _LARGE) & (wide < math.inf)
         few = (wide >= 0) & (wide < _LARGE)
-        result = full_like(wide, math.nan)
+        result: Any = full_like(wide, math.nan)
         result = result.masked_scatter(few, _few(wide[few], generator))
         drawn = until_taken(_many, wide[many], generator=generator)
-        return result.masked_scatter(many, drawn).to(rate.dtype)
+        result = result.masked_scatter(many, drawn)
+        return cast(result, rate.dtype)
 
 
-def successes(count: Any, probs: Any, generator: Generator | None = None) -> Any:
+def successes(count: Any, probs: Any, generator: Generator | None = None) -> Tensor:
     """Return numbers of successes of probability `probs` in `count` trials."""
     with no_grad():
         n, p = count.double(), probs.double()
@@ -140,7 +141,7 @@ def successes(count: Any, probs: Any, generator: Generator | None = None) -> Any
         result = result.masked_scatter(few, drawn)
         drawn = until_taken(_many_successes, n[many], p[many], generator=generator)
         result = result.masked_scatter(many, drawn)
-        return where(mirrored, n - result, result).to(probs.dtype)
+        return cast(where(mirrored, n - result, result), probs.dtype)
 
 
 def positive_unit(shape: tuple[int, ...], generator: Generator | None = None) -> Any:

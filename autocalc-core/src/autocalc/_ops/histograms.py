@@ -18,7 +18,7 @@ from autocalc._ops.filled import ones, zeros
 from autocalc._ops.ranges import linspace
 from autocalc._ops.scattering import index_add
 from autocalc._ops.searching import searchsorted
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, number, sequence, short
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -188,14 +188,14 @@ def _counted(
 ) -> Tensor:
     """Return the sums of the amounts of the points that lie in each bin."""
     sizes = [edge.shape[0] - 1 for edge in edges]
-    place, inside = None, None
+    place = zeros(points.shape[0], dtype=dtypes.int64)
+    inside = ones(points.shape[0], dtype=dtypes.bool_)
     for d, edge in enumerate(edges):
         x = view.clone(points[:, d])
-        bin_ = clamp_max(searchsorted(edge, x, right=True) - 1, sizes[d] - 1)
-        from_first, to_last = comparison.ge(x, edge[0]), comparison.le(x, edge[-1])
-        held = bitwise.bitwise_and(from_first, to_last)
-        place = bin_ if place is None else place * sizes[d] + bin_
-        inside = held if inside is None else bitwise.bitwise_and(inside, held)
+        nearest = clamp_max(searchsorted(edge, x, right=True) - 1, sizes[d] - 1)
+        place = place * sizes[d] + nearest
+        for one in (comparison.ge(x, edge[0]), comparison.le(x, edge[-1])):
+            inside = bitwise.bitwise_and(inside, one)
     hist = zeros(math.prod(sizes), dtype=points.dtype)
     hist = index_add(hist, 0, place[inside], amounts[inside])
     hist = view.reshape(hist, sizes)

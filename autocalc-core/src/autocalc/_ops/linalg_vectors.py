@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from autocalc._ops import (
     arithmetic,
@@ -21,6 +22,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import same_dtype
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out
 from autocalc._ops.broadcasting import expand
 from autocalc._ops.factorizations import svdvals
@@ -31,7 +33,12 @@ from autocalc.errors import ArgumentError, ShapeError
 
 
 def cross(
-    input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = None
+    input: Tensor,
+    other: Tensor,
+    *,
+    dim: int = -1,
+    out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return the vector products of 3-vectors along `dim`; shapes broadcast.
 
@@ -43,6 +50,8 @@ def cross(
         The dimension; a negative one counts from the end.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -55,10 +64,14 @@ def cross(
     >>> ac.linalg.cross(ac.tensor([1.0, 0.0, 0.0]), ac.tensor([0.0, 1.0, 0.0]))
     tensor([0., 0., 1.])
     """
+    if axis is not None:
+        dim = dim_or_axis("cross", dim, axis, -1)
     return products.cross(input, other, as_int("cross", "dim", dim), out=out)
 
 
-def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
+def vecdot(
+    x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None, axis: Any = None
+) -> Tensor:
     """Return the sums of products x_i y_i along `dim`; shapes broadcast.
 
     Parameters
@@ -69,6 +82,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
         The dimension; a negative one counts from the end.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -81,6 +96,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
     >>> ac.linalg.vecdot(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), ac.tensor([1.0, -1.0]))
     tensor([-1., -1.])
     """
+    if axis is not None:
+        dim = dim_or_axis("vecdot", dim, axis, -1)
     a, b = same_dtype("vecdot", x, y)
     check_float("vecdot", a)
     along = arithmetic.mul(a, b)

@@ -1287,11 +1287,12 @@ class TensorInterface(Generic[TensorT]):
 
     def gather(
         self,
-        dim: builtins.int,
-        index: TensorT,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
         *,
         sparse_grad: builtins.bool = False,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return the elements of `input` that `index` names along `dim`."""
         ...
@@ -1437,49 +1438,71 @@ class TensorInterface(Generic[TensorT]):
 
     def index_add(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        source: TensorT,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return `input` with alpha * source[i] added at index[i] along `dim`."""
         ...
 
     def index_add_(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        source: TensorT,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
+        axis: Any = None,
     ) -> TensorT:
         """Add alpha * source at `index` along `dim`, in place; return x."""
         ...
 
     def index_copy(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        source: TensorT,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return `input` with source[i] written at index[i] along `dim`."""
         ...
 
     def index_copy_(
-        self, dim: builtins.int, index: TensorT, source: TensorT
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
+        *,
+        axis: Any = None,
     ) -> TensorT:
         """Write `source` at `index` along `dim`, in place; return x."""
         ...
 
-    def index_fill(self, dim: builtins.int, index: TensorT, value: Any) -> TensorT:
+    def index_fill(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        value: Any = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Return `input` with the number `value` at `index` along `dim`."""
         ...
 
-    def index_fill_(self, dim: builtins.int, index: TensorT, value: Any) -> TensorT:
+    def index_fill_(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        value: Any = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Write `index_fill` of x into x; return x."""
         ...
 
@@ -1503,31 +1526,38 @@ class TensorInterface(Generic[TensorT]):
 
     def index_reduce(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        source: TensorT,
-        reduce: builtins.str,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
+        reduce: builtins.str | None = None,
         *,
         include_self: builtins.bool = True,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return `input` with all slices of `source` for one place reduced to one there."""
         ...
 
     def index_reduce_(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        source: TensorT,
-        reduce: builtins.str,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
+        reduce: builtins.str | None = None,
         *,
         include_self: builtins.bool = True,
+        axis: Any = None,
     ) -> TensorT:
         """Write `index_reduce` of x into x; return x."""
         ...
 
     def index_select(
-        self, dim: builtins.int, index: TensorT, *, out: TensorT | None = None
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return the slices of `input` along `dim` that the 1-d `index` names."""
         ...
@@ -2101,13 +2131,23 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def narrow(
-        self, dim: builtins.int, start: builtins.int | TensorT, length: builtins.int
+        self,
+        dim: builtins.int | None = None,
+        start: builtins.int | TensorT | None = None,
+        length: builtins.int | None = None,
+        *,
+        axis: Any = None,
     ) -> TensorT:
         """Return `length` slices along `dim` from number `start` on: a view."""
         ...
 
     def narrow_copy(
-        self, dim: builtins.int, start: builtins.int | TensorT, length: builtins.int
+        self,
+        dim: builtins.int | None = None,
+        start: builtins.int | TensorT | None = None,
+        length: builtins.int | None = None,
+        *,
+        axis: Any = None,
     ) -> TensorT:
         """Return what `narrow` returns, in memory of its own."""
         ...
@@ -2376,16 +2416,22 @@ class TensorInterface(Generic[TensorT]):
     def renorm(
         self,
         p: builtins.float,
-        dim: builtins.int,
-        maxnorm: builtins.float,
+        dim: builtins.int | None = None,
+        maxnorm: builtins.float | None = None,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return `input` with every slice along `dim` scaled down to the norm `maxnorm`."""
         ...
 
     def renorm_(
-        self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float
+        self,
+        p: builtins.float,
+        dim: builtins.int | None = None,
+        maxnorm: builtins.float | None = None,
+        *,
+        axis: Any = None,
     ) -> TensorT:
         """Write `renorm` of x into x; return x."""
         ...
@@ -2447,75 +2493,98 @@ class TensorInterface(Generic[TensorT]):
 
     def scatter(
         self,
-        dim: builtins.int,
-        index: TensorT,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
         src: Any = None,
         *,
         value: Any = None,
         reduce: builtins.str | None = None,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return `input` with `src` written where `index` says along `dim`."""
         ...
 
     def scatter_(
         self,
-        dim: builtins.int,
-        index: TensorT,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
         src: Any = None,
         *,
         value: Any = None,
         reduce: builtins.str | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Write `src`, or the number `value`, where `index` says, in place; return x."""
         ...
 
     def scatter_add(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        src: TensorT,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        src: TensorT | None = None,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return `input` with `src` added where `index` says along `dim`."""
         ...
 
-    def scatter_add_(self, dim: builtins.int, index: TensorT, src: TensorT) -> TensorT:
+    def scatter_add_(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        src: TensorT | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Add `src` where `index` says along `dim`, in place; return x."""
         ...
 
     def scatter_reduce(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        src: TensorT,
-        reduce: builtins.str,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        src: TensorT | None = None,
+        reduce: builtins.str | None = None,
         *,
         include_self: builtins.bool = True,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return `input` with all of `src` for one place reduced to one value there."""
         ...
 
     def scatter_reduce_(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        src: TensorT,
-        reduce: builtins.str,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        src: TensorT | None = None,
+        reduce: builtins.str | None = None,
         *,
         include_self: builtins.bool = True,
+        axis: Any = None,
     ) -> TensorT:
         """Write `scatter_reduce` of x into x; return x."""
         ...
 
-    def select(self, dim: builtins.int, index: builtins.int) -> TensorT:
+    def select(
+        self,
+        dim: builtins.int | None = None,
+        index: builtins.int | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Return the slice number `index` along `dim`, without that dimension: a view."""
         ...
 
     def select_scatter(
-        self, src: TensorT, dim: builtins.int, index: builtins.int
+        self,
+        src: TensorT,
+        dim: builtins.int | None = None,
+        index: builtins.int | None = None,
+        *,
+        axis: Any = None,
     ) -> TensorT:
         """Return a copy of `input` whose slice number `index` along `dim` is `src`."""
         ...
@@ -2587,6 +2656,8 @@ class TensorInterface(Generic[TensorT]):
         start: builtins.int | None = None,
         end: builtins.int | None = None,
         step: builtins.int = 1,
+        *,
+        axis: Any = None,
     ) -> TensorT:
         """Return a copy of `input` whose slices ``start:end:step`` along `dim` are `src`."""
         ...
@@ -2625,7 +2696,11 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def split_with_sizes(
-        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
+        self,
+        split_sizes: Sequence[builtins.int],
+        dim: builtins.int = 0,
+        *,
+        axis: Any = None,
     ) -> tuple[TensorT, ...]:
         """Return views of the given sizes along `dim`, which must add up."""
         ...
@@ -2650,7 +2725,7 @@ class TensorInterface(Generic[TensorT]):
         """Return `input` without its dimensions of size 1, or without those in `dim`."""
         ...
 
-    def squeeze_(self, dim: Any = Ellipsis) -> TensorT:
+    def squeeze_(self, dim: Any = Ellipsis, *, axis: Any = None) -> TensorT:
         """Take dimensions of size 1 away, in place; return x."""
         ...
 
@@ -2875,7 +2950,13 @@ class TensorInterface(Generic[TensorT]):
         """Return a view of each slice along `dim`, without that dimension."""
         ...
 
-    def unflatten(self, dim: builtins.int, sizes: Sequence[builtins.int]) -> TensorT:
+    def unflatten(
+        self,
+        dim: builtins.int | None = None,
+        sizes: Sequence[builtins.int] | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Return `input` with one dimension in several of `sizes`; one may be -1: a view."""
         ...
 
@@ -2916,7 +2997,9 @@ class TensorInterface(Generic[TensorT]):
         """Return `input` with a dimension of size 1 inserted before `dim`."""
         ...
 
-    def unsqueeze_(self, dim: builtins.int) -> TensorT:
+    def unsqueeze_(
+        self, dim: builtins.int | None = None, *, axis: Any = None
+    ) -> TensorT:
         """Insert a dimension of size 1, in place; return x."""
         ...
 
