@@ -526,10 +526,10 @@ __all__ += ["norm", "normal", "not_equal", "numel", "ones", "ones_like", "optim"
 __all__ += ["outer", "pdist", "permute", "permute_copy", "pi", "polygamma", "positive"]
 __all__ += ["pow", "preserve_format", "prod", "promote_types", "put", "quantile"]
 __all__ += ["rad2deg", "rand", "rand_like", "randint", "randint_like", "randn"]
-__all__ += ["randn_like", "randperm", "ravel", "reciprocal", "relu", "remainder"]
-__all__ += ["renorm", "repeat", "repeat_interleave", "reshape", "reshape_as"]
-__all__ += ["result_type", "roll", "rot90", "round", "row_stack", "rsqrt", "rsub"]
-__all__ += ["save", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce"]
+__all__ += ["randn_like", "random", "randperm", "ravel", "reciprocal", "relu"]
+__all__ += ["remainder", "renorm", "repeat", "repeat_interleave", "reshape"]
+__all__ += ["reshape_as", "result_type", "roll", "rot90", "round", "row_stack", "rsqrt"]
+__all__ += ["rsub", "save", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce"]
 __all__ += ["searchsorted", "seed", "select", "select_copy", "select_scatter", "serial"]
 __all__ += ["set_default_device", "set_default_dtype", "set_default_tensor_type"]
 __all__ += ["set_float32_matmul_precision", "set_grad_enabled"]
@@ -562,6 +562,7 @@ if _TYPE_CHECKING:
         models,
         nn,
         optim,
+        random,
         special,
         testing,
         utils,

@@ -138,7 +138,6 @@ INSTEAD: dict[str, dict[str, str]] = {
         "map2_": "functions of all three tensors",
         "map_": "functions of both tensors",
         "name": "the names of nn.Module.named_parameters",
-        "new": "new_empty, new_tensor and their like",
         "new_empty_strided": "new_empty",
         "nonzero_static": "ac.nonzero",
         "orgqr": "ac.linalg.householder_product",

@@ -166,7 +166,6 @@ GROUPS = (
                 ipu is_distributed is_ipu is_maia is_mtia is_vulkan
                 is_xla mtia record_stream xpu
             """,
-            "autocalc.data": "DistributedSampler",
         },
     ),
     Group(
@@ -338,7 +337,7 @@ GROUPS = (
                 triangular_solve
             """,
             "autocalc.Tensor": """
-                cholesky geqrf lstsq lu lu_solve new orgqr ormqr qr
+                cholesky geqrf lstsq lu lu_solve orgqr ormqr qr
                 resize resize_as solve svd symeig triangular_solve
                 volatile
             """,
