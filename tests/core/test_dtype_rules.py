@@ -106,6 +106,7 @@ NOT_COMPUTING = {
     *("is_inference", "is_pinned", "is_same_size", "is_shared", "is_signed"),
     *("is_tensor", "item", "live_node_count", "load", "long", "manual_seed"),
     *("moveaxis", "movedim", "narrow", "ndimension", "nelement", "new_empty"),
+    "new",
     *("new_ones", "new_tensor", "new_zeros", "numel", "numpy", "ones", "permute"),
     *("pin_memory", "promote_types", "rand", "randint", "randint_like", "randn"),
     *("randperm", "register_hook", "repeat", "requires_grad_", "reshape_as"),

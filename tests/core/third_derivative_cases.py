@@ -272,8 +272,8 @@ _WITHOUT = """
     is_shared is_signed is_tensor isclose isfinite isin isinf isnan isneginf
     isposinf item kaiser_window lcm le less less_equal linspace live_node_count load
     logical_and logical_not logical_or logical_xor logspace long lt manual_seed
-    matrix_rank multinomial ndimension ne nelement new_empty new_full new_ones
-    new_tensor
+    matrix_rank multinomial ndimension ne nelement new new_empty new_full
+    new_ones new_tensor
     new_zeros nonzero normal not_equal numel numpy ones ones_like pin_memory poisson
     promote_types rand_like randint randint_like randn randn_like randperm
     register_hook result_type retain_grad save scalar_tensor searchsorted seed

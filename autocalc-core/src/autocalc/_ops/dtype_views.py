@@ -29,18 +29,33 @@ def view_as_dtype(x: Any, dtype: Any) -> Tensor:
     seen = check_tensor("view", x).detach()
     if kind is x.dtype:
         return seen
+    array = seen._array
     if kind.itemsize != x.itemsize:
         _check_elements(x, kind)
-    array = arrays.reinterpret(seen._array, kind.numpy)
+        array = _dense(array)
+    array = arrays.reinterpret(array, kind.numpy)
     if kind is dtypes.bool_:
         _check_truth(arrays.reinterpret(array, dtypes.uint8.numpy))
     seen._array = array
     return seen
 
 
+def _dense(a: Any) -> Any:
+    """Return an array whose last dimension has the stride of one element.
+
+    Of the size 1, or where there are no elements, it can have any other.
+    """
+    if a.strides[-1] == a.itemsize:
+        return a
+    if a.size == 0:
+        return arrays.empty(a.shape, a.dtype)
+    return arrays.strided(a, a.shape, (*a.strides[:-1], a.itemsize))
+
+
 def _check_elements(x: Tensor, kind: DType) -> None:
     """Raise unless the last dimension can be cut, or put together, to other sizes."""
-    if x.ndim == 0 or x.stride(-1) != 1:
+    single = x.numel() == 0 or (x.ndim > 0 and x.shape[-1] == 1)
+    if x.ndim == 0 or not (single or x.stride(-1) == 1):
         message = (
             f"view: a tensor of shape {x.shape} with strides {x.stride()} cannot be "
             f"seen as {kind.name}, whose elements have another size than those of "
@@ -48,7 +63,10 @@ def _check_elements(x: Tensor, kind: DType) -> None:
         )
         raise ShapeError(message)
     ratio = kind.itemsize // x.itemsize
-    steps = [x.data_ptr() // x.itemsize, x.shape[-1], *x.stride()[:-1]]
+    moved = [
+        n for n, size in zip(x.stride()[:-1], x.shape[:-1], strict=True) if size > 1
+    ]
+    steps = [x.shape[-1], *([x.data_ptr() // x.itemsize, *moved] if x.numel() else ())]
     if ratio > 1 and any(step % ratio for step in steps):
         message = (
             f"view: a tensor of shape {x.shape} with strides {x.stride()} cannot be "

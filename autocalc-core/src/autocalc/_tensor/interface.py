@@ -2186,6 +2186,10 @@ class TensorInterface(Generic[TensorT]):
         """Return the number of elements."""
         ...
 
+    def new(self, *data: Any, device: builtins.str | Device | None = None) -> TensorT:
+        """Return a tensor of the dtype of x: of sizes, or a copy of data."""
+        ...
+
     def new_empty(
         self,
         *sizes: Any,
@@ -3021,8 +3025,8 @@ class TensorInterface(Generic[TensorT]):
         """Return the sum of x_i y_i of two vectors; the numbers are real."""
         ...
 
-    def view(self, *sizes: Any, size: Any = None) -> TensorT:
-        """Return a view in another shape; an error where that needs a copy."""
+    def view(self, *sizes: Any, size: Any = None, dtype: Any = None) -> TensorT:
+        """Return a view in another shape, or of another dtype; an error if that copies."""
         ...
 
     def view_as(self, other: TensorT) -> TensorT:
