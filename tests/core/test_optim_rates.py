@@ -138,7 +138,8 @@ def test_what_is_refused(kind, lr):
 @pytest.mark.parametrize("kind", [k for k in KINDS if k not in ("Lion", "Muon")])
 def test_steps_are_those_of_pytorch(kind):
     torch = pytest.importorskip("torch")
-    mine, theirs = (trained(m, kind, m.tensor(0.125)) for m in (ac, torch))
+    steps = 1 if kind == "LBFGS" else 3  # of which each has twenty of its own
+    mine, theirs = (trained(m, kind, m.tensor(0.125), steps) for m in (ac, torch))
     assert mine.flatten().tolist() == pytest.approx(
         theirs.flatten().tolist(), rel=1e-4, abs=1e-5
     )
