@@ -257,6 +257,7 @@ class TensorInterface(Generic[TensorT]):
     def add(
         self,
         other: TensorT | builtins.float,
+        tensor: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -264,7 +265,7 @@ class TensorInterface(Generic[TensorT]):
         """Return input + alpha * other."""
         ...
 
-    def add_(self, other: Any, *, alpha: Any = 1) -> TensorT:
+    def add_(self, other: Any, tensor: Any = None, *, alpha: Any = 1) -> TensorT:
         """Add alpha * other."""
         ...
 
@@ -295,6 +296,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         tensor1: TensorT,
         tensor2: TensorT,
+        tensor3: TensorT | None = None,
         *,
         value: builtins.float = 1,
         out: TensorT | None = None,
@@ -303,7 +305,12 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def addcdiv_(
-        self, tensor1: TensorT, tensor2: TensorT, *, value: builtins.float = 1
+        self,
+        tensor1: TensorT,
+        tensor2: TensorT,
+        tensor3: TensorT | None = None,
+        *,
+        value: builtins.float = 1,
     ) -> TensorT:
         """Write `addcdiv` of x into x; return x."""
         ...
@@ -312,6 +319,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         tensor1: TensorT,
         tensor2: TensorT,
+        tensor3: TensorT | None = None,
         *,
         value: builtins.float = 1,
         out: TensorT | None = None,
@@ -320,7 +328,12 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def addcmul_(
-        self, tensor1: TensorT, tensor2: TensorT, *, value: builtins.float = 1
+        self,
+        tensor1: TensorT,
+        tensor2: TensorT,
+        tensor3: TensorT | None = None,
+        *,
+        value: builtins.float = 1,
     ) -> TensorT:
         """Write `addcmul` of x into x; return x."""
         ...
@@ -2754,6 +2767,7 @@ class TensorInterface(Generic[TensorT]):
     def sub(
         self,
         other: TensorT | builtins.float,
+        tensor: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -2761,13 +2775,14 @@ class TensorInterface(Generic[TensorT]):
         """Return input - alpha * other."""
         ...
 
-    def sub_(self, other: Any, *, alpha: Any = 1) -> TensorT:
+    def sub_(self, other: Any, tensor: Any = None, *, alpha: Any = 1) -> TensorT:
         """Subtract alpha * other."""
         ...
 
     def subtract(
         self,
         other: TensorT | builtins.float,
+        tensor: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -2775,7 +2790,7 @@ class TensorInterface(Generic[TensorT]):
         """Return input - alpha * other."""
         ...
 
-    def subtract_(self, other: Any, *, alpha: Any = 1) -> TensorT:
+    def subtract_(self, other: Any, tensor: Any = None, *, alpha: Any = 1) -> TensorT:
         """Subtract alpha * other."""
         ...
 
