@@ -35,6 +35,7 @@ PLACES = {
     "torch.utils.data": "autocalc.utils.data",
     "torch.autograd": "autocalc.autograd",
     "torch.special": "autocalc.special",
+    "torch.linalg": "autocalc.linalg",
 }
 
 

@@ -410,39 +410,18 @@ _MORE = (
 _ONE = "b.reshape(-1)[:1].reshape(1, 1, 1)"
 _OF_A_MATRIX = (
     *("det", "logdet", "slogdet", "inverse", "linalg.cholesky", "linalg.det"),
-    *(
-        "linalg.eigh",
-        "linalg.eigvalsh",
-        "linalg.inv",
-        "linalg.matrix_norm",
-        "linalg.qr",
-    ),
-    *("linalg.slogdet", "linalg.svd", "linalg.svdvals", "trace", "tril", "triu"),
+    *("linalg.eigh", "linalg.eigvalsh", "linalg.inv", "linalg.matrix_norm"),
+    *("linalg.qr", "linalg.slogdet", "linalg.svd", "linalg.svdvals", "trace", "tril"),
+    "triu",
 )
 _MORE_IN_PLACE = (
     *("abs_", "absolute_", "acos_", "acosh_", "arccos_", "arccosh_", "arcsin_"),
     *("arcsinh_", "arctan_", "arctanh_", "asin_", "asinh_", "atan_", "atanh_", "ceil_"),
     *("cos_", "cosh_", "deg2rad_", "erf_", "erfc_", "exp2_", "expm1_", "fix_", "log_"),
-    *(
-        "log10_",
-        "log1p_",
-        "log2_",
-        "logical_not_",
-        "logit_",
-        "nan_to_num_",
-        "negative_",
-    ),
-    *(
-        "rad2deg_",
-        "reciprocal_",
-        "relu_",
-        "rsqrt_",
-        "sgn_",
-        "sigmoid_",
-        "sin_",
-        "sinc_",
-    ),
-    *("sinh_", "sqrt_", "tan_", "tanh_", "trunc_", "zero_", "bitwise_not_", "normal_"),
+    *("log10_", "log1p_", "log2_", "logical_not_", "logit_", "nan_to_num_"),
+    *("negative_", "rad2deg_", "reciprocal_", "relu_", "rsqrt_", "sgn_", "sigmoid_"),
+    *("sin_", "sinc_", "sinh_", "sqrt_", "tan_", "tanh_", "trunc_", "zero_"),
+    *("bitwise_not_", "normal_"),
     *("uniform_", "exponential_", "bernoulli_", "random_"),
 )
 UNARY |= {
@@ -565,6 +544,45 @@ IN_PLACE |= {"ldexp_": operator("a.ldexp_(b)")}
 INDEX |= {
     "gradient at b": operator("m.gradient(a.reshape(-1), spacing=(b,))"),
     "gradient by b": operator("m.gradient(a.reshape(-1), spacing=b)"),
+}
+
+#: Draws of counts, histograms.
+UNARY |= {
+    "poisson": operator("m.poisson(a)"),
+    "histogram": operator("m.histogram(a, 2)"),
+    "histogramdd": operator("m.histogramdd(a.reshape(-1, 1), 2).hist"),
+}
+BINARY |= {"binomial": operator("m.binomial(a, b / 4)")}
+INDEX |= {
+    "histogram edges": operator("m.histogram(a, b)"),
+    "histogram weight": operator("m.histogram(a, 2, weight=b)"),
+}
+
+#: Of `linalg`.
+_ONE_BY_ONE = "a.reshape(-1)[:1].reshape(1, 1)"
+UNARY |= {
+    **{
+        f"linalg.{name}": operator(f"m.linalg.{name}({_ONE_BY_ONE})")
+        for name in ("pinv", "matrix_rank", "cond")
+    },
+    "pinverse": operator(f"m.pinverse({_ONE_BY_ONE})"),
+    "pinv hermitian": operator(f"m.linalg.pinv({_ONE_BY_ONE}, hermitian=True)"),
+    "linalg.vander": operator("m.linalg.vander(a, N=3)"),
+    "tensorinv": operator("m.linalg.tensorinv(a.reshape(-1)[:1].reshape(1, 1), 1)"),
+}
+PRODUCTS |= {
+    "linalg.cross": operator("m.linalg.cross(a, b)"),
+    "vecdot": operator("m.linalg.vecdot(a, b)"),
+    "lstsq": operator(f"m.linalg.lstsq({_ONE_BY_ONE}, {_ONE}[0])"),
+    "tensorsolve": operator(f"m.linalg.tensorsolve({_ONE_BY_ONE}, {_ONE}[0, 0])"),
+    "householder_product": operator(
+        f"m.linalg.householder_product({_ONE_BY_ONE}, {_ONE}[0, 0])"
+    ),
+    "solve_triangular": operator(
+        f"m.linalg.solve_triangular({_ONE_BY_ONE}, {_ONE}[0], upper=True)"
+    ),
+    "pinv atol": operator(f"m.linalg.pinv({_ONE_BY_ONE}, atol={_ONE}[0, 0, 0])"),
+    "rank tol": operator(f"m.linalg.matrix_rank({_ONE_BY_ONE}, {_ONE}[0, 0, 0])"),
 }
 
 OPERATIONS = {**BINARY, **IN_PLACE, **INDEX, **LOSSES, **PRODUCTS, **UNARY}

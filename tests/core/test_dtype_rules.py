@@ -35,6 +35,7 @@ REFUSED = {
     ),
     "cumsum_": "sums of booleans are integers, without dimensions, too",
     "cumprod_": "products of booleans are integers, without dimensions, too",
+    "solve_triangular": "both are of one dtype, as those of `solve`",
     "F.ctc_loss targets": "the fraction of a label would be cut off",
 }
 #: Operations that take operands which PyTorch refuses, and why.
@@ -105,6 +106,7 @@ NOT_COMPUTING = {
     *("is_inference", "is_pinned", "is_same_size", "is_shared", "is_signed"),
     *("is_tensor", "item", "live_node_count", "load", "long", "manual_seed"),
     *("moveaxis", "movedim", "narrow", "ndimension", "nelement", "new_empty"),
+    "new",
     *("new_ones", "new_tensor", "new_zeros", "numel", "numpy", "ones", "permute"),
     *("pin_memory", "promote_types", "rand", "randint", "randint_like", "randn"),
     *("randperm", "register_hook", "repeat", "requires_grad_", "reshape_as"),

@@ -78,6 +78,8 @@ DOMAINS = {
     "beta",
     "weight_decay",
 }
+#: They have a default only because `axis` may stand for the `dim` in front of them.
+BEHIND_DIM = {"index", "source", "src", "start", "length", "maxnorm", "sizes", "reduce"}
 #: A share of the calls has an argument too many.
 SURPLUS = 0.03
 #: What a module without a `forward` of its own has.
@@ -159,16 +161,25 @@ def value_for(rng, name, parameter):
     return rng.choice(some_tensors() if rng.random() < likely else PLAIN)
 
 
+def can_be_left_out(name, parameters):
+    """Return whether an argument has a default that stands for something."""
+    names = BEHIND_DIM & set(parameters)
+    if "axis" in parameters and names and name in {"dim", *names}:
+        return False
+    return parameters[name].default is not inspect.Parameter.empty
+
+
 def arguments(rng, function, surplus=SURPLUS):
     """Return (args, kwargs); in a share `surplus` of calls, one more than fits."""
     args, kwargs = [], {}
-    for i, (name, p) in enumerate(inspect.signature(function).parameters.items()):
+    parameters = inspect.signature(function).parameters
+    for i, (name, p) in enumerate(parameters.items()):
         if p.kind is p.VAR_POSITIONAL:
             args += [value_for(rng, name, p) for _ in range(rng.randrange(3))]
         elif name == "self":
             args.append(rng.choice(some_tensors()))
         elif p.kind is p.VAR_KEYWORD or (
-            p.default is not p.empty and rng.random() < 0.6
+            can_be_left_out(name, parameters) and rng.random() < 0.6
         ):
             continue
         elif p.kind is p.KEYWORD_ONLY or len(args) < i:

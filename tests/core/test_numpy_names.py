@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import autocalc as ac
-from autocalc.errors import ArgumentError, DTypeError
+from autocalc.errors import ArgumentError, AutocalcError, DTypeError
 
 #: What stands before the dimension.
 MORE = {
@@ -77,6 +77,138 @@ def test_joining_along_an_axis(name):
     parts = [ac.ones(2, 3), ac.zeros(2, 3)]
     function = getattr(ac, name)
     assert function(parts, axis=1).tolist() == function(parts, dim=1).tolist()
+
+
+def square(lib):
+    return lib.tensor([[1.0, 5.0, 2.0], [4.0, 3.0, 6.0], [0.5, 7.0, 8.0]])
+
+
+def places(lib):
+    return lib.tensor([[2, 1, 0], [0, 1, 2], [1, 2, 0]])
+
+
+#: Calls of the library, a function of it or a method, and `dim` or `axis` by name.
+BESIDE_OTHERS = {
+    "gather": lambda m, f, x, **d: f(x, index=places(m), **d),
+    "index_select": lambda m, f, x, **d: f(x, index=m.tensor([2, 0]), **d),
+    "index_add": lambda m, f, x, **d: f(
+        x, index=m.tensor([2, 0, 2]), source=x * 2, **d
+    ),
+    "index_copy": lambda m, f, x, **d: f(
+        x, index=m.tensor([2, 0, 1]), source=x * 2, **d
+    ),
+    "index_fill": lambda m, f, x, **d: f(x, index=m.tensor([2, 0]), value=7.0, **d),
+    "index_reduce": lambda m, f, x, **d: f(
+        x, index=m.tensor([2, 0, 2]), source=x * 2, reduce="prod", **d
+    ),
+    "scatter": lambda m, f, x, **d: f(x, index=places(m), src=-x, **d),
+    "scatter_add": lambda m, f, x, **d: f(x, index=places(m), src=x * 2, **d),
+    "scatter_reduce": lambda m, f, x, **d: f(
+        x, index=places(m), src=x * 2, reduce="amax", **d
+    ),
+    "select": lambda m, f, x, **d: f(x, index=1, **d),
+    "narrow": lambda m, f, x, **d: f(x, start=1, length=2, **d),
+    "narrow_copy": lambda m, f, x, **d: f(x, start=1, length=2, **d),
+    "split_with_sizes": lambda m, f, x, **d: f(x, [1, 2], **d),
+    "select_scatter": lambda m, f, x, **d: f(x, x[0] * 2, index=1, **d),
+    "slice_scatter": lambda m, f, x, **d: f(x, x * 2, start=0, **d),
+    "renorm": lambda m, f, x, **d: f(x, p=2, maxnorm=1.0, **d),
+}
+IN_PLACE = ["index_add", "index_copy", "index_fill", "index_reduce", "scatter",
+            "scatter_add", "scatter_reduce", "renorm"]  # fmt: skip
+NO_METHOD = {
+    "cosine_similarity": lambda m, x, **d: m.cosine_similarity(x, x * x, **d),
+    "cumulative_trapezoid": lambda m, x, **d: m.cumulative_trapezoid(x, **d),
+    "trapezoid": lambda m, x, **d: m.trapezoid(x, **d),
+    "trapz": lambda m, x, **d: m.trapz(x, **d),
+    "gradient": lambda m, x, **d: m.gradient(x, **d),
+    "select_copy": lambda m, x, **d: m.select_copy(x, index=1, **d),
+    "slice_copy": lambda m, x, **d: m.slice_copy(x, start=1, **d),
+    "split_with_sizes_copy": lambda m, x, **d: m.split_with_sizes_copy(x, [1, 2], **d),
+    "unflatten": lambda m, x, **d: m.unflatten(x, sizes=(3, 1), **d),
+    "vecdot": lambda m, x, **d: m.linalg.vecdot(x, x, **d),
+    "cross": lambda m, x, **d: m.linalg.cross(x, x * x, **d),
+    "linalg.norm": lambda m, x, **d: m.linalg.norm(x, 2, **d),
+    "vector_norm": lambda m, x, **d: m.linalg.vector_norm(x, 3, **d),
+    "squeeze_": lambda m, x, **d: x.clone().unsqueeze_(**d).squeeze_(**d),
+    "cumsum_": lambda m, x, **d: x.cumsum_(**d),
+}
+
+
+def calls():
+    """Yield (title, call of a library, a tensor and the dimension by name)."""
+    for name, call in BESIDE_OTHERS.items():
+        yield name, lambda m, x, c=call, n=name, **d: c(m, getattr(m, n), x, **d)
+        method = lambda m, x, c=call, n=name, **d: c(m, getattr(m.Tensor, n), x, **d)
+        yield f"Tensor.{name}", method
+        if name in IN_PLACE:
+            yield (
+                f"Tensor.{name}_",
+                lambda m, x, c=call, n=f"{name}_", **d: c(
+                    m, getattr(m.Tensor, n), x, **d
+                ),
+            )
+    yield from NO_METHOD.items()
+
+
+CALLS = dict(calls())
+
+
+def of_one(result):
+    return plain(result) if not isinstance(result, int) else result
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("dim", [0, 1, -1])
+@pytest.mark.parametrize("name", CALLS)
+def test_axis_beside_other_arguments(name, dim):
+    found = of_one(CALLS[name](ac, square(ac), axis=dim))
+    assert found == of_one(CALLS[name](ac, square(ac), dim=dim))
+    with pytest.raises(ArgumentError, match=r"`dim`=-2 and `axis`=-?\d say the same"):
+        CALLS[name](ac, square(ac), axis=dim, dim=-2)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    "name", [n for n in CALLS if n.rpartition(".")[2].rstrip("_") in BESIDE_OTHERS
+             and "split" not in n and "slice" not in n]
+)  # fmt: skip
+def test_a_dimension_beside_others_must_be_given(name):
+    with pytest.raises(DTypeError, match=r"\w+: `dim` is missing; it must be an"):
+        CALLS[name](ac, square(ac))
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("name", BESIDE_OTHERS)
+def test_other_arguments_are_still_needed(name):
+    if name == "slice_scatter":
+        return  # the rest has defaults
+    x = square(ac)
+    more = (x[0],) if name == "select_scatter" else (2,) if name == "renorm" else ()
+    with pytest.raises((AutocalcError, TypeError)):
+        getattr(ac, name)(x, *more, axis=0)
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore:index_reduce")
+@pytest.mark.parametrize("name", CALLS)
+def test_as_pytorch_takes_axis_beside_others(name):
+    torch = pytest.importorskip("torch")
+    for axis in (0, -1):
+        mine, theirs = (of_one(CALLS[name](m, square(m), axis=axis))
+                        for m in (ac, torch))  # fmt: skip
+        assert numbers_in(mine) == pytest.approx(numbers_in(theirs), rel=1e-5)
+
+
+@pytest.mark.core
+def test_matrices_along_axes():
+    x = ac.tensor([[[3.0, 1.0], [4.0, 0.0]]])
+    found = ac.linalg.matrix_norm(x, axis=(0, 1), keepdims=True)
+    assert ac.equal(found, ac.linalg.matrix_norm(x, dim=(0, 1), keepdim=True))
+    assert ac.linalg.norm(x, axis=(0, 2), keepdims=True).shape == (1, 2, 1)
+    assert ac.linalg.vector_norm(x, axis=1, keepdims=True).tolist() == [[[5.0, 1.0]]]
+    with pytest.raises(ArgumentError, match=r"matrix_norm: `dim`=.*and `axis`=.*say"):
+        ac.linalg.matrix_norm(x, dim=(0, 1), axis=(1, 2))
 
 
 @pytest.mark.core

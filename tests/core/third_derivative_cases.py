@@ -137,6 +137,17 @@ SQUARE = """
     linalg.qr(x)[1].abs()  linalg.svd(x)[1]  ac.cholesky_solve(y,x.tril()+3*ac.eye(3))
     ac.cholesky_inverse(x.tril()+3*ac.eye(3))
     linalg.matrix_norm(x+3*ac.eye(3),"nuc")  ac.matrix_exp(x)
+    linalg.pinv(x+3*ac.eye(3))  linalg.pinv(x+x.T+8*ac.eye(3),hermitian=True)
+    linalg.pinv(x[:,:2])  linalg.pinv(x[:2])  ac.pinverse(x[:,:2]+y[:,:2])
+    linalg.pinv(x[:,:2]@y[:2],rtol=1e-9)  linalg.lstsq(x[:,:2],y)[0]
+    linalg.lstsq(x[:,:2],y,driver="gels")[1]  linalg.lstsq(x[:2],y[:2])[0]
+    linalg.solve_triangular(x+3*ac.eye(3),y,upper=True)
+    linalg.solve_triangular(x,y,upper=False,left=False,unitriangular=True)
+    linalg.tensorinv(x.reshape(3,1,3)+3*ac.eye(3)[:,None],1)  linalg.diagonal(x)
+    linalg.tensorsolve(x.reshape(3,1,3)+3*ac.eye(3)[:,None],y[:,:1])
+    linalg.householder_product(x,y[0])  linalg.cross(x,y)  linalg.vecdot(x,y)
+    linalg.vander(x)  linalg.cond(x+3*ac.eye(3))  linalg.cond(x+3*ac.eye(3),"fro")
+    linalg.cond(x+3*ac.eye(3),1)  linalg.cond(x+3*ac.eye(3),"nuc")
     F.grouped_mm(x,y[None].expand(2,3,3),offs=ac.tensor([1,3],dtype=ac.int32))
     F.linear_cross_entropy(x,y,ac.tensor([2,0,1]))
 """
@@ -249,19 +260,21 @@ _WITHOUT = """
     all allclose any can_cast frombuffer nextafter register_post_accumulate_grad_hook
     are_deterministic_algorithms_enabled argmax argmin argsort
     argwhere as_tensor asarray backward bartlett_window bernoulli bfloat16 bincount
-    blackman_window bool broadcast_shapes bucketize byte char count_nonzero cuda
-    data_ptr detach detach_copy dim element_size empty empty_like eq equal fill
-    float from_dlpack from_numpy full full_like gcd ge get_default_device
+    binomial blackman_window bool broadcast_shapes bucketize byte char
+    count_nonzero cuda data_ptr detach detach_copy dim element_size empty empty_like
+    eq equal fill float from_dlpack from_numpy full full_like gcd ge get_default_device
     get_default_dtype get_device get_float32_matmul_precision
     get_num_interop_threads get_num_threads get_rng_state greater greater_equal gt
-    half hamming_window hann_window heaviside histc initial_seed int
+    half hamming_window hann_window heaviside histc histogram histogramdd
+    initial_seed int
     is_anomaly_check_nan_enabled is_anomaly_enabled is_complex is_contiguous
     is_floating_point is_grad_enabled is_inference is_nonzero is_pinned is_same_size
     is_shared is_signed is_tensor isclose isfinite isin isinf isnan isneginf
     isposinf item kaiser_window lcm le less less_equal linspace live_node_count load
     logical_and logical_not logical_or logical_xor logspace long lt manual_seed
-    multinomial ndimension ne nelement new_empty new_full new_ones new_tensor
-    new_zeros nonzero normal not_equal numel numpy ones ones_like pin_memory
+    matrix_rank multinomial ndimension ne nelement new new_empty new_full
+    new_ones new_tensor
+    new_zeros nonzero normal not_equal numel numpy ones ones_like pin_memory poisson
     promote_types rand_like randint randint_like randn randn_like randperm
     register_hook result_type retain_grad save scalar_tensor searchsorted seed
     serial set_anomaly_enabled set_default_device set_default_dtype

@@ -92,6 +92,7 @@ from autocalc._ops.comparison import le as less_equal
 from autocalc._ops.comparison import lt as less
 from autocalc._ops.comparison import ne as not_equal
 from autocalc._ops.conversion import can_cast, detach, result_type
+from autocalc._ops.count_draws import binomial, poisson
 from autocalc._ops.covariance import corrcoef, cov
 from autocalc._ops.creation import (
     as_tensor,
@@ -145,6 +146,7 @@ from autocalc._ops.gamma_functions import (
     mvlgamma,
     polygamma,
 )
+from autocalc._ops.histograms import histogram, histogramdd
 from autocalc._ops.indexing import gather, index_select, take, take_along_dim
 from autocalc._ops.inspection import _assert as _assert
 from autocalc._ops.inspection import (
@@ -232,6 +234,7 @@ from autocalc._ops.products import (
     vdot,
 )
 from autocalc._ops.products import outer as ger
+from autocalc._ops.pseudo_inverses import pinverse
 from autocalc._ops.putting import index_put, put
 from autocalc._ops.random_draws import (
     rand,
@@ -484,10 +487,9 @@ __all__ += ["cholesky_inverse", "cholesky_solve", "default_generator"]
 __all__ += ["clamp_min", "clip", "clone", "column_stack", "combinations", "concat"]
 __all__ += ["concatenate", "contiguous_format", "copysign", "corrcoef", "cos", "cosh"]
 __all__ += ["count_nonzero", "cov", "cross", "cuda", "cummax", "cummin", "cumprod"]
-__all__ += ["cumsum", "cumulative_trapezoid", "data", "deg2rad", "det"]
-__all__ += ["detach", "detach_copy", "device", "diag", "diag_embed"]
-__all__ += ["diagflat", "digamma"]
-__all__ += ["diagonal", "diagonal_copy", "diagonal_scatter", "diff", "dist"]
+__all__ += ["cumsum", "cumulative_trapezoid", "data", "deg2rad", "det", "detach"]
+__all__ += ["binomial", "detach_copy", "device", "diag", "diag_embed", "diagflat"]
+__all__ += ["diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma", "dist"]
 __all__ += ["distributed", "distributions", "div", "divide", "dot", "double", "dsplit"]
 __all__ += ["dstack", "dtype", "e", "einsum", "empty", "empty_like"]
 __all__ += ["enable_grad", "eq", "equal", "erf", "erfc", "erfinv", "exp", "exp2"]
@@ -500,38 +502,34 @@ __all__ += ["get_default_device", "get_default_dtype", "get_float32_matmul_preci
 __all__ += ["get_num_interop_threads", "get_num_threads", "get_rng_state", "gradient"]
 __all__ += ["greater", "greater_equal", "gt", "half", "hamming_window"]
 __all__ += ["hann_window", "heaviside", "histc", "hsplit", "hstack", "hypot"]
-__all__ += ["i0", "igamma", "igammac"]
+__all__ += ["histogram", "histogramdd", "i0", "igamma", "igammac"]
 __all__ += ["iinfo", "index_add", "index_copy", "index_fill", "index_put"]
 __all__ += ["index_reduce", "index_select", "inf", "inference_mode", "initial_seed"]
 __all__ += ["inner", "int", "int8", "int16", "int32", "int64", "inverse"]
 __all__ += ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_complex"]
 __all__ += ["is_floating_point", "is_grad_enabled", "is_nonzero", "is_same_size"]
 __all__ += ["is_signed", "is_tensor", "isclose", "isfinite", "isin", "isinf", "isnan"]
-__all__ += ["isneginf", "isposinf", "kaiser_window", "kernels", "kron"]
-__all__ += ["kthvalue", "lcm", "ldexp", "le", "lerp"]
-__all__ += ["less", "less_equal", "lgamma", "linalg", "linspace", "live_node_count"]
-__all__ += ["load", "log", "log1p", "log2", "log10", "log_softmax", "logaddexp"]
-__all__ += ["logaddexp2"]
-__all__ += ["logcumsumexp", "logdet", "logical_and", "logical_not", "logical_or"]
-__all__ += ["logical_xor", "logit", "logspace", "logsumexp", "long", "lt"]
-__all__ += ["manual_seed", "masked_fill", "masked_scatter", "masked_select"]
-__all__ += ["matmul", "matrix_exp"]
+__all__ += ["isneginf", "isposinf", "kaiser_window", "kernels", "kron", "kthvalue"]
+__all__ += ["lcm", "ldexp", "le", "lerp", "less", "less_equal", "lgamma", "linalg"]
+__all__ += ["linspace", "live_node_count", "load", "log", "log1p", "log2", "log10"]
+__all__ += ["log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "pinverse"]
+__all__ += ["poisson"]
+__all__ += ["logdet", "logical_and", "logical_not", "logical_or", "logical_xor"]
+__all__ += ["logit", "logspace", "logsumexp", "long", "lt", "manual_seed"]
+__all__ += ["masked_fill", "masked_scatter", "masked_select", "matmul", "matrix_exp"]
 __all__ += ["matrix_power", "max", "maximum", "mean", "median", "memory", "meshgrid"]
 __all__ += ["min", "minimum", "mm", "mode", "models", "moveaxis", "movedim", "msort"]
-__all__ += ["mul", "multinomial", "multiply", "mv", "mvlgamma", "nan"]
-__all__ += ["nan_to_num", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow"]
-__all__ += ["narrow_copy"]
+__all__ += ["mul", "multinomial", "multiply", "mv", "mvlgamma", "nan", "nan_to_num"]
+__all__ += ["nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy"]
 __all__ += ["ne", "neg", "negative", "newaxis", "nextafter", "nn", "no_grad", "nonzero"]
-__all__ += ["norm", "normal", "not_equal", "numel", "ones", "ones_like"]
-__all__ += ["optim", "outer", "pdist", "permute", "permute_copy"]
-__all__ += ["pi", "polygamma", "positive", "pow", "preserve_format", "prod"]
-__all__ += ["promote_types", "put"]
-__all__ += ["quantile", "rad2deg", "rand", "rand_like", "randint"]
-__all__ += ["randint_like", "randn", "randn_like", "randperm", "ravel", "reciprocal"]
-__all__ += ["relu", "remainder", "renorm", "repeat", "repeat_interleave", "reshape"]
-__all__ += ["reshape_as"]
-__all__ += ["result_type", "roll", "rot90", "round", "row_stack", "rsqrt", "rsub"]
-__all__ += ["save", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce"]
+__all__ += ["norm", "normal", "not_equal", "numel", "ones", "ones_like", "optim"]
+__all__ += ["outer", "pdist", "permute", "permute_copy", "pi", "polygamma", "positive"]
+__all__ += ["pow", "preserve_format", "prod", "promote_types", "put", "quantile"]
+__all__ += ["rad2deg", "rand", "rand_like", "randint", "randint_like", "randn"]
+__all__ += ["randn_like", "random", "randperm", "ravel", "reciprocal", "relu"]
+__all__ += ["remainder", "renorm", "repeat", "repeat_interleave", "reshape"]
+__all__ += ["reshape_as", "result_type", "roll", "rot90", "round", "row_stack", "rsqrt"]
+__all__ += ["rsub", "save", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce"]
 __all__ += ["searchsorted", "seed", "select", "select_copy", "select_scatter", "serial"]
 __all__ += ["set_default_device", "set_default_dtype", "set_default_tensor_type"]
 __all__ += ["set_float32_matmul_precision", "set_grad_enabled"]
@@ -564,6 +562,7 @@ if _TYPE_CHECKING:
         models,
         nn,
         optim,
+        random,
         special,
         testing,
         utils,

@@ -7,7 +7,8 @@ from __future__ import annotations
 LATE = frozenset(
     {
         *("accelerator", "amp", "backends", "cuda", "data", "distributed"),
-        *("distributions", "models", "nn", "optim", "special", "testing", "utils"),
+        *("distributions", "models", "nn", "optim", "random", "special", "testing"),
+        "utils",
     }
 )
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autocalc._absent import lookup as _lookup
 from autocalc._ops.factorizations import cholesky, eigh, eigvalsh, qr, svd, svdvals
+from autocalc._ops.linalg_vectors import cond, cross, vander, vecdot
+from autocalc._ops.linalg_vectors import diagonal_of as diagonal
 from autocalc._ops.linear_systems import (
     det,
     inv,
@@ -20,6 +22,13 @@ from autocalc._ops.linear_systems import (
 )
 from autocalc._ops.matmul import matmul
 from autocalc._ops.matrix_exponential import matrix_exp
+from autocalc._ops.matrix_systems import (
+    householder_product,
+    solve_triangular,
+    tensorinv,
+    tensorsolve,
+)
+from autocalc._ops.pseudo_inverses import lstsq, matrix_rank, pinv
 from autocalc._ops.vector_norms import linalg_norm as norm
 from autocalc._ops.vector_norms import matrix_norm, vector_norm
 from autocalc.errors import LinAlgError
@@ -27,21 +36,33 @@ from autocalc.errors import LinAlgError
 __all__ = [
     "LinAlgError",
     "cholesky",
+    "cond",
+    "cross",
     "det",
+    "diagonal",
     "eigh",
     "eigvalsh",
+    "householder_product",
     "inv",
+    "lstsq",
     "matmul",
     "matrix_exp",
     "matrix_norm",
     "matrix_power",
+    "matrix_rank",
     "multi_dot",
     "norm",
+    "pinv",
     "qr",
     "slogdet",
     "solve",
+    "solve_triangular",
     "svd",
     "svdvals",
+    "tensorinv",
+    "tensorsolve",
+    "vander",
+    "vecdot",
     "vector_norm",
 ]
 

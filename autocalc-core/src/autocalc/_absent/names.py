@@ -36,6 +36,7 @@ GROUPS = (
                 conj_physical_ eig imag is_conj is_neg isreal istft real
                 resolve_conj resolve_neg stft
             """,
+            "autocalc.linalg": "eig eigvals",
         },
     ),
     Group(
@@ -165,7 +166,6 @@ GROUPS = (
                 ipu is_distributed is_ipu is_maia is_mtia is_vulkan
                 is_xla mtia record_stream xpu
             """,
-            "autocalc.data": "DistributedSampler",
         },
     ),
     Group(
@@ -308,6 +308,7 @@ GROUPS = (
                 convert_conv3d_weight_memory_format stateless
             """,
             "autocalc.optim": "swap_in_optimizer_params_and_state",
+            "autocalc.linalg": "common_notes",
             "autocalc.data": "argument_validation",
             "autocalc.autograd": "NestedIOFunction grad_mode variable",
         },
@@ -336,11 +337,28 @@ GROUPS = (
                 triangular_solve
             """,
             "autocalc.Tensor": """
-                cholesky geqrf lstsq lu lu_solve new orgqr ormqr qr
+                cholesky geqrf lstsq lu lu_solve orgqr ormqr qr
                 resize resize_as solve svd symeig triangular_solve
                 volatile
             """,
             "autocalc.nn": "Container CrossMapLRN2d NLLLoss2d",
+        },
+    ),
+    Group(
+        "codes in place of errors",
+        "a matrix without inverse or factors is an error that names it, not a code",
+        "call the function without `_ex`, and catch ac.linalg.LinAlgError",
+        {"autocalc.linalg": "cholesky_ex inv_ex solve_ex"},
+    ),
+    Group(
+        "factors with pivots",
+        "factors with pivots stay inside the functions that are made of them",
+        "ac.linalg.solve, inv or det",
+        {
+            "autocalc.linalg": """
+                ldl_factor ldl_factor_ex ldl_solve lu lu_factor lu_factor_ex
+                lu_solve
+            """,
         },
     ),
     Group(

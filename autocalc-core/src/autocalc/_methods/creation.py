@@ -8,9 +8,11 @@ from typing import Any
 from autocalc._ops import creation
 from autocalc._ops.filled import filled
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import short
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
-from autocalc.errors import ArgumentError
+from autocalc._tensor.size import Size
+from autocalc.errors import ArgumentError, DTypeError
 
 
 class Creation:
@@ -89,6 +91,30 @@ class Creation:
             device=device,
             requires_grad=requires_grad,
         )
+
+    def new(self: Tensor, *data: Any, device: str | Device | None = None) -> Tensor:
+        """Return a tensor of the dtype of x: of sizes, or a copy of data.
+
+        PyTorch's old name of `new_empty` and `new_tensor`.
+        """
+        if device is not None:
+            Device(device)
+        sizes = data[0] if len(data) == 1 and data[0].__class__ is Size else data
+        if all(type(one) is int for one in sizes):
+            return creation.empty(tuple(sizes) if data else 0, dtype=self.dtype)
+        if len(data) > 1 or isinstance(data[0], (str, float, bool)):
+            message = (
+                f"new: got {short(data)}; give sizes, x.new(2, 3), or data alone, "
+                f"x.new([2.0, 3.0])."
+            )
+            raise ArgumentError(message)
+        if isinstance(data[0], Tensor) and data[0].dtype is not self.dtype:
+            message = (
+                f"new: the tensors are {self.dtype.name} and {data[0].dtype.name}; "
+                f"they must be of one dtype."
+            )
+            raise DTypeError(message)
+        return creation.tensor(data[0], dtype=self.dtype)
 
     def new_tensor(
         self: Tensor,

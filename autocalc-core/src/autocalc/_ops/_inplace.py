@@ -24,6 +24,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import as_int
 from autocalc._ops._coerce import as_operand, check_tensor
 from autocalc._ops._method import method
+from autocalc._ops._old_forms import factor_first
 from autocalc._ops._op import OPERATORS
 from autocalc._ops._partial_writes import record_write
 from autocalc._ops._rule import Op
@@ -102,15 +103,19 @@ def _add_multiple(name: str, x: Tensor, other: Any, alpha: Any) -> Tensor:
 
 @method("add_ __iadd__")
 @accelerate("binary_in_place", KERNEL_INDEX["add"])
-def add_(x: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+def add_(x: Tensor, other: Any, tensor: Any = None, *, alpha: Any = 1) -> Tensor:
     """Add alpha * other."""
+    if tensor is not None:
+        other, alpha = tensor, factor_first("add_", "alpha", other, tensor, alpha)
     return _add_multiple("add", x, other, alpha)
 
 
 @method("sub_ subtract_ __isub__")
 @accelerate("binary_in_place", KERNEL_INDEX["sub"])
-def sub_(x: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+def sub_(x: Tensor, other: Any, tensor: Any = None, *, alpha: Any = 1) -> Tensor:
     """Subtract alpha * other."""
+    if tensor is not None:
+        other, alpha = tensor, factor_first("sub_", "alpha", other, tensor, alpha)
     return _add_multiple("sub", x, other, alpha)
 
 

@@ -18,6 +18,7 @@ from autocalc._ops._coerce import Number, checked_number
 from autocalc._ops._index import fitting, part_of, plain_index, sole_pick, split_index
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._view_tracker import base_of
 from autocalc._ops._writing import (
     check_writable,
@@ -65,8 +66,8 @@ def _by_index(
     function: Callable[..., Tensor],
     x: Tensor,
     dim: int,
-    index: Tensor,
-    source: Tensor,
+    index: Any,
+    source: Any,
 ) -> Tensor:
     name = function.__name__
     recorded = check_writable(f"{name}_", x, source)
@@ -79,21 +80,38 @@ def _by_index(
 
 @method("index_add_")
 def index_add_(
-    x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
+    x: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    source: Tensor | None = None,
+    *,
+    alpha: float = 1,
+    axis: Any = None,
 ) -> Tensor:
     """Add alpha * source at `index` along `dim`, in place; return x."""
+    if axis is not None or dim is None:
+        dim = dim_or_axis("index_add_", dim, axis)
     scaled = scattering.scaled_by(alpha, source)
     return _by_index(scattering.index_add, x, dim, index, scaled)
 
 
 @method("index_copy_")
-def index_copy_(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+def index_copy_(
+    x: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    source: Tensor | None = None,
+    *,
+    axis: Any = None,
+) -> Tensor:
     """Write `source` at `index` along `dim`, in place; return x."""
+    if axis is not None or dim is None:
+        dim = dim_or_axis("index_copy_", dim, axis)
     return _by_index(scattering.index_copy, x, dim, index, source)
 
 
 def _along(
-    function: Callable[..., Tensor], x: Tensor, dim: int, index: Tensor, src: Any
+    function: Callable[..., Tensor], x: Tensor, dim: int, index: Any, src: Any
 ) -> Tensor:
     name = function.__name__
     recorded = check_writable(f"{name}_", x, src)
@@ -111,14 +129,17 @@ def _along(
 @method("scatter_")
 def scatter_(
     x: Tensor,
-    dim: int,
-    index: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
     src: Any = None,
     *,
     value: Any = None,
     reduce: str | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Write `src`, or the number `value`, where `index` says, in place; return x."""
+    if axis is not None or dim is None:
+        dim = dim_or_axis("scatter_", dim, axis)
     given = value if src is None else src
     if reduce is None:
         return _along(scattering.scatter, x, dim, index, given)
@@ -126,8 +147,17 @@ def scatter_(
 
 
 @method("scatter_add_")
-def scatter_add_(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+def scatter_add_(
+    x: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    src: Tensor | None = None,
+    *,
+    axis: Any = None,
+) -> Tensor:
     """Add `src` where `index` says along `dim`, in place; return x."""
+    if axis is not None or dim is None:
+        dim = dim_or_axis("scatter_add_", dim, axis)
     return _along(scattering.scatter_add, x, dim, index, src)
 
 

@@ -16,6 +16,7 @@ from autocalc._graph._node import Leaf
 from autocalc._ops import view
 from autocalc._ops._coerce import check_tensor
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._view_tracker import ViewTracker, base_of
 from autocalc._tensor import Tensor, make
 from autocalc.errors import GradError
@@ -61,14 +62,18 @@ def _hand_over(x: Tensor) -> None:
 
 
 @method("squeeze_")
-def squeeze_(x: Tensor, dim: Any = ...) -> Tensor:
+def squeeze_(x: Tensor, dim: Any = ..., *, axis: Any = None) -> Tensor:
     """Take dimensions of size 1 away, in place; return x."""
+    if axis is not None:
+        dim = dim_or_axis("squeeze_", dim, axis, ...)
     return _view_in_place(view.squeeze, x, dim)
 
 
 @method("unsqueeze_")
-def unsqueeze_(x: Tensor, dim: int) -> Tensor:
+def unsqueeze_(x: Tensor, dim: int | None = None, *, axis: Any = None) -> Tensor:
     """Insert a dimension of size 1, in place; return x."""
+    if axis is not None or dim is None:
+        dim = dim_or_axis("unsqueeze_", dim, axis)
     return _view_in_place(view.unsqueeze, x, dim)
 
 

@@ -20,6 +20,7 @@ from autocalc._ops._coerce import (
     tensor_first,
 )
 from autocalc._ops._method import method
+from autocalc._ops._old_forms import factor_first
 from autocalc._ops._op import Binary, Unary, binary, unary
 from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._tensor import Tensor, dtypes, make
@@ -38,7 +39,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("add")
 def add(
-    input: Operand, other: Operand, *, alpha: float = 1, out: Tensor | None = None
+    input: Operand,
+    other: Operand,
+    tensor: Tensor | None = None,
+    *,
+    alpha: float = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return input + alpha * other.
 
@@ -48,6 +54,9 @@ def add(
         The first operand, a tensor or a number.
     other
         The second operand, a tensor or a number; shapes broadcast.
+    tensor
+        `other`, where a number stands in its place: the deprecated form
+        ``add(input, alpha, other)``.
     alpha
         A factor of `other`.
     out
@@ -59,6 +68,8 @@ def add(
     >>> ac.add(ac.tensor([1.0, 2.0]), ac.tensor([10.0, 20.0]), alpha=2)
     tensor([21., 42.])
     """
+    if tensor is not None:
+        other, alpha = tensor, factor_first("add", "alpha", other, tensor, alpha)
     if alpha != 1 or alpha.__class__ in {float, bool}:
         other = multiplied("add", input, other, alpha)
     result = add_op(input, other)
@@ -95,7 +106,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("sub subtract")
 def sub(
-    input: Operand, other: Operand, *, alpha: float = 1, out: Tensor | None = None
+    input: Operand,
+    other: Operand,
+    tensor: Tensor | None = None,
+    *,
+    alpha: float = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return input - alpha * other.
 
@@ -105,6 +121,9 @@ def sub(
         The first operand, a tensor or a number.
     other
         The second operand, a tensor or a number; shapes broadcast.
+    tensor
+        `other`, where a number stands in its place: the deprecated form
+        ``sub(input, alpha, other)``.
     alpha
         A factor of `other`.
     out
@@ -116,6 +135,8 @@ def sub(
     >>> ac.sub(ac.tensor([1.0, 2.0]), 1)
     tensor([0., 1.])
     """
+    if tensor is not None:
+        other, alpha = tensor, factor_first("sub", "alpha", other, tensor, alpha)
     if alpha != 1 or alpha.__class__ in {float, bool}:
         _no_booleans(input, other)
         other = multiplied("sub", input, other, alpha)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import (
     arithmetic,
@@ -18,6 +20,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import in_float32, same_dtype
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops.diagonal import triu_indices
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
@@ -32,7 +35,7 @@ def length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
 
 
 def cosine_similarity(
-    x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8
+    x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08, *, axis: Any = None
 ) -> Tensor:
     """Return ``x1.x2 / (max(|x1|, eps) max(|x2|, eps))`` along `dim`.
 
@@ -46,6 +49,8 @@ def cosine_similarity(
         The dimension; a negative one counts from the end.
     eps
         The smallest product of lengths that is divided by.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -54,6 +59,8 @@ def cosine_similarity(
     >>> ac.nn.functional.cosine_similarity(x, y)
     tensor([0.6000])
     """
+    if axis is not None:
+        dim = dim_or_axis("cosine_similarity", dim, axis, 1)
     where = "cosine_similarity"
     check_tensor(where, x1), check_tensor(where, x2)
     shape = broadcast_shapes(where, x1.shape, x2.shape)

@@ -35,11 +35,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
 @method("gather")
 def gather(
     input: Tensor,
-    dim: int,
-    index: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
     *,
     sparse_grad: bool = False,
     out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return the elements of `input` that `index` names along `dim`.
 
@@ -57,6 +58,8 @@ def gather(
         The dimension; a negative one counts from the end.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Returns
     -------
@@ -75,10 +78,13 @@ def gather(
     tensor([[2],
             [3]])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("gather", dim, axis)
     if sparse_grad.__class__ is not FLAG:
         sparse_grad = check_flag("gather", "sparse_grad", sparse_grad)
     axis = axis_of("gather", dim, check_tensor("gather", input).ndim)
-    empty = check_tensor("gather", index)._array.size == 0
+    index = check_tensor("gather", index)
+    empty = index._array.size == 0
     if empty:
         index = cast(index, dtypes.int64)  # of any dtype, where it names nothing
     places = as_positions("gather", index)
@@ -118,7 +124,12 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 @method("index_select")
 def index_select(
-    input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None
+    input: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return the slices of `input` along `dim` that the 1-d `index` names.
 
@@ -132,6 +143,8 @@ def index_select(
         Positions along `dim`, int64 or int32, [n].
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -140,6 +153,8 @@ def index_select(
     tensor([[2],
             [4]])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("index_select", dim, axis)
     axis = axis_of("index_select", dim, check_tensor("index_select", input).ndim)
     places = as_positions("index_select", index)
     if places.ndim == 0:

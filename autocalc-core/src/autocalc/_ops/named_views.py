@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 from autocalc._ops._arguments import axis_of, check_tensor, integers
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops.view import flatten, reshape, reshape_op, transpose, view
 from autocalc._tensor import Tensor
 from autocalc.errors import DimensionError, ShapeError
@@ -32,7 +34,13 @@ def ravel(input: Tensor) -> Tensor:
 
 
 @method("unflatten")
-def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+def unflatten(
+    input: Tensor,
+    dim: int | None = None,
+    sizes: Sequence[int] | None = None,
+    *,
+    axis: Any = None,
+) -> Tensor:
     """Return `input` with one dimension in several of `sizes`; one may be -1: a view.
 
     Parameters
@@ -43,6 +51,8 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
         The dimension; a negative one counts from the end.
     sizes
         The sizes, one by one or as one sequence.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -55,6 +65,8 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     >>> ac.ones(2, 6).unflatten(1, (3, -1)).shape
     autocalc.Size([2, 3, 2])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("unflatten", dim, axis)
     x = check_tensor("unflatten", input)
     axis = axis_of("unflatten", dim, x.ndim)
     parts = integers("unflatten", "sizes", sizes)

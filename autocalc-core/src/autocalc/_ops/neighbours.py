@@ -10,6 +10,7 @@ from autocalc._ops import arithmetic, joining, scans, splitting, view
 from autocalc._ops._arguments import as_int, axis_of, check_tensor, integers
 from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import cast, to_float
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops.ranges import arange
 from autocalc._ops.rearranging import flip
 from autocalc._tensor import Tensor, dtypes
@@ -20,7 +21,12 @@ __all__ = ["cumulative_trapezoid", "gradient", "vander"]
 
 
 def cumulative_trapezoid(
-    y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
+    y: Tensor,
+    x: Tensor | None = None,
+    *,
+    dx: float | None = None,
+    dim: int = -1,
+    axis: Any = None,
 ) -> Tensor:
     """Return the integrals of `y` along `dim` up to each place, by trapezoids.
 
@@ -34,6 +40,8 @@ def cumulative_trapezoid(
         The distance of two values, 1 by default.
     dim
         The dimension; a negative one counts from the end.
+    axis
+        `dim` by NumPy's name.
 
     Returns
     -------
@@ -53,6 +61,8 @@ def cumulative_trapezoid(
     >>> ac.cumulative_trapezoid(ac.tensor([0.0, 1.0, 2.0]))
     tensor([0.5000, 2.0000])
     """
+    if axis is not None:
+        dim = dim_or_axis("cumulative_trapezoid", dim, axis, -1)
     areas = scans.trapezoids("cumulative_trapezoid", y, x, dx, dim)
     return arithmetic.mul(scans.cumsum(areas, dim), 0.5)
 
@@ -107,6 +117,7 @@ def gradient(
     spacing: Any = 1,
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
+    axis: Any = None,
 ) -> tuple[Tensor, ...]:
     """Return the derivatives along dimensions, by differences of neighbours.
 
@@ -124,6 +135,8 @@ def gradient(
         The dimensions; all by default.
     edge_order
         1 or 2.
+    axis
+        `dim` by NumPy's name.
 
     Returns
     -------
@@ -144,6 +157,8 @@ def gradient(
     >>> ac.gradient(ac.tensor([1.0, 2.0, 4.0, 8.0]))
     (tensor([1.0000, 1.5000, 3.0000, 4.0000]),)
     """
+    if axis is not None:
+        dim = dim_or_axis("gradient", dim, axis)
     refuse_booleans("gradient", check_tensor("gradient", input))
     x = input if input.is_floating_point() else to_float(input)
     dims = range(x.ndim) if dim is None else integers("gradient", "dim", dim)

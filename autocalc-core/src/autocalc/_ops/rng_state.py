@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
 from autocalc._ops._coerce import not_a_tensor
 from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor.checks import check_flag, short
 from autocalc._tensor.generator import default_generator
 from autocalc.errors import ArgumentError
 
-__all__ = ["get_rng_state", "initial_seed", "seed", "set_rng_state"]
+__all__ = ["fork_rng", "get_rng_state", "initial_seed", "seed", "set_rng_state"]
 
 
 def seed() -> int:
@@ -84,3 +89,53 @@ def set_rng_state(new_state: Tensor) -> None:
         raise ArgumentError(message)
     first, offset = new_state.tolist()
     default_generator.set_state({"seed": first, "offset": offset})
+
+
+@contextmanager
+def fork_rng(
+    devices: Sequence[Any] | None = None,
+    enabled: bool = True,
+    _caller: str = "fork_rng",
+    _devices_kw: str = "devices",
+    device_type: str = "cuda",
+) -> Iterator[None]:
+    """Let a block draw random numbers as if it had not: the state comes back behind it.
+
+    Also where the block ends with an error.
+
+    Parameters
+    ----------
+    devices
+        None, or an empty list: there is no other device than the CPU.
+    enabled
+        False leaves the state as the block leaves it.
+    device_type
+        Of `devices`: has no effect.
+
+    Raises
+    ------
+    ArgumentError
+        If devices are given.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> before = ac.get_rng_state()
+    >>> with ac.random.fork_rng():
+    ...     x = ac.rand(3)
+    >>> ac.equal(ac.get_rng_state(), before)
+    True
+    """
+    check_flag(_caller, "enabled", enabled)
+    if devices is not None and (not isinstance(devices, (list, tuple)) or devices):
+        message = (
+            f"{_caller}: `{_devices_kw}` is {short(devices)}; the CPU is the only "
+            f"device, and always meant: leave it out."
+        )
+        raise ArgumentError(message)
+    state = default_generator.get_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            default_generator.set_state(state)

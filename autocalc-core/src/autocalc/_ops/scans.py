@@ -395,7 +395,12 @@ def diff(
 
 
 def trapezoid(
-    y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
+    y: Tensor,
+    x: Tensor | None = None,
+    *,
+    dx: float | None = None,
+    dim: int = -1,
+    axis: Any = None,
 ) -> Tensor:
     """Return the integral of `y` along `dim` by the trapezoidal rule.
 
@@ -411,6 +416,8 @@ def trapezoid(
         The distance of two values.
     dim
         The dimension; a negative one counts from the end.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -425,6 +432,8 @@ def trapezoid(
     >>> ac.trapezoid(ac.tensor([0.0, 1.0, 2.0]))
     tensor(2.)
     """
+    if axis is not None:
+        dim = dim_or_axis("trapezoid", dim, axis, -1)
     areas = trapezoids("trapezoid", y, x, dx, dim)
     return arithmetic.mul(reduction.sum(areas, dim), 0.5)
 

@@ -25,6 +25,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import as_operand, cast
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import ones, zeros
@@ -63,13 +64,14 @@ scatter_amin_op.vjp(_shares)
 @method("scatter_reduce", inplace="scatter_reduce_")
 def scatter_reduce(
     input: Tensor,
-    dim: int,
-    index: Tensor,
-    src: Tensor,
-    reduce: str,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    src: Tensor | None = None,
+    reduce: str | None = None,
     *,
     include_self: bool = True,
     out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return `input` with all of `src` for one place reduced to one value there.
 
@@ -94,6 +96,8 @@ def scatter_reduce(
         False leaves the elements of `input` at places that `index` names out.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -107,6 +111,8 @@ def scatter_reduce(
     >>> ac.scatter_reduce(ac.ones(3), 0, index, ac.tensor([4.0, 2.0, 5.0]), "amax")
     tensor([4., 1., 5.])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("scatter_reduce", dim, axis)
     operator = _operator("scatter_reduce", reduce, REDUCTIONS, include_self)
     x, what = check_tensor("scatter_reduce", input), check_tensor("scatter_reduce", src)
     found = scattering.along("scatter_reduce", operator, x, dim, index, what)
@@ -116,13 +122,14 @@ def scatter_reduce(
 @method("index_reduce", inplace="index_reduce_")
 def index_reduce(
     input: Tensor,
-    dim: int,
-    index: Tensor,
-    source: Tensor,
-    reduce: str,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    source: Tensor | None = None,
+    reduce: str | None = None,
     *,
     include_self: bool = True,
     out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return `input` with all slices of `source` for one place reduced to one there.
 
@@ -144,6 +151,8 @@ def index_reduce(
         False leaves the elements of `input` at places that `index` names out.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -157,6 +166,8 @@ def index_reduce(
     >>> ac.index_reduce(ac.ones(2), 0, index, source, "prod")
     tensor([6., 1.])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("index_reduce", dim, axis)
     refuse_booleans("index_reduce", input)
     along = _operator("index_reduce", reduce, REDUCTIONS[1:], include_self)
 
@@ -169,7 +180,7 @@ def index_reduce(
     return apply_out("index_reduce", found, out)
 
 
-def _operator(where: str, reduce: str, known: Any, include_self: bool) -> Operator:
+def _operator(where: str, reduce: Any, known: Any, include_self: bool) -> Operator:
     """Return the reduction as an operator of (x, index, src, axis)."""
     one_of(where, "reduce", reduce, known)
     if include_self.__class__ is not FLAG:

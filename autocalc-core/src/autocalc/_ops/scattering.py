@@ -19,6 +19,7 @@ from autocalc._ops import (
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import cast, checked_number, same_dtype
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor, dtypes
@@ -156,8 +157,8 @@ def by_index(
     operator: Callable[..., Tensor],
     input: Tensor,
     dim: int,
-    index: Tensor,
-    source: Tensor,
+    index: Any,
+    source: Any,
 ) -> Tensor:
     """Check the operands of index_add and its like, and run the operator."""
     x, src = check_tensor(where, input), check_tensor(where, source)
@@ -183,7 +184,7 @@ def by_index(
     return operator(x, places, src, axis)
 
 
-def scaled_by(alpha: Any, source: Tensor) -> Tensor:
+def scaled_by(alpha: Any, source: Any) -> Any:
     """Return alpha * source, of booleans whether it is not 0."""
     if alpha == 1:
         return source
@@ -194,12 +195,13 @@ def scaled_by(alpha: Any, source: Tensor) -> Tensor:
 @method("index_add")
 def index_add(
     input: Tensor,
-    dim: int,
-    index: Tensor,
-    source: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    source: Tensor | None = None,
     *,
     alpha: float = 1,
     out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return `input` with alpha * source[i] added at index[i] along `dim`.
 
@@ -219,6 +221,8 @@ def index_add(
         A factor of `source`.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -226,6 +230,8 @@ def index_add(
     >>> ac.index_add(ac.zeros(3), 0, ac.tensor([0, 0]), ac.tensor([1.0, 2.0]))
     tensor([3., 0., 0.])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("index_add", dim, axis)
     scaled = scaled_by(alpha, source)
     return apply_out(
         "index_add",
@@ -236,7 +242,13 @@ def index_add(
 
 @method("index_copy")
 def index_copy(
-    input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Tensor | None = None
+    input: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    source: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return `input` with source[i] written at index[i] along `dim`.
 
@@ -254,6 +266,8 @@ def index_copy(
         The slices, in the order of `index`.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -261,6 +275,8 @@ def index_copy(
     >>> ac.index_copy(ac.zeros(3), 0, ac.tensor([2]), ac.tensor([5.0]))
     tensor([0., 0., 5.])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("index_copy", dim, axis)
     return apply_out(
         "index_copy",
         by_index("index_copy", index_copy_op, input, dim, index, source),
@@ -269,7 +285,14 @@ def index_copy(
 
 
 @method("index_fill", inplace="index_fill_")
-def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+def index_fill(
+    input: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    value: Any = None,
+    *,
+    axis: Any = None,
+) -> Tensor:
     """Return `input` with the number `value` at `index` along `dim`.
 
     Parameters
@@ -282,6 +305,8 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
         Positions along `dim`, int64.
     value
         A number, or a tensor of one.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -289,6 +314,8 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     >>> ac.index_fill(ac.zeros(3), 0, ac.tensor([1]), 7.0)
     tensor([0., 7., 0.])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("index_fill", dim, axis)
     x = check_tensor("index_fill", input)
     axis = axis_of("index_fill", dim, x.ndim)
     places = indexing.long_positions("index_fill", index)
@@ -303,13 +330,14 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 @method("scatter")
 def scatter(
     input: Tensor,
-    dim: int,
-    index: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
     src: Any = None,
     *,
     value: Any = None,
     reduce: str | None = None,
     out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return `input` with `src` written where `index` says along `dim`.
 
@@ -331,6 +359,8 @@ def scatter(
         The dimension; a negative one counts from the end.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -344,6 +374,8 @@ def scatter(
     tensor([[0, 0, 7],
             [7, 0, 0]])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("scatter", dim, axis)
     what = value if src is None else src
     x = check_tensor("scatter", input)
     if reduce is not None:
@@ -362,7 +394,13 @@ def scatter(
 
 @method("scatter_add")
 def scatter_add(
-    input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None
+    input: Tensor,
+    dim: int | None = None,
+    index: Tensor | None = None,
+    src: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return `input` with `src` added where `index` says along `dim`.
 
@@ -380,6 +418,8 @@ def scatter_add(
         The values; as many as `index` at least.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -387,6 +427,8 @@ def scatter_add(
     >>> ac.scatter_add(ac.zeros(3), 0, ac.tensor([0, 0]), ac.tensor([1.0, 2.0]))
     tensor([3., 0., 0.])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("scatter_add", dim, axis)
     x, what = check_tensor("scatter_add", input), check_tensor("scatter_add", src)
     return apply_out(
         "scatter_add",
@@ -400,7 +442,7 @@ def along(
     operator: Callable[..., Tensor],
     x: Tensor,
     dim: int,
-    index: Tensor,
+    index: Any,
     src: Tensor,
 ) -> Tensor:
     """Check the operands of scatter and scatter_add, and run the operator."""

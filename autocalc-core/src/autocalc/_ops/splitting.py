@@ -32,7 +32,9 @@ def _with_dim(where: str, input: Tensor, dim: int) -> tuple[int, int]:
 
 
 @method("select")
-def select(input: Tensor, dim: int, index: int) -> Tensor:
+def select(
+    input: Tensor, dim: int | None = None, index: int | None = None, *, axis: Any = None
+) -> Tensor:
     """Return the slice number `index` along `dim`, without that dimension: a view.
 
     Parameters
@@ -43,6 +45,8 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         The dimension; a negative one counts from the end.
     index
         The index.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -55,6 +59,8 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     >>> ac.select(ac.tensor([[1, 2], [3, 4]]), 0, 1)
     tensor([3, 4])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("select", dim, axis)
     axis, n = _with_dim("select", input, dim)
     i = index if index.__class__ is int else as_int("select", "index", index)
     if not -n <= i < n:
@@ -67,7 +73,14 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
 
 
 @method("narrow")
-def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
+def narrow(
+    input: Tensor,
+    dim: int | None = None,
+    start: int | Tensor | None = None,
+    length: int | None = None,
+    *,
+    axis: Any = None,
+) -> Tensor:
     """Return `length` slices along `dim` from number `start` on: a view.
 
     Parameters
@@ -80,6 +93,8 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
         The first index.
     length
         How many.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -92,6 +107,8 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     >>> ac.narrow(ac.arange(5), 0, 1, 3)
     tensor([1, 2, 3])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("narrow", dim, axis)
     axis, n = _with_dim("narrow", input, dim)
     first, count = as_int("narrow", "start", start), as_int("narrow", "length", length)
     begin = first + n if first < 0 else first
@@ -105,7 +122,9 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
 
 
 @method("split_with_sizes")
-def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> Parts:
+def split_with_sizes(
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0, *, axis: Any = None
+) -> Parts:
     """Return views of the given sizes along `dim`, which must add up.
 
     Parameters
@@ -116,6 +135,8 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
         The sizes of the parts.
     dim
         The dimension; a negative one counts from the end.
+    axis
+        `dim` by NumPy's name.
 
     Examples
     --------
@@ -123,6 +144,8 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
     >>> ac.split_with_sizes(ac.arange(3), [1, 2])
     (tensor([0]), tensor([1, 2]))
     """
+    if axis is not None:
+        dim = dim_or_axis("split_with_sizes", dim, axis, 0)
     return _of_sizes("split_with_sizes", input, split_sizes, dim)
 
 

@@ -20,12 +20,16 @@ from autocalc._ops._arguments import Dims, axes_of, axis_of, check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import check_and_cast, in_float32
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import unary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, integers, number
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
+
+#: The dimensions of matrices.
+_LAST_TWO = (-2, -1)
 
 
 def vector_norm(
@@ -35,6 +39,8 @@ def vector_norm(
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return (sum abs(x_i)^ord)^(1 / ord) over `dim`.
 
@@ -53,6 +59,8 @@ def vector_norm(
         Keep the reduced dimensions, with size 1.
     dtype
         The dtype in which the tensor is taken.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Raises
     ------
@@ -65,6 +73,10 @@ def vector_norm(
     >>> ac.linalg.vector_norm(ac.tensor([3.0, 4.0])).item()
     5.0
     """
+    if axis is not None:
+        dim = dim_or_axis("vector_norm", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("vector_norm", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("vector_norm", "keepdim", keepdim)
     x = _floats("vector_norm", x, dtype)
@@ -123,10 +135,12 @@ def _floats(where: str, x: Tensor, dtype: DType | None) -> Tensor:
 def matrix_norm(
     A: Tensor,
     ord: float | str = "fro",
-    dim: Sequence[int] = (-2, -1),
+    dim: Sequence[int] = _LAST_TWO,
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return a norm of matrices: "fro", "nuc", or of order 1, 2 or inf, or less.
 
@@ -146,6 +160,8 @@ def matrix_norm(
         Keep the reduced dimensions, with size 1.
     dtype
         The dtype in which the tensor is taken.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Raises
     ------
@@ -160,6 +176,10 @@ def matrix_norm(
     >>> ac.linalg.matrix_norm(ac.ones(2, 2))
     tensor(2.)
     """
+    if axis is not None:
+        dim = dim_or_axis("matrix_norm", dim, axis, _LAST_TWO)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("matrix_norm", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("matrix_norm", "keepdim", keepdim)
     A = _floats("matrix_norm", A, dtype)
@@ -211,6 +231,8 @@ def linalg_norm(
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Tensor:
     """Return a norm of vectors or, with `ord` and two dimensions, of matrices.
 
@@ -226,6 +248,8 @@ def linalg_norm(
         Keep the reduced dimensions, with size 1.
     dtype
         The dtype in which the tensor is taken.
+    axis, keepdims
+        `dim` and `keepdim` by NumPy's names.
 
     Raises
     ------
@@ -238,6 +262,10 @@ def linalg_norm(
     >>> ac.linalg.norm(ac.tensor([3.0, 4.0]))
     tensor(5.)
     """
+    if axis is not None:
+        dim = dim_or_axis("norm", dim, axis)
+    if keepdims is not None:
+        keepdim = keepdim_or_keepdims("norm", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("linalg_norm", "keepdim", keepdim)
     A = check_tensor("norm", A)
@@ -312,7 +340,13 @@ def norm(
 
 @method("renorm", inplace="renorm_")
 def renorm(
-    input: Tensor, p: float, dim: int, maxnorm: float, *, out: Tensor | None = None
+    input: Tensor,
+    p: float,
+    dim: int | None = None,
+    maxnorm: float | None = None,
+    *,
+    out: Tensor | None = None,
+    axis: Any = None,
 ) -> Tensor:
     """Return `input` with every slice along `dim` scaled down to the norm `maxnorm`.
 
@@ -330,6 +364,8 @@ def renorm(
         The largest norm, not negative.
     out
         A tensor that takes the result, converted to its dtype.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -347,6 +383,8 @@ def renorm(
     tensor([[0.6000, 0.8000],
             [0.3000, 0.4000]])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("renorm", dim, axis)
     x = check_tensor("renorm", input)
     check_float("renorm", x)
     order, most = number("renorm", "p", p), number("renorm", "maxnorm", maxnorm)

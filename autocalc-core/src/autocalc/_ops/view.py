@@ -26,7 +26,9 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary, view_operator
 from autocalc._ops._view_tracker import is_alone, leave_base, view_of
+from autocalc._ops.dtype_views import view_as_dtype
 from autocalc._tensor import Tensor
+from autocalc._tensor.dtypes import DType
 from autocalc._tensor.memory_format import (
     MemoryFormat,
     asks_channels_last,
@@ -523,8 +525,15 @@ def _reshape_method(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
 
 @method("view")
 @accelerate("view_reshape", _RESHAPE, True)
-def _view_method(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
-    """Return a view in another shape; an error where that needs a copy."""
+def _view_method(
+    self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None
+) -> Tensor:
+    """Return a view in another shape, or of another dtype; an error if that copies."""
+    if dtype is not None or (len(sizes) == 1 and sizes[0].__class__ is DType):
+        if dtype is not None and (sizes or size is not None):
+            message = f"view: `dtype`={dtype} stands alone; change the shape later."
+            raise ArgumentError(message)
+        return view_as_dtype(self, sizes[0] if dtype is None else dtype)
     plain = sizes and sizes[0].__class__ is int and size is None
     return view(self, sizes if plain else sizes_given("view", sizes, size))
 

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from autocalc._ops import diagonal, splitting, striding, view
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._method import method
+from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._writing import copy_into
 from autocalc._ops.slicing import slice_op
 from autocalc._tensor import Tensor
@@ -69,7 +71,14 @@ def diagonal_scatter(
 
 
 @method("select_scatter")
-def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+def select_scatter(
+    input: Tensor,
+    src: Tensor,
+    dim: int | None = None,
+    index: int | None = None,
+    *,
+    axis: Any = None,
+) -> Tensor:
     """Return a copy of `input` whose slice number `index` along `dim` is `src`.
 
     Parameters
@@ -82,6 +91,8 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
         The dimension; a negative one counts from the end.
     index
         The index.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -95,6 +106,8 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     tensor([[0., 0.],
             [1., 2.]])
     """
+    if axis is not None or dim is None:
+        dim = dim_or_axis("select_scatter", dim, axis)
     where = "select_scatter"
     whole = view.clone(check_tensor(where, input))
     return _written(where, whole, splitting.select(whole, dim, index), src)
@@ -108,6 +121,8 @@ def slice_scatter(
     start: int | None = None,
     end: int | None = None,
     step: int = 1,
+    *,
+    axis: Any = None,
 ) -> Tensor:
     """Return a copy of `input` whose slices ``start:end:step`` along `dim` are `src`.
 
@@ -123,6 +138,8 @@ def slice_scatter(
         The first slice and the one behind the last, as in Python's slices.
     step
         From one slice to the next, 1 or more.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -137,6 +154,8 @@ def slice_scatter(
     >>> ac.slice_scatter(ac.zeros(4), ac.tensor([1.0, 2.0]), 0, 0, 4, 2)
     tensor([1., 0., 2., 0.])
     """
+    if axis is not None:
+        dim = dim_or_axis("slice_scatter", dim, axis, 0)
     where = "slice_scatter"
     whole = view.clone(check_tensor(where, input))
     return _written(where, whole, _sliced(where, whole, dim, start, end, step), src)
@@ -148,6 +167,8 @@ def slice_copy(
     start: int | None = None,
     end: int | None = None,
     step: int = 1,
+    *,
+    axis: Any = None,
 ) -> Tensor:
     """Return a copy of the slices ``start:end:step`` along `dim`.
 
@@ -161,6 +182,8 @@ def slice_copy(
         The first slice and the one behind the last, as in Python's slices.
     step
         From one slice to the next, 1 or more.
+    axis
+        `dim` by NumPy's name.
 
     Raises
     ------
@@ -173,6 +196,8 @@ def slice_copy(
     >>> ac.slice_copy(ac.arange(5), 0, 1, 5, 2)
     tensor([1, 3])
     """
+    if axis is not None:
+        dim = dim_or_axis("slice_copy", dim, axis, 0)
     where = "slice_copy"
     x = check_tensor(where, input)
     return view.clone(_sliced(where, x, dim, start, end, step))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import coerce, same_dtype
 from autocalc._ops._method import method
+from autocalc._ops._old_forms import factor_first
 from autocalc._ops._out import apply_out
 from autocalc._ops.arithmetic import add_op, div_op, mul, multiplied, sub_op
 from autocalc._tensor import Tensor, dtypes
@@ -64,6 +65,7 @@ def addcmul(
     input: Tensor,
     tensor1: Tensor,
     tensor2: Tensor,
+    tensor3: Tensor | None = None,
     *,
     value: float = 1,
     out: Tensor | None = None,
@@ -78,6 +80,9 @@ def addcmul(
         The first factor.
     tensor2
         The second factor.
+    tensor3
+        The second factor, where a number stands in front: the deprecated form
+        ``addcmul(input, value, tensor1, tensor2)``.
     value
         A factor of the product.
     out
@@ -94,6 +99,9 @@ def addcmul(
     >>> ac.addcmul(ac.tensor([1.0, 1.0]), ac.tensor([2.0, 3.0]), ac.tensor([4.0, 5.0]))
     tensor([ 9., 16.])
     """
+    if tensor3 is not None:
+        value = factor_first("addcmul", "value", tensor1, tensor3, value)
+        tensor1, tensor2 = tensor2, tensor3
     product = mul(check_tensor("addcmul", tensor1), check_tensor("addcmul", tensor2))
     if check_tensor("addcmul", input).dtype is product.dtype is dtypes.bool_:
         message = "addcmul: the tensors are boolean; convert them with .long()."
@@ -108,6 +116,7 @@ def addcdiv(
     input: Tensor,
     tensor1: Tensor,
     tensor2: Tensor,
+    tensor3: Tensor | None = None,
     *,
     value: float = 1,
     out: Tensor | None = None,
@@ -122,6 +131,9 @@ def addcdiv(
         The dividend.
     tensor2
         The divisor.
+    tensor3
+        The divisor, where a number stands in front: the deprecated form
+        ``addcdiv(input, value, tensor1, tensor2)``.
     value
         A factor of the quotient.
     out
@@ -138,6 +150,9 @@ def addcdiv(
     >>> ac.addcdiv(ac.tensor([1.0, 1.0]), ac.tensor([2.0, 3.0]), ac.tensor([4.0, 6.0]))
     tensor([1.5000, 1.5000])
     """
+    if tensor3 is not None:
+        value = factor_first("addcdiv", "value", tensor1, tensor3, value)
+        tensor1, tensor2 = tensor2, tensor3
     check_tensor("addcdiv", input)
     both = check_tensor("addcdiv", tensor1), check_tensor("addcdiv", tensor2)
     if not any(x.is_floating_point() for x in both):

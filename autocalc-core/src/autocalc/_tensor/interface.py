@@ -257,6 +257,7 @@ class TensorInterface(Generic[TensorT]):
     def add(
         self,
         other: TensorT | builtins.float,
+        tensor: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -264,7 +265,7 @@ class TensorInterface(Generic[TensorT]):
         """Return input + alpha * other."""
         ...
 
-    def add_(self, other: Any, *, alpha: Any = 1) -> TensorT:
+    def add_(self, other: Any, tensor: Any = None, *, alpha: Any = 1) -> TensorT:
         """Add alpha * other."""
         ...
 
@@ -295,6 +296,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         tensor1: TensorT,
         tensor2: TensorT,
+        tensor3: TensorT | None = None,
         *,
         value: builtins.float = 1,
         out: TensorT | None = None,
@@ -303,7 +305,12 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def addcdiv_(
-        self, tensor1: TensorT, tensor2: TensorT, *, value: builtins.float = 1
+        self,
+        tensor1: TensorT,
+        tensor2: TensorT,
+        tensor3: TensorT | None = None,
+        *,
+        value: builtins.float = 1,
     ) -> TensorT:
         """Write `addcdiv` of x into x; return x."""
         ...
@@ -312,6 +319,7 @@ class TensorInterface(Generic[TensorT]):
         self,
         tensor1: TensorT,
         tensor2: TensorT,
+        tensor3: TensorT | None = None,
         *,
         value: builtins.float = 1,
         out: TensorT | None = None,
@@ -320,7 +328,12 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def addcmul_(
-        self, tensor1: TensorT, tensor2: TensorT, *, value: builtins.float = 1
+        self,
+        tensor1: TensorT,
+        tensor2: TensorT,
+        tensor3: TensorT | None = None,
+        *,
+        value: builtins.float = 1,
     ) -> TensorT:
         """Write `addcmul` of x into x; return x."""
         ...
@@ -1287,11 +1300,12 @@ class TensorInterface(Generic[TensorT]):
 
     def gather(
         self,
-        dim: builtins.int,
-        index: TensorT,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
         *,
         sparse_grad: builtins.bool = False,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return the elements of `input` that `index` names along `dim`."""
         ...
@@ -1385,6 +1399,18 @@ class TensorInterface(Generic[TensorT]):
         """Return how many elements fall into each of `bins` equal parts of [min, max]."""
         ...
 
+    def histogram(
+        self,
+        bins: builtins.int | TensorT,
+        *,
+        range: Sequence[builtins.float] | None = None,
+        weight: TensorT | None = None,
+        density: builtins.bool = False,
+        out: builtins.tuple[TensorT, TensorT] | None = None,
+    ) -> Any:
+        """Return how many elements each bin holds, and the edges of the bins."""
+        ...
+
     def hsplit(
         self, indices_or_sections: builtins.int | Sequence[builtins.int]
     ) -> tuple[TensorT, ...]:
@@ -1425,49 +1451,71 @@ class TensorInterface(Generic[TensorT]):
 
     def index_add(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        source: TensorT,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return `input` with alpha * source[i] added at index[i] along `dim`."""
         ...
 
     def index_add_(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        source: TensorT,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
+        axis: Any = None,
     ) -> TensorT:
         """Add alpha * source at `index` along `dim`, in place; return x."""
         ...
 
     def index_copy(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        source: TensorT,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return `input` with source[i] written at index[i] along `dim`."""
         ...
 
     def index_copy_(
-        self, dim: builtins.int, index: TensorT, source: TensorT
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
+        *,
+        axis: Any = None,
     ) -> TensorT:
         """Write `source` at `index` along `dim`, in place; return x."""
         ...
 
-    def index_fill(self, dim: builtins.int, index: TensorT, value: Any) -> TensorT:
+    def index_fill(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        value: Any = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Return `input` with the number `value` at `index` along `dim`."""
         ...
 
-    def index_fill_(self, dim: builtins.int, index: TensorT, value: Any) -> TensorT:
+    def index_fill_(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        value: Any = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Write `index_fill` of x into x; return x."""
         ...
 
@@ -1491,31 +1539,38 @@ class TensorInterface(Generic[TensorT]):
 
     def index_reduce(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        source: TensorT,
-        reduce: builtins.str,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
+        reduce: builtins.str | None = None,
         *,
         include_self: builtins.bool = True,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return `input` with all slices of `source` for one place reduced to one there."""
         ...
 
     def index_reduce_(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        source: TensorT,
-        reduce: builtins.str,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        source: TensorT | None = None,
+        reduce: builtins.str | None = None,
         *,
         include_self: builtins.bool = True,
+        axis: Any = None,
     ) -> TensorT:
         """Write `index_reduce` of x into x; return x."""
         ...
 
     def index_select(
-        self, dim: builtins.int, index: TensorT, *, out: TensorT | None = None
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        *,
+        out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return the slices of `input` along `dim` that the 1-d `index` names."""
         ...
@@ -2089,13 +2144,23 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def narrow(
-        self, dim: builtins.int, start: builtins.int | TensorT, length: builtins.int
+        self,
+        dim: builtins.int | None = None,
+        start: builtins.int | TensorT | None = None,
+        length: builtins.int | None = None,
+        *,
+        axis: Any = None,
     ) -> TensorT:
         """Return `length` slices along `dim` from number `start` on: a view."""
         ...
 
     def narrow_copy(
-        self, dim: builtins.int, start: builtins.int | TensorT, length: builtins.int
+        self,
+        dim: builtins.int | None = None,
+        start: builtins.int | TensorT | None = None,
+        length: builtins.int | None = None,
+        *,
+        axis: Any = None,
     ) -> TensorT:
         """Return what `narrow` returns, in memory of its own."""
         ...
@@ -2132,6 +2197,10 @@ class TensorInterface(Generic[TensorT]):
 
     def nelement(self) -> builtins.int:
         """Return the number of elements."""
+        ...
+
+    def new(self, *data: Any, device: builtins.str | Device | None = None) -> TensorT:
+        """Return a tensor of the dtype of x: of sizes, or a copy of data."""
         ...
 
     def new_empty(
@@ -2242,6 +2311,10 @@ class TensorInterface(Generic[TensorT]):
 
     def pin_memory(self) -> TensorT:
         """Return x itself: no device copies from it."""
+        ...
+
+    def pinverse(self, rcond: builtins.float = 1e-15) -> TensorT:
+        """Return the pseudoinverse of each matrix; see `linalg.pinv`."""
         ...
 
     def polygamma(self, n: builtins.int) -> TensorT:
@@ -2360,16 +2433,22 @@ class TensorInterface(Generic[TensorT]):
     def renorm(
         self,
         p: builtins.float,
-        dim: builtins.int,
-        maxnorm: builtins.float,
+        dim: builtins.int | None = None,
+        maxnorm: builtins.float | None = None,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return `input` with every slice along `dim` scaled down to the norm `maxnorm`."""
         ...
 
     def renorm_(
-        self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float
+        self,
+        p: builtins.float,
+        dim: builtins.int | None = None,
+        maxnorm: builtins.float | None = None,
+        *,
+        axis: Any = None,
     ) -> TensorT:
         """Write `renorm` of x into x; return x."""
         ...
@@ -2431,75 +2510,98 @@ class TensorInterface(Generic[TensorT]):
 
     def scatter(
         self,
-        dim: builtins.int,
-        index: TensorT,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
         src: Any = None,
         *,
         value: Any = None,
         reduce: builtins.str | None = None,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return `input` with `src` written where `index` says along `dim`."""
         ...
 
     def scatter_(
         self,
-        dim: builtins.int,
-        index: TensorT,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
         src: Any = None,
         *,
         value: Any = None,
         reduce: builtins.str | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Write `src`, or the number `value`, where `index` says, in place; return x."""
         ...
 
     def scatter_add(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        src: TensorT,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        src: TensorT | None = None,
         *,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return `input` with `src` added where `index` says along `dim`."""
         ...
 
-    def scatter_add_(self, dim: builtins.int, index: TensorT, src: TensorT) -> TensorT:
+    def scatter_add_(
+        self,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        src: TensorT | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Add `src` where `index` says along `dim`, in place; return x."""
         ...
 
     def scatter_reduce(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        src: TensorT,
-        reduce: builtins.str,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        src: TensorT | None = None,
+        reduce: builtins.str | None = None,
         *,
         include_self: builtins.bool = True,
         out: TensorT | None = None,
+        axis: Any = None,
     ) -> TensorT:
         """Return `input` with all of `src` for one place reduced to one value there."""
         ...
 
     def scatter_reduce_(
         self,
-        dim: builtins.int,
-        index: TensorT,
-        src: TensorT,
-        reduce: builtins.str,
+        dim: builtins.int | None = None,
+        index: TensorT | None = None,
+        src: TensorT | None = None,
+        reduce: builtins.str | None = None,
         *,
         include_self: builtins.bool = True,
+        axis: Any = None,
     ) -> TensorT:
         """Write `scatter_reduce` of x into x; return x."""
         ...
 
-    def select(self, dim: builtins.int, index: builtins.int) -> TensorT:
+    def select(
+        self,
+        dim: builtins.int | None = None,
+        index: builtins.int | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Return the slice number `index` along `dim`, without that dimension: a view."""
         ...
 
     def select_scatter(
-        self, src: TensorT, dim: builtins.int, index: builtins.int
+        self,
+        src: TensorT,
+        dim: builtins.int | None = None,
+        index: builtins.int | None = None,
+        *,
+        axis: Any = None,
     ) -> TensorT:
         """Return a copy of `input` whose slice number `index` along `dim` is `src`."""
         ...
@@ -2571,6 +2673,8 @@ class TensorInterface(Generic[TensorT]):
         start: builtins.int | None = None,
         end: builtins.int | None = None,
         step: builtins.int = 1,
+        *,
+        axis: Any = None,
     ) -> TensorT:
         """Return a copy of `input` whose slices ``start:end:step`` along `dim` are `src`."""
         ...
@@ -2609,7 +2713,11 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def split_with_sizes(
-        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
+        self,
+        split_sizes: Sequence[builtins.int],
+        dim: builtins.int = 0,
+        *,
+        axis: Any = None,
     ) -> tuple[TensorT, ...]:
         """Return views of the given sizes along `dim`, which must add up."""
         ...
@@ -2634,7 +2742,7 @@ class TensorInterface(Generic[TensorT]):
         """Return `input` without its dimensions of size 1, or without those in `dim`."""
         ...
 
-    def squeeze_(self, dim: Any = Ellipsis) -> TensorT:
+    def squeeze_(self, dim: Any = Ellipsis, *, axis: Any = None) -> TensorT:
         """Take dimensions of size 1 away, in place; return x."""
         ...
 
@@ -2659,6 +2767,7 @@ class TensorInterface(Generic[TensorT]):
     def sub(
         self,
         other: TensorT | builtins.float,
+        tensor: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -2666,13 +2775,14 @@ class TensorInterface(Generic[TensorT]):
         """Return input - alpha * other."""
         ...
 
-    def sub_(self, other: Any, *, alpha: Any = 1) -> TensorT:
+    def sub_(self, other: Any, tensor: Any = None, *, alpha: Any = 1) -> TensorT:
         """Subtract alpha * other."""
         ...
 
     def subtract(
         self,
         other: TensorT | builtins.float,
+        tensor: TensorT | None = None,
         *,
         alpha: builtins.float = 1,
         out: TensorT | None = None,
@@ -2680,7 +2790,7 @@ class TensorInterface(Generic[TensorT]):
         """Return input - alpha * other."""
         ...
 
-    def subtract_(self, other: Any, *, alpha: Any = 1) -> TensorT:
+    def subtract_(self, other: Any, tensor: Any = None, *, alpha: Any = 1) -> TensorT:
         """Subtract alpha * other."""
         ...
 
@@ -2859,7 +2969,13 @@ class TensorInterface(Generic[TensorT]):
         """Return a view of each slice along `dim`, without that dimension."""
         ...
 
-    def unflatten(self, dim: builtins.int, sizes: Sequence[builtins.int]) -> TensorT:
+    def unflatten(
+        self,
+        dim: builtins.int | None = None,
+        sizes: Sequence[builtins.int] | None = None,
+        *,
+        axis: Any = None,
+    ) -> TensorT:
         """Return `input` with one dimension in several of `sizes`; one may be -1: a view."""
         ...
 
@@ -2900,7 +3016,9 @@ class TensorInterface(Generic[TensorT]):
         """Return `input` with a dimension of size 1 inserted before `dim`."""
         ...
 
-    def unsqueeze_(self, dim: builtins.int) -> TensorT:
+    def unsqueeze_(
+        self, dim: builtins.int | None = None, *, axis: Any = None
+    ) -> TensorT:
         """Insert a dimension of size 1, in place; return x."""
         ...
 
@@ -2922,8 +3040,8 @@ class TensorInterface(Generic[TensorT]):
         """Return the sum of x_i y_i of two vectors; the numbers are real."""
         ...
 
-    def view(self, *sizes: Any, size: Any = None) -> TensorT:
-        """Return a view in another shape; an error where that needs a copy."""
+    def view(self, *sizes: Any, size: Any = None, dtype: Any = None) -> TensorT:
+        """Return a view in another shape, or of another dtype; an error if that copies."""
         ...
 
     def view_as(self, other: TensorT) -> TensorT:

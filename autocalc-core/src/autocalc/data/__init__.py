@@ -9,6 +9,7 @@ from autocalc.data._cifar import CIFAR10
 from autocalc.data._collate import default_collate, default_convert
 from autocalc.data._dataset import ConcatDataset, Dataset, TensorDataset
 from autocalc.data._digits import Digits
+from autocalc.data._distributed import DistributedSampler
 from autocalc.data._idx import read_idx
 from autocalc.data._iterable import ChainDataset, IterableDataset
 from autocalc.data._loader import DataLoader
@@ -36,6 +37,7 @@ __all__ = [
     "DataLoader",
     "Dataset",
     "Digits",
+    "DistributedSampler",
     "FashionMNIST",
     "IterableDataset",
     "RandomSampler",

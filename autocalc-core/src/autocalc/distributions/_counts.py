@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from autocalc._ops.activations import logsigmoid
 from autocalc._ops.clamping import minimum
+from autocalc._ops.count_draws import arrivals, successes
 from autocalc._ops.masking import where
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import short
 from autocalc.distributions import constraints
-from autocalc.distributions._count_draws import binomial, poisson
 from autocalc.distributions._counted import enumerated
 from autocalc.distributions._distribution import (
     Constraints,
@@ -72,7 +72,7 @@ class Poisson(ExponentialFamily):
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Return values drawn, ``[*sample_shape, *batch_shape]``."""
         shape = self._extended_shape(sample_shape)
-        result: Tensor = poisson(self.rate.detach().expand(shape))
+        result: Tensor = arrivals(self.rate.detach().expand(shape))
         return result
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -182,7 +182,7 @@ class Binomial(_CountOfYes):
         """Return values drawn, ``[*sample_shape, *batch_shape]``."""
         shape = self._extended_shape(sample_shape)
         n, p = self.total_count.detach(), self.probs.detach()
-        result: Tensor = binomial(n.expand(shape), p.expand(shape))
+        result: Tensor = successes(n.expand(shape), p.expand(shape))
         return result
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -295,7 +295,7 @@ class NegativeBinomial(_CountOfYes):
         shape = self._extended_shape(sample_shape)
         r, logits = self.total_count.detach(), self.logits.detach()
         log = log_standard_gamma(r.expand(shape))
-        result: Tensor = poisson((log + logits).exp())
+        result: Tensor = arrivals((log + logits).exp())
         return result
 
     def log_prob(self, value: Tensor) -> Tensor:

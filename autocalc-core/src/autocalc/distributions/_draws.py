@@ -12,9 +12,10 @@ import math
 from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
+from autocalc._ops.count_draws import positive_unit
 from autocalc._ops.made_like import full_like
 from autocalc._ops.masking import where
-from autocalc._ops.random_draws import rand, randn
+from autocalc._ops.random_draws import randn
 from autocalc.autograd import Function, once_differentiable
 from autocalc.distributions._special import digamma
 
@@ -34,20 +35,9 @@ def log_standard_gamma(a: Any) -> Any:
     wide = a.double()
     small = wide < 1
     g = _Gamma.apply(where(small, wide + 1, wide))
-    u = _positive_unit(wide.shape)
+    u = positive_unit(wide.shape)
     more = u.log() / where(small, wide, wide * 0 + 1)
     return (g.log() + where(small, more, wide * 0)).to(a.dtype)
-
-
-def _positive_unit(shape: tuple[int, ...]) -> Any:
-    """Return numbers drawn from (0, 1], float64."""
-    return 1 - rand(shape, dtype=_float64())
-
-
-def _float64() -> Any:
-    from autocalc._tensor.dtypes import float64
-
-    return float64
 
 
 class _Gamma(Function):
@@ -82,7 +72,7 @@ def _marsaglia(a: Any) -> Any:
         possible = v > 0
         log_v = where(possible, v, v * 0 + 1).log()
         limit = 0.5 * x * x + d * (1 - v + log_v)
-        taken = waiting & possible & (_positive_unit(a.shape).log() < limit)
+        taken = waiting & possible & (positive_unit(a.shape).log() < limit)
         result = where(taken, d * v, result)
         waiting = waiting & ~taken
     return result

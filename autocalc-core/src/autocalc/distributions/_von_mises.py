@@ -7,14 +7,14 @@ import math
 from typing import Any, ClassVar
 
 from autocalc._graph._grad_mode import no_grad
+from autocalc._ops.count_draws import positive_unit, until_taken
 from autocalc._ops.made_like import full_like
 from autocalc._ops.random_draws import rand
 from autocalc._ops.special_functions import i0e, i1e
 from autocalc._tensor import Tensor
+from autocalc._tensor.dtypes import float64
 from autocalc.distributions import constraints
-from autocalc.distributions._count_draws import until_taken
 from autocalc.distributions._distribution import Constraints, Distribution
-from autocalc.distributions._draws import _float64, _positive_unit
 
 #: 1 / 2 c beyond which angles are as good as uniform.
 _FLAT = 1e8
@@ -97,7 +97,7 @@ class VonMises(Distribution):
         return result
 
 
-def _best_fisher(c: Any) -> Any:
+def _best_fisher(c: Any, _: Any) -> Any:
     """Return angles around 0, of which two in three are taken at once.
 
     Best and Fisher, "Efficient simulation of the von Mises distribution", Applied
@@ -106,9 +106,9 @@ def _best_fisher(c: Any) -> Any:
     """
     half = (0.5 / c).clamp(max=_FLAT)
     r = half + (half * half + 1).sqrt()
-    z = (math.pi * rand(c.shape, dtype=_float64())).cos()
+    z = (math.pi * rand(c.shape, dtype=float64)).cos()
     height = r / (r + z)
-    taken = (height / _positive_unit(c.shape)).log() + 1 - height >= 0
+    taken = (height / positive_unit(c.shape)).log() + 1 - height >= 0
     below = half * height * (1 - z) / (r + 1)  # (1 - f) / 2
-    side = (rand(c.shape, dtype=_float64()) - 0.5).sign()
+    side = (rand(c.shape, dtype=float64) - 0.5).sign()
     return side * 2 * below.clamp(0, 1).sqrt().asin(), taken

@@ -62,7 +62,7 @@ from autocalc.nn._container import (
     ModuleList,
     Sequential,
 )
-from autocalc.nn._container_named import ModuleDict, ParameterDict, ParameterList
+from autocalc.nn._container_named import ModuleDict
 from autocalc.nn._conv import Conv1d, Conv2d, Conv3d
 from autocalc.nn._conv_transpose import (
     ConvTranspose1d,
@@ -163,6 +163,7 @@ from autocalc.nn._parallel import (
 from autocalc.nn._parameter import (
     Parameter,
 )
+from autocalc.nn._parameter_containers import ParameterDict, ParameterList
 from autocalc.nn._pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,

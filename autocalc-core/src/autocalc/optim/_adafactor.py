@@ -11,6 +11,7 @@ from autocalc._tensor.checks import check_flags
 from autocalc._tensor.limits import finfo
 from autocalc.optim._optimizer import Group, Params, is_number
 from autocalc.optim._per_parameter import ParameterOptimizer, State, decayed, kept
+from autocalc.optim._rates import rate_of
 
 
 class Adafactor(ParameterOptimizer):
@@ -100,7 +101,7 @@ class Adafactor(ParameterOptimizer):
     ) -> None:
         least, smallest = group["eps"]
         least = finfo(param.dtype).eps if least is None else least
-        size = max(smallest, _rms(param)) * min(group["lr"], t**-0.5)
+        size = max(smallest, _rms(param)) * min(rate_of(group), t**-0.5)
         decayed(param, grad, {**group, "decoupled_weight_decay": True})
         square = _square(state, grad, t ** group["beta2_decay"], least)
         update = grad * square.clamp(min=least * least).rsqrt()

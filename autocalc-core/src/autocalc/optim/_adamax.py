@@ -13,6 +13,7 @@ from autocalc.optim._per_parameter import (
     decayed,
     kept,
 )
+from autocalc.optim._rates import rate_of
 
 
 class Adamax(ParameterOptimizer):
@@ -88,4 +89,4 @@ class Adamax(ParameterOptimizer):
         m = kept(state, "exp_avg", grad).lerp_(grad, 1 - beta1)
         u = kept(state, "exp_inf", grad)
         u.copy_(maximum(beta2 * u, grad.abs() + group["eps"]))
-        param.addcdiv_(m, u, value=-group["lr"] / (1 - beta1**t))
+        param.addcdiv_(m, u, value=-rate_of(group) / (1 - beta1**t))

@@ -12,6 +12,7 @@ from autocalc.optim._per_parameter import (
     decayed,
     kept,
 )
+from autocalc.optim._rates import rate_of
 
 
 class ASGD(ParameterOptimizer):
@@ -93,7 +94,7 @@ class ASGD(ParameterOptimizer):
     def _update(
         self, param: Tensor, grad: Tensor, state: State, group: Group, t: int
     ) -> None:
-        lr, lambd = group["lr"], group["lambd"]
+        lr, lambd = rate_of(group), group["lambd"]
         eta, mu = state.get("eta", float(lr)), state.get("mu", 1.0)
         grad = decayed(param, grad, group)
         param.mul_(1 - lambd * eta).sub_(grad, alpha=eta)

@@ -14,6 +14,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError
 from autocalc.optim._optimizer import Group, Optimizer, Params
+from autocalc.optim._rates import rate_of
 from autocalc.optim._strong_wolfe import Point, Search, strong_wolfe
 
 State = dict[str, Any]
@@ -132,7 +133,8 @@ class LBFGS(Optimizer):
         super().add_param_group(param_group)
 
     def _check_group(self, group: Group) -> None:
-        self._check_not_negative(group, "lr", "tolerance_grad", "tolerance_change")
+        self._check_rate(group)
+        self._check_not_negative(group, "tolerance_grad", "tolerance_change")
         for name in ("max_iter", "max_eval", "history_size"):
             value = group[name]
             holds = isinstance(value, int) and not isinstance(value, bool) and value > 0
@@ -217,11 +219,11 @@ class LBFGS(Optimizer):
         if state["n_iter"] == 1:
             state.update(d=-grad, old_dirs=[], old_stps=[], ro=[], H_diag=1.0)
             first = min(1.0, 1.0 / float(grad.abs().sum()))
-            state["t"] = first * self.param_groups[0]["lr"]
+            state["t"] = first * rate_of(self.param_groups[0])
             return state["d"]  # type: ignore[no-any-return]  # a tensor
         _learn(grad - state["prev_flat_grad"], state, history_size)
         state["d"] = d = _newton(grad, state)
-        state["t"] = self.param_groups[0]["lr"]
+        state["t"] = rate_of(self.param_groups[0])
         return d
 
     def _move(

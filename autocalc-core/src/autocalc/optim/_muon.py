@@ -12,6 +12,7 @@ from autocalc._tensor.checks import check_flag, check_flags
 from autocalc.errors import ShapeError
 from autocalc.optim._optimizer import Group, Optimizer, Params, is_number
 from autocalc.optim._per_parameter import kept
+from autocalc.optim._rates import rate_of
 
 
 def _ratio(adjust_lr_fn: str | None, rows: int, columns: int) -> float:
@@ -141,8 +142,8 @@ def _update(param: Tensor, state: dict[str, Any], group: Group) -> None:
     update = grad.lerp(mean, momentum) if group["nesterov"] else mean
     update = _orthogonal(update, group)
     ratio = _ratio(group["adjust_lr_fn"], *param.shape) if param.numel() else 1.0
-    param.mul_(1 - group["lr"] * group["weight_decay"])
-    param.sub_(update, alpha=group["lr"] * ratio)
+    param.mul_(1 - rate_of(group) * group["weight_decay"])
+    param.sub_(update, alpha=rate_of(group) * ratio)
 
 
 def _orthogonal(update: Tensor, group: Group) -> Tensor:

@@ -12,6 +12,7 @@ from autocalc.optim._per_parameter import (
     averages,
     decayed,
 )
+from autocalc.optim._rates import rate_of
 
 
 class NAdam(ParameterOptimizer):
@@ -111,4 +112,4 @@ class NAdam(ParameterOptimizer):
         now = (1 - mu(t)) / (1 - product)
         ahead = mu(t + 1) / (1 - product * mu(t + 1))
         deviation = (v / (1 - beta2**t)).sqrt() + group["eps"]
-        param.addcdiv_(now * grad + ahead * m, deviation, value=-group["lr"])
+        param.addcdiv_(now * grad + ahead * m, deviation, value=-rate_of(group))

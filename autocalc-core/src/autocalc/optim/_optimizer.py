@@ -18,6 +18,7 @@ from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import check_flags, sequence
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.optim import _state
+from autocalc.optim._rates import is_rate, rate_of
 
 Group: TypeAlias = dict[str, Any]
 Params: TypeAlias = Iterable[Tensor] | Iterable[Group]
@@ -186,7 +187,15 @@ class Optimizer:
 
     def _check_group(self, group: Group) -> None:
         """Raise if a setting of the group is impossible; optimizers add their own."""
-        self._check_not_negative(group, "lr", "weight_decay")
+        self._check_rate(group)
+        self._check_not_negative(group, "weight_decay")
+
+    def _check_rate(self, group: Group) -> None:
+        lr = group["lr"]
+        if isinstance(lr, Tensor):
+            self._check(group, "lr", is_rate(lr), "a tensor of one number, 0 or more")
+        else:
+            self._check_not_negative(group, "lr")
 
     def _check_not_negative(self, group: Group, *names: str) -> None:
         for name in names:
@@ -269,7 +278,7 @@ class Optimizer:
         A recorded program reads the same cell again, so a changed rate only has to be
         written into it.
         """
-        lr = group["lr"]
+        lr = rate_of(group)
         cell = self._cells.get((i, dtype))
         if cell is None:
             cell = self._cells[i, dtype] = [arrays.full((), lr, dtype), lr]

@@ -14,6 +14,7 @@ from autocalc._ops.made_like import full_like
 from autocalc._tensor import Tensor
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Group
+from autocalc.optim._rates import rate_of
 
 State = dict[str, Any]
 
@@ -56,7 +57,7 @@ def decayed(param: Tensor, grad: Tensor, group: Group) -> Tensor:
     if not weight_decay:
         return grad
     if group.get("decoupled_weight_decay", False):
-        param.mul_(1 - group["lr"] * weight_decay)
+        param.mul_(1 - rate_of(group) * weight_decay)
         return grad
     return grad.add(param.detach(), alpha=weight_decay)
 

@@ -12,6 +12,7 @@ from autocalc.optim._per_parameter import (
     averages,
     decayed,
 )
+from autocalc.optim._rates import rate_of
 
 
 class RAdam(ParameterOptimizer):
@@ -99,7 +100,7 @@ class RAdam(ParameterOptimizer):
     ) -> None:
         beta1, beta2 = group["betas"]
         m, v = averages(state, decayed(param, grad, group), group)
-        rate = group["lr"] / (1 - beta1**t)
+        rate = rate_of(group) / (1 - beta1**t)
         rectified = _rectification(beta2, t)
         if rectified is None:
             param.sub_(m, alpha=rate)

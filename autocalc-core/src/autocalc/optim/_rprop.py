@@ -10,6 +10,7 @@ from autocalc._tensor import Tensor
 from autocalc._tensor.checks import check_flags
 from autocalc.optim._optimizer import Group, Params, is_number, refuse
 from autocalc.optim._per_parameter import ParameterOptimizer, State, kept
+from autocalc.optim._rates import rate_of
 
 
 class Rprop(ParameterOptimizer):
@@ -80,7 +81,7 @@ class Rprop(ParameterOptimizer):
         super().__init__(params, settings)
 
     def _check_group(self, group: Group) -> None:
-        self._check_not_negative(group, "lr")
+        self._check_rate(group)
         etas, sizes = group["etas"], group["step_sizes"]
         holds = _are_two(etas) and 0 < etas[0] < 1 < etas[1]
         self._check(group, "etas", holds, "two numbers, one from 0 to 1, one above 1")
@@ -92,7 +93,7 @@ class Rprop(ParameterOptimizer):
     ) -> None:
         del t
         before = kept(state, "prev", grad)
-        size = kept(state, "step_size", grad, group["lr"])
+        size = kept(state, "step_size", grad, rate_of(group))
         less, more = group["etas"]
         same, turned = grad * before > 0, grad * before < 0
         factor = ones_like(size).masked_fill(same, more).masked_fill(turned, less)

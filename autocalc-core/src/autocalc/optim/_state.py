@@ -53,7 +53,7 @@ def load(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
                 if value is not None  # PyTorch's momentum_buffer before the first step
             }
     groups = [
-        {**optimizer.defaults, **new, "params": old["params"]}
+        {**optimizer.defaults, **_own(new), "params": old["params"]}
         for old, new in zip(ours, saved, strict=True)
     ]
     for group in groups:
@@ -61,6 +61,16 @@ def load(optimizer: Any, state_dict: Mapping[str, Any]) -> None:
     optimizer.param_groups[:] = groups
     optimizer._loaded(state)
     optimizer.state = state
+
+
+def _own(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings whose tensors, such as learning rates, are copies."""
+    return {
+        name: value.detach().to(value.dtype, copy=True)
+        if isinstance(value, Tensor)
+        else value
+        for name, value in settings.items()
+    }
 
 
 def _groups(where: str, state_dict: Any) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.optim._optimizer import Optimizer, is_number
+from autocalc.optim._rates import number_of, rate_of, set_rate
 
 
 class LRScheduler:
@@ -36,7 +37,7 @@ class LRScheduler:
         check_optimizer(type(self).__name__, optimizer)
         for group in optimizer.param_groups:
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", rate_of(group))
             elif "initial_lr" not in group:
                 message = (
                     f"{type(self).__name__}: `last_epoch`={last_epoch} goes on with a "
@@ -45,7 +46,8 @@ class LRScheduler:
                 )
                 raise ArgumentError(message)
         self.optimizer = optimizer
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        groups = optimizer.param_groups
+        self.base_lrs = [number_of(group["initial_lr"]) for group in groups]
         self.last_epoch = last_epoch
         self._begin()
 
@@ -68,7 +70,7 @@ class LRScheduler:
         self.last_epoch = epoch
         groups = self.optimizer.param_groups
         for group, lr in zip(groups, self.get_lr(), strict=True):
-            group["lr"] = lr
+            set_rate(group, lr)
 
     def _restart(self) -> None:
         """Begin at epoch 0 in the middle of a training, as `SequentialLR` asks."""
@@ -79,8 +81,8 @@ class LRScheduler:
         self.last_epoch -= 1
 
     def get_last_lr(self) -> list[float]:
-        """Return the learning rates that hold now."""
-        return [group["lr"] for group in self.optimizer.param_groups]
+        """Return the learning rates that hold now, as numbers."""
+        return [rate_of(group) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything but the optimizer, and functions that were given."""

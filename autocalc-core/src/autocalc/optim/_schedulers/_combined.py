@@ -10,6 +10,7 @@ from typing import Any
 from autocalc._tensor.checks import sequence
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.optim._optimizer import Optimizer
+from autocalc.optim._rates import set_rate
 from autocalc.optim._schedulers._base import LRScheduler
 from autocalc.optim._schedulers._plateau import ReduceLROnPlateau
 
@@ -49,7 +50,7 @@ class _Combined(LRScheduler):
 
     def _restart(self) -> None:
         for group in self.optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
+            set_rate(group, group["initial_lr"])
         for scheduler in self._schedulers:
             scheduler.last_epoch = -1
         self.last_epoch = -1
@@ -117,7 +118,7 @@ class SequentialLR(_Combined):
         for scheduler in self._schedulers:
             scheduler._take_back()
         for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
+            set_rate(group, group["initial_lr"])
         self.last_epoch = last_epoch
         self._begin()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from autocalc.optim._optimizer import Optimizer
+from autocalc.optim._rates import set_rate
 from autocalc.optim._schedulers._base import (
     LRScheduler,
     require_count,
@@ -52,7 +53,7 @@ class CosineAnnealingLR(LRScheduler):
 
     def _restart(self) -> None:
         for group, base in zip(self.optimizer.param_groups, self.base_lrs, strict=True):
-            group["lr"] = base
+            set_rate(group, base)
         self.last_epoch = 0
 
     def _height(self, epoch: int) -> float:

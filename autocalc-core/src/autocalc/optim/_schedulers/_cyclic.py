@@ -9,6 +9,7 @@ from collections.abc import Callable
 from autocalc._tensor.checks import check_flags
 from autocalc.errors import ArgumentError
 from autocalc.optim._optimizer import Optimizer
+from autocalc.optim._rates import set_rate
 from autocalc.optim._schedulers._base import (
     LRScheduler,
     by_group,
@@ -103,7 +104,7 @@ class CyclicLR(LRScheduler):
         self.max_lrs = by_group(where, "max_lr", max_lr, optimizer)
         if last_epoch == -1:
             for group, lr in zip(optimizer.param_groups, lowest, strict=True):
-                group["lr"] = lr
+                set_rate(group, lr)
         self.cycle_momentum = cycle_momentum
         self.use_beta1 = "betas" in optimizer.defaults
         self.base_momentums = by_group(where, "base_momentum", base_momentum, optimizer)

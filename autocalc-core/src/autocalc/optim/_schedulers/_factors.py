@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from autocalc._tensor.checks import sequence
 from autocalc.errors import DTypeError
 from autocalc.optim._optimizer import Optimizer
+from autocalc.optim._rates import set_rate
 from autocalc.optim._schedulers._base import (
     LRScheduler,
     by_group,
@@ -49,7 +50,7 @@ class Multiplying(LRScheduler):
 
     def _restart(self) -> None:
         for group, base in zip(self.optimizer.param_groups, self.base_lrs, strict=True):
-            group["lr"] = base * self._start
+            set_rate(group, base * self._start)
         self.last_epoch = 0
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from autocalc.errors import ArgumentError
 from autocalc.optim._optimizer import Optimizer, is_number
+from autocalc.optim._rates import rate_of, set_rate
 from autocalc.optim._schedulers._base import (
     LRScheduler,
     by_group,
@@ -133,6 +134,7 @@ class ReduceLROnPlateau(LRScheduler):
             )
             raise ArgumentError(message)
         for group, least in zip(groups, self.min_lrs, strict=True):
-            lr = max(group["lr"] * self.factor, least)
-            if group["lr"] - lr > self.eps:
-                group["lr"] = lr
+            before = rate_of(group)
+            lr = max(before * self.factor, least)
+            if before - lr > self.eps:
+                set_rate(group, lr)

@@ -8,6 +8,7 @@ from typing import Any
 
 from autocalc._ops._checks import check_sizes
 from autocalc.optim._optimizer import Optimizer, is_number
+from autocalc.optim._rates import rate_of
 from autocalc.optim._schedulers._base import (
     LRScheduler,
     by_group,
@@ -99,5 +100,5 @@ def _moved(group: dict[str, Any], before: float, now: float) -> float:
     goal: float = group["swa_lr"]
     if before == 1:
         return goal
-    start = (group["lr"] - before * goal) / (1 - before)
+    start = (rate_of(group) - before * goal) / (1 - before)
     return float(goal * now + start * (1 - now))

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""The part of an epoch's order that is one process's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sized
+
+import numpy as np
+
+from autocalc import distributed
+from autocalc._tensor.checks import as_int, check_flag
+from autocalc.data._arrays import Indices
+from autocalc.data._samplers import Sampler
+from autocalc.data._shuffle import permutation
+from autocalc.errors import ArgumentError
+
+
+class DistributedSampler(Sampler):
+    """Every n-th sample of an order that all of n processes share.
+
+    Process r has the samples r, r + n, r + 2 n and so on of the order, which is another
+    one after each `set_epoch`.  All processes have equally many: the order is repeated
+    from its beginning, or cut.
+
+    Parameters
+    ----------
+    dataset : sized
+        What is sampled; only its length is used.
+    num_replicas : int, optional
+        n; by default the size of the group that `distributed.init_process_group` made.
+    rank : int, optional
+        r, from 0 on; by default this process's number in that group.
+    shuffle : bool, default True
+        A random order that follows from `seed` and the epoch; else the data set's own.
+    seed : int, default 0
+        The same in all processes.
+    drop_last : bool, default False
+        Leave samples out at the end instead of repeating some.
+
+    Raises
+    ------
+    ArgumentError
+        If `rank` is not below `num_replicas`, or there is no group that tells them.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> parts = [
+    ...     ac.data.DistributedSampler(range(5), num_replicas=2, rank=r, shuffle=False)
+    ...     for r in range(2)
+    ... ]
+    >>> list(parts[0]), list(parts[1])
+    ([0, 2, 4], [1, 3, 0])
+    """
+
+    def __init__(
+        self,
+        dataset: Sized,
+        num_replicas: int | None = None,
+        rank: int | None = None,
+        shuffle: bool = True,
+        seed: int = 0,
+        drop_last: bool = False,
+    ) -> None:
+        where = "DistributedSampler"
+        check_flag(where, "shuffle", shuffle)
+        check_flag(where, "drop_last", drop_last)
+        n = distributed.get_world_size() if num_replicas is None else num_replicas
+        r = distributed.get_rank() if rank is None else rank
+        self.num_replicas = as_int(where, "num_replicas", n)
+        self.rank = as_int(where, "rank", r)
+        if not 0 <= self.rank < self.num_replicas:
+            message = (
+                f"{where}: `rank` is {self.rank} of `num_replicas`={self.num_replicas} "
+                f"processes; it must lie in 0 to {self.num_replicas - 1}."
+            )
+            raise ArgumentError(message)
+        self.dataset = dataset
+        self.shuffle = shuffle
+        self.seed = as_int(where, "seed", seed)
+        self.drop_last = drop_last
+        self.epoch = 0
+        whole = len(dataset) // self.num_replicas
+        rest = len(dataset) % self.num_replicas > 0 and not drop_last
+        self.num_samples = whole + rest
+        self.total_size = self.num_samples * self.num_replicas
+
+    def __len__(self) -> int:
+        """Return the number of indices of this process."""
+        return self.num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        """Return an iterator over the indices of this process."""
+        order = np.resize(self._order(), self.total_size)
+        return iter(order[self.rank :: self.num_replicas].tolist())
+
+    def _order(self) -> Indices:
+        """Return the order that all processes share."""
+        count = len(self.dataset)
+        if self.shuffle:
+            return permutation(count, self.seed % 2**64, self.epoch)
+        return np.arange(count, dtype=np.int64)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch is next, so that its order is another one.
+
+        Raises
+        ------
+        ArgumentError
+            If `epoch` is negative.
+        """
+        number = as_int("set_epoch", "epoch", epoch)
+        if number < 0:
+            message = f"set_epoch: `epoch` is {number}; it must be 0 or more."
+            raise ArgumentError(message)
+        self.epoch = number
