@@ -16,14 +16,13 @@ from autocalc._ops import (
     masking,
     reduction,
     scans,
-    scattering,
     slicing,
     sorting,
     view,
 )
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._checks import refuse_booleans
-from autocalc._ops._coerce import Number, as_operand, cast, coerce
+from autocalc._ops._coerce import Number, as_operand, cast, coerce, coerce_two
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import ones, zeros
@@ -285,46 +284,31 @@ def searchsorted(
     if out_int32.__class__ is not FLAG:
         out_int32 = check_flag("searchsorted", "out_int32", out_int32)
     where = "searchsorted"
-    line = check_tensor(where, sorted_sequence).detach()
+    line = check_tensor(where, sorted_sequence)
     if sorter is not None:
         order = indexing.long_positions(where, sorter)
-        line = indexing.gather(line, -1, order)
+        line = indexing.gather(line.detach(), -1, order)
     if side not in (None, "left", "right") or (side == "left" and right):
         message = f"{where}: `side`={side!r} with `right`={right}; say one of them."
         raise ArgumentError(message)
-    number = isinstance(input, Number)
-    values = as_operand(input, dtypes.of_scalar(input)) if number else input
-    values = check_tensor(where, values).detach()
-    if line.ndim == 0 or (line.ndim > 1 and line.shape[:-1] != values.shape[:-1]):
+    values = input
+    if input.__class__ is not Tensor:
+        number = isinstance(input, Number)
+        values = as_operand(input, dtypes.of_scalar(input)) if number else input
+    shape, sizes = line._array.shape, check_tensor(where, values)._array.shape
+    if len(shape) != 1 and (not shape or shape[:-1] != sizes[:-1]):
         message = (
             f"{where}: the sequence has shape {line.shape}, the values {values.shape}; "
             f"it must be a vector, or all dimensions but the last must be equal."
         )
         raise ShapeError(message)
+    line, values = coerce_two(where, line, values)
+    if line._array.dtype.kind == "b":
+        refuse_booleans(where, line)
     behind = right or side == "right"
-    found = _places(line, values, behind)
-    return apply_out(where, cast(found, dtypes.int32) if out_int32 else found, out)
-
-
-def _places(line: Tensor, values: Tensor, behind: bool) -> Tensor:
-    """Return the places by sorting the values in among the sequence.
-
-    The sort is stable: what comes first stays in front of equal elements.
-    """
-    line, values = coerce("searchsorted", line, values)
-    refuse_booleans("searchsorted", line)
-    n = line.shape[-1]
-    flat = values if line.ndim > 1 else view.reshape(values, (-1,))
-    both = joining.cat([line, flat] if behind else [flat, line], -1)
-    order = sorting.sort(both, -1, stable=True).indices
-    first = n if behind else 0
-    of_line = (
-        comparison.lt(order, n) if behind else comparison.ge(order, flat.shape[-1])
-    )
-    before = scans.cumsum(of_line, -1)
-    found = scattering.scatter(zeros(both.shape, dtype=dtypes.int64), -1, order, before)
-    part = (..., slice(first, first + flat.shape[-1]))
-    return view.reshape(view.clone(found[part]), values.shape)
+    found = make(arrays.searchsorted(line._array, values._array, behind), None)
+    found = cast(found, dtypes.int32) if out_int32 else found
+    return found if out is None else apply_out(where, found, out)
 
 
 def bucketize(
