@@ -309,6 +309,7 @@ def _log_of_two(k: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
 
 
 @method("logcumsumexp")
+@accelerate("along", logcumsumexp_op, True, False, ())
 def logcumsumexp(
     input: Tensor,
     dim: int | None = None,
