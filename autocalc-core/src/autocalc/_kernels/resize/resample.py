@@ -137,25 +137,18 @@ def _lines_in(
     Those of small sizes are kept: to find them takes longer than to resample.
     """
     key = k.dtype(like), n, size, scale, mode, align_corners
-    found = None if k.records else _found.get(key)
+    kept = size <= _SMALL and not getattr(k, "records", True)
+    found = _found.get(key) if kept else None
     if found is None:
         places = _places_in(k, like, n, size, scale, mode, align_corners)
         rest = k.add(k.constant(1, places.share), k.neg(places.share))
         first, second = (k.cast(a, k.dtype(like)) for a in (rest, places.share))
         found = places.low, places.high, first, second
-        if not k.records and size <= _SMALL:
+        if kept:
             if len(_found) >= 64:
                 _found.clear()
             _found[key] = found
     return found
-
-
-def _spread_in(k: Any, index: Array, shape: tuple[int, ...], axis: int) -> Array:
-    """Repeat a line of indices over every dimension but `axis`."""
-    (size,) = k.shape(index)
-    line = tuple(size if d == axis else 1 for d in range(len(shape)))
-    full = (*shape[:axis], size, *shape[axis + 1 :])
-    return k.expand(k.reshape(index, line), full)
 
 
 def _line_in(k: Any, line: Array, like: Array, axis: int) -> Array:
@@ -178,10 +171,10 @@ def _(
     low, high, first, second = _lines_in(
         k, x, shape[axis], size, scale, mode, align_corners
     )
-    out = k.gather(x, _spread_in(k, low, shape, axis), axis)
+    out = k.index_select(x, low, axis)
     if mode == "nearest":
         return out
-    other = k.gather(x, _spread_in(k, high, shape, axis), axis)
+    other = k.index_select(x, high, axis)
     other = k.mul(other, _line_in(k, second, x, axis))
     return k.add(k.mul(out, _line_in(k, first, x, axis)), other)
 
@@ -296,13 +289,11 @@ def _(
         k, g, size, shape[axis], scale, mode, align_corners
     )
     zeros = k.zeros((*shape[:axis], size, *shape[axis + 1 :]), k.dtype(g))
-    low = _spread_in(k, low, shape, axis)
     if mode == "nearest":
-        return k.scatter_add(zeros, low, g, axis)
+        return k.index_add(zeros, low, g, axis)
     here = k.mul(g, _line_in(k, first, g, axis))
-    dx = k.scatter_add(zeros, low, here, axis)
-    high = _spread_in(k, high, shape, axis)
-    return k.scatter_add(dx, high, k.mul(g, _line_in(k, second, g, axis)), axis)
+    dx = k.index_add(zeros, low, here, axis)
+    return k.index_add(dx, high, k.mul(g, _line_in(k, second, g, axis)), axis)
 
 
 @resample_backward.budget(
