@@ -12,7 +12,7 @@ from autocalc._kernels.budgets import EXACT
 from autocalc._kernels.cases import Case, Operands, floats
 from autocalc._kernels.declare import standalone
 from autocalc._kernels.rules import DTYPES, INT64, expect_shape, same_dtype
-from autocalc._kernels.samples import FEW_TAILS, Make
+from autocalc._kernels.samples import FEW_TAILS, LARGE, Make
 from autocalc._kernels.spec import Array, Meta, Sample
 from autocalc.errors import ShapeError
 
@@ -62,6 +62,8 @@ def _(make: Make) -> Iterator[Sample]:
         yield Sample(f"rows, right={right}", (rows, values), (right,))
         number = make.normal(9).sum(dtype=make.dtype)
         yield Sample(f"a number, right={right}", (rows[0, 0], number), (right,))
+    line = np.sort(make.normal(70))
+    yield Sample("large", (line, make.normal(LARGE)), (False,))
     yield Sample("no rows", (make.normal(0, 3), make.normal(0, 2)), (False,))
 
 
