@@ -9,7 +9,8 @@ in one of them output `t` reads at ``t * stride - padding + i * dilation`` for e
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -55,30 +56,51 @@ class Windows(NamedTuple):
 
         With `ceil` one more may reach over the end, if it begins before it.
         """
-        padded = tuple(n + 2 * p for n, p in zip(sizes, self.padding, strict=True))
-        if any(n < span for n, span in zip(padded, self.spans, strict=True)):
-            message = (
-                f"{where}: a window of {self.spans} does not fit into {padded}, which "
-                f"is {sizes} with its padding. Give a larger input, more padding or a "
-                f"smaller kernel."
-            )
-            raise ShapeError(message)
-        each = zip(padded, self.padding, self.spans, self.stride, strict=True)
-        return tuple(_count(n, p, span, step, ceil) for n, p, span, step in each)
+        return _counts(self, where, sizes, ceil)
 
     def high(self, sizes: Shape, counts: Shape) -> Ints:
         """Return by how much the windows reach over the end of each dimension."""
-        each = zip(sizes, counts, self.stride, self.padding, self.spans, strict=True)
-        return tuple(
-            max((count - 1) * step + span - low - n, 0)
-            for n, count, step, low, span in each
-        )
+        return _high(self, sizes, counts)
 
-    def places(self, counts: Shape) -> Iterator[tuple[slice, ...]]:
-        """Yield for each tap where it reads, over all windows: one slice a dim."""
-        for tap in product(*map(range, self.kernel)):
-            each = zip(tap, self.dilation, self.stride, counts, strict=True)
-            yield tuple(slice(i * d, i * d + n * step, step) for i, d, step, n in each)
+    def places(self, counts: Shape) -> tuple[tuple[slice, ...], ...]:
+        """Return for each tap where it reads, over all windows: one slice a dim."""
+        return _places(self, counts)
+
+
+@lru_cache(1024)
+def _counts(windows: Windows, where: str, sizes: Shape, ceil: bool) -> Shape:
+    padded = tuple(n + 2 * p for n, p in zip(sizes, windows.padding, strict=True))
+    if any(n < span for n, span in zip(padded, windows.spans, strict=True)):
+        message = (
+            f"{where}: a window of {windows.spans} does not fit into {padded}, which "
+            f"is {sizes} with its padding. Give a larger input, more padding or a "
+            f"smaller kernel."
+        )
+        raise ShapeError(message)
+    each = zip(padded, windows.padding, windows.spans, windows.stride, strict=True)
+    return tuple(_count(n, p, span, step, ceil) for n, p, span, step in each)
+
+
+@lru_cache(1024)
+def _high(windows: Windows, sizes: Shape, counts: Shape) -> Ints:
+    each = zip(
+        sizes, counts, windows.stride, windows.padding, windows.spans, strict=True
+    )
+    return tuple(
+        max((count - 1) * step + span - low - n, 0)
+        for n, count, step, low, span in each
+    )
+
+
+@lru_cache(64)
+def _places(windows: Windows, counts: Shape) -> tuple[tuple[slice, ...], ...]:
+    found = []
+    for tap in product(*map(range, windows.kernel)):
+        each = zip(tap, windows.dilation, windows.stride, counts, strict=True)
+        found.append(
+            tuple(slice(i * d, i * d + n * step, step) for i, d, step, n in each)
+        )
+    return tuple(found)
 
 
 def _count(n: int, padding: int, span: int, step: int, ceil: bool) -> int:

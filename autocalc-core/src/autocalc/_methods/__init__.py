@@ -12,13 +12,19 @@ from typing import Any
 
 from autocalc._absent import refusals
 from autocalc._methods import conversions, creation, gradients, properties
-from autocalc._ops import _inplace_indices, _inplace_shapes, thresholds, windows
+from autocalc._ops import (
+    _inplace_indices,
+    _inplace_limits,
+    _inplace_shapes,
+    thresholds,
+    windows,
+)
 from autocalc._ops._inplace import in_place
 from autocalc._ops._method import IN_PLACE, METHODS
 from autocalc._tensor import Tensor
 
 #: Modules that declare methods and that no public function needs.
-DECLARING = (_inplace_indices, _inplace_shapes, thresholds, windows)
+DECLARING = (_inplace_indices, _inplace_limits, _inplace_shapes, thresholds, windows)
 
 #: Classes whose members become members of `Tensor`.
 CLASSES = (

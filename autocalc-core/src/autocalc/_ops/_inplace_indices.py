@@ -170,8 +170,11 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
     holds = masking.checked_mask("masked_fill", mask)._array
     number = checked_number("masked_fill", x, value)._array
     a = x._array
-    fits = broadcast_shapes("masked_fill", x.shape, holds.shape) == x.shape
-    if not fits or arrays.may_overlap(a, holds) or arrays.may_overlap(a, number):
+    shape = a.shape
+    fits = holds.shape == shape
+    fits = fits or broadcast_shapes("masked_fill", shape, holds.shape) == shape
+    shared = isinstance(value, Tensor) and arrays.may_overlap(a, number)
+    if not fits or shared or arrays.may_overlap(a, holds):
         return apply_(masking.masked_fill, "masked_fill_", x, mask, value)
     arrays.where(holds, number, a, into=a)
     x._bump()

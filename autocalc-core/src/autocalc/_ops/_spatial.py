@@ -60,9 +60,10 @@ def batched(where: str, input: Any, dims: int) -> tuple[Tensor, bool]:
         If it is neither (N, C, ...) nor (C, ...) with `dims` dimensions behind.
     """
     x = check_tensor(where, input)
-    if x.ndim == dims + 2:
+    ndim = x._array.ndim
+    if ndim == dims + 2:
         return x, True
-    if x.ndim == dims + 1:
+    if ndim == dims + 1:
         return view.unsqueeze(x, 0), False
     behind = {1: "L", 2: "H, W", 3: "D, H, W"}[dims]
     message = (

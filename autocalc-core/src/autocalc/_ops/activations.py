@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops import _writing, arithmetic, trigonometric
+from autocalc._ops import _writing, arithmetic, slicing, trigonometric
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._checks import check_approximate, check_float
 from autocalc._ops._op import binary, nary, unary
@@ -327,8 +327,9 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     tensor([1., 2.])
     """
     check_float("glu", input)
-    axis = axis_of("glu", dim, input.ndim)
-    size = input.shape[axis] if input.ndim else 1
+    shape = input._array.shape
+    axis = axis_of("glu", dim, len(shape))
+    size = shape[axis] if shape else 1
     if size % 2:
         message = (
             f"glu: dimension {axis} of an input of shape {input.shape} has size "
@@ -336,7 +337,6 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         )
         raise ShapeError(message)
     before = (slice(None),) * axis
-    first, second = slice(None, size // 2), slice(size // 2, None)
-    places = [(*before, half) for half in (first, second)]
-    a, b = (input[place] for place in places)
-    return arithmetic.mul(a, sigmoid(b))
+    first = slicing.slice_op(input, (*before, slice(0, size // 2)))
+    second = slicing.slice_op(input, (*before, slice(size // 2, size)))
+    return arithmetic.mul(first, sigmoid(second))

@@ -18,6 +18,7 @@ from autocalc._ops._coerce import (
     dtype_of,
     result_dtype,
     tensor_first,
+    usual_number,
 )
 from autocalc._ops._method import method
 from autocalc._ops._old_forms import factor_first
@@ -284,6 +285,10 @@ def _number_power(x: Any, y: Any) -> Tensor | None:
     """Return a boolean tensor to the power True or False; refuse 2 ** -1."""
     if isinstance(y, Tensor):
         return None
+    usual = usual_number(x, y)
+    if usual is not None:
+        result: Tensor = pow_op(x, usual)
+        return result
     if isinstance(y, bool) and x.dtype is dtypes.bool_:
         return add_op(x, not y)
     if isinstance(y, (int, np.integer)) and y < 0 and not x.is_floating_point():

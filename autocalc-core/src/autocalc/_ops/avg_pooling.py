@@ -287,8 +287,10 @@ def _avg_pool(
 ) -> Tensor:
     x, had_batch = _spatial.batched(where, input, dims)
     check_float(where, x)
-    check_flag(where, "ceil_mode", ceil_mode)
-    check_flag(where, "count_include_pad", count_include_pad)
+    if ceil_mode.__class__ is not FLAG:
+        ceil_mode = check_flag(where, "ceil_mode", ceil_mode)
+    if count_include_pad.__class__ is not FLAG:
+        count_include_pad = check_flag(where, "count_include_pad", count_include_pad)
     if divisor is not None and (
         isinstance(divisor, bool) or not isinstance(divisor, int) or divisor == 0
     ):
@@ -299,7 +301,7 @@ def _avg_pool(
         raise ArgumentError(message)
     steps = _pooling.steps_of(where, dims, *lie)
     out = avg_pool_op(x, *steps, ceil_mode, count_include_pad, divisor or 0)
-    return _spatial.unbatched(out, had_batch)
+    return out if had_batch else _spatial.unbatched(out, False)
 
 
 def avg_pool(
@@ -314,7 +316,8 @@ def _adaptive_avg(where: str, dims: int, input: Tensor, output_size: Any) -> Ten
     x, had_batch = _spatial.batched(where, input, dims)
     check_float(where, x)
     sizes = _pooling.boxes(where, x, output_size, dims)
-    return _spatial.unbatched(adaptive_mean(x, sizes), had_batch)
+    out = adaptive_mean(x, sizes)
+    return out if had_batch else _spatial.unbatched(out, False)
 
 
 def adaptive_mean(x: Tensor, sizes: tuple[int, ...]) -> Tensor:
@@ -323,5 +326,5 @@ def adaptive_mean(x: Tensor, sizes: tuple[int, ...]) -> Tensor:
     if windows is None:
         return adaptive_avg_pool_op(x, sizes)
     if max(sizes) == 1:
-        return reduction.mean_op(x, tuple(range(2, x.ndim)), True)
+        return reduction.mean_op(x, tuple(range(2, x._array.ndim)), True)
     return avg_pool_op(x, *windows, False, True, 0)

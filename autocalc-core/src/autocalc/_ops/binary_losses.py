@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._widened import HALVES
 from autocalc._ops import (
     _loss_reduction,
     activations,
@@ -10,11 +14,11 @@ from autocalc._ops import (
     clamping,
     comparison,
     exponential,
-    extrema,
     masking,
 )
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast, in_float32, same_dtype
+from autocalc._ops._recorded import composed, recorded
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 
@@ -57,24 +61,52 @@ def binary_cross_entropy(
     where = "binary_cross_entropy"
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
     check_float(where, input, target)
-    _loss_reduction.same_shape(where, input, target)
+    if input._array.shape != target._array.shape:
+        _loss_reduction.same_shape(where, input, target)
     same_dtype(where, input, target)
     _check_probabilities(where, "input", input)
     _check_probabilities(where, "target", target)
-    if input.dtype.is_half:
+    if input._array.dtype in HALVES:
 
         def of_wide(p: Tensor, t: Tensor) -> Tensor:
             return binary_cross_entropy(p, t, weight, reduction=reduction)
 
         return in_float32(of_wide, input, target)
-    not_t = arithmetic.sub_op(1.0, target)
-    both = arithmetic.add_op(
-        arithmetic.mul(target, _limited_log(input)),
-        arithmetic.mul(not_t, _limited_log(arithmetic.sub_op(1.0, input))),
-    )
-    return _loss_reduction.reduced(
-        _weighted(where, arithmetic.neg(both), weight), reduction
-    )
+    loss = recorded(_entropy, (input, target), _entropies(input, target))
+    if weight is not None:
+        loss = _weighted(where, loss, weight)
+    return _loss_reduction.reduced(loss, reduction)
+
+
+def _entropies(input: Tensor, target: Tensor) -> Any:
+    """Return the loss of each element, an array."""
+    k, p, t = arrays, input._array, target._array
+    one, least = constant(1, p.dtype), constant(-100, p.dtype)
+    hit = k.mul(t, k.maximum(k.log(p), least))
+    miss = k.mul(k.sub(one, t), k.maximum(k.log(k.sub(one, p)), least))
+    return k.neg(k.add(hit, miss))
+
+
+@composed("binary_cross_entropy", "a b", like="mul")
+def _entropy(k: Any, n: Any, g: Any) -> Any:
+    p, t = n.saved
+    one = k.constant(1, p)
+    q = k.sub(one, p)
+    dp = dt = None
+    if n.needs(0):
+        of_miss = _times_slope(k, k.mul(g, k.sub(one, t)), q)
+        dp = k.sub(of_miss, _times_slope(k, k.mul(g, t), p))
+    if n.needs(1):
+        limited = _limited_log if k.records else _limited_array
+        dt = k.mul(g, k.sub(limited(q), limited(p)))
+    return dp, dt
+
+
+def _times_slope(k: Any, g: Any, p: Any) -> Any:
+    """Return g times the slope of `_limited_log`."""
+    small = k.compare(p, k.constant(1e-12, p), "lt")
+    usual = k.div(g, k.where(small, k.constant(1, p), p))
+    return k.where(small, k.mul(g, k.constant(1e12, p)), usual)
 
 
 def _weighted(where: str, loss: Tensor, weight: Tensor | None) -> Tensor:
@@ -86,15 +118,26 @@ def _weighted(where: str, loss: Tensor, weight: Tensor | None) -> Tensor:
 
 
 def _check_probabilities(where: str, name: str, p: Tensor) -> None:
-    if p.numel() == 0:
+    a = p._array
+    if a.size == 0:
         return
-    low, high = extrema.amin(p.detach()).item(), extrema.amax(p.detach()).item()
+    axes = tuple(range(a.ndim))
+    if axes:
+        low = arrays.min(a, axes, False).item()
+        high = arrays.max(a, axes, False).item()
+    else:
+        low = high = a.item()
     if not (low >= 0 and high <= 1):  # NaN, too
         message = (
             f"{where}: `{name}` has elements from {low} to {high}; probabilities lie "
             f"from 0 to 1. For logits use binary_cross_entropy_with_logits."
         )
         raise ArgumentError(message)
+
+
+def _limited_array(p: Any) -> Any:
+    """Return what `_limited_log` does, of an array."""
+    return arrays.maximum(arrays.log(p), constant(-100, p.dtype))
 
 
 def _limited_log(p: Tensor) -> Tensor:

@@ -210,7 +210,7 @@ def _clamped_booleans(x: Tensor, low: Tensor | None, high: Tensor | None) -> Ten
     return x if high is None else bitwise.bitwise_and(x, high)
 
 
-@method("clamp clip", inplace="clamp_ clip_")
+@method("clamp clip")
 def clamp(
     input: Tensor,
     min: Operand | None = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import (
     _loss_reduction,
@@ -20,7 +21,8 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._op import nary
-from autocalc._tensor import Tensor, dtypes
+from autocalc._ops._recorded import composed, recorded
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import as_int, number
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
 
@@ -274,22 +276,55 @@ def nll_loss(
     reduction = _loss_reduction.chosen(where, size_average, reduce, reduction)
     check_float(where, input)
     rows, labels = class_rows(where, input, target)
+    if weight is None:
+        loss = _picked_losses(rows, labels, ignore_index, reduction)
+        if reduction != "none" or target._array.ndim == 1:
+            return loss
+        return view.reshape(loss, target.shape)
+    _check_weight(where, weight, rows.shape[1])
+    same_dtype(where, rows, weight)
     ignored = comparison.eq(labels, ignore_index)
     labels = masking.where(ignored, 0, labels)
     picked = indexing.gather_op(rows, view.reshape(labels, (-1, 1)), 1)
-    loss = arithmetic.neg(view.reshape(picked, (-1,)))
-    shares: Tensor | None = None
-    if weight is not None:
-        _check_weight(where, weight, rows.shape[1])
-        same_dtype(where, rows, weight)
-        shares = indexing.index_select_op(weight, labels, 0)
-        loss = arithmetic.mul(loss, shares)
+    shares = indexing.index_select_op(weight, labels, 0)
+    loss = arithmetic.mul(arithmetic.neg(view.reshape(picked, (-1,))), shares)
     loss = masking.where(ignored, 0.0, loss)
     if reduction == "none":
         return view.reshape(loss, target.shape)
     total = reduction_ops.sum(loss)
     if reduction == "sum":
         return total
-    one = 1.0 if shares is None else shares
-    counted = masking.where(ignored, 0.0, one)
+    counted = masking.where(ignored, 0.0, shares)
     return arithmetic.div_op(total, reduction_ops.sum(counted).to(total.dtype))
+
+
+def _picked_losses(
+    rows: Tensor, labels: Tensor, ignore_index: Any, reduction: str
+) -> Tensor:
+    """Return minus what stands at the labels of [N, C], reduced."""
+    k, a, places = arrays, rows._array, labels._array
+    dtype = a.dtype
+    zero, none = constant(0, dtype), constant(0, places.dtype)
+    ignored = comparison.eq(labels, ignore_index)._array
+    places = k.where(ignored, none, places).reshape(-1, 1)
+    sign = constant(-1, dtype)
+    picked = k.gather(a, places, 1).reshape(-1)
+    loss = k.where(ignored, zero, k.neg(picked))
+    if reduction != "none":
+        loss = k.sum(loss, (0,), False)
+    if reduction == "mean":
+        count = k.sum(k.where(ignored, zero, constant(1, dtype)), (0,), False)
+        loss, sign = k.div(loss, count), k.div(sign, count)
+    kept = make(places, None), make(k.where(ignored, zero, sign), None)
+    return recorded(_nll, (rows, *kept), loss)
+
+
+@composed("nll_loss", "a b", like="where")
+def _nll(k: Any, n: Any, g: Any) -> Any:
+    """Put each loss's share of g, with its sign, at the place of its label."""
+    places, signs = n.saved
+    zero = k.constant(0, g)
+    shares = k.where(k.compare(signs, zero, "eq"), zero, k.mul(g, signs))
+    shares = k.reshape(shares, (*k.shape(signs), 1))
+    none = k.zeros(n.shapes[0], k.dtype(g))
+    return k.scatter_add(none, places, shares, 1), None, None

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
-from autocalc._ops import arithmetic, comparison, logical, masking, reduction, view
+from autocalc._ops import comparison, logical, masking, reduction, view
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
@@ -211,12 +212,17 @@ def trace(input: Tensor) -> Tensor:
     return reduction.sum(diagonal_op(x, 0, 0, 1))
 
 
-def _below(rows: int, columns: int, offset: int) -> Tensor:
-    """Return where a matrix lies on or below a diagonal."""
+def _below(rows: int, columns: int, offset: int) -> Any:
+    """Return where a matrix lies on or below a diagonal, an array."""
     like = arrays.empty((), dtypes.int64.numpy)
-    down, right = (make(arrays.arange(n, like), None) for n in (rows, columns))
-    limit = arithmetic.add_op(view.reshape_op(down, (rows, 1)), offset)
-    return comparison.le(right, limit)
+    down, right = arrays.arange(rows, like), arrays.arange(columns, like)
+    limit = arrays.add(down.reshape(rows, 1), constant(offset, like.dtype))
+    return arrays.compare(right, limit, "le")
+
+
+#: Of matrices of so many elements the parts below diagonals are kept.
+_KEPT = 4096
+_kept_below = lru_cache(64)(_below)
 
 
 @method("tril", inplace="tril_")
@@ -239,7 +245,8 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     tensor([[1., 0.],
             [1., 1.]])
     """
-    return apply_out("tril", _triangle("tril", input, diagonal), out)
+    result = _triangle("tril", input, diagonal)
+    return result if out is None else apply_out("tril", result, out)
 
 
 @method("triu", inplace="triu_")
@@ -262,20 +269,24 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     tensor([[1., 1.],
             [0., 1.]])
     """
-    return apply_out("triu", _triangle("triu", input, diagonal), out)
+    result = _triangle("triu", input, diagonal)
+    return result if out is None else apply_out("triu", result, out)
 
 
 def _triangle(where: str, input: Tensor, diagonal: int) -> Tensor:
     x = check_tensor(where, input)
-    if x.ndim < 2:
+    a = x._array
+    if a.ndim < 2:
         message = f"{where}: `input` has shape {x.shape}; it must be a matrix, or many."
         raise ShapeError(message)
     offset = as_int(where, "diagonal", diagonal)
-    zero = make(arrays.constant(0, x._array), None)
-    rows, columns = x.shape[-2:]
+    zero = make(constant(0, a.dtype), None)
+    rows, columns = a.shape[-2:]
+    below = _kept_below if rows * columns <= _KEPT else _below
     if where == "tril":
-        return comparison.where_op(_below(rows, columns, offset), x, zero)
-    return comparison.where_op(_below(rows, columns, offset - 1), zero, x)
+        part = make(below(rows, columns, offset), None)
+        return comparison.where_op(part, x, zero)
+    return comparison.where_op(make(below(rows, columns, offset - 1), None), zero, x)
 
 
 def tril_indices(
@@ -353,7 +364,8 @@ def _triangle_indices(
     if min(rows, columns) < 0:
         message = f"{where}: row={rows}, col={columns}; sizes are not negative."
         raise ArgumentError(message)
-    mask = _below(rows, columns, as_int(where, "offset", offset) - (not lower))
+    below = _below(rows, columns, as_int(where, "offset", offset) - (not lower))
+    mask = make(below, None)
     found: Any = masking.nonzero(mask if lower else logical.logical_not(mask))
     found = view.permute_op(found, (1, 0))
     return cast(view.detach_from_base(view.clone_op(found)), dtypes.as_dtype(dtype))

@@ -29,7 +29,7 @@ from autocalc.errors import ArgumentError, ShapeError
 
 def length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
     """Return the p-norm along `dim`; where it is 0 its gradient is 0."""
-    if x.ndim == 0:
+    if x._array.ndim == 0:
         return view.reshape(length(view.reshape(x, (1,)), p, dim, True), ())
     return vector_norms.vector_norm(x, p, dim, keepdim)
 
@@ -62,14 +62,15 @@ def cosine_similarity(
     if axis is not None:
         dim = dim_or_axis("cosine_similarity", dim, axis, 1)
     where = "cosine_similarity"
-    check_tensor(where, x1), check_tensor(where, x2)
-    shape = broadcast_shapes(where, x1.shape, x2.shape)
-    spread = (broadcasting.expand(x, shape) for x in (x1, x2))
-    a, b = (
-        x / clamping.clamp(length(x, 2, dim, True), min=eps)
-        for x in comparison.float_tensors(where, *spread)
-    )
-    return reduction.sum(a * b, dim) if shape else a * b
+    shape = check_tensor(where, x1)._array.shape
+    if check_tensor(where, x2)._array.shape != shape:
+        shape = broadcast_shapes(where, shape, x2.shape)
+        x1, x2 = broadcasting.expand(x1, shape), broadcasting.expand(x2, shape)
+    a, b = comparison.float_tensors(where, x1, x2)
+    a = arithmetic.div_op(a, clamping.clamp(length(a, 2, dim, True), eps))
+    b = arithmetic.div_op(b, clamping.clamp(length(b, 2, dim, True), eps))
+    product = arithmetic.mul(a, b)
+    return reduction.sum(product, dim) if shape else product
 
 
 def pairwise_distance(
@@ -192,7 +193,8 @@ def cdist(
     """
     a, b = same_dtype("cdist", x1, x2)
     check_float("cdist", a)
-    if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-1]:
+    shape, sizes = a._array.shape, b._array.shape
+    if len(shape) < 2 or len(sizes) < 2 or shape[-1] != sizes[-1]:
         message = (
             f"cdist: shapes {a.shape} and {b.shape}; they must be [..., P, M] and "
             f"[..., R, M]."

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 from autocalc._ops import broadcasting, matmul, reduction, slicing, view
@@ -255,6 +256,10 @@ def tensordot(
     >>> ac.tensordot(ac.ones(2, 3, 4), ac.ones(3, 4, 5)).shape
     autocalc.Size([2, 5])
     """
+    if dims.__class__ is int:
+        whole = _of_ends(a, b, dims)
+        if whole is not None:
+            return whole if out is None else apply_out("tensordot", whole, out)
     left, right = _summed_axes(a, b, dims)
     a, b = _shrunk(a, left, b, right), _shrunk(b, right, a, left)
     sizes = [a.shape[i] for i in left], [b.shape[i] for i in right]
@@ -275,6 +280,23 @@ def tensordot(
     return apply_out(
         "tensordot", view.reshape(matmul.matmul(x, y), (*rows, *columns)), out
     )
+
+
+def _of_ends(a: Any, b: Any, dims: Any) -> Tensor | None:
+    """Return the sums over the last dimensions of `a`, the first of `b`, if equal."""
+    left, right = getattr(a, "_array", None), getattr(b, "_array", None)
+    if left is None or right is None or not 0 < dims <= left.ndim:
+        return None
+    inner, rows, columns = right.shape[:dims], left.shape[:-dims], right.shape[dims:]
+    if left.shape[-dims:] != inner or 1 in inner:
+        return None
+    inside = prod(inner)
+    x = a if dims == len(rows) == 1 else view.reshape_op(a, (prod(rows), inside))
+    y = b if dims == len(columns) == 1 else view.reshape_op(b, (inside, prod(columns)))
+    product = matmul.matmul(x, y)
+    if len(rows) == len(columns) == 1:
+        return product
+    return view.reshape_op(product, (*rows, *columns))
 
 
 def _shrunk(x: Tensor, axes: list[int], other: Tensor, others: list[int]) -> Tensor:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import Any, NoReturn, overload
 
+from autocalc._dispatch._arrays import arrays, constant
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import (
     _index,
     broadcasting,
     comparison,
     indexing,
-    joining,
     scattering,
     slicing,
     view,
@@ -26,7 +26,8 @@ from autocalc._ops._coerce import (
 )
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out, copy_to_out
-from autocalc._tensor import Tensor, dtypes
+from autocalc._ops._true_places import true_places
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import DTypeError, ShapeError
 
@@ -57,19 +58,30 @@ def nonzero(
     """
     if as_tuple.__class__ is not FLAG:
         as_tuple = check_flag("nonzero", "as_tuple", as_tuple)
-    x = check_tensor("nonzero", input)
-    flat = _index.true_positions(view.reshape_op(comparison.truth(x), (-1,)))
-    columns = _index.unraveled(flat, x.shape)
+    a = check_tensor("nonzero", input)._array
+    if a.dtype.kind != "b":
+        a = arrays.compare(a, constant(0, a.dtype), "ne")
+    places = true_places(a)
     if as_tuple:
-        return tuple(columns) if columns else (flat,)
-    if not columns:
-        return apply_out(
-            "nonzero",
-            view.reshape_op(slicing.slice_op(flat, (slice(0, 0),)), (flat.shape[0], 0)),
-            out,
-        )
-    upright = tuple(view.reshape_op(c, (*c.shape, 1)) for c in columns)
-    return apply_out("nonzero", joining.cat_op(upright, 1), out)
+        return tuple([make(one, None) for one in _columns(places, a.shape)])
+    if a.ndim == 1:
+        found = places.reshape(-1, 1)
+    elif a.ndim:
+        found = arrays.stack(_columns(places, a.shape), 1)
+    else:
+        found = arrays.empty((len(places), 0), places.dtype)
+    result = make(found, None)
+    return result if out is None else apply_out("nonzero", result, out)
+
+
+def _columns(places: Any, shape: tuple[int, ...]) -> list[Any]:
+    """Return row-major places as an index for each dimension; without any, as one."""
+    columns = []
+    for size in shape[:0:-1]:
+        count = constant(max(size, 1), places.dtype)
+        columns.append(arrays.remainder(places, count))
+        places = arrays.floor_divide(places, count)
+    return [places, *reversed(columns)]
 
 
 @method("argwhere")
@@ -171,16 +183,17 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     >>> ac.masked_select(ac.tensor([1, 2, 3]), ac.tensor([True, False, True]))
     tensor([1, 3])
     """
-    x, holds = (
-        check_tensor("masked_select", input),
-        checked_mask("masked_select", mask),
-    )
-    shape = broadcast_shapes("masked_select", x.shape, holds.shape)
-    flat = view.reshape_op(broadcasting.expand(x, shape), (-1,))
-    index = _index.true_positions(
-        view.reshape_op(broadcasting.expand(holds, shape), (-1,))
-    )
-    return apply_out("masked_select", indexing.index_select_op(flat, index, 0), out)
+    x = input if input.__class__ is Tensor else check_tensor("masked_select", input)
+    holds = checked_mask("masked_select", mask)
+    sizes, shape = x._array.shape, holds._array.shape
+    if sizes != shape:
+        shape = broadcast_shapes("masked_select", sizes, shape)
+        x = broadcasting.expand(x, shape)
+        holds = broadcasting.expand(holds, shape)
+    if len(shape) != 1:
+        x = view.reshape_op(x, (-1,))
+    found = indexing.index_select_op(x, make(true_places(holds._array), None), 0)
+    return found if out is None else apply_out("masked_select", found, out)
 
 
 def checked_mask(where: str, mask: Any) -> Tensor:

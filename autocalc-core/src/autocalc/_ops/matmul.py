@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._eager import accelerate
 from autocalc._dispatch._state import current
+from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._node import Node
 from autocalc._kernels.spec import Shape
 from autocalc._kernels.table import TABLE
@@ -18,7 +20,7 @@ from autocalc._ops._coerce import is_stranger, same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._rule import Saves
+from autocalc._ops._rule import Op, Saves
 from autocalc._ops.integer_matmul import integer_product
 from autocalc._tensor import Tensor, make
 from autocalc.errors import ShapeError
@@ -174,7 +176,59 @@ def _matmul_operator(self: Tensor, other: Any) -> Tensor:
 
 def _matmul(input: Tensor, other: Tensor) -> Tensor:
     """Return the product of operands that are not yet matrices of one dtype."""
-    return _with_vectors(*same_dtype("matmul", input, other))
+    a, b = same_dtype("matmul", input, other)
+    result = times_vector(a, b)
+    return _with_vectors(a, b) if result is None else result
+
+
+_times_vector = Op("times_vector")
+_times_vector.saves = _save_factors
+
+
+def _rule(k: Any, n: Any, g: Any) -> Any:
+    a, b = n.saved
+    matrix, (size,) = n.shapes[:2]
+    da = db = None
+    if len(matrix) == 1:
+        da = k.mul(g, b) if n.needs(0) else None
+        db = k.mul(g, a) if n.needs(1) else None
+        return da, db, None
+    column = k.reshape(g, (matrix[0], 1))
+    if n.needs(0):
+        da = k.gemm(column, k.reshape(b, (1, size)), None)[0]
+    if n.needs(1):
+        db = k.reshape(k.gemm(transposed(k, a), column, None)[0], (size,))
+    return da, db, None
+
+
+_times_vector.rule = _rule
+
+
+def times_vector(x: Any, y: Any, dims: tuple[int, ...] = (1, 2)) -> Tensor | None:
+    """Return a vector or a matrix times a vector, without views of either.
+
+    None if the operands are anything else, or no floats of one dtype that fit; or if
+    `x` has another number of dimensions than `dims` say.
+    """
+    try:
+        a, b = x._array, y._array
+    except AttributeError:
+        return None
+    dtype, shape, sizes = a.dtype, a.shape, b.shape
+    if len(sizes) != 1 or len(shape) not in dims or shape[-1:] != sizes:
+        return None
+    if b.dtype is not dtype or dtype.kind not in FLOAT_KINDS:
+        return None
+    row = a if len(shape) == 2 else a.reshape(1, -1)
+    out = arrays.gemm(row, b.reshape(-1, 1), None, *PLAIN)[0]
+    result = make(out.reshape(shape[:-1]), None)
+    edges = x._edge, y._edge, None
+    if (edges[0] is None and edges[1] is None) or not current().grad:
+        return result
+    saved, versions = _save_factors(edges, (None, None, x, y, None))
+    shapes = shape, sizes, ()
+    result._edge = Node(_times_vector, edges, saved, versions, shapes, dtype, ())
+    return result
 
 
 def _with_vectors(a: Tensor, b: Tensor) -> Tensor:
@@ -223,13 +277,15 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.mm(ac.tensor([[1.0, 2.0]]), ac.tensor([[3.0], [4.0]]))
     tensor([[11.]])
     """
-    if (check_tensor("mm", input).ndim, check_tensor("mm", mat2).ndim) != (2, 2):
+    a, b = check_tensor("mm", input)._array, check_tensor("mm", mat2)._array
+    if a.ndim != 2 or b.ndim != 2:
         message = (
             f"mm: shapes {input.shape} and {mat2.shape}: both operands must be "
             f"matrices; use matmul for batches."
         )
         raise ShapeError(message)
-    return apply_out("mm", matmul(input, mat2), out)
+    result = matmul(input, mat2)
+    return result if out is None else apply_out("mm", result, out)
 
 
 @method("bmm")
@@ -257,14 +313,16 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.bmm(ac.ones(2, 1, 3), ac.ones(2, 3, 1)).shape
     autocalc.Size([2, 1, 1])
     """
-    both = check_tensor("bmm", input).ndim, check_tensor("bmm", mat2).ndim
-    if both != (3, 3) or input.shape[0] != mat2.shape[0]:
+    a = check_tensor("bmm", input)._array.shape
+    b = check_tensor("bmm", mat2)._array.shape
+    if len(a) != 3 or len(b) != 3 or a[0] != b[0]:
         message = (
             f"bmm: shapes {input.shape} and {mat2.shape}: both operands must be "
             f"[B, M, K] and [B, K, N] with one B; use matmul to broadcast."
         )
         raise ShapeError(message)
-    return apply_out("bmm", matmul(input, mat2), out)
+    result = matmul(input, mat2)
+    return result if out is None else apply_out("bmm", result, out)
 
 
 linear_op = nary("linear", saves="x:weight weight:x")

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import _pooling, _spatial, indexing, searching, view
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast
@@ -314,13 +315,16 @@ def _max_pool(
     return_indices: bool,
 ) -> Result:
     x, had_batch = _spatial.batched(where, input, dims)
-    refuse_booleans(where, x)
-    check_flag(where, "ceil_mode", ceil_mode)
+    kind = x._array.dtype.kind
+    if kind == "b":
+        refuse_booleans(where, x)
+    if ceil_mode.__class__ is not FLAG:
+        ceil_mode = check_flag(where, "ceil_mode", ceil_mode)
     kernel_size, stride, padding, dilation = lie
     steps = _pooling.steps_of(where, dims, kernel_size, stride, padding)
     gaps = _spatial.sizes_of(where, "dilation", dilation, dims)
     attributes = (*steps, gaps, ceil_mode)
-    if not x.is_floating_point():
+    if kind not in FLOAT_KINDS:
         return _max_of_integers(x, attributes, return_indices, had_batch)
     return _with_places(max_pool_op, x, attributes, return_indices, had_batch)
 
@@ -344,7 +348,8 @@ def _with_places(
     return_indices: bool,
     had_batch: bool,
 ) -> Result:
-    out = _spatial.unbatched(pool(x, *attributes), had_batch)
+    out = pool(x, *attributes)
+    out = out if had_batch else _spatial.unbatched(out, False)
     if not return_indices:
         return out
     return out, _spatial.unbatched(places(pool, x, *attributes), had_batch)

@@ -5,21 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._ops import (
-    arithmetic,
-    comparison,
-    extrema,
-    indexing,
-    rearranging,
-    scans,
-    sorting,
-    view,
-)
+from autocalc._dispatch._arrays import arrays
+from autocalc._ops import sorting, view
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
-from autocalc._ops.ranges import arange
+from autocalc._ops._picked import picked
 from autocalc._ops.sorting import Ordered
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag
@@ -72,37 +64,33 @@ def mode(
         keepdim = keepdim_or_keepdims("mode", keepdim, keepdims)
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("mode", "keepdim", keepdim)
-    x = check_tensor("mode", input)
-    axis = axis_of("mode", dim, x.ndim)
-    if x.ndim == 0:
-        zero = sorting.argsort_op(view.reshape_op(x, (1,)), 0, False)
+    a = check_tensor("mode", input)._array
+    axis = axis_of("mode", dim, a.ndim)
+    if a.ndim == 0:
+        zero = sorting.argsort_op(view.reshape_op(input, (1,)), 0, False)
         place = view.detach_from_base(view.reshape_op(zero, ()))
-        return apply_out("mode", Ordered(view.clone(x), place), out)
-    if x.shape[axis] == 0:
-        message = f"mode: dimension {axis} of shape {x.shape} has no elements."
+        return apply_out("mode", Ordered(view.clone(input), place), out)
+    if a.shape[axis] == 0:
+        message = f"mode: dimension {axis} of shape {input.shape} has no elements."
         raise ShapeError(message)
-    found = _mode_along(x, axis)
-    if not keepdim:
-        found = Ordered(
-            *(view.detach_from_base(view.squeeze(part, axis)) for part in found)
-        )
-    return apply_out("mode", found, out)
+    found = Ordered(*picked(input, _places(a, axis), axis, keepdim))
+    return found if out is None else apply_out("mode", found, out)
 
 
-def _mode_along(x: Tensor, axis: int) -> Ordered:
+def _places(a: Any, axis: int) -> Any:
     """Find the end of the longest run of equal elements in their order."""
-    order = sorting.argsort_op(x, axis, False)
-    lengths = run_lengths(indexing.gather_op(x.detach(), order, axis), axis)
-    end = extrema.argmax(lengths, axis, keepdim=True)
-    indices = indexing.gather_op(order, end, axis)
-    return Ordered(indexing.gather_op(x, indices, axis), indices)
+    order = arrays.argsort(a, axis, False)
+    before = places_in_runs(arrays.gather(a, order, axis), axis)
+    return arrays.gather(order, arrays.argmax(before, axis, True), axis)
 
 
-def run_lengths(ordered: Tensor, axis: int) -> Tensor:
-    """Return for each element how many before it, and itself, are equal."""
-    n = ordered.shape[axis]
-    line = tuple(n if d == axis else 1 for d in range(ordered.ndim))
-    places = view.reshape_op(arange(n), line)
-    differs = comparison.ne(ordered, rearranging.roll(ordered, 1, axis))
-    starts = scans.cummax(comparison.choose(differs, places, 0), axis).values
-    return arithmetic.add_op(arithmetic.sub_op(places, starts), 1)
+def places_in_runs(ordered: Any, axis: int) -> Any:
+    """Return for each element how many before it are equal, without a break."""
+    lead = (slice(None),) * axis
+    first, rest = ordered[(*lead, slice(0, 1))], ordered[(*lead, slice(1, None))]
+    differs = arrays.compare(rest, ordered[(*lead, slice(0, -1))], "ne")
+    begins = arrays.full(first.shape, True, differs.dtype)
+    starts = arrays.cumargmax(arrays.cat([begins, differs], axis), axis, False)
+    places = arrays.arange(ordered.shape[axis], ordered)
+    line = (-1, *(1,) * (ordered.ndim - axis - 1))
+    return arrays.sub(places.reshape(line), starts)

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import arithmetic, comparison
 from autocalc._ops._arguments import Dims
 from autocalc._ops._checks import check_float
-from autocalc._ops._coerce import cast, check_and_cast
+from autocalc._ops._coerce import check_and_cast
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
 from autocalc._ops.reduction import sum
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, make
 from autocalc._tensor.dtypes import DType
 
 
@@ -56,14 +58,13 @@ def nansum(
     if keepdims is not None:
         keepdim = keepdim_or_keepdims("nansum", keepdim, keepdims)
     x = check_and_cast("nansum", input, dtype)
-    if not x.is_floating_point():
+    if x._array.dtype.kind not in FLOAT_KINDS:
         return apply_out("nansum", sum(x, dim, keepdim, dtype=dtype), out)
-    zero = arithmetic.mul(cast(comparison.isnan(x.detach()), x.dtype), 0)
-    return apply_out(
-        "nansum",
-        sum(comparison.where_op(comparison.isnan(x.detach()), zero, x), dim, keepdim),
-        out,
-    )
+    a = x._array
+    bad = make(arrays.compare(a, a, "ne"), None)
+    zero = make(constant(0, a.dtype), None)
+    result = sum(comparison.where_op(bad, zero, x), dim, keepdim)
+    return result if out is None else apply_out("nansum", result, out)
 
 
 @method("nanmean")
@@ -111,8 +112,9 @@ def nanmean(
         keepdim = keepdim_or_keepdims("nanmean", keepdim, keepdims)
     check_float("nanmean", input)
     x = check_and_cast("nanmean", input, dtype)
-    kept = comparison.eq(x.detach(), x.detach())
+    a = x._array
+    kept = make(arrays.compare(a, a, "eq"), None)
     total = nansum(x, dim, keepdim)
-    return apply_out(
-        "nanmean", arithmetic.div_op(total, cast(sum(kept, dim, keepdim), x.dtype)), out
-    )
+    count = arrays.cast(sum(kept, dim, keepdim)._array, a.dtype)
+    result = arithmetic.div_op(total, make(count, None))
+    return result if out is None else apply_out("nanmean", result, out)

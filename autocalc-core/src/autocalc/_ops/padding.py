@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
 
+from autocalc._dispatch._arrays import arrays
 from autocalc._ops import indexing, view
-from autocalc._ops._arguments import check_tensor, integers
+from autocalc._ops._arguments import check_tensor, integers, min_of
 from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._inplace_indices import setitem
+from autocalc._ops._recorded import composed, recorded
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full
 from autocalc._tensor import Tensor
@@ -56,6 +60,10 @@ def pad(
     """
     x = check_tensor("pad", input)
     amounts = integers("pad", "pad", pad)
+    if mode == "constant":
+        plan = _plan(x._array.shape, amounts)
+        if plan is not None:
+            return _framed(x, *plan, value)
     if len(amounts) % 2 or len(amounts) > 2 * x.ndim:
         message = (
             f"pad: `pad` holds {len(amounts)} numbers for a tensor of shape {x.shape}; "
@@ -87,6 +95,42 @@ def pad(
         x = indexing.getitem(x, (..., *_kept(x, both)))
         both = tuple((max(a, 0), max(b, 0)) for a, b in both)
     return bordered("pad", x, both, mode)
+
+
+Shape = tuple[int, ...]
+
+
+@lru_cache(1024)
+def _plan(shape: Shape, amounts: Shape) -> tuple[Shape, tuple[slice, ...]] | None:
+    """Return the padded shape and where the input stands in it.
+
+    None if nothing is added, something is taken away, or `amounts` do not fit.
+    """
+    first = len(shape) - len(amounts) // 2
+    if first < 0 or len(amounts) % 2 or min_of(amounts) < 0 or not any(amounts):
+        return None
+    both = ((0, 0),) * first + tuple(zip(amounts[-2::-2], amounts[-1::-2], strict=True))
+    sizes = tuple(n + sum(pair) for n, pair in zip(shape, both, strict=True))
+    starts = zip(shape, both, strict=True)
+    return sizes, tuple(slice(before, before + n) for n, (before, _) in starts)
+
+
+def _framed(
+    x: Tensor, sizes: Shape, place: tuple[slice, ...], value: float | None
+) -> Tensor:
+    """Return a tensor of `value` in which `x` stands at `place`."""
+    a = x._array
+    if value is None:
+        out = arrays.zeros(sizes, a.dtype)
+    else:
+        out = full(sizes, value, dtype=x.dtype)._array
+    arrays.copy(a, into=out[place])
+    return recorded(_pad, (x,), out, (place,))
+
+
+@composed("pad")
+def _pad(k: Any, n: Any, g: Any) -> Any:
+    return (k.slice(g, n.attributes[0]),)
 
 
 def _kept(x: Tensor, both: tuple[tuple[int, int], ...]) -> list[slice]:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from autocalc._kernels import rules
+from autocalc._kernels.spec import Shape
 from autocalc._ops import (
     arithmetic,
     broadcasting,
@@ -43,8 +45,11 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.dot(ac.tensor([1.0, 2.0]), ac.tensor([3.0, 4.0]))
     tensor(11.)
     """
-    einsum._dims("dot", input=(input, 1), tensor=(tensor, 1))
-    return apply_out("dot", matmul.matmul(input, tensor), out)
+    result = matmul.times_vector(input, tensor, (1,))
+    if result is None:
+        einsum._dims("dot", input=(input, 1), tensor=(tensor, 1))
+        result = matmul.matmul(input, tensor)
+    return result if out is None else apply_out("dot", result, out)
 
 
 @method("mv")
@@ -66,8 +71,11 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.mv(ac.tensor([[1.0, 2.0], [3.0, 4.0]]), ac.tensor([1.0, 1.0]))
     tensor([3., 7.])
     """
-    einsum._dims("mv", input=(input, 2), vec=(vec, 1))
-    return apply_out("mv", matmul.matmul(input, vec), out)
+    result = matmul.times_vector(input, vec, (2,))
+    if result is None:
+        einsum._dims("mv", input=(input, 2), vec=(vec, 1))
+        result = matmul.matmul(input, vec)
+    return result if out is None else apply_out("mv", result, out)
 
 
 @method("outer ger")
@@ -224,20 +232,29 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([ 1, 10,  2, 20])
     """
     a, b = check_tensor("kron", input), check_tensor("kron", other)
-    ndim = max(a.ndim, b.ndim)
-    sizes = [(1,) * (ndim - x.ndim) + x.shape for x in (a, b)]
-    wide = [n for size in sizes[0] for n in (size, 1)]
-    narrow = [n for size in sizes[1] for n in (1, size)]
-    product = arithmetic.mul(view.reshape(a, wide), view.reshape(b, narrow))
-    shape = [n * m for n, m in zip(*sizes, strict=True)]
-    return apply_out("kron", view.reshape(product, shape), out)
+    wide, narrow, shape = _kron_shapes(a._array.shape, b._array.shape)
+    product = arithmetic.mul(view.reshape_op(a, wide), view.reshape_op(b, narrow))
+    result = view.reshape_op(product, shape)
+    return result if out is None else apply_out("kron", result, out)
+
+
+@lru_cache(1024)
+def _kron_shapes(a: Shape, b: Shape) -> tuple[Shape, Shape, Shape]:
+    """Return the shapes in which both factors broadcast, and that of the product."""
+    ndim = max(len(a), len(b))
+    a, b = (1,) * (ndim - len(a)) + a, (1,) * (ndim - len(b)) + b
+    wide = tuple(n for size in a for n in (size, 1))
+    narrow = tuple(n for size in b for n in (1, size))
+    return wide, narrow, tuple(n * m for n, m in zip(a, b, strict=True))
 
 
 def _blend(
     where: str, input: Tensor, product: Tensor, beta: float, alpha: float
 ) -> Tensor:
     """Return beta * input + alpha * product; with beta 0 `input` is not looked at."""
-    base = _spread(where, input, product.shape)
+    shape = product._array.shape
+    same = check_tensor(where, input)._array.shape == shape
+    base = input if same else _spread(where, input, shape)
     scaled = product
     if alpha != 1:
         scaled = arithmetic.multiplied(where, product, product, alpha)
@@ -250,7 +267,7 @@ def _blend(
 
 def _spread(where: str, input: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Return `input` in the shape of the product that is added to it."""
-    given = check_tensor(where, input).shape
+    given = input.shape
     if rules.broadcast_shapes(where, given, shape) != shape:
         message = (
             f"{where}: `input` has shape {given}, which does not broadcast to that of "
@@ -306,11 +323,8 @@ def addmm(
     >>> ac.addmm(ac.ones(1), ac.tensor([[1.0, 2.0]]), ac.tensor([[3.0], [4.0]]))
     tensor([[12.]])
     """
-    return apply_out(
-        "addmm",
-        _sum_with("addmm", input, matmul.mm(mat1, mat2), beta, alpha),
-        out,
-    )
+    result = _sum_with("addmm", input, matmul.mm(mat1, mat2), beta, alpha)
+    return result if out is None else apply_out("addmm", result, out)
 
 
 @method("addmv", inplace="addmv_")
@@ -351,7 +365,8 @@ def addmv(
     >>> ac.addmv(ac.ones(1), ac.tensor([[1.0, 2.0]]), ac.tensor([3.0, 4.0]))
     tensor([12.])
     """
-    return apply_out("addmv", _sum_with("addmv", input, mv(mat, vec), beta, alpha), out)
+    result = _sum_with("addmv", input, mv(mat, vec), beta, alpha)
+    return result if out is None else apply_out("addmv", result, out)
 
 
 @method("addr", inplace="addr_")
@@ -434,11 +449,8 @@ def baddbmm(
     >>> ac.baddbmm(ac.zeros(1), ac.ones(2, 1, 3), ac.ones(2, 3, 1)).shape
     autocalc.Size([2, 1, 1])
     """
-    return apply_out(
-        "baddbmm",
-        _sum_with("baddbmm", input, matmul.bmm(batch1, batch2), beta, alpha),
-        out,
-    )
+    result = _sum_with("baddbmm", input, matmul.bmm(batch1, batch2), beta, alpha)
+    return result if out is None else apply_out("baddbmm", result, out)
 
 
 @method("addbmm", inplace="addbmm_")

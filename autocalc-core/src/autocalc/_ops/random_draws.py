@@ -33,6 +33,7 @@ from autocalc._tensor.memory_format import MemoryFormat
 from autocalc.errors import ArgumentError, DTypeError
 
 _KERNELS = {name: KernelCall(TABLE[name]) for name in ("uniform", "normal")}
+_BITS = KernelCall(TABLE["random_bits"])
 
 
 def random_into(kernel: str, out: Any, low: float, high: float, generator: Any) -> None:
@@ -242,13 +243,20 @@ def randn_like(
 
 def _words(shape: tuple[int, ...], generator: Generator | None) -> Any:
     """Return random integers of 62 bits."""
-    words = arrays.empty(shape, dtypes.int64.numpy)
+    selection = current().selection
+    words = selection.empty(shape, dtypes.int64.numpy)
     seed, offset = chosen("random integers", generator).draw(2 * words.size)
-    arrays.random_bits(seed, offset, 62, into=words)
+    run = selection.tables[_BITS.index].get("words")
+    if run is None:
+        run, _ = _BITS.decided(seed, offset, 62, into=words)
+        selection.remember(_BITS.index, "words", run)
+    run(words, seed, offset, 62)
     return words
 
 
 def _integer(x: Any) -> int | None:
+    if x.__class__ is int:
+        return x  # type: ignore[no-any-return]  # an int
     try:
         return None if isinstance(x, bool) else index(x)
     except TypeError:

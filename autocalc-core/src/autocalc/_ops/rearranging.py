@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._arrays import arrays, constant
 from autocalc._ops import broadcasting, joining, slicing, view
 from autocalc._ops import indexing as indexing_ops
 from autocalc._ops._arguments import (
@@ -57,18 +58,36 @@ def repeat(input: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
     """
     given = sizes_given("repeat", sizes, repeats)
     x, times = check_tensor("repeat", input), sizes_of("repeat", (given,))
-    if len(times) < x.ndim:
+    shape = x._array.shape
+    if len(times) < len(shape):
         message = (
             f"repeat: {len(times)} repeats {times} for a tensor of shape {x.shape}; "
             f"there must be one for each dimension at least."
         )
         raise ShapeError(message)
-    sizes = (*(1,) * (len(times) - x.ndim), *x.shape)
+    return _spread(x, *_repeated(shape, times))
+
+
+@lru_cache(1024)
+def _repeated(
+    shape: tuple[int, ...], times: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Return the shapes that `_spread` takes: dimensions apart, repeated, together."""
+    sizes = (*(1,) * (len(times) - len(shape)), *shape)
     single = tuple(m for n in sizes for m in (1, n))
     many = tuple(m for pair in zip(times, sizes, strict=True) for m in pair)
-    spread = view.clone_op(broadcasting.expand_op(view.reshape_op(x, single), many))
-    final = tuple(r * n for r, n in zip(times, sizes, strict=True))
-    return view.detach_from_base(view.reshape_op(spread, final))
+    return single, many, tuple(r * n for r, n in zip(times, sizes, strict=True))
+
+
+def _spread(
+    x: Tensor, apart: tuple[int, ...], many: tuple[int, ...], together: tuple[int, ...]
+) -> Tensor:
+    """Return a copy of `x`, seen as `apart`, repeated to `many`, in a third shape."""
+    if x._edge is None:
+        spread = arrays.expand(arrays.reshape(x._array, apart), many)
+        return make(arrays.copy(spread).reshape(together), None)
+    copied = view.clone_op(broadcasting.expand_op(view.reshape_op(x, apart), many))
+    return view.detach_from_base(view.reshape_op(copied, together))
 
 
 def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
@@ -87,11 +106,11 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     >>> ac.tile(ac.tensor([1, 2]), (2,))
     tensor([1, 2, 1, 2])
     """
-    x, times = (
-        check_tensor("tile", input),
-        sizes_of("tile", (integers("tile", "dims", dims),)),
-    )
-    return repeat(x, (*(1,) * (x.ndim - len(times)), *times))
+    x = check_tensor("tile", input)
+    times = sizes_of("tile", (integers("tile", "dims", dims),))
+    shape = x._array.shape
+    times = (*(1,) * (len(shape) - len(times)), *times)
+    return _spread(x, *_repeated(shape, times))
 
 
 @method("repeat_interleave")
@@ -137,9 +156,10 @@ def repeat_interleave(
         counts = indexing_ops.as_positions("repeat_interleave", x)
         return cast(_repetitions(counts, output_size), x.dtype)
     if dim is None:
-        x, dim = view.flatten(x), 0
-    axis = axis_of("repeat_interleave", dim, x.ndim)
-    n = x.shape[axis]
+        x, dim = x if x._array.ndim == 1 else view.flatten(x), 0
+    shape = x._array.shape
+    axis = axis_of("repeat_interleave", dim, len(shape))
+    n = shape[axis]
     if isinstance(repeats, Tensor):
         counts = indexing_ops.as_positions("repeat_interleave", repeats)
         repeats = counts.item() if counts.numel() == 1 else repeats
@@ -153,13 +173,9 @@ def repeat_interleave(
         return indexing_ops.index_select_op(x, _repetitions(counts, output_size), axis)
     times = as_int("repeat_interleave", "repeats", repeats)
     sizes_of("repeat_interleave", (times,))
-    sizes = x.shape
-    apart = view.reshape_op(x, (*sizes[: axis + 1], 1, *sizes[axis + 1 :]))
-    spread = broadcasting.expand_op(
-        apart, (*sizes[: axis + 1], times, *sizes[axis + 1 :])
-    )
-    together = (*sizes[:axis], n * times, *sizes[axis + 1 :])
-    return view.detach_from_base(view.reshape_op(view.clone_op(spread), together))
+    before, behind = shape[: axis + 1], shape[axis + 1 :]
+    together = (*shape[:axis], n * times, *behind)
+    return _spread(x, (*before, 1, *behind), (*before, times, *behind), together)
 
 
 def _repetitions(counts: Tensor, size: int | None) -> Tensor:
@@ -224,8 +240,10 @@ def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
         if len(by) != 1:
             message = f"roll: `shifts`={by} without `dims`; give one number."
             raise ArgumentError(message)
+        if x._array.ndim == 1:
+            return _rolled(x, by[0], 0)
         flat = _rolled(view.reshape_op(x, (-1,)), by[0], 0)
-        return view.detach_from_base(view.reshape_op(flat, x.shape))
+        return view.detach_from_base(view.reshape_op(flat, x._array.shape))
     if len(axes) != len(by):
         message = f"roll: `shifts`={by} and `dims`={axes} must be as many."
         raise ArgumentError(message)
@@ -240,13 +258,17 @@ def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
 
 
 def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:
-    n = x.shape[axis]
+    a = x._array
+    n = a.shape[axis]
     cut = -as_int("roll", "shifts", shift) % n if n else 0
     if cut == 0:
         return view.clone_op(x)
     lead = (slice(None),) * axis
-    head = slicing.slice_op(x, (*lead, slice(cut, None)))
-    return joining.cat_op((head, slicing.slice_op(x, (*lead, slice(0, cut)))), axis)
+    head, tail = (*lead, slice(cut, None)), (*lead, slice(0, cut))
+    if x._edge is None:
+        return make(arrays.cat((a[head], a[tail]), axis), None)
+    both = slicing.slice_op(x, head), slicing.slice_op(x, tail)
+    return joining.cat_op(both, axis)
 
 
 def flip(input: Tensor, dims: Dims) -> Tensor:
@@ -270,12 +292,24 @@ def flip(input: Tensor, dims: Dims) -> Tensor:
     axes = axes_of("flip", x, dims) if dims else ()
     if not axes:
         return view.clone_op(x)
-    like = arrays.empty((), dtypes.int64.numpy)
     for axis in axes:
-        n = x.shape[axis]
-        back = arrays.sub(arrays.full((n,), n - 1, like.dtype), arrays.arange(n, like))
+        n = x._array.shape[axis]
+        back = _kept_places(n) if n <= _KEPT else _places_back(n)
         x = indexing_ops.index_select_op(x, make(back, None), axis)
     return x
+
+
+#: Of so many elements the places from the last to the first are kept.
+_KEPT = 4096
+
+
+def _places_back(n: int) -> Any:
+    """Return n - 1, n - 2 and so on to 0, an array."""
+    places = arrays.arange(n, arrays.empty((), dtypes.int64.numpy))
+    return arrays.sub(constant(n - 1, places.dtype), places)
+
+
+_kept_places = lru_cache(64)(_places_back)
 
 
 @method("fliplr")
@@ -341,8 +375,9 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     [[2, 4], [1, 3]]
     """
     x, plane = check_tensor("rot90", input), integers("rot90", "dims", dims)
-    axes = [axis_of("rot90", d, x.ndim) for d in plane]
-    if len(axes) != 2 or axes[0] == axes[1] or x.ndim < 2:
+    ndim = x._array.ndim
+    axes = [axis_of("rot90", d, ndim) for d in plane]
+    if len(axes) != 2 or axes[0] == axes[1] or ndim < 2:
         message = (
             f"rot90: `dims`={plane} of shape {x.shape}; they must be two different "
             f"dimensions."
@@ -388,18 +423,20 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     if indexing not in ("ij", "xy"):
         message = f"meshgrid: `indexing`={indexing!r}; it must be 'ij' or 'xy'."
         raise ArgumentError(message)
-    if any(x.ndim > 1 for x in many) or len({x.dtype for x in many}) > 1:
+    lines = [x._array for x in many]
+    if any(a.ndim > 1 or a.dtype is not lines[0].dtype for a in lines):
         given = ", ".join(f"{x.dtype.name} {x.shape}" for x in many)
         message = f"meshgrid: got {given}; all must be vectors or numbers of one dtype."
         raise ShapeError(message)
-    order = list(range(len(many)))
+    sizes = [a.size for a in lines]
+    ranks = list(range(len(many)))
     if indexing == "xy" and len(many) > 1:
-        order[:2] = 1, 0
-    sizes = [many[i].numel() for i in order]
+        sizes[:2], ranks[:2] = sizes[1::-1], [1, 0]
+    shape, ones = tuple(sizes), [1] * len(many)
     grids = []
-    for i, x in enumerate(many):
-        line = [x.numel() if place == i else 1 for place in order]
-        grids.append(broadcasting.expand(view.reshape_op(x, tuple(line)), sizes))
+    for x, rank in zip(many, ranks, strict=True):
+        line = (*ones[:rank], sizes[rank], *ones[rank + 1 :])
+        grids.append(broadcasting.expand_op(view.reshape_op(x, line), shape))
     return tuple(grids)
 
 

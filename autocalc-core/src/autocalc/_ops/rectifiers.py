@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch._arrays import arrays, constant
 from autocalc._ops import (
     _writing,
     arithmetic,
     clamping,
     comparison,
-    exponential,
-    masking,
     view,
 )
 from autocalc._ops._arguments import check_tensor
@@ -19,6 +18,7 @@ from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._op import nary, unary
+from autocalc._ops._recorded import composed, recorded
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -269,7 +269,8 @@ def leaky_relu(
 
 
 def _sloped(x: Tensor, slope: Tensor | float) -> Tensor:
-    return masking.where(comparison.gt(x, 0.0), x, arithmetic.mul(x, slope))
+    above = comparison.gt(x, 0.0)
+    return comparison.where_op(above, x, arithmetic.mul(x, slope))
 
 
 @method("prelu")
@@ -300,17 +301,18 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """
     check_float("prelu", input, weight)
     same_dtype("prelu", input, weight)
-    channels = input.shape[1] if input.ndim > 1 else 1
-    if weight.ndim > 1 or weight.numel() not in (1, channels):
+    a, slopes = input._array, weight._array
+    channels = a.shape[1] if a.ndim > 1 else 1
+    if slopes.ndim > 1 or slopes.size not in (1, channels):
         message = (
             f"prelu: `weight` has shape {weight.shape} for an input of shape "
             f"{input.shape}; give 1 slope, or {channels}, one for each channel."
         )
         raise ShapeError(message)
-    if weight.ndim == 1:
-        ones = (1,) * (input.ndim - 2)
-        shape = (1, weight.numel(), *ones) if input.ndim > 1 else (1,) * input.ndim
-        weight = view.reshape(weight, shape)
+    if slopes.ndim == 1 and a.ndim != 1:
+        ones = (1,) * (a.ndim - 2)
+        shape = (1, slopes.size, *ones) if a.ndim else ()
+        weight = view.reshape_op(weight, shape)
     return _sloped(input, weight)
 
 
@@ -338,7 +340,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         inplace = check_flag("elu", "inplace", inplace)
     check_float("elu", input)
     alpha = number("elu", "alpha", alpha)
-    return _writing.maybe_into(input, lambda x: _exponential(x, alpha), inplace, "elu_")
+    return _exponential(input, (alpha, 1.0, 1.0), inplace, "elu_")
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -373,9 +375,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     if alpha == 0:
         message = "celu: `alpha` is 0, which the input is divided by; use another."
         raise ArgumentError(message)
-    return _writing.maybe_into(
-        input, lambda x: _exponential(x, alpha, 1 / alpha), inplace, "celu_"
-    )
+    return _exponential(input, (alpha, 1 / alpha, 1.0), inplace, "celu_")
 
 
 #: Of selu: with these, mean 0 and variance 1 pass through a layer.
@@ -407,17 +407,40 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     if inplace.__class__ is not FLAG:
         inplace = check_flag("selu", "inplace", inplace)
     check_float("selu", input)
-    return _writing.maybe_into(
-        input,
-        lambda x: arithmetic.mul(_exponential(x, SELU_ALPHA), SELU_SCALE),
-        inplace,
-        "selu_",
-    )
+    return _exponential(input, (SELU_ALPHA, 1.0, SELU_SCALE), inplace, "selu_")
 
 
-def _exponential(x: Tensor, alpha: float, rate: float = 1.0) -> Tensor:
-    """Return x above 0, alpha * (exp(rate * x) - 1) below."""
-    above = comparison.gt(x, 0.0)
-    below = masking.where(above, 0.0, x)  # nothing overflows above
-    below = below if rate == 1 else arithmetic.mul(below, rate)
-    return masking.where(above, x, arithmetic.mul(exponential.expm1(below), alpha))
+def _exponential(
+    x: Tensor, factors: tuple[float, float, float], inplace: bool, where: str
+) -> Tensor:
+    """Return scale * (x above 0, alpha * (exp(rate * x) - 1) below)."""
+    if inplace:
+        return _writing.maybe_into(
+            x, lambda kept: _exponential(kept, factors, False, where), True, where
+        )
+    k, a = arrays, x._array
+    alpha, rate, scale = factors
+    zero = constant(0, a.dtype)
+    above = k.compare(a, zero, "gt")
+    below = k.where(above, zero, a)  # nothing overflows above
+    if rate != 1:
+        below = k.mul(below, constant(rate, a.dtype))
+    below = k.mul(k.expm1(below), constant(alpha, a.dtype))
+    out = k.where(above, a, below)
+    if scale != 1:
+        out = k.mul(out, constant(scale, a.dtype))
+    return recorded(_elu, (x,), out, factors)
+
+
+@composed("elu", "a", like="neg")
+def _elu(k: Any, n: Any, g: Any) -> Any:
+    (a,) = n.saved
+    alpha, rate, scale = n.attributes
+    if scale != 1:
+        g = k.mul(g, k.constant(scale, a))
+    above = k.compare(a, k.constant(0, a), "gt")
+    below = k.where(above, k.constant(0, a), a)
+    if rate != 1:
+        below = k.mul(below, k.constant(rate, a))
+    slope = k.mul(k.exp(below), k.constant(alpha * rate, a))
+    return (k.where(above, g, k.mul(g, slope)),)

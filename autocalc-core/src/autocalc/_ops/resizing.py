@@ -6,12 +6,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._dispatch._arrays import arrays
 from autocalc._ops import _spatial, avg_pooling, resampling, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
-from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor import Tensor, make
+from autocalc._tensor.checks import FLAG, check_flag, check_flags
 from autocalc.errors import ArgumentError, ShapeError
 
 # Attributes axis, size, scale, mode, align_corners.
@@ -99,27 +100,29 @@ def interpolate(
     >>> ac.nn.functional.interpolate(x, size=4, mode="linear")
     tensor([[[0., 1., 3., 4.]]])
     """
-    check_flags(
-        "interpolate",
-        align_corners=align_corners,
-        recompute_scale_factor=recompute_scale_factor,
-        antialias=antialias,
-    )
     where = "interpolate"
+    if align_corners is not None or recompute_scale_factor is not None or antialias:
+        check_flags(
+            where,
+            align_corners=align_corners,
+            recompute_scale_factor=recompute_scale_factor,
+        )
+    if antialias.__class__ is not FLAG:
+        antialias = check_flag(where, "antialias", antialias)
     check_float(where, input)
-    dims = input.ndim - 2
+    planes = input._array.shape[2:]
+    dims = input._array.ndim - 2
     _check_mode(where, input, mode, align_corners, antialias)
     if (size is None) == (scale_factor is None):
         message = (
             f"{where}: `size`={size}, `scale_factor`={scale_factor}; give one of them."
         )
         raise ArgumentError(message)
-    planes = input.shape[2:]
     factors: tuple[float, ...] | None = None
     if size is None:
         factors = _factors(where, scale_factor, dims)
         grown = zip(planes, factors, strict=True)
-        sizes = tuple(math.floor(n * factor) for n, factor in grown)
+        sizes = tuple([math.floor(n * factor) for n, factor in grown])
     else:
         if recompute_scale_factor:
             message = f"{where}: recompute_scale_factor=True needs `scale_factor`."
@@ -149,8 +152,9 @@ def _resampled(
     """Resample one dimension after the other, those that change."""
     kind = "linear" if mode.endswith("linear") else mode
     out = x
+    planes = x._array.shape[2:]
     for i, size in enumerate(sizes):
-        n = x.shape[2 + i]
+        n = planes[i]
         factor = None if factors is None else factors[i]
         scale = _scale(n, size, factor, kind, align_corners)
         if size == n and scale == 1:
@@ -183,7 +187,7 @@ def _check_mode(
     if not isinstance(mode, str) or mode not in _DIMS:
         message = f"{where}: `mode`={mode!r}; use one of {', '.join(_DIMS)}."
         raise ArgumentError(message)
-    if x.ndim - 2 not in _DIMS[mode]:
+    if x._array.ndim - 2 not in _DIMS[mode]:
         dims = " or ".join(str(n + 2) for n in _DIMS[mode])
         message = (
             f"{where}: `input` has shape {x.shape}; mode {mode!r} takes {dims} "
@@ -205,6 +209,8 @@ def _check_mode(
 
 
 def _factors(where: str, given: Any, dims: int) -> tuple[float, ...]:
+    if given.__class__ is float and 0 < given < math.inf:
+        return (given,) * dims
     values = given if isinstance(given, (tuple, list)) else (given,) * dims
     fits = len(values) == dims and all(
         isinstance(value, (int, float)) and 0 < value < math.inf for value in values
@@ -251,7 +257,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """
     where = "pixel_shuffle"
     r = _checked_factor(where, "upscale_factor", input, upscale_factor)
-    *lead, channels, height, width = input.shape
+    *lead, channels, height, width = input._array.shape
     if channels % (r * r):
         message = (
             f"{where}: `input` has shape {input.shape}; its {channels} channels must "
@@ -294,7 +300,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """
     where = "pixel_unshuffle"
     r = _checked_factor(where, "downscale_factor", input, downscale_factor)
-    *lead, channels, height, width = input.shape
+    *lead, channels, height, width = input._array.shape
     if height % r or width % r:
         message = (
             f"{where}: `input` has shape {input.shape}; height and width must be "
@@ -352,7 +358,7 @@ def _checked_factor(where: str, name: str, input: Tensor, factor: Any) -> int:
     if isinstance(factor, bool) or not isinstance(factor, int) or factor < 1:
         message = f"{where}: `{name}` is {factor!r}; it must be an integer, 1 or more."
         raise ArgumentError(message)
-    if check_tensor(where, input).ndim < 3:
+    if check_tensor(where, input)._array.ndim < 3:
         message = (
             f"{where}: `input` has shape {input.shape}; it must be (..., C, H, W)."
         )
@@ -368,6 +374,9 @@ def _rearranged(
 ) -> Tensor:
     """Return a copy with the last five of `parts` in another order, as `shape`."""
     lead = len(parts) - 5
-    axes = (*range(lead), *(lead + axis for axis in order))
+    axes = (*range(lead), *[lead + axis for axis in order])
+    if x._edge is None:
+        a = arrays.permute(arrays.reshape(x._array, parts), axes)
+        return make(arrays.copy(a).reshape(shape), None)
     turned = view.permute_op(view.reshape_op(x, parts), axes)
     return view.detach_from_base(view.reshape_op(view.clone_op(turned), shape))

@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._eager import accelerate
 from autocalc._ops import (
     arithmetic,
     bitwise,
-    broadcasting,
-    comparison,
-    exponential,
-    indexing,
     joining,
     reduction,
     sorting,
@@ -25,7 +23,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
-from autocalc._ops.ranges import arange
+from autocalc._ops._picked import picked
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
 from autocalc._tensor.dtypes import DType
@@ -218,7 +216,7 @@ def cummax(
     """
     if axis is not None or dim is None:
         dim = dim_or_axis("cummax", dim, axis)
-    return apply_out("cummax", _running("cummax", input, dim, comparison.ge), out)
+    return apply_out("cummax", _running("cummax", input, dim, False), out)
 
 
 @method("cummin")
@@ -247,39 +245,71 @@ def cummin(
     """
     if axis is not None or dim is None:
         dim = dim_or_axis("cummin", dim, axis)
-    return apply_out("cummin", _running("cummin", input, dim, comparison.le), out)
+    return apply_out("cummin", _running("cummin", input, dim, True), out)
 
 
-def _running(where: str, input: Tensor, dim: int, keeps: Any) -> sorting.Ordered:
-    """Let every place see 1, 2, 4 ... places back, until it has seen all."""
-    x = check_tensor(where, input)
-    axis = axis_of(where, dim, x.ndim)
-    if x.ndim == 0:
-        return sorting.Ordered(view.clone(x), sorting.argsort(x))
-    n = x.shape[axis]
-    line = (1,) * axis, (1,) * (x.ndim - axis - 1)
-    index = view.clone(
-        broadcasting.expand(view.reshape(arange(n), (*line[0], n, *line[1])), x.shape)
-    )
-    values, step = view.movedim(x.detach(), axis, 0), 1
-    index = view.movedim(index, axis, 0)
-    while step < n:
-        here, there = values[step:], values[:-step]
-        stays = keeps(here, there)
-        if x.is_floating_point():
-            stays = bitwise.bitwise_or(stays, comparison.isnan(here))
-        best = comparison.where_op(stays, here, there)
-        place = comparison.where_op(stays, index[step:], index[:-step])
-        values, index = (
-            joining.cat([values[:step], best]),
-            joining.cat([index[:step], place]),
-        )
+def _running(where: str, input: Tensor, dim: int, smallest: bool) -> sorting.Ordered:
+    """Return the extreme values so far, and where each is."""
+    a = check_tensor(where, input)._array
+    axis = axis_of(where, dim, a.ndim)
+    if a.ndim == 0:
+        return sorting.Ordered(view.clone(input), sorting.argsort(input))
+    places = arrays.cumargmax(a, axis, smallest)
+    return sorting.Ordered(*picked(input, places, axis))
+
+
+logcumsumexp_op = nary("logcumsumexp", saves="a")
+
+
+@logcumsumexp_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Go back through sums in which every place sees 1, 2, 4 ... places.
+
+    Each is of two terms, whose shares of it are sigmoids: nothing overflows, and what
+    is linear in g stays so where g is 0.
+    """
+    (a,) = n.saved
+    (axis,) = n.attributes
+    lead = (slice(None),) * axis
+    size = k.shape(a)[axis]
+    shares = []
+    step = 1
+    while step < size:
+        top, rest = (*lead, slice(0, step)), (*lead, slice(step, None))
+        here, before = k.slice(a, rest), k.slice(a, (*lead, slice(0, size - step)))
+        more, *both = _log_of_two(k, here, before)
+        shares.append((top, rest, both))
+        a = k.cat([k.slice(a, top), more], axis)
         step *= 2
-    index = view.clone(view.movedim(index, 0, axis))
-    return sorting.Ordered(indexing.gather(x, axis, index), index)
+    for top, rest, (of_here, of_before) in reversed(shares):
+        below = k.slice(g, rest)
+        back = k.mul(below, of_before)
+        none = k.zeros(k.shape(k.slice(g, top)), k.dtype(g))
+        here = k.cat([k.slice(g, top), k.mul(below, of_here)], axis)
+        g = k.add(here, k.cat([back, none], axis))
+    return g
+
+
+def _log_of_two(k: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
+    """Return log(e^a + e^b), and what it grows by with a and with b.
+
+    Which is larger is a constant, as in `logaddexp`; of equal infinities, that have no
+    difference, it is `a` alone.
+    """
+    zero, one = k.constant(0, a), k.constant(1, a)
+    equal = k.where(k.compare(a, b, "eq"), k.abs(a), zero)
+    same = k.compare(equal, k.constant(math.inf, a), "eq")
+    x, y = k.where(same, zero, a), k.where(same, zero, b)
+    over, under = k.sub(x, y), k.sub(y, x)
+    larger = k.compare(a, b, "ge")
+    more = k.log1p(k.exp(k.where(larger, under, over)))
+    total = k.where(same, a, k.add(k.where(larger, a, b), more))
+    of_a = k.where(same, one, k.sigmoid(over))
+    return total, of_a, k.where(same, zero, k.sigmoid(under))
 
 
 @method("logcumsumexp")
+@accelerate("along", logcumsumexp_op, True, False, ())
 def logcumsumexp(
     input: Tensor,
     dim: int | None = None,
@@ -321,11 +351,8 @@ def logcumsumexp(
         return apply_out("logcumsumexp", found, out)
     if x.ndim == 0:
         return apply_out("logcumsumexp", view.clone(x), out)
-    values, step = view.movedim(x, axis, 0), 1
-    while step < x.shape[axis]:
-        more = exponential.logaddexp(values[step:], values[:-step])
-        values, step = joining.cat([values[:step], more]), 2 * step
-    return apply_out("logcumsumexp", view.clone(view.movedim(values, 0, axis)), out)
+    result = logcumsumexp_op(x, axis)
+    return result if out is None else apply_out("logcumsumexp", result, out)
 
 
 @method("diff")

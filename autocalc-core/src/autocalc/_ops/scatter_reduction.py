@@ -29,8 +29,8 @@ from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops.filled import ones, zeros
-from autocalc._ops.mode import run_lengths
-from autocalc._tensor import Tensor, dtypes
+from autocalc._ops.mode import places_in_runs
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag, one_of
 from autocalc._tensor.limits import iinfo
 from autocalc.errors import DTypeError
@@ -255,7 +255,7 @@ def _products(x: Tensor, index: Tensor, src: Tensor, axis: int) -> Tensor:
     order = sorting.argsort_op(index, axis, False)
     places = indexing.gather_op(index, order, axis)
     factors = indexing.gather_op(src, order, axis)
-    rank = arithmetic.sub(run_lengths(places, axis), 1)
+    rank = make(places_in_runs(places._array, axis), None)
     step, most = 1, int(extrema.amax(rank).item()) + 1
     while step < most:
         later = comparison.eq(rearranging.roll(rank, -step, axis), rank + step)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import gt
 from typing import Any
 
 from autocalc._ops import (
@@ -389,7 +390,8 @@ def scatter(
         operator = multiply_along
     else:
         operator = scatter_op if reduce is None else add_along
-    return apply_out("scatter", along("scatter", operator, x, dim, index, what), out)
+    result = along("scatter", operator, x, dim, index, what)
+    return result if out is None else apply_out("scatter", result, out)
 
 
 @method("scatter_add")
@@ -430,11 +432,8 @@ def scatter_add(
     if axis is not None or dim is None:
         dim = dim_or_axis("scatter_add", dim, axis)
     x, what = check_tensor("scatter_add", input), check_tensor("scatter_add", src)
-    return apply_out(
-        "scatter_add",
-        along("scatter_add", add_along, x, dim, index, what),
-        out,
-    )
+    result = along("scatter_add", add_along, x, dim, index, what)
+    return result if out is None else apply_out("scatter_add", result, out)
 
 
 def along(
@@ -446,29 +445,37 @@ def along(
     src: Tensor,
 ) -> Tensor:
     """Check the operands of scatter and scatter_add, and run the operator."""
-    axis = axis_of(where, dim, x.ndim)
+    ndim = x._array.ndim
+    axis = axis_of(where, dim, ndim)
     places = indexing.as_positions(where, index)
     same_dtype(where, x, src)
-    if x.ndim == 0:
+    if ndim == 0:
         line = (view.reshape_op(t, (-1,)) for t in (places, src))
         return _on_a_line(operator, x, *line)
-    places, src = (view.reshape_op(t, t.shape or (1,)) for t in (places, src))
-    if places.numel() == 0:
+    sizes, given = places._array.shape, src._array.shape
+    if not sizes or not given:
+        sizes, given = sizes or (1,), given or (1,)
+        places, src = view.reshape_op(places, sizes), view.reshape_op(src, given)
+    if places._array.size == 0:
         return view.clone_op(x)
-    part = indexing.window(where, x, places.shape, axis)
-    if src.ndim != places.ndim or any(
-        n > m for n, m in zip(places.shape, src.shape, strict=True)
-    ):
-        message = (
-            f"{where}: `index` has shape {places.shape}, `src` {src.shape}; `src` must "
-            f"be as large in every dimension."
-        )
-        raise ShapeError(message)
-    if src.shape != places.shape:
-        src = slicing.slice_op(src, tuple(slice(0, n) for n in places.shape))
+    part = indexing.window(where, x, sizes, axis)
+    if given != sizes:
+        src = _leading_part(where, src, sizes)
     out = operator(part, places, src, axis)
     if part is x:
         return out
     whole = view.clone_op(x)
-    _writing.copy_(indexing.window(where, whole, places.shape, axis), out)
+    _writing.copy_(indexing.window(where, whole, sizes, axis), out)
     return whole
+
+
+def _leading_part(where: str, src: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    """Return the part of `src` that an index of shape `sizes` is for."""
+    given = src._array.shape
+    if len(given) != len(sizes) or any(map(gt, sizes, given)):
+        message = (
+            f"{where}: `index` has shape {sizes}, `src` {given}; `src` must be as "
+            f"large in every dimension."
+        )
+        raise ShapeError(message)
+    return slicing.slice_op(src, tuple([slice(0, n) for n in sizes]))

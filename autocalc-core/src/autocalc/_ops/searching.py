@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._arrays import arrays, constant
+from autocalc._kernels.rules import BOOL
 from autocalc._ops import (
-    _index,
     arithmetic,
     clamping,
     comparison,
@@ -16,16 +16,16 @@ from autocalc._ops import (
     masking,
     reduction,
     scans,
-    scattering,
     slicing,
     sorting,
     view,
 )
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._checks import refuse_booleans
-from autocalc._ops._coerce import Number, as_operand, cast, coerce
+from autocalc._ops._coerce import Number, as_operand, cast, coerce, coerce_two
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
+from autocalc._ops._true_places import true_places
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag, check_flags
@@ -65,53 +65,57 @@ def unique(
     >>> ac.unique(ac.tensor([3, 1, 3]))
     tensor([1, 3])
     """
-    check_flags(
-        "unique",
-        sorted=sorted,
-        return_inverse=return_inverse,
-        return_counts=return_counts,
-    )
+    flags = sorted.__class__, return_inverse.__class__, return_counts.__class__
+    if flags != (FLAG, FLAG, FLAG):
+        check_flags(
+            "unique",
+            sorted=sorted,
+            return_inverse=return_inverse,
+            return_counts=return_counts,
+        )
     x = check_tensor("unique", input).detach()
+    a = x._array
     if dim is None:
-        slices = view.reshape_op(x, (-1,))
-        order = sorting.argsort(slices)
-        begins = _begins(indexing.gather_op(slices, order, 0))
+        slices = arrays.reshape(a, (a.size,))
+        order = arrays.argsort(slices, 0, False)
+        ordered = arrays.gather(slices, order, 0)
+        begins = _begins(ordered)
     else:
-        axis = axis_of("unique", dim, x.ndim)
-        slices = view.movedim(x, axis, 0) if x.ndim else view.reshape_op(x, (1,))
-        n = slices.shape[0]
-        rows = view.reshape_op(slices, (n, slices.numel() // max(n, 1)))
-        order = _order_of_rows(rows)
-        begins = _begins(indexing.index_select_op(rows, order, 0))
-    firsts = _index.true_positions(begins)
-    values = indexing.index_select_op(
-        slices, indexing.index_select_op(order, firsts, 0), 0
-    )
-    if dim is not None and x.ndim:
+        axis = axis_of("unique", dim, a.ndim)
+        parts = view.movedim(x, axis, 0) if a.ndim else view.reshape_op(x, (1,))
+        n = parts.shape[0]
+        rows = view.reshape_op(parts, (n, parts.numel() // max(n, 1)))
+        order = _order_of_rows(rows)._array
+        begins = _begins(arrays.index_select(rows._array, order, 0))
+        ordered = arrays.index_select(parts._array, order, 0)
+    firsts = true_places(begins)
+    values = make(arrays.index_select(ordered, firsts, 0), None)
+    if dim is not None and a.ndim:
         values = view.detach_from_base(view.clone_op(view.movedim(values, 0, axis)))
     results = [values]
     if return_inverse:
-        group = arithmetic.sub_op(scans.cumsum_op(begins, 0, False), 1)
-        inverse = indexing.gather_op(group, sorting.argsort(order), 0)
-        if dim is None:
-            inverse = view.detach_from_base(view.reshape_op(inverse, x.shape))
-        results.append(inverse)
+        inverse = _groups(order, begins)
+        inverse = arrays.reshape(inverse, a.shape if dim is None else inverse.shape)
+        results.append(make(inverse, None))
     if return_counts:
-        end = make(as_operand(order.shape[0], dtypes.int64)._array.reshape(1), None)
-        stops = joining.cat_op((slicing.slice_op(firsts, (slice(1, None),)), end), 0)
-        stops = slicing.slice_op(stops, (slice(0, firsts.shape[0]),))
-        results.append(arithmetic.sub_op(stops, firsts))
+        end = constant(order.shape[0], order.dtype).reshape(1)
+        stops = arrays.cat((firsts[1:], end), 0)[: firsts.shape[0]]
+        results.append(make(arrays.sub(stops, firsts), None))
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _groups(order: Any, begins: Any) -> Any:
+    """Return which of the values each element is, whose order and begins are given."""
+    group = arrays.sub(arrays.cumsum(begins, 0, False), constant(1, order.dtype))
+    return arrays.gather(group, arrays.argsort(order, 0, False), 0)
 
 
 def ranks(x: Tensor) -> Tensor:
     """Return the place of each element among the values that occur, in their order."""
-    flat = view.reshape_op(x.detach(), (-1,))
-    order = sorting.argsort(flat)
-    begins = _begins(indexing.gather_op(flat, order, 0))
-    rank = arithmetic.sub_op(scans.cumsum_op(begins, 0, False), 1)
-    found = indexing.gather_op(rank, sorting.argsort(order), 0)
-    return view.detach_from_base(view.reshape_op(found, x.shape))
+    flat = arrays.reshape(x._array, (x._array.size,))
+    order = arrays.argsort(flat, 0, False)
+    found = _groups(order, _begins(arrays.gather(flat, order, 0)))
+    return make(arrays.reshape(found, x._array.shape), None)
 
 
 def _order_of_rows(rows: Tensor) -> Tensor:
@@ -126,19 +130,13 @@ def _order_of_rows(rows: Tensor) -> Tensor:
     return order
 
 
-def _begins(ordered: Tensor) -> Tensor:
-    """Return where a new value, or row of values, begins in what is sorted."""
-    n = ordered.shape[0]
-    if n == 0:
-        return make(arrays.empty((0,), dtypes.bool_.numpy), None)
-    first = make(arrays.full((1,), True, dtypes.bool_.numpy), None)
-    new = comparison.ne(
-        slicing.slice_op(ordered, (slice(1, None),)),
-        slicing.slice_op(ordered, (slice(0, n - 1),)),
-    )
+def _begins(ordered: Any) -> Any:
+    """Return where a new value, or row of values, begins in what is sorted: arrays."""
+    first = arrays.full((min(len(ordered), 1),), True, BOOL)
+    new = arrays.compare(ordered[1:], ordered[:-1], "ne")
     if new.ndim > 1:
-        new = reduction.any(new, 1)
-    return joining.cat_op((first, new), 0)
+        new = reduction.any(make(new, None), 1)._array
+    return arrays.cat((first, new), 0)
 
 
 @method("unique_consecutive")
@@ -285,46 +283,31 @@ def searchsorted(
     if out_int32.__class__ is not FLAG:
         out_int32 = check_flag("searchsorted", "out_int32", out_int32)
     where = "searchsorted"
-    line = check_tensor(where, sorted_sequence).detach()
+    line = check_tensor(where, sorted_sequence)
     if sorter is not None:
         order = indexing.long_positions(where, sorter)
-        line = indexing.gather(line, -1, order)
+        line = indexing.gather(line.detach(), -1, order)
     if side not in (None, "left", "right") or (side == "left" and right):
         message = f"{where}: `side`={side!r} with `right`={right}; say one of them."
         raise ArgumentError(message)
-    number = isinstance(input, Number)
-    values = as_operand(input, dtypes.of_scalar(input)) if number else input
-    values = check_tensor(where, values).detach()
-    if line.ndim == 0 or (line.ndim > 1 and line.shape[:-1] != values.shape[:-1]):
+    values = input
+    if input.__class__ is not Tensor:
+        number = isinstance(input, Number)
+        values = as_operand(input, dtypes.of_scalar(input)) if number else input
+    shape, sizes = line._array.shape, check_tensor(where, values)._array.shape
+    if len(shape) != 1 and (not shape or shape[:-1] != sizes[:-1]):
         message = (
             f"{where}: the sequence has shape {line.shape}, the values {values.shape}; "
             f"it must be a vector, or all dimensions but the last must be equal."
         )
         raise ShapeError(message)
+    line, values = coerce_two(where, line, values)
+    if line._array.dtype.kind == "b":
+        refuse_booleans(where, line)
     behind = right or side == "right"
-    found = _places(line, values, behind)
-    return apply_out(where, cast(found, dtypes.int32) if out_int32 else found, out)
-
-
-def _places(line: Tensor, values: Tensor, behind: bool) -> Tensor:
-    """Return the places by sorting the values in among the sequence.
-
-    The sort is stable: what comes first stays in front of equal elements.
-    """
-    line, values = coerce("searchsorted", line, values)
-    refuse_booleans("searchsorted", line)
-    n = line.shape[-1]
-    flat = values if line.ndim > 1 else view.reshape(values, (-1,))
-    both = joining.cat([line, flat] if behind else [flat, line], -1)
-    order = sorting.sort(both, -1, stable=True).indices
-    first = n if behind else 0
-    of_line = (
-        comparison.lt(order, n) if behind else comparison.ge(order, flat.shape[-1])
-    )
-    before = scans.cumsum(of_line, -1)
-    found = scattering.scatter(zeros(both.shape, dtype=dtypes.int64), -1, order, before)
-    part = (..., slice(first, first + flat.shape[-1]))
-    return view.reshape(view.clone(found[part]), values.shape)
+    found = make(arrays.searchsorted(line._array, values._array, behind), None)
+    found = cast(found, dtypes.int32) if out_int32 else found
+    return found if out is None else apply_out(where, found, out)
 
 
 def bucketize(

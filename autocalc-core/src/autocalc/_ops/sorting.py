@@ -6,25 +6,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import (
-    _index,
     arithmetic,
-    clamping,
     comparison,
     extrema,
     indexing,
-    reduction,
     view,
 )
 from autocalc._ops._arguments import as_int, axis_of, check_tensor
-from autocalc._ops._coerce import as_operand, cast
+from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
-from autocalc._tensor import Tensor, dtypes
+from autocalc._ops._true_places import true_places
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -80,12 +79,13 @@ def argsort(
     if stable.__class__ is not FLAG:
         stable = check_flag("argsort", "stable", stable)
     x = check_tensor("argsort", input)
-    axis = axis_of("argsort", dim, x.ndim)
-    if x.ndim == 0:
+    ndim = x._array.ndim
+    axis = axis_of("argsort", dim, ndim)
+    if ndim == 0:
         return apply_out(
             "argsort", arithmetic.mul(cast(comparison.truth(x), dtypes.int64), 0), out
         )
-    order = argsort_op(x, axis, bool(descending))
+    order = argsort_op(x, axis, descending)
     return order if out is None else apply_out("argsort", order, out)
 
 
@@ -128,11 +128,12 @@ def sort(
         descending = check_flag("sort", "descending", descending)
     if stable.__class__ is not FLAG:
         stable = check_flag("sort", "stable", stable)
-    axis = axis_of("sort", dim, check_tensor("sort", input).ndim)
-    if input.ndim == 0:
+    a = check_tensor("sort", input)._array
+    axis = axis_of("sort", dim, a.ndim)
+    if a.ndim == 0:
         found = Ordered(view.clone(input), argsort(input))
     else:
-        order = arrays.argsort(input._array, axis, descending)
+        order = arrays.argsort(a, axis, descending)
         found = Ordered(*picked(input, order, axis))
     return found if out is None else apply_out("sort", found, out)
 
@@ -214,8 +215,9 @@ def topk(
     if sorted.__class__ is not FLAG:
         sorted = check_flag("topk", "sorted", sorted)
     x = _ordered("topk", input)
-    axis = axis_of("topk", dim, x.ndim)
-    size = x.shape[axis] if x.ndim else 1
+    a = x._array
+    axis = axis_of("topk", dim, a.ndim)
+    size = a.shape[axis] if a.ndim else 1
     k = as_int("topk", "k", k)
     if not 0 <= k <= size:
         message = (
@@ -335,7 +337,7 @@ def median(
     tensor(2.)
     """
     given = dim, keepdim, axis, keepdims
-    return _median("median", input, given, out, _median_along)
+    return _median("median", input, given, out, _median_places)
 
 
 @method("nanmedian")
@@ -377,7 +379,7 @@ def nanmedian(
     tensor(2.)
     """
     given = dim, keepdim, axis, keepdims
-    return _median("nanmedian", input, given, out, _nanmedian_along)
+    return _median("nanmedian", input, given, out, _nanmedian_places)
 
 
 def _median(
@@ -385,63 +387,71 @@ def _median(
     input: Tensor,
     given: tuple[Any, Any, Any, Any],
     out: Any,
-    along: Callable[[Tensor, int], Ordered],
+    places: Callable[[Any, int], Any],
 ) -> Tensor | Ordered:
-    """Return the median by `along`; `given` are dim, keepdim and their other names."""
+    """Return the median at `places`; `given` are dim, keepdim and their other names."""
     dim, keepdim, axis, keepdims = given
     if axis is not None:
         dim = dim_or_axis(where, dim, axis)
     if keepdims is not None:
         keepdim = keepdim_or_keepdims(where, keepdim, keepdims)
-    check_flag(where, "keepdim", keepdim)
+    if keepdim.__class__ is not FLAG:
+        keepdim = check_flag(where, "keepdim", keepdim)
     x = _ordered(where, input)
-    if x.numel() == 0:
+    a = x._array
+    if a.size == 0:
         message = f"{where}: a tensor of shape {x.shape} has no elements, so no median."
         raise ShapeError(message)
+    found: Tensor | Ordered
     if dim is None:
-        return apply_out(where, _median_of_all(view.reshape_op(x, (-1,)), along), out)
-    axis = axis_of(where, dim, x.ndim)
-    if x.ndim == 0:
-        return apply_out(where, Ordered(view.clone(x), argsort(x)), out)
-    found = along(x, axis)
-    if not keepdim:
-        found = Ordered(
-            *(view.detach_from_base(view.squeeze(part, axis)) for part in found)
-        )
-    return apply_out(where, found, out)
+        found = _median_of_all(x, places)
+    else:
+        axis = axis_of(where, dim, a.ndim)
+        if a.ndim == 0:
+            found = Ordered(view.clone(x), argsort(x))
+        else:
+            found = Ordered(*picked(x, places(a, axis), axis, keepdim))
+    return found if out is None else apply_out(where, found, out)
 
 
-def _median_of_all(line: Tensor, along: Callable[[Tensor, int], Ordered]) -> Tensor:
+def _median_of_all(x: Tensor, places: Callable[[Any, int], Any]) -> Tensor:
     """Return the median; all elements that equal it share its gradient."""
-    found = along(line.detach(), 0).values
-    if not line.requires_grad:
-        return view.detach_from_base(view.reshape_op(found, ()))
-    same = comparison.eq(line.detach(), found)
-    if bool(comparison.isnan(found).item()):
-        same = comparison.isnan(line.detach())
-    equal = indexing.index_select_op(line, _index.true_positions(same), 0)
+    a = arrays.reshape(x._array, (x._array.size,))
+    found = arrays.gather(a, places(a, 0), 0)
+    if not x.requires_grad:
+        return make(found.reshape(()), None)
+    same = arrays.compare(a, found, "eq")
+    if comparison.isnan(make(found, None)).item():
+        same = arrays.compare(a, a, "ne")
+    line = view.reshape_op(x, (-1,))
+    equal = indexing.index_select_op(line, make(true_places(same), None), 0)
     return extrema.max(equal)  # type: ignore[return-value]  # one tensor without `dim`
 
 
-def _median_along(x: Tensor, axis: int) -> Ordered:
+def _median_places(a: Any, axis: int) -> Any:
     """Find the middle of the order; or, behind all numbers, the first NaN."""
-    n = x.shape[axis]
-    bad = reduction.sum(comparison.isnan(x.detach()), axis, True)
-    middle = as_operand((n - 1) // 2, dtypes.int64)
-    place = comparison.where_op(
-        comparison.gt(bad, 0), arithmetic.sub_op(n, bad), middle
-    )
-    return _at_place(x, place, axis)
+    n = a.shape[axis]
+    order = arrays.argsort(a, axis, False)
+    if a.dtype.kind not in FLOAT_KINDS:
+        middle = (*(slice(None),) * axis, slice((n - 1) // 2, (n + 1) // 2))
+        return arrays.copy(order[middle])
+    bad = _count_nan(a, axis)
+    kind = bad.dtype
+    some = arrays.compare(bad, constant(0, kind), "gt")
+    first = arrays.sub(constant(n, kind), bad)
+    place = arrays.where(some, first, constant((n - 1) // 2, kind))
+    return arrays.gather(order, place, axis)
 
 
-def _nanmedian_along(x: Tensor, axis: int) -> Ordered:
+def _nanmedian_places(a: Any, axis: int) -> Any:
     """Find the middle of the numbers, which NaN follow; of none the first NaN."""
-    bad = reduction.sum(comparison.isnan(x.detach()), axis, True)
-    last = arithmetic.sub_op(x.shape[axis] - 1, bad)
-    return _at_place(x, clamping.clamp_min(arithmetic.floor_divide(last, 2), 0), axis)
+    order = arrays.argsort(a, axis, False)
+    bad = _count_nan(a, axis)
+    kind = bad.dtype
+    last = arrays.sub(constant(a.shape[axis] - 1, kind), bad)
+    middle = arrays.floor_divide(last, constant(2, kind))
+    return arrays.gather(order, arrays.maximum(middle, constant(0, kind)), axis)
 
 
-def _at_place(x: Tensor, place: Tensor, axis: int) -> Ordered:
-    """Return what stands at a place of the order along an axis, with its index."""
-    indices = indexing.gather_op(argsort(x, axis), place, axis)
-    return Ordered(indexing.gather_op(x, indices, axis), indices)
+def _count_nan(a: Any, axis: int) -> Any:
+    return arrays.sum(arrays.compare(a, a, "ne"), (axis,), True)

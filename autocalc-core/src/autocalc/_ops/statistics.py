@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autocalc._dispatch._arrays import arrays
 from autocalc._ops import (
     arithmetic,
     bitwise,
@@ -25,8 +26,8 @@ from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
-from autocalc._ops.filled import ones, zeros
-from autocalc._tensor import Tensor, dtypes
+from autocalc._ops.filled import zeros
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
 
@@ -244,31 +245,38 @@ def bincount(
     >>> ac.bincount(ac.tensor([1, 3, 1]))
     tensor([0, 2, 0, 1])
     """
-    x = check_tensor("bincount", input)
-    if x.ndim != 1 or x.is_floating_point() or x.dtype is dtypes.bool_:
+    a = check_tensor("bincount", input)._array
+    if a.ndim != 1 or a.dtype.kind not in "iu":
         message = (
-            f"bincount: `input` has shape {x.shape} and dtype {x.dtype.name}; it must "
-            f"be a vector of integers."
+            f"bincount: `input` has shape {input.shape} and dtype {input.dtype.name}; "
+            f"it must be a vector of integers."
         )
         raise ShapeError(message)
-    if weights is not None and check_tensor("bincount", weights).shape != x.shape:
+    if (
+        weights is not None
+        and check_tensor("bincount", weights)._array.shape != a.shape
+    ):
         message = (
-            f"bincount: `weights` has shape {weights.shape}, `input` {x.shape}; they "
-            f"must be equal."
+            f"bincount: `weights` has shape {weights.shape}, `input` {input.shape}; "
+            f"they must be equal."
         )
         raise ShapeError(message)
     least = as_int("bincount", "minlength", minlength)
-    if least < 0 or (x.numel() and int(extrema.amin(x).item()) < 0):
-        found = least if least < 0 else int(extrema.amin(x).item())
+    lowest = int(arrays.min(a, (0,), False)) if a.size else 0
+    if least < 0 or lowest < 0:
+        found = least if least < 0 else lowest
         message = f"bincount: {found} is negative; counts are of 0, 1, 2 and so on."
         raise ArgumentError(message)
-    size = max(least, int(extrema.amax(x).item()) + 1 if x.numel() else 0)
-    amounts = ones(x.shape, dtype=dtypes.int64) if weights is None else weights.detach()
-    if weights is not None and amounts.dtype is not dtypes.float32:
-        amounts = cast(amounts, dtypes.float64)
-    return scattering.index_add(
-        zeros(size, dtype=amounts.dtype), 0, cast(x, dtypes.int64), amounts
-    )
+    size = max(least, int(arrays.max(a, (0,), False)) + 1 if a.size else 0)
+    if weights is None:
+        amounts = arrays.full(a.shape, 1, dtypes.int64.numpy)
+    else:
+        kept = weights.dtype is dtypes.float32
+        amounts = cast(weights.detach(), weights.dtype if kept else dtypes.float64)
+        amounts = amounts._array
+    places = cast(input, dtypes.int64)._array
+    counts = arrays.zeros((size,), amounts.dtype)
+    return make(arrays.index_add(counts, places, amounts, 0), None)
 
 
 @method("histc")

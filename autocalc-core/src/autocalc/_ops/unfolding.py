@@ -74,8 +74,11 @@ def unfold(
     where = "unfold"
     x, had_batch = _spatial.batched(where, input, 2)
     windows = _windows(where, kernel_size, stride, padding, dilation)
-    found = unfold_op(_floats(where, x), *windows)
-    return _spatial.unbatched(cast(found, x.dtype), had_batch)
+    floats = _floats(where, x)
+    found = unfold_op(floats, *windows)
+    if floats is not x:
+        found = cast(found, dtypes.bool_)
+    return found if had_batch else _spatial.unbatched(found, False)
 
 
 def fold(
@@ -141,7 +144,7 @@ def fold(
 
 def _floats(where: str, x: Tensor) -> Tensor:
     """Return floats as they are, and booleans as 0 and 1."""
-    if x.dtype is dtypes.bool_:
+    if x._array.dtype.kind == "b":
         return cast(x, dtypes.float32)
     check_float(where, x)
     return x

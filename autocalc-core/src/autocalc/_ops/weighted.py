@@ -24,7 +24,7 @@ def _one_float(where: str, *tensors: Tensor) -> None:
         raise DTypeError(message)
 
 
-@method("lerp", inplace="lerp_")
+@method("lerp")
 def lerp(
     input: Tensor, end: Tensor, weight: Operand, *, out: Tensor | None = None
 ) -> Tensor:
@@ -60,7 +60,7 @@ def lerp(
     return apply_out("lerp", add_op(input, mul(way, weight)), out)
 
 
-@method("addcmul", inplace="addcmul_")
+@method("addcmul")
 def addcmul(
     input: Tensor,
     tensor1: Tensor,

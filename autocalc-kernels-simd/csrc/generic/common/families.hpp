@@ -22,6 +22,7 @@
     X(rmsprop)                \
     X(gather)                 \
     X(scatter)                \
+    X(sorting)                \
     X(row_norms)              \
     X(row_norms_backward)     \
     X(batch_norm)             \

@@ -124,21 +124,37 @@ def _places_in(
     return _Places(k.cast(low, INT64), k.cast(high, INT64), share)
 
 
-def _spread_in(k: Any, index: Array, shape: tuple[int, ...], axis: int) -> Array:
-    """Repeat a line of indices over every dimension but `axis`."""
-    (size,) = k.shape(index)
-    line = tuple(size if d == axis else 1 for d in range(len(shape)))
-    full = (*shape[:axis], size, *shape[axis + 1 :])
-    return k.expand(k.reshape(index, line), full)
+#: What `_places_in` has found for sizes up to this one, by all that it depends on.
+_SMALL = 4096
+_found: dict[Any, tuple[Array, Array, Array, Array]] = {}
 
 
-def _shares_in(k: Any, share: Array, like: Array, axis: int) -> tuple[Array, Array]:
-    """Return 1 - t and t, rounded once, as they meet `like`."""
-    (size,) = k.shape(share)
-    shape = (size, *(1 for _ in k.shape(like)[axis + 1 :]))
-    rest = k.add(k.constant(1, share), k.neg(share))
-    first, second = (k.cast(a, k.dtype(like)) for a in (rest, share))
-    return k.reshape(first, shape), k.reshape(second, shape)
+def _lines_in(
+    k: Any, like: Array, n: int, size: int, scale: float, mode: str, align_corners: bool
+) -> tuple[Array, Array, Array, Array]:
+    """Return the indices low and high, and 1 - t and t, rounded once to `like`'s dtype.
+
+    Those of small sizes are kept: to find them takes longer than to resample.
+    """
+    key = k.dtype(like), n, size, scale, mode, align_corners
+    kept = size <= _SMALL and not getattr(k, "records", True)
+    found = _found.get(key) if kept else None
+    if found is None:
+        places = _places_in(k, like, n, size, scale, mode, align_corners)
+        rest = k.add(k.constant(1, places.share), k.neg(places.share))
+        first, second = (k.cast(a, k.dtype(like)) for a in (rest, places.share))
+        found = places.low, places.high, first, second
+        if kept:
+            if len(_found) >= 64:
+                _found.clear()
+            _found[key] = found
+    return found
+
+
+def _line_in(k: Any, line: Array, like: Array, axis: int) -> Array:
+    """Return a line as it broadcasts along `axis`."""
+    (size,) = k.shape(line)
+    return k.reshape(line, (size, *(1 for _ in k.shape(like)[axis + 1 :])))
 
 
 @resample.decomposition(lead="gather")
@@ -151,13 +167,16 @@ def _(
     mode: str,
     align_corners: bool,
 ) -> Array:
-    places = _places_in(k, x, k.shape(x)[axis], size, scale, mode, align_corners)
-    low = k.gather(x, _spread_in(k, places.low, k.shape(x), axis), axis)
+    shape = k.shape(x)
+    low, high, first, second = _lines_in(
+        k, x, shape[axis], size, scale, mode, align_corners
+    )
+    out = k.index_select(x, low, axis)
     if mode == "nearest":
-        return low
-    high = k.gather(x, _spread_in(k, places.high, k.shape(x), axis), axis)
-    first, second = _shares_in(k, places.share, x, axis)
-    return k.add(k.mul(low, first), k.mul(high, second))
+        return out
+    other = k.index_select(x, high, axis)
+    other = k.mul(other, _line_in(k, second, x, axis))
+    return k.add(k.mul(out, _line_in(k, first, x, axis)), other)
 
 
 @resample.budget(
@@ -266,15 +285,15 @@ def _(
     align_corners: bool,
 ) -> Array:
     shape = k.shape(g)
-    places = _places_in(k, g, size, shape[axis], scale, mode, align_corners)
+    low, high, first, second = _lines_in(
+        k, g, size, shape[axis], scale, mode, align_corners
+    )
     zeros = k.zeros((*shape[:axis], size, *shape[axis + 1 :]), k.dtype(g))
-    low = _spread_in(k, places.low, shape, axis)
     if mode == "nearest":
-        return k.scatter_add(zeros, low, g, axis)
-    first, second = _shares_in(k, places.share, g, axis)
-    dx = k.scatter_add(zeros, low, k.mul(g, first), axis)
-    high = _spread_in(k, places.high, shape, axis)
-    return k.scatter_add(dx, high, k.mul(g, second), axis)
+        return k.index_add(zeros, low, g, axis)
+    here = k.mul(g, _line_in(k, first, g, axis))
+    dx = k.index_add(zeros, low, here, axis)
+    return k.index_add(dx, high, k.mul(g, _line_in(k, second, g, axis)), axis)
 
 
 @resample_backward.budget(

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""Where a mask holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._call import KernelCall
+from autocalc._dispatch._state import current
+from autocalc._kernels.rules import INT64
+from autocalc._kernels.table import TABLE
+
+_general = KernelCall(TABLE["true_places"])
+_INDEX = _general.index
+
+
+def true_places(mask: Any) -> Any:
+    """Return the row-major places at which an array of booleans holds, an array.
+
+    The decision asks for nothing but the dtypes, which are always these: it is kept
+    under a key of its own, which takes half of the time of a general call.
+    """
+    if mask.ndim != 1:
+        mask = arrays.reshape(mask, (mask.size,))
+    selection = current().selection
+    places = selection.empty((int(arrays.sum(mask, (0,), False)),), INT64)
+    kernel = selection.tables[_INDEX].get("places")
+    if kernel is None:
+        kernel = _general.decided(mask, into=places)[0]
+        selection.remember(_INDEX, "places", kernel)
+    kernel(places, mask)
+    return places
