@@ -25,7 +25,7 @@ from autocalc._kernels.rules import DTYPES, NUMBERS, float_dtype, same_shape
 from autocalc._kernels.samples import BROADCAST, LARGE, SHAPES, TAILS, Make, binary
 from autocalc._kernels.samples import pairs as _pairs
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
-from autocalc.errors import KernelDataError
+from autocalc.errors import division_error
 
 
 @elementwise(
@@ -161,11 +161,7 @@ def _divided(make: Make) -> Iterator[Sample]:
 def _check_divisor(xp: Any, name: str, b: Array) -> None:
     """Raise if integers are divided by 0; floats give infinity or NaN."""
     if b.dtype.kind != "f" and not xp.all(b):
-        message = (
-            f"{name}: an integer is divided by 0, which has no answer. Leave such "
-            f"elements out, or convert to float32, where it is infinite or NaN."
-        )
-        raise KernelDataError(message)
+        raise division_error(name)
 
 
 @elementwise(
