@@ -33,6 +33,9 @@ FLOAT_BOUNDS = {
     "asin": 1.9,
     "acos": 1.2,
     "atan": 1.9,
+    "asinh": 1.8,
+    "acosh": 1.9,
+    "atanh": 2.0,
 }
 DOUBLE_BOUNDS = {
     "exp": 1.1,
@@ -53,6 +56,9 @@ DOUBLE_BOUNDS = {
     "asin": 1.3,
     "acos": 1.3,
     "atan": 1.7,
+    "asinh": 1.9,
+    "acosh": 2.0,
+    "atanh": 2.0,
 }
 BIT_STEP = 8191
 
@@ -82,6 +88,9 @@ ORACLES = {
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
 }
 
 
@@ -114,6 +123,7 @@ def test_floats(kernels, every_binade, name):
 
 
 ODD = ("tanh", "erf", "sin", "sqrt", "expm1", "log1p", "sinh", "tan", "asin", "atan")
+ODD = (*ODD, "asinh", "atanh")
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -147,11 +157,16 @@ def _ranges(name):
         "asin": [(-1.0, 1.0), (0.45, 0.6), (0.99, 1.0)],
         "acos": [(-1.0, 1.0), (0.45, 0.6), (0.99, 1.0)],
         "atan": [(-3.0, 3.0), (0.3, 0.6), (-1e3, 1e3)],
+        "asinh": [(-3.0, 3.0), (-0.5, 0.5), (-1e3, 1e3)],
+        "acosh": [(1.0, 2.0), (1.0, 1.01), (1.0, 1e3)],
+        "atanh": [(-1.0, 1.0), (-0.4, 0.4), (0.9, 1.0)],
     }[name]
     rng = np.random.default_rng(3)
     parts = [rng.uniform(low, high, 400) for low, high in ranges]
     if name in {"log", "log2", "log10"}:
         parts.append(10.0 ** rng.uniform(-323, 300, 200))
+    elif name == "acosh":
+        parts.append(10.0 ** rng.uniform(0, 300, 200))
     elif name not in {"sin", "cos", "tan"}:
         parts.append(tiny)
     return np.concatenate(parts)

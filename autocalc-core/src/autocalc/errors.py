@@ -80,14 +80,6 @@ class ShadowWarning(AutocalcWarning):
     """Two kernel sets gave results that differ by more than the kernel's budget."""
 
 
-def division_error(kernel: str) -> KernelDataError:
-    """Make the error for an integer divided by 0."""
-    return KernelDataError(
-        f"{kernel}: an integer is divided by 0, which has no answer. Leave such "
-        f"elements out, or convert to float32, where it is infinite or NaN."
-    )
-
-
 _DIVISIONS = frozenset({"floor_divide", "fmod", "remainder"})
 
 
@@ -99,7 +91,10 @@ def kernel_data_error(
     Native entries call this, so that C and Python kernels say the same sentence.
     """
     if kernel in _DIVISIONS:
-        return division_error(kernel)
+        return KernelDataError(
+            f"{kernel}: an integer is divided by 0, which has no answer. Leave such "
+            f"elements out, or convert to float32, where it is infinite or NaN."
+        )
     return KernelIndexError(
         f"{kernel}: `{operand}` holds {value} at element {index}, which is out of "
         f"range for this call. Check the labels or indices against the size of the "

@@ -12,6 +12,7 @@
     X(exponentials)           \
     X(remainders)             \
     X(bits)                   \
+    X(signs)                  \
     X(special)                \
     X(activations)            \
     X(copies)                 \

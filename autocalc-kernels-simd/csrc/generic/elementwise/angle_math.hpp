@@ -8,6 +8,8 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
+constexpr double pi = 3.1415926535897932;
+
 // ---- tan = sine / cosine of what is left of n pi / 2, or -cosine / sine if n is odd
 template <bool for_float>
 AC_INLINE f64 tan_reduced(f64 x) {
@@ -176,6 +178,46 @@ AC_INLINE vec<T> acos(vec<T> x) {
     vec<T> factor = select(s.near, set1<T>(1), set1<T>(2));
     factor = select(minus, -factor, factor);
     return add_quarters(k, s.t * factor, s.tail * factor);
+}
+
+// ---- sin(pi x) / (pi x): what is left of the nearest integer is exact
+AC_INLINE f64 sinc_near(f64 x, f64 far, f64 sine) {
+    const f64 half = set1<double>(0.5) * far, one = set1<double>(1);
+    const mask<double> odd = ne(floor(half), half);
+    const mask<double> at_0 = eq(x, zero<double>());
+    const f64 quotient = select(odd, -sine, sine) / (x * set1<double>(pi));
+    return select(at_0, one, quotient);
+}
+AC_INLINE f64 sinc(f64 x) {
+    const f64 far = round_even(x);
+    return sinc_near(x, far, trig_reduced<false>((x - far) * set1<double>(pi), 0));
+}
+AC_INLINE f64 sinc_of_float(f64 x) {
+    const f64 far = round_even(x);
+    return sinc_near(x, far, trig_reduced<true>((x - far) * set1<double>(pi), 0));
+}
+AC_INLINE f32 sinc(f32 x) {
+    return narrow(sinc_of_float(low_double(x)), sinc_of_float(high_double(x)));
+}
+
+// ---- sqrt(a^2 + b^2): squares of floats do not overflow as doubles
+AC_INLINE f32 hypot(f32 a, f32 b) {
+    const auto root = [](f64 x, f64 y)
+                          AC_INLINE_LAMBDA { return sqrt(fma(x, x, y * y)); };
+    const f32 y = narrow(root(low_double(a), low_double(b)),
+                         root(high_double(a), high_double(b)));
+    const f32 infinity = set1<float>(limits<float>::infinity);
+    return select(eq(abs(a), infinity) | eq(abs(b), infinity), infinity, y);
+}
+AC_INLINE f64 hypot(f64 a, f64 b) {
+    const f64 infinity = set1<double>(limits<double>::infinity);
+    a = abs(a);
+    b = abs(b);
+    const f64 big = max(a, b), ratio = min(a, b) / big;
+    const f64 y = big * sqrt(fma(ratio, ratio, set1<double>(1)));
+    const f64 usual = select(gt(big, zero<double>()), y, a + b);
+    return select(eq(a, infinity) | eq(b, infinity), infinity,
+                  select(is_nan(a) | is_nan(b), a + b, usual));
 }
 
 }  // namespace

@@ -204,5 +204,29 @@ AC_INLINE vec<T> atanh(vec<T> x) {
     return copysign(set1<T>(T(0.5)) * y, x);
 }
 
+// ---- logarithms of sums: the larger one, and log(1 + e^-|a - b|)
+//
+// Infinities of one sign differ by nothing.
+template <class T>
+AC_INLINE vec<T> gap_of(vec<T> a, vec<T> b) {
+    return keep(ne(a, b), minimum(a, b) - maximum(a, b));
+}
+template <class T>
+AC_INLINE vec<T> logaddexp(vec<T> a, vec<T> b) {
+    return maximum(a, b) + log1p(exp(gap_of(a, b)));
+}
+template <class T>
+AC_INLINE vec<T> logaddexp2(vec<T> a, vec<T> b) {
+    const vec<T> log2e = set1<T>(T(1.4426950408889634));
+    return log1p(exp2(gap_of(a, b))) * log2e + maximum(a, b);  // exact at a = b
+}
+
+// a log(b), and 0 where a is 0 and b a number.
+template <class T>
+AC_INLINE vec<T> xlogy(vec<T> a, vec<T> b) {
+    const vec<T> product = keep(ne(a, zero<T>()), a * log(b));
+    return select(is_nan(b), b, product);
+}
+
 }  // namespace
 }  // namespace autocalc::simd::AC_ISA

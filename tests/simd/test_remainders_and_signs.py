@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Divisions with a rest, angles, shifts and signs against NumPy, ends included."""
+"""Rests, functions of two, shifts and signs against NumPy, ends included."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,10 @@ FUNCTIONS = {
     "remainder": np.remainder,
     "floor_divide": np.floor_divide,
     "atan2": np.arctan2,
+    "hypot": np.hypot,
+    "copysign": np.copysign,
 }
+ULPS = {"atan2": 3, "hypot": 2}
 FLOATS = ["float32", "float64"]
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8"]
 
@@ -49,7 +52,7 @@ def test_floats(kernels, name, dtype):
     kernels[name](got, a, b)
     with np.errstate(all="ignore"):
         expected = FUNCTIONS[name](a.astype(np.float64), b.astype(np.float64))
-        _same(got, expected.astype(dtype), 3 if name == "atan2" else 0)
+        _same(got, expected.astype(dtype), ULPS.get(name, 0))
 
 
 @pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide"])
@@ -90,6 +93,19 @@ def test_shifts(kernels, dtype):
         got = np.empty_like(a)
         kernels[name](got, a, b)
         assert np.array_equal(got, oracle(a, b)), name
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_signbit_and_neighbours(kernels, dtype):
+    a, b = _pairs(dtype)
+    got = np.empty(a.shape, bool)
+    kernels["signbit"](got, a)
+    assert np.array_equal(got, np.signbit(a))
+    integer = "int32" if dtype == "float32" else "int64"
+    next_bits = np.empty(a.shape, integer)
+    kernels["next_float_bits"](next_bits, a.view(integer), b.view(integer))
+    with np.errstate(all="ignore"):
+        _same(next_bits.view(dtype), np.nextafter(a, b), 0)
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS])
