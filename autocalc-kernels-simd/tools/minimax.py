@@ -274,6 +274,30 @@ def _fits() -> dict[str, Fit]:
             cos_degree,
             True,
         )
+
+    def atan_tail(x: Real) -> Real:
+        return -mp.mpf(1) / 3 if x == 0 else (mp.atan(x) - x) / x**3
+
+    def asin_tail(x: Real) -> Real:
+        return mp.mpf(1) / 6 if x == 0 else (mp.asin(x) - x) / x**3
+
+    eighth = mp.tan(mp.pi / 8) * mp.mpf("1.0001")
+    for name, tail, high, degree, double in (
+        ("atan_f32", atan_tail, eighth, 4, False),
+        ("atan_f64", atan_tail, eighth, 10, True),
+        ("asin_f32", asin_tail, mp.mpf("0.5001"), 4, False),
+        ("asin_f64", asin_tail, mp.mpf("0.5001"), 13, True),
+    ):
+        fits[name] = Fit(
+            tail,
+            _one,
+            _square,
+            lambda x: x * x,
+            mp.mpf(0),
+            high,
+            degree,
+            double,
+        )
     return fits
 
 

@@ -29,6 +29,8 @@ UNARY = {
     **dict.fromkeys(("exp2", "expm1", "erfc", "tan", "atan", "sinh", "cosh"), SMALL),
     **dict.fromkeys(("asin", "acos", "log1p", "sign", "frac", "square"), SMALL),
     **dict.fromkeys(("log2", "log10", "reciprocal"), (0.3, 0.8, 1.7, 20.0)),
+    **dict.fromkeys(("asinh", "atanh", "sinc"), SMALL),
+    "acosh": (1.1, 1.7, 20.0),
 }
 
 
@@ -54,6 +56,13 @@ BINARY = {
     "clamp_min": ac.clamp_min,
     "clamp_max": ac.clamp_max,
     "nan_to_num": lambda a, b: ac.nan_to_num(a * b),
+    "hypot": ac.hypot,
+    "logaddexp": ac.logaddexp,
+    "logaddexp2": ac.logaddexp2,
+    "xlogy": lambda a, b: ac.xlogy(a, b * b),
+    "fmax": ac.fmax,
+    "fmin": ac.fmin,
+    "copysign": lambda a, b: ac.copysign(a, b) * b,
 }
 
 

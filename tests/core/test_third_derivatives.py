@@ -37,6 +37,8 @@ EXCEPTIONS = {
     ("floor_divide", "all"): REFUSED,
     ("scatter_mul", "all"): REFUSED,
     ("compare", "all"): PLACES,
+    ("signbit", "all"): PLACES,
+    ("next_float_bits", "all"): INTEGERS,
     ("bitwise_and", "all"): INTEGERS,
     ("bitwise_or", "all"): INTEGERS,
     ("bitwise_xor", "all"): INTEGERS,

@@ -22,6 +22,20 @@ FLOAT_BOUNDS = {
     "sin": 0.6,
     "cos": 0.6,
     "sqrt": 0.5,
+    "exp2": 1.1,
+    "expm1": 1.1,
+    "log2": 0.8,
+    "log10": 0.8,
+    "log1p": 0.9,
+    "sinh": 2.2,
+    "cosh": 1.6,
+    "tan": 1.4,
+    "asin": 1.9,
+    "acos": 1.2,
+    "atan": 1.9,
+    "asinh": 1.8,
+    "acosh": 1.9,
+    "atanh": 2.0,
 }
 DOUBLE_BOUNDS = {
     "exp": 1.1,
@@ -31,6 +45,20 @@ DOUBLE_BOUNDS = {
     "erf": 1.4,
     "sin": 2.1,
     "cos": 2.1,
+    "exp2": 1.1,
+    "expm1": 1.3,
+    "log2": 0.8,
+    "log10": 0.8,
+    "log1p": 0.9,
+    "sinh": 2.1,
+    "cosh": 1.3,
+    "tan": 3.4,
+    "asin": 1.3,
+    "acos": 1.3,
+    "atan": 1.7,
+    "asinh": 1.9,
+    "acosh": 2.0,
+    "atanh": 2.0,
 }
 BIT_STEP = 8191
 
@@ -49,6 +77,20 @@ ORACLES = {
     "sin": np.sin,
     "cos": np.cos,
     "sqrt": np.sqrt,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
 }
 
 
@@ -80,7 +122,11 @@ def test_floats(kernels, every_binade, name):
     assert errors[worst] <= FLOAT_BOUNDS[name], (every_binade[worst], got[worst])
 
 
-@pytest.mark.parametrize("name", ["tanh", "erf", "sin", "sqrt"])
+ODD = ("tanh", "erf", "sin", "sqrt", "expm1", "log1p", "sinh", "tan", "asin", "atan")
+ODD = (*ODD, "asinh", "atanh")
+
+
+@pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_zeros_keep_their_sign(kernels, name, dtype):
     zeros = np.array([0.0, -0.0], dtype)
@@ -100,14 +146,38 @@ def _ranges(name):
         "erf": [(-1.2, 1.2), (-6.0, 6.0), (0.9, 1.5)],
         "sin": [(-10.0, 10.0), (-1e6, 1e6), (1e6, 1e12)],
         "cos": [(-10.0, 10.0), (-1e6, 1e6), (1e6, 1e12)],
+        "exp2": [(-1074.0, 1024.0), (-1.0, 1.0)],
+        "expm1": [(-40.0, 709.7), (-2.0, 2.0), (-0.4, 0.4)],
+        "log2": [(0.5, 2.0), (1e-3, 1e3), (0.9, 1.1)],
+        "log10": [(0.5, 2.0), (1e-3, 1e3), (0.9, 1.1)],
+        "log1p": [(-0.999, 1.0), (-0.3, 0.45), (1.0, 1e3)],
+        "sinh": [(-710.4, 710.4), (-2.0, 2.0), (-0.4, 0.4)],
+        "cosh": [(-710.4, 710.4), (-2.0, 2.0)],
+        "tan": [(-10.0, 10.0), (-1e6, 1e6), (1e6, 1e12)],
+        "asin": [(-1.0, 1.0), (0.45, 0.6), (0.99, 1.0)],
+        "acos": [(-1.0, 1.0), (0.45, 0.6), (0.99, 1.0)],
+        "atan": [(-3.0, 3.0), (0.3, 0.6), (-1e3, 1e3)],
+        "asinh": [(-3.0, 3.0), (-0.5, 0.5), (-1e3, 1e3)],
+        "acosh": [(1.0, 2.0), (1.0, 1.01), (1.0, 1e3)],
+        "atanh": [(-1.0, 1.0), (-0.4, 0.4), (0.9, 1.0)],
     }[name]
     rng = np.random.default_rng(3)
     parts = [rng.uniform(low, high, 400) for low, high in ranges]
-    if name == "log":
+    if name in {"log", "log2", "log10"}:
         parts.append(10.0 ** rng.uniform(-323, 300, 200))
-    elif name not in {"sin", "cos"}:
+    elif name == "acosh":
+        parts.append(10.0 ** rng.uniform(0, 300, 200))
+    elif name not in {"sin", "cos", "tan"}:
         parts.append(tiny)
     return np.concatenate(parts)
+
+
+def _mpmath(name, x):
+    if name == "sigmoid":
+        return 1 / (1 + mpmath.exp(-x))
+    if name in {"exp2", "log2"}:
+        return mpmath.mpf(2) ** x if name == "exp2" else mpmath.log(x, 2)
+    return getattr(mpmath, name)(x)
 
 
 def _double_ulps(got, exact):
@@ -123,10 +193,7 @@ def double_case(request):
     name = request.param
     x = _ranges(name)
     with mpmath.workprec(140):
-        if name == "sigmoid":
-            exact = [1 / (1 + mpmath.exp(-mpmath.mpf(float(v)))) for v in x]
-        else:
-            exact = [getattr(mpmath, name)(mpmath.mpf(float(v))) for v in x]
+        exact = [_mpmath(name, mpmath.mpf(float(v))) for v in x]
     return name, x, exact
 
 
@@ -177,4 +244,4 @@ def test_a_value_does_not_depend_on_its_place(kernels, rng, name, dtype):
     kernels[name](whole, x)
     for i in range(x.size):
         kernels[name](single[i : i + 1], x[i : i + 1])
-    assert np.array_equal(whole, single)
+    assert np.array_equal(whole, single, equal_nan=True)

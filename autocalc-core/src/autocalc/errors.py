@@ -80,13 +80,21 @@ class ShadowWarning(AutocalcWarning):
     """Two kernel sets gave results that differ by more than the kernel's budget."""
 
 
+_DIVISIONS = frozenset({"floor_divide", "fmod", "remainder"})
+
+
 def kernel_data_error(
     kernel: str, operand: str, index: int, value: int
-) -> KernelIndexError:
+) -> KernelDataError:
     """Make the error for element `index` of `operand` holding an impossible `value`.
 
     Native entries call this, so that C and Python kernels say the same sentence.
     """
+    if kernel in _DIVISIONS:
+        return KernelDataError(
+            f"{kernel}: an integer is divided by 0, which has no answer. Leave such "
+            f"elements out, or convert to float32, where it is infinite or NaN."
+        )
     return KernelIndexError(
         f"{kernel}: `{operand}` holds {value} at element {index}, which is out of "
         f"range for this call. Check the labels or indices against the size of the "

@@ -199,7 +199,7 @@ def composite(name: str, signature: str, doc: str, **options: Any) -> Declaratio
 
 
 def standalone(name: str, signature: str, doc: str, **options: Any) -> Declaration:
-    """Declare a kernel that has a reference only."""
+    """Declare a kernel that has a reference and no decomposition."""
     return Declaration(name, "standalone", signature, doc, **options)
 
 

@@ -505,25 +505,20 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return result if out is None else copy_to_out("square", result, out)
 
 
-@method("reciprocal", inplace="reciprocal_")
-def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return 1 / x, element by element.
+reciprocal = unary(
+    "reciprocal",
+    "1 / x",
+    saves="out",
+    methods="reciprocal",
+    inplace="reciprocal_",
+    example=("[2.0, 4.0]", "[0.5000, 0.2500]"),
+)
 
-    Parameters
-    ----------
-    input
-        The tensor.
-    out
-        A tensor that takes the result, converted to its dtype.
 
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.reciprocal(ac.tensor([2.0, 4.0]))
-    tensor([0.5000, 0.2500])
-    """
-    result = div_op(1, check_tensor("reciprocal", input))
-    return result if out is None else copy_to_out("reciprocal", result, out)
+@reciprocal.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    out = n.saved[0]
+    return k.neg(k.mul(g, k.mul(out, out)))
 
 
 def _leftover(name: str, doc: str, mode: str, **more: Any) -> Binary:

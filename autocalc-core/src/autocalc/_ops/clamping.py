@@ -8,11 +8,11 @@ from typing import Any
 
 from autocalc._dispatch._arrays import constant
 from autocalc._dispatch._widened import FLOAT_KINDS
-from autocalc._ops import arithmetic, bitwise, comparison
+from autocalc._ops import arithmetic, bitwise
 from autocalc._ops._arguments import Operand, check_tensor
 from autocalc._ops._coerce import coerce
 from autocalc._ops._method import method
-from autocalc._ops._op import Binary, binary
+from autocalc._ops._op import Binary, binary, nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._ternary import ternary
 from autocalc._tensor import Tensor, dtypes, make
@@ -60,73 +60,39 @@ minimum = method("minimum")(
 )
 
 
-@method("fmax")
-def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the larger of x and y; of a number and NaN, the number.
+def _extremum_of_numbers(name: str, doc: str, first: str, **more: Any) -> Binary:
+    """Make fmax or fmin; x takes all of g where it compares so, or y is NaN."""
+    operator = binary(name, doc, saves="a b", numbers=False, **more)
 
-    Parameters
-    ----------
-    input
-        The tensor.
-    other
-        The second tensor; shapes broadcast.
-    out
-        A tensor that takes the result, converted to its dtype.
+    @operator.vjp
+    def _(k: Any, n: Any, g: Any) -> Any:
+        a, b = n.saved
+        of_a = k.bitwise_or(k.compare(a, b, first), k.compare(b, b, "ne"))
+        zero = k.constant(0, g)
+        return (
+            k.sum_to(k.where(of_a, g, zero), n.shapes[0]) if n.needs(0) else None,
+            k.sum_to(k.where(of_a, zero, g), n.shapes[1]) if n.needs(1) else None,
+        )
 
-    Raises
-    ------
-    DTypeError
-        If an operand is no tensor.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.fmax(ac.tensor([1.0, ac.nan]), ac.tensor([0.0, 2.0]))
-    tensor([1., 2.])
-    """
-    x, y = _two("fmax", input, other)
-    return apply_out("fmax", _first_if(comparison.ge, x, y), out)
+    return operator
 
 
-@method("fmin")
-def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the smaller of x and y; of a number and NaN, the number.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    other
-        The second tensor; shapes broadcast.
-    out
-        A tensor that takes the result, converted to its dtype.
-
-    Raises
-    ------
-    DTypeError
-        If an operand is no tensor.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.fmin(ac.tensor([1.0, ac.nan]), ac.tensor([0.0, 2.0]))
-    tensor([0., 2.])
-    """
-    x, y = _two("fmin", input, other)
-    return apply_out("fmin", _first_if(comparison.le, x, y), out)
+fmax = _extremum_of_numbers(
+    "fmax",
+    "the larger of x and y; of a number and NaN, the number",
+    "ge",
+    methods="fmax",
+    example=("[1.0, ac.nan]", "[0.0, 2.0]", "[1., 2.]"),
+)
 
 
-def _two(where: str, x: Any, y: Any) -> tuple[Tensor, ...]:
-    """Return two tensors, numbers being none, of the dtype that they become."""
-    return coerce(where, check_tensor(where, x), check_tensor(where, y))
-
-
-def _first_if(compared: Any, x: Tensor, y: Tensor) -> Tensor:
-    """Return x where it compares so, or y is NaN, else y: all of g goes to one."""
-    first = compared(x.detach(), y.detach())
-    if x.is_floating_point():
-        first = bitwise.bitwise_or(first, comparison.isnan(y.detach()))
-    return comparison.where_op(first, x, y)
+fmin = _extremum_of_numbers(
+    "fmin",
+    "the smaller of x and y; of a number and NaN, the number",
+    "le",
+    methods="fmin",
+    example=("[1.0, ac.nan]", "[0.0, 2.0]", "[0., 2.]"),
+)
 
 
 clamp_op = ternary("clamp", saves="a low high", like=0)
@@ -337,13 +303,18 @@ def nan_to_num(
     largest = _largest(x)
     high = largest if posinf is None else posinf
     low = -largest if neginf is None else neginf
-    for found, value in (
-        (comparison.isnan(x.detach()), 0.0 if nan is None else nan),
-        (comparison.eq(x.detach(), math.inf), high),
-        (comparison.eq(x.detach(), -math.inf), low),
-    ):
-        x = comparison.where_op(found, *coerce("nan_to_num", value, x))
-    return apply_out("nan_to_num", x, out)
+    result = _nan_to_num_op(x, float(nan or 0.0), float(high), float(low))
+    return apply_out("nan_to_num", result, out)
+
+
+_nan_to_num_op = nary("nan_to_num", saves="a")
+
+
+@_nan_to_num_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    infinity = k.constant(math.inf, g)
+    finite = k.compare(k.abs(n.saved[0]), infinity, "lt")
+    return k.where(finite, g, k.constant(0, g))
 
 
 def _largest(x: Tensor) -> float:

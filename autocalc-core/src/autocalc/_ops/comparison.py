@@ -28,7 +28,7 @@ from autocalc._ops._coerce import (
     to_float,
 )
 from autocalc._ops._method import method
-from autocalc._ops._op import documented, nary
+from autocalc._ops._op import binary, documented, nary
 from autocalc._ops._out import apply_out, copy_to_out
 from autocalc._ops._ternary import ternary
 from autocalc._tensor import Tensor, dtypes, make
@@ -369,10 +369,19 @@ def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         result = truth(x) if x.dtype is dtypes.bool_ else lt(x, 0)
         result = lt(cast(result, dtypes.int8), 0) if x is result else result
         return apply_out("signbit", result, out)
-    # 1 / -0.0 is -infinity, which is how -0.0 and 0.0 differ.
-    over = arithmetic.div_op(1.0, choose(eq(x, 0), x, 1.0))
-    negative = bitwise.bitwise_or(lt(x, 0), lt(over, 0))
-    return apply_out("signbit", negative, out)
+    return apply_out("signbit", _signbit_op(x), out)
+
+
+_signbit_op = nary("signbit", differentiable=False)
+_copysign_op = binary("copysign", "the size of x with the sign of y", saves="a b")
+
+
+@_copysign_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Turned or not, and at 0, where x jumps to the other side, 0."""
+    a, b = n.saved
+    sign = k.mul(k.sign(a), k.copysign(k.constant(1, g), b))
+    return k.sum_to(k.mul(g, sign), n.shapes[0]) if n.needs(0) else None, None
 
 
 @method("copysign", inplace="copysign_")
@@ -395,11 +404,9 @@ def copysign(input: Tensor, other: Operand, *, out: Tensor | None = None) -> Ten
     tensor([-1.,  2.])
     """
     x, y = float_inputs("copysign", check_tensor("copysign", input), other)
-    turned = bitwise.bitwise_xor(signbit(x), signbit(y))
-    found = choose(turned, arithmetic.neg(x), x)
-    # Turned at 0: what is constant there has the gradient 0.
-    found = where_op(eq(x.detach(), 0), found.detach(), found)
-    return apply_out("copysign", found, out)
+    if y._edge is not None:
+        y = y.detach()
+    return apply_out("copysign", _copysign_op(x, y), out)
 
 
 @method("heaviside", inplace="heaviside_")

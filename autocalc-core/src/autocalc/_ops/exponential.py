@@ -6,10 +6,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autocalc._ops import arithmetic, bitwise, clamping, comparison
+from autocalc._ops import arithmetic, clamping, comparison
 from autocalc._ops._arguments import Operand
 from autocalc._ops._method import method
-from autocalc._ops._op import unary
+from autocalc._ops._op import Binary, binary, unary
 from autocalc._ops._out import apply_out
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
@@ -217,6 +217,56 @@ def logit(
     return apply_out("logit", odds, out)
 
 
+xlogy_op = binary("xlogy", "x log(y)", saves="a b")
+
+
+@xlogy_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """Of a log(b): log(b) and a / b, but 0 where a is 0 and log(b) endless."""
+    a, b = n.saved
+    zero, one = k.constant(0, g), k.constant(1, g)
+    above_0 = k.compare(b, zero, "gt")
+    inside = k.compare(b, k.constant(math.inf, g), "lt")
+    endless = k.compare(above_0, inside, "ne")  # of numbers: <= 0, or infinite
+    known = k.compare(b, b, "eq")
+    nothing = k.bitwise_and(k.compare(a, zero, "eq"), k.bitwise_and(endless, known))
+    safe = k.where(nothing, one, b)
+    da = db = None
+    if n.needs(0):
+        da = k.sum_to(k.mul(g, k.log(safe)), n.shapes[0])
+    if n.needs(1):
+        slope = k.where(nothing, zero, k.div(a, safe))
+        db = k.sum_to(k.mul(g, slope), n.shapes[1])
+    return da, db
+
+
+def _of_two_logarithms(name: str, doc: str, base: float) -> Binary:
+    """Make log(base^x + base^y); its slopes are sigmoids of the difference."""
+    operator = binary(name, doc, saves="a b", numbers=False)
+
+    @operator.vjp
+    def _(k: Any, n: Any, g: Any) -> Any:
+        a, b = n.saved
+        infinity = k.constant(math.inf, g)
+        # Equal infinities have no difference: the first takes all.
+        same = k.bitwise_and(k.compare(a, b, "eq"), k.compare(k.abs(a), infinity, "eq"))
+        first = k.where(same, infinity, a)
+        gap = k.sub(first, k.where(same, k.constant(0, g), b))
+        gap = k.mul(gap, k.constant(math.log(base), g))
+        da = db = None
+        if n.needs(0):
+            da = k.sum_to(k.mul(g, k.sigmoid(gap)), n.shapes[0])
+        if n.needs(1):
+            db = k.sum_to(k.mul(g, k.sigmoid(k.neg(gap))), n.shapes[1])
+        return da, db
+
+    return operator
+
+
+logaddexp_op = _of_two_logarithms("logaddexp", "log(e^x + e^y)", math.e)
+logaddexp2_op = _of_two_logarithms("logaddexp2", "log2(2^x + 2^y)", 2.0)
+
+
 @method("xlogy", inplace="xlogy_")
 def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return x log(y), which is 0 where x is 0 (and NaN where y is).
@@ -237,14 +287,7 @@ def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tenso
     tensor([0., 0.])
     """
     x, y = comparison.float_inputs("xlogy", input, other)
-    # Where log(y) is finite the product is 0 by itself, and has its slope log(y).
-    y_only = y.detach()
-    endless = bitwise.bitwise_or(
-        comparison.le(y_only, 0), comparison.eq(y_only, math.inf)
-    )
-    nothing = bitwise.bitwise_and(comparison.eq(x.detach(), 0), endless)
-    safe = comparison.choose(nothing, 1.0, y)
-    return apply_out("xlogy", arithmetic.mul(x, log(safe)), out)
+    return apply_out("xlogy", xlogy_op(x, y), out)
 
 
 @method("logaddexp")
@@ -272,25 +315,7 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
     tensor([0.6931])
     """
     x, y = comparison.float_tensors("logaddexp", input, other)
-    return apply_out("logaddexp", _log_of_two(x, y), out)
-
-
-def _log_of_two(x: Tensor, y: Tensor) -> Tensor:
-    # Which is larger is a constant: maximum and minimum have a kink where both are
-    # equal, and every derivative from the second on would miss a part there.
-    larger = comparison.ge(x.detach(), y.detach())
-    most = comparison.where_op(larger, x, y)
-    least = comparison.where_op(larger, y, x)
-    # Equal infinities have no difference; the larger one alone is the answer there.
-    same = bitwise.bitwise_and(
-        comparison.eq(x.detach(), y.detach()),
-        comparison.eq(arithmetic.abs(x.detach()), math.inf),
-    )
-    gap = arithmetic.sub_op(
-        comparison.choose(same, 0.0, least), comparison.choose(same, 0.0, most)
-    )
-    more = arithmetic.add_op(most, log1p(exp(gap)))
-    return comparison.choose(same, x, more)
+    return apply_out("logaddexp", logaddexp_op(x, y), out)
 
 
 @method("logaddexp2")
@@ -317,9 +342,5 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
     >>> ac.logaddexp2(ac.tensor([0.0]), ac.tensor([0.0]))
     tensor([1.])
     """
-    x, y = (
-        arithmetic.mul(one, math.log(2.0))
-        for one in comparison.float_tensors("logaddexp2", input, other)
-    )
-    result = arithmetic.div_op(_log_of_two(x, y), math.log(2.0))
-    return apply_out("logaddexp2", result, out)
+    x, y = comparison.float_tensors("logaddexp2", input, other)
+    return apply_out("logaddexp2", logaddexp2_op(x, y), out)

@@ -9,17 +9,13 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
 from autocalc._ops import comparison
-from autocalc._ops._coerce import coerce
 from autocalc._ops._method import method
+from autocalc._ops._op import binary
 from autocalc._ops._out import apply_out
 from autocalc._ops._rule import Op
-from autocalc._ops.broadcasting import broadcast_tensors
-from autocalc._ops.masking import where
-from autocalc._ops.view import clone_op
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import DTypeError, GradError
 
-# No kernel: the float64 oracle has neighbours of its own.
 _OP = Op("nextafter")
 
 
@@ -31,27 +27,19 @@ def _rule(k: Any, n: Any, g: Any) -> Any:
 _OP.rule = _rule
 
 
+_bits_op = binary("next_float_bits", "the bits of the float next to that of x")
+
+
 def _neighbours(x: Tensor, y: Tensor) -> Tensor:
-    x, y = broadcast_tensors(*coerce("nextafter", x, y))
-    found = _stepped(x.detach(), y.detach())
+    integer = dtypes.int32 if x.itemsize == 4 else dtypes.int64
+    bits = _bits_op(_same_bytes(x, integer), _same_bytes(y, integer))
+    found = _same_bytes(bits, x.dtype)
     edges = (x._edge, y._edge)
     if not (any(edges) and current().grad):
         return found
     shapes = (x._array.shape, y._array.shape)
     node = Node(_OP, edges, (), (), shapes, found._array.dtype, ())
     return make(found._array, node)
-
-
-def _stepped(x: Tensor, y: Tensor) -> Tensor:
-    """Step away from 0 or towards it: the bits of floats are in order, as integers."""
-    integer = dtypes.int32 if x.itemsize == 4 else dtypes.int64
-    bits = _same_bytes(clone_op(x), integer)
-    grows = comparison.eq(comparison.gt(y, x), comparison.gt(x, 0))
-    moved = _same_bytes(bits + where(grows, 1, -1).to(integer), x.dtype)
-    least = _same_bytes(bits * 0 + 1, x.dtype)
-    moved = where(comparison.eq(x, 0), comparison.copysign(least, y), moved)
-    moved = where(comparison.eq(x, y), y, moved)
-    return where(comparison.isnan(x) | comparison.isnan(y), x + y, moved)
 
 
 def _same_bytes(x: Tensor, dtype: dtypes.DType) -> Tensor:

@@ -4,16 +4,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from typing import Any
 
 from autocalc._ops import (
     arithmetic,
-    bitwise,
-    clamping,
     comparison,
-    exponential,
 )
-from autocalc._ops._arguments import Operand
 from autocalc._ops._method import method
 from autocalc._ops._op import binary, unary
 from autocalc._ops._out import apply_out
@@ -189,95 +185,63 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.tanh_backward(g, n.saved[0])
 
 
-#: From here on sqrt(1 + x^2) is x, and x^2 is far from overflow below.
-_LARGE = 1e9
+asinh = unary(
+    "asinh",
+    "the number whose hyperbolic sine is x",
+    saves="a",
+    methods="asinh arcsinh",
+    inplace="asinh_ arcsinh_",
+    example=("[0.0, 1.0]", "[0.0000, 0.8814]"),
+)
 
 
-@method("asinh arcsinh", inplace="asinh_ arcsinh_")
-def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the number whose hyperbolic sine is x, element by element.
+@asinh.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.div(g, k.hypot(n.saved[0], k.constant(1, g)))
 
-    It is log(x + sqrt(1 + x^2)) of the size of x, with what cancels left out.
 
-    Parameters
-    ----------
-    input
-        The tensor.
-    out
-        A tensor that takes the result, converted to its dtype.
+acosh = unary(
+    "acosh",
+    "the number of 0 or more whose hyperbolic cosine is x; NaN below 1",
+    saves="a",
+    methods="acosh arccosh",
+    inplace="acosh_ arccosh_",
+    example=("[1.0, 2.0]", "[0.0000, 1.3170]"),
+)
 
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.asinh(ac.tensor([0.0, 1.0]))
-    tensor([0.0000, 0.8814])
-    """
-    x = comparison.float_input("asinh", input)
-    below = comparison.lt(x.detach(), 0)
-    size = comparison.choose(below, arithmetic.neg(x), x)
-    small = clamping.clamp_max(size, _LARGE)
-    root = exponential.sqrt(arithmetic.add_op(arithmetic.mul(small, small), 1))
-    ratio = arithmetic.div_op(small, arithmetic.add_op(root, 1))
-    inverse = arithmetic.div_op(1, clamping.clamp_min(size, _LARGE))
-    large = comparison.gt(size.detach(), _LARGE)
-    ratio = comparison.choose(
-        large, arithmetic.div_op(1, arithmetic.add_op(inverse, 1)), ratio
+
+@acosh.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    a, one = n.saved[0], k.constant(1, g)
+    return k.div(g, k.mul(k.sqrt(k.sub(a, one)), k.sqrt(k.add(a, one))))
+
+
+atanh = unary(
+    "atanh",
+    "the number whose hyperbolic tangent is x; NaN beyond -1 and 1",
+    saves="a",
+    methods="atanh arctanh",
+    inplace="atanh_ arctanh_",
+    example=("[0.0, 0.5]", "[0.0000, 0.5493]"),
+)
+
+
+@atanh.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    a, one = n.saved[0], k.constant(1, g)
+    return k.div(g, k.mul(k.sub(one, a), k.add(one, a)))
+
+
+hypot_op = binary("hypot", "sqrt(x^2 + y^2)", saves="out a b", numbers=False)
+
+
+@hypot_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    out, a, b = n.saved
+    return (
+        k.sum_to(k.mul(g, k.div(a, out)), n.shapes[0]) if n.needs(0) else None,
+        k.sum_to(k.mul(g, k.div(b, out)), n.shapes[1]) if n.needs(1) else None,
     )
-    more = arithmetic.add_op(size, arithmetic.mul(size, ratio))
-    result = exponential.log1p(more)
-    return apply_out(
-        "asinh", comparison.choose(below, arithmetic.neg(result), result), out
-    )
-
-
-@method("acosh arccosh", inplace="acosh_ arccosh_")
-def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    out
-        A tensor that takes the result, converted to its dtype.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.acosh(ac.tensor([1.0, 2.0]))
-    tensor([0.0000, 1.3170])
-    """
-    x = comparison.float_input("acosh", input)
-    less = arithmetic.sub_op(x, 1)
-    root = arithmetic.mul(
-        exponential.sqrt(less),
-        exponential.sqrt(arithmetic.add_op(x, 1)),
-    )
-    return apply_out("acosh", exponential.log1p(arithmetic.add_op(less, root)), out)
-
-
-@method("atanh arctanh", inplace="atanh_ arctanh_")
-def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1.
-
-    Parameters
-    ----------
-    input
-        The tensor.
-    out
-        A tensor that takes the result, converted to its dtype.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.atanh(ac.tensor([0.0, 0.5]))
-    tensor([0.0000, 0.5493])
-    """
-    x = comparison.float_input("atanh", input)
-    twice = arithmetic.sub_op(
-        exponential.log1p(x), exponential.log1p(arithmetic.neg(x))
-    )
-    return apply_out("atanh", arithmetic.mul(twice, 0.5), out)
 
 
 @method("hypot", inplace="hypot_")
@@ -305,13 +269,7 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([5.])
     """
     x, y = comparison.float_tensors("hypot", input, other)
-    sizes = arithmetic.abs(x.detach()), arithmetic.abs(y.detach())
-    scale = clamping.maximum(*sizes)
-    usual = bitwise.bitwise_and(comparison.gt(scale, 0), comparison.lt(scale, math.inf))
-    scale = comparison.choose(usual, scale, 1.0)
-    a, b = arithmetic.div_op(x, scale), arithmetic.div_op(y, scale)
-    squares = arithmetic.add_op(arithmetic.mul(a, a), arithmetic.mul(b, b))
-    return apply_out("hypot", arithmetic.mul(exponential.sqrt(squares), scale), out)
+    return apply_out("hypot", hypot_op(x, y), out)
 
 
 @method("deg2rad", inplace="deg2rad_")
@@ -356,45 +314,37 @@ def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return apply_out("rad2deg", arithmetic.mul(x, 180 / math.pi), out)
 
 
-@method("sinc", inplace="sinc_")
-def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Return sin(pi x) / (pi x), which is 1 at 0.
+sinc = unary(
+    "sinc",
+    "sin(pi x) / (pi x), which is 1 at 0",
+    saves="a",
+    methods="sinc",
+    inplace="sinc_",
+    example=("[0.0, 0.5]", "[1.0000, 0.6366]"),
+)
 
-    Parameters
-    ----------
-    input
-        The tensor.
-    out
-        A tensor that takes the result, converted to its dtype.
-
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> ac.sinc(ac.tensor([0.0, 0.5]))
-    tensor([1.0000, 0.6366])
-    """
-    x = comparison.float_input("sinc", input)
-    near = comparison.lt(arithmetic.abs(x.detach()), _NEAR)
-    angle = arithmetic.mul(comparison.choose(near, 1.0, x), math.pi)
-    result = arithmetic.div_op(sin(angle), angle)
-    return apply_out(
-        "sinc", comparison.choose(near, _sinc_near_0(x, near), result), out
-    )
-
-
-#: Up to here the series of sin(pi x) / (pi x) needs seven terms: the next is 3e-17.
+#: Up to here the series of sinc's slope needs eight terms: the next is 1e-17.
 _NEAR = 0.15
 
 
-def _sinc_near_0(x: Tensor, near: Tensor) -> Tensor:
-    """Return the series where x is `near` 0; derivatives of the quotient cancel there.
+@sinc.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    """(cos(pi a) - sinc(a)) / a; near 0, where that cancels, a series.
 
-    At 0 itself they would be 0 / 0, at 1e-5 the third has no correct digit.
+    At 0 itself it would be 0 / 0; at 1e-5 the third derivative has no correct digit.
     """
-    angle = arithmetic.mul(comparison.choose(near, x, 0.0), math.pi)
-    square = arithmetic.mul(angle, angle)
-    result: Operand = 0.0
-    for i in range(6, -1, -1):
-        term = (-1) ** i / math.factorial(2 * i + 1)
-        result = arithmetic.add_op(arithmetic.mul(square, result), term)
-    return cast("Tensor", result)
+    a = n.saved[0]
+    near = k.compare(k.abs(a), k.constant(_NEAR, a), "lt")
+    far = k.where(near, k.constant(1, a), a)
+    angle = k.mul(far, k.constant(math.pi, a))
+    slope = k.div(k.sub(k.cos(angle), k.div(k.sin(angle), angle)), far)
+    return k.mul(g, k.where(near, _sinc_slope_near_0(k, a, near), slope))
+
+
+def _sinc_slope_near_0(k: Any, a: Any, near: Any) -> Any:
+    small = k.where(near, a, k.constant(0, a))
+    square, result = k.mul(small, small), k.constant(0, a)
+    for i in range(8, 0, -1):
+        factor = (-1) ** i * 2 * i * math.pi ** (2 * i) / math.factorial(2 * i + 1)
+        result = k.add(k.mul(square, result), k.constant(factor, a))
+    return k.mul(small, result)

@@ -9,6 +9,11 @@
 #define AC_FOR_EACH_FAMILY(X) \
     X(arithmetic)             \
     X(transcendental)         \
+    X(exponentials)           \
+    X(remainders)             \
+    X(bits)                   \
+    X(signs)                  \
+    X(special)                \
     X(activations)            \
     X(copies)                 \
     X(reductions)             \

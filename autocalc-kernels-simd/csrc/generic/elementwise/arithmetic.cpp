@@ -94,6 +94,44 @@ struct Minimum {
     }
 };
 
+// Of a number and NaN, the number.
+struct Fmax {
+    static constexpr Ints ints = Ints::with_bool;
+    static constexpr Cost cost = Cost::cheap;
+    using Bool = Or;
+    template <class V>
+    static AC_INLINE V apply(V a, V b) {
+        return select(is_nan(b), a, max(a, b));  // of NaN the second operand
+    }
+    template <class T>
+    static AC_INLINE T scalar(T a, T b) {
+        return larger(a, b);
+    }
+};
+
+struct Fmin {
+    static constexpr Ints ints = Ints::with_bool;
+    static constexpr Cost cost = Cost::cheap;
+    using Bool = And;
+    template <class V>
+    static AC_INLINE V apply(V a, V b) {
+        return select(is_nan(b), a, min(a, b));
+    }
+    template <class T>
+    static AC_INLINE T scalar(T a, T b) {
+        return smaller(a, b);
+    }
+};
+
+struct Reciprocal {
+    static constexpr Ints ints = Ints::no;
+    static constexpr Cost cost = Cost::cheap;
+    template <class T>
+    static AC_INLINE vec<T> apply(vec<T> a) {
+        return set1<T>(1) / a;
+    }
+};
+
 struct Neg {
     static constexpr Ints ints = Ints::numbers;
     static constexpr Cost cost = Cost::cheap;
@@ -319,6 +357,12 @@ const ac_kernel_entry entries[] = {
      all_dtypes, nullptr},
     {"minimum", "~ out ; a b", binary_kernel<Minimum>, nullptr, nullptr, 0.2,
      all_dtypes, nullptr},
+    {"fmax", "~ out ; a b", binary_kernel<Fmax>, nullptr, nullptr, 0.2, all_dtypes,
+     nullptr},
+    {"fmin", "~ out ; a b", binary_kernel<Fmin>, nullptr, nullptr, 0.2, all_dtypes,
+     nullptr},
+    {"reciprocal", "~ out ; a", unary_kernel<Reciprocal>, nullptr, nullptr, 0.3,
+     float_dtypes, nullptr},
     {"neg", "~ out ; a", unary_kernel<Neg>, nullptr, nullptr, 0.15, number_dtypes,
      nullptr},
     {"abs", "~ out ; a", unary_kernel<Abs>, nullptr, nullptr, 0.15, number_dtypes,

@@ -32,9 +32,9 @@ constexpr double cos_tail_f64[] = {0.041666666666666595,   -0.001388888888874639
                                    2.0868871797513155e-09, -1.0980870519102688e-11};
 // Errors 5.0e-12, 3.2e-10, 9.2e-20 and 6.5e-18.
 
-// sin(x) if shift is 0, cos(x) if it is 1.
+// sine and cosine of r; n comes back.
 template <bool for_float>
-AC_INLINE f64 trig_reduced(f64 x, int64_t shift) {
+AC_INLINE f64 trig_parts(f64 x, f64& sine, f64& cosine) {
     const f64 n = round_even(x * set1<double>(0.63661977236758138));
     f64 r = fnma(n, set1<double>(half_pi_1), x);
     if constexpr (for_float) {
@@ -46,7 +46,6 @@ AC_INLINE f64 trig_reduced(f64 x, int64_t shift) {
     const f64 z = r * r;
     const f64 one = set1<double>(1);
     const f64 half = set1<double>(0.5) * z;
-    f64 sine, cosine;
     if constexpr (for_float) {
         sine = fma(r * z, polynomial(z, sin_tail_f32), r);
         cosine = fma(z * z, polynomial(z, cos_tail_f32), one - half);
@@ -55,6 +54,14 @@ AC_INLINE f64 trig_reduced(f64 x, int64_t shift) {
         const f64 w = one - half;  // what 1 - half loses is added again
         cosine = w + fma(z * z, polynomial(z, cos_tail_f64), (one - w) - half);
     }
+    return n;
+}
+
+// sin(x) if shift is 0, cos(x) if it is 1.
+template <bool for_float>
+AC_INLINE f64 trig_reduced(f64 x, int64_t shift) {
+    f64 sine, cosine;
+    const f64 n = trig_parts<for_float>(x, sine, cosine);
     const i64 quadrant = to_int(n) + set1<int64_t>(shift);
     const i64 bit = set1<int64_t>(1);
     const f64 y = select(eq(quadrant & bit, bit), cosine, sine);

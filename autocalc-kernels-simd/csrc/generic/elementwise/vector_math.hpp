@@ -271,17 +271,22 @@ AC_INLINE f64 log_positive(f64 x) {
     return fma(e, set1<double>(exp_constants<double>::ln2_high), -y);
 }
 
+// A logarithm y of positive finite x, completed for the others.
 template <class T>
-AC_INLINE vec<T> log(vec<T> x) {
+AC_INLINE vec<T> log_ends(vec<T> x, vec<T> y) {
     const vec<T> infinity = set1<T>(limits<T>::infinity);
     const mask<T> usual = gt(x, zero<T>()) & lt(x, infinity);
-    vec<T> y = log_positive(x);
     if (!all(usual)) {
         const vec<T> at_zero =
             select(eq(x, zero<T>()), -infinity, set1<T>(limits<T>::nan));
         y = select(usual, y, select(eq(x, infinity) | is_nan(x), x, at_zero));
     }
     return y;
+}
+
+template <class T>
+AC_INLINE vec<T> log(vec<T> x) {
+    return log_ends(x, log_positive(x));
 }
 
 // ---- tanh

@@ -25,7 +25,7 @@ from autocalc._kernels.rules import DTYPES, NUMBERS, float_dtype, same_shape
 from autocalc._kernels.samples import BROADCAST, LARGE, SHAPES, TAILS, Make, binary
 from autocalc._kernels.samples import pairs as _pairs
 from autocalc._kernels.spec import Array, Attributes, Meta, Sample
-from autocalc.errors import KernelDataError
+from autocalc.errors import kernel_data_error
 
 
 @elementwise(
@@ -70,6 +70,16 @@ def mul(xp: Any, a: Array, b: Array) -> Array:
 @elementwise("div", "a b", "a / b", benchmarks=mebi(floats, positive))
 def div(xp: Any, a: Array, b: Array) -> Array:
     return xp.true_divide(a, b)
+
+
+@elementwise("reciprocal", "a", "1 / a", kind="composite", benchmarks=mebi(positive))
+def reciprocal(xp: Any, a: Array) -> Array:
+    return 1 / a
+
+
+@reciprocal.decomposition(lead="div")
+def _(k: Any, a: Array) -> Array:
+    return k.div(k.constant(1, a), a)
 
 
 @elementwise("neg", "a", "-a", dtypes=NUMBERS, budget=EXACT)
@@ -161,11 +171,7 @@ def _divided(make: Make) -> Iterator[Sample]:
 def _check_divisor(xp: Any, name: str, b: Array) -> None:
     """Raise if integers are divided by 0; floats give infinity or NaN."""
     if b.dtype.kind != "f" and not xp.all(b):
-        message = (
-            f"{name}: an integer is divided by 0, which has no answer. Leave such "
-            f"elements out, or convert to float32, where it is infinite or NaN."
-        )
-        raise KernelDataError(message)
+        raise kernel_data_error(name, "b", 0, 0)
 
 
 @elementwise(

@@ -123,6 +123,32 @@ def minimum(xp: Any, a: Array, b: Array) -> Array:
     return xp.minimum(a, b)
 
 
+@elementwise(
+    "fmax",
+    "a b",
+    "The larger of a and b; of a number and NaN, the number.",
+    kind="standalone",
+    dtypes=DTYPES,
+    budget=EXACT,
+    benchmarks=mebi(floats, positive),
+)
+def fmax(xp: Any, a: Array, b: Array) -> Array:
+    return xp.fmax(a, b)
+
+
+@elementwise(
+    "fmin",
+    "a b",
+    "The smaller of a and b; of a number and NaN, the number.",
+    kind="standalone",
+    dtypes=DTYPES,
+    budget=EXACT,
+    benchmarks=mebi(floats, positive),
+)
+def fmin(xp: Any, a: Array, b: Array) -> Array:
+    return xp.fmin(a, b)
+
+
 def clamp_samples(make: Make) -> Iterator[Sample]:
     low, high = (make.scalar(0) if make.dtype.kind == "u" else make.scalar(-1)), 1
     for n in TAILS:

@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
-from autocalc._kernels.budgets import ulps
+from autocalc._kernels.budgets import Inputs, budget, ulp, ulps
 from autocalc._kernels.cases import floats, mebi, positive, sized
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.elementwise.arithmetic import FOUR
 from autocalc._kernels.precision import narrow, wide
-from autocalc._kernels.spec import Array
+from autocalc._kernels.spec import Array, Attributes
 
 TWO = ulps(2)
 
@@ -138,3 +139,49 @@ def erf(xp: Any, a: Array) -> Array:
 )
 def erfc(xp: Any, a: Array) -> Array:
     return narrow(xp.erfc(wide(xp, a)), a)
+
+
+@budget("4 ULP + 2 eps")
+def _WITH_ROOT(
+    inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
+) -> Sequence[Any]:
+    return [4 * ulp(expected[0], eps) + 2 * eps]
+
+
+@elementwise(
+    "logaddexp",
+    "a b",
+    "log(e ** a + e ** b), the larger one taken out.",
+    kind="standalone",
+    budget=_WITH_ROOT,
+    flops=30,
+)
+def logaddexp(xp: Any, a: Array, b: Array) -> Array:
+    return narrow(xp.logaddexp(wide(xp, a), wide(xp, b)), a)
+
+
+@elementwise(
+    "logaddexp2",
+    "a b",
+    "log2(2 ** a + 2 ** b), the larger one taken out.",
+    kind="standalone",
+    budget=_WITH_ROOT,
+    flops=30,
+)
+def logaddexp2(xp: Any, a: Array, b: Array) -> Array:
+    return narrow(xp.logaddexp2(wide(xp, a), wide(xp, b)), a)
+
+
+@elementwise(
+    "xlogy",
+    "a b",
+    "a * log(b), which is 0 where a is 0 (and NaN where b is).",
+    kind="standalone",
+    budget=FOUR,
+    flops=12,
+    benchmarks=mebi(floats, positive),
+)
+def xlogy(xp: Any, a: Array, b: Array) -> Array:
+    x, y = wide(xp, a), wide(xp, b)
+    product = x * xp.log(xp.where(x == 0, 1, y))
+    return narrow(xp.where(xp.isnan(y), y, product), a)

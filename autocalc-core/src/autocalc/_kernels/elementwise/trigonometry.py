@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from autocalc._kernels.cases import floats, mebi, positive, sized, uniform
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.elementwise.arithmetic import FOUR
 from autocalc._kernels.elementwise.exponential import TWO
 from autocalc._kernels.precision import narrow, wide
-from autocalc._kernels.spec import Array
+from autocalc._kernels.samples import LARGE, SHAPES, TAILS, Make
+from autocalc._kernels.spec import Array, Sample
 
 
 @elementwise("sin", "a", "The sine of a radians.", budget=FOUR, flops=15)
@@ -105,3 +110,82 @@ def cosh(xp: Any, a: Array) -> Array:
 )
 def tanh(xp: Any, a: Array) -> Array:
     return narrow(xp.tanh(wide(xp, a)), a)
+
+
+@elementwise(
+    "asinh",
+    "a",
+    "The number whose hyperbolic sine is a.",
+    kind="standalone",
+    budget=FOUR,
+    flops=25,
+)
+def asinh(xp: Any, a: Array) -> Array:
+    return narrow(xp.arcsinh(wide(xp, a)), a)
+
+
+def _from_1(make: Make) -> Iterator[Sample]:
+    for n in TAILS:
+        yield Sample(f"n={n}", (make.positive(n) + make.scalar(1),))
+    for shape in SHAPES:
+        x = np.asarray(make.positive(*shape) + make.scalar(1), make.dtype)
+        yield Sample(f"shape={shape}", (x,))
+    yield Sample("special", (make.special(),))
+    yield Sample("any size", (make.any_size(2000),))
+    yield Sample("near 1", (make.scalar(1) + make.unit(999) * make.scalar(1e-3),))
+    yield Sample("large", (make.positive(LARGE) + make.scalar(1),))
+
+
+@elementwise(
+    "acosh",
+    "a",
+    "The number of 0 or more whose hyperbolic cosine is a; NaN below 1.",
+    kind="standalone",
+    budget=FOUR,
+    flops=25,
+    samples=_from_1,
+    benchmarks=mebi(positive),
+)
+def acosh(xp: Any, a: Array) -> Array:
+    return narrow(xp.arccosh(wide(xp, a)), a)
+
+
+@elementwise(
+    "atanh",
+    "a",
+    "The number whose hyperbolic tangent is a; NaN beyond -1 and 1.",
+    kind="standalone",
+    budget=FOUR,
+    flops=25,
+    benchmarks=mebi(uniform),
+)
+def atanh(xp: Any, a: Array) -> Array:
+    return narrow(xp.arctanh(wide(xp, a)), a)
+
+
+@elementwise(
+    "sinc",
+    "a",
+    "sin(pi * a) / (pi * a), which is 1 at 0.",
+    kind="standalone",
+    budget=FOUR,
+    flops=20,
+)
+def sinc(xp: Any, a: Array) -> Array:
+    x = wide(xp, a)
+    whole = xp.round(x)
+    sine = xp.sin(math.pi * (x - whole))
+    sine = xp.where(xp.fmod(whole, 2) == 0, sine, -sine)
+    return narrow(xp.where(x == 0, 1, sine / (math.pi * xp.where(x == 0, 1, x))), a)
+
+
+@elementwise(
+    "hypot",
+    "a b",
+    "sqrt(a ** 2 + b ** 2), without overflow on the way.",
+    kind="standalone",
+    budget=FOUR,
+    flops=6,
+)
+def hypot(xp: Any, a: Array, b: Array) -> Array:
+    return narrow(xp.hypot(wide(xp, a), wide(xp, b)), a)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""What floating-point numbers are made of: signs, ends, and the bits of neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autocalc._kernels.budgets import EXACT
+from autocalc._kernels.cases import floats, integers, mebi
+from autocalc._kernels.declare import elementwise
+from autocalc._kernels.rules import BOOL, INT32, INT64, float_dtype
+from autocalc._kernels.samples import BROADCAST, SHAPES, TAILS, Make, pairs, unary
+from autocalc._kernels.spec import Array, Meta, Sample
+
+
+@elementwise(
+    "copysign",
+    "a b",
+    "The size of a with the sign of b.",
+    kind="standalone",
+    budget=EXACT,
+)
+def copysign(xp: Any, a: Array, b: Array) -> Array:
+    return xp.copysign(a, b)
+
+
+def _signbit_rule(a: Meta) -> Meta:
+    float_dtype("signbit", a)
+    return Meta(a.shape, BOOL)
+
+
+@elementwise(
+    "signbit",
+    "a",
+    "Whether a is negative; -0 is, too.",
+    kind="standalone",
+    budget=EXACT,
+    rule=_signbit_rule,
+)
+def signbit(xp: Any, a: Array) -> Array:
+    return xp.signbit(a)
+
+
+def _replaced(make: Make) -> Iterator[Sample]:
+    for sample in unary(make):
+        yield Sample(sample.label, sample.inputs, (0.0, 100.0, -100.0))
+    yield Sample("infinite", (make.special(),), (-np.inf, 0.5, np.inf))
+
+
+@elementwise(
+    "nan_to_num",
+    "a ; nan:float posinf:float neginf:float",
+    "a with NaN, infinity and minus infinity replaced.",
+    kind="standalone",
+    budget=EXACT,
+    samples=_replaced,
+    benchmarks=mebi(floats, attributes=(0.0, 1.0, -1.0)),
+)
+def nan_to_num(xp: Any, a: Array, nan: float, posinf: float, neginf: float) -> Array:
+    result = xp.where(xp.isnan(a), nan, a)
+    result = xp.where(a == xp.inf, posinf, result)
+    return xp.where(a == -xp.inf, neginf, result).astype(a.dtype)
+
+
+_FLOAT_OF = {INT32: np.dtype(np.float32), INT64: np.dtype(np.float64)}
+
+
+#: The sign bit, and the bits of infinity and of NaN.
+_BITS = {
+    dtype: tuple(
+        np.array([-0.0, np.inf, np.nan], number).view(dtype)  # as 0-d: of that dtype
+    )
+    for dtype, number in _FLOAT_OF.items()
+}
+
+
+def _neighbours(make: Make) -> Iterator[Sample]:
+    """Sample bits of numbers of all sizes."""
+    numbers = Make(_FLOAT_OF[make.dtype])
+
+    def bits(values: Array) -> Array:
+        return np.asarray(values).view(make.dtype)
+
+    for n in TAILS:
+        yield Sample(f"n={n}", (bits(numbers.normal(n)), bits(numbers.normal(n))))
+    for shape in SHAPES:
+        a, b = numbers.normal(*shape), numbers.normal(*shape)
+        yield Sample(f"shape={shape}", (bits(a), bits(b)))
+    for left, right in BROADCAST:
+        a, b = numbers.normal(*left), numbers.normal(*right)
+        yield Sample(f"broadcast {left} with {right}", (bits(a), bits(b)))
+    a, b = pairs(numbers.special())
+    yield Sample("special", (bits(a), bits(b)))
+    sizes = numbers.any_size(2000), numbers.any_size(2000)
+    yield Sample("any size", (bits(sizes[0]), bits(sizes[1])))
+
+
+# Of integers: numbers next to others in float64 have no oracle in a wider format.
+@elementwise(
+    "next_float_bits",
+    "a b",
+    "The bits of the float next to that of bits a, towards that of bits b.",
+    kind="standalone",
+    dtypes=(INT32, INT64),
+    budget=EXACT,
+    flops=5,
+    samples=_neighbours,
+    benchmarks=mebi(integers, integers),
+)
+def next_float_bits(xp: Any, a: Array, b: Array) -> Array:
+    # Below the sign bit the bits of floats are in the order of their sizes.
+    sign, infinite, nan = _BITS[a.dtype]
+    size_a, size_b = a & ~sign, b & ~sign
+    away = ((a ^ b) & sign == 0) & (size_b > size_a)
+    moved = a + xp.where(away, 1, -1).astype(a.dtype)
+    result = xp.where(size_a == 0, (b & sign) | 1, moved)
+    result = xp.where((a == b) | ((size_a | size_b) == 0), b, result)
+    return xp.where((size_a > infinite) | (size_b > infinite), nan, result)
