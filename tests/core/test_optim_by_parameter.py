@@ -212,8 +212,8 @@ def test_a_search_bears_what_is_no_number():
         ("NAdam", {"betas": (1.0, 0.9)}, r"NAdam: `betas` is \(1.0, 0.9\)"),
         (
             "NAdam",
-            {"decoupled_weight_decay": 1},
-            "`decoupled_weight_decay` is 1; it",
+            {"decoupled_weight_decay": 2},
+            "`decoupled_weight_decay` is 2; it",
         ),
         ("NAdam", {"differentiable": True}, "NAdam: `differentiable` is not available"),
         ("RAdam", {"eps": -1.0}, "RAdam: `eps` is -1.0"),

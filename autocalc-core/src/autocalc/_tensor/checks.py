@@ -56,6 +56,16 @@ def check_flags(where: str, **flags: Any) -> None:
             check_flag(where, name, value)
 
 
+def check_switches(where: str, **flags: Any) -> None:
+    """Raise unless each of `flags` is True, False, 1, 0 or, being left out, None.
+
+    For what PyTorch decides in Python, where programs write ``bias=0``.
+    """
+    for name, value in flags.items():
+        if not (value.__class__ is int and value in (0, 1)):
+            check_flags(where, **{name: value})
+
+
 def integers(where: str, name: str, value: Any) -> tuple[int, ...]:
     """Return one integer, or a list or tuple of them, as a tuple."""
     if not isinstance(value, (list, tuple)):

@@ -17,7 +17,13 @@ from autocalc._kernels.table import TABLE
 from autocalc._ops import view
 from autocalc._ops._tensors import Tensors as TensorKernels
 from autocalc._tensor import Retain, Tensor, make, node_and_slot
-from autocalc._tensor.checks import FLAG, check_flag, check_flags, sequence, short
+from autocalc._tensor.checks import (
+    FLAG,
+    check_flags,
+    check_switches,
+    sequence,
+    short,
+)
 from autocalc.autograd import _anomaly
 from autocalc.autograd._batched import batched
 from autocalc.errors import DTypeError, GradError
@@ -63,9 +69,10 @@ def backward(
     tensor([2., 4.])
     """
     if retain_graph is not None:
-        check_flag("backward", "retain_graph", retain_graph)
+        check_switches("backward", retain_graph=retain_graph)
     if create_graph.__class__ is not FLAG:
-        create_graph = check_flag("backward", "create_graph", create_graph)
+        check_switches("backward", create_graph=create_graph)
+        create_graph = bool(create_graph)
     outputs, seeds = _seeded("backward", tensors, grad_tensors)
     chosen = None if inputs is None else _chosen_leaves(inputs)
     needed = None

@@ -9,7 +9,7 @@ from contextlib import closing
 from itertools import chain, islice, repeat
 from typing import Any
 
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_flags, check_switches
 from autocalc.data._iterable import IterableDataset
 from autocalc.data._samplers import (
     BatchSampler,
@@ -117,9 +117,9 @@ class DataLoader:
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
+        check_switches("DataLoader", shuffle=shuffle)
         check_flags(
             "DataLoader",
-            shuffle=shuffle,
             pin_memory=pin_memory,
             drop_last=drop_last,
             persistent_workers=persistent_workers,

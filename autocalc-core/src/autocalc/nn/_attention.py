@@ -7,7 +7,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_probability, check_sizes
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag, check_flags
+from autocalc._tensor.checks import check_flags, check_switches
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
@@ -100,7 +100,7 @@ class MultiheadAttention(Module):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
-        check_flags(
+        check_switches(
             "MultiheadAttention",
             bias=bias,
             add_bias_kv=add_bias_kv,
@@ -112,8 +112,7 @@ class MultiheadAttention(Module):
         check_sizes(name, embed_dim=embed_dim, num_heads=num_heads)
         check_probability(name, dropout)
         flags = {"bias": bias, "add_bias_kv": add_bias_kv, "batch_first": batch_first}
-        for word, flag in {**flags, "add_zero_attn": add_zero_attn}.items():
-            check_flag(name, word, flag)
+        check_switches(name, **flags, add_zero_attn=add_zero_attn)
         if not num_heads or not embed_dim or embed_dim % num_heads:
             message = (
                 f"{name}: `embed_dim` is {embed_dim} and `num_heads` {num_heads}; the "
@@ -127,8 +126,8 @@ class MultiheadAttention(Module):
         self.num_heads = num_heads
         self.head_dim = embed_dim // num_heads
         self.dropout = dropout
-        self.batch_first = batch_first
-        self.add_zero_attn = add_zero_attn
+        self.batch_first = bool(batch_first)
+        self.add_zero_attn = bool(add_zero_attn)
         self._make_parameters(bias, add_bias_kv, dtype)
         self.out_proj = Linear(embed_dim, embed_dim, bias=bias, dtype=dtype)
         self._reset_parameters()

@@ -15,7 +15,7 @@ from autocalc._ops.batch_norm_running import RELU, Activation
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import empty, ones, zeros
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType, int64
 from autocalc.errors import ShapeError
@@ -53,8 +53,8 @@ class _ChannelNorm(Module):
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
-        self.affine = affine
-        self.track_running_stats = track_running_stats
+        self.affine = bool(affine)
+        self.track_running_stats = bool(track_running_stats)
         for name, present in (("weight", affine), ("bias", affine and bias)):
             parameter = Parameter(empty(num_features, dtype=dtype)) if present else None
             self.register_parameter(name, parameter)
@@ -128,7 +128,7 @@ class _BatchNorm(_ChannelNorm):
         *,
         bias: bool = True,
     ) -> None:
-        check_flags(
+        check_switches(
             type(self).__name__,
             affine=affine,
             track_running_stats=track_running_stats,
@@ -288,7 +288,7 @@ class _InstanceNorm(_ChannelNorm):
         *,
         bias: bool = True,
     ) -> None:
-        check_flags(
+        check_switches(
             type(self).__name__,
             affine=affine,
             track_running_stats=track_running_stats,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from autocalc._ops._checks import check_sizes
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import _init, functional
@@ -54,7 +54,7 @@ class Bilinear(Module):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
-        check_flags("Bilinear", bias=bias)
+        check_switches("Bilinear", bias=bias)
         super().__init__()
         Device("cpu" if device is None else device)
         check_sizes(

@@ -11,7 +11,7 @@ from autocalc._ops._spatial import sizes_of
 from autocalc._ops.filled import empty
 from autocalc._ops.padding import bordered
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
@@ -167,7 +167,7 @@ class _Conv(ConvBase):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
-        check_flags(type(self).__name__, bias=bias)
+        check_switches(type(self).__name__, bias=bias)
         self._init(in_channels, out_channels, kernel_size, stride, padding, dilation,
                    groups, bias, padding_mode, device, dtype)  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from autocalc._ops._spatial import sizes_of
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
@@ -37,7 +37,7 @@ class _ConvTranspose(ConvBase):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
-        check_flags(type(self).__name__, bias=bias)
+        check_switches(type(self).__name__, bias=bias)
         where = type(self).__name__
         given: Any = padding
         if padding_mode != "zeros" or isinstance(given, str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from autocalc._ops._checks import check_probability
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc.nn import functional
 from autocalc.nn._module import Module
 
@@ -14,11 +14,11 @@ class _DropoutBase(Module):
     """What they have: the probability, and whether the input is written to."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        check_flags(type(self).__name__, inplace=inplace)
+        check_switches(type(self).__name__, inplace=inplace)
         super().__init__()
         check_probability(type(self).__name__, p)
         self.p = p
-        self.inplace = inplace
+        self.inplace = bool(inplace)
 
     def extra_repr(self) -> str:
         """Name the probability."""

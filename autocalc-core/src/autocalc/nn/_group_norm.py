@@ -6,7 +6,7 @@ from __future__ import annotations
 from autocalc._ops._checks import check_sizes
 from autocalc._ops.batch_norm import check_groups
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import functional
@@ -61,7 +61,7 @@ class GroupNorm(Scaled):
         *,
         bias: bool = True,
     ) -> None:
-        check_flags("GroupNorm", affine=affine, bias=bias)
+        check_switches("GroupNorm", affine=affine, bias=bias)
         super().__init__()
         Device("cpu" if device is None else device)
         check_sizes("GroupNorm", num_channels=num_channels)
@@ -69,7 +69,7 @@ class GroupNorm(Scaled):
         self.num_groups = num_groups
         self.num_channels = num_channels
         self.eps = eps
-        self.affine = affine
+        self.affine = bool(affine)
         self._add_parameters(
             (num_channels,), dtype, weight=affine, bias=affine and bias
         )

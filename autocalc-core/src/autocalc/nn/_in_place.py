@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc.nn._module import Module
 
 
@@ -22,9 +22,9 @@ class InPlace(Module):
     _settings: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, inplace: bool = False) -> None:
-        check_flags(type(self).__name__, inplace=inplace)
+        check_switches(type(self).__name__, inplace=inplace)
         super().__init__()
-        self.inplace = inplace
+        self.inplace = bool(inplace)
 
     def extra_repr(self) -> str:
         """Name the settings, and `inplace` where it is not the default."""

@@ -10,7 +10,7 @@ from autocalc._ops import matmul
 from autocalc._ops._checks import check_sizes
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.nn import _init
@@ -68,7 +68,7 @@ class Linear(Module):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
-        check_flags("Linear", bias=bias)
+        check_switches("Linear", bias=bias)
         super().__init__()
         Device("cpu" if device is None else device)
         check_sizes("Linear", in_features=in_features, out_features=out_features)

@@ -8,7 +8,7 @@ import math
 from autocalc._ops._arguments import check_tensor, integers
 from autocalc._ops._checks import check_sizes
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import as_int, check_flags, number
+from autocalc._tensor.checks import as_int, check_switches, number
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, ShapeError
@@ -73,7 +73,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         options: LinearCrossEntropyOptions | None = None,
     ) -> None:
         where = "LinearCrossEntropyLoss"
-        check_flags(where, bias=bias)
+        check_switches(where, bias=bias)
         check_sizes(where, in_features=in_features, num_classes=num_classes)
         if weight is not None and check_tensor(where, weight).shape != (num_classes,):
             message = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from autocalc._graph._grad_mode import no_grad
 from autocalc._ops.typed_tensors import dtype_named
 from autocalc._tensor import Tensor, dtypes
-from autocalc._tensor.checks import check_flag, check_flags
+from autocalc._tensor.checks import check_flag, check_switches
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
@@ -86,7 +86,7 @@ class Module(StatefulModule["Module"]):
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or set them to zero."""
-        check_flags("zero_grad", set_to_none=set_to_none)
+        check_switches("zero_grad", set_to_none=set_to_none)
         for param in self.parameters():
             clear_grad(param, set_to_none)
 

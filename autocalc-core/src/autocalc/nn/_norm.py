@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from autocalc._ops._checks import check_sizes
 from autocalc._ops.local_response_norm import check_size
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags, integers, number
+from autocalc._tensor.checks import check_switches, integers, number
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
@@ -25,7 +25,7 @@ class _Norm(Scaled):
     def __init__(
         self, normalized_shape: int | Sequence[int], elementwise_affine: bool
     ) -> None:
-        check_flags(type(self).__name__, elementwise_affine=elementwise_affine)
+        check_switches(type(self).__name__, elementwise_affine=elementwise_affine)
         super().__init__()
         name = type(self).__name__
         sizes = integers(name, "normalized_shape", normalized_shape)
@@ -34,7 +34,7 @@ class _Norm(Scaled):
             message = f"{name}: `normalized_shape` is empty; name at least one size."
             raise ArgumentError(message)
         self.normalized_shape = sizes
-        self.elementwise_affine = elementwise_affine
+        self.elementwise_affine = bool(elementwise_affine)
 
 
 class LayerNorm(_Norm):
@@ -79,7 +79,7 @@ class LayerNorm(_Norm):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
-        check_flags("LayerNorm", bias=bias)
+        check_switches("LayerNorm", bias=bias)
         super().__init__(normalized_shape, elementwise_affine)
         Device("cpu" if device is None else device)
         self.eps = eps

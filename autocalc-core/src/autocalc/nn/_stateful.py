@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from autocalc._tensor import RemovableHandle
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_flags, check_switches
 from autocalc._tensor.state_dict import StateDict
 from autocalc.nn import _loading, _state
 from autocalc.nn._hooks import Hook, Hooks, register
@@ -84,7 +84,7 @@ class StatefulModule(ModuleTree[M]):
         >>> b.load_state_dict(a.state_dict())
         <All keys matched successfully>
         """
-        check_flags("load_state_dict", strict=strict, assign=assign)
+        check_switches("load_state_dict", strict=strict, assign=assign)
         return _loading.load(self, state_dict, strict, assign)
 
     _load_from_state_dict = _loading.load_from_state_dict

@@ -10,7 +10,7 @@ from typing import Any
 from autocalc._ops import masking
 from autocalc._ops._checks import check_sizes
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_flags, check_switches
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError, DTypeError
@@ -219,7 +219,7 @@ class Transformer(Module):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
-        check_flags(
+        check_switches(
             "Transformer", batch_first=batch_first, norm_first=norm_first, bias=bias
         )
         super().__init__()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_flags, check_switches
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
@@ -118,7 +118,7 @@ class TransformerEncoderLayer(_Layer):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
-        check_flags(
+        check_switches(
             "TransformerEncoderLayer",
             batch_first=batch_first,
             norm_first=norm_first,
@@ -202,7 +202,7 @@ class TransformerDecoderLayer(_Layer):
         device: str | Device | None = None,
         dtype: DType | None = None,
     ) -> None:
-        check_flags(
+        check_switches(
             "TransformerDecoderLayer",
             batch_first=batch_first,
             norm_first=norm_first,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_flags, check_switches
 from autocalc.errors import ModuleError
 from autocalc.nn import _registry as registry
 from autocalc.nn._buffer import Buffer
@@ -115,7 +115,7 @@ class ModuleTree(Generic[M]):
         >>> m.mean.shape, list(m.state_dict())
         (autocalc.Size([3]), ['mean'])
         """
-        check_flags("register_buffer", persistent=persistent)
+        check_switches("register_buffer", persistent=persistent)
         registry.check_name("register_buffer", self, name)
         registry.check_value("register_buffer", name, tensor, Tensor, BUFFER)
         registry.enter(self, name, tensor, BUFFER)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Group, Params, is_number, refuse
 
@@ -59,7 +59,7 @@ class Adadelta(CountingOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_flags(
+        check_switches(
             "Adadelta", foreach=foreach, capturable=capturable, maximize=maximize
         )
         refuse("Adadelta", differentiable=differentiable)
@@ -68,7 +68,7 @@ class Adadelta(CountingOptimizer):
             "rho": rho,
             "eps": eps,
             "weight_decay": weight_decay,
-            "maximize": maximize,
+            "maximize": bool(maximize),
         }
         super().__init__(params, settings)
 

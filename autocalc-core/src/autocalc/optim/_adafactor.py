@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc._tensor.limits import finfo
 from autocalc.optim._optimizer import Group, Params, is_number
 from autocalc.optim._per_parameter import ParameterOptimizer, State, decayed, kept
@@ -70,14 +70,14 @@ class Adafactor(ParameterOptimizer):
         foreach: bool | None = None,
         maximize: bool = False,
     ) -> None:
-        check_flags("Adafactor", foreach=foreach, maximize=maximize)
+        check_switches("Adafactor", foreach=foreach, maximize=maximize)
         settings = {
             "lr": lr,
             "beta2_decay": beta2_decay,
             "eps": eps,
             "d": d,
             "weight_decay": weight_decay,
-            "maximize": maximize,
+            "maximize": bool(maximize),
         }
         super().__init__(params, settings)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._tensor import make
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Batch, Group, Params, refuse
 
@@ -61,7 +61,7 @@ class Adagrad(CountingOptimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_flags("Adagrad", foreach=foreach, maximize=maximize, fused=fused)
+        check_switches("Adagrad", foreach=foreach, maximize=maximize, fused=fused)
         refuse("Adagrad", differentiable=differentiable)
         settings = {
             "lr": lr,
@@ -69,7 +69,7 @@ class Adagrad(CountingOptimizer):
             "eps": eps,
             "weight_decay": weight_decay,
             "initial_accumulator_value": initial_accumulator_value,
-            "maximize": maximize,
+            "maximize": bool(maximize),
         }
         super().__init__(params, settings)
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Group, Params, check_betas, refuse
 
@@ -25,15 +25,15 @@ class _Adam(CountingOptimizer):
         maximize: bool,
         differentiable: bool,
     ) -> None:
-        check_flags(type(self).__name__, amsgrad=amsgrad, maximize=maximize)
+        check_switches(type(self).__name__, amsgrad=amsgrad, maximize=maximize)
         refuse(type(self).__name__, differentiable=differentiable)
         settings = {
             "lr": lr,
             "betas": betas,
             "eps": eps,
             "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
+            "amsgrad": bool(amsgrad),
+            "maximize": bool(maximize),
         }
         super().__init__(params, settings)
 
@@ -116,7 +116,7 @@ class AdamW(_Adam):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_flags(
+        check_switches(
             "AdamW",
             amsgrad=amsgrad,
             maximize=maximize,
@@ -170,7 +170,7 @@ class Adam(_Adam):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_flags(
+        check_switches(
             "Adam",
             amsgrad=amsgrad,
             foreach=foreach,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from autocalc._ops.clamping import maximum
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc.optim._optimizer import Group, Params, check_betas, refuse
 from autocalc.optim._per_parameter import (
     ParameterOptimizer,
@@ -65,14 +65,16 @@ class Adamax(ParameterOptimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_flags("Adamax", foreach=foreach, maximize=maximize, capturable=capturable)
+        check_switches(
+            "Adamax", foreach=foreach, maximize=maximize, capturable=capturable
+        )
         refuse("Adamax", differentiable=differentiable)
         settings = {
             "lr": lr,
             "betas": betas,
             "eps": eps,
             "weight_decay": weight_decay,
-            "maximize": maximize,
+            "maximize": bool(maximize),
         }
         super().__init__(params, settings)
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc.optim._optimizer import Group, Params, is_number, refuse
 from autocalc.optim._per_parameter import (
     ParameterOptimizer,
@@ -73,7 +73,9 @@ class ASGD(ParameterOptimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_flags("ASGD", foreach=foreach, maximize=maximize, capturable=capturable)
+        check_switches(
+            "ASGD", foreach=foreach, maximize=maximize, capturable=capturable
+        )
         refuse("ASGD", differentiable=differentiable)
         settings = {
             "lr": lr,
@@ -81,7 +83,7 @@ class ASGD(ParameterOptimizer):
             "alpha": alpha,
             "t0": t0,
             "weight_decay": weight_decay,
-            "maximize": maximize,
+            "maximize": bool(maximize),
         }
         super().__init__(params, settings)
 

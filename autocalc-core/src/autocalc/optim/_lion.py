@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc.optim._optimizer import Group, Optimizer, Params, check_betas
 
 
@@ -53,12 +53,12 @@ class Lion(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
-        check_flags("Lion", maximize=maximize)
+        check_switches("Lion", maximize=maximize)
         settings = {
             "lr": lr,
             "betas": betas,
             "weight_decay": weight_decay,
-            "maximize": maximize,
+            "maximize": bool(maximize),
         }
         super().__init__(params, settings)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flag, check_flags
+from autocalc._tensor.checks import check_flag, check_switches
 from autocalc.errors import ShapeError
 from autocalc.optim._optimizer import Group, Optimizer, Params, is_number
 from autocalc.optim._per_parameter import kept
@@ -84,12 +84,12 @@ class Muon(Optimizer):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
-        check_flags("Muon", nesterov=nesterov)
+        check_switches("Muon", nesterov=nesterov)
         settings = {
             "lr": lr,
             "weight_decay": weight_decay,
             "momentum": momentum,
-            "nesterov": nesterov,
+            "nesterov": bool(nesterov),
             "ns_coefficients": ns_coefficients,
             "eps": eps,
             "ns_steps": ns_steps,

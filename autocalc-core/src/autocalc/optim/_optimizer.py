@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from autocalc._dispatch._arrays import arrays
 from autocalc._graph._grad_mode import enable_grad
 from autocalc._tensor import Tensor, make
-from autocalc._tensor.checks import check_flags, sequence
+from autocalc._tensor.checks import check_switches, sequence
 from autocalc.errors import ArgumentError, DTypeError
 from autocalc.optim import _state
 from autocalc.optim._rates import is_rate, rate_of
@@ -212,7 +212,7 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or set them to zero."""
-        check_flags("zero_grad", set_to_none=set_to_none)
+        check_switches("zero_grad", set_to_none=set_to_none)
         for group in self.param_groups:
             for param in group["params"]:
                 edge = param._edge

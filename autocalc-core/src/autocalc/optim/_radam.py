@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc.optim._optimizer import Group, Params, check_betas, refuse
 from autocalc.optim._per_parameter import (
     ParameterOptimizer,
@@ -72,7 +72,7 @@ class RAdam(ParameterOptimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_flags(
+        check_switches(
             "RAdam",
             decoupled_weight_decay=decoupled_weight_decay,
             foreach=foreach,
@@ -85,8 +85,8 @@ class RAdam(ParameterOptimizer):
             "betas": betas,
             "eps": eps,
             "weight_decay": weight_decay,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "maximize": maximize,
+            "decoupled_weight_decay": bool(decoupled_weight_decay),
+            "maximize": bool(maximize),
         }
         super().__init__(params, settings)
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc.optim._counting import CountingOptimizer
 from autocalc.optim._optimizer import Group, Params, is_number, refuse
 
@@ -65,7 +65,7 @@ class RMSprop(CountingOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_flags(
+        check_switches(
             "RMSprop",
             centered=centered,
             capturable=capturable,
@@ -78,8 +78,8 @@ class RMSprop(CountingOptimizer):
             "eps": eps,
             "weight_decay": weight_decay,
             "momentum": momentum,
-            "centered": centered,
-            "maximize": maximize,
+            "centered": bool(centered),
+            "maximize": bool(maximize),
         }
         refuse("RMSprop", differentiable=differentiable)
         super().__init__(params, settings)

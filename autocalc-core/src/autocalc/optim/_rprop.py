@@ -7,7 +7,7 @@ from typing import Any
 
 from autocalc._ops.made_like import ones_like
 from autocalc._tensor import Tensor
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc.optim._optimizer import Group, Params, is_number, refuse
 from autocalc.optim._per_parameter import ParameterOptimizer, State, kept
 from autocalc.optim._rates import rate_of
@@ -70,13 +70,15 @@ class Rprop(ParameterOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_flags("Rprop", foreach=foreach, maximize=maximize, capturable=capturable)
+        check_switches(
+            "Rprop", foreach=foreach, maximize=maximize, capturable=capturable
+        )
         refuse("Rprop", differentiable=differentiable)
         settings = {
             "lr": lr,
             "etas": etas,
             "step_sizes": step_sizes,
-            "maximize": maximize,
+            "maximize": bool(maximize),
         }
         super().__init__(params, settings)
 

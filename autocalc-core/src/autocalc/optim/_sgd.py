@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
-from autocalc._tensor.checks import check_flags
+from autocalc._tensor.checks import check_switches
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError
 from autocalc.optim._optimizer import Group, Optimizer, Params, is_number, refuse
@@ -61,7 +61,7 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_flags(
+        check_switches(
             "SGD", nesterov=nesterov, maximize=maximize, foreach=foreach, fused=fused
         )
         refuse("SGD", differentiable=differentiable)
@@ -70,8 +70,8 @@ class SGD(Optimizer):
             "momentum": momentum,
             "dampening": dampening,
             "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
+            "nesterov": bool(nesterov),
+            "maximize": bool(maximize),
         }
         super().__init__(params, settings)
 
