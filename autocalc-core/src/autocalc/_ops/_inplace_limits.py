@@ -16,6 +16,7 @@ from autocalc._ops import clamping, weighted
 from autocalc._ops._arguments import Operand
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
+from autocalc._ops._old_forms import factor_first
 from autocalc._ops._writing import check_writable
 from autocalc._tensor import Tensor
 
@@ -72,9 +73,17 @@ def lerp_(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
 
 @method("addcmul_")
 def addcmul_(
-    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    tensor3: Tensor | None = None,
+    *,
+    value: float = 1,
 ) -> Tensor:
     """Write `addcmul` of x into x; return x."""
+    if tensor3 is not None:
+        value = factor_first("addcmul_", "value", tensor1, tensor3, value)
+        tensor1, tensor2 = tensor2, tensor3
     number = value.__class__ in _NUMBERS
     if not (number and _plainly("addcmul_", input, tensor1, tensor2)):
         return apply_(
