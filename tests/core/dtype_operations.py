@@ -563,7 +563,7 @@ _ONE_BY_ONE = "a.reshape(-1)[:1].reshape(1, 1)"
 UNARY |= {
     **{
         f"linalg.{name}": operator(f"m.linalg.{name}({_ONE_BY_ONE})")
-        for name in ("pinv", "matrix_rank", "cond")
+        for name in ("pinv", "matrix_rank", "cond", "inv_ex", "cholesky_ex")
     },
     "pinverse": operator(f"m.pinverse({_ONE_BY_ONE})"),
     "pinv hermitian": operator(f"m.linalg.pinv({_ONE_BY_ONE}, hermitian=True)"),
@@ -572,6 +572,7 @@ UNARY |= {
 }
 PRODUCTS |= {
     "linalg.cross": operator("m.linalg.cross(a, b)"),
+    "solve_ex": operator(f"m.linalg.solve_ex({_ONE_BY_ONE}, {_ONE}[0])"),
     "vecdot": operator("m.linalg.vecdot(a, b)"),
     "lstsq": operator(f"m.linalg.lstsq({_ONE_BY_ONE}, {_ONE}[0])"),
     "tensorsolve": operator(f"m.linalg.tensorsolve({_ONE_BY_ONE}, {_ONE}[0, 0])"),

@@ -147,6 +147,8 @@ SQUARE = """
     linalg.tensorsolve(x.reshape(3,1,3)+3*ac.eye(3)[:,None],y[:,:1])
     linalg.householder_product(x,y[0])  linalg.cross(x,y)  linalg.vecdot(x,y)
     linalg.vander(x)  linalg.cond(x+3*ac.eye(3))  linalg.cond(x+3*ac.eye(3),"fro")
+    linalg.inv_ex(x+3*ac.eye(3))[0]  linalg.solve_ex(x+3*ac.eye(3),y)[0]
+    linalg.cholesky_ex(x@x.T+ac.eye(3))[0]
     linalg.cond(x+3*ac.eye(3),1)  linalg.cond(x+3*ac.eye(3),"nuc")
     F.grouped_mm(x,y[None].expand(2,3,3),offs=ac.tensor([1,3],dtype=ac.int32))
     F.linear_cross_entropy(x,y,ac.tensor([2,0,1]))

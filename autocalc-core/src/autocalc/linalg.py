@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autocalc._absent import lookup as _lookup
+from autocalc._ops.checked_factors import cholesky_ex, inv_ex, solve_ex
 from autocalc._ops.factorizations import cholesky, eigh, eigvalsh, qr, svd, svdvals
 from autocalc._ops.linalg_vectors import cond, cross, vander, vecdot
 from autocalc._ops.linalg_vectors import diagonal_of as diagonal
@@ -36,6 +37,7 @@ from autocalc.errors import LinAlgError
 __all__ = [
     "LinAlgError",
     "cholesky",
+    "cholesky_ex",
     "cond",
     "cross",
     "det",
@@ -44,6 +46,7 @@ __all__ = [
     "eigvalsh",
     "householder_product",
     "inv",
+    "inv_ex",
     "lstsq",
     "matmul",
     "matrix_exp",
@@ -56,6 +59,7 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_ex",
     "solve_triangular",
     "svd",
     "svdvals",

@@ -345,12 +345,6 @@ GROUPS = (
         },
     ),
     Group(
-        "codes in place of errors",
-        "a matrix without inverse or factors is an error that names it, not a code",
-        "call the function without `_ex`, and catch ac.linalg.LinAlgError",
-        {"autocalc.linalg": "cholesky_ex inv_ex solve_ex"},
-    ),
-    Group(
         "factors with pivots",
         "factors with pivots stay inside the functions that are made of them",
         "ac.linalg.solve, inv or det",
