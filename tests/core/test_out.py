@@ -97,3 +97,67 @@ def test_a_selection_of_a_single_element():
     picked = ac.index_select(x, 0, ac.tensor([0]))
     picked.backward()
     assert (picked.item(), x.grad.item()) == (2, 1)
+
+
+S = ac.tensor(np.random.default_rng(7).normal(1, 1, (3, 3)))
+DEFINITE = S @ S.mT + ac.eye(3, dtype=ac.float64)
+LINALG = {
+    "cholesky": (DEFINITE,),
+    "cond": (S,),
+    "cross": (S, DEFINITE),
+    "det": (S,),
+    "eigh": (DEFINITE,),
+    "eigvalsh": (DEFINITE,),
+    "inv": (S,),
+    "matrix_norm": (S,),
+    "matrix_power": (S, 3),
+    "matrix_rank": (S,),
+    "multi_dot": ([S, S, S],),
+    "norm": (S,),
+    "pinv": (S,),
+    "qr": (S,),
+    "slogdet": (S,),
+    "solve": (S, DEFINITE),
+    "svd": (S,),
+    "svdvals": (S,),
+    "vecdot": (S, DEFINITE),
+    "vector_norm": (S,),
+}
+
+
+def same(a, b):
+    a, b = ((x,) if isinstance(x, ac.Tensor) else tuple(x) for x in (a, b))
+    return len(a) == len(b) and all(map(ac.equal, a, b))
+
+
+@pytest.mark.parametrize("name", LINALG)
+def test_results_of_linalg_go_into_out(name):
+    function = getattr(ac.linalg, name)
+    expected = function(*LINALG[name])
+    one = isinstance(expected, ac.Tensor)
+    parts = (expected,) if one else expected
+    out = tuple(ac.zeros(0, dtype=part.dtype) for part in parts)
+    found = function(*LINALG[name], out=out[0] if one else out)
+    assert all(a is b for a, b in zip((found,) if one else found, out, strict=True))
+    assert type(found) is type(expected)
+    assert same(found, expected)
+    with pytest.raises((ArgumentError, DTypeError)):
+        function(*LINALG[name], out=3)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", LINALG)
+def test_pytorch_has_it_for_them(name):
+    torch = pytest.importorskip("torch")
+
+    def twin(x):
+        if isinstance(x, list):
+            return [twin(one) for one in x]
+        return torch.tensor(x.numpy()) if isinstance(x, ac.Tensor) else x
+
+    function, operands = getattr(torch.linalg, name), [twin(x) for x in LINALG[name]]
+    expected = function(*operands)
+    parts = (expected,) if isinstance(expected, torch.Tensor) else expected
+    out = tuple(torch.empty(0, dtype=part.dtype) for part in parts)
+    function(*operands, out=out[0] if isinstance(expected, torch.Tensor) else out)
+    assert all(map(torch.equal, out, parts))

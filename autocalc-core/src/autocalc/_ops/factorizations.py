@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from autocalc._ops import _matrix_rules, linear_systems, matmul
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._op import multi, nary
+from autocalc._ops._out import apply_out
 from autocalc._ops.filled import empty
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, one_of
@@ -33,7 +34,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return matmul.transposed(k, k.solve(turned, matmul.transposed(k, left)))
 
 
-def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
+def cholesky(A: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
     """Return L of A = L L^T of positive definite matrices; reads the lower triangle.
 
     Parameters
@@ -42,6 +43,8 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
         [..., n, n], symmetric and positive definite.
     upper
         Return L^T.
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Raises
     ------
@@ -58,7 +61,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     if upper.__class__ is not FLAG:
         upper = check_flag("cholesky", "upper", upper)
     low = cholesky_op(check_tensor("cholesky", A))
-    return linear_systems._turned(low) if upper else low
+    return apply_out("cholesky", linear_systems._turned(low) if upper else low, out)
 
 
 qr_op = multi("qr", saves="q r")
@@ -117,7 +120,9 @@ class QRResult(NamedTuple):
     R: Tensor
 
 
-def qr(A: Tensor, mode: str = "reduced") -> QRResult:
+def qr(
+    A: Tensor, mode: str = "reduced", *, out: tuple[Tensor, Tensor] | None = None
+) -> QRResult:
     """Return A = Q R, Q with orthonormal columns, R upper triangular.
 
     Parameters
@@ -127,6 +132,8 @@ def qr(A: Tensor, mode: str = "reduced") -> QRResult:
     mode
         "reduced": Q [..., m, k], R [..., k, n].  "complete": Q [..., m, m]; no gradient
         if m > n.  "r": R alone, Q is empty.
+    out
+        Tensors that take the results, converted to their dtypes.
 
     Raises
     ------
@@ -143,7 +150,9 @@ def qr(A: Tensor, mode: str = "reduced") -> QRResult:
     one_of("qr", "mode", mode, ("reduced", "complete", "r"))
     x = check_tensor("qr", A)
     q, r = qr_op(x, "complete" if mode == "complete" else "reduced")
-    return QRResult(empty(0, dtype=x.dtype) if mode == "r" else q, r)
+    return apply_out(
+        "qr", QRResult(empty(0, dtype=x.dtype) if mode == "r" else q, r), out
+    )
 
 
 svd_op = multi("svd", saves="u s vh")
@@ -211,7 +220,11 @@ class SVDResult(NamedTuple):
 
 
 def svd(
-    A: Tensor, full_matrices: bool = True, *, driver: str | None = None
+    A: Tensor,
+    full_matrices: bool = True,
+    *,
+    driver: str | None = None,
+    out: tuple[Tensor, ...] | None = None,
 ) -> SVDResult:
     """Return A = U diag(S) Vh, the singular values descending.
 
@@ -226,6 +239,8 @@ def svd(
         U [..., m, m] and Vh [..., n, n]; else min(m, n) columns and rows.
     driver
         None: there is one.
+    out
+        Tensors that take the results, converted to their dtypes.
 
     Raises
     ------
@@ -244,10 +259,14 @@ def svd(
     if driver is not None:
         message = f"svd: `driver`={driver!r}; there is one, so it must be None."
         raise ArgumentError(message)
-    return SVDResult(*svd_op(check_tensor("svd", A), bool(full_matrices)))
+    return apply_out(
+        "svd", SVDResult(*svd_op(check_tensor("svd", A), bool(full_matrices))), out
+    )
 
 
-def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
+def svdvals(
+    A: Tensor, *, driver: str | None = None, out: Tensor | None = None
+) -> Tensor:
     """Return the singular values of each matrix, descending; see `svd`.
 
     Parameters
@@ -256,6 +275,8 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
         A matrix or a batch of them.
     driver
         Has no effect.
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Examples
     --------
@@ -263,7 +284,7 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     >>> ac.linalg.svdvals(ac.tensor([[3.0, 0.0], [0.0, 4.0]]))
     tensor([4., 3.])
     """
-    return svd(A, False, driver=driver).S
+    return apply_out("svdvals", svd(A, False, driver=driver).S, out)
 
 
 eigh_op = multi("eigh", saves="w v")
@@ -302,7 +323,9 @@ class EighResult(NamedTuple):
     eigenvectors: Tensor
 
 
-def eigh(A: Tensor, UPLO: str = "L") -> EighResult:
+def eigh(
+    A: Tensor, UPLO: str = "L", *, out: tuple[Tensor, Tensor] | None = None
+) -> EighResult:
     """Return A = V diag(w) V^T of symmetric matrices, the eigenvalues w ascending.
 
     The vectors have a gradient where eigenvalues differ.
@@ -313,6 +336,8 @@ def eigh(A: Tensor, UPLO: str = "L") -> EighResult:
         [..., n, n], symmetric.
     UPLO
         Which triangle is read: "L" the lower, "U" the upper.
+    out
+        Tensors that take the results, converted to their dtypes.
 
     Raises
     ------
@@ -330,10 +355,14 @@ def eigh(A: Tensor, UPLO: str = "L") -> EighResult:
     """
     one_of("eigh", "UPLO", UPLO, ("L", "U", "l", "u"))
     x = check_tensor("eigh", A)
-    return EighResult(*eigh_op(x if UPLO.upper() == "L" else linear_systems._turned(x)))
+    return apply_out(
+        "eigh",
+        EighResult(*eigh_op(x if UPLO.upper() == "L" else linear_systems._turned(x))),
+        out,
+    )
 
 
-def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
+def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:
     """Return the eigenvalues of symmetric matrices, ascending; see `eigh`.
 
     Parameters
@@ -342,6 +371,8 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
         A matrix or a batch of them.
     UPLO
         "L" or "U": the triangle that is read.
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Examples
     --------
@@ -349,4 +380,4 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     >>> ac.linalg.eigvalsh(ac.tensor([[2.0, 0.0], [0.0, 1.0]]))
     tensor([1., 2.])
     """
-    return eigh(A, UPLO).eigenvalues
+    return apply_out("eigvalsh", eigh(A, UPLO).eigenvalues, out)

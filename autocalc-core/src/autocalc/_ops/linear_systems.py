@@ -39,7 +39,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.neg(_matrix_rules.mm(k, turned, g, turned))
 
 
-def inv(A: Tensor) -> Tensor:
+def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the inverse of each matrix of `A` [..., n, n].
 
     Solve a system with `solve`, which is quicker and more precise.
@@ -48,6 +48,8 @@ def inv(A: Tensor) -> Tensor:
     ----------
     A
         [..., n, n].
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Raises
     ------
@@ -63,7 +65,7 @@ def inv(A: Tensor) -> Tensor:
     tensor([[0.5000, 0.0000],
             [0.0000, 0.2500]])
     """
-    return inv_op(check_tensor("inv", A))
+    return apply_out("inv", inv_op(check_tensor("inv", A)), out)
 
 
 @method("inverse")
@@ -103,7 +105,9 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return da, k.sum_to(db, n.shapes[1]) if n.needs(1) else None
 
 
-def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+def solve(
+    A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None
+) -> Tensor:
     """Return the X with A X = B, or X A = B; batch dimensions broadcast.
 
     Parameters
@@ -114,6 +118,8 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
         [..., n, k], or vectors: [n], or [..., n] with the leading dimensions of `A`.
     left
         False solves X A = B, B [..., k, n].
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Raises
     ------
@@ -135,10 +141,10 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
     if vector:
         column = solve_op(a, view.reshape(b, (*b.shape, 1)))
-        return view.reshape(column, column.shape[:-1])
+        return apply_out("solve", view.reshape(column, column.shape[:-1]), out)
     if left:
-        return solve_op(a, b)
-    return _turned(solve_op(_turned(a), _turned(b)))
+        return apply_out("solve", solve_op(a, b), out)
+    return apply_out("solve", _turned(solve_op(_turned(a), _turned(b))), out)
 
 
 def _turned(x: Tensor) -> Tensor:
@@ -155,7 +161,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("det")
-def det(A: Tensor) -> Tensor:
+def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the determinant of each matrix of `A` [..., n, n].
 
     It has a gradient where the matrix is singular, too; a second one it has not there.
@@ -164,6 +170,8 @@ def det(A: Tensor) -> Tensor:
     ----------
     A
         [..., n, n].
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Examples
     --------
@@ -171,7 +179,7 @@ def det(A: Tensor) -> Tensor:
     >>> ac.linalg.det(ac.tensor([[2.0, 0.0], [0.0, 4.0]])).item()
     8.0
     """
-    return det_op(check_tensor("det", A))
+    return apply_out("det", det_op(check_tensor("det", A)), out)
 
 
 cofactor = nary("cofactor", saves="a out")
@@ -207,13 +215,15 @@ class SlogdetResult(NamedTuple):
 
 
 @method("slogdet")
-def slogdet(A: Tensor) -> SlogdetResult:
+def slogdet(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> SlogdetResult:
     """Return the sign of the determinant and the log of its size: 0 and -inf at 0.
 
     Parameters
     ----------
     A
         [..., n, n].
+    out
+        Tensors that take the results, converted to their dtypes.
 
     Examples
     --------
@@ -222,7 +232,8 @@ def slogdet(A: Tensor) -> SlogdetResult:
     >>> sign.item(), logabs.item()
     (1.0, 0.0)
     """
-    return SlogdetResult(*slogdet_op(check_tensor("slogdet", A)))
+    found = SlogdetResult(*slogdet_op(check_tensor("slogdet", A)))
+    return apply_out("slogdet", found, out)
 
 
 @method("logdet")
@@ -299,7 +310,7 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     return apply_out("matrix_power", matmul.matmul(square, x) if n % 2 else square, out)
 
 
-def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Return the product of two or more matrices, in the order that costs least.
 
     The first and the last may be vectors: a row and a column, which then disappear.
@@ -308,6 +319,8 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     ----------
     tensors
         The tensors, a list or a tuple.
+    out
+        A tensor that takes the result, converted to its dtype.
 
     Raises
     ------
@@ -333,9 +346,11 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     parts[0] = view.reshape(parts[0], (1, *parts[0].shape)) if row else parts[0]
     parts[-1] = view.reshape(parts[-1], (*parts[-1].shape, 1)) if column else parts[-1]
     _check_chain(given, parts)
-    out = _product(parts, _cheapest([*(x.shape[0] for x in parts), parts[-1].shape[1]]))
-    out = view.reshape(out, out.shape[:-1]) if column else out
-    return view.reshape(out, out.shape[1:]) if row else out
+    sizes = [*(x.shape[0] for x in parts), parts[-1].shape[1]]
+    found = _product(parts, _cheapest(sizes))
+    found = view.reshape(found, found.shape[:-1]) if column else found
+    found = view.reshape(found, found.shape[1:]) if row else found
+    return apply_out("multi_dot", found, out)
 
 
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:

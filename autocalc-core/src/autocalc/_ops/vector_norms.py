@@ -39,6 +39,7 @@ def vector_norm(
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
+    out: Tensor | None = None,
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
@@ -59,6 +60,8 @@ def vector_norm(
         Keep the reduced dimensions, with size 1.
     dtype
         The dtype in which the tensor is taken.
+    out
+        A tensor that takes the result, converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -81,8 +84,12 @@ def vector_norm(
         keepdim = check_flag("vector_norm", "keepdim", keepdim)
     x = _floats("vector_norm", x, dtype)
     ord = number("vector_norm", "ord", ord)
+    return apply_out("vector_norm", _norm_of_vectors(x, ord, dim, keepdim), out)
+
+
+def _norm_of_vectors(x: Tensor, ord: float, dim: Dims, keepdim: bool) -> Tensor:
     if x._array.dtype in HALVES:
-        return in_float32(lambda wide: vector_norm(wide, ord, dim, keepdim), x)
+        return in_float32(lambda wide: _norm_of_vectors(wide, ord, dim, keepdim), x)
     if ord == 2:
         return _root_of_squares(reduction.sum(arithmetic.mul(x, x), dim, keepdim))
     size = arithmetic.abs(x)
@@ -139,6 +146,7 @@ def matrix_norm(
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
+    out: Tensor | None = None,
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
@@ -160,6 +168,8 @@ def matrix_norm(
         Keep the reduced dimensions, with size 1.
     dtype
         The dtype in which the tensor is taken.
+    out
+        A tensor that takes the result, converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -183,6 +193,13 @@ def matrix_norm(
     if keepdim.__class__ is not FLAG:
         keepdim = check_flag("matrix_norm", "keepdim", keepdim)
     A = _floats("matrix_norm", A, dtype)
+    found = _norm_of_matrices(A, ord, dim, keepdim)
+    return apply_out("matrix_norm", found, out)
+
+
+def _norm_of_matrices(
+    A: Tensor, ord: float | str, dim: Sequence[int], keepdim: bool
+) -> Tensor:
     dim = integers("matrix_norm", "dim", dim)
     if A.ndim < 2 or len(dim) != 2:
         message = (
@@ -192,7 +209,7 @@ def matrix_norm(
         raise ShapeError(message)
     row, column = axes = [axis_of("matrix_norm", d, A.ndim) for d in dim]
     if ord == "fro":
-        return vector_norm(A, 2, axes_of("matrix_norm", A, axes), keepdim)
+        return _norm_of_vectors(A, 2, axes_of("matrix_norm", A, axes), keepdim)
     if ord in ("nuc", 2, -2):
         return _norm_of_singular_values(A, ord, row, column, keepdim)
     if ord not in (1, -1, math.inf, -math.inf):
@@ -231,6 +248,7 @@ def linalg_norm(
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
+    out: Tensor | None = None,
     axis: Any = None,
     keepdims: Any = None,
 ) -> Tensor:
@@ -248,6 +266,8 @@ def linalg_norm(
         Keep the reduced dimensions, with size 1.
     dtype
         The dtype in which the tensor is taken.
+    out
+        A tensor that takes the result, converted to its dtype.
     axis, keepdims
         `dim` and `keepdim` by NumPy's names.
 
@@ -271,7 +291,7 @@ def linalg_norm(
     A = check_tensor("norm", A)
     given = (dim,) if isinstance(dim, int) else dim
     if ord is None:
-        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype, out=out)
     if given is None and A.ndim > 2:
         message = (
             f"norm: `A` has shape {A.shape}, `ord` is {ord!r} and `dim` is not given; "
@@ -280,11 +300,11 @@ def linalg_norm(
         raise ArgumentError(message)
     axes = tuple(range(-A.ndim, 0)) if given is None else integers("norm", "dim", given)
     if len(axes) == 2:
-        return matrix_norm(A, ord, axes, keepdim, dtype=dtype)
+        return matrix_norm(A, ord, axes, keepdim, dtype=dtype, out=out)
     if isinstance(ord, str):
         message = f"norm: `ord`={ord!r} is for matrices, `A` has shape {A.shape}."
         raise ArgumentError(message)
-    return vector_norm(A, ord, dim, keepdim, dtype=dtype)
+    return vector_norm(A, ord, dim, keepdim, dtype=dtype, out=out)
 
 
 @method("norm")

@@ -1015,7 +1015,7 @@ class TensorInterface(Generic[TensorT]):
         """Write `deg2rad` of x into x; return x."""
         ...
 
-    def det(self) -> TensorT:
+    def det(self, *, out: TensorT | None = None) -> TensorT:
         """Return the determinant of each matrix of `A` [..., n, n]."""
         ...
 
@@ -2679,7 +2679,7 @@ class TensorInterface(Generic[TensorT]):
         """Return a copy of `input` whose slices ``start:end:step`` along `dim` are `src`."""
         ...
 
-    def slogdet(self) -> Any:
+    def slogdet(self, *, out: builtins.tuple[TensorT, TensorT] | None = None) -> Any:
         """Return the sign of the determinant and the log of its size: 0 and -inf at 0."""
         ...
 
