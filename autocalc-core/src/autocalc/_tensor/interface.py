@@ -247,7 +247,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def acosh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1."""
+        """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1, element by element."""
         ...
 
     def acosh_(self) -> TensorT:
@@ -490,7 +490,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def arccosh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1."""
+        """Return the number of 0 or more whose hyperbolic cosine is x; NaN below 1, element by element."""
         ...
 
     def arccosh_(self) -> TensorT:
@@ -532,7 +532,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def arctanh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1."""
+        """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1, element by element."""
         ...
 
     def arctanh_(self) -> TensorT:
@@ -633,7 +633,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def atanh(self, *, out: TensorT | None = None) -> TensorT:
-        """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1."""
+        """Return the number whose hyperbolic tangent is x; NaN beyond -1 and 1, element by element."""
         ...
 
     def atanh_(self) -> TensorT:
@@ -1266,12 +1266,16 @@ class TensorInterface(Generic[TensorT]):
         """Write `floor_divide` of x into x; return x."""
         ...
 
-    def fmax(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return the larger of x and y; of a number and NaN, the number."""
+    def fmax(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return the larger of x and y; of a number and NaN, the number, element by element; shapes broadcast."""
         ...
 
-    def fmin(self, other: TensorT, *, out: TensorT | None = None) -> TensorT:
-        """Return the smaller of x and y; of a number and NaN, the number."""
+    def fmin(
+        self, other: TensorT | builtins.float, *, out: TensorT | None = None
+    ) -> TensorT:
+        """Return the smaller of x and y; of a number and NaN, the number, element by element; shapes broadcast."""
         ...
 
     def fmod(
@@ -2651,7 +2655,7 @@ class TensorInterface(Generic[TensorT]):
         ...
 
     def sinc(self, *, out: TensorT | None = None) -> TensorT:
-        """Return sin(pi x) / (pi x), which is 1 at 0."""
+        """Return sin(pi x) / (pi x), which is 1 at 0, element by element."""
         ...
 
     def sinc_(self) -> TensorT:
