@@ -59,6 +59,11 @@ def test_layouts():
     assert mask.view(ac.uint8).tolist() == [0, 1, 1]
 
 
+def test_a_nan_that_signals_is_printed():
+    x = ac.tensor([0x7F800001, 0x3F800000], dtype=ac.int32).view(ac.float32)
+    assert repr(x) == "tensor([nan, 1.])"
+
+
 def test_there_is_no_gradient():
     x = ac.ones(2, requires_grad=True)
     assert not x.view(ac.int32).requires_grad

@@ -143,7 +143,8 @@ def _elements_text(x: Any, o: Options) -> str:
     """Return the elements in brackets, in lines of the options' width."""
     array = x._array
     if x.is_floating_point():
-        array = array.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # of a NaN that signals
+            array = array.astype(np.float64)
     edge = o.edgeitems if array.size > o.threshold else None
     shown = array[np.ix_(*[_places(n, edge) for n in array.shape])]
     form = form_of(shown.reshape(-1).tolist(), o.precision, o.sci_mode)
