@@ -85,6 +85,7 @@ def test_there_is_no_gradient():
          "view: a byte of 2 is no boolean, which is 0 or 1"),
         (lambda: ac.ones(2).view(2, dtype=ac.int32), ArgumentError,
          r"view: `dtype`=autocalc.int32 stands alone"),
+        (lambda: ac.ones(2).view(ac.int32, size=(2, 1)), ArgumentError, "stands alone"),
         (lambda: ac.ones(2).view(dtype="x"), DTypeError, "dtype x is not supported"),
     ],
 )  # fmt: skip

@@ -530,10 +530,11 @@ def _view_method(
 ) -> Tensor:
     """Return a view in another shape, or of another dtype; an error if that copies."""
     if dtype is not None or (len(sizes) == 1 and sizes[0].__class__ is DType):
-        if dtype is not None and (sizes or size is not None):
-            message = f"view: `dtype`={dtype} stands alone; change the shape later."
+        kind = sizes[0] if dtype is None else dtype
+        if size is not None or (sizes and dtype is not None):
+            message = f"view: `dtype`={kind} stands alone; change the shape later."
             raise ArgumentError(message)
-        return view_as_dtype(self, sizes[0] if dtype is None else dtype)
+        return view_as_dtype(self, kind)
     plain = sizes and sizes[0].__class__ is int and size is None
     return view(self, sizes if plain else sizes_given("view", sizes, size))
 
