@@ -59,6 +59,8 @@ DOUBLE_BOUNDS = {
     "asinh": 1.9,
     "acosh": 2.0,
     "atanh": 2.0,
+    "erfc": 2.0,
+    "erfcx": 2.0,
 }
 BIT_STEP = 8191
 
@@ -160,6 +162,8 @@ def _ranges(name):
         "asinh": [(-3.0, 3.0), (-0.5, 0.5), (-1e3, 1e3)],
         "acosh": [(1.0, 2.0), (1.0, 1.01), (1.0, 1e3)],
         "atanh": [(-1.0, 1.0), (-0.4, 0.4), (0.9, 1.0)],
+        "erfc": [(-6.0, 6.0), (0.4, 3.0), (0.5, 26.5)],
+        "erfcx": [(-26.0, 6.0), (0.4, 3.0), (5.0, 40.0)],
     }[name]
     rng = np.random.default_rng(3)
     parts = [rng.uniform(low, high, 400) for low, high in ranges]
@@ -175,6 +179,8 @@ def _ranges(name):
 def _mpmath(name, x):
     if name == "sigmoid":
         return 1 / (1 + mpmath.exp(-x))
+    if name == "erfcx":
+        return mpmath.exp(x * x) * mpmath.erfc(x)
     if name in {"exp2", "log2"}:
         return mpmath.mpf(2) ** x if name == "exp2" else mpmath.log(x, 2)
     return getattr(mpmath, name)(x)
