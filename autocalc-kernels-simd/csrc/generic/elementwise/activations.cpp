@@ -98,6 +98,68 @@ void softplus_backward_kernel(const ac_call* call, ac_context* context,
                   softplus_backward_run<double>);
 }
 
+// ---- elu: a, or alpha (e^(rate a) - 1) where a is not above 0, times scale
+struct EluParameters {
+    double alpha, rate, scale;
+};
+
+// e^z - 1 = 2 t / (1 - t), t = tanh(z / 2): nothing cancels for z <= 0, and above it is
+// e^z times what that gives for -z.
+template <class T, bool rising>
+AC_INLINE vec<T> exp_less_one(vec<T> z) {
+    const vec<T> one = set1<T>(1), low = rising ? -abs(z) : z;
+    const vec<T> t = tanh(low * set1<T>(T(0.5)));
+    const vec<T> below = (t + t) / (one - t);
+    if constexpr (!rising) return below;
+    return select(gt(z, zero<T>()), -below * exp(z), below);
+}
+
+template <class T, bool rising>
+void elu_elements(void* const* operands, int64_t n, const EluParameters& s) {
+    const vec<T> alpha = set1<T>(T(s.alpha)), rate = set1<T>(T(s.rate));
+    const vec<T> scale = set1<T>(T(s.scale));
+    unary_elements<T>(operands, n, [&](vec<T> a) AC_INLINE_LAMBDA {
+        const mask<T> above = gt(a, zero<T>());
+        const vec<T> z = rate * select(above, zero<T>(), a);
+        return scale * select(above, a, alpha * exp_less_one<T, rising>(z));
+    });
+}
+template <class T>
+void elu_run(void* const* operands, int64_t n, const void* parameters) {
+    const auto& s = *static_cast<const EluParameters*>(parameters);
+    if (s.rate < 0) {
+        elu_elements<T, true>(operands, n, s);
+    } else {
+        elu_elements<T, false>(operands, n, s);
+    }
+}
+
+template <class T>
+void elu_backward_run(void* const* operands, int64_t n, const void* parameters) {
+    const auto& s = *static_cast<const EluParameters*>(parameters);
+    const vec<T> slope = set1<T>(T(s.alpha * s.rate * s.scale));
+    const vec<T> rate = set1<T>(T(s.rate)), scale = set1<T>(T(s.scale));
+    binary_elements<T>(operands, n, [&](vec<T> g, vec<T> a) AC_INLINE_LAMBDA {
+        return g * select(gt(a, zero<T>()), scale, slope * exp(rate * a));
+    });
+}
+
+void call_elu(const ac_call* call, ac_context* context, ac_status* status, int operands,
+              RunKernel floats, RunKernel doubles) {
+    const EluParameters s = {float_attribute(call, 0), float_attribute(call, 1),
+                             float_attribute(call, 2)};
+    const bool is_float = operand(call, 0)->dtype == AC_FLOAT32;
+    call_elementwise(call, context, status, operands, is_float ? floats : doubles,
+                     Cost::costly, &s);
+}
+void elu_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    call_elu(call, context, status, 2, elu_run<float>, elu_run<double>);
+}
+void elu_backward_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    call_elu(call, context, status, 3, elu_backward_run<float>,
+             elu_backward_run<double>);
+}
+
 // ---- made of lines
 struct Hardswish {
     static constexpr Ints ints = Ints::no;
@@ -249,6 +311,10 @@ const ac_kernel_entry entries[] = {
      nullptr, 1.0, float_dtypes, nullptr},
     {"softplus_backward", "~ out ; g a ; beta:float threshold:float",
      softplus_backward_kernel, nullptr, nullptr, 0.8, float_dtypes, nullptr},
+    {"elu", "~ out ; a ; alpha:float rate:float scale:float", elu_kernel, nullptr,
+     nullptr, 0.8, float_dtypes, nullptr},
+    {"elu_backward", "~ out ; g a ; alpha:float rate:float scale:float",
+     elu_backward_kernel, nullptr, nullptr, 0.6, float_dtypes, nullptr},
     {"hardtanh", "~ out ; a ; low:float high:float", hardtanh_kernel, nullptr, nullptr,
      0.15, float_dtypes, nullptr},
     {"hardtanh_backward", "~ out ; g y ; low:float high:float",
