@@ -72,14 +72,18 @@ def lerp_(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
 
 @method("addcmul_")
 def addcmul_(
-    input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    tensor3: Tensor | None = None,
+    *,
+    value: float = 1,
 ) -> Tensor:
     """Write `addcmul` of x into x; return x."""
-    number = value.__class__ in _NUMBERS
+    number = tensor3 is None and value.__class__ in _NUMBERS
     if not (number and _plainly("addcmul_", input, tensor1, tensor2)):
-        return apply_(
-            weighted.addcmul, "addcmul_", input, tensor1, tensor2, value=value
-        )
+        given = tensor1, tensor2, tensor3
+        return apply_(weighted.addcmul, "addcmul_", input, *given, value=value)
     a = input._array
     product = arrays.mul(tensor1._array, tensor2._array)
     if value != 1:

@@ -4,6 +4,7 @@
 // forward's input, that of hardtanh its result: one pass each.
 #include "common/families.hpp"
 #include "elementwise/activation_math.hpp"
+#include "elementwise/exponential_math.hpp"
 #include "elementwise/pieces.hpp"
 #include "elementwise/vector_loops.hpp"
 
@@ -103,35 +104,16 @@ struct EluParameters {
     double alpha, rate, scale;
 };
 
-// e^z - 1 = 2 t / (1 - t), t = tanh(z / 2): nothing cancels for z <= 0, and above it is
-// e^z times what that gives for -z.
-template <class T, bool rising>
-AC_INLINE vec<T> exp_less_one(vec<T> z) {
-    const vec<T> one = set1<T>(1), low = rising ? -abs(z) : z;
-    const vec<T> t = tanh(low * set1<T>(T(0.5)));
-    const vec<T> below = (t + t) / (one - t);
-    if constexpr (!rising) return below;
-    return select(gt(z, zero<T>()), -below * exp(z), below);
-}
-
-template <class T, bool rising>
-void elu_elements(void* const* operands, int64_t n, const EluParameters& s) {
+template <class T>
+void elu_run(void* const* operands, int64_t n, const void* parameters) {
+    const auto& s = *static_cast<const EluParameters*>(parameters);
     const vec<T> alpha = set1<T>(T(s.alpha)), rate = set1<T>(T(s.rate));
     const vec<T> scale = set1<T>(T(s.scale));
     unary_elements<T>(operands, n, [&](vec<T> a) AC_INLINE_LAMBDA {
         const mask<T> above = gt(a, zero<T>());
         const vec<T> z = rate * select(above, zero<T>(), a);
-        return scale * select(above, a, alpha * exp_less_one<T, rising>(z));
+        return scale * select(above, a, alpha * expm1(z));
     });
-}
-template <class T>
-void elu_run(void* const* operands, int64_t n, const void* parameters) {
-    const auto& s = *static_cast<const EluParameters*>(parameters);
-    if (s.rate < 0) {
-        elu_elements<T, true>(operands, n, s);
-    } else {
-        elu_elements<T, false>(operands, n, s);
-    }
 }
 
 template <class T>
