@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._arrays import SMALL, arrays, constant
 from autocalc._dispatch._state import current
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import clamping, weighted
@@ -51,7 +51,10 @@ def clamp_(
         return apply_(clamping.clamp, "clamp_", input, min, max)
     a = input._array
     limits = constant(min, a.dtype), constant(max, a.dtype)
-    arrays.clamp(a, *limits, into=a)
+    if a.size <= SMALL:  # then a copy takes less than a call with `into`
+        arrays.copy(arrays.clamp(a, *limits), into=a)
+    else:
+        arrays.clamp(a, *limits, into=a)
     input._bump()
     return input
 
