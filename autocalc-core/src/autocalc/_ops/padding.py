@@ -60,11 +60,12 @@ def pad(
     """
     x = check_tensor("pad", input)
     amounts = integers("pad", "pad", pad)
+    shape = x._array.shape
     if mode == "constant":
-        plan = _plan(x._array.shape, amounts)
+        plan = _plan(shape, amounts)
         if plan is not None:
             return _framed(x, *plan, value)
-    if len(amounts) % 2 or len(amounts) > 2 * x.ndim:
+    if len(amounts) % 2 or len(amounts) > 2 * len(shape):
         message = (
             f"pad: `pad` holds {len(amounts)} numbers for a tensor of shape {x.shape}; "
             f"it takes two for each dimension, from the last one on."
@@ -77,10 +78,9 @@ def pad(
         )
         raise ArgumentError(message)
     both = tuple(zip(amounts[::2], amounts[1::2], strict=True))[::-1]
-    first = x.ndim - len(both)
-    sizes = [
-        n + (sum(both[d - first]) if d >= first else 0) for d, n in enumerate(x.shape)
-    ]
+    sizes = list(shape)
+    for d, (before, after) in enumerate(both, len(shape) - len(both)):
+        sizes[d] += before + after
     if min(sizes, default=0) < 0:
         message = (
             f"pad: padding {amounts} of shape {x.shape} would give "
@@ -89,7 +89,7 @@ def pad(
         raise ShapeError(message)
     if mode == "constant":
         return _constant(x, both, sizes, 0 if value is None else value)
-    if mode != "circular":
+    if mode != "circular" and x._array.dtype.kind == "b":
         refuse_booleans("pad", x)
     if mode == "circular" and min(amounts, default=0) < 0:  # what is left goes round
         x = indexing.getitem(x, (..., *_kept(x, both)))
