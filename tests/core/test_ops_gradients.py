@@ -101,6 +101,7 @@ UNARY = {
     "relu": (ac.relu, leaf),
     "hardtanh": (lambda a: F.hardtanh(a, -0.7, 1.1), leaf),
     "leaky_relu": (lambda a: F.leaky_relu(a, 0.3), leaf),
+    "elu": (lambda a: F.selu(a) + F.celu(a, 0.7) + F.elu(a, -1.5), leaf),
     "hardswish": (lambda a: F.hardswish(2 * a), leaf),
     "silu": (F.silu, leaf),
     "gelu": (F.gelu, leaf),

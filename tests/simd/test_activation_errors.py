@@ -80,6 +80,18 @@ CASES = {
         _of_x(0.4),
     ),
     "softplus": ("softplus", NO_CUT, _softplus, _units(2.3)),
+    "elu": (
+        "elu",
+        (1.0, 1.0, 1.0),
+        lambda x: np.where(x > 0, x, np.expm1(x)),
+        _units(3.2),
+    ),
+    "elu_backward": (
+        "elu_backward",
+        (1.0, 1.0, 1.0),
+        lambda x: np.where(x > 0, 1.0, np.exp(x)),
+        _units(1.5),
+    ),
     "silu_backward": (
         "silu_backward",
         (),

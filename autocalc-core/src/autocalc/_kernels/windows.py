@@ -185,10 +185,9 @@ def columns_in(k: Any, a: Array, windows: Windows, counts: Shape, value: float =
     """Return [N, C, taps, *counts] in primitives: a copy for each tap."""
     sizes = k.shape(a)[-len(counts) :]
     a = padded_in(k, a, windows.padding, windows.high(sizes, counts), value)
-    parts = patches_in(k, a, windows, counts)
-    lead = k.shape(a)[: -len(counts)]
-    parts = [k.reshape(part, (*lead, 1, *counts)) for part in parts]
-    return parts[0] if len(parts) == 1 else k.cat(parts, len(lead))
+    lead = len(k.shape(a)) - len(counts)
+    parts = [k.slice(a, (..., None, *place)) for place in windows.places(counts)]
+    return parts[0] if len(parts) == 1 else k.cat(parts, lead)
 
 
 def added_in(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._arrays import SMALL, arrays
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import masking, scattering
 from autocalc._ops._arguments import axis_of, check_tensor
@@ -173,6 +173,10 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
     shape = a.shape
     fits = holds.shape == shape
     fits = fits or broadcast_shapes("masked_fill", shape, holds.shape) == shape
+    if fits and a.size <= SMALL:
+        arrays.copy(arrays.where(holds, number, a), into=a)
+        x._bump()
+        return x
     shared = isinstance(value, Tensor) and arrays.may_overlap(a, number)
     if not fits or shared or arrays.may_overlap(a, holds):
         return apply_(masking.masked_fill, "masked_fill_", x, mask, value)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._arrays import SMALL, arrays, constant
 from autocalc._dispatch._state import current
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import clamping, weighted
 from autocalc._ops._arguments import Operand
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
-from autocalc._ops._old_forms import factor_first
 from autocalc._ops._writing import check_writable
 from autocalc._tensor import Tensor
 
@@ -52,7 +51,10 @@ def clamp_(
         return apply_(clamping.clamp, "clamp_", input, min, max)
     a = input._array
     limits = constant(min, a.dtype), constant(max, a.dtype)
-    arrays.clamp(a, *limits, into=a)
+    if a.size <= SMALL:  # then a copy takes less than a call with `into`
+        arrays.copy(arrays.clamp(a, *limits), into=a)
+    else:
+        arrays.clamp(a, *limits, into=a)
     input._bump()
     return input
 
@@ -81,14 +83,10 @@ def addcmul_(
     value: float = 1,
 ) -> Tensor:
     """Write `addcmul` of x into x; return x."""
-    if tensor3 is not None:
-        value = factor_first("addcmul_", "value", tensor1, tensor3, value)
-        tensor1, tensor2 = tensor2, tensor3
-    number = value.__class__ in _NUMBERS
+    number = tensor3 is None and value.__class__ in _NUMBERS
     if not (number and _plainly("addcmul_", input, tensor1, tensor2)):
-        return apply_(
-            weighted.addcmul, "addcmul_", input, tensor1, tensor2, value=value
-        )
+        given = tensor1, tensor2, tensor3
+        return apply_(weighted.addcmul, "addcmul_", input, *given, value=value)
     a = input._array
     product = arrays.mul(tensor1._array, tensor2._array)
     if value != 1:

@@ -3,9 +3,10 @@
 
 ::
 
-    _elu = op_of("elu", saves_of("a", "neg"))
-    _elu.rule = ...
-    return recorded(_elu, (x,), y, (x,), (alpha,))
+    @composed("binary_cross_entropy", "a b", like="mul")    # saves both inputs
+    def _entropy(k, n, g): ...
+
+    return recorded(_entropy, (input, target), loss)        # an array as a tensor
 
 Each operator of a composition costs a tensor, a node and its checks; on small tensors
 that is most of what it takes.

@@ -303,18 +303,22 @@ def _picked_losses(
 ) -> Tensor:
     """Return minus what stands at the labels of [N, C], reduced."""
     k, a, places = arrays, rows._array, labels._array
-    dtype = a.dtype
-    zero, none = constant(0, dtype), constant(0, places.dtype)
+    zero, none = constant(0, a.dtype), constant(0, places.dtype)
+    sign = constant(-1, a.dtype)
     ignored = comparison.eq(labels, ignore_index)._array
     places = k.where(ignored, none, places).reshape(-1, 1)
-    sign = constant(-1, dtype)
     picked = k.gather(a, places, 1).reshape(-1)
-    loss = k.where(ignored, zero, k.neg(picked))
-    if reduction != "none":
-        loss = k.sum(loss, (0,), False)
-    if reduction == "mean":
-        count = k.sum(k.where(ignored, zero, constant(1, dtype)), (0,), False)
-        loss, sign = k.div(loss, count), k.div(sign, count)
+    if reduction == "none":
+        loss = k.where(ignored, zero, k.neg(picked))
+    elif reduction == "sum":
+        loss = k.sum(k.where(ignored, zero, k.neg(picked)), (0,), False)
+    else:
+        picked = k.where(ignored, zero, picked)
+        minus_count = k.sum(k.where(ignored, zero, sign), (0,), False)
+        loss = k.div(k.sum(picked, (0,), False), minus_count)
+        sign = k.div(constant(1, a.dtype), minus_count)
+    if rows._edge is None:
+        return make(loss, None)
     kept = make(places, None), make(k.where(ignored, zero, sign), None)
     return recorded(_nll, (rows, *kept), loss)
 

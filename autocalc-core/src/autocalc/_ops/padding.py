@@ -15,7 +15,7 @@ from autocalc._ops._inplace_indices import setitem
 from autocalc._ops._recorded import composed, recorded
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full
-from autocalc._tensor import Tensor
+from autocalc._tensor import Tensor, make
 from autocalc._tensor.dtypes import int64
 from autocalc.errors import ArgumentError, ShapeError
 
@@ -60,11 +60,12 @@ def pad(
     """
     x = check_tensor("pad", input)
     amounts = integers("pad", "pad", pad)
+    shape = x._array.shape
     if mode == "constant":
-        plan = _plan(x._array.shape, amounts)
+        plan = _plan(shape, amounts)
         if plan is not None:
             return _framed(x, *plan, value)
-    if len(amounts) % 2 or len(amounts) > 2 * x.ndim:
+    if len(amounts) % 2 or len(amounts) > 2 * len(shape):
         message = (
             f"pad: `pad` holds {len(amounts)} numbers for a tensor of shape {x.shape}; "
             f"it takes two for each dimension, from the last one on."
@@ -77,10 +78,9 @@ def pad(
         )
         raise ArgumentError(message)
     both = tuple(zip(amounts[::2], amounts[1::2], strict=True))[::-1]
-    first = x.ndim - len(both)
-    sizes = [
-        n + (sum(both[d - first]) if d >= first else 0) for d, n in enumerate(x.shape)
-    ]
+    sizes = list(shape)
+    for d, (before, after) in enumerate(both, len(shape) - len(both)):
+        sizes[d] += before + after
     if min(sizes, default=0) < 0:
         message = (
             f"pad: padding {amounts} of shape {x.shape} would give "
@@ -89,7 +89,7 @@ def pad(
         raise ShapeError(message)
     if mode == "constant":
         return _constant(x, both, sizes, 0 if value is None else value)
-    if mode != "circular":
+    if mode != "circular" and x._array.dtype.kind == "b":
         refuse_booleans("pad", x)
     if mode == "circular" and min(amounts, default=0) < 0:  # what is left goes round
         x = indexing.getitem(x, (..., *_kept(x, both)))
@@ -185,9 +185,10 @@ def bordered(where: str, x: Tensor, both: tuple[tuple[int, int], ...], mode: str
     ShapeError
         If there are too few elements to reflect or to wrap.
     """
-    place, limit = _BORDERS[mode]
-    for axis, (before, after) in enumerate(both, x.ndim - len(both)):
-        n = x.shape[axis]
+    _, limit = _BORDERS[mode]
+    shape = x._array.shape
+    for axis, (before, after) in enumerate(both, len(shape) - len(both)):
+        n = shape[axis]
         if not (before or after):
             continue
         if max(before, after) > limit(n):
@@ -196,6 +197,19 @@ def bordered(where: str, x: Tensor, both: tuple[tuple[int, int], ...], mode: str
                 f"{mode!r}; it can be at most {limit(n)}."
             )
             raise ShapeError(message)
-        index = [place(i, n) for i in range(-before, n + after)]
-        x = indexing.index_select(x, axis, tensor(index, dtype=int64))
+        read = _kept_places if n + before + after <= _KEPT else _places_read
+        places = make(read(n, before, after, mode), None)
+        x = indexing.index_select_op(x, places, axis)
     return x
+
+
+def _places_read(n: int, before: int, after: int, mode: str) -> Any:
+    """Return where each element of a padded dimension comes from, an array."""
+    place, _ = _BORDERS[mode]
+    index = [place(i, n) for i in range(-before, n + after)]
+    return tensor(index, dtype=int64)._array
+
+
+#: Of so many elements they are kept.
+_KEPT = 4096
+_kept_places = lru_cache(64)(_places_read)

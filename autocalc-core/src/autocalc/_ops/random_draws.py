@@ -256,7 +256,7 @@ def _words(shape: tuple[int, ...], generator: Generator | None) -> Any:
 
 def _integer(x: Any) -> int | None:
     if x.__class__ is int:
-        return x  # type: ignore[no-any-return]  # an int
+        return x
     try:
         return None if isinstance(x, bool) else index(x)
     except TypeError:

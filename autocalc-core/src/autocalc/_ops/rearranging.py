@@ -289,7 +289,10 @@ def flip(input: Tensor, dims: Dims) -> Tensor:
     """
     x = check_tensor("flip", input)
     dims = integers("flip", "dims", dims)
-    axes = axes_of("flip", x, dims) if dims else ()
+    if len(dims) == 1 and x._array.ndim:
+        axes: tuple[int, ...] = (axis_of("flip", dims[0], x._array.ndim),)
+    else:
+        axes = axes_of("flip", x, dims) if dims else ()
     if not axes:
         return view.clone_op(x)
     for axis in axes:

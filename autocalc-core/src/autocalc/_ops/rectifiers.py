@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch._arrays import arrays, constant
 from autocalc._ops import (
     _writing,
     arithmetic,
@@ -18,7 +17,6 @@ from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._op import nary, unary
-from autocalc._ops._recorded import composed, recorded
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -101,6 +99,14 @@ leaky_relu_op = nary("leaky_relu", saves="a")
 @leaky_relu_op.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     return k.leaky_relu_backward(g, n.saved[0], *n.attributes)
+
+
+elu_op = nary("elu", saves="a")
+
+
+@elu_op.vjp
+def _(k: Any, n: Any, g: Any) -> Any:
+    return k.elu_backward(g, n.saved[0], *n.attributes)
 
 
 def hardtanh(
@@ -340,7 +346,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         inplace = check_flag("elu", "inplace", inplace)
     check_float("elu", input)
     alpha = number("elu", "alpha", alpha)
-    return _exponential(input, (alpha, 1.0, 1.0), inplace, "elu_")
+    return _writing.kernel_into(elu_op, input, (alpha, 1.0, 1.0), inplace, "elu_")
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -375,7 +381,9 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     if alpha == 0:
         message = "celu: `alpha` is 0, which the input is divided by; use another."
         raise ArgumentError(message)
-    return _exponential(input, (alpha, 1 / alpha, 1.0), inplace, "celu_")
+    return _writing.kernel_into(
+        elu_op, input, (alpha, 1 / alpha, 1.0), inplace, "celu_"
+    )
 
 
 #: Of selu: with these, mean 0 and variance 1 pass through a layer.
@@ -383,6 +391,9 @@ SELU_ALPHA = 1.6732632423543772
 
 
 SELU_SCALE = 1.0507009873554805
+
+
+_SELU = SELU_ALPHA, 1.0, SELU_SCALE
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -407,40 +418,4 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     if inplace.__class__ is not FLAG:
         inplace = check_flag("selu", "inplace", inplace)
     check_float("selu", input)
-    return _exponential(input, (SELU_ALPHA, 1.0, SELU_SCALE), inplace, "selu_")
-
-
-def _exponential(
-    x: Tensor, factors: tuple[float, float, float], inplace: bool, where: str
-) -> Tensor:
-    """Return scale * (x above 0, alpha * (exp(rate * x) - 1) below)."""
-    if inplace:
-        return _writing.maybe_into(
-            x, lambda kept: _exponential(kept, factors, False, where), True, where
-        )
-    k, a = arrays, x._array
-    alpha, rate, scale = factors
-    zero = constant(0, a.dtype)
-    above = k.compare(a, zero, "gt")
-    below = k.where(above, zero, a)  # nothing overflows above
-    if rate != 1:
-        below = k.mul(below, constant(rate, a.dtype))
-    below = k.mul(k.expm1(below), constant(alpha, a.dtype))
-    out = k.where(above, a, below)
-    if scale != 1:
-        out = k.mul(out, constant(scale, a.dtype))
-    return recorded(_elu, (x,), out, factors)
-
-
-@composed("elu", "a", like="neg")
-def _elu(k: Any, n: Any, g: Any) -> Any:
-    (a,) = n.saved
-    alpha, rate, scale = n.attributes
-    if scale != 1:
-        g = k.mul(g, k.constant(scale, a))
-    above = k.compare(a, k.constant(0, a), "gt")
-    below = k.where(above, k.constant(0, a), a)
-    if rate != 1:
-        below = k.mul(below, k.constant(rate, a))
-    slope = k.mul(k.exp(below), k.constant(alpha * rate, a))
-    return (k.where(above, g, k.mul(g, slope)),)
+    return _writing.kernel_into(elu_op, input, _SELU, inplace, "selu_")

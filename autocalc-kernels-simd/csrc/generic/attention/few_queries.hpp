@@ -89,19 +89,20 @@ RowTotals<T> weigh_row(const FewQueries<T>& w, T* scores, int64_t seen) {
     return {top, reduce_add(sums)};
 }
 
-// out = share * weights @ values
+// out = share * (weights @ values)
 template <class T>
 void add_few_values(const T* weights, int64_t seen, RowsAt<T> v, int64_t width, T share,
                     T* out) {
     memset(out, 0, static_cast<size_t>(bytes_of<T>(width)));
     int64_t i = 0;
     for (; i + vector_rows <= seen; i += vector_rows) {
-        add_rows<T, vector_rows>(weights + i, 1, share, v.data + i * v.step, v.step,
+        add_rows<T, vector_rows>(weights + i, 1, T(1), v.data + i * v.step, v.step,
                                  width, out);
     }
     for (; i < seen; ++i) {
-        add_rows<T, 1>(weights + i, 1, share, v.data + i * v.step, v.step, width, out);
+        add_rows<T, 1>(weights + i, 1, T(1), v.data + i * v.step, v.step, width, out);
     }
+    for (int64_t j = 0; j < width; ++j) out[j] *= share;
 }
 
 template <class T>

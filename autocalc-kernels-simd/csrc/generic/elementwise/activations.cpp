@@ -4,6 +4,7 @@
 // forward's input, that of hardtanh its result: one pass each.
 #include "common/families.hpp"
 #include "elementwise/activation_math.hpp"
+#include "elementwise/exponential_math.hpp"
 #include "elementwise/pieces.hpp"
 #include "elementwise/vector_loops.hpp"
 
@@ -96,6 +97,49 @@ void softplus_backward_kernel(const ac_call* call, ac_context* context,
                               ac_status* status) {
     call_softplus(call, context, status, 3, softplus_backward_run<float>,
                   softplus_backward_run<double>);
+}
+
+// ---- elu: a, or alpha (e^(rate a) - 1) where a is not above 0, times scale
+struct EluParameters {
+    double alpha, rate, scale;
+};
+
+template <class T>
+void elu_run(void* const* operands, int64_t n, const void* parameters) {
+    const auto& s = *static_cast<const EluParameters*>(parameters);
+    const vec<T> alpha = set1<T>(T(s.alpha)), rate = set1<T>(T(s.rate));
+    const vec<T> scale = set1<T>(T(s.scale));
+    unary_elements<T>(operands, n, [&](vec<T> a) AC_INLINE_LAMBDA {
+        const mask<T> above = gt(a, zero<T>());
+        const vec<T> z = rate * select(above, zero<T>(), a);
+        return scale * select(above, a, alpha * expm1(z));
+    });
+}
+
+template <class T>
+void elu_backward_run(void* const* operands, int64_t n, const void* parameters) {
+    const auto& s = *static_cast<const EluParameters*>(parameters);
+    const vec<T> slope = set1<T>(T(s.alpha * s.rate * s.scale));
+    const vec<T> rate = set1<T>(T(s.rate)), scale = set1<T>(T(s.scale));
+    binary_elements<T>(operands, n, [&](vec<T> g, vec<T> a) AC_INLINE_LAMBDA {
+        return g * select(gt(a, zero<T>()), scale, slope * exp(rate * a));
+    });
+}
+
+void call_elu(const ac_call* call, ac_context* context, ac_status* status, int operands,
+              RunKernel floats, RunKernel doubles) {
+    const EluParameters s = {float_attribute(call, 0), float_attribute(call, 1),
+                             float_attribute(call, 2)};
+    const bool is_float = operand(call, 0)->dtype == AC_FLOAT32;
+    call_elementwise(call, context, status, operands, is_float ? floats : doubles,
+                     Cost::costly, &s);
+}
+void elu_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    call_elu(call, context, status, 2, elu_run<float>, elu_run<double>);
+}
+void elu_backward_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    call_elu(call, context, status, 3, elu_backward_run<float>,
+             elu_backward_run<double>);
 }
 
 // ---- made of lines
@@ -249,6 +293,10 @@ const ac_kernel_entry entries[] = {
      nullptr, 1.0, float_dtypes, nullptr},
     {"softplus_backward", "~ out ; g a ; beta:float threshold:float",
      softplus_backward_kernel, nullptr, nullptr, 0.8, float_dtypes, nullptr},
+    {"elu", "~ out ; a ; alpha:float rate:float scale:float", elu_kernel, nullptr,
+     nullptr, 0.8, float_dtypes, nullptr},
+    {"elu_backward", "~ out ; g a ; alpha:float rate:float scale:float",
+     elu_backward_kernel, nullptr, nullptr, 0.6, float_dtypes, nullptr},
     {"hardtanh", "~ out ; a ; low:float high:float", hardtanh_kernel, nullptr, nullptr,
      0.15, float_dtypes, nullptr},
     {"hardtanh_backward", "~ out ; g y ; low:float high:float",

@@ -170,7 +170,7 @@ def _divided(make: Make) -> Iterator[Sample]:
 
 def _check_divisor(xp: Any, name: str, b: Array) -> None:
     """Raise if integers are divided by 0; floats give infinity or NaN."""
-    if b.dtype.kind != "f" and not xp.all(b):
+    if b.dtype.kind != "f" and not (b.item() if b.size == 1 else xp.all(b)):
         raise kernel_data_error(name, "b", 0, 0)
 
 

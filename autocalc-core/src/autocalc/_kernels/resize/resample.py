@@ -130,31 +130,36 @@ _found: dict[Any, tuple[Array, Array, Array, Array]] = {}
 
 
 def _lines_in(
-    k: Any, like: Array, n: int, size: int, scale: float, mode: str, align_corners: bool
+    k: Any,
+    like: Array,
+    behind: int,
+    n: int,
+    size: int,
+    scale: float,
+    mode: str,
+    align_corners: bool,
 ) -> tuple[Array, Array, Array, Array]:
     """Return the indices low and high, and 1 - t and t, rounded once to `like`'s dtype.
 
-    Those of small sizes are kept: to find them takes longer than to resample.
+    The last two as they broadcast to an array with `behind` dimensions behind theirs.
+    What small sizes need is kept: to find it takes longer than to resample.
     """
-    key = k.dtype(like), n, size, scale, mode, align_corners
+    key = k.dtype(like), behind, n, size, scale, mode, align_corners
     kept = size <= _SMALL and not getattr(k, "records", True)
     found = _found.get(key) if kept else None
     if found is None:
         places = _places_in(k, like, n, size, scale, mode, align_corners)
         rest = k.add(k.constant(1, places.share), k.neg(places.share))
-        first, second = (k.cast(a, k.dtype(like)) for a in (rest, places.share))
+        line = (size, *(1,) * behind)
+        first, second = (
+            k.reshape(k.cast(a, k.dtype(like)), line) for a in (rest, places.share)
+        )
         found = places.low, places.high, first, second
         if kept:
             if len(_found) >= 64:
                 _found.clear()
             _found[key] = found
     return found
-
-
-def _line_in(k: Any, line: Array, like: Array, axis: int) -> Array:
-    """Return a line as it broadcasts along `axis`."""
-    (size,) = k.shape(line)
-    return k.reshape(line, (size, *(1 for _ in k.shape(like)[axis + 1 :])))
 
 
 @resample.decomposition(lead="gather")
@@ -169,14 +174,14 @@ def _(
 ) -> Array:
     shape = k.shape(x)
     low, high, first, second = _lines_in(
-        k, x, shape[axis], size, scale, mode, align_corners
+        k, x, len(shape) - axis - 1, shape[axis], size, scale, mode, align_corners
     )
     out = k.index_select(x, low, axis)
     if mode == "nearest":
         return out
     other = k.index_select(x, high, axis)
-    other = k.mul(other, _line_in(k, second, x, axis))
-    return k.add(k.mul(out, _line_in(k, first, x, axis)), other)
+    other = k.mul(other, second)
+    return k.add(k.mul(out, first), other)
 
 
 @resample.budget(
@@ -286,14 +291,14 @@ def _(
 ) -> Array:
     shape = k.shape(g)
     low, high, first, second = _lines_in(
-        k, g, size, shape[axis], scale, mode, align_corners
+        k, g, len(shape) - axis - 1, size, shape[axis], scale, mode, align_corners
     )
     zeros = k.zeros((*shape[:axis], size, *shape[axis + 1 :]), k.dtype(g))
     if mode == "nearest":
         return k.index_add(zeros, low, g, axis)
-    here = k.mul(g, _line_in(k, first, g, axis))
+    here = k.mul(g, first)
     dx = k.index_add(zeros, low, here, axis)
-    return k.index_add(dx, high, k.mul(g, _line_in(k, second, g, axis)), axis)
+    return k.index_add(dx, high, k.mul(g, second), axis)
 
 
 @resample_backward.budget(
