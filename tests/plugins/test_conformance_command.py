@@ -17,7 +17,8 @@ pytestmark = pytest.mark.core
 def test_it_proves_a_set_and_prints_the_worst_errors(conformance):
     finished = conformance("reference", "", "-k", "exp-float32 or softmax-float64")
     assert finished.returncode == 0, finished.stdout + finished.stderr
-    assert f"reference: 5 of {len(TABLE)} kernels" in finished.stdout
+    asked = [name for name in TABLE if name.endswith(("exp", "softmax"))]
+    assert f"reference: {len(asked)} of {len(TABLE)} kernels" in finished.stdout
     assert re.search(
         r"exp +float32 +\d+ calls +0\.50 ULP +25\.0% of 2 ULP", finished.stdout
     )

@@ -12,7 +12,15 @@ from autocalc._kernels.budgets import EXACT
 from autocalc._kernels.cases import floats, integers, mebi
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.rules import BOOL, INT32, INT64, float_dtype
-from autocalc._kernels.samples import BROADCAST, SHAPES, TAILS, Make, pairs, unary
+from autocalc._kernels.samples import (
+    BROADCAST,
+    LARGE,
+    SHAPES,
+    TAILS,
+    Make,
+    pairs,
+    unary,
+)
 from autocalc._kernels.spec import Array, Meta, Sample
 
 
@@ -96,6 +104,8 @@ def _neighbours(make: Make) -> Iterator[Sample]:
     yield Sample("special", (bits(a), bits(b)))
     sizes = numbers.any_size(2000), numbers.any_size(2000)
     yield Sample("any size", (bits(sizes[0]), bits(sizes[1])))
+    large = numbers.normal(LARGE), numbers.normal(LARGE)
+    yield Sample("large", (bits(large[0]), bits(large[1])))
 
 
 # Of integers: numbers next to others in float64 have no oracle in a wider format.

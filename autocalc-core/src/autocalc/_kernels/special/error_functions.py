@@ -10,7 +10,7 @@ from autocalc._kernels.cases import mebi, uniform
 from autocalc._kernels.declare import elementwise
 from autocalc._kernels.elementwise.arithmetic import FOUR
 from autocalc._kernels.precision import narrow
-from autocalc._kernels.samples import SHAPES, TAILS, Make
+from autocalc._kernels.samples import LARGE, SHAPES, TAILS, Make
 from autocalc._kernels.spec import Array, Sample
 from autocalc._kernels.special._error import erfcx_of, erfinv_of, ndtri_of
 from autocalc._kernels.special._series import double
@@ -49,6 +49,7 @@ def _between_0_and_1(make: Make) -> Iterator[Sample]:
         yield Sample(f"shape={shape}", (make.unit(*shape) * make.scalar(0.998),))
     yield Sample("special", (make.special(),))
     yield Sample("any size", (make.any_size(999),))
+    yield Sample("large", (make.unit(LARGE) * make.scalar(0.998),))
 
 
 @elementwise(
