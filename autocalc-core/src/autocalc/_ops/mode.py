@@ -87,9 +87,11 @@ def _places(a: Any, axis: int) -> Any:
 def places_in_runs(ordered: Any, axis: int) -> Any:
     """Return for each element how many before it are equal, without a break."""
     lead = (slice(None),) * axis
-    parts = slice(0, 1), slice(1, None), slice(0, -1)
-    first, rest, before = [ordered[(*lead, part)] for part in parts]
-    differs = arrays.compare(rest, before, "ne")
+    head, tail, body = [
+        (*lead, part) for part in (slice(0, 1), slice(1, None), slice(0, -1))
+    ]
+    first = ordered[head]
+    differs = arrays.compare(ordered[tail], ordered[body], "ne")
     begins = arrays.full(first.shape, True, differs.dtype)
     starts = arrays.cumargmax(arrays.cat([begins, differs], axis), axis, False)
     places = arrays.arange(ordered.shape[axis], ordered)
