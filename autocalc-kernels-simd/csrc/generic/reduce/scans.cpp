@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// cumsum and cumprod along any axis.
+// cumsum, cumprod and logcumsumexp along any axis.
 //
 // Lines side by side run on together, one to a lane. A single line is a chain of
 // additions of four cycles each; cut into eight pieces, whose totals are found first,
 // it becomes eight chains at once.
 #include "common/families.hpp"
+#include "elementwise/exponential_math.hpp"
 #include "reduce/axis.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -105,6 +106,72 @@ struct Scan {
     }
 };
 
+// logcumsumexp. A step takes some twenty cycles of one chain, so a long line is cut
+// into as many pieces as there are lanes, whose totals are found first.
+struct LogSums {
+    template <class T, bool bundle>
+    static AC_INLINE void run(const Line<T, bundle>& line, T* out, const T* a,
+                              const T*) {
+        constexpr int64_t lanes = vec<T>::lanes;
+        const vec<T> none = set1<T>(-T(__builtin_inf()));
+        if constexpr (bundle) {
+            vec<T> so_far = none;
+            line.each([&](int64_t i, auto part) {
+                so_far = logaddexp(so_far, part.get(a + i));
+                part.put(out + i, so_far);
+            });
+            return;
+        }
+        const int64_t length = line.n < 4 * lanes ? 0 : line.n / lanes;
+        const vec<T> total = length == 0 ? none : in_pieces(out, a, length, none);
+        T last[lanes];
+        store(last, total);
+        vec<T> so_far = set1<T>(last[lanes - 1]);
+        for (int64_t i = lanes * length; i < line.n; ++i) {
+            so_far = logaddexp(so_far, set1<T>(a[i]));
+            store_first(out + i, so_far, 1);
+        }
+    }
+
+  private:
+    // Sums over `lanes` pieces of a line; answers those at their ends.
+    template <class T>
+    static AC_INLINE vec<T> in_pieces(T* out, const T* a, int64_t length, vec<T> none) {
+        constexpr int64_t lanes = vec<T>::lanes;
+        T values[lanes];
+        vec<T> so_far = none;
+        for (int64_t i = 0; i < length; ++i) {
+            for (int64_t k = 0; k < lanes; ++k) values[k] = a[k * length + i];
+            so_far = logaddexp(so_far, load(values));
+        }
+        T totals[lanes], before[lanes];
+        store(totals, so_far);
+        so_far = none;
+        for (int64_t k = 0; k < lanes; ++k) {
+            store_first(before + k, so_far, 1);
+            so_far = logaddexp(so_far, set1<T>(totals[k]));
+        }
+        so_far = load(before);
+        for (int64_t i = 0; i < length; ++i) {
+            for (int64_t k = 0; k < lanes; ++k) values[k] = a[k * length + i];
+            so_far = logaddexp(so_far, load(values));
+            store(values, so_far);
+            for (int64_t k = 0; k < lanes; ++k) out[k * length + i] = values[k];
+        }
+        return so_far;
+    }
+};
+
+void logcumsumexp_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array* arrays[2] = {operand(call, 0), operand(call, 1)};
+    const int64_t axis = int_attribute(call, 0);
+    if (arrays[0]->dtype == AC_FLOAT32) {
+        along_lines<float, LogSums>(context, status, arrays, 2, axis);
+    } else {
+        along_lines<double, LogSums>(context, status, arrays, 2, axis);
+    }
+}
+
 template <class Op, bool reverse>
 void scan(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array* arrays[2] = {operand(call, 0), operand(call, 1)};
@@ -128,6 +195,8 @@ const ac_kernel_entry entries[] = {
     {"cumsum", "out ; a ; axis:int reverse:bool", cumsum_kernel, nullptr, nullptr, 0.5,
      float_dtypes, nullptr},
     {"cumprod", "out ; a ; axis:int", scan<Multiply, false>, nullptr, nullptr, 0.5,
+     float_dtypes, nullptr},
+    {"logcumsumexp", "out ; a ; axis:int", logcumsumexp_kernel, nullptr, nullptr, 3.0,
      float_dtypes, nullptr},
 };
 
