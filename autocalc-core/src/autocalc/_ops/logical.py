@@ -20,7 +20,7 @@ def _truth(where: str, x: Any) -> Tensor:
             return x  # type: ignore[no-any-return]  # a tensor
     except AttributeError:
         raise not_a_tensor(where, x) from None
-    return comparison.truth(x)
+    return comparison.ne(x, 0)
 
 
 @method("logical_and", inplace="logical_and_")
@@ -112,7 +112,10 @@ def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> ac.logical_not(ac.tensor([0, 3]))
     tensor([ True, False])
     """
-    result = comparison.eq(check_tensor("logical_not", input), False)
+    if check_tensor("logical_not", input)._array.dtype.kind == "b":
+        result = bitwise.bitwise_not(input)
+    else:
+        result = comparison.eq(input, 0)
     return result if out is None else copy_to_out("logical_not", result, out)
 
 
