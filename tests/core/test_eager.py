@@ -104,12 +104,13 @@ def announced(monkeypatch):
         dist = SimpleNamespace(name="fast-calls", version="3.1")
         point = SimpleNamespace(name="fast", value="fast_calls", dist=dist, load=load)
         monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [point])
-        eager.runtime.cache_clear()
+        eager._search.cache_clear()
         return eager.describe()
 
+    monkeypatch.setattr(eager, "_refused", {})
     yield announce
     monkeypatch.undo()
-    eager.runtime.cache_clear()
+    eager._search.cache_clear()
 
 
 def test_a_runtime_of_another_version_is_not_used(announced):
@@ -136,10 +137,35 @@ def test_a_runtime_may_have_some_kinds_alone(announced):
     assert eager.accelerated("binary", len, 7) is len
 
 
+def test_a_kind_that_a_runtime_refuses_is_pythons(announced):
+    def refuse(definition, *known):
+        message = "needs a definition and 3 arguments, got 2"
+        raise TypeError(message)
+
+    announced(lambda: SimpleNamespace(EAGER_API_VERSION=1, unary=refuse))
+    assert eager.accelerated("unary", len, 7) is len
+    assert eager.describe() == (
+        "accelerated by fast-calls 3.1; not unary: TypeError: needs a definition and 3 "
+        "arguments, got 2"
+    )
+
+
+def test_a_runtime_that_cannot_read_a_class_is_not_used(announced):
+    def bind(name, value):
+        message = f"{value!r}.count is no slot"
+        raise TypeError(message)
+
+    announced(lambda: SimpleNamespace(EAGER_API_VERSION=1, bind=bind))
+    eager.bind(Version=int)
+    assert eager.describe() == (
+        "Python; fast-calls 3.1: it failed: TypeError: <class 'int'>.count is no slot"
+    )
+
+
 def test_without_a_package_calls_are_pythons(monkeypatch, announced):
     announced(lambda: None)
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [])
-    eager.runtime.cache_clear()
+    eager._search.cache_clear()
     assert eager.describe() == "Python; no installed package has one"
 
 

@@ -28,6 +28,9 @@ EAGER_API_VERSION = 1
 
 CallT = TypeVar("CallT", bound=Callable[..., Any])
 
+#: Kinds that the runtime did not take, with its word; "" stands for all of them.
+_refused: dict[str, str] = {}
+
 
 class Runtime(NamedTuple):
     """What was found: the module or None, whose it is, and why it is not used."""
@@ -37,9 +40,16 @@ class Runtime(NamedTuple):
     reason: str
 
 
-@functools.lru_cache(maxsize=1)
 def runtime() -> Runtime:
     """Return the eager runtime of this process, looked for at the first call."""
+    found = _search()
+    if "" in _refused:
+        return Runtime(None, found.origin, _refused[""])
+    return found
+
+
+@functools.lru_cache(maxsize=1)
+def _search() -> Runtime:
     if settings().eager == "python":
         return Runtime(None, "", "switched off by AUTOCALC_EAGER=python")
     from importlib.metadata import entry_points  # needed again for kernel sets
@@ -72,7 +82,13 @@ def _loaded(point: Any) -> Runtime:
 def accelerated(kind: str, definition: CallT, *known: Any) -> CallT:
     """Return the runtime's call of this kind, or the definition where it has none."""
     factory = getattr(runtime().module, kind, None)
-    return definition if factory is None else factory(definition, *known)
+    if factory is None:
+        return definition
+    try:
+        return factory(definition, *known)  # type: ignore[no-any-return]  # of a module found at run time
+    except Exception as error:  # made for another AutoCalc
+        _refused[kind] = f"{type(error).__name__}: {error}"
+        return definition
 
 
 def accelerate(kind: str, *known: Any) -> Callable[[CallT], CallT]:
@@ -83,9 +99,13 @@ def accelerate(kind: str, *known: Any) -> Callable[[CallT], CallT]:
 def bind(**objects: Any) -> None:
     """Tell the runtime of classes and objects that its calls make or read."""
     module = runtime().module
-    if module is not None:
+    if module is None:
+        return
+    try:
         for name, value in objects.items():
             module.bind(name, value)
+    except Exception as error:  # made for another AutoCalc
+        _refused[""] = f"it failed: {type(error).__name__}: {error}"
 
 
 def pause(paused: bool) -> None:
@@ -99,5 +119,6 @@ def describe() -> str:
     """Return in one line whether calls are accelerated, and by whom."""
     found = runtime()
     if found.module is not None:
-        return f"accelerated by {found.origin}"
+        kinds = "".join(f"; not {kind}: {why}" for kind, why in _refused.items())
+        return f"accelerated by {found.origin}{kinds}"
     return f"Python; {found.origin + ': ' if found.origin else ''}{found.reason}"
