@@ -73,7 +73,10 @@ def nan_to_num(xp: Any, a: Array, nan: float, posinf: float, neginf: float) -> A
     return xp.where(a == -xp.inf, neginf, result).astype(a.dtype)
 
 
-_FLOAT_OF: dict[DType, DType] = {INT32: np.dtype(np.float32), INT64: np.dtype(np.float64)}
+_FLOAT_OF: dict[DType, DType] = {
+    INT32: np.dtype(np.float32),
+    INT64: np.dtype(np.float64),
+}
 
 
 #: The sign bit, and the bits of infinity and of NaN.
