@@ -233,7 +233,12 @@ void write_block(const ForwardWorkspace<T>& w, const QueryBlock& at) {
             store_last(out + j, load(sums + j) * share,
                        smaller(lanes, job.dims.values - j));
         }
-        write_lse(job, at, i, w.row_max[i]);
+        if (job.lse != nullptr) {
+            const ac_array& lse = *job.lse;
+            *reinterpret_cast<T*>(data<char>(&lse) + at.b * lse.strides[0] +
+                                  at.h * lse.strides[1] +
+                                  (at.q0 + i) * lse.strides[2]) = w.row_max[i];
+        }
     }
 }
 
@@ -298,7 +303,9 @@ bool few_queries_typed(const Forward<T>& job, ac_context* context) {
 template <class T>
 bool attention_typed(const ac_call* call, ac_context* context, const Dims& dims) {
     const Forward<T> job(call, dims);
-    if (dims.queries <= most_few_queries) return few_queries_typed(job, context);
+    if (dims.queries <= most_few_queries && job.lse == nullptr) {
+        return few_queries_typed(job, context);
+    }
     const int64_t blocks = job.blocks.count;
     return try_parallel(
         context, dims.batch * dims.heads * blocks, dims.work() >= serial_work,

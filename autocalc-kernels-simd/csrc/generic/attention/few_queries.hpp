@@ -3,6 +3,9 @@
 // Attention of a few queries, as when text is generated: nothing is packed, since every
 // key and value is used once or a few times. Scores are tiles of dots with the keys as
 // they lie; rows of values are added to the result, each times its weight.
+//
+// The gradient computes scores again and subtracts what the forward pass has kept of
+// them: both have to round alike, so calls that keep it go in blocks.
 #pragma once
 
 #include "attention/forward.hpp"
@@ -60,14 +63,10 @@ AC_INLINE void for_registers(T* scores, int64_t count, F&& f) {
     for (int64_t i = 0; i < count; i += lanes) f(scores + i, smaller(lanes, count - i));
 }
 
-// The scores of one query become weights, still to be divided by their sum; answers the
-// largest score and the sum.
+// The scores of one query become weights, still to be divided by their sum, which is
+// what this answers.
 template <class T>
-struct RowTotals {
-    T top, sum;
-};
-template <class T>
-RowTotals<T> weigh_row(const FewQueries<T>& w, T* scores, int64_t seen) {
+T weigh_row(const FewQueries<T>& w, T* scores, int64_t seen) {
     const vec<T> lowest = set1<T>(-limits<T>::infinity);
     const vec<T> scale = set1<T>(w.job->scale);
     const bool masked_too = w.job->filter.mask != nullptr;
@@ -86,7 +85,7 @@ RowTotals<T> weigh_row(const FewQueries<T>& w, T* scores, int64_t seen) {
         store(at, e);
         sums = sums + e;
     });
-    return {top, reduce_add(sums)};
+    return reduce_add(sums);
 }
 
 // out = share * (weights @ values)
@@ -106,13 +105,6 @@ void add_few_values(const T* weights, int64_t seen, RowsAt<T> v, int64_t width, 
 }
 
 template <class T>
-T log_of(T x) {
-    T result;
-    store_first(&result, log(set1<T>(x)), 1);
-    return result;
-}
-
-template <class T>
 void attend_few(const FewQueries<T>& w, int64_t b, int64_t h) {
     const Forward<T>& job = *w.job;
     const Dims& d = job.dims;
@@ -125,7 +117,7 @@ void attend_few(const FewQueries<T>& w, int64_t b, int64_t h) {
         T* scores = w.scores + i * w.step;
         if (job.filter.mask != nullptr)
             mask_row(job.filter, {b, h, i, 0, seen}, w.added);
-        const RowTotals<T> totals = weigh_row(w, scores, seen);
+        const T sum = weigh_row(w, scores, seen);
         for (int64_t k0 = 0; job.filter.drops && k0 < seen; k0 += dropout_keys) {
             const int64_t n = smaller(dropout_keys, seen - k0);
             dropout_row(job.filter, d, {b, h, i, k0, n}, w.added);
@@ -133,9 +125,8 @@ void attend_few(const FewQueries<T>& w, int64_t b, int64_t h) {
                 store(at, load(at) * load(w.added + (at - scores - k0)));
             });
         }
-        const T share = totals.sum == 0 ? T(0) : 1 / totals.sum;
+        const T share = sum == 0 ? T(0) : 1 / sum;
         add_few_values(scores, seen, v, d.values, share, job.out.at(b, i, h));
-        write_lse(job, {b, h, group, i, 1}, 0, totals.top + log_of(totals.sum));
     }
 }
 

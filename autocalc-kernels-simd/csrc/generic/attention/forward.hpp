@@ -93,15 +93,5 @@ struct QueryBlock {
     int64_t b, h, group, q0, queries;
 };
 
-// The logarithm of the sum of exponentials of query i, where it is asked for.
-template <class T>
-AC_INLINE void write_lse(const Forward<T>& job, const QueryBlock& at, int64_t i,
-                         T value) {
-    if (job.lse == nullptr) return;
-    const ac_array& lse = *job.lse;
-    *reinterpret_cast<T*>(data<char>(&lse) + at.b * lse.strides[0] +
-                          at.h * lse.strides[1] + (at.q0 + i) * lse.strides[2]) = value;
-}
-
 }  // namespace
 }  // namespace autocalc::simd::AC_ISA
