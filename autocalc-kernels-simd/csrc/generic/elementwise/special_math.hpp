@@ -44,15 +44,21 @@ constexpr double erfcx_tail[] = {1.0,
                                  77205601.37329102,
                                  -965070017.1661377};
 
-// The two sums and the quotient with what they lose.
-AC_INLINE f64 erfcx_near(f64 a) {
+// The quotient and what it, its sums and its product lack.
+AC_INLINE f64 erfcx_parts(f64 a, f64& low) {
     const f64 one = number(1), four = number(4), q = (a - four) / (a + four);
     const f64 first = number(erfcx_first), rest = q * polynomial(q, erfcx_scaled);
     const f64 p = first + rest, p_lost = (first - p) + rest;
     const f64 twice = a + a, d = one + twice, back = d - twice;
     const f64 d_lost = (one - back) + (twice - (d - back));
     const f64 inverse = one / d, y = p * inverse;
-    return fma((fnma(y, d, p) + p_lost) - y * d_lost, inverse, y);
+    low = ((fnma(y, d, p) + p_lost) - y * d_lost) * inverse;
+    return y;
+}
+AC_INLINE f64 erfcx_near(f64 a) {
+    f64 low;
+    const f64 y = erfcx_parts(a, low);
+    return y + low;
 }
 
 // What the rounded product of a and b lacks.
@@ -64,16 +70,28 @@ AC_INLINE f64 lost_of_product(f64 a, f64 b, f64 product) {
     return (sum + a_low * b_high) + a_low * b_low;
 }
 
-// exp(-a^2) = (p + p_lost) 2^n; what products and sums lose is added before scaling.
+// exp(-a^2) = (p + low) 2^n
+AC_INLINE f64 exp_of_minus_square(f64 a, f64& low, f64& n) {
+    const f64 one = number(1), square = a * a;
+    const f64 tail = exp_tail(-square, n), p = one + tail;
+    low = (tail - (p - one)) - lost_of_product(a, a, square) * p;
+    return p;
+}
+
+// erfc(a) = (high + low) 2^n, a from 4/9 to 28; all that is lost is added.
+AC_INLINE f64 erfc_parts(f64 a, f64& low, f64& n) {
+    f64 scaled_low, p_low;
+    const f64 p = exp_of_minus_square(a, p_low, n);
+    const f64 scaled = erfcx_parts(a, scaled_low), high = scaled * p;
+    low = fma(scaled, p_low, lost_of_product(scaled, p, high)) + scaled_low * p;
+    return high;
+}
+
 AC_INLINE f64 erfc(f64 x) {
     const f64 a = min(number(28), abs(x)), one = number(1);
-    const f64 square = a * a, lost = lost_of_product(a, a, square);
-    f64 n;
-    const f64 tail = exp_tail(-square, n), p = one + tail;
-    const f64 p_lost = (tail - (p - one)) - lost * p;
-    const f64 scaled = erfcx_near(max(number(0.5), a)), product = scaled * p;
-    const f64 rest = fma(scaled, p_lost, lost_of_product(scaled, p, product));
-    const f64 far = scale2_any(product + rest, n);
+    f64 low, n;
+    const f64 high = erfc_parts(max(number(0.5), a), low, n);
+    const f64 far = scale2_any(high + low, n);
     const f64 y = select(lt(x, zero<double>()), number(2) - far, far);
     return select(lt(a, number(0.5)), one - erf(x), y);
 }
@@ -147,13 +165,13 @@ AC_NOINLINE void erfcinv_far(const double* q, double* y, uint32_t near) {
 
 // The number whose erfc is q, from 0 (excluded) to 1/2.
 AC_INLINE f64 erfcinv(f64 q) {
-    const f64 two = number(2), goal = log(q);
-    const f64 w = -log(q * (two - q));
-    f64 y = giles(number(1) - q, min(number(giles_most), w));
-    const f64 scaled = erfcx_near(y), slope = number(-erf_slope) / scaled;
-    const f64 error = (log(scaled) - y * y) - goal;
-    const f64 curvature = slope * fnma(y, two, -slope);
-    y = y - two * error * slope / (two * slope * slope - error * curvature);
+    const f64 one = number(1), w = -log(q * (number(2) - q));
+    f64 y = giles(one - q, min(number(giles_most), w));
+    f64 low, n;
+    const f64 high = erfc_parts(y, low, n), scale = power2(n);
+    const f64 error = (high * scale - q) + low * scale;
+    const f64 step = error * exp(y * y) * number(-1 / erf_slope);
+    y = y - step / fma(y, step, one);
     const mask<double> near = lt(w, number(giles_most));
     if (!all(near)) {
         double qs[f64::lanes], ys[f64::lanes];
