@@ -380,7 +380,9 @@ _copysign_op = binary("copysign", "the size of x with the sign of y", saves="a b
 def _(k: Any, n: Any, g: Any) -> Any:
     """Turned or not, and at 0, where x jumps to the other side, 0."""
     a, b = n.saved
+    zero = k.constant(0, g)
     sign = k.mul(k.sign(a), k.copysign(k.constant(1, g), b))
+    sign = k.where(k.compare(a, zero, "eq"), zero, sign)  # not -0
     return k.sum_to(k.mul(g, sign), n.shapes[0]) if n.needs(0) else None, None
 
 

@@ -229,7 +229,7 @@ atanh = unary(
 @atanh.vjp
 def _(k: Any, n: Any, g: Any) -> Any:
     a, one = n.saved[0], k.constant(1, g)
-    return k.div(g, k.mul(k.sub(one, a), k.add(one, a)))
+    return k.div(g, k.sub(one, k.mul(a, a)))
 
 
 hypot_op = binary("hypot", "sqrt(x^2 + y^2)", saves="out a b", numbers=False)
