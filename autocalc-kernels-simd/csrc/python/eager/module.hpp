@@ -7,6 +7,6 @@
 namespace autocalc::python::eager {
 
 // Adds what core asks for to the submodule `eager` of `core`; false with an exception.
-bool add_eager(PyObject* core, PyObject* eager);
+bool add_eager(PyObject* core, PyObject* module);
 
 }  // namespace autocalc::python::eager
