@@ -175,7 +175,7 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
 def cond(
     A: Tensor, p: float | str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """Return the condition of matrices: |A| |A^-1|, infinite for singular ones.
+    """Return norm(A) norm(A^-1), the condition of matrices; infinite if singular.
 
     By default, and for p = 2, the largest singular value divided by the smallest, and
     for p = -2 the other way round.

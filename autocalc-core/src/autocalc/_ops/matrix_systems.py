@@ -112,7 +112,7 @@ def tensorinv(A: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     Returns
     -------
     Tensor
-        [*A.shape[ind:], *A.shape[:ind]].
+        ``[*A.shape[ind:], *A.shape[:ind]]``.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def tensorsolve(
     Parameters
     ----------
     A
-        [*B.shape, *X.shape], the two products of sizes being equal.
+        ``[*B.shape, *X.shape]``, the two products of sizes being equal.
     B
         The right-hand side.
     dims
