@@ -16,7 +16,7 @@ import pytorch_names  # noqa: E402  # the tool is no package
 
 LISTED = pytorch_names.ABSENT.read_text(encoding="utf-8").split()
 #: The list may only get shorter: lower this with it.
-MOST = 1
+MOST = 0
 
 
 def test_no_name_is_absent_that_is_not_listed():
