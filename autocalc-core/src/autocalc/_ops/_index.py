@@ -12,6 +12,7 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import arithmetic, slicing, view
 from autocalc._ops._coerce import cast, not_a_tensor
+from autocalc._ops._true_places import true_places
 from autocalc._ops.creation import tensor
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import (
@@ -235,11 +236,7 @@ class Picked(NamedTuple):
 
 def true_positions(mask: Tensor) -> Tensor:
     """Return the places at which a mask holds, row-major."""
-    a = mask._array
-    if a.ndim != 1:
-        a = arrays.reshape(a, (a.size,))
-    count = int(arrays.sum(a, (0,), False))
-    return make(arrays.true_places(a, shape=(count,), dtype=dtypes.int64.numpy), None)
+    return make(true_places(mask._array), None)
 
 
 def picked(x: Tensor, picks: Picks) -> Picked:

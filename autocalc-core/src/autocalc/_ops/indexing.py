@@ -343,6 +343,10 @@ def take_along_dim(
         )
         raise ShapeError(message)
     axis = axis_of("take_along_dim", dim, x.ndim)
+    shape = x._array.shape
+    if shape and places._array.shape == shape and x._array.size:  # nothing broadcasts
+        wrapped = _index.wrapped(places, shape[axis])
+        return apply_out("take_along_dim", gather_op(x, wrapped, axis), out)
     ones = [1 if i == axis else n for i, n in enumerate(x.shape)]
     shape = broadcast_shapes("take_along_dim", tuple(ones), places.shape)
     sizes = [x.shape[axis] if i == axis else n for i, n in enumerate(shape)]

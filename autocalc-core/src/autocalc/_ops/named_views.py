@@ -68,9 +68,10 @@ def unflatten(
     if axis is not None or dim is None:
         dim = dim_or_axis("unflatten", dim, axis)
     x = check_tensor("unflatten", input)
-    axis = axis_of("unflatten", dim, x.ndim)
+    shape = x._array.shape
+    axis = axis_of("unflatten", dim, len(shape))
     parts = integers("unflatten", "sizes", sizes)
-    known, n = prod(m for m in parts if m != -1), x.shape[axis] if x.ndim else 1
+    known, n = prod([m for m in parts if m != -1]), shape[axis] if shape else 1
     fits = known == n if -1 not in parts else known > 0 and n % known == 0
     if not parts or not fits or parts.count(-1) > 1 or min(parts) < -1:
         message = (
@@ -79,7 +80,7 @@ def unflatten(
         )
         raise ShapeError(message)
     parts = tuple(n // known if m == -1 else m for m in parts)
-    return reshape_op(x, (*x.shape[:axis], *parts, *x.shape[axis + 1 :]))
+    return reshape_op(x, (*shape[:axis], *parts, *shape[axis + 1 :]))
 
 
 @method("adjoint")
