@@ -134,7 +134,9 @@ def tensors_given(where: str, tensors: Sequence[Any]) -> tuple[Tensor, ...]:
     if not tensors:
         message = f"{where}: needs at least one tensor."
         raise ArgumentError(message)
-    return tuple(check_tensor(where, x) for x in tensors)
+    return tuple([
+        x if x.__class__ is Tensor else check_tensor(where, x) for x in tensors
+    ])  # fmt: skip
 
 
 @method("expand_as")
