@@ -255,13 +255,14 @@ def _draw(kernel: str, x: Tensor, a: Any, b: Any, generator: Any) -> Tensor:
             else f"{kernel}_: got {a} and {b}; the second is the larger one."
         )
         raise ArgumentError(message)
-    if not x.is_floating_point():
+    array = x._array
+    if array.dtype.kind not in FLOAT_KINDS:
         message = f"{kernel}_: needs float32 or float64, not {x.dtype.name}."
         raise DTypeError(message)
-    out = x._array if x.is_contiguous() else arrays.empty(x.shape, x._array.dtype)
+    out = array if array.flags.c_contiguous else arrays.empty(array.shape, array.dtype)
     random_into(kernel, out, a, b, generator)
-    if out is not x._array:
-        arrays.copy(out, into=x._array)
+    if out is not array:
+        arrays.copy(out, into=array)
     x._cell().count += 1
     if recorded:
         record_write(x, None)
