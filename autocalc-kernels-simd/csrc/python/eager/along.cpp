@@ -58,16 +58,6 @@ struct Arguments {
     }
 };
 
-// The dimension counted from the left; false where it is not a plain integer in range.
-bool axis_of(PyObject* dim, int nd, long* axis) {
-    if (!PyLong_CheckExact(dim)) return false;
-    int overflow = 0;
-    *axis = PyLong_AsLongAndOverflow(dim, &overflow);
-    if (overflow != 0 || *axis < -nd || *axis >= nd) return false;
-    if (*axis < 0) *axis += nd;
-    return true;
-}
-
 // What is common: a tensor with elements, of a dtype that needs no conversion.
 const Array* usual(const Usual& k, PyObject* input) {
     PyObject* array = array_of(input);
@@ -82,12 +72,12 @@ const Array* usual(const Usual& k, PyObject* input) {
 
 // The dimensions as a tuple: those of `dim`, or all.
 Ref axes_tuple(PyObject* dim, int nd) {
-    long axis = 0;
-    if (dim != Py_None && !axis_of(dim, nd, &axis)) return {};
+    npy_intp axis = 0;
+    if (dim != Py_None && !read_axis(dim, nd, &axis)) return {};
     const int count = dim == Py_None ? nd : 1;
     Ref axes(PyTuple_New(count));
     for (int i = 0; axes && i < count; ++i) {
-        PyObject* one = PyLong_FromLong(dim == Py_None ? i : axis);
+        PyObject* one = PyLong_FromSsize_t(dim == Py_None ? i : axis);
         if (one == nullptr) return {};
         PyTuple_SET_ITEM(axes.get(), i, one);
     }
@@ -131,11 +121,11 @@ PyObject* call_along(PyObject* self, PyObject* const* args, std::size_t nargsf,
     if (given.take(args, PyVectorcall_NARGS(nargsf), keywords, k.takes_keep)) {
         a = usual(k, given.input);
     }
-    long axis = 0;
-    if (a == nullptr || !axis_of(given.dim, a->nd, &axis)) {
+    npy_intp axis = 0;
+    if (a == nullptr || !read_axis(given.dim, a->nd, &axis)) {
         return define(self, args, nargsf, keywords);
     }
-    Ref dim(PyLong_FromLong(axis));
+    Ref dim(PyLong_FromSsize_t(axis));
     if (!dim) return nullptr;
     PyObject* passed[8] = {given.input, dim.get()};
     std::size_t count = 2;

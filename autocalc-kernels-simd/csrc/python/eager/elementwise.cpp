@@ -7,12 +7,11 @@
 namespace autocalc::python::eager {
 namespace {
 
-PyObject* dtype_of(const Array* a) { return reinterpret_cast<PyObject*>(a->descr); }
-
-// One operand: the tensor or, where a number stands, its array alone.
+// One operand: the tensor or, where a number stands, its array alone.  Array and edge
+// are held: another thread may change the tensor while a kernel runs.
 struct Operand {
     PyObject* tensor = nullptr;
-    Ref array;
+    Ref array, history;
     PyObject* edge = Py_None;
 
     const Array* a() const { return fields(array.get()); }
@@ -22,7 +21,8 @@ struct Operand {
         if (found == nullptr) return false;
         tensor = object;
         array = Ref::borrow(found);
-        edge = slot(object, bound.edge);
+        history = Ref::borrow(slot(object, bound.edge));
+        edge = history.get();
         return edge != nullptr;
     }
     // The version cell of what is saved, owned.
@@ -231,21 +231,17 @@ struct Ternary : Kind {
 
 PyObject* record_ternary(const Ternary& k, const Operand* x, PyObject* result,
                          PyObject* dtype) {
-    Ref edges(PyTuple_Pack(3, x[0].edge, x[1].edge, x[2].edge));
-    Ref shapes(PyTuple_New(3));
-    if (!edges || !shapes) return nullptr;
     PyObject* all_edges[] = {x[0].edge, x[1].edge, x[2].edge};
     PyObject* tensors[] = {result, x[0].tensor, x[1].tensor, x[2].tensor};
+    PyObject* arrays[3];
     for (int i = 0; i < 3; ++i) {
-        PyObject* shape = x[i].tensor == nullptr ? Ref::borrow(bound.nothing).release()
-                                                 : shape_of(x[i].a());
-        if (shape == nullptr) return nullptr;
-        PyTuple_SET_ITEM(shapes.get(), i, shape);
+        arrays[i] = x[i].tensor == nullptr ? Py_None : x[i].array.get();
     }
     Ref saved, versions;
     if (!k.saves.keep(all_edges, tensors, &saved, &versions)) return nullptr;
-    return new_node(k.op.get(), std::move(edges), std::move(saved), std::move(versions),
-                    std::move(shapes), dtype, Ref::borrow(bound.nothing));
+    return new_node(k.op.get(), tuple_of(all_edges, 3), std::move(saved),
+                    std::move(versions), shapes_of(arrays, 3), dtype,
+                    Ref::borrow(bound.nothing));
 }
 
 PyObject* call_ternary(PyObject* self, PyObject* const* args, std::size_t nargsf,

@@ -36,7 +36,7 @@ const Array* writable(PyObject* x, const Context& context) {
 
 // Where the memory of an array ends, or lies behind its end; strides are not negative.
 const char* end_of(const Array* a) {
-    npy_intp reach = item_size(reinterpret_cast<PyObject*>(a->descr));
+    npy_intp reach = item_size(dtype_of(a));
     for (int d = 0; d < a->nd; ++d) {
         if (a->dimensions[d] > 1) reach += (a->dimensions[d] - 1) * a->strides[d];
     }
@@ -71,7 +71,7 @@ PyObject* call_binary_in_place(PyObject* self, PyObject* const* args,
     if (a != nullptr) other = operand_beside(args[1], a, context);
     if (!other) return define_or_raise(self, args, nargsf, keywords);
     Ref array = Ref::borrow(slot(args[0], bound.array));
-    Ref kernel = context.decision(k.index, reinterpret_cast<PyObject*>(a->descr));
+    Ref kernel = context.decision(k.index, dtype_of(a));
     if (!kernel) return define_or_raise(self, args, nargsf, keywords);
     PyObject* operands[] = {array.get(), array.get(), other.get()};
     if (!run(kernel.get(), operands, 3) || !bump(args[0])) return nullptr;
@@ -87,7 +87,7 @@ PyObject* call_unary_in_place(PyObject* self, PyObject* const* args, std::size_t
         positional(keywords, nargsf, 1) ? writable(args[0], context) : nullptr;
     if (a == nullptr) return define(self, args, nargsf, keywords);
     Ref array = Ref::borrow(slot(args[0], bound.array));
-    Ref kernel = context.decision(k.index, reinterpret_cast<PyObject*>(a->descr));
+    Ref kernel = context.decision(k.index, dtype_of(a));
     if (!kernel) return define_or_raise(self, args, nargsf, keywords);
     PyObject* operands[] = {array.get(), array.get()};
     if (!run(kernel.get(), operands, 2) || !bump(args[0])) return nullptr;
@@ -122,7 +122,7 @@ PyObject* call_fill_in_place(PyObject* self, PyObject* const* args, std::size_t 
     if (a != nullptr) number = number_beside(told ? k.value.get() : args[1], a);
     Ref kernel;
     if (number) {
-        kernel = context.decision(k.index, reinterpret_cast<PyObject*>(a->descr));
+        kernel = context.decision(k.index, dtype_of(a));
     }
     if (!kernel) return define_or_raise(self, args, nargsf, keywords);
     const Ref array = Ref::borrow(slot(args[0], bound.array));
@@ -145,7 +145,7 @@ PyObject* call_copy_in_place(PyObject* self, PyObject* const* args, std::size_t 
                       std::equal(a->dimensions, a->dimensions + a->nd, b->dimensions);
     Ref kernel;
     if (same) {
-        auto* dtype = reinterpret_cast<PyObject*>(a->descr);
+        auto* dtype = dtype_of(a);
         const Ref key(PyTuple_Pack(2, dtype, dtype));
         if (key) kernel = context.decision(k.index, key.get());
     }

@@ -18,9 +18,8 @@ struct Join : Kind {
 constexpr Py_ssize_t most_parts = 64;
 
 struct Parts {
-    PyObject* tensors[most_parts];
-    Ref arrays[most_parts];
-    PyObject* edges[most_parts];
+    // Held: another thread may change the list, or a tensor, while a kernel runs.
+    Ref arrays[most_parts], edges[most_parts];
     Py_ssize_t count = 0;
     bool lead_back = false;
 
@@ -33,12 +32,12 @@ struct Parts {
         count = PySequence_Fast_GET_SIZE(list);
         if (count == 0 || count > most_parts) return false;
         for (Py_ssize_t i = 0; i < count; ++i) {
-            tensors[i] = PySequence_Fast_GET_ITEM(list, i);
-            PyObject* array = array_of(tensors[i]);
+            PyObject* tensor = PySequence_Fast_GET_ITEM(list, i);
+            PyObject* array = array_of(tensor);
             if (array == nullptr || fields(array)->nd >= max_dims) return false;
             arrays[i] = Ref::borrow(array);
-            edges[i] = slot(tensors[i], bound.edge);
-            lead_back |= edges[i] != Py_None;
+            edges[i] = Ref::borrow(slot(tensor, bound.edge));
+            lead_back |= edges[i].get() != Py_None;
             if (at(i)->nd != at(0)->nd || at(i)->descr != at(0)->descr ||
                 !gives_rows(at(i))) {
                 return false;
@@ -63,17 +62,11 @@ bool take_dim(PyObject* const* args, Py_ssize_t count, PyObject* keywords, int n
         }
         dim = args[count];
     }
-    if (dim == nullptr) return nd > 0;
-    if (!PyLong_CheckExact(dim)) return false;
-    int overflow = 0;
-    *axis = PyLong_AsLongAndOverflow(dim, &overflow);
-    if (overflow != 0 || *axis < -nd || *axis >= nd) return false;
-    if (*axis < 0) *axis += nd;
-    return true;
+    return dim == nullptr ? nd > 0 : read_axis(dim, nd, axis);
 }
 
-// Copies the parts into `out`, each where it belongs; `step` is what a part takes along
-// the dimension, or 0 for one of its own size.
+// Copies the parts into `out`, each where it belongs along `axis`, which is a dimension
+// of their own unless they are `stacked`.
 bool copy_parts(PyObject* kernel, const Parts& parts, PyObject* out, int axis,
                 bool stacked) {
     const Array* o = fields(out);
@@ -93,17 +86,16 @@ bool copy_parts(PyObject* kernel, const Parts& parts, PyObject* out, int axis,
 }
 
 Ref node_of(const Join& k, const Parts& parts, npy_intp axis, PyObject* dtype) {
-    Ref edges(PyTuple_New(parts.count)), shapes(PyTuple_New(parts.count));
-    Ref dim(PyLong_FromSsize_t(axis));
-    if (!edges || !shapes || !dim) return {};
+    PyObject *edges[most_parts], *arrays[most_parts];
     for (Py_ssize_t i = 0; i < parts.count; ++i) {
-        PyObject* shape = shape_of(parts.at(i));
-        if (shape == nullptr) return {};
-        PyTuple_SET_ITEM(shapes.get(), i, shape);
-        PyTuple_SET_ITEM(edges.get(), i, Ref::borrow(parts.edges[i]).release());
+        edges[i] = parts.edges[i].get();
+        arrays[i] = parts.arrays[i].get();
     }
-    return Ref(new_node(k.op.get(), std::move(edges), Ref::borrow(bound.nothing),
-                        Ref::borrow(bound.nothing), std::move(shapes), dtype,
+    const Ref dim(PyLong_FromSsize_t(axis));
+    if (!dim) return {};
+    return Ref(new_node(k.op.get(), tuple_of(edges, parts.count),
+                        Ref::borrow(bound.nothing), Ref::borrow(bound.nothing),
+                        shapes_of(arrays, parts.count), dtype,
                         Ref(PyTuple_Pack(1, dim.get()))));
 }
 
@@ -146,7 +138,7 @@ PyObject* call_join(PyObject* self, PyObject* const* args, std::size_t nargsf,
         }
     }
     const Context context;
-    Ref dtype = Ref::borrow(reinterpret_cast<PyObject*>(first->descr));
+    Ref dtype = Ref::borrow(dtype_of(first));
     Ref key(PyTuple_Pack(2, dtype.get(), dtype.get()));
     if (!context || !key) return nullptr;
     Ref kernel = context.decision(k.copy, key.get());

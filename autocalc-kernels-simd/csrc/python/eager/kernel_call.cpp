@@ -148,26 +148,6 @@ bool take_inputs(const Nary& k, PyObject* const* args, PyObject** arrays,
     return true;
 }
 
-Ref tuple_of(PyObject* const* objects, Py_ssize_t count) {
-    Ref tuple(PyTuple_New(count));
-    for (Py_ssize_t i = 0; tuple && i < count; ++i) {
-        Py_INCREF(objects[i]);
-        PyTuple_SET_ITEM(tuple.get(), i, objects[i]);
-    }
-    return tuple;
-}
-
-Ref shapes_of(PyObject* const* arrays, Py_ssize_t count) {
-    Ref shapes(PyTuple_New(count));
-    for (Py_ssize_t i = 0; shapes && i < count; ++i) {
-        PyObject* shape = arrays[i] == Py_None ? Ref::borrow(bound.nothing).release()
-                                               : shape_of(fields(arrays[i]));
-        if (shape == nullptr) return {};
-        PyTuple_SET_ITEM(shapes.get(), i, shape);
-    }
-    return shapes;
-}
-
 bool is_float_kind(PyObject* tensor) {
     const char kind = fields(slot(tensor, bound.array))->descr->kind;
     return kind == 'f' || kind == 'V';
@@ -247,8 +227,7 @@ PyObject* call_nary(PyObject* self, PyObject* const* args, std::size_t nargsf,
     for (Py_ssize_t i = 0; i < k.n_outputs; ++i) {
         if (outs[i].get() == Py_None) continue;
         if (!dtype) {
-            dtype =
-                Ref::borrow(reinterpret_cast<PyObject*>(fields(outs[i].get())->descr));
+            dtype = Ref::borrow(dtype_of(fields(outs[i].get())));
         }
         results[i] = Ref(new_tensor(std::move(outs[i])));
         if (!results[i]) return nullptr;
@@ -284,7 +263,7 @@ PyObject* record_product(const Product& k, PyObject* x, PyObject* y, Ref out) {
     PyObject* edges[] = {slot(x, bound.edge), slot(y, bound.edge), Py_None};
     PyObject* arrays[] = {slot(x, bound.array), slot(y, bound.array), Py_None};
     PyObject* tensors[] = {nullptr, nullptr, x, y, nullptr};
-    Ref dtype = Ref::borrow(reinterpret_cast<PyObject*>(fields(out.get())->descr));
+    Ref dtype = Ref::borrow(dtype_of(fields(out.get())));
     Ref saved, versions;
     if (!k.saves.keep(edges, tensors, &saved, &versions)) return nullptr;
     Ref node(new_node(k.op.get(), tuple_of(edges, 3), std::move(saved),

@@ -133,18 +133,38 @@ bool is_plain_subclass(PyTypeObject* type) {
     return false;
 }
 
-PyObject* shape_of(const Array* a) {
-    PyObject* shape = PyTuple_New(a->nd);
-    if (shape == nullptr) return nullptr;
-    for (int d = 0; d < a->nd; ++d) {
-        PyObject* size = PyLong_FromSsize_t(a->dimensions[d]);
-        if (size == nullptr) {
-            Py_DECREF(shape);
-            return nullptr;
-        }
-        PyTuple_SET_ITEM(shape, d, size);
+Ref tuple_of(PyObject* const* objects, Py_ssize_t count) {
+    Ref tuple(PyTuple_New(count));
+    for (Py_ssize_t i = 0; tuple && i < count; ++i) {
+        Py_INCREF(objects[i]);
+        PyTuple_SET_ITEM(tuple.get(), i, objects[i]);
     }
-    return shape;
+    return tuple;
+}
+
+Ref tuple_of_integers(const npy_intp* values, int count) {
+    Ref tuple(PyTuple_New(count));
+    for (int i = 0; tuple && i < count; ++i) {
+        PyObject* value = PyLong_FromSsize_t(values[i]);
+        if (value == nullptr) return {};
+        PyTuple_SET_ITEM(tuple.get(), i, value);
+    }
+    return tuple;
+}
+
+PyObject* shape_of(const Array* a) {
+    return tuple_of_integers(a->dimensions, a->nd).release();
+}
+
+Ref shapes_of(PyObject* const* arrays, Py_ssize_t count) {
+    Ref shapes(PyTuple_New(count));
+    for (Py_ssize_t i = 0; shapes && i < count; ++i) {
+        PyObject* shape = arrays[i] == Py_None ? Ref::borrow(bound.nothing).release()
+                                               : shape_of(fields(arrays[i]));
+        if (shape == nullptr) return {};
+        PyTuple_SET_ITEM(shapes.get(), i, shape);
+    }
+    return shapes;
 }
 
 Ref two_shapes(const Array* a, const Array* b) {
@@ -229,13 +249,8 @@ Ref Context::decision(Py_ssize_t kernel, PyObject* key) const {
 Ref Context::empty(PyObject* dtype, int nd, const npy_intp* dims) const {
     PyObject* own = slot(selection(), bound.empty);
     if (own == bound.own_empty) return Ref(new_array(dtype, nd, dims));
-    Ref shape(PyTuple_New(nd));
+    const Ref shape = tuple_of_integers(dims, nd);
     if (!shape) return {};
-    for (int d = 0; d < nd; ++d) {
-        PyObject* size = PyLong_FromSsize_t(dims[d]);
-        if (size == nullptr) return {};
-        PyTuple_SET_ITEM(shape.get(), d, size);
-    }
     PyObject* args[] = {shape.get(), dtype};
     Ref keep = Ref::borrow(own);
     return Ref(PyObject_Vectorcall(own, args, 2, nullptr));

@@ -140,7 +140,18 @@ inline bool is_wide_float(const Array* a) {
     return a->descr->type_num == NPY_FLOAT || a->descr->type_num == NPY_DOUBLE;
 }
 
+inline PyObject* dtype_of(const Array* a) {
+    return reinterpret_cast<PyObject*>(a->descr);
+}
+
+// Tuples of objects and of integers; null with an exception set.
+Ref tuple_of(PyObject* const* objects, Py_ssize_t count);
+Ref tuple_of_integers(const npy_intp* values, int count);
+
 PyObject* shape_of(const Array* a);
+
+// The shapes of arrays, () for None.
+Ref shapes_of(PyObject* const* arrays, Py_ssize_t count);
 
 // Shapes of two arrays; one tuple where they are equal.
 Ref two_shapes(const Array* a, const Array* b);

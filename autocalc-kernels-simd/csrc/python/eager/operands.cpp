@@ -33,6 +33,19 @@ bool broadcast(const Array* const* arrays, int count, Shape* shape) {
     return true;
 }
 
+bool read_integer(PyObject* object, npy_intp* to) {
+    if (!PyLong_CheckExact(object)) return false;
+    int overflow = 0;
+    *to = PyLong_AsLongAndOverflow(object, &overflow);
+    return overflow == 0;
+}
+
+bool read_axis(PyObject* object, npy_intp nd, npy_intp* to) {
+    if (!read_integer(object, to) || *to < -nd || *to >= nd) return false;
+    if (*to < 0) *to += nd;
+    return true;
+}
+
 Ref number_beside(PyObject* number, const Array* like) {
     return is_wide_float(like) ? number_of(number, like->descr) : Ref();
 }

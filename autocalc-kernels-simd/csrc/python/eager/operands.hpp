@@ -28,6 +28,11 @@ inline bool gives_rows(const Array* a) {
 // The shape of an elementwise result; false where the shapes do not fit.
 bool broadcast(const Array* const* arrays, int count, Shape* shape);
 
+// A plain integer that fits, and a dimension counted from the left; false for anything
+// else, without an exception.
+bool read_integer(PyObject* object, npy_intp* to);
+bool read_axis(PyObject* object, npy_intp nd, npy_intp* to);
+
 // A number as an array without dimensions and of the dtype of `like`: a float, or an
 // integer that a float holds exactly, beside floats.  Null without an exception for
 // anything else.

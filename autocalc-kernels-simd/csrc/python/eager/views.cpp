@@ -41,8 +41,7 @@ Ref edge_of_view(PyObject* x, PyObject* shape, PyObject* array, PyObject* op,
     if (!context || !context.grad()) return {};
     return Ref(new_node(op, Ref(PyTuple_Pack(1, edge)), Ref::borrow(bound.nothing),
                         Ref::borrow(bound.nothing), Ref(PyTuple_Pack(1, shape)),
-                        reinterpret_cast<PyObject*>(fields(array)->descr),
-                        Ref::borrow(attributes)));
+                        dtype_of(fields(array)), Ref::borrow(attributes)));
 }
 
 // `view_of` of core's `_ops/_view_tracker.py`.
@@ -93,14 +92,10 @@ PyObject* call_view(PyObject* self, PyObject* const* args, std::size_t nargsf,
         keywords == nullptr && count >= 1 && count <= 8 ? array_of(args[0]) : nullptr;
     if (array == nullptr || bound.paused) return define(self, args, nargsf, keywords);
     const Ref held = Ref::borrow(array);
-    Ref attributes(PyTuple_New(count - 1));
+    const Ref attributes = tuple_of(args + 1, count - 1);
     if (!attributes) return nullptr;
     given[0] = array;
-    for (Py_ssize_t i = 1; i < count; ++i) {
-        given[i] = args[i];
-        Py_INCREF(args[i]);
-        PyTuple_SET_ITEM(attributes.get(), i - 1, args[i]);
-    }
+    for (Py_ssize_t i = 1; i < count; ++i) given[i] = args[i];
     Ref seen(PyObject_Vectorcall(k.function.get(), given,
                                  static_cast<std::size_t>(count), nullptr));
     if (!seen) return nullptr;
@@ -156,34 +151,12 @@ struct Given {
         }
         if (size > max_dims) return false;
         for (Py_ssize_t i = 0; i < size; ++i) {
-            if (!integer(items[i], &to[i])) return false;
+            if (!read_integer(items[i], &to[i])) return false;
         }
         *n = static_cast<int>(size);
         return true;
     }
-    static bool integer(PyObject* object, npy_intp* to) {
-        if (!PyLong_CheckExact(object)) return false;
-        int overflow = 0;
-        *to = PyLong_AsLongAndOverflow(object, &overflow);
-        return overflow == 0;
-    }
-    // A dimension counted from the left.
-    static bool axis(PyObject* object, npy_intp nd, npy_intp* to) {
-        if (!integer(object, to) || *to < -nd || *to >= nd) return false;
-        if (*to < 0) *to += nd;
-        return true;
-    }
 };
-
-Ref integers_tuple(const npy_intp* values, int count) {
-    Ref tuple(PyTuple_New(count));
-    for (int i = 0; tuple && i < count; ++i) {
-        PyObject* value = PyLong_FromSsize_t(values[i]);
-        if (value == nullptr) return {};
-        PyTuple_SET_ITEM(tuple.get(), i, value);
-    }
-    return tuple;
-}
 
 // The view of `given` with these dimensions; its node has one attribute, a tuple.
 PyObject* viewed(PyObject* self, const Given& given, const Shape& shape,
@@ -201,7 +174,7 @@ PyObject* viewed(PyObject* self, const Given& given, const Shape& shape,
 PyObject* reshaped(PyObject* self, const Given& given, const Shape& shape,
                    bool told = true) {
     npy_intp strides[max_dims];
-    npy_intp step = item_size(reinterpret_cast<PyObject*>(given.a->descr));
+    npy_intp step = item_size(dtype_of(given.a));
     // NumPy keeps the strides of sizes of 1 where it is told the same shape.
     bool same = told && shape.nd == given.a->nd;
     for (int d = 0; same && d < shape.nd; ++d) {
@@ -212,7 +185,8 @@ PyObject* reshaped(PyObject* self, const Given& given, const Shape& shape,
         strides[d] = step;
         step *= shape.at[d] > 0 ? shape.at[d] : 1;
     }
-    return viewed(self, given, shape, strides, 0, integers_tuple(shape.at, shape.nd));
+    return viewed(self, given, shape, strides, 0,
+                  tuple_of_integers(shape.at, shape.nd));
 }
 
 bool is_contiguous(const Array* a) { return (a->flags & NPY_ARRAY_C_CONTIGUOUS) != 0; }
@@ -257,7 +231,7 @@ PyObject* permuted(PyObject* self, const Given& given, const npy_intp* axes) {
         shape.at[d] = given.a->dimensions[axes[d]];
         strides[d] = given.a->strides[axes[d]];
     }
-    return viewed(self, given, shape, strides, 0, integers_tuple(axes, shape.nd));
+    return viewed(self, given, shape, strides, 0, tuple_of_integers(axes, shape.nd));
 }
 
 PyObject* call_permute(PyObject* self, PyObject* const* args, std::size_t nargsf,
@@ -283,8 +257,8 @@ PyObject* call_transpose(PyObject* self, PyObject* const* args, std::size_t narg
     Given given;
     npy_intp i, j, axes[max_dims];
     if (!given.take(args, nargsf, keywords) || given.count != 2 ||
-        !Given::axis(given.rest[0], given.a->nd, &i) ||
-        !Given::axis(given.rest[1], given.a->nd, &j)) {
+        !read_axis(given.rest[0], given.a->nd, &i) ||
+        !read_axis(given.rest[1], given.a->nd, &j)) {
         return define(self, args, nargsf, keywords);
     }
     for (int d = 0; d < given.a->nd; ++d) axes[d] = d;
@@ -311,7 +285,7 @@ PyObject* call_unsqueeze(PyObject* self, PyObject* const* args, std::size_t narg
     npy_intp place;
     if (!given.take(args, nargsf, keywords) || given.count != 1 ||
         !is_contiguous(given.a) || given.a->nd == max_dims ||
-        !Given::axis(given.rest[0], given.a->nd + 1, &place)) {
+        !read_axis(given.rest[0], given.a->nd + 1, &place)) {
         return define(self, args, nargsf, keywords);
     }
     Shape shape;
@@ -327,7 +301,7 @@ PyObject* call_squeeze(PyObject* self, PyObject* const* args, std::size_t nargsf
     npy_intp only = -1;
     if (!given.take(args, nargsf, keywords) || given.count > 1 ||
         !is_contiguous(given.a) ||
-        (given.count == 1 && !Given::axis(given.rest[0], given.a->nd, &only))) {
+        (given.count == 1 && !read_axis(given.rest[0], given.a->nd, &only))) {
         return define(self, args, nargsf, keywords);
     }
     Shape shape;
@@ -346,8 +320,8 @@ PyObject* call_flatten(PyObject* self, PyObject* const* args, std::size_t nargsf
         return define(self, args, nargsf, keywords);
     }
     npy_intp start = 0, end = given.a->nd - 1;
-    if ((given.count > 0 && !Given::axis(given.rest[0], given.a->nd, &start)) ||
-        (given.count > 1 && !Given::axis(given.rest[1], given.a->nd, &end)) ||
+    if ((given.count > 0 && !read_axis(given.rest[0], given.a->nd, &start)) ||
+        (given.count > 1 && !read_axis(given.rest[1], given.a->nd, &end)) ||
         start > end) {
         return define(self, args, nargsf, keywords);
     }
@@ -379,7 +353,7 @@ PyObject* call_expand(PyObject* self, PyObject* const* args, std::size_t nargsf,
         strides[d] = d < lead || old == 1 ? 0 : given.a->strides[d - lead];
     }
     if (!known || !is_contiguous(given.a)) return define(self, args, nargsf, keywords);
-    return viewed(self, given, shape, strides, 0, integers_tuple(shape.at, shape.nd),
+    return viewed(self, given, shape, strides, 0, tuple_of_integers(shape.at, shape.nd),
                   false);
 }
 
@@ -437,7 +411,7 @@ Ref part_of(const Given& given, PyObject* index) {
         PyObject* part = PyTuple_GET_ITEM(index, i);
         npy_intp at;
         if (part == Py_Ellipsis && i == PyTuple_GET_SIZE(index) - 1) break;
-        if (axis >= a->nd || !Given::axis(part, a->dimensions[axis], &at)) {
+        if (axis >= a->nd || !read_axis(part, a->dimensions[axis], &at)) {
             return Ref(PyObject_GetItem(given.array.get(), index));
         }
         offset += at * a->strides[axis++];

@@ -420,7 +420,7 @@ Ref seed_of(const BackwardKind& k, PyObject* y, PyObject* given) {
     }
     Ref shape(shape_of(a)), one(PyLong_FromLong(1));
     if (!shape || !one) return {};
-    PyObject* args[] = {shape.get(), one.get(), reinterpret_cast<PyObject*>(a->descr)};
+    PyObject* args[] = {shape.get(), one.get(), dtype_of(a)};
     return Ref(PyObject_Vectorcall(k.full.get(), args, 3, nullptr));
 }
 
