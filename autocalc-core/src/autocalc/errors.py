@@ -56,6 +56,10 @@ class ConfigError(AutocalcError, ValueError):
     """A setting (environment variable, kernel choice) that is unknown or impossible."""
 
 
+class CompileError(AutocalcError, RuntimeError):
+    """A function that cannot be recorded, or a program that cannot be planned."""
+
+
 class DataError(AutocalcError, RuntimeError):
     """A data set that is missing, incomplete or damaged."""
 
@@ -74,6 +78,10 @@ class PluginWarning(AutocalcWarning):
 
 class ConfigWarning(AutocalcWarning):
     """A setting that has no effect, probably misspelt."""
+
+
+class CompileWarning(AutocalcWarning):
+    """A compiled function that runs eagerly, or an effect that no replay repeats."""
 
 
 class ShadowWarning(AutocalcWarning):

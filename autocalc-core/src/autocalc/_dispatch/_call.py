@@ -117,7 +117,7 @@ class KernelCall:
         if half_of(*operands) is not None:
             more = (*attributes[len(given) :], *(0,) * bool(self.spec.accumulates))
             metas = tuple(m if wanted >> i & 1 else None for i, m in enumerate(metas))
-            halved: Plan = self._widened(), metas, more, None
+            halved: Plan = self._widened(selection), metas, more, None
             selection.remember(self.index, cache_key, halved)
             return halved
         key = self._dispatch_key(operands, attributes, metas, wanted, 0)
@@ -182,16 +182,20 @@ class KernelCall:
         """Decide for a wrapper which keeps decisions under keys of its own."""
         metas = self._metas(operands, attributes, None)
         if half_of(*operands) is not None:
-            kernel: Entry = self._widened()
+            kernel: Entry = self._widened(selection)
         else:
             key = self._dispatch_key(operands, attributes, metas, self._mandatory, 0)
             kernel = selection.decide(self.spec, key)
         selection.remember(self.index, cache_key, kernel)
         return kernel
 
-    def _widened(self) -> Any:
+    def _widened(self, selection: Selection) -> Any:
         """Return the kernel for operands of float16 and bfloat16."""
-        return convert if self.spec.name == "copy" else Widened(self.spec, self)
+        copies = self.spec.name == "copy"
+        kernel = convert if copies else Widened(self.spec, self)
+        if selection.recorder is None:  # whoever counts counts what it calls
+            return kernel
+        return selection.recorder.wrap(self.spec, "widened", kernel)
 
     def decided(
         self, *args: Any, into: Any, want: int = 0
@@ -269,7 +273,7 @@ class KernelCall:
         if decision is None:
             metas = self._metas(operands, attributes, free)
             if half_of(*operands, into, free) is not None:
-                kernel: Entry = self._widened()
+                kernel: Entry = self._widened(selection)
             else:
                 outs = _given_metas(metas, (into,) if self._single else into)
                 key = self._dispatch_key(operands, attributes, outs, wanted, accumulate)
@@ -310,7 +314,7 @@ class KernelCall:
         if kernel is None:
             self._metas(operands, attributes, None)  # for its checks
             if half_of(*operands) is not None:
-                kernel = self._widened()
+                kernel = self._widened(selection)
             else:
                 metas = tuple(map(meta_of, outs))
                 inputs = operands[len(outs) :]

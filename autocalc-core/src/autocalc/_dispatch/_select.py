@@ -120,7 +120,7 @@ class Selection:
     """
 
     __slots__ = ("__weakref__", "_choices", "deterministic", "empty", "key_of", "only",
-                 "tables", "wrap")  # fmt: skip
+                 "recorder", "tables", "wrap")  # fmt: skip
 
     #: By `KERNEL_INDEX`: decisions by keys.
     tables: list[dict[Any, Any]]
@@ -137,6 +137,7 @@ class Selection:
         self._choices = choices
         self.only = only
         self.wrap = wrap
+        self.recorder: Any = None
         self.deterministic: bool | None = None
         self.forget()
 

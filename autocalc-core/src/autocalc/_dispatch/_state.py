@@ -8,6 +8,7 @@ is never changed once others can see it; `derive` makes the next one.
 from __future__ import annotations
 
 from contextvars import ContextVar, Token
+from typing import Any
 
 from autocalc._dispatch._eager import bind
 from autocalc._dispatch._select import Decomposed, Selection
@@ -33,6 +34,15 @@ _STATE: ContextVar[State] = ContextVar(
 
 #: `current()` is the state of the running context; it costs one C call.
 current = _STATE.get
+
+#: Recordings of `ac.compile` under way, in all threads: empty is quick to see.
+recordings: list[Any] = []
+
+
+def recorder() -> Any:
+    """Return what records the running context, or None."""
+    return current().selection.recorder if recordings else None
+
 
 bind(State=State, Selection=Selection, Decomposed=Decomposed, state_variable=_STATE)
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch._state import recorder, recordings
 from autocalc.errors import ArgumentError, DTypeError
 
 _INT64 = np.dtype(np.int64)
@@ -72,10 +73,26 @@ class Generator:
 
     def draw(self, words: int) -> tuple[Any, Any]:
         """Take `words` 32-bit words; return (seed, offset) as 0-d int64 arrays."""
+        if recordings and (recording := recorder()) is not None:
+            return self._recorded_draw(words, recording)
+        seed, offset = self._take(words)
+        return _seed_array(seed), np.array(offset, _INT64)
+
+    def _take(self, words: int) -> tuple[int, int]:
         with self._lock:
             offset = self._offset
             self._offset = offset + words
-        return _seed_array(self._seed), np.array(offset, _INT64)
+            return self._seed, offset
+
+    def _recorded_draw(self, words: int, recording: Any) -> tuple[Any, Any]:
+        """Draw into two arrays that each replay fills anew."""
+        cells = np.array(0, _INT64), np.array(0, _INT64)
+
+        def draw_again() -> None:
+            cells[0][()], cells[1][()] = self._take(words)
+
+        recording.on_host(draw_again, cells)
+        return cells
 
     def get_state(self) -> dict[str, int]:
         """Return what `set_state` needs to go on from here."""

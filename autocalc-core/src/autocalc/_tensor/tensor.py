@@ -10,6 +10,7 @@ from weakref import ref
 from autocalc._absent import groups_by_name
 from autocalc._dispatch._eager import accelerated, bind
 from autocalc._dispatch._layout import fits_channels_last
+from autocalc._dispatch._state import recorder, recordings
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._node import Leaf, Node, Output, Version
 from autocalc._tensor import dtypes
@@ -361,6 +362,8 @@ class Tensor(Methods):
                 "use detach().numpy()."
             )
             raise GradError(message)
+        if recordings:
+            refuse_reading("numpy")
         return self._array  # type: ignore[no-any-return]  # NumPy's on CPUs
 
     def __dlpack__(self, **options: Any) -> Any:
@@ -377,10 +380,14 @@ class Tensor(Methods):
                 f"index it or use tolist()."
             )
             raise ArgumentError(message)
+        if recordings:
+            refuse_reading("item")
         return self._array.item()
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers."""
+        if recordings:
+            refuse_reading("tolist")
         return self._array.tolist()
 
     # ---- Python's protocols -------------------------------------------------------
@@ -450,6 +457,13 @@ class Tensor(Methods):
         from autocalc._tensor.copying import reduce
 
         return reduce(self)
+
+
+def refuse_reading(method: str) -> None:
+    """Raise where the running context is recorded: no replay would read the value."""
+    recording = recorder()
+    if recording is not None:
+        recording.refuse(method)
 
 
 _new = Tensor.__new__

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._state import recorder, recordings
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.dtypes import int64
 from autocalc.optim._optimizer import Batch, Group, Optimizer
@@ -45,7 +46,14 @@ class CountingOptimizer(Optimizer):
         # A cell that the host refreshes, as the learning rate is: a kernel call that
         # adds 1 would cost ten times as much.
         cell = batch.states[0]["step"]._array
-        cell[()] = cell.item() + 1
+
+        def count() -> None:
+            cell[()] = cell.item() + 1
+
+        if recordings and (recording := recorder()) is not None:
+            recording.on_host(count, (cell,))
+        else:
+            count()
         return cell
 
     @staticmethod

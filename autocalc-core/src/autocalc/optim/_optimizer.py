@@ -13,6 +13,7 @@ from numbers import Real
 from typing import Any, TypeAlias
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._state import recorder, recordings
 from autocalc._graph._grad_mode import enable_grad
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import check_switches, sequence
@@ -278,12 +279,19 @@ class Optimizer:
         A recorded program reads the same cell again, so a changed rate only has to be
         written into it.
         """
-        lr = rate_of(group)
         cell = self._cells.get((i, dtype))
         if cell is None:
-            cell = self._cells[i, dtype] = [arrays.full((), lr, dtype), lr]
-        if cell[1] != lr:
-            cell[0][()] = cell[1] = lr
+            cell = self._cells[i, dtype] = [arrays.full((), 0, dtype), None]
+
+        def refresh() -> None:
+            lr = rate_of(group)
+            if cell[1] != lr:
+                cell[0][()] = cell[1] = lr
+
+        if recordings and (recording := recorder()) is not None:
+            recording.on_host(refresh, (cell[0],), reads=((group, "lr"),))
+        else:
+            refresh()
         return cell[0]
 
     # ---- state -----------------------------------------------------------------------

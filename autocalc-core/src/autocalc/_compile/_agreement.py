@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Whether two recordings of a function did the same, and if not, where they differ.
+
+A function is replayed after two recordings in a row agree: the first may have created
+state, and a value that changes from call to call shows as a difference.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._compile._memory import Operand, View
+from autocalc._compile._program import Instruction
+from autocalc._compile._trace import Argument, Constant, Gradient, Made, Owned, Trace
+
+
+def difference(first: Trace, second: Trace) -> str | None:
+    """Return in words where two recordings differ; None if they agree."""
+    if len(first.instructions) != len(second.instructions):
+        return _lengths(first, second)
+    numbers = _Numbers(first), _Numbers(second)
+    for a, b in zip(first.instructions, second.instructions, strict=True):
+        forms = numbers[0].of(a), numbers[1].of(b)
+        if forms[0] != forms[1]:
+            return f"{b.name} differs at {b.line}"
+    for slot, other in zip(numbers[0].order, numbers[1].order, strict=True):
+        what = numbers[0].role(slot), numbers[1].role(other)
+        if what[0] != what[1]:
+            return _roles(second, other, *what)
+    if numbers[0].result() != numbers[1].result():
+        return "the functions return different things"
+    return None
+
+
+def _lengths(first: Trace, second: Trace) -> str:
+    for a, b in zip(first.instructions, second.instructions, strict=False):
+        if a.name != b.name:
+            return f"one recording calls {a.name}, the other {b.name}, at {b.line}"
+    counts = len(first.instructions), len(second.instructions)
+    return f"one recording has {counts[0]} kernel calls, the other {counts[1]}"
+
+
+def _roles(trace: Trace, slot: int, a: Any, b: Any) -> str:
+    line = next(
+        (i.line for i in trace.instructions if any(v.slot == slot for v in i.views())),
+        None,
+    )
+    if a[0] == b[0] == "constant":
+        array = trace.memory.slots[slot].array
+        shown = array.item() if array.size == 1 else f"{array.size} numbers"
+        return (
+            f"a value differs from call to call ({shown} in the last one), used at "
+            f"{line}"
+        )
+    return f"{a[0]} in one recording is {b[0]} in the other, used at {line}"
+
+
+class _Numbers:
+    """Numbers the slots of a recording by their first use."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.order: list[int] = []
+        self.number: dict[int, int] = {}
+
+    def view(self, view: View) -> View:
+        number = self.number.get(view.slot)
+        if number is None:
+            number = self.number[view.slot] = len(self.order)
+            self.order.append(view.slot)
+        return view._replace(slot=number)
+
+    def operand(self, x: Operand) -> Operand:
+        if x is None:
+            return None
+        if isinstance(x, View):
+            return self.view(x)
+        return tuple(map(self.view, x))
+
+    def of(self, i: Instruction) -> Any:
+        """Return an instruction with its slots numbered."""
+        outputs = tuple(map(self.operand, i.outputs))
+        inputs = tuple(map(self.operand, i.inputs))
+        return i.name, i.chosen, outputs, inputs, i.attributes
+
+    def role(self, slot: int) -> tuple[Any, ...]:
+        """Return what a slot is, in a form that can be compared."""
+        binding = self.trace.bindings.get(slot)
+        if isinstance(binding, Argument):
+            return "an argument", binding
+        if isinstance(binding, Owned):
+            return "a tensor", id(binding.tensor)
+        if isinstance(binding, Gradient):
+            return "a gradient", id(binding.leaf)
+        if isinstance(binding, Constant):
+            return self._constant(slot, binding.array)
+        leaf = next((x for x, v in self.trace.gradients if v.slot == slot), None)
+        if leaf is not None:
+            return "a new gradient", id(leaf)
+        returned = any(
+            isinstance(x, Made) and x.view.slot == slot for x in self.trace.leaves
+        )
+        nbytes = self.trace.memory.slots[slot].nbytes
+        return ("a result" if returned else "a temporary"), nbytes
+
+    def _constant(self, slot: int, array: Any) -> tuple[Any, ...]:
+        filled = any(
+            view.slot == slot
+            for i in self.trace.instructions
+            if i.spec is None
+            for view in i.writes()
+        )
+        if filled:
+            return "a number of the host", array.dtype
+        return "constant", array.shape, array.dtype, array.tobytes()
+
+    def result(self) -> Any:
+        """Return the result in a form that can be compared."""
+        leaves = [
+            self.view(leaf.view) if isinstance(leaf, Made) else leaf
+            for leaf in self.trace.leaves
+        ]
+        gradients = [(id(leaf), self.view(v)) for leaf, v in self.trace.gradients]
+        return self.trace.nesting, leaves, sorted(gradients, key=lambda g: g[0])

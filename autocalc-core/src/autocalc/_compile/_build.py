@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""From a recording to a program: slots by what happens to them."""
+
+from __future__ import annotations
+
+from autocalc._compile._program import Program
+from autocalc._compile._trace import Made, Trace
+
+
+def build(trace: Trace) -> Program:
+    """Return the program of a recording, not yet changed by any pass."""
+    slots = trace.memory.slots
+    used = {v.slot for i in trace.instructions for v in i.views()}
+    results = {view.slot for _, view in trace.gradients}
+    for leaf in trace.leaves:
+        if isinstance(leaf, Made):
+            used.add(leaf.view.slot)
+            if slots[leaf.view.slot].made:
+                results.add(leaf.view.slot)
+    made = {index for index in used if slots[index].made}
+    return Program(
+        list(trace.instructions),
+        {index: slots[index].nbytes for index in used},
+        temporaries=made - results,
+        results=results,
+        others=used - made,
+    )

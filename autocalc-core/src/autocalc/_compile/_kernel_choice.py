@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""The kernel of an instruction that a pass makes, chosen as eager calls choose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._compile._memory import Operand, View
+from autocalc._compile._program import Instruction
+from autocalc._dispatch._plugins import registry
+from autocalc._dispatch._select import Decomposed
+from autocalc._dispatch._state import current
+from autocalc._kernels.kernel_set import DispatchKey
+from autocalc._kernels.spec import KernelSpec
+
+
+def instruction(
+    spec: KernelSpec,
+    outputs: tuple[Operand, ...],
+    inputs: tuple[Operand, ...],
+    attributes: tuple[Any, ...],
+    fused: tuple[Instruction, ...],
+) -> Instruction | None:
+    """Return a call that stands for those in `fused`; None if no kernel takes it whole.
+
+    `attributes` has the accumulation mask last, where the spec has one.
+    """
+    key = _key(spec, outputs, inputs, attributes)
+    name, entry = current().selection.choose(spec, key)
+    if isinstance(entry, Decomposed) or name == "reference":
+        return None
+    impl = (registry().kernels(name) or {})[spec.name]
+    names = tuple(n for i in fused for n in (i.fused or (i.name,)))
+    last = fused[-1]
+    return Instruction(
+        spec, name, entry, impl.native, outputs, inputs, attributes, last.line, names
+    )
+
+
+def _key(
+    spec: KernelSpec,
+    outputs: tuple[Operand, ...],
+    inputs: tuple[Operand, ...],
+    attributes: tuple[Any, ...],
+) -> DispatchKey:
+    views = [_first(x) for x in (*outputs, *inputs)]
+    dtypes = tuple(None if v is None else v.dtype for v in views)
+    mask = attributes[-1] if spec.accumulates else 0
+    if spec.key != "shapes":
+        return DispatchKey(spec.name, dtypes, attributes, mask)
+    shapes = tuple(None if v is None else v.shape for v in views)
+    read = views[len(outputs) :]
+    strides = (
+        *(None,) * len(outputs),
+        *(None if v is None else v.strides for v in read),
+    )
+    return DispatchKey(spec.name, dtypes, attributes, mask, shapes, strides)
+
+
+def _first(x: Operand) -> View | None:
+    """Return the view that stands for an operand: a list counts by its first."""
+    if x is None or isinstance(x, View):
+        return x
+    return x[0] if x else None

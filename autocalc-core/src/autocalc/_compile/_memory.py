@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""The memory that a recording saw: slots, and views of them.
+
+A *slot* is one piece of memory: made while recording (and freed again, or not), or
+there before.  A *view* says how an operand lies in a slot; it holds no address, so that
+a program can give the slot another place.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autocalc._kernels.spec import Array, DType, Shape
+
+
+class View(NamedTuple):
+    """Where an operand lies: bytes behind the beginning of its slot, and how."""
+
+    slot: int
+    offset: int
+    shape: Shape
+    strides: Shape
+    dtype: DType
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its elements, each counted once."""
+        size = self.dtype.itemsize
+        for n in self.shape:
+            size *= n
+        return size
+
+
+#: An operand of an instruction: absent, one array, or a list of them.
+Operand = View | None | tuple[View, ...]
+
+
+class Slot:
+    """One piece of memory.
+
+    Attributes
+    ----------
+    index
+        Its number in the program.
+    nbytes
+        Its size.
+    made
+        Whether the recorded function made it.
+    array
+        The array that owns it; None once a temporary is freed.
+    """
+
+    __slots__ = ("_array", "index", "made", "nbytes")
+
+    def __init__(self, index: int, array: Array, made: bool) -> None:
+        self.index = index
+        self.nbytes = span(array)
+        self.made = made
+        self._array: Any = weakref.ref(array) if made else array
+
+    @property
+    def array(self) -> Any:
+        """The array that owns the memory, None once it is freed."""
+        return self._array() if self.made else self._array
+
+    def __repr__(self) -> str:
+        return f"<Slot {self.index}: {self.nbytes} bytes>"
+
+
+class Memory:
+    """Gives memory to a recorded function, and tells slots by their arrays."""
+
+    def __init__(self, empty: Callable[[Shape, DType], Array]) -> None:
+        self._empty = empty
+        self._by_id: dict[int, Slot] = {}
+        self.slots: list[Slot] = []
+
+    def empty(self, shape: Shape, dtype: DType) -> Array:
+        """Return a new array whose memory is a slot of its own."""
+        array = self._empty(shape, dtype)
+        self._add(root_of(array), made=True)
+        return array
+
+    def _add(self, root: Array, *, made: bool) -> Slot:
+        key = id(root)
+        slot = Slot(len(self.slots), root, made)
+        self.slots.append(slot)
+        self._by_id[key] = slot
+        if made:  # another array may get this id
+            weakref.finalize(root, self._by_id.pop, key, None).atexit = False
+        return slot
+
+    def slot_of(self, array: Array) -> Slot:
+        """Return the slot in which `array` lies; one that was there before is added."""
+        root = root_of(array)
+        slot = self._by_id.get(id(root))
+        return self._add(root, made=False) if slot is None else slot
+
+    def view(self, array: Array) -> View:
+        """Return where `array` lies."""
+        slot = self.slot_of(array)
+        offset = address(array) - address(slot.array)
+        return View(slot.index, offset, array.shape, array.strides, array.dtype)
+
+    def operand(self, x: Any) -> Operand:
+        """Return where an operand lies: nowhere, an array, or a list of arrays."""
+        if x is None:
+            return None
+        if isinstance(x, (list, tuple)):
+            return tuple(map(self.view, x))
+        return self.view(x)
+
+
+def root_of(array: Any) -> Any:
+    """Return the array whose memory `array` is a view of."""
+    while True:
+        base = array.base
+        if isinstance(base, np.ndarray):
+            array = base
+        elif hasattr(base, "__array_interface__") and hasattr(base, "base"):
+            array = base.base  # NumPy's as_strided puts a dummy between
+        else:
+            return array
+
+
+def address(array: Array) -> int:
+    """Return where the first element of `array` lies."""
+    return int(array.__array_interface__["data"][0])
+
+
+def span(array: Array) -> int:
+    """Return the bytes from the first to behind the last element."""
+    if not array.size:
+        return 0
+    steps = zip(array.shape, array.strides, strict=True)
+    return int(array.itemsize + sum((n - 1) * abs(s) for n, s in steps))
+
+
+def view_at(root: Array, offset: int, view: View) -> Array:
+    """Return the array that lies at `offset` bytes of `root` as `view` does."""
+    if root.flags.c_contiguous:
+        return np.ndarray(view.shape, view.dtype, root, offset, view.strides)
+    whole = np.lib.stride_tricks.as_strided(
+        root, (span(root) // root.itemsize,), (root.itemsize,)
+    )
+    return np.ndarray(view.shape, view.dtype, whole, offset, view.strides)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""A program: a flat list of instructions over slots of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from autocalc._compile._memory import Operand, View
+from autocalc._graph._lines import Line
+from autocalc._kernels.spec import KernelSpec
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One kernel call, or one piece of Python that the host runs.
+
+    Attributes
+    ----------
+    spec
+        The kernel's spec; None where the host runs `function`, which takes nothing.
+    chosen
+        The set whose implementation runs.
+    function, native
+        The implementation, and its C form if it has one.
+    outputs, inputs
+        Operands in the order of the signature; in-out ones stand among the outputs.
+    attributes
+        Plain values in the order of the signature, the accumulation mask last.
+    line
+        The user's line that led to the call.
+    fused
+        Names of the kernels that this instruction stands for, if it is more than one.
+    """
+
+    spec: KernelSpec | None
+    chosen: str
+    function: Callable[..., Any]
+    native: Any
+    outputs: tuple[Operand, ...]
+    inputs: tuple[Operand, ...]
+    attributes: tuple[Any, ...]
+    line: Line | None = None
+    fused: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The kernel's name, or what the host does."""
+        return "host" if self.spec is None else self.spec.name
+
+    @property
+    def accumulated(self) -> int:
+        """The mask of outputs that are added into."""
+        spec = self.spec
+        return self.attributes[-1] if spec is not None and spec.accumulates else 0
+
+    def views(self) -> Iterator[View]:
+        """Yield every view, outputs first."""
+        yield from views_of(self.outputs)
+        yield from views_of(self.inputs)
+
+    def writes(self) -> list[View]:
+        """Return the views that are written."""
+        return list(views_of(self.outputs))
+
+    def reads(self) -> list[View]:
+        """Return the views that are read: inputs, and outputs that hold operands."""
+        held: list[View] = []
+        for i, output in enumerate(self.outputs):
+            if self._is_read(i):
+                held.extend(views_of((output,)))
+        return [*views_of(self.inputs), *held]
+
+    def _is_read(self, i: int) -> bool:
+        if self.spec is None:
+            return True
+        in_place = self.spec.outputs[i].name in self.spec.writes
+        return in_place or bool(self.accumulated >> i & 1)
+
+    def moved(self, place: Callable[[View], View]) -> Instruction:
+        """Return the instruction with each view put elsewhere."""
+        return replace(
+            self,
+            outputs=tuple(_moved(x, place) for x in self.outputs),
+            inputs=tuple(_moved(x, place) for x in self.inputs),
+        )
+
+
+def views_of(operands: tuple[Operand, ...]) -> Iterator[View]:
+    """Yield the views of operands, of which some are absent or lists."""
+    for x in operands:
+        if isinstance(x, View):
+            yield x
+        elif x is not None:
+            yield from x
+
+
+def _moved(operand: Operand, place: Callable[[View], View]) -> Operand:
+    if operand is None:
+        return None
+    if isinstance(operand, View):
+        return place(operand)
+    return tuple(map(place, operand))
+
+
+@dataclass(slots=True)
+class Program:
+    """What a recorded function does, without the function.
+
+    Attributes
+    ----------
+    instructions
+        In the order in which they run.
+    sizes
+        Bytes of each slot.
+    temporaries
+        Slots that are made and freed within a run: the plan gives them room.
+    results
+        Slots that are made and stay: returned tensors and gradients.
+    others
+        Slots that were there before: arguments, parameters, states, constants.
+    """
+
+    instructions: list[Instruction]
+    sizes: dict[int, int]
+    temporaries: set[int] = field(default_factory=set)
+    results: set[int] = field(default_factory=set)
+    others: set[int] = field(default_factory=set)
+
+    def kept(self) -> set[int]:
+        """Return the slots whose content is seen after a run."""
+        return self.results | self.others

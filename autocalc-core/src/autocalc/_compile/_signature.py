@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""What must be the same for a program to stand for a call."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from autocalc._compile._structure import flatten
+from autocalc._dispatch._state import current
+from autocalc._tensor import Tensor
+
+#: Values that a call is told apart by.
+PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+class Call:
+    """One call's arguments: its tensors, and the key under which programs are kept.
+
+    Attributes
+    ----------
+    args, kwargs
+        As given.
+    tensors
+        The tensors among the arguments, in order.
+    key
+        Nesting, plain values, other objects by identity; shapes, dtypes, strides and
+        whether a gradient is wanted of tensors; grad mode and the choice of kernels.
+    held
+        Objects that the key names by identity.
+    """
+
+    __slots__ = ("args", "held", "key", "kwargs", "tensors")
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.args, self.kwargs = args, kwargs
+        leaves: list[Any] = []
+        nesting = flatten((args, kwargs) if kwargs else args, leaves)
+        state = current()
+        selection = state.selection
+        self.tensors: list[Tensor] = []
+        self.held: list[Any] = [selection.tables]
+        parts: list[Hashable] = [nesting, state.grad, id(selection.tables)]
+        arrays = []
+        for leaf in leaves:
+            if isinstance(leaf, Tensor):
+                self.tensors.append(leaf)
+                arrays.append(leaf._array)
+                if leaf._edge is None:
+                    parts.append(id(leaf.__class__))
+                else:  # a parameter, or something with a history, is one object
+                    parts.append(id(leaf))
+                    self.held.append(leaf)
+            elif isinstance(leaf, PLAIN):
+                parts.append((leaf.__class__, leaf))
+            else:
+                parts.append(id(leaf))
+                self.held.append(leaf)
+        self.key: Hashable = (*parts, selection.key_of(*arrays))

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Arguments and results as a flat list of leaves and a description of their nesting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+#: Containers whose elements are looked at; everything else is a leaf.
+CONTAINERS = (tuple, list, dict)
+
+
+def flatten(value: Any, leaves: list[Any]) -> Any:
+    """Append the leaves of `value` to `leaves`; return how they are nested.
+
+    Lists, tuples (named ones too) and dicts are opened.  The description is hashable
+    and equal for values of equal nesting.
+    """
+    kind = value.__class__
+    if kind is dict:
+        parts = tuple([(key, flatten(one, leaves)) for key, one in value.items()])
+        return dict, parts
+    if isinstance(value, (tuple, list)):
+        return kind, tuple([flatten(one, leaves) for one in value])
+    leaves.append(value)
+    return None
+
+
+def rebuild(nesting: Any, next_leaf: Callable[[], Any]) -> Any:
+    """Return a value nested as `flatten` described, of the leaves in their order."""
+    if nesting is None:
+        return next_leaf()
+    kind, parts = nesting
+    if kind is dict:
+        return {key: rebuild(one, next_leaf) for key, one in parts}
+    values = [rebuild(one, next_leaf) for one in parts]
+    if kind is tuple or kind is list:
+        return kind(values)
+    return kind(*values) if hasattr(kind, "_fields") else kind(values)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""A finished recording: what every slot is, and what the function left behind."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from autocalc._compile._memory import Memory, Slot, View, root_of
+from autocalc._compile._program import Instruction
+from autocalc._compile._recorder import Recorder
+from autocalc._compile._signature import Call
+from autocalc._compile._structure import flatten
+from autocalc._graph._node import Leaf
+from autocalc._tensor import Tensor
+
+
+class Argument(NamedTuple):
+    """A slot that is an argument's memory: the tensor's number, where it begins."""
+
+    number: int
+    offset: int
+
+
+class Owned(NamedTuple):
+    """A slot that a tensor owns which is no argument: a parameter, a buffer."""
+
+    tensor: Tensor
+
+
+class Gradient(NamedTuple):
+    """A slot that is the gradient of a leaf."""
+
+    leaf: Leaf
+
+
+class Constant(NamedTuple):
+    """A slot that no tensor owns: a number, or a cell that the host fills."""
+
+    array: Any
+
+
+#: What a slot is that was there before the call.
+Binding = Argument | Owned | Gradient | Constant
+
+
+class Made(NamedTuple):
+    """A leaf of the result that the function made, or a view of what was there."""
+
+    view: View
+
+
+class Given(NamedTuple):
+    """A leaf of the result that is an argument itself."""
+
+    number: int
+
+
+class Same(NamedTuple):
+    """A leaf of the result that is one object in each call."""
+
+    value: Any
+
+
+@dataclass(slots=True)
+class Trace:
+    """What one run of a function did.
+
+    Attributes
+    ----------
+    instructions, memory
+        The kernel calls and the slots they use.
+    bindings
+        What each slot is that was there before.
+    nesting, leaves
+        The result.
+    gradients
+        Leaves whose gradient the function made, with the view of it.
+    stray
+        Slots that the function made and that live on elsewhere.
+    """
+
+    instructions: list[Instruction]
+    memory: Memory
+    bindings: dict[int, Binding]
+    nesting: Any
+    leaves: list[Made | Given | Same]
+    gradients: list[tuple[Leaf, View]]
+    stray: list[Slot]
+
+
+def finish(recorder: Recorder, call: Call, result: Any) -> Trace:
+    """Describe a recording after its function has returned."""
+    leaves: list[Any] = []
+    nesting = flatten(result, leaves)
+    memory = recorder.memory
+    described = [_result(leaf, call, memory) for leaf in leaves]
+    used = {v.slot for i in recorder.instructions for v in i.views()}
+    used |= {leaf.view.slot for leaf in described if isinstance(leaf, Made)}
+    alive = _alive(memory, used, described)
+    owners, gradients = _owners(memory)
+    kept = [(leaf, view) for leaf, view in gradients if memory.slots[view.slot].made]
+    explained = {view.slot for _, view in kept}
+    return Trace(
+        recorder.instructions,
+        memory,
+        _bindings(memory, used, call, owners),
+        nesting,
+        described,
+        kept,
+        [slot for slot in alive if slot.index not in explained],
+    )
+
+
+def _result(leaf: Any, call: Call, memory: Memory) -> Made | Given | Same:
+    if not isinstance(leaf, Tensor):
+        return Same(leaf)
+    for number, tensor in enumerate(call.tensors):
+        if tensor is leaf:
+            return Given(number)
+    return Made(memory.view(leaf._array))
+
+
+def _alive(memory: Memory, used: set[int], results: list[Any]) -> list[Slot]:
+    """Return slots that the function made and that are held, but not as results."""
+    returned = {leaf.view.slot for leaf in results if isinstance(leaf, Made)}
+
+    def found() -> list[Slot]:
+        made = (memory.slots[i] for i in used - returned if memory.slots[i].made)
+        return [slot for slot in made if slot.array is not None]
+
+    if not found():
+        return []
+    gc.collect()  # cycles hold memory that nobody can reach
+    return found()
+
+
+def _owners(
+    memory: Memory,
+) -> tuple[dict[int, Tensor | Leaf], list[tuple[Leaf, View]]]:
+    """Return by slot the tensor or leaf that owns it, and all gradients' views."""
+    slots = {
+        id(slot.array): slot.index for slot in memory.slots if slot.array is not None
+    }
+    owners: dict[int, Tensor | Leaf] = {}
+    gradients = []
+    for x in gc.get_objects():
+        if not isinstance(x, Tensor):
+            continue
+        index = slots.get(id(root_of(x._array)))
+        if index is not None and index not in owners:
+            owners[index] = x
+        edge = x._edge
+        if edge.__class__ is Leaf and edge.grad is not None:
+            index = slots.get(id(root_of(edge.grad._array)))
+            if index is not None:
+                gradients.append((edge, memory.view(edge.grad._array)))
+    for leaf, view in gradients:
+        owners[view.slot] = leaf
+    return owners, gradients
+
+
+def _bindings(
+    memory: Memory, used: set[int], call: Call, owners: dict[int, Tensor | Leaf]
+) -> dict[int, Binding]:
+    """Return what each used slot is that was there before the call."""
+    bindings: dict[int, Binding] = {}
+    arguments = {}
+    for number, tensor in enumerate(call.tensors):
+        if tensor._edge is None:
+            view = memory.view(tensor._array)
+            arguments[view.slot] = Argument(number, view.offset)
+    for index in used:
+        slot = memory.slots[index]
+        if slot.made:
+            continue
+        owner = owners.get(index)
+        if index in arguments:
+            bindings[index] = arguments[index]
+        elif isinstance(owner, Leaf):
+            bindings[index] = Gradient(owner)
+        elif owner is not None:
+            bindings[index] = Owned(owner)
+        else:
+            bindings[index] = Constant(slot.array)
+    return bindings
