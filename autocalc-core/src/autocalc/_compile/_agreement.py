@@ -9,27 +9,67 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autocalc._compile._memory import Operand, View
 from autocalc._compile._program import Instruction
 from autocalc._compile._trace import Argument, Constant, Gradient, Made, Owned, Trace
 
+#: By slot of the second recording: the source of the number that it holds.
+Links = dict[int, Any]
 
-def difference(first: Trace, second: Trace) -> str | None:
-    """Return in words where two recordings differ; None if they agree."""
+
+def compare(first: Trace, second: Trace) -> tuple[str, Links]:
+    """Return in words where two recordings differ, "" if they agree; and links.
+
+    A 0-d constant may differ if it is a number that each recording was given: then it
+    is an input.
+    """
     if len(first.instructions) != len(second.instructions):
-        return _lengths(first, second)
+        return _lengths(first, second), {}
     numbers = _Numbers(first), _Numbers(second)
     for a, b in zip(first.instructions, second.instructions, strict=True):
-        forms = numbers[0].of(a), numbers[1].of(b)
-        if forms[0] != forms[1]:
-            return f"{b.name} differs at {b.line}"
+        if numbers[0].of(a) != numbers[1].of(b):
+            return _unequal(a, b), {}
+    results = numbers[0].result(), numbers[1].result()
+    links: Links = {}
     for slot, other in zip(numbers[0].order, numbers[1].order, strict=True):
         what = numbers[0].role(slot), numbers[1].role(other)
-        if what[0] != what[1]:
-            return _roles(second, other, *what)
-    if numbers[0].result() != numbers[1].result():
-        return "the functions return different things"
+        if what[0] == what[1]:
+            continue
+        source = _link(first, slot, second, other)
+        if source is None:
+            return _roles(second, other, *what), {}
+        links[other] = source
+    if results[0] != results[1]:
+        return "the function returns different things from call to call", {}
+    return "", links
+
+
+def _link(first: Trace, slot: int, second: Trace, other: int) -> Any:
+    """Return the source of a number that is a constant in both recordings."""
+    held = first.bindings.get(slot), second.bindings.get(other)
+    if not all(isinstance(b, Constant) and b.array.ndim == 0 for b in held):
+        return None
+    for source, value in second.numbers.items():
+        before = first.numbers.get(source)
+        varies = before is not None and before != value
+        if varies and _holds(held[0], before) and _holds(held[1], value):
+            return source
     return None
+
+
+def _holds(binding: Any, number: Any) -> bool:
+    array = binding.array
+    return bool(array == np.asarray(number).astype(array.dtype))
+
+
+def _unequal(a: Instruction, b: Instruction) -> str:
+    if a.name == b.name and a.attributes != b.attributes:
+        return (
+            f"{b.name} is called with {a.attributes}, then {b.attributes}, at {b.line}"
+        )
+    return f"{b.name} is called with other operands at {b.line}"
 
 
 def _lengths(first: Trace, second: Trace) -> str:

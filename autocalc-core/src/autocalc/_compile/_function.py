@@ -1,89 +1,217 @@
 # SPDX-License-Identifier: MIT
-"""`compile`: a function that is recorded once and replayed without Python."""
+"""A function that is recorded, and replayed once two recordings in a row agree."""
 
 from __future__ import annotations
 
 import functools
+import threading
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from autocalc._compile._agreement import difference
-from autocalc._compile._build import build
-from autocalc._compile._passes import optimize
-from autocalc._compile._plan import plan
+from autocalc._compile._agreement import compare
+from autocalc._compile._compiled_program import CompiledProgram
+from autocalc._compile._guards import Watch, assigned_at
 from autocalc._compile._recorder import Recorder
-from autocalc._compile._replay import Replay
 from autocalc._compile._signature import Call
-from autocalc._compile._trace import Trace, finish
+from autocalc._compile._trace import Trace, finish, leaves_with_gradients
 from autocalc._dispatch._state import current, recorder
-from autocalc.errors import CompileError
+from autocalc._graph import _lines
+from autocalc.errors import CompileError, CompileWarning
 
-#: Recordings of one signature after which two in a row must have agreed.
-MAX_RECORDINGS = 6
+#: Recordings of one signature without a program between them: no two of them agree.
+MAX_IN_VAIN = 6
+
+#: Recordings of one signature that a new one is compared with.
+MAX_RECENT = 3
+
+#: Programs of one signature; of more, the oldest is dropped.
+MAX_PROGRAMS = 8
+
+#: Recordings of one signature in all.
+MAX_RECORDINGS = 64
+
+#: Signatures of one function; of more, the oldest is dropped.
+MAX_SIGNATURES = 64
 
 
 class Entry:
-    """What is known of one signature: the last recording, and programs."""
+    """What is known of one signature.
 
-    __slots__ = ("held", "last", "programs", "recordings", "why")
+    Attributes
+    ----------
+    programs
+        The latest first.
+    recent
+        The last recordings, of which no two agree; the latest first.
+    in_vain, recordings
+        How many since the last program, and in all.
+    eager
+        Whether it runs eagerly from now on.
+    """
+
+    __slots__ = ("eager", "held", "in_vain", "programs", "recent", "recordings")
 
     def __init__(self, held: list[Any]) -> None:
         self.held = held
-        self.last: Trace | None = None
-        self.programs: list[Replay] = []
-        self.recordings = 0
-        self.why = ""
+        self.programs: list[CompiledProgram] = []
+        self.recent: list[Trace] = []
+        self.in_vain = self.recordings = 0
+        self.eager = False
 
 
 class Compiled:
-    """A compiled function; see `compile`."""
+    """A compiled function; `ac.compile` makes it."""
 
     def __init__(
-        self, function: Callable[..., Any], *, off: Iterable[str] = ()
+        self,
+        function: Callable[..., Any],
+        *,
+        fallback: bool = False,
+        check: int = 0,
+        off: Iterable[str] = (),
     ) -> None:
         functools.update_wrapper(self, function)
-        self._off = frozenset(off)
         self._function = function
+        self._fallback = fallback
+        self._check = check
+        self._off = frozenset(off)
         self._entries: dict[Any, Entry] = {}
+        self._lock = threading.RLock()
+        self._replays = 0
+        self._warned = False
+
+    def __repr__(self) -> str:
+        return f"<compiled {self._name}: {len(self.programs)} programs>"
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Bind to an instance, as functions do."""
+        return self if instance is None else functools.partial(self, instance)
+
+    @property
+    def _name(self) -> str:
+        return getattr(self._function, "__qualname__", repr(self._function))
+
+    @property
+    def programs(self) -> list[CompiledProgram]:
+        """All programs, one or more for each signature."""
+        return [p for entry in self._entries.values() for p in entry.programs]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Replay the program of this signature, or record it."""
-        if recorder() is not None:
+        if recorder() is not None or _lines.is_tracing():
             return self._function(*args, **kwargs)
         call = Call(args, kwargs)
-        entry = self._entries.get(call.key)
-        if entry is None:
-            entry = self._entries[call.key] = Entry(call.held)
-        for program in entry.programs:
-            if program.holds():
-                return program.run(call.tensors)
-        return self._record(entry, call)
+        with self._lock:
+            entry = self._entries.get(call.key)
+            if entry is None:
+                entry = self._enter(call)
+            for program in entry.programs:
+                if program.holds(call):
+                    return self._replay(program, call)
+            if entry.eager:
+                return self._function(*args, **kwargs)
+            return self._record(entry, call)
 
-    @property
-    def programs(self) -> list[Replay]:
-        """All programs, one for each signature."""
-        return [p for entry in self._entries.values() for p in entry.programs]
+    def _enter(self, call: Call) -> Entry:
+        if len(self._entries) >= MAX_SIGNATURES:
+            del self._entries[next(iter(self._entries))]
+        entry = self._entries[call.key] = Entry(call.held)
+        return entry
+
+    def _replay(self, program: CompiledProgram, call: Call) -> Any:
+        self._replays += 1
+        if self._check and self._replays % self._check == 0:
+            return program.checked(call, self._function)
+        return program.run(call)
+
+    # ---- recording -----------------------------------------------------------------
 
     def _record(self, entry: Entry, call: Call) -> Any:
         """Run the function, recorded; make a program if it did as the last time."""
-        if entry.recordings >= MAX_RECORDINGS:
-            message = (
-                f"compile: {entry.recordings} recordings of "
-                f"`{self._function.__qualname__}` differ: {entry.why}"
-            )
-            raise CompileError(message)
         empty = current().selection.empty
+        before = leaves_with_gradients()
+        recording = Recorder(lenient=self._fallback)
+        watch = Watch(recording.refreshed)
         entry.recordings += 1
-        recording = Recorder()
-        with recording:
+        entry.in_vain += 1
+        with recording, watch:
             result = self._function(*call.args, **call.kwargs)
-        trace = finish(recording, call, result)
-        last, entry.last = entry.last, trace
-        if last is None:
+        trace = finish(recording, call, result, before, watch.guards)
+        if watch.prints and not self._warned:
+            self._warned = True
+            message = (
+                f"compile: {self._name} prints, which only recordings do; replays are "
+                f"silent. Print outside of it. It prints at {watch.prints[0]}"
+            )
+            warnings.warn(message, CompileWarning, stacklevel=4)
+        why, links = self._agree(entry, trace)
+        why = recording.failure or why
+        if not why:
+            program = CompiledProgram(trace, links, recording, empty, self._off)
+            entry.programs = [program, *entry.programs[: MAX_PROGRAMS - 1]]
+            entry.recent, entry.in_vain = entry.recent[:MAX_RECENT], 0
             return result
-        entry.why = difference(last, trace) or ""
-        if not entry.why:
-            program = optimize(build(trace), off=self._off)
-            entry.programs.append(Replay(program, plan(program), trace, empty))
-            entry.last = None
+        entry.recent = [trace, *entry.recent[: MAX_RECENT - 1]]
+        given_up = entry.in_vain >= MAX_IN_VAIN or entry.recordings >= MAX_RECORDINGS
+        if recording.failure or given_up or _lasting(entry, trace):
+            self._give_up(entry, why)
         return result
+
+    def _agree(self, entry: Entry, trace: Trace) -> tuple[str, dict[int, Any]]:
+        """Return why the recording makes no program yet, or ""; and links."""
+        if trace.effects:
+            return _effect(trace), {}
+        reason = "it was recorded once"
+        for other in entry.recent:
+            why, links = compare(other, trace)
+            if not why:
+                return _stray(trace), links
+            reason = why
+        return reason, {}
+
+    def _give_up(self, entry: Entry, why: str) -> None:
+        """Run eagerly from now on with one warning, or raise."""
+        message = f"compile: {self._name} cannot be replayed: {why}"
+        if not self._fallback:
+            entry.recent, entry.in_vain, entry.recordings = [], 0, 0
+            raise CompileError(message)
+        entry.eager = True
+        warnings.warn(f"{message} It runs eagerly.", CompileWarning, stacklevel=5)
+
+
+def _lasting(entry: Entry, trace: Trace) -> bool:
+    """Return whether what is wrong was wrong in two recordings in a row."""
+    return entry.in_vain >= 3 and bool(trace.effects or trace.stray)
+
+
+def _effect(trace: Trace) -> str:
+    guard = trace.effects[0]
+    return (
+        f"it changes {guard.what}, a Python value, which a replay would not. Keep what "
+        f"changes in tensors, written in place, or change it outside."
+        f"{assigned_at(guard)}"
+    )
+
+
+def _stray(trace: Trace) -> str:
+    """Return which tensor lives on though nobody returns it; "" if none does."""
+    if not trace.stray:
+        return ""
+    slot = trace.stray[0]
+    array = slot.array
+    line = next(
+        (
+            i.line
+            for i in trace.instructions
+            if any(view.slot == slot.index for view in i.writes())
+        ),
+        None,
+    )
+    shape = "" if array is None else f" of shape {array.shape}"
+    return (
+        f"a tensor{shape} that it makes is kept when it returns: by an attribute, a "
+        f"list, or the graph of a tensor that it returns. Return it, or copy it into "
+        f"one that exists; run backward inside, or record no graph (no_grad, detach). "
+        f"It is made at {line}"
+    )

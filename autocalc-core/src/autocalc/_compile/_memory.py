@@ -67,6 +67,10 @@ class Slot:
         """The array that owns the memory, None once it is freed."""
         return self._array() if self.made else self._array
 
+    def replace(self, array: Array) -> None:
+        """Let another array, of the same size, own the memory."""
+        self._array = array
+
     def __repr__(self) -> str:
         return f"<Slot {self.index}: {self.nbytes} bytes>"
 

@@ -8,7 +8,7 @@ memory is known.  Eager code has no branch for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from autocalc._compile._memory import Memory
 from autocalc._compile._program import Instruction
@@ -32,13 +32,20 @@ class Recorder:
         What ran, in order.
     refreshed
         Settings that the host reads again at each replay, as (dict's id, key).
+    generators
+        What the function draws from.
+    failure
+        Why there will be no program, where that is no error (`lenient`).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, lenient: bool = False) -> None:
         base = current().selection
         self.memory = Memory(base.empty)
         self.instructions: list[Instruction] = []
         self.refreshed: set[tuple[int, Any]] = set()
+        self.generators: list[Any] = []
+        self.failure = ""
+        self._lenient = lenient
         self._inside = False
         self._inner = base.wrap
         self.selection: Selection = base.derive(wrap=self.wrap)
@@ -90,24 +97,29 @@ class Recorder:
         arrays: Sequence[Any],
         *,
         reads: Sequence[tuple[Any, Any]] = (),
+        draws: Any = None,
     ) -> None:
         """Run Python that fills `arrays` now, and again at this place of each replay.
 
-        `reads` names settings, as (dict, key), that it looks up each time.
+        `reads` names settings, as (dict, key), that it looks up each time; `draws` is
+        the generator that it draws from.
         """
         write()
+        if draws is not None and draws not in self.generators:
+            self.generators.append(draws)
         outputs = tuple(map(self.memory.view, arrays))
         self.refreshed.update((id(where), key) for where, key in reads)
         self.instructions.append(
             Instruction(None, "", write, None, outputs, (), (), users_line())
         )
 
-    @staticmethod
-    def refuse(what: str) -> NoReturn:
+    def refuse(self, what: str) -> None:
         """Raise because a value is read, which no replay would do."""
         message = (
             f"{what}: a value is read while ac.compile records, and a replay would "
             f"not read it again. Return the tensor and read it outside of the compiled "
             f"function, or compile a smaller part. It is read at {users_line()}"
         )
-        raise CompileError(message)
+        if not self._lenient:
+            raise CompileError(message)
+        self.failure = self.failure or message

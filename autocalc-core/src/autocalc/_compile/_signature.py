@@ -11,7 +11,7 @@ from autocalc._dispatch._state import current
 from autocalc._tensor import Tensor
 
 #: Values that a call is told apart by.
-PLAIN = (bool, int, float, complex, str, bytes, type(None))
+PLAIN = (bool, complex, str, bytes, type(None))
 
 
 class Call:
@@ -24,13 +24,16 @@ class Call:
     tensors
         The tensors among the arguments, in order.
     key
-        Nesting, plain values, other objects by identity; shapes, dtypes, strides and
-        whether a gradient is wanted of tensors; grad mode and the choice of kernels.
+        Nesting, plain values but numbers, other objects by identity; shapes, dtypes,
+        strides and whether a gradient is wanted of tensors; grad mode and the choice
+        of kernels.
+    numbers
+        The numbers among the arguments, by their place.
     held
         Objects that the key names by identity.
     """
 
-    __slots__ = ("args", "held", "key", "kwargs", "tensors")
+    __slots__ = ("args", "held", "key", "kwargs", "numbers", "tensors")
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.args, self.kwargs = args, kwargs
@@ -39,6 +42,7 @@ class Call:
         state = current()
         selection = state.selection
         self.tensors: list[Tensor] = []
+        self.numbers: dict[Any, Any] = {}
         self.held: list[Any] = [selection.tables]
         parts: list[Hashable] = [nesting, state.grad, id(selection.tables)]
         arrays = []
@@ -51,6 +55,9 @@ class Call:
                 else:  # a parameter, or something with a history, is one object
                     parts.append(id(leaf))
                     self.held.append(leaf)
+            elif leaf.__class__ is float or leaf.__class__ is int:
+                parts.append(leaf.__class__ is float)
+                self.numbers[len(parts)] = leaf
             elif isinstance(leaf, PLAIN):
                 parts.append((leaf.__class__, leaf))
             else:

@@ -7,6 +7,7 @@ import gc
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from autocalc._compile._guards import changed
 from autocalc._compile._memory import Memory, Slot, View, root_of
 from autocalc._compile._program import Instruction
 from autocalc._compile._recorder import Recorder
@@ -77,8 +78,16 @@ class Trace:
         The result.
     gradients
         Leaves whose gradient the function made, with the view of it.
+    fresh
+        Those of them that had no gradient before.
+    cleared
+        Leaves that had a gradient before, and have none any more.
     stray
         Slots that the function made and that live on elsewhere.
+    guards, effects
+        Python values that the function looked at, and those that it changed.
+    numbers
+        Those of them that are numbers, and the arguments that are: by their source.
     """
 
     instructions: list[Instruction]
@@ -87,11 +96,36 @@ class Trace:
     nesting: Any
     leaves: list[Made | Given | Same]
     gradients: list[tuple[Leaf, View]]
+    fresh: list[Leaf]
+    cleared: list[Leaf]
     stray: list[Slot]
+    guards: list[Any]
+    effects: list[Any]
+    numbers: dict[Any, Any]
 
 
-def finish(recorder: Recorder, call: Call, result: Any) -> Trace:
-    """Describe a recording after its function has returned."""
+def leaves_with_gradients() -> set[Leaf]:
+    """Return all leaves that have a gradient."""
+    found = set()
+    for x in gc.get_objects():
+        if isinstance(x, Tensor):
+            edge = x._edge
+            if edge.__class__ is Leaf and edge.grad is not None:
+                found.add(edge)
+    return found
+
+
+def finish(
+    recorder: Recorder,
+    call: Call,
+    result: Any,
+    before: set[Leaf],
+    guards: list[Any],
+) -> Trace:
+    """Describe a recording after its function has returned.
+
+    `before` are the leaves that had a gradient when it began.
+    """
     leaves: list[Any] = []
     nesting = flatten(result, leaves)
     memory = recorder.memory
@@ -109,12 +143,17 @@ def finish(recorder: Recorder, call: Call, result: Any) -> Trace:
         nesting,
         described,
         kept,
+        [leaf for leaf, _ in kept if leaf not in before],
+        [leaf for leaf in before if leaf.grad is None],
         [slot for slot in alive if slot.index not in explained],
+        guards,
+        list(changed(guards)),
+        {**call.numbers, **{g.source: g.value for g in guards if g.is_number}},
     )
 
 
 def _result(leaf: Any, call: Call, memory: Memory) -> Made | Given | Same:
-    if not isinstance(leaf, Tensor):
+    if not isinstance(leaf, Tensor) or leaf._edge.__class__ is Leaf:
         return Same(leaf)
     for number, tensor in enumerate(call.tensors):
         if tensor is leaf:

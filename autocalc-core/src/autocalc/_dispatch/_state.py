@@ -44,6 +44,13 @@ def recorder() -> Any:
     return current().selection.recorder if recordings else None
 
 
+def refuse_reading(what: str) -> None:
+    """Raise where the running context is recorded: no replay would read the value."""
+    recording = recorder()
+    if recording is not None:
+        recording.refuse(what)
+
+
 bind(State=State, Selection=Selection, Decomposed=Decomposed, state_variable=_STATE)
 
 

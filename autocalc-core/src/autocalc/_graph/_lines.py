@@ -72,6 +72,11 @@ def _set(cell: Version, name: str, value: Any) -> None:
         object.__setattr__(cell, "line", users_line())
 
 
+def is_tracing() -> bool:
+    """Return whether lines are noted."""
+    return Node.__init__ is _init
+
+
 def trace(on: bool) -> None:
     """Note lines from now on, or no longer."""
     pause(on)

@@ -7,7 +7,7 @@ from typing import Any
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._call import KernelCall
-from autocalc._dispatch._state import current
+from autocalc._dispatch._state import current, recordings, refuse_reading
 from autocalc._kernels.rules import INT64
 from autocalc._kernels.table import TABLE
 
@@ -21,6 +21,8 @@ def true_places(mask: Any) -> Any:
     The decision asks for nothing but the dtypes, which are always these: it is kept
     under a key of its own, which takes half of the time of a general call.
     """
+    if recordings:
+        refuse_reading("a shape that depends on values")
     if mask.ndim != 1:
         mask = arrays.reshape(mask, (mask.size,))
     selection = current().selection

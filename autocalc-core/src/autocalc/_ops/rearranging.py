@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._state import recordings, refuse_reading
 from autocalc._ops import broadcasting, joining, slicing, view
 from autocalc._ops import indexing as indexing_ops
 from autocalc._ops._arguments import (
@@ -186,6 +187,8 @@ def _repetitions(counts: Tensor, size: int | None) -> Tensor:
             f"vector."
         )
         raise ShapeError(message)
+    if recordings:
+        refuse_reading("repeat_interleave, whose shape depends on values")
     a = counts._array
     n = a.shape[0]
     ends = arrays.cumsum(a, 0)

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._state import recordings, refuse_reading
 from autocalc._ops import (
     arithmetic,
     bitwise,
@@ -261,6 +262,8 @@ def bincount(
             f"they must be equal."
         )
         raise ShapeError(message)
+    if recordings:
+        refuse_reading("bincount, whose shape depends on values")
     least = as_int("bincount", "minlength", minlength)
     lowest = int(arrays.min(a, (0,), False)) if a.size else 0
     if least < 0 or lowest < 0:

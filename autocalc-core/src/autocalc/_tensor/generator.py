@@ -91,7 +91,7 @@ class Generator:
         def draw_again() -> None:
             cells[0][()], cells[1][()] = self._take(words)
 
-        recording.on_host(draw_again, cells)
+        recording.on_host(draw_again, cells, draws=self)
         return cells
 
     def get_state(self) -> dict[str, int]:

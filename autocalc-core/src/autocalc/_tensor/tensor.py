@@ -10,7 +10,7 @@ from weakref import ref
 from autocalc._absent import groups_by_name
 from autocalc._dispatch._eager import accelerated, bind
 from autocalc._dispatch._layout import fits_channels_last
-from autocalc._dispatch._state import recorder, recordings
+from autocalc._dispatch._state import recordings, refuse_reading
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._node import Leaf, Node, Output, Version
 from autocalc._tensor import dtypes
@@ -457,13 +457,6 @@ class Tensor(Methods):
         from autocalc._tensor.copying import reduce
 
         return reduce(self)
-
-
-def refuse_reading(method: str) -> None:
-    """Raise where the running context is recorded: no replay would read the value."""
-    recording = recorder()
-    if recording is not None:
-        recording.refuse(method)
 
 
 _new = Tensor.__new__

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""A program with what must hold for it to stand for a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from autocalc._compile._agreement import Links
+from autocalc._compile._build import build
+from autocalc._compile._passes import optimize
+from autocalc._compile._plan import plan
+from autocalc._compile._recorder import Recorder
+from autocalc._compile._replay import Replay
+from autocalc._compile._signature import Call
+from autocalc._compile._trace import Constant, Trace
+
+
+class CompiledProgram:
+    """A program that is bound to memory, and the conditions under which it holds."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        links: Links,
+        recording: Recorder,
+        empty: Callable[..., Any],
+        off: Iterable[str],
+    ) -> None:
+        linked = set(links.values())
+        guards = [g for g in trace.guards if g.source not in linked]
+        self._guards = [guard.holds for guard in guards]
+        self._sources = {g.source: g.get for g in trace.guards if g.source in linked}
+        numbers = trace.numbers.items()
+        own = {g.source for g in trace.guards}
+        self._fixed = [
+            (source, value)
+            for source, value in numbers
+            if source not in linked and source not in own
+        ]
+        self._cells = [
+            (_own_cell(trace, slot), source) for slot, source in links.items()
+        ]
+        self._fresh, self._cleared = trace.fresh, trace.cleared
+        self._generators = recording.generators
+        self.program = optimize(build(trace), off=off)
+        self._replay = Replay(self.program, plan(self.program), trace, empty)
+
+    def holds(self, call: Call) -> bool:
+        """Return whether the program does what the function would do with `call`."""
+        numbers = call.numbers
+        for source, value in self._fixed:
+            if numbers[source] != value:
+                return False
+        for holds in self._guards:
+            if not holds():
+                return False
+        for leaf in self._fresh:
+            if leaf.grad is not None:
+                return False
+        return self._replay.holds()
+
+    def run(self, call: Call) -> Any:
+        """Run the program; return what the function returns."""
+        for cell, source in self._cells:
+            get = self._sources.get(source)
+            cell[()] = call.numbers[source] if get is None else get()
+        result = self._replay.run(call.tensors)
+        for leaf in self._cleared:
+            leaf.grad = None
+        return result
+
+
+def _own_cell(trace: Trace, slot: int) -> Any:
+    """Give a constant an array of its own, which each replay fills."""
+    binding = trace.bindings[slot]
+    assert isinstance(binding, Constant)
+    cell = np.array(binding.array)
+    trace.memory.slots[slot].replace(cell)
+    trace.bindings[slot] = Constant(cell)
+    return cell

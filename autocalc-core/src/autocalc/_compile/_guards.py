@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: MIT
+"""Python values that a recorded function looked at: a replay looks at none.
+
+While a function is recorded, each Python function that runs is seen.  What its code
+names, and could change before the next call, is guarded: global names, variables of
+enclosing functions, attributes of its arguments; of AutoCalc's modules and optimizers,
+all attributes.  A value that has changed leads to a new recording; one that the
+function itself changes is an effect, which no replay would repeat.
+"""
+
+from __future__ import annotations
+
+import dis
+import gc
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator
+from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from autocalc._graph._lines import Line, users_line
+from autocalc._graph._node import Leaf, Node, Output
+from autocalc._tensor import Tensor
+
+#: AutoCalc's own files begin with this; those of models are read as users' are.
+_OWN = __file__[: -len("_compile/_guards.py")]
+
+#: Python's library and NumPy are taken not to change.
+_LIBRARY = (sysconfig.get_path("stdlib"), "<frozen", "<string>", "<__array_function__")
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_CONTAINERS = (list, tuple, dict, set, frozenset)
+_OPAQUE = (ModuleType, FunctionType, MethodType, Tensor, Node, Leaf, Output)
+
+#: A container of more elements is guarded by its identity and size alone.
+MAX_ELEMENTS = 256
+
+#: How far attributes of attributes are followed.
+MAX_DEPTH = 4
+
+_MISSING = object()
+
+
+class Guard:
+    """One value, where it is found, and what it was.
+
+    Attributes
+    ----------
+    what
+        In words, for messages: ``"self.beta"``.
+    get
+        Returns the value as it is now.
+    value
+        What it was before the function ran.
+    code
+        The code that names it.
+    source
+        The same for guards of the same place.
+    """
+
+    __slots__ = ("_copy", "code", "get", "source", "value", "what")
+
+    def __init__(
+        self,
+        what: str,
+        get: Callable[[], Any],
+        value: Any,
+        code: CodeType | None,
+        source: Any,
+    ) -> None:
+        self.what = what
+        self.source = source
+        self.get = get
+        self.value = value
+        self.code = code
+        self._copy = _copied(value)
+
+    def holds(self) -> bool:
+        """Return whether the value is what it was."""
+        now = self.get()
+        if now is not self.value:
+            return now.__class__ in _PLAIN and _equal(now, self.value)
+        return self._copy is None or _same_elements(now, self._copy)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number, which a program may take as an input."""
+        return self.value.__class__ in {int, float}
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return a.__class__ is b.__class__ and (a == b or (a != a and b != b))  # noqa: PLR0124  NaN
+
+
+def _copied(value: Any) -> Any:
+    """Return the elements of a container, to be compared; None for other values."""
+    kind = value.__class__
+    if kind in {list, set} and len(value) <= MAX_ELEMENTS:
+        return tuple(value)
+    if isinstance(value, dict) and len(value) <= MAX_ELEMENTS:
+        return tuple(value.items())
+    return None
+
+
+def _same_elements(value: Any, copy: tuple[Any, ...]) -> bool:
+    if len(value) != len(copy):
+        return False
+    if isinstance(value, dict):
+        pairs = zip(value.items(), copy, strict=True)
+        return all(
+            k is i and (v is j or (v.__class__ in _PLAIN and _equal(v, j)))
+            for (k, v), (i, j) in pairs
+        )
+    return all(a is b for a, b in zip(value, copy, strict=True))
+
+
+class Attributes:
+    """All attributes of one of AutoCalc's own objects, compared at once."""
+
+    __slots__ = ("_but", "_copy", "_now", "code", "source", "what")
+
+    is_number = False
+
+    def __init__(self, thing: Any, but: Iterable[str] = ()) -> None:
+        self.source = id(thing)
+        self.what = f"an attribute of {type(thing).__name__}"
+        self._now = thing if isinstance(thing, dict) else vars(thing)
+        self._but = frozenset(but)
+        self._copy = self._taken()
+        self.code = None
+
+    def _taken(self) -> dict[str, Any]:
+        if not self._but:
+            return self._now.copy()
+        return {k: v for k, v in self._now.items() if k not in self._but}
+
+    def holds(self) -> bool:
+        """Return whether every attribute is the same object, or an equal number."""
+        copy, now = self._copy, self._now
+        if len(now) != len(copy) + len(self._but & now.keys()):
+            return False
+        for name, value in copy.items():
+            other = now.get(name, _MISSING)
+            if value is not other and not (
+                value.__class__ in _PLAIN and _equal(value, other)
+            ):
+                return False
+        return True
+
+
+class Watch:
+    """A ``with`` block in which Python functions are seen.
+
+    Attributes
+    ----------
+    guards
+        Of everything that was looked at.
+    prints
+        Lines that print.
+    """
+
+    def __init__(self, refreshed: set[tuple[int, Any]]) -> None:
+        self.guards: list[Guard | Attributes] = []
+        self.prints: list[Line] = []
+        self._refreshed = refreshed
+        self._seen: set[tuple[int, Any]] = set()
+        self._free: dict[tuple[CodeType, str], Any] = {}
+        self._things: list[Any] = []  # that ids in `_seen` belong to
+        self._kinds: dict[CodeType, str] = {}
+
+    def __enter__(self) -> Watch:
+        self._before = sys.getprofile()
+        sys.setprofile(self._event)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        sys.setprofile(self._before)
+        if self._free:
+            self._guard_cells()
+
+    # ---- what runs ---------------------------------------------------------------
+
+    def _event(self, frame: FrameType, event: str, arg: Any) -> None:
+        if event == "c_call":
+            if arg is print and (line := users_line()) not in self.prints:
+                assert line is not None
+                self.prints.append(line)
+            return
+        if event != "call":
+            return
+        code = frame.f_code
+        kind = self._kinds.get(code)
+        if kind is None:
+            kind = self._kinds[code] = _kind_of(code)
+        if kind == "users":
+            self._users_frame(frame, code)
+        elif kind == "own":
+            thing = frame.f_locals.get("self")
+            if hasattr(thing, "_names") and hasattr(thing, "training"):
+                self._module(thing)
+            elif hasattr(thing, "param_groups"):
+                self._optimizer(thing)
+
+    def _users_frame(self, frame: FrameType, code: CodeType) -> None:
+        for name in code.co_names:
+            if name in frame.f_globals:
+                where = frame.f_globals
+                self._key(name, where, name, code, 0)
+        values = frame.f_locals
+        for name in code.co_freevars:
+            if name in values:
+                self._free.setdefault((code, name), values[name])
+                self._inside(name, values[name], code, 0)
+        for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+            if name in values:
+                self._inside(name, values[name], code, 0)
+
+    def _first(self, thing: Any, key: Any) -> bool:
+        """Return whether this is seen for the first time."""
+        seen = (id(thing), key)
+        if seen in self._seen:
+            return False
+        self._seen.add(seen)
+        self._things.append(thing)
+        return True
+
+    # ---- what is guarded ------------------------------------------------------------
+
+    def _key(self, what: str, where: Any, key: str, code: CodeType, depth: int) -> None:
+        """Guard an element of a dict, and look into it."""
+        value = where.get(key, _MISSING)
+        if value is _MISSING or isinstance(value, ModuleType):
+            return
+        if (id(where), key) in self._refreshed:
+            return
+        if self._first(where, key):
+            get = _getter(where, key)
+            self._add(what, get, value, code, (id(where), key))
+        self._inside(what, value, code, depth)
+
+    def _inside(self, what: str, value: Any, code: CodeType, depth: int) -> None:
+        """Guard those attributes of a value that the code names."""
+        if depth == MAX_DEPTH or isinstance(value, (*_PLAIN, *_OPAQUE)):
+            return
+        if isinstance(value, (list, tuple)) and len(value) <= MAX_ELEMENTS:
+            for i, one in enumerate(value):
+                self._inside(f"{what}[{i}]", one, code, depth + 1)
+            return
+        if isinstance(value, dict):
+            if len(value) <= MAX_ELEMENTS and value is not vars(sys):
+                for key, one in list(value.items()):
+                    self._inside(f"{what}[{key!r}]", one, code, depth + 1)
+            return
+        attributes = getattr(value, "__dict__", None)
+        if attributes is None:
+            return
+        for name in code.co_names:
+            if name in attributes:
+                where = attributes
+                self._key(f"{what}.{name}", where, name, code, depth + 1)
+            elif not isinstance(value, type):
+                self._of_class(what, value, name, code)
+
+    def _of_class(self, what: str, value: Any, name: str, code: CodeType) -> None:
+        for kind in type(value).__mro__:
+            given = kind.__dict__.get(name, _MISSING)
+            if given is not _MISSING:
+                if given.__class__ in _PLAIN and self._first(kind, name):
+                    where = kind.__dict__
+                    get = _getter(where, name)
+                    source = (id(where), name)
+                    self._add(f"{what}.{name}", get, given, code, source)
+                return
+
+    def _module(self, module: Any) -> None:
+        if type(module).__module__.startswith("autocalc.") and self._first(module, ""):
+            self.guards.append(Attributes(module))
+        elif self._first(module, ""):
+            for name in (*module._names, "training", "_hooks"):
+                get = _attribute(module, name)
+                what = f"{type(module).__name__}.{name}"
+                self._add(what, get, get(), None, (id(module), name))
+
+    def _optimizer(self, optimizer: Any) -> None:
+        if not self._first(optimizer, ""):
+            return
+        for group in optimizer.param_groups:
+            but = [k for k in group if (id(group), k) in self._refreshed or k == "lr"]
+            self.guards.append(Attributes(group, but))
+            self._elements("params", group["params"])
+        self._elements("param_groups", optimizer.param_groups)
+        get = _attribute(optimizer, "state")
+        self._add("optimizer.state", get, get(), None, (id(optimizer), "state"))
+
+    def _elements(self, what: str, value: Any) -> None:
+        self._add(what, lambda: value, value, None, (id(value), ""))
+
+    def _add(self, what: str, get: Any, value: Any, code: Any, source: Any) -> None:
+        self.guards.append(Guard(what, get, value, code, source))
+
+    def _guard_cells(self) -> None:
+        """Guard the variables of enclosing functions, found by the functions' cells."""
+        seen: dict[CodeType, dict[str, Any]] = {}
+        for (code, name), value in self._free.items():
+            seen.setdefault(code, {})[name] = value
+        functions: dict[CodeType, list[FunctionType]] = {}
+        for x in gc.get_objects():
+            if type(x) is FunctionType and x.__code__ in seen:
+                functions.setdefault(x.__code__, []).append(x)
+        for code, found in functions.items():
+            function = max(found, key=lambda f: _alike(f, seen[code]))
+            for name, cell in zip(
+                code.co_freevars, function.__closure__ or (), strict=True
+            ):
+                if name in seen[code] and self._first(cell, ""):
+                    source = (id(cell), "")
+                    self._add(name, _contents(cell), seen[code][name], code, source)
+
+
+def _alike(function: FunctionType, seen: dict[str, Any]) -> int:
+    """Return how many of a function's cells hold what was seen: twins share code."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return sum(_contents(cell)() is seen.get(name, _MISSING) for name, cell in cells)
+
+
+def _kind_of(code: CodeType) -> str:
+    """Return whose code it is: the user's, AutoCalc's with a `self`, or another."""
+    file = code.co_filename
+    if file.startswith(_OWN):
+        inside = file[len(_OWN) :]
+        if inside.startswith("models"):
+            return "users"
+        owns = inside.startswith(("nn", "optim")) and code.co_varnames[:1] == ("self",)
+        return "own" if owns else ""
+    if file.startswith(_LIBRARY) and "site-packages" not in file:
+        return ""
+    return "" if "site-packages/numpy" in file else "users"
+
+
+def _getter(where: Any, key: str) -> Callable[[], Any]:
+    return lambda: where.get(key, _MISSING)
+
+
+def _attribute(thing: Any, name: str) -> Callable[[], Any]:
+    return lambda: getattr(thing, name, _MISSING)
+
+
+def _contents(cell: Any) -> Callable[[], Any]:
+    def get() -> Any:
+        try:
+            return cell.cell_contents
+        except ValueError:  # it is empty
+            return _MISSING
+
+    return get
+
+
+def changed(guards: Iterable[Guard | Attributes]) -> Iterator[Guard | Attributes]:
+    """Yield what no longer holds."""
+    return (guard for guard in guards if not guard.holds())
+
+
+def assigned_at(guard: Guard | Attributes) -> str:
+    """Return where the code that names a value assigns it, as well as it is known."""
+    code = guard.code
+    if code is None:
+        return ""
+    name = guard.what.rsplit(".", 1)[-1]
+    line = code.co_firstlineno
+    for step in dis.get_instructions(code):
+        line = step.starts_line or line
+        if step.opname.startswith("STORE_") and step.argval == name:
+            return f" It is set at {Line(code.co_filename, line, code.co_name)}"
+    where = Line(code.co_filename, code.co_firstlineno, code.co_name)
+    return f" It is used in {where}"
