@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module as _import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
@@ -484,7 +485,8 @@ __all__ += ["broadcast_to", "bucketize", "can_cast", "cartesian_prod"]
 __all__ += ["cat", "cdist"]
 __all__ += ["ceil", "chain_matmul", "channels_last", "chunk", "clamp", "clamp_max"]
 __all__ += ["cholesky_inverse", "cholesky_solve", "default_generator"]
-__all__ += ["clamp_min", "clip", "clone", "column_stack", "combinations", "concat"]
+__all__ += ["clamp_min", "clip", "clone", "column_stack", "combinations", "compile"]
+__all__ += ["concat"]
 __all__ += ["concatenate", "contiguous_format", "copysign", "corrcoef", "cos", "cosh"]
 __all__ += ["count_nonzero", "cov", "cross", "cuda", "cummax", "cummin", "cumprod"]
 __all__ += ["cumsum", "cumulative_trapezoid", "data", "deg2rad", "det", "detach"]
@@ -567,29 +569,26 @@ if _TYPE_CHECKING:
         testing,
         utils,
     )
+    from autocalc._compile import compile
     from autocalc.amp import autocast
 
 
 def __getattr__(name: str) -> _Any:
     if name in _late.LATE:
-        from importlib import import_module
-
-        return import_module(f"autocalc.{name}")
+        return _import_module(f"autocalc.{name}")
     if name in _late.OF_NN:
         from autocalc.nn import _numbered_losses, functional
 
         return getattr(_numbered_losses, name, None) or getattr(functional, name)
     if name in _late.IN_PLACE:
         return getattr(Tensor, name)
-    if name == "autocast":
-        from autocalc.amp import autocast
-
-        return autocast
+    if name in _late.FROM:
+        return getattr(_import_module(_late.FROM[name]), name)
     raise _absence(__name__, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_late.LATE, *_late.OF_NN, *_late.IN_PLACE, "autocast"})
+    return sorted({*globals(), *_late.LATE, *_late.OF_NN, *_late.IN_PLACE, *_late.FROM})
 
 
 # Methods are functions of tensors: they come last.

@@ -12,6 +12,9 @@ LATE = frozenset(
     }
 )
 
+#: Single names, and where they are.
+FROM = {"autocast": "autocalc.amp", "compile": "autocalc._compile"}
+
 #: Functions of `nn.functional` that PyTorch has here as well.
 OF_NN = frozenset(
     {

@@ -230,7 +230,7 @@ GROUPS = (
                 SerializationStorageContext StaticModule StringType
                 SymBool SymBoolType SymFloat SymInt SymIntType
                 TensorType TracingState TupleType Type UnionType Use
-                Value compile export fork fx hub import_ir_module
+                Value export fork fx hub import_ir_module
                 import_ir_module_from_buffer jit
                 merge_type_from_type_comment onnx package parse_ir
                 parse_schema parse_type_comment sym_constrain_range

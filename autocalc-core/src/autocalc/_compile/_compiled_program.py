@@ -10,16 +10,30 @@ import numpy as np
 
 from autocalc._compile._agreement import Links
 from autocalc._compile._build import build
+from autocalc._compile._check import State
 from autocalc._compile._passes import optimize
 from autocalc._compile._plan import plan
+from autocalc._compile._program import Instruction
 from autocalc._compile._recorder import Recorder
 from autocalc._compile._replay import Replay
 from autocalc._compile._signature import Call
+from autocalc._compile._table import MemoryReport, program_table
 from autocalc._compile._trace import Constant, Trace
+from autocalc.errors import CompileError
 
 
 class CompiledProgram:
-    """A program that is bound to memory, and the conditions under which it holds."""
+    """A program that is bound to memory, and the conditions under which it holds.
+
+    `print` shows its instructions.
+
+    Attributes
+    ----------
+    program
+        The instructions and slots.
+    memory
+        The peak, and who owns the bytes: `memory.table()`, `memory.plot(file)`.
+    """
 
     def __init__(
         self,
@@ -45,8 +59,22 @@ class CompiledProgram:
         ]
         self._fresh, self._cleared = trace.fresh, trace.cleared
         self._generators = recording.generators
+        self._trace = trace
         self.program = optimize(build(trace), off=off)
-        self._replay = Replay(self.program, plan(self.program), trace, empty)
+        places = plan(self.program)
+        self.memory = MemoryReport(self.program, places)
+        self._replay = Replay(self.program, places, trace, empty)
+
+    def __str__(self) -> str:
+        return program_table(self.program)
+
+    def __repr__(self) -> str:
+        return f"<program of {len(self.program.instructions)} instructions>"
+
+    @property
+    def instructions(self) -> list[Instruction]:
+        """What runs, in order."""
+        return self.program.instructions
 
     def holds(self, call: Call) -> bool:
         """Return whether the program does what the function would do with `call`."""
@@ -71,6 +99,27 @@ class CompiledProgram:
         for leaf in self._cleared:
             leaf.grad = None
         return result
+
+    def checked(self, call: Call, function: Callable[..., Any]) -> Any:
+        """Run the program and, from the same state, the function; compare.
+
+        Returns what the function returns; its writes stay.
+
+        Raises
+        ------
+        CompileError
+            If a result, a gradient or something written differs by more than rounding.
+        """
+        state = State(self._trace, self._generators, call.tensors)
+        result = self.run(call)
+        replayed = state.seen(result)
+        state.restore()
+        expected = function(*call.args, **call.kwargs)
+        worst = state.difference(replayed, expected)
+        if worst:
+            message = f"compile: a replay differs from eager code: {worst}"
+            raise CompileError(message)
+        return expected
 
 
 def _own_cell(trace: Trace, slot: int) -> Any:

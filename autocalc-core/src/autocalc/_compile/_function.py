@@ -81,6 +81,12 @@ class Compiled:
         self._replays = 0
         self._warned = False
 
+    def __getattr__(self, name: str) -> Any:
+        """Return what the function or module has under a name."""
+        if name == "_function":  # while it is copied
+            raise AttributeError(name)
+        return getattr(self._function, name)
+
     def __repr__(self) -> str:
         return f"<compiled {self._name}: {len(self.programs)} programs>"
 

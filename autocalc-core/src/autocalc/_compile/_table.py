@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""A program as a table, and who owns its memory when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from autocalc._compile._memory import Operand, View
+from autocalc._compile._plan import Plan
+from autocalc._compile._program import Instruction, Program
+from autocalc._kernels.spec import Meta
+from autocalc.errors import CompileError
+
+_DTYPES = {"float32": "", "float64": "f64 ", "int64": "i64 ", "bool": "bool "}
+
+
+def program_table(program: Program) -> str:
+    """Return the instructions, one a line."""
+    head = ("", "kernel", "by", "results", "operands", "bytes", "FLOPs", "from")
+    rows = [head]
+    for number, i in enumerate(program.instructions):
+        flops, nbytes = _work(i)
+        rows.append(
+            (
+                str(number),
+                i.name,
+                i.chosen,
+                _operands(i, program, i.outputs),
+                _operands(i, program, i.inputs),
+                nbytes,
+                flops,
+                " + ".join(i.fused),
+            )
+        )
+    return _aligned(rows)
+
+
+def _operands(i: Instruction, program: Program, operands: Sequence[Operand]) -> str:
+    if i.spec is None:
+        operands = tuple(operands)
+    return " ".join(_operand(program, x) for x in operands if x is not None)
+
+
+def _operand(program: Program, x: Operand) -> str:
+    if not isinstance(x, View):
+        assert x is not None
+        return f"{len(x)}x[{_operand(program, x[0])}, ...]" if x else "[]"
+    kind = "t" if x.slot in program.temporaries else "x"
+    kind = "r" if x.slot in program.results else kind
+    shape = "x".join(map(str, x.shape)) or "1"
+    return f"{kind}{x.slot}:{_DTYPES.get(x.dtype.name, x.dtype.name + ' ')}{shape}"
+
+
+def _work(i: Instruction) -> tuple[str, str]:
+    """Return the floating-point operations and the bytes of a call, for people."""
+    if i.spec is None:
+        return "", ""
+    spec = i.spec
+    held = [
+        _meta(x)
+        for x, output in zip(i.outputs, spec.outputs, strict=True)
+        if output.name in spec.writes
+    ]
+    attributes = i.attributes[: len(i.attributes) - bool(spec.accumulates)]
+    free = _meta(i.outputs[0])._asdict() if spec.free else {}
+    work = spec.work(*held, *map(_meta, i.inputs), *attributes, **free)
+    return _amount(work.flops), _amount(work.bytes)
+
+
+def _meta(x: Operand) -> Any:
+    if x is None:
+        return None
+    if isinstance(x, View):
+        return Meta(x.shape, x.dtype)
+    return tuple(Meta(v.shape, v.dtype) for v in x)
+
+
+def _amount(number: float) -> str:
+    for unit in ("", "K", "M", "G"):
+        if number < 1000:
+            return f"{number:.3g}{unit}"
+        number /= 1000
+    return f"{number:.3g}T"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            text.ljust(width) for text, width in zip(row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    )
+
+
+class MemoryReport:
+    """The memory of a program: its peak, and who owns the bytes.
+
+    Attributes
+    ----------
+    peak
+        Bytes of the arena, in which temporaries lie.
+    lower_bound
+        The most bytes of temporaries that live at one time.
+    results
+        Bytes of returned tensors and gradients, which stay.
+    """
+
+    def __init__(self, program: Program, plan: Plan) -> None:
+        self._program = program
+        self._plan = plan
+        self.peak = plan.nbytes
+        self.lower_bound = plan.bound
+        self.results = sum(program.sizes[slot] for slot in program.results)
+
+    def __repr__(self) -> str:
+        return (
+            f"<memory: arena {_amount(self.peak)}B, lower bound "
+            f"{_amount(self.lower_bound)}B, results {_amount(self.results)}B>"
+        )
+
+    def table(self) -> str:
+        """Return each temporary: where it lies, how large, from when to when."""
+        rows: list[Sequence[str]] = [
+            ("slot", "offset", "bytes", "from", "to", "made by", "at")
+        ]
+        instructions = self._program.instructions
+        for slot, life in sorted(self._plan.lives.items(), key=lambda s: s[1]):
+            maker = instructions[life.first]
+            line = maker.line
+            place = "" if line is None else f"{Path(line.file).name}:{line.number}"
+            rows.append(
+                (
+                    f"t{slot}",
+                    str(self._plan.offsets[slot]),
+                    str(self._program.sizes[slot]),
+                    str(life.first),
+                    str(life.last),
+                    maker.name,
+                    place,
+                )
+            )
+        return _aligned(rows)
+
+    def plot(self, file: str | Path) -> None:
+        """Draw who owns which bytes of the arena while the program runs.
+
+        Raises
+        ------
+        CompileError
+            If matplotlib is not installed.
+        """
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            message = (
+                "memory.plot: matplotlib is not installed; install autocalc-core[plot]."
+            )
+            raise CompileError(message) from None
+        figure = Figure(figsize=(9, 5), layout="constrained")
+        axes = figure.subplots()
+        for slot, (first, last) in self._plan.lives.items():
+            place = (self._plan.offsets[slot] / 1e6, self._program.sizes[slot] / 1e6)
+            axes.broken_barh([(first, last - first + 1)], place, edgecolor="white")
+        axes.set_xlabel("instruction")
+        axes.set_ylabel("MB of the arena")
+        axes.set_title(repr(self)[1:-1])
+        figure.savefig(file)
