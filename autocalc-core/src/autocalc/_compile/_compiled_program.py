@@ -18,7 +18,8 @@ from autocalc._compile._recorder import Recorder
 from autocalc._compile._replay import Replay
 from autocalc._compile._signature import Call
 from autocalc._compile._table import MemoryReport, program_table
-from autocalc._compile._trace import Constant, Trace
+from autocalc._compile._trace import Constant, Owned, Trace
+from autocalc._graph._node import Leaf
 from autocalc.errors import CompileError
 
 
@@ -58,6 +59,11 @@ class CompiledProgram:
             (_own_cell(trace, slot), source) for slot, source in links.items()
         ]
         self._fresh, self._cleared = trace.fresh, trace.cleared
+        owned = [b.tensor for b in trace.bindings.values() if isinstance(b, Owned)]
+        self._edges = [(tensor, tensor._edge) for tensor in owned]
+        self._hooks = [
+            (edge, _hooks(edge)) for _, edge in self._edges if edge.__class__ is Leaf
+        ]
         self._generators = recording.generators
         self._trace = trace
         self.program = optimize(build(trace), off=off)
@@ -84,6 +90,12 @@ class CompiledProgram:
                 return False
         for holds in self._guards:
             if not holds():
+                return False
+        for tensor, edge in self._edges:
+            if tensor._edge is not edge:
+                return False
+        for leaf, hooks in self._hooks:
+            if (leaf.hooks or leaf.accumulated or hooks) and _hooks(leaf) != hooks:
                 return False
         for leaf in self._fresh:
             if leaf.grad is not None:
@@ -120,6 +132,11 @@ class CompiledProgram:
             message = f"compile: a replay differs from eager code: {worst}"
             raise CompileError(message)
         return expected
+
+
+def _hooks(leaf: Leaf) -> tuple[Any, ...]:
+    """Return the hooks of a leaf: they are recorded as what they compute."""
+    return (*(leaf.hooks or {}).values(), *(leaf.accumulated or {}).values())
 
 
 def _own_cell(trace: Trace, slot: int) -> Any:

@@ -104,7 +104,11 @@ class Recorder:
         `reads` names settings, as (dict, key), that it looks up each time; `draws` is
         the generator that it draws from.
         """
-        write()
+        self._inside = True
+        try:
+            write()
+        finally:
+            self._inside = False
         if draws is not None and draws not in self.generators:
             self.generators.append(draws)
         outputs = tuple(map(self.memory.view, arrays))
@@ -115,6 +119,8 @@ class Recorder:
 
     def refuse(self, what: str) -> None:
         """Raise because a value is read, which no replay would do."""
+        if self._inside:  # the host reads it again at each replay
+            return
         message = (
             f"{what}: a value is read while ac.compile records, and a replay would "
             f"not read it again. Return the tensor and read it outside of the compiled "

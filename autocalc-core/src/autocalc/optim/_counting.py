@@ -42,7 +42,7 @@ class CountingOptimizer(Optimizer):
         if step is None:
             self._share(batch.states, 0)
         elif id(step) in waiting:
-            self._share(batch.states, step.item())
+            self._share(batch.states, step._array.item())
         # A cell that the host refreshes, as the learning rate is: a kernel call that
         # adds 1 would cost ten times as much.
         cell = batch.states[0]["step"]._array
