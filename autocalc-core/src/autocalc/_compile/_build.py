@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from autocalc._compile._program import Program
-from autocalc._compile._trace import Made, Trace
+from autocalc._compile._trace import Constant, Made, Trace
 
 
 def build(trace: Trace) -> Program:
@@ -24,4 +24,9 @@ def build(trace: Trace) -> Program:
         temporaries=made - results,
         results=results,
         others=used - made,
+        constants={
+            index: binding.array
+            for index, binding in trace.bindings.items()
+            if isinstance(binding, Constant) and not binding.array.flags.writeable
+        },
     )

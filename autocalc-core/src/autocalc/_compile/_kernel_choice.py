@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._compile._memory import Operand, View
-from autocalc._compile._program import Instruction
+from autocalc._compile._program import Instruction, views_of
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import Decomposed
 from autocalc._dispatch._state import current
+from autocalc._dispatch._widened import HALVES
 from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.spec import KernelSpec
 
@@ -25,6 +26,8 @@ def instruction(
 
     `attributes` has the accumulation mask last, where the spec has one.
     """
+    if any(v.dtype in HALVES for v in views_of((*outputs, *inputs))):
+        return None  # computed in float32, operand by operand
     key = _key(spec, outputs, inputs, attributes)
     name, entry = current().selection.choose(spec, key)
     if isinstance(entry, Decomposed) or name == "reference":

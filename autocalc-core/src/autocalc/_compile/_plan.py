@@ -59,6 +59,12 @@ def lives(program: Program) -> dict[int, Life]:
     return found
 
 
+def peak(program: Program) -> int:
+    """Return the most bytes of temporaries that live at one time."""
+    alive = lives(program)
+    return _bound(alive, {slot: _aligned(program.sizes[slot]) for slot in alive})
+
+
 def plan(program: Program, *, in_place: bool = True) -> Plan:
     """Give every temporary a place in one arena."""
     alive = lives(program)
@@ -142,7 +148,10 @@ def _pair(
         fits = program.sizes[out.slot] == program.sizes[a.slot] == out.nbytes
         ends = out.slot in alive and alive[out.slot].first == at
         ends = ends and a.slot in alive and alive[a.slot].last == at
-        if same and fits and ends and used.count(a.slot) == 1:
+        allowed = [
+            instruction.inputs[names[1].index(x)] for o, x in spec.alias if o == output
+        ]
+        if same and fits and ends and used.count(a.slot) == allowed.count(a):
             return out.slot, a.slot
     return None
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from autocalc._compile._memory import Operand, View
 from autocalc._graph._lines import Line
-from autocalc._kernels.spec import KernelSpec
+from autocalc._kernels.spec import Array, KernelSpec
 
 
 @dataclass(slots=True)
@@ -120,6 +120,10 @@ class Program:
         Slots that are made and stay: returned tensors and gradients.
     others
         Slots that were there before: arguments, parameters, states, constants.
+    constants
+        Those of `others` that nobody ever writes, with the memory that they are.
+    own
+        Those of `others` that passes made, with the memory that they are.
     """
 
     instructions: list[Instruction]
@@ -127,6 +131,8 @@ class Program:
     temporaries: set[int] = field(default_factory=set)
     results: set[int] = field(default_factory=set)
     others: set[int] = field(default_factory=set)
+    constants: dict[int, Array] = field(default_factory=dict)
+    own: dict[int, Array] = field(default_factory=dict)
 
     def kept(self) -> set[int]:
         """Return the slots whose content is seen after a run."""

@@ -104,7 +104,9 @@ class Replay:
         places = {s: Place(arena, o) for s, o in plan.offsets.items()}
         self._followers = list(self._followed(program, trace))
         for slot in program.others:
-            places[slot] = Place(trace.memory.slots[slot].array, 0)
+            root = program.own.get(slot)
+            root = trace.memory.slots[slot].array if root is None else root
+            places[slot] = Place(root, 0)
         self._results = [self._result(s, places) for s in sorted(program.results)]
         self._places = places
         self._executor = Executor(program.instructions, places)

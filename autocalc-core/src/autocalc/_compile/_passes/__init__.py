@@ -5,12 +5,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from autocalc._compile._passes import dead_code
+from autocalc._compile._passes import (
+    accumulate,
+    common_subexpressions,
+    constants,
+    copies,
+    dead_code,
+    epilogues,
+    identities,
+    versions,
+)
 from autocalc._compile._program import Program
 
 #: In the order in which they run.
 PASSES: dict[str, Callable[[Program], Program]] = {
+    "versions": versions.run,
     "dead_code": dead_code.run,
+    "common_subexpressions": common_subexpressions.run,
+    "accumulate": accumulate.run,
+    "constants": constants.run,
+    "identities": identities.run,
+    "copies": copies.run,
+    "epilogues": epilogues.run,
 }
 
 

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""Who writes and who reads what: the question of every pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from autocalc._compile._memory import Operand, View, view_at
+from autocalc._compile._program import Instruction, Program
+from autocalc._kernels.spec import Array
+
+
+class Flow:
+    """A program while it is changed, with the places that write and read each slot.
+
+    An instruction keeps its place, a number, until the end: one that is taken away
+    leaves a gap.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.writers: dict[int, set[int]] = {}
+        self.readers: dict[int, set[int]] = {}
+        self._instructions: list[Instruction | None] = []
+        for instruction in program.instructions:
+            self._instructions.append(instruction)
+            self._note(len(self._instructions) - 1, instruction)
+
+    def __iter__(self) -> Iterator[tuple[int, Instruction]]:
+        """Yield places and instructions, as they are when it comes to them."""
+        for at in range(len(self._instructions)):
+            instruction = self._instructions[at]
+            if instruction is not None:
+                yield at, instruction
+
+    def __getitem__(self, at: int) -> Instruction:
+        instruction = self._instructions[at]
+        assert instruction is not None, "a place that was given up"
+        return instruction
+
+    def put(self, at: int, instruction: Instruction | None) -> None:
+        """Put another instruction at a place, or none."""
+        old = self._instructions[at]
+        if old is not None:
+            for view in old.views():
+                self.writers[view.slot].discard(at)
+                self.readers[view.slot].discard(at)
+        self._instructions[at] = instruction
+        if instruction is not None:
+            self._note(at, instruction)
+
+    def _note(self, at: int, instruction: Instruction) -> None:
+        for view in instruction.views():
+            self.writers.setdefault(view.slot, set())
+            self.readers.setdefault(view.slot, set())
+        for view in instruction.writes():
+            self.writers[view.slot].add(at)
+        for view in instruction.reads():
+            self.readers[view.slot].add(at)
+
+    def uses(self, slot: int) -> set[int]:
+        """Return the places that read or write a slot."""
+        return self.writers.get(slot, set()) | self.readers.get(slot, set())
+
+    def is_written(self, slot: int, first: int, last: int) -> bool:
+        """Return whether a place from `first` to `last`, both counted, writes it."""
+        return any(first <= at <= last for at in self.writers.get(slot, ()))
+
+    def is_used(self, slot: int, first: int, last: int) -> bool:
+        """Return whether a place from `first` to `last`, both counted, uses it."""
+        return any(first <= at <= last for at in self.uses(slot))
+
+    def is_whole(self, view: View) -> bool:
+        """Return whether a view is all of its slot, each byte once."""
+        return view.offset == 0 and view.nbytes == self.program.sizes[view.slot]
+
+    def only_writer(self, view: View) -> int | None:
+        """Return who writes a temporary as a whole, if nobody else writes it."""
+        writers = self.writers[view.slot]
+        if view.slot not in self.program.temporaries or len(writers) != 1:
+            return None
+        (at,) = writers
+        instruction = self[at]
+        if instruction.spec is None or view.slot in _slots(instruction.reads()):
+            return None
+        mine = [v for v in instruction.writes() if v.slot == view.slot]
+        return at if len(mine) == 1 and self.is_whole(mine[0]) else None
+
+    def adjoin(self, first: int, last: int) -> tuple[int, int] | None:
+        """Bring two instructions side by side; return their places, None if it fails.
+
+        Either `last` moves up, or `first` moves down to it, and what stands between and
+        uses its results to behind them.
+        """
+        places = [i for i in range(first, last + 1) if self._instructions[i]]
+        between = [self[i] for i in places[1:-1]]
+        a, b = self[first], self[last]
+        if not any(_depends(b, one) for one in between):
+            self._order(places, [a, b, *between])
+            return places[0], places[1]
+        moved: list[Instruction] = [a]
+        stay: list[Instruction] = []
+        for one in between:
+            (moved if any(_depends(one, m) for m in moved) else stay).append(one)
+        if any(_depends(b, one) for one in moved[1:]):
+            return None
+        self._order(places, [*stay, a, b, *moved[1:]])
+        return places[len(stay)], places[len(stay) + 1]
+
+    def _order(self, places: list[int], instructions: list[Instruction]) -> None:
+        for at, instruction in zip(places, instructions, strict=True):
+            if self._instructions[at] is not instruction:
+                self.put(at, instruction)
+
+    def rename(self, slot: int, place: Callable[[View], View]) -> None:
+        """Let everything that uses a slot use what `place` says of its views."""
+        for at in sorted(self.uses(slot)):
+            self.put(at, self[at].moved(lambda v: place(v) if v.slot == slot else v))
+
+    def value(self, view: View) -> Array | None:
+        """Return what a view of a constant holds; None if it is none."""
+        root = self.program.constants.get(view.slot)
+        return None if root is None else view_at(root, view.offset, view)
+
+    def result(self) -> Program:
+        """Return the program as it is now."""
+        instructions = [one for one in self._instructions if one is not None]
+        used = {v.slot for one in instructions for v in one.views()}
+        program = self.program
+        own = {slot: root for slot, root in program.own.items() if slot in used}
+        unused = program.own.keys() - used
+        return replace(
+            program,
+            instructions=instructions,
+            temporaries=program.temporaries & used,
+            others=program.others - unused,
+            own=own,
+        )
+
+
+def _slots(views: list[View]) -> set[int]:
+    return {view.slot for view in views}
+
+
+def _depends(later: Instruction, earlier: Instruction) -> bool:
+    """Return whether two instructions must keep their order."""
+    if later.spec is None and earlier.spec is None:
+        return True
+    writes, before = _slots(later.writes()), _slots(earlier.writes())
+    reads = _slots(later.reads())
+    return bool(writes & before or reads & before or writes & _slots(earlier.reads()))
+
+
+def one(x: Operand) -> View:
+    """Return an operand that is neither absent nor a list."""
+    assert isinstance(x, View), "an operand that is always one array"
+    return x
+
+
+def shifted(view: View, slot: int, offset: int) -> View:
+    """Return a view that lies in another slot as it lay in its own, `offset` behind."""
+    return view._replace(slot=slot, offset=view.offset + offset)
+
+
+def alike(a: View, b: View) -> bool:
+    """Return whether two views differ in their place alone."""
+    return (a.shape, a.dtype) == (b.shape, b.dtype) and _steps(a) == _steps(b)
+
+
+def _steps(view: View) -> list[int]:
+    """Return the strides that matter: those of dimensions of more than one."""
+    pairs = zip(view.shape, view.strides, strict=True)
+    return [stride for n, stride in pairs if n != 1]

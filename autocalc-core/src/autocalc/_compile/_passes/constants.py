@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Constants: calls that always compute the same run once, when the program is made.
+
+A constant is memory that no tensor owns and that nobody writes: a number, and what is
+computed of numbers alone (the 1 from which backward starts, zeros, ranges, masks).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autocalc._compile._memory import Operand, View, view_at
+from autocalc._compile._passes._flow import Flow, one
+from autocalc._compile._program import Instruction, Program, views_of
+from autocalc._dispatch._state import current
+from autocalc._kernels.spec import Array
+
+#: Bytes of constants that a program keeps at most beside its arena.
+MAX_BYTES = 1 << 26
+
+
+def run(program: Program) -> Program:
+    """Run what has constant operands alone, and keep the results as constants."""
+    changed = replace(
+        program,
+        temporaries=set(program.temporaries),
+        others=set(program.others),
+        constants=dict(program.constants),
+        own=dict(program.own),
+    )
+    flow = Flow(changed)
+    left = MAX_BYTES
+    for at, instruction in flow:
+        slots = _results(flow, instruction) or _background(flow, at, instruction)
+        size = sum(program.sizes[slot] for slot in slots)
+        if not slots or size > left:
+            continue
+        roots = {slot: _memory(program.sizes[slot]) for slot in slots}
+        _call(instruction, {**changed.constants, **roots})
+        flow.put(at, None)
+        _keep(flow, roots)
+        left -= size
+    return flow.result()
+
+
+def _keep(flow: Flow, roots: dict[int, Array]) -> None:
+    """Note memory of the program's own, constant where nobody writes it."""
+    program = flow.program
+    for slot, root in roots.items():
+        program.temporaries.discard(slot)
+        program.others.add(slot)
+        program.own[slot] = root
+        if not flow.writers[slot]:
+            root.flags.writeable = False
+            program.constants[slot] = root
+
+
+def _results(flow: Flow, instruction: Instruction) -> set[int]:
+    """Return the slots that a call of constants fills; none if it is no such call."""
+    outputs = list(views_of(instruction.outputs))
+    known = flow.program.constants
+    if instruction.spec is None or instruction.reads() != [
+        view for view in views_of(instruction.inputs) if view.slot in known
+    ]:
+        return set()
+    if any(flow.only_writer(view) is None for view in outputs):
+        return set()
+    return {view.slot for view in outputs}
+
+
+def _background(flow: Flow, at: int, instruction: Instruction) -> set[int]:
+    """Return the slot whose background a call fills, before others fill parts of it.
+
+    If these write the same parts each time, and before anybody reads, what lies between
+    the parts can stay from one run to the next.
+    """
+    if instruction.name != "fill":
+        return set()
+    out, value = map(one, (*instruction.outputs, *instruction.inputs))
+    slot, known = out.slot, value.slot in flow.program.constants
+    if not known or slot not in flow.program.temporaries or not flow.is_whole(out):
+        return set()
+    writers, readers = flow.writers[slot], flow.readers[slot]
+    if at != min(writers) or max(writers) >= min(readers, default=0):
+        return set()
+    return {slot} if all(flow[i].spec is not None for i in writers) else set()
+
+
+def _memory(nbytes: int) -> Array:
+    return current().selection.empty((nbytes,), np.dtype(np.uint8))
+
+
+def _call(instruction: Instruction, roots: dict[int, Array]) -> None:
+    """Run an instruction whose operands lie in `roots`."""
+
+    def bound(x: Operand) -> Any:
+        if x is None:
+            return None
+        if isinstance(x, View):
+            return view_at(roots[x.slot], x.offset, x)
+        return [view_at(roots[view.slot], view.offset, view) for view in x]
+
+    operands = map(bound, (*instruction.outputs, *instruction.inputs))
+    instruction.function(*operands, *instruction.attributes)

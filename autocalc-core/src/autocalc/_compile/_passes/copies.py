@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Copies that nobody needs: the copied memory is read, or the copy's memory written.
+
+::
+
+    copy(t, a), f(.., t)            becomes  f(.., a)      where a stays as it is
+    g(t, ..), copy(a, t)            becomes  g(a, ..)      where a is not used between
+
+Both views lie in memory in the same way, and t is a temporary as a whole.
+"""
+
+from __future__ import annotations
+
+from autocalc._compile._memory import View
+from autocalc._compile._passes._flow import Flow, alike, one, shifted
+from autocalc._compile._program import Instruction, Program
+
+
+def run(program: Program) -> Program:
+    """Leave out copies."""
+    flow = Flow(program)
+    for at, instruction in flow:
+        if instruction.name != "copy":
+            continue
+        to, of = map(one, (*instruction.outputs, *instruction.inputs))
+        if to == of:
+            flow.put(at, None)
+        elif to.slot != of.slot and alike(to, of):
+            _read_original(flow, at, to, of) or _write_copy(flow, at, to, of)
+    return flow.result()
+
+
+def _read_original(flow: Flow, at: int, to: View, of: View) -> bool:
+    """Let those who read the copy read what was copied."""
+    if flow.only_writer(to) != at:
+        return False
+    if flow.is_written(of.slot, at, max(flow.uses(to.slot))):
+        return False
+    flow.put(at, None)
+    flow.rename(to.slot, lambda view: shifted(view, of.slot, of.offset))
+    return True
+
+
+def _write_copy(flow: Flow, at: int, to: View, of: View) -> bool:
+    """Let who makes what is copied write the copy."""
+    maker = flow.only_writer(of)
+    if maker is None or not flow.is_whole(of) or maker > at:
+        return False
+    last = max(flow.uses(of.slot))
+    if flow.is_used(to.slot, maker + 1, at - 1) or flow.is_written(
+        to.slot, at + 1, last
+    ):
+        return False
+    if not _may_write(flow[maker], of, to):
+        return False
+    flow.put(at, None)
+    flow.rename(of.slot, lambda view: shifted(view, to.slot, to.offset))
+    return True
+
+
+def _may_write(maker: Instruction, of: View, to: View) -> bool:
+    """Return whether a call may write `to` in place of `of`: it reads it, or not."""
+    slots = [view.slot for view in maker.views()]
+    if to.slot not in slots:
+        return True
+    spec = maker.spec
+    assert spec is not None, "the host writes no temporaries"
+    outputs = [output.name for output in spec.outputs]
+    inputs = [x.name for x in spec.inputs]
+    return slots.count(to.slot) == 1 and any(
+        maker.outputs[outputs.index(output)] == of
+        and maker.inputs[inputs.index(operand)] == to
+        for output, operand in spec.alias
+    )

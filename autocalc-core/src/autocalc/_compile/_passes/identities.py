@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Identities: arithmetic that gives back its operand becomes a copy, bit for bit.
+
+x * 1, x / 1 and x - 0 are x for every x, -0.0 and infinities among them.  x + 0 is x
+for integers alone: -0.0 + 0 is 0.  What can do without the copy is told by `copies`.
+"""
+
+from __future__ import annotations
+
+from math import copysign
+
+from autocalc._compile._kernel_choice import instruction as chosen
+from autocalc._compile._memory import View
+from autocalc._compile._passes._flow import Flow, one
+from autocalc._compile._program import Instruction, Program
+from autocalc._kernels.table import TABLE
+
+#: What number each operand must be for the other one to be the result.
+_NEUTRAL: dict[str, tuple[int | None, int]] = {
+    "mul": (1, 1),
+    "div": (None, 1),
+    "sub": (None, 0),
+    "add": (0, 0),
+}
+
+
+def run(program: Program) -> Program:
+    """Replace what gives back its operand by a copy."""
+    flow = Flow(program)
+    for at, instruction in flow:
+        operand = _unchanged(flow, instruction)
+        if operand is None:
+            continue
+        copy = chosen(
+            TABLE["copy"], instruction.outputs, (operand,), (), (instruction,)
+        )
+        if copy is not None:
+            flow.put(at, copy)
+    return flow.result()
+
+
+def _unchanged(flow: Flow, instruction: Instruction) -> View | None:
+    """Return the operand that an instruction gives back, if it does."""
+    if instruction.name not in _NEUTRAL:
+        return None
+    out, a, b = map(one, (*instruction.outputs, *instruction.inputs))
+    for neutral, x, other in zip(
+        _NEUTRAL[instruction.name], (a, b), (b, a), strict=True
+    ):
+        fits = (other.shape, other.dtype) == (out.shape, out.dtype)
+        exact = instruction.name != "add" or out.dtype.kind in "iub"
+        if neutral is not None and fits and exact and _is(flow, x, neutral):
+            return other
+    return None
+
+
+def _is(flow: Flow, view: View, number: int) -> bool:
+    """Return whether a view is a constant, all of whose elements are a number."""
+    value = flow.value(view)
+    if value is None or not value.size or value.dtype.kind not in "fiub":
+        return False
+    first = value.item() if value.size == 1 else None
+    if first is None:
+        return False
+    return bool(first == number) and copysign(1.0, first) > 0

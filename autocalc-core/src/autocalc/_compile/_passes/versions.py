@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Versions: memory that is written anew is another slot, so that slots are values.
+
+::
+
+    f(t, ..), g(t, t)               becomes  f(t, ..), g(u, t)
+
+In this form (static single assignment; Cytron and others, 1991) other passes see what
+an operator in place did not change.  The plan lets `u` lie where `t` lay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autocalc._compile._memory import View
+from autocalc._compile._passes._flow import Flow
+from autocalc._compile._program import Program
+
+
+def run(program: Program) -> Program:
+    """Give each whole new content of a temporary a slot of its own."""
+    sizes = dict(program.sizes)
+    flow = Flow(replace(program, sizes=sizes))
+    new: set[int] = set()
+    for slot in sorted(program.temporaries):
+        for at in sorted(flow.writers.get(slot, ()))[1:]:
+            if _is_new(flow, at, slot):
+                index = max(sizes) + 1
+                sizes[index] = sizes[slot]
+                new.add(index)
+                _split(flow, at, slot, index)
+    result = flow.result()
+    used = {v.slot for i in result.instructions for v in i.views()}
+    return replace(result, temporaries=result.temporaries | new & used)
+
+
+def _is_new(flow: Flow, at: int, slot: int) -> bool:
+    """Return whether an instruction fills a slot and keeps nothing of it."""
+    instruction = flow[at]
+    if instruction.spec is None or instruction.spec.writes or instruction.accumulated:
+        return False
+    mine = [view for view in instruction.writes() if view.slot == slot]
+    return len(mine) == 1 and flow.is_whole(mine[0])
+
+
+def _split(flow: Flow, at: int, slot: int, index: int) -> None:
+    """Let all before the write use another slot, and what the write itself reads."""
+    for i in sorted(flow.uses(slot)):
+        if i < at:
+            flow.put(i, flow[i].moved(lambda v: _moved(v, slot, index)))
+    writer = flow[at]
+    reading = writer.moved(lambda v: _moved(v, slot, index))
+    flow.put(at, replace(reading, outputs=writer.outputs))
+
+
+def _moved(view: View, slot: int, index: int) -> View:
+    return view._replace(slot=index) if view.slot == slot else view

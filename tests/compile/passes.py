@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""Runs functions eagerly and compiled, with a pass and without, and compares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import autocalc as ac
+from autocalc._compile import Compiled
+from autocalc._compile._passes import PASSES
+
+#: Builds a function, with parameters of its own, that is called without arguments.
+Make = Callable[[], Callable[[], Any]]
+
+
+def names(step: Compiled) -> list[str]:
+    """Return the kernels that the one program of a function calls, in order."""
+    (replay,) = step.programs
+    return [instruction.name for instruction in replay.program.instructions]
+
+
+def run(make: Make, calls: int = 5, **words: Any) -> tuple[list[Any], Compiled]:
+    """Return what a compiled function gives at each call, and the function."""
+    ac.manual_seed(1)
+    step = Compiled(make(), **words)
+    ac.manual_seed(2)
+    return [values(step()) for _ in range(calls)], step
+
+
+def eager(make: Make, calls: int = 5) -> list[Any]:
+    """Return what a function gives at each call."""
+    ac.manual_seed(1)
+    step = make()
+    ac.manual_seed(2)
+    return [values(step()) for _ in range(calls)]
+
+
+def values(result: Any) -> list[Any]:
+    """Return copies of the arrays of one tensor or of several."""
+    found = result if isinstance(result, (tuple, list)) else (result,)
+    return [None if x is None else np.array(x.detach().numpy()) for x in found]
+
+
+def check(make: Make, name: str, *, exact: bool = True, alone: bool = False) -> Any:
+    """Check a pass: results as of eager code with it and without it.
+
+    Returns the kernels' names without the pass and with it; `alone` switches all other
+    passes off.
+    """
+    others = tuple(PASSES.keys() - {name}) if alone else ()
+    want = eager(make)
+    without, first = run(make, off=(*others, name))
+    with_it, second = run(make, off=others)
+    same(want, without, exact=exact)
+    same(want, with_it, exact=exact)
+    return names(first), names(second)
+
+
+def same(want: list[Any], have: list[Any], *, exact: bool = True) -> None:
+    """Check that all results are the same, in bits or nearly."""
+    assert len(want) == len(have)
+    for a, b in zip(want, have, strict=True):
+        assert len(a) == len(b)
+        for x, y in zip(a, b, strict=True):
+            assert (x is None) == (y is None)
+            if x is None:
+                continue
+            assert x.shape == y.shape
+            assert x.dtype == y.dtype
+            if exact:
+                assert x.tobytes() == y.tobytes()
+            else:
+                np.testing.assert_allclose(x, y, rtol=2e-5, atol=2e-6)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""Biases and activations run in the product before them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.compile.passes import check, run
+
+import autocalc as ac
+from autocalc import nn
+from autocalc.nn import functional as F
+
+PASS = "epilogues"
+ACTIVATIONS = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+}
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("training", [False, True])
+def test_an_activation_runs_in_the_layer_before_it(name: str, training: bool) -> None:
+    activation = ACTIVATIONS[name]
+
+    def make() -> Any:
+        one, two = nn.Linear(5, 20), nn.Linear(20, 3)
+        x = ac.randn(2, 6, 5)
+        parameters = [*one.parameters(), *two.parameters()]
+
+        def step() -> Any:
+            for p in parameters:
+                p.grad = None
+            out = two(activation(one(x)))
+            if not training:
+                return out
+            out.square().sum().backward()
+            return [out, *(p.grad for p in parameters)]
+
+        return step
+
+    without, with_it = check(make, PASS, exact=False)
+    assert len(with_it) == len(without) - 1
+    _, step = run(make)
+    first = step.programs[0].program.instructions[0]
+    assert first.attributes == (name,)
+    assert first.fused == ("linear", name.split("_", maxsplit=1)[0])
+    assert (first.outputs[1] is not None) == (training and name != "relu")
+
+
+def test_a_row_that_is_added_is_a_bias() -> None:
+    def make() -> Any:
+        a, b, c = ac.randn(6, 5), ac.randn(5, 7), ac.randn(7)
+        return lambda: (F.relu(a @ b + c), c + a[1:] @ b)
+
+    without, with_it = check(make, PASS, exact=False)
+    assert without == ["gemm", "add", "relu", "gemm", "add"]
+    assert with_it == ["gemm", "gemm"]
+
+
+def test_other_additions_stay() -> None:
+    def make() -> Any:
+        a, b = ac.randn(7, 5), ac.randn(5, 7)
+        column, whole = ac.randn(7, 1), ac.randn(7, 7)
+        return lambda: (a @ b + column, a @ b + whole, a @ b + 1.0)
+
+    without, with_it = check(make, PASS, alone=True)
+    assert without == with_it
+
+
+def test_a_product_that_others_read_is_kept() -> None:
+    def make() -> Any:
+        layer, x = nn.Linear(5, 7), ac.randn(6, 5)
+
+        def step() -> Any:
+            y = layer(x)
+            return F.relu(y).sum() + y.sum()
+
+        return step
+
+    without, with_it = check(make, PASS, exact=False)
+    assert "relu" in without
+    assert "relu" not in with_it
+
+
+def test_a_bias_that_is_made_after_the_product_is_waited_for() -> None:
+    def make() -> Any:
+        a, b, c = ac.randn(6, 5), ac.randn(5, 7), ac.randn(7)
+
+        def step() -> Any:
+            product = a @ b
+            c.mul_(0.5)
+            return product + c
+
+        return step
+
+    _, with_it = check(make, PASS, exact=False)
+    assert with_it == ["mul", "gemm"]
+
+
+def test_a_product_before_its_operand_changes_is_not_moved() -> None:
+    def make() -> Any:
+        a, b, c = ac.randn(6, 5), ac.randn(5, 7), ac.randn(7)
+
+        def step() -> Any:
+            product = a @ b
+            a.mul_(0.5)
+            c.copy_(a.sum() * c)
+            return product + c
+
+        return step
+
+    without, with_it = check(make, PASS, exact=False)
+    assert without == with_it
