@@ -33,9 +33,12 @@ from autocalc._kernels.kernel_set import (
     KERNEL_API_VERSION,
     Allocator,
     DispatchKey,
+    Executor,
+    ExecutorCall,
     KernelImpl,
     KernelSet,
     KeyOf,
+    MakeExecutor,
 )
 
 __all__ = [
@@ -45,9 +48,12 @@ __all__ = [
     "KERNEL_API_VERSION",
     "Allocator",
     "DispatchKey",
+    "Executor",
+    "ExecutorCall",
     "KernelImpl",
     "KernelSet",
     "KeyOf",
+    "MakeExecutor",
     "cpu_features",
     "hookimpl",
     "include_dir",

@@ -169,6 +169,22 @@ PyObject* key_of(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
     return describe_arrays(args, nargs);
 }
 
+PyObject* view_in(PyObject* array, PyArray_Descr* descr, int nd,
+                  const std::intptr_t* dims, const std::intptr_t* strides,
+                  std::intptr_t offset, int flags) {
+    auto* data = reinterpret_cast<PyArrayObject_fields*>(array)->data + offset;
+    Py_INCREF(descr);
+    PyObject* view = PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, strides, data,
+                                          flags, nullptr);
+    if (view == nullptr) return nullptr;
+    Py_INCREF(array);  // which NumPy replaces by the owner of its memory
+    if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(view), array) < 0) {
+        Py_DECREF(view);
+        return nullptr;
+    }
+    return view;
+}
+
 PyMethodDef methods[] = {
     {"key_of", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(key_of)),
      METH_FASTCALL,
@@ -201,17 +217,16 @@ PyObject* new_array_view(PyObject* array, int nd, const std::intptr_t* dims,
                          const std::intptr_t* strides, std::intptr_t offset,
                          bool writable) {
     const auto* a = reinterpret_cast<PyArrayObject_fields*>(array);
-    const int flags = writable ? a->flags & NPY_ARRAY_WRITEABLE : 0;
-    Py_INCREF(a->descr);
-    PyObject* view = PyArray_NewFromDescr(&PyArray_Type, a->descr, nd, dims, strides,
-                                          a->data + offset, flags, nullptr);
-    if (view == nullptr) return nullptr;
-    Py_INCREF(array);  // which NumPy replaces by the owner of its memory
-    if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(view), array) < 0) {
-        Py_DECREF(view);
-        return nullptr;
-    }
-    return view;
+    return view_in(array, a->descr, nd, dims, strides, offset,
+                   writable ? a->flags & NPY_ARRAY_WRITEABLE : 0);
+}
+
+PyObject* new_array_at(PyObject* root, PyObject* dtype, int nd,
+                       const std::intptr_t* dims, const std::intptr_t* strides,
+                       std::intptr_t offset) {
+    const auto* a = reinterpret_cast<PyArrayObject_fields*>(root);
+    return view_in(root, reinterpret_cast<PyArray_Descr*>(dtype), nd, dims, strides,
+                   offset, a->flags & NPY_ARRAY_WRITEABLE);
 }
 
 // Bytes, since they are hashed and compared in one run: a third of what a tuple of

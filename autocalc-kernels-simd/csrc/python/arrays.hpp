@@ -19,6 +19,11 @@ PyObject* new_array_view(PyObject* array, int nd, const std::intptr_t* dims,
                          const std::intptr_t* strides, std::intptr_t offset,
                          bool writable);
 
+// An array of `dtype` in the memory of `root`, `offset` bytes behind its first element.
+PyObject* new_array_at(PyObject* root, PyObject* dtype, int nd,
+                       const std::intptr_t* dims, const std::intptr_t* strides,
+                       std::intptr_t offset);
+
 // Bytes of an element of a `numpy.dtype`.
 std::intptr_t item_size(PyObject* dtype);
 

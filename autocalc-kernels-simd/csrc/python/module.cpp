@@ -11,6 +11,7 @@
 #include "cpu.hpp"
 #include "library.hpp"
 #include "pool.hpp"
+#include "replay/executor.hpp"
 
 namespace py = pybind11;
 
@@ -39,6 +40,9 @@ py::dict load(const std::string& isa, const std::string& family) {
 PYBIND11_MODULE(_core, m) {
     m.doc() = "Thread pool, allocator, and the door to the kernel libraries.";
     if (!autocalc::python::add_arrays(m.ptr())) throw py::error_already_set();
+    if (!autocalc::python::replay::add_executor(m.ptr())) {
+        throw py::error_already_set();
+    }
     py::module_ eager = m.def_submodule("eager", "Calls of AutoCalc's core, in C.");
     if (!autocalc::python::eager::add_eager(m.ptr(), eager.ptr())) {
         throw py::error_already_set();

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, final
 
 import numpy as np
 
-from autocalc.plugin import DispatchKey
+from autocalc.plugin import DispatchKey, ExecutorCall
 
 class _Kernel(Protocol):
     name: str
@@ -12,6 +13,16 @@ class _Kernel(Protocol):
     def __call__(self, *operands_and_attributes: Any) -> None: ...
     def supports(self, key: DispatchKey, /) -> str | None: ...
     def describe(self, key: DispatchKey, /) -> str | None: ...
+
+@final
+class Executor:
+    def __new__(
+        cls,
+        calls: Sequence[ExecutorCall],
+        places: Mapping[int, tuple[np.ndarray[Any, Any], int]],
+    ) -> Executor: ...
+    def move(self, slot: int, root: np.ndarray[Any, Any], offset: int, /) -> None: ...
+    def run(self) -> None: ...
 
 def empty(
     shape: tuple[int, ...], dtype: np.dtype[Any], /

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from autocalc.plugin import Allocator, KeyOf
+    from autocalc.plugin import Allocator, KeyOf, MakeExecutor
 
 
 class _Isa(NamedTuple):
@@ -129,6 +129,12 @@ def _key_of() -> KeyOf:
     return _core.key_of
 
 
+def _executor() -> MakeExecutor:
+    from autocalc_kernels_simd import _core
+
+    return _core.Executor
+
+
 def _set_num_threads(count: int) -> None:
     from autocalc_kernels_simd import _core
 
@@ -185,6 +191,7 @@ def autocalc_kernel_sets() -> list[KernelSet]:
             determinism="threads",
             allocator=_allocator,
             key_of=_key_of,
+            executor=_executor,
             set_num_threads=_set_num_threads,
             info=_info,
         )

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Runs a program: every call bound to its arrays once, then only called."""
+"""Runs a program: every call bound to its arrays once, then only called.
+
+The class here is the definition; a kernel package may bring another one that does the
+same in less time (`KernelSet.executor`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from autocalc._compile._memory import Operand, View, view_at
+from autocalc._compile._memory import Operand, View, address, root_of, view_at
 from autocalc._compile._program import Instruction
+from autocalc._kernels.kernel_set import ExecutorCall
 from autocalc._kernels.spec import Array
+from autocalc.errors import CompileError
 
 
 class Place(NamedTuple):
@@ -22,12 +28,42 @@ class Place(NamedTuple):
         return view_at(self.root, self.offset + view.offset, view)
 
 
-class _Use(NamedTuple):
-    """An operand of a call that lies in a slot."""
+def calls_of(
+    instructions: Iterable[Instruction], places: Mapping[int, Place]
+) -> list[ExecutorCall]:
+    """Return the calls of a program, with arrays in these places."""
+    return [_call(instruction, places) for instruction in instructions]
 
-    call: int
+
+def _call(instruction: Instruction, places: Mapping[int, Place]) -> ExecutorCall:
+    function, native = instruction.function, instruction.native
+    if instruction.spec is None:
+        return ExecutorCall(function, None, (), ())
+    operands = (*instruction.outputs, *instruction.inputs)
+    arrays = [_bound(x, places) for x in operands]
+    slots = tuple(map(_slots, operands))
+    return ExecutorCall(function, native, (*arrays, *instruction.attributes), slots)
+
+
+def _bound(x: Operand, places: Mapping[int, Place]) -> Any:
+    if x is None:
+        return None
+    if isinstance(x, View):
+        return places[x.slot].array(x)
+    return [places[view.slot].array(view) for view in x]
+
+
+def _slots(x: Operand) -> int | tuple[int, ...] | None:
+    if x is None:
+        return None
+    return x.slot if isinstance(x, View) else tuple(view.slot for view in x)
+
+
+class _Use(NamedTuple):
+    """An array of a call that lies in a slot: where it stands, and how it lies."""
+
+    among: list[Any]
     position: int
-    element: int | None
     view: View
 
 
@@ -36,54 +72,63 @@ class Executor:
 
     Parameters
     ----------
-    instructions
+    calls
         What runs.
     places
         Where each slot's memory is.
     """
 
     def __init__(
-        self, instructions: list[Instruction], places: dict[int, Place]
+        self,
+        calls: Sequence[ExecutorCall],
+        places: Mapping[int, tuple[Array, int]],
     ) -> None:
         self._calls: list[tuple[Callable[..., Any], list[Any]]] = []
-        self._uses: dict[int, list[_Use]] = {}
-        for i, instruction in enumerate(instructions):
-            self._bind(i, instruction, places)
+        self._uses: dict[int, list[_Use]] = {slot: [] for slot in places}
+        self._running = False
+        for call in calls:
+            arguments = [list(x) if isinstance(x, list) else x for x in call.arguments]
+            self._calls.append((call.function, arguments))
+            for position, slot in enumerate(call.slots):
+                if isinstance(slot, int):
+                    self._add(arguments, position, slot, places)
+                for element, one in enumerate(slot if isinstance(slot, tuple) else ()):
+                    self._add(arguments[position], element, one, places)
 
-    def _bind(self, i: int, instruction: Instruction, places: Any) -> None:
-        operands = (*instruction.outputs, *instruction.inputs)
-        if instruction.spec is None:
-            self._calls.append((instruction.function, []))
-            return
-        arrays: list[Any] = [_bound(x, places) for x in operands]
-        self._calls.append((instruction.function, [*arrays, *instruction.attributes]))
-        for position, x in enumerate(operands):
-            if isinstance(x, View):
-                use = _Use(i, position, None, x)
-                self._uses.setdefault(x.slot, []).append(use)
-            elif x is not None:
-                for element, view in enumerate(x):
-                    use = _Use(i, position, element, view)
-                    self._uses.setdefault(view.slot, []).append(use)
+    def _add(self, among: list[Any], position: int, slot: int, places: Any) -> None:
+        array = among[position]
+        root, offset = places[slot]
+        at = address(array) - address(root) - offset
+        view = View(slot, at, array.shape, array.strides, array.dtype)
+        self._uses[slot].append(_Use(among, position, view))
 
-    def move(self, slot: int, place: Place) -> None:
+    def move(self, slot: int, root: Array, offset: int) -> None:
         """Let every call use other memory for a slot."""
-        for call, position, element, view in self._uses.get(slot, ()):
-            arguments = self._calls[call][1]
-            if element is None:
-                arguments[position] = place.array(view)
-            else:
-                arguments[position][element] = place.array(view)
+        if self._running:
+            raise CompileError(_AT_WORK)
+        place = Place(root, offset)
+        for among, position, view in self._uses[slot]:
+            among[position] = place.array(view)
 
     def run(self) -> None:
         """Run the program once."""
-        for function, arguments in self._calls:
-            function(*arguments)
+        if self._running:
+            raise CompileError(_AT_WORK)
+        self._running = True
+        try:
+            for function, arguments in self._calls:
+                function(*arguments)
+        finally:
+            self._running = False
 
 
-def _bound(x: Operand, places: dict[int, Place]) -> Any:
-    if x is None:
-        return None
-    if isinstance(x, View):
-        return places[x.slot].array(x)
-    return [places[view.slot].array(view) for view in x]
+_AT_WORK = (
+    "compile: this program is at work already, in another thread or further up in this "
+    "one, and its memory is for one run at a time. Wait until that run has ended."
+)
+
+
+def place_of(array: Array, offset: int) -> Place:
+    """Return the place that lies `offset` bytes behind the first element of `array`."""
+    root = root_of(array)
+    return Place(root, address(array) - address(root) + offset)

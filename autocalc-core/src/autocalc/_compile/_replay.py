@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._compile._executor import Executor, Place
-from autocalc._compile._memory import address, root_of
+from autocalc._compile._executor import Executor, Place, calls_of, place_of
+from autocalc._compile._memory import address
 from autocalc._compile._plan import Plan
 from autocalc._compile._program import Program
 from autocalc._compile._structure import rebuild
@@ -23,6 +23,8 @@ from autocalc._compile._trace import (
     Same,
     Trace,
 )
+from autocalc._dispatch._select import make_executor
+from autocalc._dispatch._state import current
 from autocalc._tensor import Tensor, make
 
 _BYTE = np.dtype(np.uint8)
@@ -50,8 +52,7 @@ class Follower:
 
     def place(self, array: Any) -> Place:
         """Return where the slot is if `array` is the tensor's."""
-        root = root_of(array)
-        return Place(root, address(array) - address(root) - self.offset)
+        return place_of(array, -self.offset)
 
 
 class Result:
@@ -109,7 +110,8 @@ class Replay:
             places[slot] = Place(root, 0)
         self._results = [self._result(s, places) for s in sorted(program.results)]
         self._places = places
-        self._executor = Executor(program.instructions, places)
+        make_one = make_executor(current().selection) or Executor
+        self._executor = make_one(calls_of(program.instructions, places), places)
         for result in self._results:
             result.references = getrefcount(result.root)
             result.gradients = self._new_gradients(result)
@@ -157,7 +159,7 @@ class Replay:
             array = follower.find(tensors)._array
             if array is not follower.array:
                 place = self._places[follower.slot] = follower.place(array)
-                move(follower.slot, place)
+                move(follower.slot, *place)
                 if follower.array is not None:
                     follower.array = array
         for result in self._results:
@@ -177,7 +179,7 @@ class Replay:
         result.gradients = []
         result.root = self._empty((result.nbytes,), _BYTE)
         place = self._places[result.slot] = Place(result.root, 0)
-        self._executor.move(result.slot, place)
+        self._executor.move(result.slot, *place)
         result.gradients = self._new_gradients(result)
 
     def _new_gradients(self, result: Result) -> list[Any]:

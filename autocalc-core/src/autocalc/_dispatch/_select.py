@@ -23,6 +23,7 @@ from autocalc._kernels.kernel_set import (
     KernelImpl,
     KernelSet,
     KeyOf,
+    MakeExecutor,
 )
 from autocalc._kernels.spec import KernelSpec, Meta
 from autocalc._kernels.table import TABLE
@@ -377,6 +378,11 @@ def _can_decompose(spec: KernelSpec, key: DispatchKey) -> bool:
 def allocator(selection: Selection) -> Allocator | None:
     """Return the allocator of the first set in the order that has one."""
     return first_of(selection, "allocator")  # type: ignore[no-any-return]  # by name
+
+
+def make_executor(selection: Selection) -> MakeExecutor | None:
+    """Return what the first set in the order that has executors makes them with."""
+    return first_of(selection, "executor")  # type: ignore[no-any-return]  # by name
 
 
 def first_of(selection: Selection, field: str) -> Any:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -103,6 +103,50 @@ class Allocator(Protocol):
         """Give cached memory back to the system."""
 
 
+class ExecutorCall(NamedTuple):
+    """One call of a program that an executor runs.
+
+    Attributes
+    ----------
+    function
+        The implementation; what the host does takes no arguments.
+    native
+        Its C form as a capsule, None if it has none.
+    arguments
+        Outputs, inputs and attributes, in the order of the signature.  An operand is an
+        array, None, or a list of arrays.
+    slots
+        For each operand the number of the slot in which its array lies, or a tuple of
+        them; None where it is absent.
+    """
+
+    function: Function
+    native: object | None
+    arguments: tuple[Any, ...]
+    slots: tuple[int | tuple[int, ...] | None, ...]
+
+
+class Executor(Protocol):
+    """A program bound to memory, as `ac.compile` replays it.
+
+    It holds the arrays that its calls use, each by the owner of its memory.  One thread
+    at a time: `run` and `move` of an executor that is at work raise `CompileError`.
+    """
+
+    def move(self, slot: int, root: Array, offset: int, /) -> None:
+        """Let every call use the memory at `offset` bytes of `root` for a slot."""
+
+    def run(self) -> None:
+        """Call everything once, in order; the first error ends it and is raised."""
+
+
+#: ``executor(calls, places)``: a place is a slot's memory, an array that owns memory and
+#: bytes behind its first element.
+MakeExecutor = Callable[
+    [Sequence[ExecutorCall], Mapping[int, tuple[Array, int]]], Executor
+]
+
+
 @dataclass(frozen=True)
 class KernelSet:
     """A named bundle of kernels for one machine feature level.
@@ -131,6 +175,9 @@ class KernelSet:
     key_of
         Gives, when it is first needed, the function under whose values decisions are
         kept; AutoCalc's own makes tuples, which takes longer than some calls.
+    executor
+        Gives, when it is first needed, what makes the executors of compiled programs;
+        AutoCalc's own calls kernels in a Python loop.  It runs the calls of all sets.
     set_num_threads
         Told the thread budget when the set is loaded and when the budget changes.
     info
@@ -148,5 +195,6 @@ class KernelSet:
     determinism: Literal["run", "threads"] | None = None
     allocator: Callable[[], Allocator] | None = None
     key_of: Callable[[], KeyOf] | None = None
+    executor: Callable[[], MakeExecutor] | None = None
     set_num_threads: Callable[[int], None] | None = None
     info: Callable[[], Mapping[str, str]] | None = None
