@@ -147,3 +147,13 @@ def test_files_that_hold_no_text_model_are_refused(write):
 def test_a_huge_loss_has_no_perplexity():
     assert perplexity(1.0) == "2.72"
     assert perplexity(1e4) == "inf"
+
+
+@pytest.mark.parametrize("model", [TRANSFORMER, (*LSTM, "--layers", 2)])
+def test_replayed_steps_have_the_losses_of_eager_ones(write, model):
+    words = ("train", "charlm", *SMALL, *model, "--dropout", 0.2, "--steps", 12, "-q")
+    results = [
+        write(*words, flag).output.split("  ")[:2]
+        for flag in ("--compile", "--no-compile")
+    ]
+    assert results[0] == results[1]

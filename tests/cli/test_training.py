@@ -150,3 +150,15 @@ def test_memory_is_known_here():
     assert count is None or 10e6 < count < 100e9
     assert in_megabytes(143_400_000) == "143 MB"
     assert in_megabytes(None) == "? MB"
+
+
+@pytest.mark.parametrize("model", ["mlp", "lenet"])
+def test_compiled_steps_are_those_of_eager_code_bit_for_bit(model):
+    losses = []
+    for compiled in (False, True):
+        training = Training(replace(CONFIG, model=model, epochs=1))
+        if compiled:
+            training.compile()
+        list(training.run())
+        losses.append((training.history.losses, training.history.test_losses))
+    assert losses[0] == losses[1]

@@ -385,3 +385,25 @@ def test_replays_are_counted() -> None:
         for _ in range(6):
             run(x)
     assert {kernel: n for (kernel, _), n in calls.items()} == {"mul": 6, "exp": 6}
+
+
+def test_memory_that_python_fills_is_kept() -> None:
+    table = ac.randn(5, 3)
+
+    def step(x: ac.Tensor) -> tuple[ac.Tensor, ac.Tensor]:
+        return table[ac.arange(4)] + x, ac.arange(3)
+
+    run = ac.compile(step)
+    for x in data(4, 3):
+        for got, wanted in zip(run(x), step(x), strict=True):
+            assert got.tolist() == wanted.tolist()
+
+
+def test_arguments_that_share_memory() -> None:
+    run = ac.compile(lambda a, b: a * 2 + b)
+    for x in data(4, 6):
+        a, b = x[:, :-1], x[:, 1:]
+        assert run(a, b).tolist() == (a * 2 + b).tolist()
+    for x in data(4, 6):
+        a, b = x[:, :-1], (x + 1)[:, 1:]
+        assert run(a, b).tolist() == (a * 2 + b).tolist()

@@ -13,7 +13,7 @@ TRAIN = """
 import json, sys
 import autocalc as ac
 
-def train(optimizer, **options):
+def train(optimizer, compiled=False, **options):
     ac.manual_seed(0)
     model = ac.nn.Sequential(
         ac.nn.Linear(64, 32), ac.nn.ReLU(), ac.nn.Dropout(0.1), ac.nn.Linear(32, 10)
@@ -22,13 +22,18 @@ def train(optimizer, **options):
     digits = ac.data.Digits(train=True)
     images = ac.stack([ac.as_tensor(digits[i][0]).reshape(-1) for i in range(256)])
     target = ac.tensor([int(digits[i][1]) for i in range(256)])
-    losses = []
-    for _ in range(12):
+    def one_step(images, target):
         step.zero_grad()
         loss = ac.nn.functional.cross_entropy(model(images), target)
         loss.backward()
         step.step()
-        losses.append(loss.item())
+        return loss
+    if compiled:
+        one_step = ac.compile(one_step)
+    losses = [one_step(images, target).item() for _ in range(12)]
+    if compiled:
+        (program,) = one_step.programs
+        assert {i.chosen for i in program.instructions} <= {name, ""}
     return losses
 
 RUNS = [
@@ -39,6 +44,10 @@ results = {}
 for name in ("primitives-only", "reference"):
     with ac.kernels.use(name, only=True), ac.kernels.count() as calls:
         results[name] = [train(optimizer, **options) for optimizer, options in RUNS]
+    with ac.kernels.use(name, only=True):
+        results[name + " compiled"] = [
+            train(optimizer, compiled=True, **options) for optimizer, options in RUNS
+        ]
     sets = {}
     for (kernel, kernel_set), times in calls.items():
         sets[kernel_set] = sets.get(kernel_set, 0) + times
@@ -70,6 +79,12 @@ def test_a_model_trains_without_one_call_of_the_reference(seen):
 def test_the_losses_are_those_of_the_reference(seen):
     for mine, reference in zip(seen["primitives-only"], seen["reference"], strict=True):
         assert mine == pytest.approx(reference, rel=1e-4)
+
+
+def test_a_compiled_step_replays_primitives_alone(seen):
+    compiled, eager = seen["primitives-only compiled"], seen["primitives-only"]
+    for mine, wanted in zip(compiled, eager, strict=True):
+        assert mine == pytest.approx(wanted, rel=1e-5)
 
 
 def test_every_composite_runs_on_primitives_alone(install, python):

@@ -13,7 +13,15 @@ import numpy as np
 
 from autocalc._compile._memory import Operand, View
 from autocalc._compile._program import Instruction
-from autocalc._compile._trace import Argument, Constant, Gradient, Made, Owned, Trace
+from autocalc._compile._trace import (
+    Argument,
+    Constant,
+    Copied,
+    Gradient,
+    Made,
+    Owned,
+    Trace,
+)
 
 #: By slot of the second recording: the source of the number that it holds.
 Links = dict[int, Any]
@@ -154,11 +162,15 @@ class _Numbers:
             return "a number of the host", array.dtype
         return "constant", array.shape, array.dtype, array.tobytes()
 
+    def _leaf(self, leaf: Any) -> Any:
+        if isinstance(leaf, Made):
+            return self.view(leaf.view)
+        if isinstance(leaf, Copied):
+            return leaf.array.shape, leaf.array.dtype, leaf.array.tobytes()
+        return leaf
+
     def result(self) -> Any:
         """Return the result in a form that can be compared."""
-        leaves = [
-            self.view(leaf.view) if isinstance(leaf, Made) else leaf
-            for leaf in self.trace.leaves
-        ]
+        leaves = [self._leaf(leaf) for leaf in self.trace.leaves]
         gradients = [(id(leaf), self.view(v)) for leaf, v in self.trace.gradients]
         return self.trace.nesting, leaves, sorted(gradients, key=lambda g: g[0])

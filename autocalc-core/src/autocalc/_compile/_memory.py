@@ -49,23 +49,30 @@ class Slot:
     nbytes
         Its size.
     made
-        Whether the recorded function made it.
+        Whether the recorded function made it, and kernels filled it.
+    kept
+        Whether the recorded function made it, and Python filled it: a constant.
     array
         The array that owns it; None once a temporary is freed.
     """
 
-    __slots__ = ("_array", "index", "made", "nbytes")
+    __slots__ = ("_array", "index", "kept", "made", "nbytes")
 
     def __init__(self, index: int, array: Array, made: bool) -> None:
         self.index = index
         self.nbytes = span(array)
         self.made = made
+        self.kept = False
         self._array: Any = weakref.ref(array) if made else array
 
     @property
     def array(self) -> Any:
         """The array that owns the memory, None once it is freed."""
         return self._array() if self.made else self._array
+
+    def keep(self) -> None:
+        """Take the memory for what was there before: Python filled it, no kernel."""
+        self._array, self.made, self.kept = self.array, False, True
 
     def replace(self, array: Array) -> None:
         """Let another array, of the same size, own the memory."""

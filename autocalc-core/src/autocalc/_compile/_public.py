@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from autocalc._compile._function import Compiled
-from autocalc._compile._passes import PASSES
+from autocalc._compile._passes import PASSES, REORDERING
 from autocalc._tensor.checks import as_int, check_flags
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -18,6 +18,7 @@ def compile(
     fallback: bool = False,
     check: int = 0,
     off: str | Iterable[str] = (),
+    exact: bool = False,
     disable: bool = False,
     fullgraph: bool = False,
     dynamic: bool | None = None,
@@ -53,6 +54,9 @@ def compile(
         leave; 0 never does.
     off
         Passes that are left out, by name.
+    exact
+        Leave out the passes that compute in another order: results are then those of
+        eager code bit for bit.  With them they are within the kernels' error budgets.
     disable
         Return `model` itself.
     fullgraph, dynamic, backend, mode, options
@@ -88,8 +92,8 @@ def compile(
     >>> w.detach().round(decimals=3), len(step.programs)
     (tensor([1., 3.]), 1)
     """
-    flags = {"fallback": fallback, "disable": disable, "fullgraph": fullgraph}
-    check_flags("compile", **flags, dynamic=dynamic)
+    flags = {"fallback": fallback, "exact": exact, "disable": disable}
+    check_flags("compile", **flags, fullgraph=fullgraph, dynamic=dynamic)
     count = as_int("compile", "check", check)
     if count < 0:
         message = f"compile: `check` is {count}; it must be 0 or more replays."
@@ -101,6 +105,8 @@ def compile(
                 f"compile: there is no pass {name!r}; there are {_listed(PASSES)}."
             )
             raise ArgumentError(message)
+    if exact:
+        names = (*names, *REORDERING)
     del backend, mode, options
 
     def compiled(function: Any) -> Any:

@@ -34,6 +34,8 @@ class Recorder:
         Settings that the host reads again at each replay, as (dict's id, key).
     generators
         What the function draws from.
+    written
+        Slots that kernels or the host have written.
     failure
         Why there will be no program, where that is no error (`lenient`).
     """
@@ -44,6 +46,7 @@ class Recorder:
         self.instructions: list[Instruction] = []
         self.refreshed: set[tuple[int, Any]] = set()
         self.generators: list[Any] = []
+        self.written: set[int] = set()
         self.failure = ""
         self._lenient = lenient
         self._inside = False
@@ -85,9 +88,7 @@ class Recorder:
                 self._inside = False
             outputs, inputs, attributes = operands[:n], operands[n:], args[end:]
             how = (spec, name, function, native)
-            self.instructions.append(
-                Instruction(*how, outputs, inputs, attributes, users_line())
-            )
+            self._add(Instruction(*how, outputs, inputs, attributes, users_line()))
 
         return call
 
@@ -113,9 +114,15 @@ class Recorder:
             self.generators.append(draws)
         outputs = tuple(map(self.memory.view, arrays))
         self.refreshed.update((id(where), key) for where, key in reads)
-        self.instructions.append(
-            Instruction(None, "", write, None, outputs, (), (), users_line())
-        )
+        self._add(Instruction(None, "", write, None, outputs, (), (), users_line()))
+
+    def _add(self, instruction: Instruction) -> None:
+        slots = self.memory.slots
+        for view in instruction.reads():
+            if slots[view.slot].made and view.slot not in self.written:
+                slots[view.slot].keep()
+        self.written.update(view.slot for view in instruction.writes())
+        self.instructions.append(instruction)
 
     def refuse(self, what: str) -> None:
         """Raise because a value is read, which no replay would do."""

@@ -16,6 +16,7 @@ from autocalc._compile._program import Program
 from autocalc._compile._structure import rebuild
 from autocalc._compile._trace import (
     Argument,
+    Copied,
     Given,
     Gradient,
     Made,
@@ -190,12 +191,14 @@ class Replay:
             if view.slot == result.slot
         ]
 
-    def _leaf(self, leaf: Made | Given | Same, tensors: list[Tensor]) -> Any:
+    def _leaf(self, leaf: Made | Copied | Given | Same, tensors: list[Tensor]) -> Any:
         """Return one leaf of the result."""
         if isinstance(leaf, Given):
             return tensors[leaf.number]
         if isinstance(leaf, Same):
             return leaf.value
+        if isinstance(leaf, Copied):
+            return make(leaf.array.copy(), None)
         return make(self._places[leaf.view.slot].array(leaf.view), None)
 
 

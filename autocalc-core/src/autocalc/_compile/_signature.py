@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+from autocalc._compile._memory import address
 from autocalc._compile._structure import flatten
 from autocalc._dispatch._state import current
 from autocalc._tensor import Tensor
@@ -63,4 +64,18 @@ class Call:
             else:
                 parts.append(id(leaf))
                 self.held.append(leaf)
+        if len(arrays) > 1:
+            parts.append(_shared(arrays))
         self.key: Hashable = (*parts, selection.key_of(*arrays))
+
+
+def _shared(arrays: list[Any]) -> Hashable:
+    """Return which arrays lie in one memory, and how far apart; None if none do."""
+    owners = [id(a if a.base is None else a.base) for a in arrays]
+    if len(set(owners)) == len(owners):
+        return None
+    firsts = [arrays[owners.index(owner)] for owner in owners]
+    return tuple(
+        (owners.index(owner), address(a) - address(first))
+        for owner, a, first in zip(owners, arrays, firsts, strict=True)
+    )

@@ -52,6 +52,12 @@ class Made(NamedTuple):
     view: View
 
 
+class Copied(NamedTuple):
+    """A leaf of the result that is the same numbers in each call, in new memory."""
+
+    array: Any
+
+
 class Given(NamedTuple):
     """A leaf of the result that is an argument itself."""
 
@@ -62,6 +68,10 @@ class Same(NamedTuple):
     """A leaf of the result that is one object in each call."""
 
     value: Any
+
+
+#: What a leaf of a result is.
+Result = Made | Copied | Given | Same
 
 
 @dataclass(slots=True)
@@ -94,7 +104,7 @@ class Trace:
     memory: Memory
     bindings: dict[int, Binding]
     nesting: Any
-    leaves: list[Made | Given | Same]
+    leaves: list[Result]
     gradients: list[tuple[Leaf, View]]
     fresh: list[Leaf]
     cleared: list[Leaf]
@@ -129,7 +139,7 @@ def finish(
     leaves: list[Any] = []
     nesting = flatten(result, leaves)
     memory = recorder.memory
-    described = [_result(leaf, call, memory) for leaf in leaves]
+    described = [_result(leaf, call, recorder) for leaf in leaves]
     used = {v.slot for i in recorder.instructions for v in i.views()}
     used |= {leaf.view.slot for leaf in described if isinstance(leaf, Made)}
     alive = _alive(memory, used, described)
@@ -152,13 +162,17 @@ def finish(
     )
 
 
-def _result(leaf: Any, call: Call, memory: Memory) -> Made | Given | Same:
+def _result(leaf: Any, call: Call, recorder: Recorder) -> Result:
     if not isinstance(leaf, Tensor) or leaf._edge.__class__ is Leaf:
         return Same(leaf)
     for number, tensor in enumerate(call.tensors):
         if tensor is leaf:
             return Given(number)
-    return Made(memory.view(leaf._array))
+    view = recorder.memory.view(leaf._array)
+    slot = recorder.memory.slots[view.slot]
+    if slot.kept or (slot.made and slot.index not in recorder.written):
+        return Copied(leaf._array.copy())
+    return Made(view)
 
 
 def _alive(memory: Memory, used: set[int], results: list[Any]) -> list[Slot]:
@@ -215,7 +229,10 @@ def _bindings(
         if slot.made:
             continue
         owner = owners.get(index)
-        if index in arguments:
+        if slot.kept:
+            slot.replace(slot.array.copy())
+            bindings[index] = Constant(slot.array)
+        elif index in arguments:
             bindings[index] = arguments[index]
         elif isinstance(owner, Leaf):
             bindings[index] = Gradient(owner)

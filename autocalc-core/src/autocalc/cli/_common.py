@@ -43,6 +43,16 @@ def machine_options(command: Command) -> Command:
     return command
 
 
+#: Whether steps are replayed.
+compile_option = click.option(
+    "--compile/--no-compile",
+    "compiled",
+    default=True,
+    show_default=True,
+    help="Record a step once and replay it: the same losses in less time.",
+)
+
+
 def choose_machine(
     ctx: click.Context, threads: int | None, choices: str | None
 ) -> None:

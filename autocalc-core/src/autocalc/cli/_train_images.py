@@ -18,6 +18,7 @@ from autocalc.cli._common import (
     FILE,
     check_folder,
     choose_machine,
+    compile_option,
     interruptible,
     machine_options,
     new_file,
@@ -113,6 +114,7 @@ def image_command(data: str) -> click.Command:
     help="Threads that make batches ahead of time.",
 )
 @machine_options
+@compile_option
 @click.option(
     "--plot",
     "picture",
@@ -149,6 +151,7 @@ def _train_images(
     target: Path | None,
     saved: Path | None,
     quiet: bool,
+    compiled: bool,
     **settings: Any,
 ) -> None:
     """Train on images and report the test accuracy.
@@ -175,6 +178,8 @@ def _train_images(
     else:
         state, epochs = _saved_state(ctx, data, saved, settings)
         training = checkpoint.resume(state, epochs, source, workers)
+    if compiled:
+        training.compile()
     if not quiet:
         click.echo(_headline(training))
     started = perf_counter()

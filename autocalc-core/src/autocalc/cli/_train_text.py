@@ -17,6 +17,7 @@ from autocalc.cli._common import (
     Command,
     check_folder,
     choose_machine,
+    compile_option,
     given_by_user,
     interruptible,
     machine_options,
@@ -109,6 +110,7 @@ def choice_option(
 )
 @number_option("seed", int, "Equal seeds give equal results.")
 @machine_options
+@compile_option
 @click.option(
     "--save",
     "target",
@@ -136,6 +138,7 @@ def text_command(
     print_every: int,
     sample_every: int,
     quiet: bool,
+    compiled: bool,
     **settings: Any,
 ) -> None:
     """Train a transformer or an LSTM to tell the next character of a text.
@@ -159,6 +162,8 @@ def text_command(
         training = TextTraining(Characters.from_file(source), TextConfig(**settings))
     else:
         training, source = _resumed(ctx, saved, source, settings)
+    if compiled:
+        training.compile()
     screen = TextScreen(training, print_every, quiet)
     screen.say(_headline(training))
     started = perf_counter()

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from autocalc import kernels
+from autocalc._compile import compile
 from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import manual_seed
@@ -123,6 +124,11 @@ class Training:
         self.epoch = 0
         #: Which kernels ran in the first step, by (kernel, set).
         self.calls: Counter[tuple[str, str]] = Counter()
+        self._train_step: Any = train_step
+
+    def compile(self) -> None:
+        """Replay steps from now on: the same bits, without the interpreter."""
+        self._train_step = compile(train_step, exact=True, fallback=True)
 
     @property
     def steps_done(self) -> int:
@@ -158,9 +164,11 @@ class Training:
         for group in self.optimizer.param_groups:
             group["lr"] = self.lr
         if self.calls:
-            return train_step(self.model, self.optimizer, images, labels)
-        with kernels.count() as self.calls:
-            return train_step(self.model, self.optimizer, images, labels)
+            step = self._train_step(self.model, self.optimizer, images, labels)
+        else:
+            with kernels.count() as self.calls:
+                step = train_step(self.model, self.optimizer, images, labels)
+        return step[0].item(), step[1]
 
     def _test(self) -> None:
         loss, accuracy = evaluate(self.model, self.test_loader)
@@ -170,14 +178,14 @@ class Training:
 
 def train_step(
     model: Any, optimizer: Any, images: Tensor, labels: Tensor
-) -> tuple[float, Tensor]:
+) -> tuple[Tensor, Tensor]:
     """Move the parameters once down the gradient; return the loss and the logits."""
     logits = model(images)
     loss = functional.cross_entropy(logits, labels)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-    return loss.item(), logits.detach()
+    return loss.detach(), logits.detach()
 
 
 def evaluate(model: Any, loader: Any) -> tuple[float, float]:

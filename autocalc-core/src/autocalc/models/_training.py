@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any, Literal
 
 from autocalc import nn
+from autocalc._compile import compile
 from autocalc._graph._grad_mode import no_grad
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator, default_generator, manual_seed
@@ -166,6 +167,11 @@ class TextTraining:
         self.optimizer = _optimizer(self.model, config)
         self.generator = Generator().manual_seed(config.seed)
         self.history = TextHistory()
+        self._train_step: Any = train_step
+
+    def compile(self) -> None:
+        """Replay steps from now on: the same bits, without the interpreter."""
+        self._train_step = compile(train_step, exact=True, fallback=True)
 
     @property
     def step(self) -> int:
@@ -199,13 +205,8 @@ class TextTraining:
             group["lr"] = lr
         size = self.config.batch_size, self.config.seq_len
         inputs, targets = windows(self.tokens, *size, self.generator)
-        self.optimizer.zero_grad()
-        loss = self.model.loss(inputs, targets)
-        loss.backward()
-        if self.config.grad_clip:
-            utils.clip_grad_norm_(self.model.parameters(), self.config.grad_clip)
-        self.optimizer.step()
-        value: float = loss.item()
+        parts = self.model, self.optimizer, self.config.grad_clip
+        value: float = self._train_step(*parts, inputs, targets).item()
         return value
 
     def evaluate(self) -> float:
@@ -242,6 +243,19 @@ class TextTraining:
         evaluations = [(int(step), loss) for step, loss in state["evaluations"]]
         losses = list(state["losses"])
         self.history = TextHistory(losses, evaluations, state["seconds"])
+
+
+def train_step(
+    model: Any, optimizer: Any, grad_clip: float, inputs: Tensor, targets: Tensor
+) -> Tensor:
+    """Move the parameters once down the gradient; return the loss."""
+    optimizer.zero_grad()
+    loss = model.loss(inputs, targets)
+    loss.backward()
+    if grad_clip:
+        utils.clip_grad_norm_(model.parameters(), grad_clip)
+    optimizer.step()
+    return loss.detach()  # type: ignore[no-any-return]  # of a model of the user's
 
 
 def _stretches(tokens: Tensor, length: int) -> Iterator[tuple[Tensor, Tensor]]:

@@ -30,6 +30,10 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 }
 
 
+#: Those after which sums are computed in another order.
+REORDERING = frozenset({"accumulate", "epilogues"})
+
+
 def optimize(program: Program, *, off: Iterable[str] = ()) -> Program:
     """Return the program after all passes but those that are switched off."""
     for name, run in PASSES.items():
