@@ -44,8 +44,8 @@ struct Plain : Kind {
     static bool read(PyObject* args) { return read_fields(args); }
 };
 
-extern PyMethodDef along_calls[], creation_calls[], elementwise_calls[],
-    in_place_calls[], join_calls[], kernel_calls[], tensor_calls[], view_calls[],
-    walk_calls[];
+extern PyMethodDef along_calls[], bookkeeping_calls[], creation_calls[],
+    elementwise_calls[], in_place_calls[], join_calls[], kernel_calls[], tensor_calls[],
+    view_calls[], walk_calls[];
 
 }  // namespace autocalc::python::eager

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""What a replay does around its kernels: whose memory they use, what they leave.
+
+The class here is the definition.  An eager runtime may bring one that does the same in
+C, for executors that it knows (`_dispatch/_eager.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from sys import getrefcount
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autocalc._compile._executor import Place, place_of
+from autocalc._compile._memory import View
+from autocalc._dispatch._eager import accelerated
+from autocalc._graph._node import Leaf
+from autocalc._kernels.kernel_set import Executor
+from autocalc._kernels.spec import Array, DType, Shape
+from autocalc._tensor import Tensor, make
+
+_BYTE = np.dtype(np.uint8)
+
+#: Whose memory a slot is: an argument's, by its number; a tensor's that is no argument;
+#: that of a leaf's gradient.
+Owner = int | Tensor | Leaf
+
+#: A leaf of the result: a view of a slot, the number of an argument, or in a tuple an
+#: object that is the same in each call.
+ResultLeaf = View | int | tuple[Any]
+
+
+class Follower(NamedTuple):
+    """A slot whose memory a tensor says, anew at each replay.
+
+    `offset` is where the tensor's array begins in the slot; `array` is the recorded
+    one, as which another one must lie, None for arguments: their key says it.
+    """
+
+    slot: int
+    owner: Owner
+    offset: int
+    array: Any
+
+
+class Result(NamedTuple):
+    """A slot that outlives a replay: memory that is new where somebody holds the old.
+
+    `root` is its first memory, `gradients` are the leaves whose gradient lies in it.
+    """
+
+    slot: int
+    nbytes: int
+    root: Any
+    gradients: Sequence[tuple[Leaf, View]]
+
+
+class Bookkeeping:
+    """Follows tensors, renews results, runs the executor and makes what it returns.
+
+    Parameters
+    ----------
+    executor
+        What runs in between.
+    empty
+        Makes memory.
+    places
+        Where each slot is.
+    followers, results
+        Slots whose memory may be another one from call to call.
+    written
+        Tensors that the program writes.
+    leaves
+        Of the result.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        empty: Callable[[Shape, DType], Array],
+        places: dict[int, Place],
+        followers: Sequence[Follower],
+        results: Sequence[Result],
+        written: Sequence[Owner],
+        leaves: Sequence[ResultLeaf],
+    ) -> None:
+        self._executor = executor
+        self._empty = empty
+        self._places = places
+        self._followers = [(f.slot, f.owner, f.offset) for f in followers]
+        self._recorded = [follower.array for follower in followers]
+        self._results = [_Renewed(result) for result in results]
+        self._written = written
+        self._leaves = leaves
+        self._begun = False
+
+    def holds(self) -> bool:
+        """Return whether every tensor still lies in memory as it was recorded."""
+        for (_, owner, _), recorded in zip(
+            self._followers, self._recorded, strict=True
+        ):
+            if recorded is not None:
+                tensor = _find(owner, [])
+                if tensor is None:
+                    return False
+                now = tensor._array
+                if now is not recorded and not _alike(now, recorded):
+                    return False
+        return True
+
+    def run(self, tensors: list[Tensor]) -> list[Any]:
+        """Run the program with these arguments; return the leaves of the result."""
+        self._follow(tensors)
+        if not self._begun:
+            self._begin()
+        for result in self._results:
+            if not result.room.is_free(result.gradients):
+                self._renew(result)
+        for owner in self._written:
+            _find(owner, tensors)._bump()
+        self._executor.run()
+        for result in self._results:
+            for (leaf, _), tensor in zip(
+                result.gradients, result.room.tensors, strict=True
+            ):
+                leaf.grad = tensor
+        return [self._leaf(leaf, tensors) for leaf in self._leaves]
+
+    def _follow(self, tensors: list[Tensor]) -> None:
+        """Let the program use the memory that tensors have now."""
+        for i, (slot, owner, offset) in enumerate(self._followers):
+            array, recorded = _find(owner, tensors)._array, self._recorded[i]
+            if array is not recorded:
+                self._move(slot, place_of(array, -offset))
+                if recorded is not None:
+                    self._recorded[i] = array
+
+    def _move(self, slot: int, place: Place) -> None:
+        self._executor.move(slot, *place)
+        self._places[slot] = place
+
+    def _begin(self) -> None:
+        """Count, now that nobody else does, who holds the memory of results."""
+        self._begun = True
+        for result in self._results:
+            result.room.references = _references(result.room)
+            self._give(result)
+
+    def _renew(self, result: _Renewed) -> None:
+        """Give a slot other memory: somebody holds what the last run put there."""
+        room, spare = result.spare, result.room
+        if room is None or not room.is_free([]):
+            room = _Room(self._empty((result.nbytes,), _BYTE))
+        alone = _references(room)
+        self._move(result.slot, Place(room.root, 0))
+        spare.references -= _references(room) - alone
+        room.references = _references(room)
+        result.room = room
+        # A copy in reserve is what eager code has as well, whose caller holds the last
+        # result while it computes the next; gradients would take as much again.
+        result.spare = None if result.gradients else spare
+        self._give(result)
+
+    def _give(self, result: _Renewed) -> None:
+        """Make the tensors that the leaves get."""
+        place = self._places[result.slot]
+        result.room.tensors = [
+            make(place.array(view), None) for _, view in result.gradients
+        ]
+
+    def _leaf(self, leaf: ResultLeaf, tensors: list[Tensor]) -> Any:
+        """Return one leaf of the result."""
+        if isinstance(leaf, int):
+            return tensors[leaf]
+        if isinstance(leaf, View):
+            return make(self._places[leaf.slot].array(leaf), None)
+        return leaf[0]
+
+
+class _Room:
+    """One piece of memory for a result, and the gradients that lie in it.
+
+    `references` counts what the program itself holds of `root`, as `_references` does.
+    """
+
+    __slots__ = ("references", "root", "tensors")
+
+    def __init__(self, root: Array) -> None:
+        self.root = root
+        self.references = 0
+        self.tensors: list[Tensor] = []
+
+    def is_free(self, gradients: Sequence[tuple[Leaf, View]]) -> bool:
+        """Return whether nobody sees the memory but leaves that get it again."""
+        for (leaf, _), tensor in zip(gradients, self.tensors, strict=True):
+            held = _GRADIENT_REFERENCES - (leaf.grad is not tensor)
+            if getrefcount(tensor) > held:
+                return False
+            if getrefcount(tensor._array) > _ARRAY_REFERENCES:
+                return False
+        return _references(self) <= self.references + len(self.tensors)
+
+
+#: References to a gradient that only its leaf holds: the leaf's, the program's, a local
+#: name and the argument of `getrefcount`.
+_GRADIENT_REFERENCES = 4
+
+#: References to its array: the tensor's, and the argument of `getrefcount`.
+_ARRAY_REFERENCES = 2
+
+
+def _references(room: _Room) -> int:
+    return getrefcount(room.root)
+
+
+class _Renewed:
+    """A result with the memory that it has now, and some that it had before."""
+
+    __slots__ = ("gradients", "nbytes", "room", "slot", "spare")
+
+    def __init__(self, result: Result) -> None:
+        self.slot, self.nbytes = result.slot, result.nbytes
+        self.gradients = result.gradients
+        self.room = _Room(result.root)
+        self.spare: _Room | None = None
+
+
+def _find(owner: Owner, tensors: list[Tensor]) -> Any:
+    """Return the tensor of a slot; None for a gradient that is not there."""
+    if isinstance(owner, int):
+        return tensors[owner]
+    return owner.grad if owner.__class__ is Leaf else owner
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Return whether two arrays lie in memory in the same way."""
+    same: bool = (a.shape, a.strides, a.dtype) == (b.shape, b.strides, b.dtype)
+    return same
+
+
+#: `Bookkeeping`, or what an eager runtime has for it.
+bookkeeping: Callable[..., Bookkeeping] = accelerated("bookkeeping", Bookkeeping)
