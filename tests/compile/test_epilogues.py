@@ -33,7 +33,8 @@ def test_an_activation_runs_in_the_layer_before_it(name: str, training: bool) ->
         def step() -> Any:
             for p in parameters:
                 p.grad = None
-            out = two(activation(one(x)))
+            with ac.set_grad_enabled(training):
+                out = two(activation(one(x)))
             if not training:
                 return out
             out.square().sum().backward()
@@ -74,6 +75,7 @@ def test_a_product_that_others_read_is_kept() -> None:
     def make() -> Any:
         layer, x = nn.Linear(5, 7), ac.randn(6, 5)
 
+        @ac.no_grad()
         def step() -> Any:
             y = layer(x)
             return F.relu(y).sum() + y.sum()

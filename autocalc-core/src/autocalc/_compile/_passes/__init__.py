@@ -13,6 +13,7 @@ from autocalc._compile._passes import (
     dead_code,
     epilogues,
     identities,
+    norm_epilogues,
     versions,
 )
 from autocalc._compile._program import Program
@@ -27,6 +28,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "identities": identities.run,
     "copies": copies.run,
     "epilogues": epilogues.run,
+    "norm_epilogues": norm_epilogues.run,
 }
 
 
