@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from autocalc._compile._program import Program
-from autocalc._compile._trace import Constant, Made, Trace
+from autocalc._compile._trace import Constant, Made, Owned, Trace
 
 
 def build(trace: Trace) -> Program:
     """Return the program of a recording, not yet changed by any pass."""
     slots = trace.memory.slots
+    registered = set(map(id, trace.registered))
     used = {v.slot for i in trace.instructions for v in i.views()}
     results = {view.slot for _, view in trace.gradients}
     for leaf in trace.leaves:
@@ -28,5 +29,10 @@ def build(trace: Trace) -> Program:
             index: binding.array
             for index, binding in trace.bindings.items()
             if isinstance(binding, Constant) and not binding.array.flags.writeable
+        },
+        parameters={
+            index
+            for index, binding in trace.bindings.items()
+            if isinstance(binding, Owned) and id(binding.tensor) in registered
         },
     )

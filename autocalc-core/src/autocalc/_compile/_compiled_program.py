@@ -14,6 +14,7 @@ from autocalc._compile._check import State
 from autocalc._compile._passes import optimize
 from autocalc._compile._plan import plan
 from autocalc._compile._program import Instruction
+from autocalc._compile._prologue import Prologue
 from autocalc._compile._recorder import Recorder
 from autocalc._compile._replay import Replay
 from autocalc._compile._signature import Call
@@ -70,6 +71,8 @@ class CompiledProgram:
         places = plan(self.program)
         self.memory = MemoryReport(self.program, places)
         self._replay = Replay(self.program, places, trace, empty)
+        has_prologue = bool(self.program.prologue)
+        self._prologue = Prologue(self.program, trace) if has_prologue else None
 
     def __str__(self) -> str:
         return program_table(self.program)
@@ -107,6 +110,8 @@ class CompiledProgram:
         for cell, source in self._cells:
             get = self._sources.get(source)
             cell[()] = call.numbers[source] if get is None else get()
+        if self._prologue is not None:
+            self._prologue.refresh()
         result = self._replay.run(call.tensors)
         for leaf in self._cleared:
             leaf.grad = None

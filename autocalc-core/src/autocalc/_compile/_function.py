@@ -143,7 +143,7 @@ class Compiled:
         entry.in_vain += 1
         with recording, watch:
             result = self._function(*call.args, **call.kwargs)
-        trace = finish(recording, call, result, before, watch.guards)
+        trace = finish(recording, call, result, before, watch)
         if watch.prints and not self._warned:
             self._warned = True
             message = (

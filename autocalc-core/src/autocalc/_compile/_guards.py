@@ -159,16 +159,24 @@ class Watch:
         Of everything that was looked at.
     prints
         Lines that print.
+    registered
+        Parameters and buffers of the modules that ran.
     """
 
     def __init__(self, refreshed: set[tuple[int, Any]]) -> None:
         self.guards: list[Guard | Attributes] = []
         self.prints: list[Line] = []
+        self.registered: list[Tensor] = []
         self._refreshed = refreshed
         self._seen: set[tuple[int, Any]] = set()
         self._free: dict[tuple[CodeType, str], Any] = {}
         self._things: list[Any] = []  # that ids in `_seen` belong to
         self._kinds: dict[CodeType, str] = {}
+
+    def numbers(self) -> dict[Any, Any]:
+        """Return the guarded numbers by their source."""
+        guards = (g for g in self.guards if isinstance(g, Guard) and g.is_number)
+        return {guard.source: guard.value for guard in guards}
 
     def __enter__(self) -> Watch:
         self._before = sys.getprofile()
@@ -197,9 +205,11 @@ class Watch:
         if kind == "users":
             self._users_frame(frame, code)
         elif kind == "own":
-            thing = frame.f_locals.get("self")
+            thing: Any = frame.f_locals.get("self")
             if hasattr(thing, "_names") and hasattr(thing, "training"):
-                self._module(thing)
+                if (id(thing), "") not in self._seen:
+                    for module in thing.modules():  # some run as parts of others
+                        self._module(module)
             elif hasattr(thing, "param_groups"):
                 self._optimizer(thing)
 
@@ -275,13 +285,17 @@ class Watch:
                 return
 
     def _module(self, module: Any) -> None:
-        if type(module).__module__.startswith("autocalc.") and self._first(module, ""):
+        if not self._first(module, ""):
+            return
+        values = [vars(module).get(name) for name in module._names]
+        self.registered += [x for x in values if isinstance(x, Tensor)]
+        if type(module).__module__.startswith("autocalc."):
             self.guards.append(Attributes(module))
-        elif self._first(module, ""):
-            for name in (*module._names, "training", "_hooks"):
-                get = _attribute(module, name)
-                what = f"{type(module).__name__}.{name}"
-                self._add(what, get, get(), None, (id(module), name))
+            return
+        for name in (*module._names, "training", "_hooks"):
+            get = _attribute(module, name)
+            what = f"{type(module).__name__}.{name}"
+            self._add(what, get, get(), None, (id(module), name))
 
     def _optimizer(self, optimizer: Any) -> None:
         if not self._first(optimizer, ""):

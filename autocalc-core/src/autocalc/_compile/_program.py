@@ -124,6 +124,10 @@ class Program:
         Those of `others` that nobody ever writes, with the memory that they are.
     own
         Those of `others` that passes made, with the memory that they are.
+    parameters
+        Those of `others` that are parameters and buffers of modules.
+    prologue
+        Calls that run only when what they read of `parameters` has changed.
     """
 
     instructions: list[Instruction]
@@ -133,6 +137,8 @@ class Program:
     others: set[int] = field(default_factory=set)
     constants: dict[int, Array] = field(default_factory=dict)
     own: dict[int, Array] = field(default_factory=dict)
+    parameters: set[int] = field(default_factory=set)
+    prologue: list[Instruction] = field(default_factory=list)
 
     def kept(self) -> set[int]:
         """Return the slots whose content is seen after a run."""

@@ -105,9 +105,11 @@ def _followers(program: Program, trace: Trace) -> Iterator[Follower]:
         if isinstance(binding, Argument):
             yield Follower(slot, binding.number, binding.offset, None)
         elif isinstance(binding, (Owned, Gradient)):
+            if isinstance(binding, Owned):
+                array = binding.tensor._array
+            else:
+                array = binding.leaf.grad._array
             owner = _owner(binding)
-            tensor = owner if isinstance(owner, Tensor) else binding.leaf.grad
-            array = tensor._array
             offset = address(array) - address(trace.memory.slots[slot].array)
             yield Follower(slot, owner, offset, array)
 
@@ -116,7 +118,9 @@ def _results(
     program: Program, trace: Trace, places: dict[int, Place]
 ) -> Iterator[Result]:
     for slot in sorted(program.results):
-        gradients = [(leaf, view) for leaf, view in trace.gradients if view.slot == slot]
+        gradients = [
+            (leaf, view) for leaf, view in trace.gradients if view.slot == slot
+        ]
         yield Result(slot, program.sizes[slot], places[slot].root, gradients)
 
 

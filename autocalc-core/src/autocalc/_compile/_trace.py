@@ -7,7 +7,7 @@ import gc
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from autocalc._compile._guards import changed
+from autocalc._compile._guards import Watch, changed
 from autocalc._compile._memory import Memory, Slot, View, root_of
 from autocalc._compile._program import Instruction
 from autocalc._compile._recorder import Recorder
@@ -94,6 +94,8 @@ class Trace:
         Leaves that had a gradient before, and have none any more.
     stray
         Slots that the function made and that live on elsewhere.
+    registered
+        Parameters and buffers of the modules that ran.
     guards, effects
         Python values that the function looked at, and those that it changed.
     numbers
@@ -110,6 +112,7 @@ class Trace:
     cleared: list[Leaf]
     stray: list[Slot]
     guards: list[Any]
+    registered: list[Tensor]
     effects: list[Any]
     numbers: dict[Any, Any]
 
@@ -130,7 +133,7 @@ def finish(
     call: Call,
     result: Any,
     before: set[Leaf],
-    guards: list[Any],
+    watch: Watch,
 ) -> Trace:
     """Describe a recording after its function has returned.
 
@@ -156,9 +159,10 @@ def finish(
         [leaf for leaf, _ in kept if leaf not in before],
         [leaf for leaf in before if leaf.grad is None],
         [slot for slot in alive if slot.index not in explained],
-        guards,
-        list(changed(guards)),
-        {**call.numbers, **{g.source: g.value for g in guards if g.is_number}},
+        watch.guards,
+        watch.registered,
+        list(changed(watch.guards)),
+        {**call.numbers, **watch.numbers()},
     )
 
 

@@ -25,7 +25,10 @@ next_serial = count().__next__
 class Version:
     """Counts the writes to one storage; all its views share the cell."""
 
-    __slots__ = ("count", "line")
+    __slots__ = ("count", "exported", "line")
+
+    #: Set where others may write the storage without counting: NumPy, `Tensor.data`.
+    exported: bool
 
     #: Where it was last written; set in anomaly mode only.
     line: Any

@@ -284,7 +284,11 @@ def from_numpy(array: Any) -> Tensor:
         raise ArgumentError(message)
     dtype = dtypes.of(array.dtype)
     plain = array.view(np.ndarray)
-    return make(plain if plain.dtype is dtype.numpy else plain.view(dtype.numpy), None)
+    if plain.dtype is not dtype.numpy:
+        plain = plain.view(dtype.numpy)
+    shared = make(plain, None)
+    shared._cell().exported = True
+    return shared
 
 
 def frombuffer(

@@ -322,6 +322,7 @@ class Tensor(Methods):
         A write through it is not counted as a change of the tensor: an operator that
         saved the values computes its gradient with the new ones. `detach` counts.
         """
+        self._cell().exported = True
         return make(self._array, None)
 
     @data.setter
@@ -364,6 +365,7 @@ class Tensor(Methods):
             raise GradError(message)
         if recordings:
             refuse_reading("numpy")
+        self._cell().exported = True
         return self._array  # type: ignore[no-any-return]  # NumPy's on CPUs
 
     def __dlpack__(self, **options: Any) -> Any:

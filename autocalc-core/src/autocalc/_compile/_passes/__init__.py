@@ -14,6 +14,7 @@ from autocalc._compile._passes import (
     epilogues,
     identities,
     norm_epilogues,
+    prologue,
     versions,
 )
 from autocalc._compile._program import Program
@@ -29,6 +30,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "copies": copies.run,
     "epilogues": epilogues.run,
     "norm_epilogues": norm_epilogues.run,
+    "prologue": prologue.run,
 }
 
 

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""Runs a program's prologue whenever the parameters that it reads have changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autocalc._compile._executor import Executor, Place, calls_of, place_of
+from autocalc._compile._memory import address
+from autocalc._compile._program import Program
+from autocalc._compile._trace import Owned, Trace
+
+
+class Prologue:
+    """The calls that compute of parameters alone.
+
+    `refresh` runs them if a parameter was written or replaced since.  An array that
+    was given to NumPy or another library may be written unseen: then they run each
+    time.
+    """
+
+    def __init__(self, program: Program, trace: Trace) -> None:
+        instructions = program.prologue
+        read = {v.slot for i in instructions for v in i.reads()}
+        bindings = [(slot, trace.bindings.get(slot)) for slot in sorted(read)]
+        self._owners = [
+            (slot, b.tensor, _offset(trace, slot, b))
+            for slot, b in bindings
+            if isinstance(b, Owned)
+        ]
+        places = {slot: Place(root, 0) for slot, root in program.own.items()}
+        for slot, root in program.constants.items():
+            places.setdefault(slot, Place(root, 0))
+        for slot, tensor, offset in self._owners:
+            places[slot] = place_of(tensor._array, -offset)
+        self._cells = [tensor._cell() for _, tensor, _ in self._owners]
+        self._arrays: list[Any] = [tensor._array for _, tensor, _ in self._owners]
+        self._counts: list[int] | None = None
+        self._executor = Executor(calls_of(instructions, places), places)
+
+    def refresh(self) -> None:
+        """Run the calls if what they read is, or may be, another."""
+        counts = [cell.count for cell in self._cells]
+        same = counts == self._counts
+        for i, (slot, tensor, offset) in enumerate(self._owners):
+            array = tensor._array
+            if array is not self._arrays[i]:
+                self._arrays[i], self._cells[i] = array, tensor._cell()
+                self._executor.move(slot, *place_of(array, -offset))
+                same = False
+        if not same or self._shared():
+            self._executor.run()
+            self._counts = [cell.count for cell in self._cells]
+
+    def _shared(self) -> bool:
+        """Return whether somebody else may write one of the arrays."""
+        return any(getattr(cell, "exported", False) for cell in self._cells)
+
+
+def _offset(trace: Trace, slot: int, binding: Owned) -> int:
+    return address(binding.tensor._array) - address(trace.memory.slots[slot].array)
