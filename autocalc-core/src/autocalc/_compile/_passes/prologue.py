@@ -32,7 +32,7 @@ def run(program: Program) -> Program:
     )
     changed = flow.program
     written = {slot for slot, writers in flow.writers.items() if writers}
-    fixed = (program.parameters - written) | program.constants.keys()
+    fixed = program.parameters - written
     prologue: list[Instruction] = []
     left = MAX_BYTES
     for at, instruction in flow:
@@ -57,10 +57,10 @@ def run(program: Program) -> Program:
 def _results(flow: Flow, instruction: Instruction, fixed: set[int]) -> set[int]:
     """Return the slots that a call of fixed operands fills; none if it is no such."""
     outputs = list(views_of(instruction.outputs))
-    reads = instruction.reads()
-    if instruction.spec is None or not reads:
+    reads = {view.slot for view in instruction.reads()}
+    if instruction.spec is None or not reads & fixed:
         return set()
-    if any(view.slot not in fixed for view in reads):
+    if reads - fixed - flow.program.constants.keys():
         return set()
     if any(flow.only_writer(view) is None for view in outputs):
         return set()
