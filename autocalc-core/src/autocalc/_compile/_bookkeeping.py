@@ -27,9 +27,9 @@ _BYTE = np.dtype(np.uint8)
 #: that of a leaf's gradient.
 Owner = int | Tensor | Leaf
 
-#: A leaf of the result: a view of a slot, the number of an argument, or in a tuple an
-#: object that is the same in each call.
-ResultLeaf = View | int | tuple[Any]
+#: A leaf of the result: a view of a slot, the number of an argument, an array that is
+#: copied, or in a tuple an object that is the same in each call.
+ResultLeaf = View | int | Array | tuple[Any]
 
 
 class Follower(NamedTuple):
@@ -116,15 +116,13 @@ class Bookkeeping:
         if not self._begun:
             self._begin()
         for result in self._results:
-            if not result.room.is_free(result.gradients):
+            if not result.room.is_free():
                 self._renew(result)
         for owner in self._written:
             _find(owner, tensors)._bump()
         self._executor.run()
         for result in self._results:
-            for (leaf, _), tensor in zip(
-                result.gradients, result.room.tensors, strict=True
-            ):
+            for leaf, tensor in result.room.gradients:
                 leaf.grad = tensor
         return [self._leaf(leaf, tensors) for leaf in self._leaves]
 
@@ -151,7 +149,7 @@ class Bookkeeping:
     def _renew(self, result: _Renewed) -> None:
         """Give a slot other memory: somebody holds what the last run put there."""
         room, spare = result.spare, result.room
-        if room is None or not room.is_free([]):
+        if room is None or not room.is_free():
             room = _Room(self._empty((result.nbytes,), _BYTE))
         alone = _references(room)
         self._move(result.slot, Place(room.root, 0))
@@ -166,8 +164,8 @@ class Bookkeeping:
     def _give(self, result: _Renewed) -> None:
         """Make the tensors that the leaves get."""
         place = self._places[result.slot]
-        result.room.tensors = [
-            make(place.array(view), None) for _, view in result.gradients
+        result.room.gradients = [
+            (leaf, make(place.array(view), None)) for leaf, view in result.gradients
         ]
 
     def _leaf(self, leaf: ResultLeaf, tensors: list[Tensor]) -> Any:
@@ -176,6 +174,8 @@ class Bookkeeping:
             return tensors[leaf]
         if isinstance(leaf, View):
             return make(self._places[leaf.slot].array(leaf), None)
+        if isinstance(leaf, np.ndarray):
+            return make(leaf.copy(), None)
         return leaf[0]
 
 
@@ -185,25 +185,25 @@ class _Room:
     `references` counts what the program itself holds of `root`, as `_references` does.
     """
 
-    __slots__ = ("references", "root", "tensors")
+    __slots__ = ("gradients", "references", "root")
 
     def __init__(self, root: Array) -> None:
         self.root = root
         self.references = 0
-        self.tensors: list[Tensor] = []
+        self.gradients: list[tuple[Leaf, Tensor]] = []
 
-    def is_free(self, gradients: Sequence[tuple[Leaf, View]]) -> bool:
+    def is_free(self) -> bool:
         """Return whether nobody sees the memory but leaves that get it again."""
-        for (leaf, _), tensor in zip(gradients, self.tensors, strict=True):
+        for leaf, tensor in self.gradients:
             held = _GRADIENT_REFERENCES - (leaf.grad is not tensor)
             if getrefcount(tensor) > held:
                 return False
             if getrefcount(tensor._array) > _ARRAY_REFERENCES:
                 return False
-        return _references(self) <= self.references + len(self.tensors)
+        return _references(self) <= self.references + len(self.gradients)
 
 
-#: References to a gradient that only its leaf holds: the leaf's, the program's, a local
+#: References to a gradient that only its leaf holds: the leaf's, the room's, a local
 #: name and the argument of `getrefcount`.
 _GRADIENT_REFERENCES = 4
 

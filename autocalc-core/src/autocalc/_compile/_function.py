@@ -158,6 +158,7 @@ class Compiled:
             entry.programs = [program, *entry.programs[: MAX_PROGRAMS - 1]]
             entry.recent, entry.in_vain = entry.recent[:MAX_RECENT], 0
             return result
+        trace.memory.let_go()
         entry.recent = [trace, *entry.recent[: MAX_RECENT - 1]]
         given_up = entry.in_vain >= MAX_IN_VAIN or entry.recordings >= MAX_RECORDINGS
         if recording.failure or given_up or _lasting(entry, trace):

@@ -117,6 +117,13 @@ class Memory:
         offset = address(array) - address(slot.array)
         return View(slot.index, offset, array.shape, array.strides, array.dtype)
 
+    def let_go(self) -> None:
+        """Hold no array any longer: what tensors replace is freed."""
+        self._by_id.clear()
+        for slot in self.slots:
+            if not slot.made:
+                slot.replace(None)
+
     def operand(self, x: Any) -> Operand:
         """Return where an operand lies: nowhere, an array, or a list of arrays."""
         if x is None:

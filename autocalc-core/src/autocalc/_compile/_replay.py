@@ -32,7 +32,7 @@ from autocalc._compile._trace import (
 )
 from autocalc._dispatch._select import make_executor
 from autocalc._dispatch._state import current
-from autocalc._tensor import Tensor, make
+from autocalc._tensor import Tensor
 
 _BYTE = np.dtype(np.uint8)
 _TENSORS = (Argument, Owned, Gradient)
@@ -69,11 +69,6 @@ class Replay:
         make_one = make_executor(current().selection) or Executor
         executor = make_one(calls_of(program.instructions, places), places)
         self._nesting = trace.nesting
-        self._copied = [
-            (i, leaf.array)
-            for i, leaf in enumerate(trace.leaves)
-            if isinstance(leaf, Copied)
-        ]
         self._around = bookkeeping(
             executor,
             empty,
@@ -83,6 +78,7 @@ class Replay:
             list(_written(program, trace)),
             list(map(_leaf, trace.leaves)),
         )
+        trace.memory.let_go()
 
     def holds(self) -> bool:
         """Return whether every tensor still lies in memory as it was recorded."""
@@ -91,8 +87,6 @@ class Replay:
     def run(self, tensors: list[Tensor]) -> Any:
         """Run the program with these arguments; return what the function returns."""
         leaves = self._around.run(tensors)
-        for place, array in self._copied:
-            leaves[place] = make(array.copy(), None)
         if self._nesting is None:
             return leaves[0]
         return rebuild(self._nesting, iter(leaves).__next__)
@@ -143,5 +137,5 @@ def _leaf(leaf: Made | Copied | Given | Same) -> ResultLeaf:
     if isinstance(leaf, Given):
         return leaf.number
     if isinstance(leaf, Copied):
-        return (None,)  # each run gives a copy
+        return leaf.array
     return (leaf.value,) if isinstance(leaf, Same) else leaf.view

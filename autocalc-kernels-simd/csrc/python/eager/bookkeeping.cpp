@@ -106,10 +106,12 @@ struct Result {
     Room room, spare;
 };
 
-// A leaf of what the function returns: an argument, an object, or a view of a slot.
+// A leaf of what the function returns: an argument, an object, a copy of an array, or
+// a view of a slot.
 struct Leaf {
     Py_ssize_t number = -1;
     Ref object;
+    bool is_copied = false;
     Slot* place = nullptr;
     Layout layout;
 };
@@ -161,6 +163,7 @@ class Bookkeeping {
     bool bump_written(PyObject* tensors) const;
     void hand_over() const;
     PyObject* make_leaves(PyObject* tensors) const;
+    static Ref make_leaf(const Leaf& leaf, PyObject* tensors);
 
     Ref executor_, empty_, byte_;
     Program* program_ = nullptr;
@@ -252,6 +255,9 @@ bool Bookkeeping::read_leaf(PyObject* given) {
         leaf.number = PyLong_AsSsize_t(given);
         if (leaf.number < 0) return false;
         arguments_ = std::max(arguments_, leaf.number + 1);
+    } else if (Py_TYPE(given) == bound.ndarray) {
+        leaf.object = Ref::borrow(given);
+        leaf.is_copied = true;
     } else if (PyTuple_Check(given) && PyTuple_GET_SIZE(given) == 1) {
         leaf.object = Ref::borrow(PyTuple_GET_ITEM(given, 0));
     } else if (!PyTuple_Check(given) ||
@@ -393,19 +399,21 @@ void Bookkeeping::hand_over() const {
 PyObject* Bookkeeping::make_leaves(PyObject* tensors) const {
     Ref list(PyList_New(static_cast<Py_ssize_t>(leaves_.size())));
     for (std::size_t i = 0; list && i < leaves_.size(); ++i) {
-        const Leaf& leaf = leaves_[i];
-        Ref one;
-        if (leaf.number >= 0)
-            one = Ref::borrow(PyList_GET_ITEM(tensors, leaf.number));
-        else if (leaf.place == nullptr)
-            one = Ref::borrow(leaf.object.get());
-        else
-            one = Ref(
-                new_tensor(leaf.layout.in(leaf.place->root.get(), leaf.place->offset)));
+        Ref one = make_leaf(leaves_[i], tensors);
         if (!one) return nullptr;
         PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), one.release());
     }
     return list.release();
+}
+
+Ref Bookkeeping::make_leaf(const Leaf& leaf, PyObject* tensors) {
+    if (leaf.number >= 0) return Ref::borrow(PyList_GET_ITEM(tensors, leaf.number));
+    if (leaf.is_copied) {
+        return Ref(
+            new_tensor(Ref(PyObject_CallMethod(leaf.object.get(), "copy", nullptr))));
+    }
+    if (leaf.place == nullptr) return Ref::borrow(leaf.object.get());
+    return Ref(new_tensor(leaf.layout.in(leaf.place->root.get(), leaf.place->offset)));
 }
 
 int Bookkeeping::traverse(visitproc visit, void* arg) const {
