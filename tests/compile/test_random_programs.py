@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Random programs: compiled they leave what eager code leaves.
+
+Bit for bit without passes, and with those that do not change the order of arithmetic;
+nearly so, in float64, with all.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import autocalc as ac
+from autocalc._compile import Compiled
+from autocalc._compile._passes import PASSES
+from autocalc.errors import GradError
+from tests.compile.random_programs import OPERATORS, Function, Step
+
+CALLS = 5
+
+#: Passes that round differently.
+REORDERING = ("accumulate", "epilogues", "norm_epilogues")
+
+numbers = st.integers(0, 59)
+steps = st.lists(
+    st.tuples(st.integers(0, len(OPERATORS) - 1), numbers, numbers, numbers),
+    min_size=5,
+    max_size=60,
+)
+
+
+def left(steps: list[Step], dtype: Any, training: bool, off: Any) -> list[list[Any]]:
+    """Return all that can be seen after each call; `off` None runs eagerly."""
+    function = Function(steps, dtype, training)
+    run: Any = function if off is None else Compiled(function.__call__, off=off)
+    ac.manual_seed(6)
+    found = []
+    for call in range(CALLS):
+        arguments = function.arguments(call)
+        results = run(*arguments)
+        arrays = [np.array(x.numpy()) for x in (*results, *arguments)]
+        found.append([*arrays, *function.seen()])
+    if off is not None:
+        assert run.programs, "nothing was replayed"
+    return found
+
+
+@contextmanager
+def without_callbacks() -> Iterator[None]:
+    """Leave out what Hypothesis runs when garbage is collected: it is Python, too."""
+    before = gc.callbacks[:]
+    gc.callbacks.clear()
+    try:
+        yield
+    finally:
+        gc.callbacks[:] = before
+
+
+def check(steps: list[Step], training: bool) -> None:
+    with np.errstate(all="ignore"), without_callbacks():
+        try:
+            eager = left(steps, ac.float32, training, None)
+        except GradError:  # a value that backward needs was written
+            assume(False)
+        for off in (tuple(PASSES), REORDERING):
+            same(eager, left(steps, ac.float32, training, off), exact=True)
+        eager = left(steps, ac.float64, training, None)
+        same(eager, left(steps, ac.float64, training, ()), exact=False)
+
+
+def same(want: Any, have: Any, *, exact: bool) -> None:
+    for call, (a, b) in enumerate(zip(want, have, strict=True)):
+        for i, (x, y) in enumerate(zip(a, b, strict=True)):
+            where = f"call {call}, array {i}"
+            assert (x is None) == (y is None), where
+            if x is None:
+                continue
+            assert (x.shape, x.dtype) == (y.shape, y.dtype), where
+            if exact:
+                assert np.array_equal(x, y, equal_nan=True), where
+                continue
+            scale = np.abs(x[np.isfinite(x)]).max(initial=1e-3)
+            np.testing.assert_allclose(y, x, 1e-6, 1e-7 * scale, err_msg=where)
+
+
+quick = settings(
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.mark.parametrize("training", [False, True])
+@given(steps=steps)
+@settings(quick, max_examples=100)
+def test_programs_leave_what_eager_code_leaves(steps: Any, training: bool) -> None:
+    check(steps, training)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("training", [False, True])
+@given(steps=steps)
+@settings(quick, max_examples=5000, derandomize=False)
+def test_many_programs(steps: Any, training: bool) -> None:
+    check(steps, training)
