@@ -289,20 +289,20 @@ static inline PyObject* ac_py_shape(const ac_array* a) {
 /* Gives `a` the shape of `out`, with stride 0 where one element stands for many. */
 static inline int ac_py_expand(const ac_py_callee* k, int i, ac_array* a,
                                const ac_array* out) {
-    const int missing = out->ndim - a->ndim;
+    const int dims = out->ndim, missing = dims - a->ndim;
     PyObject *from, *to;
     int d;
-    if (missing >= 0) {
-        for (d = out->ndim - 1; d >= 0; --d) {
-            const int64_t size = d >= missing ? a->shape[d - missing] : 1;
-            if (size != out->shape[d] && size != 1) break;
-            a->strides[d] =
-                size == out->shape[d] && d >= missing ? a->strides[d - missing] : 0;
-            if (d < missing) a->strides[d] = 0;
+    if (missing >= 0 && dims <= AC_MAX_DIMS) {
+        for (d = dims; d > 0; --d) {
+            const int at = d - 1;
+            const int64_t size = at >= missing ? a->shape[at - missing] : 1;
+            if (size != out->shape[at] && size != 1) break;
+            a->strides[at] =
+                size == out->shape[at] && at >= missing ? a->strides[at - missing] : 0;
         }
-        if (d < 0) {
-            a->ndim = out->ndim;
-            memcpy(a->shape, out->shape, sizeof(int64_t) * (size_t)out->ndim);
+        if (d == 0) {
+            a->ndim = dims;
+            memcpy(a->shape, out->shape, sizeof(int64_t) * (size_t)dims);
             return 0;
         }
     }

@@ -35,9 +35,11 @@ struct Owner {
         return is_leaf || is_tensor(given);
     }
 
-    // Borrowed; null without an exception for a gradient that is not there.
+    // Borrowed; null without an exception for a gradient that is not there, and for an
+    // argument where none are given.
     PyObject* tensor(PyObject* tensors) const {
-        if (number >= 0) return PyList_GET_ITEM(tensors, number);
+        if (number >= 0)
+            return tensors == nullptr ? nullptr : PyList_GET_ITEM(tensors, number);
         if (!is_leaf) return object.get();
         PyObject* grad = slot(object.get(), bound.leaf_grad);
         return grad == Py_None ? nullptr : grad;

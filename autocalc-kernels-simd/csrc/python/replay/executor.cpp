@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "replay/executor.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include "arrays.hpp"
@@ -223,14 +224,12 @@ Slot* Program::find(Py_ssize_t number) {
 }
 
 bool Program::move(Slot& slot, PyObject* root, std::intptr_t offset) {
-    const std::uintptr_t begin = address_of(root) + static_cast<std::uintptr_t>(offset);
+    char* begin = eager::fields(root)->data + offset;
     const bool writable = (eager::fields(root)->flags & NPY_ARRAY_WRITEABLE) != 0;
-    const auto address = [begin](const Use& use) {
-        return begin + static_cast<std::uintptr_t>(use.layout.offset);
-    };
     for (const Use& use : slot.uses) {
         if (use.array == nullptr) continue;
-        if (address(use) % use.alignment == 0 && (writable || !slot.written)) continue;
+        const auto at = reinterpret_cast<std::uintptr_t>(begin + use.layout.offset);
+        if (at % use.alignment == 0 && (writable || !slot.written)) continue;
         const Ref view = use.layout.in(root, offset);
         if (!view || !use.step->native->takes(use.operand, view.get())) return false;
     }
@@ -242,8 +241,7 @@ bool Program::move(Slot& slot, PyObject* root, std::intptr_t offset) {
         }
     }
     for (const Use& use : slot.uses) {
-        if (use.array != nullptr)
-            use.array->data = reinterpret_cast<void*>(address(use));
+        if (use.array != nullptr) use.array->data = begin + use.layout.offset;
     }
     slot.offset = offset;
     slot.root = Ref::borrow(root);
@@ -272,10 +270,10 @@ Program::Turn::~Turn() {
 }
 
 bool Program::run() {
-    for (const Stretch& stretch : stretches_) {
-        if (!(stretch.native ? run_native(stretch) : run_python(stretch))) return false;
-    }
-    return true;
+    return std::all_of(
+        stretches_.begin(), stretches_.end(), [this](const Stretch& stretch) {
+            return stretch.native ? run_native(stretch) : run_python(stretch);
+        });
 }
 
 bool Program::run_native(const Stretch& stretch) const {
