@@ -52,6 +52,37 @@ def test_it_conforms(install, conformance):
     assert re.search(r"rms_norm +float32 +\d+ calls", finished.stdout)
 
 
+def test_its_c_form_runs_in_compiled_programs(install, python):
+    program = """
+import json
+import numpy as np
+import autocalc as ac
+from autocalc_kernels_example import _native
+from autocalc_kernels_simd import _core
+from autocalc.plugin import ExecutorCall
+
+def forbidden(*_):
+    raise AssertionError
+
+x, y = np.float32([-1, 2]), np.empty(2, "f4")
+call = ExecutorCall(forbidden, _native.kernels["relu"].native, (y, x), (1, 0))
+_core.Executor([call], {0: (x, 0), 1: (y, 0)}).run()
+a = ac.randn(30, 40)
+with ac.kernels.use("example"):
+    run = ac.compile(lambda a: a.relu() * 2)
+    for _ in range(4):
+        same = (run(a) == a.relu() * 2).all().item()
+    steps = run.programs[0].instructions
+    chosen = [(i.name, i.chosen, i.native is not None) for i in steps]
+print(json.dumps([y.tolist(), same, chosen]))
+"""
+    pytest.importorskip("autocalc_kernels_simd._core")
+    values, same, chosen = python(program, install("example"))
+    assert values == [0, 2]
+    assert same
+    assert ["relu", "example", True] in chosen
+
+
 def test_it_gives_the_same_bits_for_any_thread_count(install, python):
     program = """
 import json
