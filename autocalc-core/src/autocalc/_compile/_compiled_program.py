@@ -73,6 +73,7 @@ class CompiledProgram:
         self._replay = Replay(self.program, places, trace, empty)
         has_prologue = bool(self.program.prologue)
         self._prologue = Prologue(self.program, trace) if has_prologue else None
+        trace.memory.let_go()
 
     def __str__(self) -> str:
         return program_table(self.program)

@@ -78,7 +78,6 @@ class Replay:
             list(_written(program, trace)),
             list(map(_leaf, trace.leaves)),
         )
-        trace.memory.let_go()
 
     def holds(self) -> bool:
         """Return whether every tensor still lies in memory as it was recorded."""
