@@ -16,6 +16,7 @@ import warnings
 import numpy as np
 
 import autocalc as ac
+from autocalc._ops._view_tracker import is_alone
 
 F = ac.nn.functional
 
@@ -243,7 +244,7 @@ class Program:
         if not isinstance(x, ac.Tensor):
             return f"{type(x).__name__} {x!r}"
         a = x._array
-        version = x._version.count if x._version else None
+        version = x._version.count if x._version else 0  # made when it is shared
         digest = hashlib.sha256(np.ascontiguousarray(a).tobytes()).hexdigest()[:12]
         flags = a.flags.c_contiguous, a.flags.writeable
         return (
@@ -276,7 +277,7 @@ class Program:
                 chain, op, attributes, shape = chain
                 steps.append((op.name, attributes, shape))
             return f"view {base._array.shape} {steps}"
-        return "alone" if x._view is None else "has views"
+        return "alone" if is_alone(x) else "has views"
 
 
 def trace(seed: int, steps: int = 25) -> list[str]:

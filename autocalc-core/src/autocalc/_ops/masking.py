@@ -26,6 +26,7 @@ from autocalc._ops._coerce import (
 )
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out, copy_to_out
+from autocalc._ops._remembered import remembered
 from autocalc._ops._true_places import true_places
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
@@ -64,14 +65,24 @@ def nonzero(
     places = true_places(a)
     if as_tuple:
         return tuple([make(one, None) for one in _columns(places, a.shape)])
-    if a.ndim == 1:
-        found = places.reshape(-1, 1)
-    elif a.ndim:
-        found = arrays.stack(_columns(places, a.shape), 1)
+    if a.ndim:
+        result = _rows_of(make(places, None), a.shape)
     else:
-        found = arrays.empty((len(places), 0), places.dtype)
-    result = make(found, None)
+        result = make(arrays.empty((len(places), 0), places.dtype), None)
     return result if out is None else apply_out("nonzero", result, out)
+
+
+@remembered
+def _rows_of(places: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return row-major places as rows of an index for each dimension."""
+    left = places._array
+    rows = arrays.empty((left.size, len(shape)), left.dtype)
+    for axis in range(len(shape) - 1, 0, -1):
+        count = constant(max(shape[axis], 1), left.dtype)
+        arrays.remainder(left, count, into=rows[:, axis])
+        left = arrays.floor_divide(left, count)
+    arrays.copy(left, into=rows[:, 0])
+    return make(rows, None)
 
 
 def _columns(places: Any, shape: tuple[int, ...]) -> list[Any]:
@@ -190,9 +201,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
         shape = broadcast_shapes("masked_select", sizes, shape)
         x = broadcasting.expand(x, shape)
         holds = broadcasting.expand(holds, shape)
-    if len(shape) != 1:
-        x = view.reshape_op(x, (-1,))
-    found = indexing.index_select_op(x, make(true_places(holds._array), None), 0)
+    found = indexing.where_true(x, holds)
     return found if out is None else apply_out("masked_select", found, out)
 
 
@@ -220,6 +229,7 @@ def _refuse_mask(where: str, name: str, x: Tensor) -> NoReturn:
 
 
 @method("masked_fill")
+@remembered
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Return `input` with the number `value` where `mask` holds; shapes broadcast.
 
@@ -290,6 +300,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 
 @method("where")
+@remembered
 def _where_method(self: Tensor, condition: Tensor, other: Operand) -> Tensor:
     """Return x where `condition` holds, else `other`."""
     return where(condition, self, other)
