@@ -38,9 +38,9 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._eager import CallT, accelerated
+from autocalc._dispatch._guarded import Guarded, copy_of, guarded, plain, view_at
 from autocalc._dispatch._select import Selection
 from autocalc._dispatch._state import current, enter, leave
-from autocalc._ops._guarded import Guarded, guarded, plain
 from autocalc._ops._view_tracker import base_of, view_chain_of
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator, default_generator, drawing_from
@@ -156,10 +156,7 @@ def _apart(inputs: tuple[Any, ...]) -> dict[int, Any]:
     reach = 0
     for start, end, a in ends:
         if start < reach:
-            line = np.empty(end - start, np.uint8)
-            copy: Any = np.ndarray(a.shape, a.dtype, line, 0, a.strides)
-            copy[...] = a
-            copies[id(a)] = copy
+            copies[id(a)] = copy_of(a, end - start)
         reach = max(reach, end)
     return copies
 
@@ -221,7 +218,7 @@ def replay(recipe: Any, inputs: tuple[Any, ...], calls: list[Any]) -> list[Any]:
         if code == _MAKE:
             slots.append(empty(sizes, thing))
         elif code == _VIEW:
-            seen = _view(slots[place], thing, sizes, strides, offset)
+            seen = view_at(slots[place], thing, sizes, strides, offset)
             if not writable:
                 seen.flags.writeable = False
             slots.append(seen)
@@ -239,15 +236,6 @@ def _operand(slots: list[Any], place: int, thing: Any) -> Any:
     if place == _LIST:
         return [slots[one] for one in thing]
     return thing if place < 0 else slots[place]
-
-
-def _view(a: Any, dtype: Any, shape: Any, strides: Any, offset: int) -> Any:
-    """Return a view of the memory `offset` bytes behind the first element."""
-    start = np.lib.stride_tricks.as_strided(a, (1,), (a.itemsize,)).view(np.uint8)
-    dtype = a.dtype if dtype is None else dtype
-    line = np.lib.stride_tricks.as_strided(start, (offset + dtype.itemsize,), (1,))
-    first = line[offset:].view(dtype)
-    return np.lib.stride_tricks.as_strided(first, shape, strides)
 
 
 def _compare(expected: list[Any], found: list[Any]) -> None:

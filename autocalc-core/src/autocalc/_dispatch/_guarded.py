@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Arrays that tell when something else than a kernel looks at their elements."""
+"""Arrays that tell when something else than a kernel looks at their elements.
+
+For who records the kernels of a call, to run them again without the rest of it.
+"""
 
 from __future__ import annotations
 
@@ -119,3 +122,20 @@ def guarded(tensors: list[Any], others: dict[int, Any]) -> Iterator[list[bool]]:
         for x, a in zip(tensors, arrays, strict=True):
             x._array = a
         _running.reads = before
+
+
+def copy_of(a: Any, nbytes: int) -> Any:
+    """Return a copy whose elements lie as those of `a`, which spans so many bytes."""
+    line = np.empty(nbytes, np.uint8)
+    copy: Any = np.ndarray(a.shape, a.dtype, line, 0, a.strides)
+    copy[...] = a
+    return copy
+
+
+def view_at(a: Any, dtype: Any, shape: Any, strides: Any, offset: int) -> Any:
+    """Return a view of the memory `offset` bytes behind the first element of `a`."""
+    dtype = a.dtype if dtype is None else dtype
+    start = np.lib.stride_tricks.as_strided(a, (1,), (a.itemsize,)).view(np.uint8)
+    line = np.lib.stride_tricks.as_strided(start, (offset + dtype.itemsize,), (1,))
+    first = line[offset:].view(dtype)
+    return np.lib.stride_tricks.as_strided(first, shape, strides)
