@@ -26,7 +26,9 @@ _running = threading.local()
 
 
 def _note() -> None:
-    _running.reads.append(True)
+    reads = getattr(_running, "reads", None)
+    if reads is not None:  # else another thread looks at the same tensor
+        reads.append(True)
 
 
 class Guarded(np.ndarray):
@@ -113,14 +115,17 @@ def guarded(tensors: list[Any], others: dict[int, Any]) -> Iterator[list[bool]]:
     before = getattr(_running, "reads", None)
     reads: list[bool] = []
     _running.reads = reads
+    tensors = list({id(x): x for x in tensors}.values())
     arrays = [x._array for x in tensors]
-    for x, a in zip(tensors, arrays, strict=True):
-        x._array = others.get(id(a), a).view(Guarded)
+    guards = [others.get(id(a), a).view(Guarded) for a in arrays]
+    for x, guard in zip(tensors, guards, strict=True):
+        x._array = guard
     try:
         yield reads
     finally:
-        for x, a in zip(tensors, arrays, strict=True):
-            x._array = a
+        for x, a, guard in zip(tensors, arrays, guards, strict=True):
+            if x._array is guard:  # and nobody has given it another one
+                x._array = a
         _running.reads = before
 
 

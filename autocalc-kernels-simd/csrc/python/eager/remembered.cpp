@@ -37,7 +37,7 @@ struct Arguments {
     npy_int64 words[max_words];
     int count = 0, n_inputs = 0;
     Ref inputs[max_inputs];
-    PyObject* tensors[max_inputs];  // theirs
+    Ref tensors[max_inputs];  // theirs, held: a list of them may change
     bool grad = false;
     PyObject* texts = nullptr;  // a list of those that the words point to, if wanted
 
@@ -66,7 +66,7 @@ struct Arguments {
         }
         for (int i = 0; i < n_inputs; ++i) {
             if (inputs[i].get() == array)
-                return tensors[i] == tensor && put(again_tag, i);
+                return tensors[i].get() == tensor && put(again_tag, i);
         }
         const Array* a = fields(array);
         if (n_inputs == max_inputs || a->nd > max_dims ||
@@ -78,7 +78,7 @@ struct Arguments {
             if (a->dimensions[d] == 0 || !put(a->dimensions[d]) || !put(a->strides[d]))
                 return false;
         }
-        tensors[n_inputs] = tensor;
+        tensors[n_inputs] = Ref::borrow(tensor);
         inputs[n_inputs++] = Ref::borrow(array);
         return true;
     }
@@ -204,7 +204,7 @@ struct Recipe {
         return count;
     }
     bool run(const Context& context, Ref* slots, int used, bool* wrote) const;
-    PyObject* wrap(Ref* slots, PyObject* const* tensors) const;
+    PyObject* wrap(Ref* slots, const Ref* tensors) const;
 };
 
 bool Recipe::read(PyObject* given) {
@@ -293,7 +293,7 @@ bool Recipe::run(const Context& context, Ref* slots, int used, bool* wrote) cons
 }
 
 // A result around the array in its slot.
-Ref tensor_of(const Result& result, Ref* slots, PyObject* const* tensors) {
+Ref tensor_of(const Result& result, Ref* slots, const Ref* tensors) {
     Ref array = Ref::borrow(slots[result.place].get());
     if (result.input < 0) {
         Ref made(new_tensor(std::move(array)));
@@ -301,12 +301,12 @@ Ref tensor_of(const Result& result, Ref* slots, PyObject* const* tensors) {
         if (cell != nullptr) set_slot(made.get(), bound.version_cell, cell);
         return PyErr_Occurred() ? Ref() : std::move(made);
     }
-    PyObject* x = tensors[result.input];
+    PyObject* x = tensors[result.input].get();
     if (PyTuple_GET_SIZE(result.steps.get()) == 0) return Ref::borrow(x);
     return Ref(new_view_by_steps(x, std::move(array), result.steps.get()));
 }
 
-PyObject* Recipe::wrap(Ref* slots, PyObject* const* tensors) const {
+PyObject* Recipe::wrap(Ref* slots, const Ref* tensors) const {
     const auto tensor = [&](std::size_t i) {
         return tensor_of(results[i], slots, tensors);
     };
