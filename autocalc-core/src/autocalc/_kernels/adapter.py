@@ -19,13 +19,21 @@ from autocalc._kernels.spec import Array, KernelSpec
 def adapt(spec: KernelSpec) -> Function:
     """Turn a reference into a kernel: ``fn(*outputs, *inputs, *attributes)``."""
     single = len(spec.outputs) == 1 and not spec.outputs[0].is_list
-    plain = single and not (spec.accumulates or spec.writes or spec.free)
+    plain = single and not (spec.accumulates or spec.writes)
+    plain = plain and not spec.outputs[0].optional
     return _adapt_plain(spec) if plain else _adapt_general(spec)
 
 
 def _adapt_plain(spec: KernelSpec) -> Function:
     """Adapt a reference that returns one array."""
     reference = spec.reference
+    if spec.free:
+
+        def free(out: Array, *arguments: Any) -> None:
+            told = {"shape": out.shape, "dtype": out.dtype}
+            out[...] = quietly(reference, numpy_xp, *arguments, **told)
+
+        return free
     sole = _sole_ufunc(spec)
     if sole is not None:
         return _adapt_ufunc(sole)
@@ -83,8 +91,14 @@ def _sole_ufunc(spec: KernelSpec) -> Any:
     return found[0]
 
 
-#: Per thread, contexts in which NumPy does not warn.
-_quiet = threading.local()
+class _Quiet(threading.local):
+    """For each thread what runs functions in contexts in which NumPy does not warn."""
+
+    def __init__(self) -> None:
+        self.runs: list[Any] = []
+
+
+_quiet = _Quiet()
 
 
 def quietly(function: Any, *args: Any, **keywords: Any) -> Any:
@@ -92,7 +106,7 @@ def quietly(function: Any, *args: Any, **keywords: Any) -> Any:
 
     ``np.errstate(all="ignore")`` for each call takes more than 16 elements do.
     """
-    runs = _quiet.__dict__.setdefault("runs", [])
+    runs = _quiet.runs
     run = runs.pop() if runs else _quiet_run()
     try:
         return run(function, *args, **keywords)
