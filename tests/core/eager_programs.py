@@ -16,7 +16,6 @@ import warnings
 import numpy as np
 
 import autocalc as ac
-from autocalc._ops._view_tracker import is_alone
 
 F = ac.nn.functional
 
@@ -277,7 +276,9 @@ class Program:
                 chain, op, attributes, shape = chain
                 steps.append((op.name, attributes, shape))
             return f"view {base._array.shape} {steps}"
-        return "alone" if is_alone(x) else "has views"
+        tracked = [] if x._view is None else [one() for one in x._view.views]
+        known = [i for i, p in enumerate(self.pool) if any(p is one for one in tracked)]
+        return f"has views {known}"  # those that a program can reach
 
 
 def trace(seed: int, steps: int = 25) -> list[str]:
