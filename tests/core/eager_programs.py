@@ -243,7 +243,7 @@ class Program:
         if not isinstance(x, ac.Tensor):
             return f"{type(x).__name__} {x!r}"
         a = x._array
-        version = x._version.count if x._version else None
+        version = x._version.count if x._version else 0  # made when it is shared
         digest = hashlib.sha256(np.ascontiguousarray(a).tobytes()).hexdigest()[:12]
         flags = a.flags.c_contiguous, a.flags.writeable
         return (
@@ -276,7 +276,9 @@ class Program:
                 chain, op, attributes, shape = chain
                 steps.append((op.name, attributes, shape))
             return f"view {base._array.shape} {steps}"
-        return "alone" if x._view is None else "has views"
+        tracked = [] if x._view is None else [one() for one in x._view.views]
+        known = [i for i, p in enumerate(self.pool) if any(p is one for one in tracked)]
+        return f"has views {known}"  # those that a program can reach
 
 
 def trace(seed: int, steps: int = 25) -> list[str]:

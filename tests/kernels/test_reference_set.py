@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
+from autocalc._kernels import adapter
 from autocalc._kernels._plugin import autocalc_kernel_sets, load
 from autocalc._kernels.table import TABLE
 from autocalc.errors import KernelDataError
@@ -159,3 +162,45 @@ def test_ignored_labels_may_be_anything():
     assert loss == pytest.approx(np.log(3))
     with pytest.raises(KernelDataError, match="`target` holds 99 at element 0"):
         KERNELS["cross_entropy"](loss, None, logits, target, None, "mean", -100, 0.0)
+
+
+# ---- the adapter ---------------------------------------------------------------------
+
+
+def test_a_reference_of_one_ufunc_is_told_from_the_others():
+    assert adapter._sole_ufunc(TABLE["add"]) is np.add
+    assert adapter._sole_ufunc(TABLE["sqrt"]) is np.sqrt
+    for more in ("sigmoid", "exp", "clamp", "compare", "sum"):
+        assert adapter._sole_ufunc(TABLE[more]) is None
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i8", "?", "u1"])
+def test_one_ufunc_writes_what_a_copy_of_its_result_holds(dtype):
+    a, b = (np.array(x).astype(dtype) for x in ([1, 0, 3], [1, 1, 250]))
+    for out_type in ("f4", "f8", "i4", "?"):
+        out, expected = np.empty(3, out_type), np.empty(3, out_type)
+        adapter.adapt(TABLE["add"])(out, a, b)
+        np.copyto(expected, np.add(a, b), casting="unsafe")
+        assert out.tolist() == expected.tolist()
+
+
+def test_references_neither_warn_nor_change_how_numpy_does():
+    zero, out = np.zeros(2, "f4"), np.empty(2, "f4")
+    with np.errstate(all="raise"):
+        before = np.geterr()
+        adapter.adapt(TABLE["div"])(out, zero, zero)
+        adapter.adapt(TABLE["log"])(out, zero)
+        assert np.geterr() == before
+        with pytest.raises(FloatingPointError):
+            np.true_divide(zero, zero)
+    assert out.tolist() == [-np.inf, -np.inf]
+
+
+def test_references_may_run_inside_one_another_and_in_threads():
+    def outer():
+        return adapter.quietly(np.log, np.zeros(2)).tolist()
+
+    assert adapter.quietly(outer) == [-np.inf, -np.inf]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: outer(), range(32)))
+    assert found == [[-np.inf, -np.inf]] * 32

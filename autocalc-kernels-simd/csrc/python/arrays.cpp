@@ -215,9 +215,10 @@ std::intptr_t item_size(PyObject* dtype) {
 
 PyObject* new_array_view(PyObject* array, int nd, const std::intptr_t* dims,
                          const std::intptr_t* strides, std::intptr_t offset,
-                         bool writable) {
+                         bool writable, PyObject* dtype) {
     const auto* a = reinterpret_cast<PyArrayObject_fields*>(array);
-    return view_in(array, a->descr, nd, dims, strides, offset,
+    auto* descr = dtype ? reinterpret_cast<PyArray_Descr*>(dtype) : a->descr;
+    return view_in(array, descr, nd, dims, strides, offset,
                    writable ? a->flags & NPY_ARRAY_WRITEABLE : 0);
 }
 

@@ -13,11 +13,11 @@ bool add_arrays(PyObject* module);
 // A new C-contiguous array of a `numpy.dtype`, its values undefined.
 PyObject* new_array(PyObject* dtype, int nd, const std::intptr_t* dims);
 
-// The same memory as `array` from `offset` bytes on, with other sizes and strides; one
-// that is not `writable` cannot be written through it.
+// The same memory as `array` from `offset` bytes on, with other sizes and strides, and
+// maybe another dtype; one that is not `writable` cannot be written through it.
 PyObject* new_array_view(PyObject* array, int nd, const std::intptr_t* dims,
                          const std::intptr_t* strides, std::intptr_t offset,
-                         bool writable);
+                         bool writable, PyObject* dtype = nullptr);
 
 // An array of `dtype` in the memory of `root`, `offset` bytes behind its first element.
 PyObject* new_array_at(PyObject* root, PyObject* dtype, int nd,

@@ -197,9 +197,18 @@ class Arrays:
         return constant(value, like.dtype)
 
     @staticmethod
+    def frozen(a: Array) -> Array:
+        """Return `a`, which nobody may write any more, for who keeps it."""
+        owner = a
+        while isinstance(owner, np.ndarray):
+            owner.flags.writeable = False
+            owner = owner.base
+        return a
+
+    @staticmethod
     def arange(n: int, like: Array) -> Array:  # noqa: ARG004  its device, one day
-        """Return the integers 0 to n - 1, where `like` is."""
-        return np.arange(n)
+        """Return the integers 0 to n - 1, where `like` is; nobody may write them."""
+        return _integers_below(n)
 
     def cast(self, a: Array, dtype: DType) -> Array:
         """Return a copy of `a` with another dtype."""
@@ -360,6 +369,13 @@ def _expanded_strides(old: Shape, strides: Shape, shape: Shape) -> Shape | None:
         *(0,) * lead,
         *(0 if n == 1 else s for n, s in zip(old, strides, strict=True)),
     )
+
+
+@lru_cache(maxsize=64)
+def _integers_below(n: int) -> Array:
+    numbers = np.arange(n)
+    numbers.flags.writeable = False
+    return numbers
 
 
 def constant(value: Any, dtype: DType) -> Array:

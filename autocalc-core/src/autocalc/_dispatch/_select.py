@@ -104,6 +104,7 @@ class Order(NamedTuple):
     tables: list[dict[Any, Any]]
     empty: Callable[[Shape, DType], Array]
     key_of: KeyOf
+    remembered: dict[bytes, Any] | None
 
 
 class Selection:
@@ -121,12 +122,15 @@ class Selection:
     """
 
     __slots__ = ("__weakref__", "_choices", "deterministic", "empty", "key_of", "only",
-                 "recorder", "tables", "wrap")  # fmt: skip
+                 "recorder", "remembered", "tables", "wrap")  # fmt: skip
 
     #: By `KERNEL_INDEX`: decisions by keys.
     tables: list[dict[Any, Any]]
     empty: Callable[[Shape, DType], Array]
     key_of: KeyOf
+    #: Calls of several kernels, see `_ops/_remembered.py`; None where `wrap` must see
+    #: what makes them.
+    remembered: dict[bytes, Any] | None
 
     def __init__(
         self,
@@ -156,18 +160,22 @@ class Selection:
 
     def order_of(self, choices: tuple[str, ...] | None, only: bool) -> Order:
         """Change the order for all users; return what `restore` needs."""
-        before = Order(self._choices, self.only, self.tables, self.empty, self.key_of)
+        decided = self.tables, self.empty, self.key_of, self.remembered
+        before = Order(self._choices, self.only, *decided)
         self._choices, self.only = choices, only
         self.forget()
         return before
 
     def restore(self, before: Order) -> None:
         """Go back to an order and the decisions made under it."""
-        self._choices, self.only, self.tables, self.empty, self.key_of = before
+        self._choices, self.only = before.choices, before.only
+        self.tables, self.remembered = before.tables, before.remembered
+        self.empty, self.key_of = before.empty, before.key_of
 
     def forget(self) -> None:
         """Drop every decision; the next calls decide again."""
         self.tables = [{} for _ in TABLE]
+        self.remembered = {} if self.wrap is None else None
         self.empty = self._first_empty
         self.key_of = self._first_key_of
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._ops import creation
+from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import filled
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import short
@@ -33,6 +34,7 @@ class Creation:
             raise ArgumentError(message)
         return creation.array_from(data[0] if data else (), kind)
 
+    @remembered
     def new_zeros(
         self: Tensor,
         *sizes: Any,
@@ -45,6 +47,7 @@ class Creation:
         kind = self.dtype if dtype is None else dtype
         return filled("zeros", 0, sizes, size, kind, None, device, requires_grad)
 
+    @remembered
     def new_ones(
         self: Tensor,
         *sizes: Any,
@@ -74,6 +77,7 @@ class Creation:
             requires_grad=requires_grad,
         )
 
+    @remembered
     def new_full(
         self: Tensor,
         size: Any,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from autocalc._ops import _view_tracker as view_tracker
 from autocalc._ops import arithmetic, view
 from autocalc._ops._arguments import check_tensor
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor
 
 
@@ -83,21 +84,25 @@ class Properties:
         return self
 
     @property
+    @remembered
     def T(self: Tensor) -> Tensor:
         """The dimensions in reverse order: a view."""
         return view.permute_op(self, tuple(range(self.ndim))[::-1])
 
     @property
+    @remembered
     def mT(self: Tensor) -> Tensor:
         """The last two dimensions exchanged: a view."""
         return view.transpose(self, -2, -1)
 
     @property
+    @remembered
     def H(self: Tensor) -> Tensor:
         """The transpose of a matrix, its numbers being real: a view."""
         return view.t(self)
 
     @property
+    @remembered
     def mH(self: Tensor) -> Tensor:
         """The last two dimensions exchanged, the numbers being real: a view."""
         return view.transpose(self, -2, -1)

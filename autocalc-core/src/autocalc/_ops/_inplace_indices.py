@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autocalc._dispatch._arrays import SMALL, arrays
+from autocalc._dispatch._arrays import arrays
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import masking, scattering
 from autocalc._ops._arguments import axis_of, check_tensor
@@ -19,6 +19,7 @@ from autocalc._ops._index import fitting, part_of, plain_index, sole_pick, split
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
+from autocalc._ops._remembered import remembered_write
 from autocalc._ops._view_tracker import base_of
 from autocalc._ops._writing import (
     check_writable,
@@ -162,6 +163,7 @@ def scatter_add_(
 
 
 @method("masked_fill_")
+@remembered_write
 def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Write a number where `mask` holds."""
     recorded = check_writable("masked_fill_", x, value)
@@ -173,10 +175,6 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
     shape = a.shape
     fits = holds.shape == shape
     fits = fits or broadcast_shapes("masked_fill", shape, holds.shape) == shape
-    if fits and a.size <= SMALL:
-        arrays.copy(arrays.where(holds, number, a), into=a)
-        x._bump()
-        return x
     shared = isinstance(value, Tensor) and arrays.may_overlap(a, number)
     if not fits or shared or arrays.may_overlap(a, holds):
         return apply_(masking.masked_fill, "masked_fill_", x, mask, value)
@@ -188,10 +186,22 @@ def masked_fill_(x: Tensor, mask: Tensor, value: Any) -> Tensor:
 @method("__setitem__")
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """Write `value` into the part of `x` that an index names."""
-    where = "index assignment"
     plain = plain_index(index)
-    if plain is not None and _fill_plainly(x, plain, value):
-        return
+    if plain is not None:
+        _write_part(x, plain, value)
+    else:
+        _write_picked(x, index, value)
+
+
+@remembered_write
+def _write_part(x: Tensor, index: Any, value: Any) -> None:
+    """Write a number or a tensor into the view that a plain index makes."""
+    if not _fill_plainly(x, index, value):
+        _write_picked(x, index, value)
+
+
+def _write_picked(x: Tensor, index: Any, value: Any) -> None:
+    where = "index assignment"
     sole = sole_pick(check_tensor("index", x), index)
     basic, picks = ((), sole) if sole is not None else split_index(x, index)
     part = part_of(x, basic) if sole is None else x

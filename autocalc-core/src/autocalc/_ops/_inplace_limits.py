@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from autocalc._dispatch._arrays import SMALL, arrays, constant
+from autocalc._dispatch._arrays import arrays, constant
 from autocalc._dispatch._state import current
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._ops import clamping, weighted
 from autocalc._ops._arguments import Operand
 from autocalc._ops._inplace import apply_
 from autocalc._ops._method import method
+from autocalc._ops._remembered import remembered_write
 from autocalc._ops._writing import check_writable
 from autocalc._tensor import Tensor
 
@@ -42,6 +43,7 @@ def _plainly(where: str, *tensors: Any) -> bool:
 
 
 @method("clamp_ clip_")
+@remembered_write
 def clamp_(
     input: Tensor, min: Operand | None = None, max: Operand | None = None
 ) -> Tensor:
@@ -50,16 +52,13 @@ def clamp_(
     if not (numbers and _plainly("clamp_", input)):
         return apply_(clamping.clamp, "clamp_", input, min, max)
     a = input._array
-    limits = constant(min, a.dtype), constant(max, a.dtype)
-    if a.size <= SMALL:  # then a copy takes less than a call with `into`
-        arrays.copy(arrays.clamp(a, *limits), into=a)
-    else:
-        arrays.clamp(a, *limits, into=a)
+    arrays.clamp(a, constant(min, a.dtype), constant(max, a.dtype), into=a)
     input._bump()
     return input
 
 
 @method("lerp_")
+@remembered_write
 def lerp_(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
     """Write `lerp` of x into x; return x."""
     number = weight.__class__ in _NUMBERS
@@ -74,6 +73,7 @@ def lerp_(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
 
 
 @method("addcmul_")
+@remembered_write
 def addcmul_(
     input: Tensor,
     tensor1: Tensor,

@@ -230,6 +230,7 @@ def binary(  # noqa: C901
     place: str = "",
     mixed: Callable[[Any, Any], Tensor | None] | None = None,
     number_first: bool | None = None,
+    number_last: bool | None = None,
     **names: str,
 ) -> Binary:
     """Make an elementwise operator of two inputs, broadcast and promoted.
@@ -238,7 +239,8 @@ def binary(  # noqa: C901
     shapes broadcast."  `mixed` sees operands of two dtypes, or a number, before they
     are promoted: it raises, returns the result, or None.  Without `numbers` both must
     be tensors; without `usual`, `mixed` sees a number beside a floating-point tensor,
-    too.  `number_first`: a number before such a tensor needs no look of `mixed`.
+    too.  `number_first`, `number_last`: a number before or behind such a tensor needs
+    no look of `mixed`.
     `place` and `names` are those of `unary`.
     """
     index = KERNEL_INDEX[name]
@@ -252,6 +254,8 @@ def binary(  # noqa: C901
         mixed, usual = both_tensors(name), False
     if number_first is None:
         number_first = usual and mixed is None
+    if number_last is None:
+        number_last = usual
 
     def form(reflected: str) -> Callable[..., Any]:  # noqa: C901
         """Make the function, or Python's operator, whose other side is `reflected`."""
@@ -318,7 +322,7 @@ def binary(  # noqa: C901
             result._edge = Node(op, edges, saved, versions, shapes, dtype, ())
             return result
 
-        known = index, op, saver, saves_other, number_first, usual
+        known = index, op, saver, saves_other, number_first, number_last
         return accelerated("binary", call, *known)
 
     doc = f"Return {doc}, element by element; shapes broadcast."

@@ -16,17 +16,21 @@ _INDEX = _general.index
 
 
 def true_places(mask: Any) -> Any:
-    """Return the row-major places at which an array of booleans holds, an array.
+    """Return the row-major places at which an array of booleans holds, an array."""
+    if recordings:
+        refuse_reading("a shape that depends on values")
+    line = mask if mask.ndim == 1 else arrays.reshape(mask, (mask.size,))
+    return first_places(line, int(arrays.sum(line, (0,), False)))
+
+
+def first_places(mask: Any, count: int) -> Any:
+    """Return so many places at which a vector holds; its size where there are fewer.
 
     The decision asks for nothing but the dtypes, which are always these: it is kept
     under a key of its own, which takes half of the time of a general call.
     """
-    if recordings:
-        refuse_reading("a shape that depends on values")
-    if mask.ndim != 1:
-        mask = arrays.reshape(mask, (mask.size,))
     selection = current().selection
-    places = selection.empty((int(arrays.sum(mask, (0,), False)),), INT64)
+    places = selection.empty((count,), INT64)
     kernel = selection.tables[_INDEX].get("places")
     if kernel is None:
         kernel = _general.decided(mask, into=places)[0]

@@ -15,6 +15,7 @@ from autocalc._ops import _partial_writes, broadcasting, view
 from autocalc._ops._arguments import check_tensor, numbers_only
 from autocalc._ops._coerce import as_operand, not_a_tensor
 from autocalc._ops._method import method
+from autocalc._ops._remembered import remembered_write
 from autocalc._ops._view_tracker import base_of, follow, steps
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag
@@ -123,7 +124,7 @@ def copy_into(x: Tensor, src: Any, where: str = "copy_") -> Tensor:
 
 
 @method("copy_")
-@accelerate("copy_in_place", KERNEL_INDEX["copy"])
+@remembered_write
 def copy_(x: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Take over the values of `src`, broadcast and converted, in place; return x."""
     if non_blocking.__class__ is not FLAG:

@@ -24,6 +24,7 @@ from autocalc._ops._method import method
 from autocalc._ops._old_forms import factor_first
 from autocalc._ops._op import Binary, Unary, binary, unary
 from autocalc._ops._out import apply_out, copy_to_out
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc.errors import ArgumentError, DTypeError, GradError
 
@@ -306,6 +307,7 @@ pow_op = binary(
     saves="out:b a b",
     mixed=_number_power,
     usual=False,
+    number_last=True,
     methods="__pow__",
     reflected="__rpow__",
 )
@@ -342,6 +344,7 @@ def _slope_of_power(k: Any, a: Any, b: Any) -> Any:
 
 
 @method("pow", inplace="pow_ __ipow__")
+@remembered
 def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return x to the power y, element by element; shapes broadcast.
 

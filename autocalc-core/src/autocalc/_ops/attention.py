@@ -17,6 +17,7 @@ from autocalc._kernels.table import TABLE
 from autocalc._ops import broadcasting, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._op import nary
+from autocalc._ops._remembered import remembered
 from autocalc._ops._rule import Op
 from autocalc._ops._tensors import tensors
 from autocalc._tensor import Tensor, make
@@ -136,6 +137,7 @@ _by_heads.rule = _by_heads_rule
 _NAME = "scaled_dot_product_attention"
 
 
+@remembered
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
@@ -230,7 +232,10 @@ def scaled_dot_product_attention(
         out = view.permute_op(out, (0, 2, 1, 3))
     else:
         out = attention_by_heads(*operands)
-    return out if whole else view.reshape_op(out, (*q.shape[:-1], v.shape[-1]))
+    if whole:
+        return out  # type: ignore[no-any-return]  # a tensor
+    out = view.reshape_op(out, (*q.shape[:-1], v.shape[-1]))
+    return view.detach_from_base(out)
 
 
 def _fit(query: Any, key: Any, value: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from autocalc._ops import _pooling, _spatial, reduction
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError
@@ -52,6 +53,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.adaptive_avg_pool(g, n.shapes[0][2:])
 
 
+@remembered
 def avg_pool1d(
     input: Tensor,
     kernel_size: Sizes,
@@ -93,6 +95,7 @@ def avg_pool1d(
     return _avg_pool("avg_pool1d", 1, input, lie, ceil_mode, count_include_pad, None)
 
 
+@remembered
 def avg_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -147,6 +150,7 @@ def avg_pool2d(
     )
 
 
+@remembered
 def avg_pool3d(
     input: Tensor,
     kernel_size: Sizes,
@@ -201,6 +205,7 @@ def avg_pool3d(
     )
 
 
+@remembered
 def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
     """Return so many means of signals; see `adaptive_avg_pool2d`.
 
@@ -220,6 +225,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
     return _adaptive_avg("adaptive_avg_pool1d", 1, input, output_size)
 
 
+@remembered
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Return the mean of each of so many boxes of images.
 
@@ -248,6 +254,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     return _adaptive_avg("adaptive_avg_pool2d", 2, input, output_size)
 
 
+@remembered
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Return the mean of each of so many boxes of volumes.
 

@@ -19,6 +19,8 @@ from autocalc._ops import (
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast, in_float32, same_dtype
 from autocalc._ops._recorded import composed, recorded
+from autocalc._ops._remembered import remembered
+from autocalc._ops.extrema import aminmax
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
 
@@ -72,9 +74,16 @@ def binary_cross_entropy(
             return binary_cross_entropy(p, t, weight, reduction=reduction)
 
         return in_float32(of_wide, input, target)
+    return _mean_entropy(input, target, weight, reduction)
+
+
+@remembered
+def _mean_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str
+) -> Tensor:
     loss = recorded(_entropy, (input, target), _entropies(input, target))
     if weight is not None:
-        loss = _weighted(where, loss, weight)
+        loss = _weighted("binary_cross_entropy", loss, weight)
     return _loss_reduction.reduced(loss, reduction)
 
 
@@ -121,12 +130,7 @@ def _check_probabilities(where: str, name: str, p: Tensor) -> None:
     a = p._array
     if a.size == 0:
         return
-    axes = tuple(range(a.ndim))
-    if axes:
-        low = arrays.min(a, axes, False).item()
-        high = arrays.max(a, axes, False).item()
-    else:
-        low = high = a.item()
+    low, high = [x.item() for x in aminmax(p.detach())]
     if not (low >= 0 and high <= 1):  # NaN, too
         message = (
             f"{where}: `{name}` has elements from {low} to {high}; probabilities lie "
@@ -154,6 +158,7 @@ def _limited_log(p: Tensor) -> Tensor:
     return masking.where(small, line, inside)
 
 
+@remembered
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autocalc._dispatch._eager import accelerate
 from autocalc._ops import view
 from autocalc._ops._arguments import (
     check_tensor,
@@ -138,6 +139,7 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
 
 
 @method("contiguous")
+@accelerate("contiguous")
 def _contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
     """Return x itself where its memory lies so, else a copy that does."""
     a = check_tensor("to", self)._array

@@ -15,6 +15,7 @@ from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
 from autocalc._ops._out import apply_out
+from autocalc._ops._remembered import remembered
 from autocalc._ops._rule import Op
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device
@@ -81,6 +82,7 @@ def _two_axes(where: str, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
 
 
 @method("diagonal")
+@remembered
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return the diagonal of two dimensions as the last dimension: a view.
 
@@ -105,6 +107,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 
 
 @method("diag_embed")
+@remembered
 def diag_embed(
     input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1
 ) -> Tensor:
@@ -145,6 +148,7 @@ def diag_embed(
 
 
 @method("diag")
+@remembered
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return the matrix with a vector on its diagonal, or a matrix's diagonal.
 
@@ -183,6 +187,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
 
 @method("trace")
+@remembered
 def trace(input: Tensor) -> Tensor:
     """Return the sum of the diagonal of a matrix.
 
@@ -217,7 +222,7 @@ def _below(rows: int, columns: int, offset: int) -> Any:
     like = arrays.empty((), dtypes.int64.numpy)
     down, right = arrays.arange(rows, like), arrays.arange(columns, like)
     limit = arrays.add(down.reshape(rows, 1), constant(offset, like.dtype))
-    return arrays.compare(right, limit, "le")
+    return arrays.frozen(arrays.compare(right, limit, "le"))
 
 
 #: Of matrices of so many elements the parts below diagonals are kept.
@@ -226,6 +231,7 @@ _kept_below = lru_cache(64)(_below)
 
 
 @method("tril", inplace="tril_")
+@remembered
 def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return `input` with zeros above a diagonal of its last two dimensions.
 
@@ -250,6 +256,7 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
 
 @method("triu", inplace="triu_")
+@remembered
 def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return `input` with zeros below a diagonal of its last two dimensions.
 
@@ -372,6 +379,7 @@ def _triangle_indices(
 
 
 @method("diagflat")
+@remembered
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """Return a matrix with the elements of `input` on a diagonal, and 0 elsewhere.
 

@@ -11,9 +11,11 @@ from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._checks import check_probability
 from autocalc._ops._coerce import as_operand
 from autocalc._ops._method import method
+from autocalc._ops._remembered import remembered
+from autocalc._ops.extrema import aminmax
 from autocalc._ops.filled import count_of, finished, float_or, like, number, shape_of
 from autocalc._ops.random_draws import drawn_floats, random_into
-from autocalc._tensor import Tensor, dtypes
+from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
@@ -32,9 +34,8 @@ def _floats(where: str, name: str, x: Any) -> Any:
 
 def _check_probabilities(where: str, p: Any, high: float) -> None:
     """Raise unless all numbers lie between 0 and `high`; NaN never does."""
-    axes = tuple(range(p.ndim))
     if p.size:
-        least, most = float(arrays.min(p, axes)), float(arrays.max(p, axes))
+        least, most = [x.item() for x in aminmax(make(p, None))]
         if not (least >= 0 and most <= high):
             limit = "finite" if high > 1 else "at most 1"
             message = (
@@ -82,10 +83,19 @@ def bernoulli(
         check_probability("bernoulli", chance)
         chances = arrays.full(input.shape, chance, kind.numpy)
     _check_probabilities("bernoulli", chances, 1.0)
-    draws = arrays.empty(chances.shape, chances.dtype)
+    drawn = make(chances, None)
+    hits = _hits(drawn, drawn if p is None else input.detach(), generator)
+    return finished("bernoulli", hits._array, out, False)
+
+
+@remembered
+def _hits(chances: Tensor, like: Tensor, generator: Any) -> Tensor:
+    """Return 1 with these probabilities, else 0, in the dtype of `like`."""
+    a = chances._array
+    draws = arrays.empty(a.shape, a.dtype)
     random_into("uniform", draws, 0.0, 1.0, generator)
-    hit = arrays.compare(draws, chances, "lt")
-    return finished("bernoulli", arrays.cast(hit, input._array.dtype), out, False)
+    hit = arrays.compare(draws, a, "lt")
+    return make(arrays.cast(hit, like._array.dtype), None)
 
 
 @method("multinomial")

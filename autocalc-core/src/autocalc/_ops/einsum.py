@@ -11,6 +11,7 @@ from typing import Any
 from autocalc._ops import broadcasting, matmul, reduction, slicing, view
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._out import apply_out
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, sequence
 from autocalc.errors import ArgumentError, ShapeError
@@ -19,6 +20,7 @@ from autocalc.errors import ArgumentError, ShapeError
 Label = Any
 
 
+@remembered
 def einsum(equation: str, *operands: Any) -> Tensor:
     """Return sums of products of operands, as an equation of letters says.
 
@@ -225,6 +227,7 @@ def _dims(where: str, **wanted: tuple[Tensor, int]) -> None:
         raise ShapeError(message)
 
 
+@remembered
 def tensordot(
     a: Tensor,
     b: Tensor,
@@ -277,9 +280,8 @@ def tensordot(
     rows, columns = ([x.shape[i] for i in k] for x, k in ((a, kept_a), (b, kept_b)))
     x = view.reshape(view.permute(a, (*kept_a, *left)), (_count_dims(rows), inside))
     y = view.reshape(view.permute(b, (*right, *kept_b)), (inside, _count_dims(columns)))
-    return apply_out(
-        "tensordot", view.reshape(matmul.matmul(x, y), (*rows, *columns)), out
-    )
+    result = view.reshape(matmul.matmul(x, y), (*rows, *columns))
+    return apply_out("tensordot", view.detach_from_base(result), out)
 
 
 def _of_ends(a: Any, b: Any, dims: Any) -> Tensor | None:
@@ -296,7 +298,7 @@ def _of_ends(a: Any, b: Any, dims: Any) -> Tensor | None:
     product = matmul.matmul(x, y)
     if len(rows) == len(columns) == 1:
         return product
-    return view.reshape_op(product, (*rows, *columns))
+    return view.detach_from_base(view.reshape_op(product, (*rows, *columns)))
 
 
 def _shrunk(x: Tensor, axes: list[int], other: Tensor, others: list[int]) -> Tensor:

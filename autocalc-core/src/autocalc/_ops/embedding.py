@@ -20,6 +20,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import as_int, check_tensor
 from autocalc._ops._op import operator
+from autocalc._ops._remembered import remembered
 from autocalc._ops._rule import Op
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
@@ -82,6 +83,7 @@ def _frequencies(k: Any, indices: Any, rows: int, g: Any) -> Any:
 _SMALL = 1e-7
 
 
+@remembered
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -227,6 +229,11 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             )
             raise ArgumentError(message)
         count = int(x.max()) + 1
+    return _one_hot(x, count)
+
+
+@remembered
+def _one_hot(x: Tensor, count: int) -> Tensor:
     a = x._array
     nothing = arrays.zeros((*a.shape, max(count, 1)), a.dtype)
     if not a.size:

@@ -11,6 +11,7 @@ from autocalc._ops._arguments import Operand
 from autocalc._ops._method import method
 from autocalc._ops._op import Binary, binary, unary
 from autocalc._ops._out import apply_out
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 
@@ -187,6 +188,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("logit", inplace="logit_")
+@remembered
 def logit(
     input: Tensor, eps: float | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -268,6 +270,7 @@ logaddexp2_op = _of_two_logarithms("logaddexp2", "log2(2^x + 2^y)", 2.0)
 
 
 @method("xlogy", inplace="xlogy_")
+@remembered
 def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tensor:
     """Return x log(y), which is 0 where x is 0 (and NaN where y is).
 
@@ -291,6 +294,7 @@ def xlogy(input: Operand, other: Operand, *, out: Tensor | None = None) -> Tenso
 
 
 @method("logaddexp")
+@remembered
 def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return log(e^x + e^y), the larger one taken out.
 
@@ -319,6 +323,7 @@ def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Ten
 
 
 @method("logaddexp2")
+@remembered
 def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return log2(2^x + 2^y), the larger one taken out.
 

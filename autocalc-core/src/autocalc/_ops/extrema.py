@@ -15,6 +15,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -75,6 +76,7 @@ def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
 
 @method("max")
 @accelerate("of_all", _max_of_all, True, False)
+@remembered
 def max(
     input: Tensor,
     dim: int | Tensor | None = None,
@@ -131,6 +133,7 @@ def max(
 
 @method("min")
 @accelerate("of_all", _min_of_all, True, False)
+@remembered
 def min(
     input: Tensor,
     dim: int | Tensor | None = None,
@@ -206,6 +209,7 @@ class MinMax(NamedTuple):
 
 
 @method("aminmax")
+@remembered
 def aminmax(
     input: Tensor,
     *,
@@ -433,6 +437,7 @@ def _place(where: str, a: Any, dim: int | None, keepdim: bool) -> Tensor:
 
 
 @method("argmin")
+@remembered
 def argmin(
     input: Tensor,
     dim: int | None = None,

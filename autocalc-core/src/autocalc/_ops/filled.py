@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._eager import accelerate
+from autocalc._dispatch._arrays import arrays, constant
 from autocalc._ops._coerce import check_tensor
 from autocalc._ops._layouts import laid_out
 from autocalc._ops._out import copy_to_out
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device
@@ -118,7 +118,7 @@ def number(where: str, name: str, value: Any) -> Any:
 like = check_tensor
 
 
-@accelerate("filled", arrays.full, 0, dtypes.get_default_dtype)
+@remembered
 def zeros(
     *sizes: Size,
     size: Size = None,
@@ -178,7 +178,7 @@ def dtype_of(dtype: Any, out: Tensor | None) -> DType:
     return float_or(dtype, None if out is None else like("out", out).dtype)
 
 
-@accelerate("filled", arrays.full, 1, dtypes.get_default_dtype)
+@remembered
 def ones(
     *sizes: Size,
     size: Size = None,
@@ -214,6 +214,7 @@ def ones(
     return filled("ones", 1, sizes, size, dtype, out, device, requires_grad)
 
 
+@remembered
 def full(
     size: Size,
     fill_value: Any,
@@ -305,6 +306,7 @@ def empty(
     return finished("empty", made._array, out, requires_grad)
 
 
+@remembered
 def eye(
     n: int,
     m: int | None = None,
@@ -341,6 +343,10 @@ def eye(
     if device is not None:
         Device(device)
     rows, columns = shape_of("eye", (n, n if m is None else m))
-    values = arrays.full((rows, columns), 0, dtype_of(dtype, out).numpy)
-    values.reshape(-1)[: columns * columns : columns + 1] = 1
+    kind = dtype_of(dtype, out).numpy
+    values = arrays.full((rows, columns), 0, kind)
+    if shorter := min(rows, columns):
+        step = (columns + 1) * kind.itemsize
+        line = arrays.strided(values, (shorter,), (step,))
+        arrays.copy(arrays.expand(constant(1, kind), (shorter,)), into=line)
     return finished("eye", values, out, requires_grad)

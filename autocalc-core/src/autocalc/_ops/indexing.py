@@ -16,6 +16,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import DTypeError, ShapeError
@@ -33,6 +34,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("gather")
+@remembered
 def gather(
     input: Tensor,
     dim: int | None = None,
@@ -123,6 +125,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("index_select")
+@remembered
 def index_select(
     input: Tensor,
     dim: int | None = None,
@@ -222,6 +225,18 @@ def read_picked(x: Tensor, picks: _index.Picks) -> Tensor:
     return view.detach_from_base(view.reshape_op(out, sizes))
 
 
+@remembered
+def _rows(x: Tensor, index: Tensor) -> Tensor:
+    """Return the parts along the first dimension that positions name."""
+    return read_picked(x, [(0, index)])
+
+
+def where_true(x: Tensor, mask: Tensor) -> Tensor:
+    """Return the elements at which a mask of the same shape holds, as a vector."""
+    line = x if x._array.ndim == 1 else view.reshape_op(x, (-1,))
+    return index_select_op(line, _index.true_positions(mask), 0)
+
+
 @method("__getitem__")
 @accelerate("view_slice", slicing.slice_op.op, False)
 def getitem(input: Tensor, index: Any) -> Tensor:
@@ -255,6 +270,10 @@ def getitem(input: Tensor, index: Any) -> Tensor:
             return seen
     sole = _index.sole_pick(check_tensor("index", input), index)
     if sole is not None:
+        if index._array.dtype is _INT64:
+            return _rows(input, index)
+        if index._array.shape == input._array.shape:
+            return where_true(input, index)
         return read_picked(input, sole)
     basic, picks = _index.split_index(input, index)
     if not picks:
@@ -288,6 +307,7 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("take_along_dim")
+@remembered
 def take_along_dim(
     input: Tensor,
     indices: Tensor,

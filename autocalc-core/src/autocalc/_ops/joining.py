@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._eager import accelerate
-from autocalc._dispatch._select import KERNEL_INDEX
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Node
 from autocalc._ops import broadcasting, view
@@ -17,6 +15,7 @@ from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._coerce import cast, coerce, result_dtype
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out, copy_to_out
+from autocalc._ops._remembered import remembered
 from autocalc._ops._rule import Op
 from autocalc._ops.filled import zeros
 from autocalc._tensor import Tensor, make
@@ -110,7 +109,7 @@ def listed(where: str, tensors: Any) -> Any:
     return tensors
 
 
-@accelerate("cat", KERNEL_INDEX["copy"], _cat)
+@remembered
 def cat(
     tensors: Sequence[Tensor],
     dim: int = 0,
@@ -186,7 +185,7 @@ def _check_sizes(shapes: list[tuple[int, ...]], axis: int) -> None:
             raise ShapeError(message)
 
 
-@accelerate("stack", KERNEL_INDEX["copy"], _stack)
+@remembered
 def stack(
     tensors: Sequence[Tensor],
     dim: int = 0,
@@ -252,6 +251,7 @@ def _of_dims(
     return [x if x._array.ndim >= ndim else raised(x) for x in many]
 
 
+@remembered
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the second dimension; vectors along the only one.
 
@@ -272,6 +272,7 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     return apply_out("hstack", cat(many, 0 if many[0].ndim == 1 else 1), out)
 
 
+@remembered
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the first dimension; vectors are rows.
 
@@ -293,6 +294,7 @@ def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     return apply_out("vstack", cat(many, 0), out)
 
 
+@remembered
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the third dimension.
 
@@ -314,6 +316,7 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     return apply_out("dstack", cat(many, 2), out)
 
 
+@remembered
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join tensors along the second dimension; vectors are columns.
 

@@ -24,6 +24,7 @@ from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out
+from autocalc._ops._remembered import remembered
 from autocalc._ops.broadcasting import expand
 from autocalc._ops.factorizations import svdvals
 from autocalc._ops.filled import eye, zeros
@@ -32,6 +33,7 @@ from autocalc._tensor.checks import short
 from autocalc.errors import ArgumentError, ShapeError
 
 
+@remembered
 def cross(
     input: Tensor,
     other: Tensor,
@@ -69,6 +71,7 @@ def cross(
     return products.cross(input, other, as_int("cross", "dim", dim), out=out)
 
 
+@remembered
 def vecdot(
     x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None, axis: Any = None
 ) -> Tensor:

@@ -10,6 +10,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import not_a_tensor
 from autocalc._ops._method import method
 from autocalc._ops._out import copy_to_out
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor
 
 
@@ -24,6 +25,7 @@ def _truth(where: str, x: Any) -> Tensor:
 
 
 @method("logical_and", inplace="logical_and_")
+@remembered
 def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether both are non-zero, element by element.
 
@@ -48,6 +50,7 @@ def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
 
 
 @method("logical_or", inplace="logical_or_")
+@remembered
 def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether either is non-zero, element by element.
 
@@ -72,6 +75,7 @@ def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
 
 
 @method("logical_xor", inplace="logical_xor_")
+@remembered
 def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether exactly one is non-zero, element by element.
 
@@ -96,6 +100,7 @@ def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
 
 
 @method("logical_not", inplace="logical_not_")
+@remembered
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether x is zero, element by element.
 

@@ -8,6 +8,7 @@ from typing import Any
 from autocalc._dispatch._arrays import arrays
 from autocalc._ops._coerce import not_a_tensor
 from autocalc._ops._layouts import laid_out
+from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import finished, number
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device
@@ -42,6 +43,7 @@ def finished_like(
     return finished(where, array, None, requires_grad)
 
 
+@remembered
 def zeros_like(
     input: Tensor,
     *,
@@ -81,6 +83,7 @@ def zeros_like(
     return finished_like("zeros_like", array, input, memory_format, requires_grad)
 
 
+@remembered
 def ones_like(
     input: Tensor,
     *,
@@ -159,6 +162,7 @@ def empty_like(
     return finished_like("empty_like", array, input, memory_format, requires_grad)
 
 
+@remembered
 def full_like(
     input: Tensor,
     fill_value: Any,

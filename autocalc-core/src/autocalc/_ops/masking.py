@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, NoReturn, overload
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._state import recordings, refuse_reading
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import (
     _index,
@@ -26,7 +27,8 @@ from autocalc._ops._coerce import (
 )
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out, copy_to_out
-from autocalc._ops._true_places import true_places
+from autocalc._ops._remembered import remembered
+from autocalc._ops._true_places import first_places, true_places
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import DTypeError, ShapeError
@@ -59,19 +61,49 @@ def nonzero(
     if as_tuple.__class__ is not FLAG:
         as_tuple = check_flag("nonzero", "as_tuple", as_tuple)
     a = check_tensor("nonzero", input)._array
+    if out is None and 0 < a.size <= _SMALL and a.ndim and not as_tuple:
+        if recordings:
+            refuse_reading("a shape that depends on values")
+        rows, count = _all_rows(input)
+        return make(rows._array[: int(count._array)], None)
     if a.dtype.kind != "b":
         a = arrays.compare(a, constant(0, a.dtype), "ne")
     places = true_places(a)
     if as_tuple:
         return tuple([make(one, None) for one in _columns(places, a.shape)])
-    if a.ndim == 1:
-        found = places.reshape(-1, 1)
-    elif a.ndim:
-        found = arrays.stack(_columns(places, a.shape), 1)
+    if a.ndim:
+        result = make(_rows_of(places, a.shape), None)
     else:
-        found = arrays.empty((len(places), 0), places.dtype)
-    result = make(found, None)
+        result = make(arrays.empty((len(places), 0), places.dtype), None)
     return result if out is None else apply_out("nonzero", result, out)
+
+
+#: Of so many elements all places are found at once, and cut.
+_SMALL = 256
+
+
+@remembered
+def _all_rows(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return rows of indices of what is not zero, and how many of them are."""
+    a = x._array
+    line = arrays.reshape(a, (a.size,))
+    if a.dtype.kind != "b":
+        line = arrays.compare(line, constant(0, a.dtype), "ne")
+    rows = _rows_of(first_places(line, a.size), a.shape)
+    return make(rows, None), make(arrays.sum(line, (0,), False), None)
+
+
+def _rows_of(left: Any, shape: tuple[int, ...]) -> Any:
+    """Return row-major places as rows of an index for each dimension, arrays."""
+    rows = arrays.empty((left.size, len(shape)), left.dtype)
+    first = rows[:, 0]
+    if len(shape) == 1:
+        arrays.copy(left, into=first)
+    for axis in range(len(shape) - 1, 0, -1):
+        count = constant(max(shape[axis], 1), left.dtype)
+        arrays.remainder(left, count, into=rows[:, axis])
+        left = arrays.floor_divide(left, count, into=first if axis == 1 else None)
+    return rows
 
 
 def _columns(places: Any, shape: tuple[int, ...]) -> list[Any]:
@@ -190,9 +222,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
         shape = broadcast_shapes("masked_select", sizes, shape)
         x = broadcasting.expand(x, shape)
         holds = broadcasting.expand(holds, shape)
-    if len(shape) != 1:
-        x = view.reshape_op(x, (-1,))
-    found = indexing.index_select_op(x, make(true_places(holds._array), None), 0)
+    found = indexing.where_true(x, holds)
     return found if out is None else apply_out("masked_select", found, out)
 
 
@@ -220,6 +250,7 @@ def _refuse_mask(where: str, name: str, x: Tensor) -> NoReturn:
 
 
 @method("masked_fill")
+@remembered
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """Return `input` with the number `value` where `mask` holds; shapes broadcast.
 
@@ -290,6 +321,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 
 @method("where")
+@remembered
 def _where_method(self: Tensor, condition: Tensor, other: Operand) -> Tensor:
     """Return x where `condition` holds, else `other`."""
     return where(condition, self, other)

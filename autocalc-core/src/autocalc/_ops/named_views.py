@@ -10,6 +10,7 @@ from typing import Any
 from autocalc._ops._arguments import axis_of, check_tensor, integers
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
+from autocalc._ops._remembered import remembered
 from autocalc._ops.view import flatten, reshape, reshape_op, transpose, view
 from autocalc._tensor import Tensor
 from autocalc.errors import DimensionError, ShapeError
@@ -34,6 +35,7 @@ def ravel(input: Tensor) -> Tensor:
 
 
 @method("unflatten")
+@remembered
 def unflatten(
     input: Tensor,
     dim: int | None = None,
@@ -118,6 +120,7 @@ def adjoint(input: Tensor) -> Tensor:
 
 
 @method("swapaxes")
+@remembered
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """Return `input` with two dimensions exchanged: a view, as `transpose` gives it.
 
@@ -140,6 +143,7 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
 
 
 @method("view_as")
+@remembered
 def view_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` in the shape of `other`, sharing its memory.
 
@@ -161,6 +165,7 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
 
 
 @method("reshape_as")
+@remembered
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` in the shape of `other`.
 

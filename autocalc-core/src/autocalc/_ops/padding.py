@@ -13,6 +13,7 @@ from autocalc._ops._arguments import check_tensor, integers, min_of
 from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._inplace_indices import setitem
 from autocalc._ops._recorded import composed, recorded
+from autocalc._ops._remembered import remembered
 from autocalc._ops.creation import tensor
 from autocalc._ops.filled import full
 from autocalc._tensor import Tensor, make
@@ -22,6 +23,7 @@ from autocalc.errors import ArgumentError, ShapeError
 _MODES = ("constant", "reflect", "replicate", "circular")
 
 
+@remembered
 def pad(
     input: Tensor,
     pad: Sequence[int],
@@ -207,7 +209,7 @@ def _places_read(n: int, before: int, after: int, mode: str) -> Any:
     """Return where each element of a padded dimension comes from, an array."""
     place, _ = _BORDERS[mode]
     index = [place(i, n) for i in range(-before, n + after)]
-    return tensor(index, dtype=int64)._array
+    return arrays.frozen(tensor(index, dtype=int64)._array)
 
 
 #: Of so many elements they are kept.

@@ -22,11 +22,13 @@ from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor
 from autocalc.errors import DimensionError, ShapeError
 
 
 @method("dot")
+@remembered
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the sum of x_i y_i of two vectors.
 
@@ -53,6 +55,7 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("mv")
+@remembered
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the product of a matrix and a vector.
 
@@ -79,6 +82,7 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("outer ger")
+@remembered
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return x_i y_j of two vectors, as a matrix.
 
@@ -104,6 +108,7 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("inner")
+@remembered
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the sums of products over the last dimension of both.
 
@@ -151,6 +156,7 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("cross")
+@remembered
 def cross(
     input: Tensor,
     other: Tensor,
@@ -213,6 +219,7 @@ def cross(
 
 
 @method("kron")
+@remembered
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return the Kronecker product: each element of x times all of y.
 
@@ -234,7 +241,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     a, b = check_tensor("kron", input), check_tensor("kron", other)
     wide, narrow, shape = _kron_shapes(a._array.shape, b._array.shape)
     product = arithmetic.mul(view.reshape_op(a, wide), view.reshape_op(b, narrow))
-    result = view.reshape_op(product, shape)
+    result = view.detach_from_base(view.reshape_op(product, shape))
     return result if out is None else apply_out("kron", result, out)
 
 
@@ -286,6 +293,7 @@ def _sum_with(
 
 
 @method("addmm", inplace="addmm_")
+@remembered
 def addmm(
     input: Tensor,
     mat1: Tensor,
@@ -328,6 +336,7 @@ def addmm(
 
 
 @method("addmv", inplace="addmv_")
+@remembered
 def addmv(
     input: Tensor,
     mat: Tensor,
@@ -370,6 +379,7 @@ def addmv(
 
 
 @method("addr", inplace="addr_")
+@remembered
 def addr(
     input: Tensor,
     vec1: Tensor,
@@ -412,6 +422,7 @@ def addr(
 
 
 @method("baddbmm", inplace="baddbmm_")
+@remembered
 def baddbmm(
     input: Tensor,
     batch1: Tensor,
@@ -454,6 +465,7 @@ def baddbmm(
 
 
 @method("addbmm", inplace="addbmm_")
+@remembered
 def addbmm(
     input: Tensor,
     batch1: Tensor,

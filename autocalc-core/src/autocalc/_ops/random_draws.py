@@ -15,6 +15,7 @@ from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._state import current
 from autocalc._kernels.table import TABLE
 from autocalc._ops._layouts import laid_out
+from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import (
     Size,
     count_of,
@@ -70,6 +71,7 @@ def drawn_floats(
     return array
 
 
+@remembered
 def rand(
     *sizes: Size,
     size: Size = None,
@@ -112,6 +114,7 @@ def rand(
     return finished("rand", array, out, requires_grad)
 
 
+@remembered
 def randn(
     *sizes: Size,
     size: Size = None,
@@ -280,6 +283,7 @@ def integers_below(
     return arrays.add(drawn, constant(first, words.dtype))
 
 
+@remembered
 def randint(
     low: Any,
     high: Any = None,
@@ -398,6 +402,7 @@ def randint_like(
     return finished("randint_like", made._array, None, requires_grad)
 
 
+@remembered
 def randperm(
     n: int,
     *,

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._ops._coerce import PLAIN
+from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import (
     count_of,
     dtype_of,
@@ -22,6 +24,7 @@ from autocalc._tensor.dtypes import DType
 from autocalc.errors import ArgumentError
 
 
+@remembered
 def arange(
     start: Any,
     end: Any = None,
@@ -89,7 +92,8 @@ def arange(
         kind = dtype_of(dtype, out)
     values: Any
     if integers:
-        values = np.arange(int(first), int(last), int(by))
+        kept = abs(last - first) <= _KEPT * abs(by)
+        values = (_kept_integers if kept else np.arange)(int(first), int(last), int(by))
     else:
         count = math.ceil((last - first) / by)
         values = first + np.arange(count) * float(by)
@@ -100,10 +104,9 @@ def _as(values: Any, kind: DType) -> Any:
     """Copy values that NumPy computed into an array of `kind`."""
     if kind.is_floating_point and values.dtype.kind in "if":
         return arrays.cast(values, kind.numpy)
+    if values.dtype is kind.numpy:
+        return arrays.copy(values)
     array = arrays.empty(values.shape, kind.numpy)
-    if values.dtype is array.dtype:
-        array[...] = values
-        return array
     with np.errstate(over="ignore"):
         array[...] = values
     return array
@@ -116,7 +119,10 @@ def _line(where: str, start: Any, end: Any, steps: Any) -> Any:
     if count == 1:
         return np.full(1, float(first))
     if math.isfinite(first) and math.isfinite(last):
-        return _evenly(first, last, count)
+        if count > _KEPT:
+            return _evenly(first, last, count)
+        signs = math.copysign(1.0, first), math.copysign(1.0, last)  # 0.0 == -0.0
+        return _kept_line(first, last, count, signs)
     return _between(float(first), float(last), count)
 
 
@@ -134,6 +140,20 @@ def _evenly(first: Any, last: Any, count: int) -> Any:
     return values
 
 
+#: So many numbers are kept.
+_KEPT = 1024
+
+
+@lru_cache(64)
+def _kept_integers(first: int, last: int, by: int) -> Any:
+    return arrays.frozen(np.arange(first, last, by))
+
+
+@lru_cache(64, typed=True)
+def _kept_line(first: Any, last: Any, count: int, signs: Any) -> Any:
+    return arrays.frozen(_evenly(first, last, count))
+
+
 def _between(first: float, last: float, count: int) -> Any:
     """Return steps from both ends, of which one is not finite: NaN and infinity."""
     place = np.arange(count)
@@ -143,6 +163,7 @@ def _between(first: float, last: float, count: int) -> Any:
         return np.where(place < count // 2, first + step * place, upper)
 
 
+@remembered
 def linspace(
     start: Any,
     end: Any,

@@ -25,12 +25,14 @@ from autocalc._ops._arguments import (
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
 
 
 @method("repeat")
+@remembered
 def repeat(input: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
     """Return copies of `input` side by side: repeats[i] along dimension i.
 
@@ -91,6 +93,7 @@ def _spread(
     return view.detach_from_base(view.reshape_op(copied, together))
 
 
+@remembered
 def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return copies of `input` side by side; missing repeats are 1.
 
@@ -115,6 +118,7 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 @method("repeat_interleave")
+@remembered
 def repeat_interleave(
     input: Tensor,
     repeats: int | Tensor | None = None,
@@ -211,6 +215,7 @@ def _repetitions(counts: Tensor, size: int | None) -> Tensor:
 
 
 @method("roll")
+@remembered
 def roll(input: Tensor, shifts: Dims, dims: Dims = None) -> Tensor:
     """Return `input` shifted along dimensions; what leaves comes in at the other end.
 
@@ -274,6 +279,7 @@ def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:
     return joining.cat_op(both, axis)
 
 
+@remembered
 def flip(input: Tensor, dims: Dims) -> Tensor:
     """Return `input` with the order along `dims` reversed: a copy.
 
@@ -312,7 +318,7 @@ _KEPT = 4096
 def _places_back(n: int) -> Any:
     """Return n - 1, n - 2 and so on to 0, an array."""
     places = arrays.arange(n, arrays.empty((), dtypes.int64.numpy))
-    return arrays.sub(constant(n - 1, places.dtype), places)
+    return arrays.frozen(arrays.sub(constant(n - 1, places.dtype), places))
 
 
 _kept_places = lru_cache(64)(_places_back)
@@ -357,6 +363,7 @@ def flipud(input: Tensor) -> Tensor:
 
 
 @method("rot90")
+@remembered
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """Return `input` turned `k` times by 90 degrees, from dims[0] towards dims[1].
 
@@ -398,6 +405,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     return flip(turned, [axes[0 if turns == 1 else 1]])
 
 
+@remembered
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Return the coordinates of a grid: tensor i repeated along all other dimensions.
 

@@ -17,6 +17,7 @@ from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._op import nary, unary
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -109,6 +110,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.elu_backward(g, n.saved[0], *n.attributes)
 
 
+@remembered
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
@@ -174,6 +176,7 @@ def _check_integers(where: str, x: Tensor, low: float, high: float) -> None:
         raise DTypeError(message)
 
 
+@remembered
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """Return min(max(input, 0), 6).
 
@@ -195,6 +198,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return _limited("relu6", check_tensor("relu6", input), 0.0, 6.0, inplace)
 
 
+@remembered
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """Return min(max(input + 3, 0), 6) / 6, a sigmoid made of lines.
 
@@ -221,6 +225,7 @@ def _hardsigmoid(x: Tensor) -> Tensor:
     return arithmetic.div_op(hardtanh_op(arithmetic.add_op(x, 3.0), 0.0, 6.0), 6.0)
 
 
+@remembered
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return input * hardsigmoid(input).
 
@@ -245,6 +250,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return _writing.kernel_into(hardswish_op, input, (), inplace, "hardswish_")
 
 
+@remembered
 def leaky_relu(
     input: Tensor, negative_slope: float = 0.01, inplace: bool = False
 ) -> Tensor:
@@ -280,6 +286,7 @@ def _sloped(x: Tensor, slope: Tensor | float) -> Tensor:
 
 
 @method("prelu")
+@remembered
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Return input where it is above 0, else weight * input.
 
@@ -322,6 +329,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return _sloped(input, weight)
 
 
+@remembered
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return input where it is above 0, else alpha * (exp(input) - 1).
 
@@ -349,6 +357,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _writing.kernel_into(elu_op, input, (alpha, 1.0, 1.0), inplace, "elu_")
 
 
+@remembered
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return input where it is above 0, else alpha * (exp(input / alpha) - 1).
 
@@ -396,6 +405,7 @@ SELU_SCALE = 1.0507009873554805
 _SELU = SELU_ALPHA, 1.0, SELU_SCALE
 
 
+@remembered
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return 1.0507 * elu(input, 1.6733), whose outputs stay normalised.
 

@@ -11,11 +11,13 @@ from autocalc._ops import (
 )
 from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast, coerce
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError
 
 
+@remembered
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -63,6 +65,7 @@ def _square_or_line(difference: Tensor, seam: float) -> Tensor:
     return near * near * (0.5 / seam) + arithmetic.abs(difference - near)
 
 
+@remembered
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -97,6 +100,7 @@ def l1_loss(
     return _loss_reduction.reduced(arithmetic.abs(difference), reduction)
 
 
+@remembered
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
@@ -147,6 +151,7 @@ def smooth_l1_loss(
     return _loss_reduction.reduced(_square_or_line(difference, beta), reduction)
 
 
+@remembered
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
 ) -> Tensor:

@@ -11,6 +11,7 @@ from autocalc._ops import _spatial, avg_pooling, resampling, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import FLAG, check_flag, check_flags
 from autocalc.errors import ArgumentError, ShapeError
@@ -49,6 +50,7 @@ _DIMS = {
 _LINES = ("linear", "bilinear", "trilinear", "bicubic")
 
 
+@remembered
 def interpolate(
     input: Tensor,
     size: Any = None,
@@ -224,6 +226,7 @@ def _factors(where: str, given: Any, dims: int) -> tuple[float, ...]:
     return tuple(map(float, values))
 
 
+@remembered
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """Return images r times as high and wide, of r^2 channels of pixels each.
 
@@ -269,6 +272,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     return _rearranged(input, parts, (0, 3, 1, 4, 2), shape)
 
 
+@remembered
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """Return images of r^2 as many channels, 1 / r as high and wide.
 
@@ -312,6 +316,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     return _rearranged(input, parts, (0, 2, 4, 1, 3), shape)
 
 
+@remembered
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """Return images whose channels are dealt out: one of each group after the other.
 

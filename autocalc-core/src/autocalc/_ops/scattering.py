@@ -23,6 +23,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import one_of
 from autocalc.errors import GradError, ShapeError
@@ -194,6 +195,7 @@ def scaled_by(alpha: Any, source: Any) -> Any:
 
 
 @method("index_add")
+@remembered
 def index_add(
     input: Tensor,
     dim: int | None = None,
@@ -242,6 +244,7 @@ def index_add(
 
 
 @method("index_copy")
+@remembered
 def index_copy(
     input: Tensor,
     dim: int | None = None,
@@ -329,6 +332,7 @@ def index_fill(
 
 
 @method("scatter")
+@remembered
 def scatter(
     input: Tensor,
     dim: int | None = None,
@@ -395,6 +399,7 @@ def scatter(
 
 
 @method("scatter_add")
+@remembered
 def scatter_add(
     input: Tensor,
     dim: int | None = None,

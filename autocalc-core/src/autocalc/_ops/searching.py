@@ -25,6 +25,7 @@ from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import Number, as_operand, cast, coerce, coerce_two
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
+from autocalc._ops._remembered import remembered
 from autocalc._ops._true_places import true_places
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
@@ -76,10 +77,7 @@ def unique(
     x = check_tensor("unique", input).detach()
     a = x._array
     if dim is None:
-        slices = arrays.reshape(a, (a.size,))
-        order = arrays.argsort(slices, 0, False)
-        ordered = arrays.gather(slices, order, 0)
-        begins = _begins(ordered)
+        order, ordered, begins = [one._array for one in _in_order(x)]
     else:
         axis = axis_of("unique", dim, a.ndim)
         parts = view.movedim(x, axis, 0) if a.ndim else view.reshape_op(x, (1,))
@@ -128,6 +126,15 @@ def _order_of_rows(rows: Tensor) -> Tensor:
         again = sorting.argsort(indexing.index_select_op(values, order, 0))
         order = indexing.index_select_op(order, again, 0)
     return order
+
+
+@remembered
+def _in_order(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return an order of all elements, they in it, and where a new one begins."""
+    line = arrays.reshape(x._array, (x._array.size,))
+    order = arrays.argsort(line, 0, False)
+    ordered = arrays.gather(line, order, 0)
+    return make(order, None), make(ordered, None), make(_begins(ordered), None)
 
 
 def _begins(ordered: Any) -> Any:
@@ -237,6 +244,7 @@ def isin(
     return comparison.eq(found, False) if invert else found
 
 
+@remembered
 def searchsorted(
     sorted_sequence: Tensor,
     input: Any,

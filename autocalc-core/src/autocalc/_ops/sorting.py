@@ -22,6 +22,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
+from autocalc._ops._remembered import remembered
 from autocalc._ops._true_places import true_places
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
@@ -38,6 +39,7 @@ class Ordered(NamedTuple):
 
 
 @method("argsort")
+@remembered
 def argsort(
     input: Tensor,
     dim: int = -1,
@@ -90,6 +92,7 @@ def argsort(
 
 
 @method("sort")
+@remembered
 def sort(
     input: Tensor,
     dim: int = -1,
@@ -167,6 +170,7 @@ def _ordered(where: str, x: Any) -> Tensor:
 
 
 @method("topk")
+@remembered
 def topk(
     input: Tensor,
     k: int,
@@ -234,6 +238,7 @@ def topk(
 
 
 @method("kthvalue")
+@remembered
 def kthvalue(
     input: Tensor,
     k: int,
@@ -298,6 +303,7 @@ def kthvalue(
 
 
 @method("median")
+@remembered
 def median(
     input: Tensor,
     dim: int | None = None,
@@ -341,6 +347,7 @@ def median(
 
 
 @method("nanmedian")
+@remembered
 def nanmedian(
     input: Tensor,
     dim: int | None = None,

@@ -27,6 +27,7 @@ from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
+from autocalc._ops._remembered import remembered
 from autocalc._ops.filled import zeros
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag, number
@@ -271,8 +272,14 @@ def bincount(
         message = f"bincount: {found} is negative; counts are of 0, 1, 2 and so on."
         raise ArgumentError(message)
     size = max(least, int(arrays.max(a, (0,), False)) + 1 if a.size else 0)
+    return _counts(input, weights, size)
+
+
+@remembered
+def _counts(input: Tensor, weights: Tensor | None, size: int) -> Tensor:
+    """Return how often each number below `size` occurs, or the sums of its weights."""
     if weights is None:
-        amounts = arrays.full(a.shape, 1, dtypes.int64.numpy)
+        amounts = arrays.full(input._array.shape, 1, dtypes.int64.numpy)
     else:
         kept = weights.dtype is dtypes.float32
         amounts = cast(weights.detach(), weights.dtype if kept else dtypes.float64)

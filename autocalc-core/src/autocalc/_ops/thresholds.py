@@ -7,11 +7,13 @@ from autocalc._ops import _writing, arithmetic, clamping, comparison, masking
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._method import method
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError
 
 
+@remembered
 def threshold(
     input: Tensor, threshold: float, value: float, inplace: bool = False
 ) -> Tensor:
@@ -74,6 +76,7 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
 
 
 @method("hardshrink")
+@remembered
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return input where abs(input) is above `lambd`, else 0.
 
@@ -96,6 +99,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return masking.masked_fill(input, small, 0.0)
 
 
+@remembered
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return input moved by `lambd` towards 0, where smaller numbers end.
 

@@ -13,6 +13,7 @@ from autocalc._ops import (
 from autocalc._ops._method import method
 from autocalc._ops._op import binary, unary
 from autocalc._ops._out import apply_out
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor
 
 sin = unary(
@@ -245,6 +246,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("hypot", inplace="hypot_")
+@remembered
 def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return sqrt(x^2 + y^2), without overflow on the way.
 
@@ -273,6 +275,7 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("deg2rad", inplace="deg2rad_")
+@remembered
 def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return angles given in degrees in radians.
 
@@ -294,6 +297,7 @@ def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("rad2deg", inplace="rad2deg_")
+@remembered
 def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return angles given in radians in degrees.
 

@@ -11,6 +11,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
+from autocalc._ops._remembered import remembered
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import ShapeError
 
@@ -33,6 +34,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 Sizes = int | tuple[int, ...]
 
 
+@remembered
 def unfold(
     input: Tensor,
     kernel_size: Sizes,
@@ -81,6 +83,7 @@ def unfold(
     return found if had_batch else _spatial.unbatched(found, False)
 
 
+@remembered
 def fold(
     input: Tensor,
     output_size: Sizes,

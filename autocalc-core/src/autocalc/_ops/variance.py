@@ -11,6 +11,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
+from autocalc._ops._remembered import remembered
 from autocalc._ops.reduction import (
     count_elements,
     mean,
@@ -39,6 +40,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("var")
+@remembered
 def var(
     input: Tensor,
     dim: Dims = None,
@@ -107,6 +109,7 @@ def var(
 
 
 @method("std")
+@remembered
 def std(
     input: Tensor,
     dim: Dims = None,
@@ -152,6 +155,7 @@ def std(
     return result if out is None else apply_out("std", result, out)
 
 
+@remembered
 def var_mean(
     input: Tensor,
     dim: Dims = None,
@@ -193,6 +197,7 @@ def var_mean(
     return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
 
 
+@remembered
 def std_mean(
     input: Tensor,
     dim: Dims = None,

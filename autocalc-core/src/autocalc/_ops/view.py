@@ -25,6 +25,7 @@ from autocalc._ops._arguments import (
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary, view_operator
+from autocalc._ops._remembered import remembered
 from autocalc._ops._view_tracker import is_alone, leave_base, view_of
 from autocalc._ops.dtype_views import view_as_dtype
 from autocalc._tensor import Tensor
@@ -385,6 +386,7 @@ def t(input: Tensor) -> Tensor:
 
 
 @method("movedim moveaxis")
+@remembered
 def movedim(
     input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> Tensor:
@@ -451,6 +453,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("clone")
+@remembered
 def clone(
     input: Tensor, *, memory_format: MemoryFormat | None = preserve_format
 ) -> Tensor:

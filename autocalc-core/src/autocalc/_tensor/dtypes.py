@@ -11,6 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from autocalc._dispatch._eager import bind
 from autocalc._tensor.checks import short
 from autocalc.errors import DTypeError
 
@@ -71,6 +72,7 @@ _BY_NUMPY = {dtype.numpy: dtype for dtype in ALL}
 _BY_NAME = {dtype.name: dtype for dtype in ALL}
 
 _default = float32
+bind(default_dtype=_default)
 
 
 def of(dtype: np.dtype[Any]) -> DType:
@@ -153,6 +155,7 @@ def set_default_dtype(dtype: DType) -> None:
         )
         raise DTypeError(message)
     _default = dtype
+    bind(default_dtype=dtype)
 
 
 def of_scalar(value: object) -> DType:

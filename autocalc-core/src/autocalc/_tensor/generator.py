@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch._eager import accelerate, bind
 from autocalc._dispatch._state import recorder, recordings
 from autocalc.errors import ArgumentError, DTypeError
 
@@ -42,9 +43,12 @@ class Generator:
     autocalc.Size([2])
     """
 
+    __slots__ = ("__weakref__", "_lock", "_offset", "_seed", "_seed_word", "device")
+
     def __init__(self, device: object = "cpu") -> None:
         self.device = device
         self._seed = 0
+        self._seed_word = _seed_array(0)
         self._offset = 0
         self._lock = threading.Lock()
 
@@ -58,6 +62,7 @@ class Generator:
             raise ArgumentError(message)
         with self._lock:
             self._seed = seed - 2**64 if seed >= 2**63 else seed
+            self._seed_word = _seed_array(self._seed)
             self._offset = 0
         return self
 
@@ -71,12 +76,13 @@ class Generator:
         """Return the seed of the stream."""
         return self._seed
 
+    @accelerate("draw", None, recordings)
     def draw(self, words: int) -> tuple[Any, Any]:
         """Take `words` 32-bit words; return (seed, offset) as 0-d int64 arrays."""
         if recordings and (recording := recorder()) is not None:
             return self._recorded_draw(words, recording)
-        seed, offset = self._take(words)
-        return _seed_array(seed), np.array(offset, _INT64)
+        _, offset = self._take(words)
+        return self._seed_word, np.array(offset, _INT64)
 
     def _take(self, words: int) -> tuple[int, int]:
         with self._lock:
@@ -125,6 +131,8 @@ def chosen(where: str, generator: Any) -> Generator:
     return generator
 
 
+bind(Generator=Generator)
+
 draw = Generator.draw  # half of what `super` takes
 
 #: What stands in for the default generator in the running context, if anything does.
@@ -139,6 +147,8 @@ class _DefaultGenerator(Generator):
     The look costs 23 ns for each call of a random kernel, which itself takes some µs.
     """
 
+    __slots__ = ()
+
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream of `seed` from its beginning; return this generator."""
         other = _stand_in.get()
@@ -152,10 +162,18 @@ class _DefaultGenerator(Generator):
         other = _stand_in.get()
         return super().initial_seed() if other is None else other().initial_seed()
 
+    @accelerate("draw", _stand_in, recordings)
     def draw(self, words: int) -> tuple[Any, Any]:
         """Take `words` 32-bit words; return (seed, offset) as 0-d int64 arrays."""
         other = _stand_in.get()
         return draw(self, words) if other is None else other().draw(words)
+
+    def source(self) -> Callable[[int], tuple[Any, Any]]:
+        """Return what `draw` runs in this context: its own, or another generator's."""
+        other = _stand_in.get()
+        if other is None:
+            return lambda words: draw(self, words)
+        return lambda words: other().draw(words)
 
     def get_state(self) -> dict[str, int]:
         """Return what `set_state` needs to go on from here."""

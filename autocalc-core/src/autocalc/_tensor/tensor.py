@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from autocalc._absent import groups_by_name
-from autocalc._dispatch._eager import accelerated, bind
+from autocalc._dispatch._eager import accelerate, accelerated, bind
 from autocalc._dispatch._layout import fits_channels_last
 from autocalc._dispatch._state import recordings, refuse_reading
 from autocalc._dispatch._widened import FLOAT_KINDS
@@ -79,12 +79,17 @@ class Tensor(Methods):
     # ---- what it is --------------------------------------------------------------
 
     @property
+    @accelerate("shape_of", SIZES)
     def shape(self) -> Size:
         """Sizes of the dimensions."""
         return SIZES[self._array.shape]
 
     def size(self, dim: int | None = None) -> Any:
         """Return the shape, or the size of dimension `dim`."""
+        if dim.__class__ is int:
+            shape = self._array.shape
+            if -len(shape) <= dim < len(shape):
+                return shape[dim]
         return self.shape if dim is None else self.shape[self._checked_dim("size", dim)]
 
     def _checked_dim(self, where: str, dim: int) -> int:

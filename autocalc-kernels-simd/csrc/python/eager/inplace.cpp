@@ -9,29 +9,11 @@
 namespace autocalc::python::eager {
 namespace {
 
-struct InPlace : Kind {
-    Py_ssize_t index;
-
-    bool read(PyObject* args) { return read_fields(args, index); }
-};
-
 bool has_history(PyObject* x) {
     if (slot(x, bound.edge) != Py_None) return true;
     PyObject* relation = slot(x, bound.view);
     return PyTuple_CheckExact(relation) &&
            slot(PyTuple_GET_ITEM(relation, 0), bound.edge) != Py_None;
-}
-
-// Whether `x` may be written at once: floats in one piece of memory, and nothing to
-// record of it or of the tensor that it is a view of.
-const Array* writable(PyObject* x, const Context& context) {
-    PyObject* array = array_of(x);
-    if (array == nullptr || (context.grad() && has_history(x))) {
-        return nullptr;
-    }
-    constexpr int wanted = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_WRITEABLE;
-    const Array* a = fields(array);
-    return is_wide_float(a) && (a->flags & wanted) == wanted ? a : nullptr;
 }
 
 // Where the memory of an array ends, or lies behind its end; strides are not negative.
@@ -42,6 +24,30 @@ const char* end_of(const Array* a) {
     }
     return a->data + reach;
 }
+
+}  // namespace
+
+const Array* writable(PyObject* x, const Context& context) {
+    PyObject* array = array_of(x);
+    if (array == nullptr || (context.grad() && has_history(x))) {
+        return nullptr;
+    }
+    constexpr int wanted = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_WRITEABLE;
+    const Array* a = fields(array);
+    return is_wide_float(a) && (a->flags & wanted) == wanted ? a : nullptr;
+}
+
+bool overlap(const Array* a, const Array* b) {
+    return end_of(a) > b->data && end_of(b) > a->data;
+}
+
+namespace {
+
+struct InPlace : Kind {
+    Py_ssize_t index;
+
+    bool read(PyObject* args) { return read_fields(args, index); }
+};
 
 // An operand of the same dtype that shares no memory with `a`, or is `a`.
 Ref operand_beside(PyObject* other, const Array* a, const Context& context) {
@@ -56,8 +62,7 @@ Ref operand_beside(PyObject* other, const Array* a, const Context& context) {
         const npy_intp size = b->dimensions[b->nd - d];
         if (size != 1 && size != a->dimensions[a->nd - d]) return {};
     }
-    return a == b || end_of(a) <= b->data || end_of(b) <= a->data ? Ref::borrow(array)
-                                                                  : Ref();
+    return a == b || !overlap(a, b) ? Ref::borrow(array) : Ref();
 }
 
 PyObject* call_binary_in_place(PyObject* self, PyObject* const* args,
@@ -130,37 +135,11 @@ PyObject* call_fill_in_place(PyObject* self, PyObject* const* args, std::size_t 
     return run(kernel.get(), operands, 2) ? counted(args[0]) : nullptr;
 }
 
-// x.copy_(src) of one dtype and shape.
-PyObject* call_copy_in_place(PyObject* self, PyObject* const* args, std::size_t nargsf,
-                             PyObject* keywords) {
-    const InPlace& k = kind_of<InPlace>(self);
-    const Context context;
-    if (!context) return nullptr;
-    const Array* a =
-        positional(keywords, nargsf, 2) ? writable(args[0], context) : nullptr;
-    Ref other;
-    if (a != nullptr && is_tensor(args[1])) other = operand_beside(args[1], a, context);
-    const Array* b = other ? fields(other.get()) : nullptr;
-    const bool same = b != nullptr && a != b && a->nd == b->nd &&
-                      std::equal(a->dimensions, a->dimensions + a->nd, b->dimensions);
-    Ref kernel;
-    if (same) {
-        auto* dtype = dtype_of(a);
-        const Ref key(PyTuple_Pack(2, dtype, dtype));
-        if (key) kernel = context.decision(k.index, key.get());
-    }
-    if (!kernel) return define_or_raise(self, args, nargsf, keywords);
-    const Ref array = Ref::borrow(slot(args[0], bound.array));
-    PyObject* operands[] = {array.get(), other.get()};
-    return run(kernel.get(), operands, 2) ? counted(args[0]) : nullptr;
-}
-
 }  // namespace
 
 PyMethodDef in_place_calls[] = {
     {"binary_in_place", make<InPlace, call_binary_in_place>, METH_VARARGS, nullptr},
     {"fill_in_place", make<Fill, call_fill_in_place>, METH_VARARGS, nullptr},
-    {"copy_in_place", make<InPlace, call_copy_in_place>, METH_VARARGS, nullptr},
     {"unary_in_place", make<InPlace, call_unary_in_place>, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 

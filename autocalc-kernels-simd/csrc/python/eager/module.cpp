@@ -34,7 +34,7 @@ PyMethodDef methods[] = {
 
 bool add_calls(PyObject* module) {
     PyMethodDef* const all[] = {along_calls,       bookkeeping_calls, creation_calls,
-                                elementwise_calls, in_place_calls,    join_calls,
+                                elementwise_calls, in_place_calls,    remembered_calls,
                                 kernel_calls,      tensor_calls,      view_calls,
                                 walk_calls};
     return std::all_of(std::begin(all), std::end(all), [module](PyMethodDef* calls) {

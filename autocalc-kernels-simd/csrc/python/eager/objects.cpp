@@ -86,13 +86,19 @@ bool bind(const char* name, PyObject* object) {
                           {{"grad", &b.grad}, {"selection", &b.selection}});
     }
     if (is("Selection")) {
-        return bind_class(
-            object, &b.selected,
-            {{"tables", &b.tables}, {"empty", &b.empty}, {"key_of", &b.key_of}});
+        return bind_class(object, &b.selected,
+                          {{"tables", &b.tables},
+                           {"empty", &b.empty},
+                           {"key_of", &b.key_of},
+                           {"remembered", &b.remembered}});
     }
     if (is("ViewTracker")) {
         return bind_class(object, &b.tracker,
                           {{"limit", &b.tracker_limit}, {"views", &b.tracker_views}});
+    }
+    if (is("Generator")) {
+        return bind_class(object, &b.generator,
+                          {{"_seed_word", &b.seed_word}, {"_offset", &b.offset}});
     }
     Py_ssize_t unused;
     if (is("Leaf")) {
@@ -107,6 +113,7 @@ bool bind(const char* name, PyObject* object) {
         b.serials = PyObject_GetAttrString(object, "__self__");
         return b.serials != nullptr;
     }
+    if (is("default_dtype")) return bind_object(object, &b.default_dtype);
     if (is("state_variable")) return bind_object(object, &b.state_variable);
     PyErr_Format(PyExc_TypeError, "bind: %s is unknown", name);
     return false;

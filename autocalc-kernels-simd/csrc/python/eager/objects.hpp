@@ -79,9 +79,10 @@ struct Bound {
     PyTypeObject* state;
     Py_ssize_t grad, selection;
     PyObject* state_variable;
+    PyObject* default_dtype;
 
     PyTypeObject* selected;  // the class of `selection`
-    Py_ssize_t tables, empty, key_of;
+    Py_ssize_t tables, empty, key_of, remembered;
 
     PyTypeObject* decomposed;
 
@@ -91,6 +92,9 @@ struct Bound {
     PyTypeObject *ndarray, *dtype_class;
     PyObject *own_empty, *own_key_of;  // the functions of this module
     PyObject *zero, *nothing;          // 0 and ()
+
+    PyTypeObject* generator;  // of random words
+    Py_ssize_t seed_word, offset;
 
     // While lines are traced every call goes to its Python definition.
     bool paused;
@@ -158,6 +162,9 @@ Ref two_shapes(const Array* a, const Array* b);
 
 // A tensor around an array, without a history unless `edge` is given.
 PyObject* new_tensor(Ref array, Ref edge = Ref());
+
+// A view of `x` that nothing records: its steps are (operator, attributes, shape).
+PyObject* new_view_by_steps(PyObject* x, Ref array, PyObject* steps);
 
 // The version cell of a tensor, borrowed; made at the first call.
 PyObject* version_of(PyObject* tensor);

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "eager/operands.hpp"
 
-#include <cstring>
-
-#include "arrays.hpp"
-
 namespace autocalc::python::eager {
 
 bool broadcast(const Array* const* arrays, int count, Shape* shape) {
@@ -50,18 +46,8 @@ Ref number_beside(PyObject* number, const Array* like) {
     return is_wide_float(like) ? number_of(number, like->descr) : Ref();
 }
 
-namespace {
-
-template <class T>
-Ref holding(T value, PyArray_Descr* dtype) {
-    Ref array(new_array(reinterpret_cast<PyObject*>(dtype), 0, nullptr));
-    if (array) std::memcpy(fields(array.get())->data, &value, sizeof value);
-    return array;
-}
-
-}  // namespace
-
 Ref number_of(PyObject* number, PyArray_Descr* dtype) {
+    auto* kind = reinterpret_cast<PyObject*>(dtype);
     double value;
     if (PyFloat_CheckExact(number)) {
         value = PyFloat_AS_DOUBLE(number);
@@ -70,15 +56,15 @@ Ref number_of(PyObject* number, PyArray_Descr* dtype) {
         int overflow = 0;
         const long integer = PyLong_AsLongAndOverflow(number, &overflow);
         if (overflow == 0 && dtype->type_num == NPY_INT64) {
-            return holding(static_cast<npy_int64>(integer), dtype);
+            return holding(static_cast<npy_int64>(integer), kind);
         }
         if (overflow != 0 || integer <= -exact || integer >= exact) return {};
         value = static_cast<double>(integer);
     } else {
         return {};
     }
-    if (dtype->type_num == NPY_FLOAT) return holding(static_cast<float>(value), dtype);
-    return dtype->type_num == NPY_DOUBLE ? holding(value, dtype) : Ref();
+    if (dtype->type_num == NPY_FLOAT) return holding(static_cast<float>(value), kind);
+    return dtype->type_num == NPY_DOUBLE ? holding(value, kind) : Ref();
 }
 
 bool Saves::read(PyObject* saver) {

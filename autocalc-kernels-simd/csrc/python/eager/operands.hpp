@@ -4,8 +4,10 @@
 // what a backward rule saves.
 #pragma once
 
+#include <cstring>
 #include <vector>
 
+#include "arrays.hpp"
 #include "eager/objects.hpp"
 
 namespace autocalc::python::eager {
@@ -37,6 +39,21 @@ bool read_axis(PyObject* object, npy_intp nd, npy_intp* to);
 // integer that a float holds exactly, beside floats.  Null without an exception for
 // anything else.
 Ref number_beside(PyObject* number, const Array* like);
+
+// A value as an array without dimensions and of this dtype, which must be the value's.
+template <class T>
+Ref holding(T value, PyObject* dtype) {
+    Ref array(new_array(dtype, 0, nullptr));
+    if (array) std::memcpy(fields(array.get())->data, &value, sizeof value);
+    return array;
+}
+
+// `x` as an array that may be written at once: floats in one piece of memory, and
+// nothing to record of it or of the tensor that it is a view of; else null.
+const Array* writable(PyObject* x, const Context& context);
+
+// Whether two arrays may share memory.
+bool overlap(const Array* a, const Array* b);
 
 // The same of a dtype: floats as above; of int64 any integer that fits.
 Ref number_of(PyObject* number, PyArray_Descr* dtype);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Tensors around arrays, and the sum that undoes broadcasting.
+// Tensors around arrays and what is read of them, the sum that undoes broadcasting, and
+// words of the random generator.
 #include "eager/calls.hpp"
 
 namespace autocalc::python::eager {
@@ -35,10 +36,83 @@ PyObject* call_sum_to(PyObject* self, PyObject* const* args, std::size_t nargsf,
     return define_or_raise(self, args, nargsf, keywords);
 }
 
+// ---- what is read of a tensor
+
+struct Shapes : Kind {
+    Ref sizes;  // a dict of those that are known
+
+    bool read(PyObject* args) {
+        return read_fields(args, sizes) && PyDict_Check(sizes.get());
+    }
+};
+
+// x.shape
+PyObject* call_shape_of(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                        PyObject* keywords) {
+    PyObject* array = positional(keywords, nargsf, 1) ? array_of(args[0]) : nullptr;
+    const Ref shape(array == nullptr ? nullptr : shape_of(fields(array)));
+    PyObject* known = nullptr;
+    if (shape) {
+        known = PyDict_GetItemWithError(kind_of<Shapes>(self).sizes.get(), shape.get());
+    }
+    return known != nullptr ? Ref::borrow(known).release()
+                            : define_or_raise(self, args, nargsf, keywords);
+}
+
+// x.contiguous()
+PyObject* call_contiguous(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                          PyObject* keywords) {
+    PyObject* array = positional(keywords, nargsf, 1) ? array_of(args[0]) : nullptr;
+    if (array != nullptr && (fields(array)->flags & NPY_ARRAY_C_CONTIGUOUS) != 0) {
+        return Ref::borrow(args[0]).release();
+    }
+    return define(self, args, nargsf, keywords);
+}
+
+// ---- random words
+
+struct Draw : Kind {
+    Ref stand_in;    // a context variable or None
+    Ref recordings;  // true while anything is recorded
+
+    bool read(PyObject* args) { return read_fields(args, stand_in, recordings); }
+
+    // Whether a generator stands in for this one, or draws may be recorded; with an
+    // exception maybe.
+    bool elsewhere() const {
+        PyObject* found = nullptr;
+        if (PyObject_IsTrue(recordings.get()) != 0) return true;
+        if (stand_in.get() == Py_None) return false;
+        if (PyContextVar_Get(stand_in.get(), Py_None, &found) < 0) return true;
+        return Ref(found).get() != Py_None;
+    }
+};
+
+// generator.draw(words): no other thread runs between both looks at the offset.
+PyObject* call_draw(PyObject* self, PyObject* const* args, std::size_t nargsf,
+                    PyObject* keywords) {
+    npy_intp words, offset;
+    if (!positional(keywords, nargsf, 2) || bound.generator == nullptr ||
+        !PyObject_TypeCheck(args[0], bound.generator) ||
+        !read_integer(args[1], &words) || kind_of<Draw>(self).elsewhere() ||
+        !read_integer(slot(args[0], bound.offset), &offset)) {
+        return define_or_raise(self, args, nargsf, keywords);
+    }
+    const Ref dtype = Ref::borrow(dtype_of(fields(slot(args[0], bound.seed_word))));
+    const Ref word = holding(static_cast<npy_int64>(offset), dtype.get());
+    PyObject* next = word ? PyLong_FromSsize_t(offset + words) : nullptr;
+    if (next == nullptr) return nullptr;
+    set_slot(args[0], bound.offset, next);
+    return PyTuple_Pack(2, slot(args[0], bound.seed_word), word.get());
+}
+
 }  // namespace
 
 PyMethodDef tensor_calls[] = {
     {"make", make<Plain, call_make>, METH_VARARGS, nullptr},
+    {"shape_of", make<Shapes, call_shape_of>, METH_VARARGS, nullptr},
+    {"contiguous", make<Plain, call_contiguous>, METH_VARARGS, nullptr},
+    {"draw", make<Draw, call_draw>, METH_VARARGS, nullptr},
     {"sum_to", make<Plain, call_sum_to>, METH_VARARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 

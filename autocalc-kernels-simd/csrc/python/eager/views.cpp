@@ -44,27 +44,37 @@ Ref edge_of_view(PyObject* x, PyObject* shape, PyObject* array, PyObject* op,
                         dtype_of(fields(array)), Ref::borrow(attributes)));
 }
 
-// `view_of` of core's `_ops/_view_tracker.py`.
-PyObject* new_view(PyObject* x, PyObject* array, PyObject* op, PyObject* attributes) {
+// The base of a view of `x`, and how `x` is made of it.
+void family_of(PyObject* x, PyObject** base, PyObject** chain) {
+    PyObject* held = slot(x, bound.view);
+    const bool is_a_view = PyTuple_CheckExact(held);
+    *base = is_a_view ? PyTuple_GET_ITEM(held, 0) : x;
+    *chain = is_a_view ? PyTuple_GET_ITEM(held, 1) : Py_None;
+}
+
+// A tensor that is made of `base` by the steps of `chain` and counts writes as `x`
+// does.
+PyObject* related(PyObject* x, PyObject* base, Ref array, Ref edge, Ref chain) {
     PyObject* cell = version_of(x);
-    Ref shape(shape_of(fields(slot(x, bound.array))));
-    if (cell == nullptr || !shape) return nullptr;
-    Ref edge = edge_of_view(x, shape.get(), array, op, attributes);
-    if (!edge && PyErr_Occurred()) return nullptr;
-    Ref view(new_tensor(Ref::borrow(array), std::move(edge)));
+    Ref relation(chain ? PyTuple_Pack(2, base, chain.get()) : nullptr);
+    if (cell == nullptr || !relation) return nullptr;
+    Ref view(new_tensor(std::move(array), std::move(edge)));
     if (!view) return nullptr;
     set_slot(view.get(), bound.version_cell, Ref::borrow(cell).release());
-    PyObject* held = slot(x, bound.view);
-    PyObject *base = x, *chain = Py_None;
-    if (PyTuple_CheckExact(held)) {
-        base = PyTuple_GET_ITEM(held, 0);
-        chain = PyTuple_GET_ITEM(held, 1);
-    }
-    Ref step(PyTuple_Pack(4, chain, op, attributes, shape.get()));
-    Ref relation(step ? PyTuple_Pack(2, base, step.get()) : nullptr);
-    if (!relation) return nullptr;
     set_slot(view.get(), bound.view, relation.release());
     return track(base, view.get()) ? view.release() : nullptr;
+}
+
+// `view_of` of core's `_ops/_view_tracker.py`.
+PyObject* new_view(PyObject* x, PyObject* array, PyObject* op, PyObject* attributes) {
+    PyObject *base, *before;
+    family_of(x, &base, &before);
+    Ref shape(shape_of(fields(slot(x, bound.array))));
+    if (!shape) return nullptr;
+    Ref edge = edge_of_view(x, shape.get(), array, op, attributes);
+    if (!edge && PyErr_Occurred()) return nullptr;
+    return related(x, base, Ref::borrow(array), std::move(edge),
+                   Ref(PyTuple_Pack(4, before, op, attributes, shape.get())));
 }
 
 PyObject* call_view_of(PyObject* self, PyObject* const* args, std::size_t nargsf,
@@ -443,6 +453,18 @@ PyObject* call_slice(PyObject* self, PyObject* const* args, std::size_t nargsf,
 }
 
 }  // namespace
+
+PyObject* new_view_by_steps(PyObject* x, Ref array, PyObject* steps) {
+    PyObject *base, *before;
+    family_of(x, &base, &before);
+    Ref chain = Ref::borrow(before);
+    for (Py_ssize_t i = 0; chain && i < PyTuple_GET_SIZE(steps); ++i) {
+        PyObject* step = PyTuple_GET_ITEM(steps, i);
+        chain = Ref(PyTuple_Pack(4, chain.get(), PyTuple_GET_ITEM(step, 0),
+                                 PyTuple_GET_ITEM(step, 1), PyTuple_GET_ITEM(step, 2)));
+    }
+    return related(x, base, std::move(array), Ref(), std::move(chain));
+}
 
 PyMethodDef view_calls[] = {
     {"view_of", make<Plain, call_view_of>, METH_VARARGS, nullptr},

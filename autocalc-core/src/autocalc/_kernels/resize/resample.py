@@ -158,7 +158,7 @@ def _lines_in(
         if kept:
             if len(_found) >= 64:
                 _found.clear()
-            _found[key] = found
+            _found[key] = tuple([k.frozen(a) for a in found])
     return found
 
 
