@@ -202,7 +202,7 @@ WAYS = {
         (PLANES, BESIDE),
     ),
     "few windows": (
-        ((1, 64, 7, 7), (128, 64, 3, 3), 2, 1),
+        ((1, 64, 7, 7), (512, 64, 3, 3), 2, 1),
         (PATCHES, BY_PLANES),
         (PATCHES, BY_PLANES),
     ),

@@ -52,7 +52,7 @@ Algorithm choose_algorithm(const ConvCall<T>& call) {
     if (fits_columns(call)) return Algorithm::pixel_columns;
     if (by_product(call)) return Algorithm::image_by_image;
     const bool strided = call.turned ? is_strided_dx(w) : is_strided<T>(w);
-    const double cost = strided ? strided_cost<T>(w) : planes_cost<T>(w);
+    const double cost = strided ? strided_cost<T>(w, call.turned) : planes_cost<T>(w);
     if (cheaper_by_patches(call, false, cost)) return Algorithm::patches;
     return strided ? Algorithm::strided : Algorithm::planes;
 }
