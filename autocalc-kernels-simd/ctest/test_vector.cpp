@@ -209,6 +209,21 @@ TEST_CASE_TEMPLATE("every second element", T, float, double) {
     for (int i = 0; i < lanes; ++i) CHECK(out[i] == T(2 * i));
 }
 
+TEST_CASE_TEMPLATE("elements in turn", T, float, double) {
+    constexpr int lanes = vec<T>::lanes;
+    T a[lanes], b[lanes], out[2 * lanes];
+    for (int i = 0; i < lanes; ++i) {
+        a[i] = T(i);
+        b[i] = T(100 + i);
+    }
+    store(out, zip_low(load(a), load(b)));
+    store(out + lanes, zip_high(load(a), load(b)));
+    for (int i = 0; i < lanes; ++i) {
+        CHECK(out[2 * i] == T(i));
+        CHECK(out[2 * i + 1] == T(100 + i));
+    }
+}
+
 TEST_CASE_TEMPLATE("reductions", T, float, double) {
     constexpr int lanes = vec<T>::lanes;
     T a[lanes];

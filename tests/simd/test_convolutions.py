@@ -44,11 +44,21 @@ def pointwise(rng):
     return 1, weight, one, one, 0 * one, rng.integers(1, 3, 2)
 
 
+def one_element(rng):
+    """Windows of one element, apart from each other, of many channels."""
+    one = np.array([1, 1])
+    weight = (rng.integers(60, 140), rng.integers(1, 90))
+    return 1, weight, one, rng.integers(1, 4, 2), 0 * one, rng.integers(1, 3, 2)
+
+
 def depthwise(rng):
     """One channel to one, 3 x 3 and 5 x 5."""
     kernel = np.array([1, 1]) * rng.choice([3, 5])
     one = np.array([1, 1])
     return int(rng.integers(1, 40)), None, kernel, one, rng.integers(0, 6, 2), one
+
+
+LIES = [strided, few_windows, pointwise, one_element, depthwise]
 
 
 def sample_of(name, rng, lie, dtype):
@@ -77,7 +87,7 @@ def sample_of(name, rng, lie, dtype):
     return Sample("", (normal(*g), normal(*x)), (ints(kernel), *how), 0b10)
 
 
-@pytest.mark.parametrize("lie", [strided, few_windows, pointwise, depthwise])
+@pytest.mark.parametrize("lie", LIES)
 @pytest.mark.parametrize("name", ["conv", "conv_dx", "conv_dweight"])
 def test_against_float64(name, lie):
     spec = TABLE[name]
@@ -93,7 +103,7 @@ def test_against_float64(name, lie):
             subject.judge(spec, sample, dtype, outputs, expected, limits=limits)
 
 
-@pytest.mark.parametrize("lie", [strided, few_windows, pointwise, depthwise])
+@pytest.mark.parametrize("lie", LIES)
 @pytest.mark.parametrize("name", ["conv", "conv_dx", "conv_dweight"])
 def test_same_bits_for_any_number_of_threads(name, lie):
     spec, dtype = TABLE[name], np.dtype(np.float32)
@@ -168,15 +178,23 @@ BESIDE = "windows of channels side by side"
 APART = "channel by channel, those side by side in one register"
 STEPS = "windows in steps, their channels brought side by side"
 PRODUCTS = "a product for each image"
+WINDOWS = "one product over the windows of all images"
+SUMS = "one sum over the windows of all images"
 PATCHES = "filters times a matrix of patches"
 BY_PLANES = "filters times a matrix of patches, by way of planes"
+PIXELS = "one product over the pixels of all images"
 READ = "one product over the pixels that windows read"
 #: What is convolved, and how conv and conv_dweight go: row by row, channels-last.
 WAYS = {
     "1 x 1": (
-        ((2, 32, 16, 16), (64, 32, 1, 1), 1, 1),
-        (PRODUCTS, "one product over the pixels of all images"),
+        ((2, 64, 24, 24), (32, 64, 1, 1), 1, 1),
+        (PRODUCTS, PIXELS),
         (PRODUCTS, BESIDE),
+    ),
+    "1 x 1, few pixels": (
+        ((2, 32, 16, 16), (64, 32, 1, 1), 1, 1),
+        (WINDOWS, PIXELS),
+        (SUMS, BESIDE),
     ),
     "3 x 3 by 2": (
         ((2, 32, 33, 33), (64, 32, 3, 3), 2, 1),
@@ -184,14 +202,14 @@ WAYS = {
         (PLANES, BESIDE),
     ),
     "few windows": (
-        ((1, 64, 7, 7), (128, 64, 3, 3), 2, 1),
+        ((1, 64, 7, 7), (512, 64, 3, 3), 2, 1),
         (PATCHES, BY_PLANES),
         (PATCHES, BY_PLANES),
     ),
     "1 x 1 by 2": (
         ((2, 256, 16, 16), (512, 256, 1, 1), 2, 1),
-        (PATCHES, READ),
-        (PATCHES, READ),
+        (WINDOWS, READ),
+        (SUMS, READ),
     ),
     "5 x 5": (((2, 4, 9, 9), (8, 4, 5, 5), 1, 1), (PLANES, BESIDE), (PLANES, BESIDE)),
     "one channel each": (
@@ -223,6 +241,41 @@ def test_an_explanation_tells_the_way(call, last):
     }
     assert told["conv"] == told["conv_dx"] == f"own kernel, {forward[last]}"
     assert told["conv_dweight"] == f"own kernel, {gradient[last]}"
+
+
+@pytest.mark.parametrize("stride", [(1, 1), (2, 2), (3, 1)])
+def test_windows_of_all_images_go_in_blocks_and_are_added_to_gradients(stride):
+    """Of more channels than one block has, and of images of more windows than one."""
+    rng = np.random.default_rng(23)
+    dtype = np.dtype(np.float32)
+    geometry = (stride, (0, 0), (1, 1), 1)
+    for images, channels, filters, side in ((14, 1100, 70, 7), (2, 24, 1100, 37)):
+        tall = stride[0] * side - (stride[0] > 1)  # the last gap is no whole one
+        x = (images, channels, tall, stride[1] * side)
+        g, weight = (images, filters, side, side), (filters, channels, 1, 1)
+        sizes = x[2:]
+        for name, operands, how, add in (
+            ("conv", (x, weight, (filters,)), geometry, 0),
+            ("conv_dx", (g, weight, (channels,)), (sizes, *geometry), 1),
+            ("conv_dx", (g, weight, None), (sizes, *geometry), 0),
+            ("conv_dweight", (g, x), ((1, 1), *geometry), 0b11),
+        ):
+            spec = TABLE[name]
+            arrays = tuple(
+                None if shape is None else rng.standard_normal(shape, dtype)
+                for shape in operands
+            )
+            sample = Sample("", arrays, how, 0b10 if name == "conv_dweight" else 0)
+            shapes = {"conv_dx": (x,), "conv_dweight": (weight, (filters,))}
+            prior = tuple(
+                rng.standard_normal(shape, dtype)
+                for shape in (shapes[name] if add else ())
+            )
+            expected = expected_of(spec, sample, dtype, add, prior)
+            limits = limits_of(spec, sample, dtype, expected)
+            for subject in map(subject_of, SETS):
+                outs = subject.run(spec, sample, dtype, accumulate=add, prior=prior)
+                subject.judge(spec, sample, dtype, outs, expected, limits=limits)
 
 
 def test_patches_are_added_to_gradients_and_go_in_blocks():

@@ -19,6 +19,20 @@ struct DefaultCosts {
     template <class T>
     static constexpr int64_t most_dot_rows = 7;
 
+    // ---- convolutions, measured on Zen 3: cycles (conv/costs.hpp), and what a pass
+    // over strided windows keeps in L1
+
+    // The elements of one filter's channel, brought into an order of its own: forward,
+    // of the input gradient, and where filters are more than `filters_large`.
+    static constexpr double filter_channel = 24, filter_channel_dx = 24;
+    static constexpr double filter_channel_large = 24;
+    static constexpr double filters_large = 1e9;
+    // Of the multipliers' rate, a weight gradient in planes whose sums caches hold.
+    static constexpr double dweight_share = 0.85;
+    // Bytes of results that are added into, and of the weights of taps that one product
+    // takes together.
+    static constexpr int64_t strided_results = 8192, strided_weights = 24576;
+
     // ---- Winograd's convolution: cycles, estimated for Cascade Lake
 
     // Of the multipliers' rate: a sum as it stands, and the products of transformed

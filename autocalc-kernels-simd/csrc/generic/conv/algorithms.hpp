@@ -14,6 +14,8 @@ enum class Algorithm {
     depthwise,
     pointwise,
     pixel_rows,
+    pixel_columns,
+    pixel_sums,
     nhwc,
     nhwc_patches,
     image_by_image,
@@ -32,6 +34,10 @@ AC_INLINE const char* describe(Algorithm algorithm) {
             return "one product over the pixels of all images";
         case Algorithm::pixel_rows:
             return "one product over the pixels that windows read";
+        case Algorithm::pixel_columns:
+            return "one product over the windows of all images";
+        case Algorithm::pixel_sums:
+            return "one sum over the windows of all images";
         case Algorithm::nhwc:
             return "windows of channels side by side";
         case Algorithm::nhwc_patches:

@@ -7,6 +7,7 @@
 #include "conv/nhwc_passes.hpp"
 #include "conv/nhwc_patches.hpp"
 #include "conv/patches.hpp"
+#include "conv/pixel_columns.hpp"
 #include "conv/pixel_rows.hpp"
 #include "conv/planes.hpp"
 #include "conv/pointwise.hpp"
@@ -46,9 +47,12 @@ Algorithm choose_algorithm(const ConvCall<T>& call) {
                    ? Algorithm::nhwc_patches
                    : Algorithm::nhwc;
     }
+    const bool many_pixels = w.y.in * w.x.in >= columns_pixels;
+    if (by_product(call) && many_pixels) return Algorithm::image_by_image;
+    if (fits_columns(call)) return Algorithm::pixel_columns;
     if (by_product(call)) return Algorithm::image_by_image;
     const bool strided = call.turned ? is_strided_dx(w) : is_strided<T>(w);
-    const double cost = strided ? strided_cost<T>(w) : planes_cost<T>(w);
+    const double cost = strided ? strided_cost<T>(w, call.turned) : planes_cost<T>(w);
     if (cheaper_by_patches(call, false, cost)) return Algorithm::patches;
     return strided ? Algorithm::strided : Algorithm::planes;
 }
@@ -96,6 +100,8 @@ bool convolve(const ConvCall<T>& c) {
             return multiply_pixels(c);
         case Algorithm::pixel_rows:
             return c.turned ? dx_by_pixel_rows(c) : conv_by_pixel_rows(c);
+        case Algorithm::pixel_columns:
+            return conv_by_columns(c);
         case Algorithm::nhwc_patches:
             return conv_by_nhwc_patches(c);
         case Algorithm::nhwc:

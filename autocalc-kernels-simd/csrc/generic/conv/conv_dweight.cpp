@@ -14,6 +14,7 @@
 #include "conv/nhwc_patches.hpp"
 #include "conv/patches.hpp"
 #include "conv/pixel_rows.hpp"
+#include "conv/pixel_sums.hpp"
 #include "conv/pointwise.hpp"
 #include "conv/register_tile.hpp"
 #include "conv/windows.hpp"
@@ -322,7 +323,8 @@ template <class T>
 bool cheaper_by_patches(const DweightCall<T>& call, const Windows& patches, bool nhwc) {
     const Windows& w = call.windows;
     return usable_patches_cost<T>(patches, call.to, nhwc, patch_forward) <
-           dweight_cost<T>(w, smaller(w.batch, most_parts));
+           dweight_cost<T>(w, smaller(w.batch, most_parts),
+                           nhwc ? nhwc_dweight_share : Costs::dweight_share);
 }
 
 template <class T>
@@ -338,6 +340,7 @@ Algorithm choose_algorithm(const DweightCall<T>& call) {
     if (is_nhwc_depthwise_dweight(call)) return Algorithm::nhwc_depthwise;
     if (is_nhwc_dweight(call)) return choose_nhwc(call);
     if (is_depthwise_weights(call)) return Algorithm::depthwise;
+    if (fits_pixel_sums(call)) return Algorithm::pixel_sums;
     if (by_products(call)) return Algorithm::image_by_image;
     const Windows lines = with_long_lines(call.windows, call.x, call.g);
     return cheaper_by_patches(call, lines, false) ? Algorithm::patches
@@ -364,6 +367,8 @@ bool sum_by(Algorithm algorithm, DweightCall<T> call) {
             return sum_nhwc_depthwise_dweight(call);
         case Algorithm::pixel_rows:
             return dweight_by_pixel_rows(call);
+        case Algorithm::pixel_sums:
+            return dweight_by_pixel_sums(call);
         case Algorithm::nhwc_patches:
             return dweight_by_nhwc_patches(call);
         case Algorithm::nhwc:

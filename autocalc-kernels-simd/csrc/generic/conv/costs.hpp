@@ -7,6 +7,7 @@
 #pragma once
 
 #include "conv/windows.hpp"
+#include "tuning.hpp"
 
 namespace autocalc::simd::AC_ISA {
 namespace {
@@ -18,14 +19,16 @@ constexpr double planes_waste = 1.5;
 // A line of patches and each of its elements, brought or added up.
 constexpr double patch_line = 17, patch_element = 0.7;
 constexpr double patch_forward = 1, patch_dx = 2;
-// The elements of one filter's channel, brought into an order of its own.
-constexpr double filter_channel = 24;
+// The elements of one filter's channel, brought one by one into the planes' order.
+constexpr double planes_channel = 24;
 // The same of one weight where channels are neighbours, also of so many that caches do
 // not hold them; and an element brought into a plane or back.
 constexpr double nhwc_weight = 2, nhwc_weight_large = 6, nhwc_large = 600000;
 constexpr double nhwc_move = 1.5;
-// The weight gradient: sums that caches hold, more of them, and a part's sums.
-constexpr double dweight_share = 0.85, dweight_share_large = 0.4, dweight_sum = 2;
+// The weight gradient: sums that caches hold where channels are neighbours, more sums
+// than that, and a part's sums.
+constexpr double nhwc_dweight_share = 0.85;
+constexpr double dweight_share_large = 0.4, dweight_sum = 2;
 constexpr double dweight_large = 600000;  // elements
 
 // The products' steps.
@@ -45,13 +48,16 @@ AC_INLINE double patches_cost(const Windows& w, double passes) {
     return conv_steps<T>(w) / patch_share + passes * lines * line;
 }
 template <class T>
-AC_INLINE double strided_cost(const Windows& w) {
-    return conv_steps<T>(w) / strided_share + filter_channel * conv_filters(w);
+AC_INLINE double strided_cost(const Windows& w, bool turned) {
+    const double filters = conv_filters(w);
+    double channel = turned ? Costs::filter_channel_dx : Costs::filter_channel;
+    if (turned && filters > Costs::filters_large) channel = Costs::filter_channel_large;
+    return conv_steps<T>(w) / strided_share + channel * filters;
 }
 template <class T>
 AC_INLINE double planes_cost(const Windows& w) {
     const double waste = 1 + planes_waste / static_cast<double>(w.x.out);
-    return conv_steps<T>(w) * waste / planes_share + filter_channel * conv_filters(w);
+    return conv_steps<T>(w) * waste / planes_share + planes_channel * conv_filters(w);
 }
 // Of channels that are neighbours.
 template <class T>
@@ -60,11 +66,12 @@ AC_INLINE double nhwc_cost(const Windows& w) {
     const double weight = weights <= nhwc_large ? nhwc_weight : nhwc_weight_large;
     return conv_steps<T>(w) / strided_share + weight * weights;
 }
-// With the images in `parts`.
+// With the images in `parts`; `share` of the multipliers' rate where caches hold the
+// sums.
 template <class T>
-AC_INLINE double dweight_cost(const Windows& w, int64_t parts) {
+AC_INLINE double dweight_cost(const Windows& w, int64_t parts, double share) {
     const double sums = conv_filters(w) * static_cast<double>(w.taps());
-    const double share = sums <= dweight_large ? dweight_share : dweight_share_large;
+    if (sums > dweight_large) share = dweight_share_large;
     return conv_steps<T>(w) / share + dweight_sum * sums * static_cast<double>(parts);
 }
 

@@ -17,8 +17,6 @@ enum { strided_pixels = 2, strided_results = 4, strided_weights = 5 };
 constexpr int64_t strided_ins = 16;  // channels that make a product worth its start
 constexpr int64_t strided_most_taps = 128;
 constexpr int64_t strided_outs = 32;  // and fill the registers
-constexpr int64_t strided_l1 = 8192;  // bytes of results that are added into
-constexpr int64_t strided_l1_weights = 24576;
 
 template <class T>
 struct StridedJob {
@@ -27,6 +25,7 @@ struct StridedJob {
     Images<T> to;
     int64_t pitch;        // of a pixel that is read: channels in whole registers
     int64_t band, bands;  // rows of results in a task
+    int64_t parts;        // of the panels, each a task of a band
     T* weights;           // [group][panel][tap][ins][panel's width]
     T* start;             // the bias, [group][whole registers]
     ac_context* context;
@@ -73,28 +72,68 @@ void gather_filters(const Images<const T>& weight, const Windows& w, const T* fr
     }
 }
 
-// Channels `begin` to `end`, counted through the groups.
+// The taps of `lanes` channels of filters whose elements follow each other: whole
+// squares of [filter][channel and tap], whose rows go to their places.
+template <class T>
+void pack_whole_channels(const Windows& w, const T* from, int64_t filter, int64_t n,
+                         int64_t width, T* to) {
+    constexpr int lanes = vec<T>::lanes;
+    int64_t tap = 0, channel = 0;
+    for (int64_t k = 0; k < w.taps(); ++k, from += lanes) {
+        vec<T> r[lanes];
+#pragma GCC unroll 16
+        for (int i = 0; i < lanes; ++i)
+            r[i] = i < n ? load(from + i * filter) : zero<T>();
+        transpose(r);
+        for (int i = 0; i < lanes; ++i) {
+            store(to + (tap * w.ins + channel) * width, r[i]);
+            if (++tap == w.taps()) {
+                tap = 0;
+                ++channel;
+            }
+        }
+    }
+}
+
+// A register of filters' part of a panel, for `channels` channels.
+template <class T>
+void pack_filters_of(const StridedJob<T>& job, const T* from, int64_t n,
+                     int64_t channels, int64_t width, T* to) {
+    constexpr int lanes = vec<T>::lanes;
+    const Windows& w = job.windows;
+    const Images<const T>& weight = job.weight;
+    if (channels == lanes && weight.column == 1 &&
+        (w.y.kernel == 1 || weight.row == w.x.kernel) && weight.channel == w.taps()) {
+        return pack_whole_channels(w, from, weight.image, n, width, to);
+    }
+    alignas(64) T taps[strided_most_taps * lanes];
+    for (int64_t c = 0; c < channels; ++c) {
+        gather_filters(weight, w, from + c * weight.channel, weight.image, n, taps);
+        for (int64_t k = 0; k < w.taps(); ++k)
+            store(to + (k * w.ins + c) * width, load(taps + k * lanes));
+    }
+}
+
+// Registers of channels `begin` to `end`, counted through the groups.
 template <class T>
 void pack_strided(const StridedJob<T>& job, int64_t begin, int64_t end) {
     constexpr int lanes = vec<T>::lanes;
     const Windows& w = job.windows;
     const Panels<T> panels(w.outs, tile_vectors);
-    alignas(64) T taps[strided_most_taps * lanes];
+    const int64_t registers = ceil_div(w.ins, lanes);
     for (int64_t t = begin; t < end; ++t) {
-        const int64_t group = t / w.ins, c = t % w.ins;
+        const int64_t group = t / registers, c = t % registers * lanes;
         for (int64_t p = 0; p < panels.count; ++p) {
             const Panel panel = panels.at(p);
             T* to = job.weights + group * job.group_weights() +
                     w.taps() * w.ins * panel.begin + c * panel.width;
             for (int64_t o = 0; o < panel.width; o += lanes) {
                 const int64_t first = group * w.outs + panel.begin + o;
-                gather_filters(
-                    job.weight, w,
+                pack_filters_of(
+                    job,
                     job.weight.data + first * job.weight.image + c * job.weight.channel,
-                    job.weight.image, smaller<int64_t>(lanes, w.outs - panel.begin - o),
-                    taps);
-                for (int64_t k = 0; k < w.taps(); ++k)
-                    store(to + o + k * w.ins * panel.width, load(taps + k * lanes));
+                    smaller<int64_t>(lanes, panel.columns - o),
+                    smaller<int64_t>(lanes, w.ins - c), panel.width, to + o);
             }
         }
     }
@@ -116,7 +155,7 @@ void multiply_taps_of(const StridedJob<T>& job, int64_t group, const Panel& pane
     // Neighbouring taps of a row read neighbouring pixels: one product for all of them,
     // while their weights fit L1 beside the results.
     const bool fits =
-        bytes_of<T>(w.x.kernel * w.ins * panel.width) <= strided_l1_weights;
+        bytes_of<T>(w.x.kernel * w.ins * panel.width) <= Costs::strided_weights;
     const bool merges = w.x.dilation == 1 && job.pitch == w.ins && fits;
     const int64_t merged = merges ? w.x.kernel : 1;
     tile.k = merged * w.ins;
@@ -129,7 +168,7 @@ void multiply_taps_of(const StridedJob<T>& job, int64_t group, const Panel& pane
     // Results stay in L1 while all taps pass, a tap's weights while all of them read
     // it.
     const int64_t line = bytes_of<T>(w.x.out * panel.width);
-    const int64_t together = larger<int64_t>(1, strided_l1 / line);
+    const int64_t together = larger<int64_t>(1, Costs::strided_results / line);
     for (int64_t y0 = 0; y0 < rows; y0 += together) {
         tile.beta = 0;
         tile.bias = job.start + group * job.wide() + panel.begin;
@@ -152,12 +191,36 @@ void multiply_taps_of(const StridedJob<T>& job, int64_t group, const Panel& pane
     }
 }
 
+// Tasks of a convolution by bands: parts of the panels count fastest, then bands,
+// groups and images.
+struct StridedTask {
+    int64_t image, group, band;
+    int64_t part, part_end;  // those of a band that a thread does in one go
+};
+template <class Job>
+AC_INLINE StridedTask strided_task(const Job& job, int64_t begin, int64_t end) {
+    const int64_t part = begin % job.parts, band = begin / job.parts;
+    return {band / job.bands / job.windows.groups,
+            band / job.bands % job.windows.groups, band % job.bands, part,
+            smaller(job.parts, part + end - begin)};
+}
+
+// So many tasks are enough; where images and bands are fewer, the channels that they
+// make are shared, too.
+constexpr int64_t strided_tasks = 8;
+template <class Job>
+AC_INLINE int64_t strided_parts(const Job& job, int64_t panels) {
+    const int64_t tasks = job.windows.batch * job.windows.groups * job.bands;
+    return smaller(panels, ceil_div(strided_tasks, larger<int64_t>(1, tasks)));
+}
+
 template <class T>
-void run_strided_task(const StridedJob<T>& job, int64_t image, int64_t group,
-                      int64_t band, T* data, T* results) {
+void run_strided_task(const StridedJob<T>& job, const StridedTask& task, T* data,
+                      T* results) {
     constexpr int lanes = vec<T>::lanes;
     const Windows& w = job.windows;
-    const int64_t top = band * job.band;
+    const int64_t image = task.image, group = task.group;
+    const int64_t top = task.band * job.band;
     const int64_t rows = smaller(job.band, w.y.out - top);
     Pixels<T> pixels = {data,
                         job.reads(w.y, rows),
@@ -175,7 +238,8 @@ void run_strided_task(const StridedJob<T>& job, int64_t image, int64_t group,
     }
     pixels.data = data;
     const Panels<T> panels(w.outs, tile_vectors);
-    for (int64_t p = 0; p < panels.count; ++p) {
+    const Shares share(panels.count, job.parts);
+    for (int64_t p = share.at(task.part); p < share.at(task.part_end); ++p) {
         const Panel panel = panels.at(p);
         multiply_taps_of(job, group, panel, pixels, rows, results);
         for (int64_t o = 0; o < panel.columns; o += lanes) {
@@ -198,9 +262,10 @@ bool run_strided_tasks(StridedJob<T>& job, int64_t begin, int64_t end) {
     T* results = scratch_of<T>(job.context, strided_results,
                                job.band * w.x.out * tile_vectors * vec<T>::lanes);
     if (pixels == nullptr || results == nullptr) return false;
-    for (int64_t t = begin; t < end; ++t) {
-        const int64_t band = t % job.bands, group = t / job.bands % w.groups;
-        run_strided_task(job, t / job.bands / w.groups, group, band, pixels, results);
+    while (begin < end) {
+        const StridedTask task = strided_task(job, begin, end);
+        run_strided_task(job, task, pixels, results);
+        begin += task.part_end - task.part;
     }
     return true;
 }
@@ -230,9 +295,10 @@ bool run_strided(StridedJob<T>& job, const ac_array* bias) {
     if (job.weights == nullptr) return false;
     job.start = job.weights + all;
     copy_bias<T>(bias, w.groups, w.outs, job.wide(), job.start);
-    parallel(job.context, w.groups * w.ins, all > serial_work,
+    parallel(job.context, w.groups * ceil_div(w.ins, vec<T>::lanes), all > serial_work,
              [&](int64_t begin, int64_t end) { pack_strided(job, begin, end); });
-    const int64_t tasks = w.batch * w.groups * job.bands;
+    job.parts = strided_parts(job, Panels<T>(w.outs, tile_vectors).count);
+    const int64_t tasks = w.batch * w.groups * job.bands * job.parts;
     const int64_t work = w.batch * w.y.out * w.x.out * all;
     return try_parallel(job.context, tasks, work >= serial_work,
                         [&](int64_t begin, int64_t end) {

@@ -24,6 +24,7 @@ struct StridedDxJob {
     int64_t first_y, first_x;  // the first place of any class ...
     int64_t end_y, end_x;      // ... and behind the last one, in steps of the stride
     int64_t band, bands;       // places down of a task
+    int64_t parts;             // of the panels, each a task of a band
     int64_t order[strided_most_taps];  // of the taps, where their weights lie
     T* weights;  // [group][panel][taps, class by class][outs][panel's width]
     T* start;    // the bias, [group][whole registers]
@@ -150,7 +151,8 @@ void multiply_class(const StridedDxJob<T>& job, const ClassPart& part, int64_t t
     const Cuts cuts(columns, blocks);
     // Neighbouring taps of a class read neighbouring pixels: one product for them all,
     // while their weights fit L1 beside the results.
-    const bool fits = bytes_of<T>(count_x * w.outs * panel.width) <= strided_l1_weights;
+    const bool fits =
+        bytes_of<T>(count_x * w.outs * panel.width) <= Costs::strided_weights;
     const int64_t merged =
         w.x.dilation == 1 && job.pitch == w.outs && fits ? count_x : 1;
     tile.k = merged * w.outs;
@@ -162,7 +164,7 @@ void multiply_class(const StridedDxJob<T>& job, const ClassPart& part, int64_t t
     const T* weights = job.weights + group * job.group_weights() +
                        (w.taps() * panel.begin + part.first_tap * panel.width) * w.outs;
     const int64_t line = bytes_of<T>(columns * panel.width);
-    const int64_t together = larger<int64_t>(1, strided_l1 / line);
+    const int64_t together = larger<int64_t>(1, Costs::strided_results / line);
     for (int64_t y0 = 0; y0 < rows; y0 += together) {
         tile.beta = 0;
         tile.bias = start;
@@ -187,11 +189,12 @@ void multiply_class(const StridedDxJob<T>& job, const ClassPart& part, int64_t t
 }
 
 template <class T>
-void run_strided_dx_task(const StridedDxJob<T>& job, int64_t image, int64_t group,
-                         int64_t band, T* data, T* results) {
+void run_strided_dx_task(const StridedDxJob<T>& job, const StridedTask& task, T* data,
+                         T* results) {
     constexpr int lanes = vec<T>::lanes;
     const Windows& w = job.windows;
-    const int64_t top = job.first_y + band * job.band;
+    const int64_t image = task.image, group = task.group;
+    const int64_t top = job.first_y + task.band * job.band;
     const int64_t end = smaller(top + job.band, job.end_y);
     Pixels<T> pixels = {data,
                         end - top + w.y.last_shift(),
@@ -209,7 +212,8 @@ void run_strided_dx_task(const StridedDxJob<T>& job, int64_t image, int64_t grou
     }
     pixels.data = data;
     const Panels<T> panels(w.ins, tile_vectors);
-    for (int64_t p = 0; p < panels.count; ++p) {
+    const Shares share(panels.count, job.parts);
+    for (int64_t p = share.at(task.part); p < share.at(task.part_end); ++p) {
         const Panel panel = panels.at(p);
         int64_t taps = 0;
         for (int64_t ry = 0; ry < w.y.stride; ++ry) {
@@ -256,10 +260,10 @@ bool run_strided_dx_tasks(StridedDxJob<T>& job, int64_t begin, int64_t end) {
     T* results =
         scratch_of<T>(job.context, strided_results, job.band * strided_dx_results(job));
     if (pixels == nullptr || results == nullptr) return false;
-    for (int64_t t = begin; t < end; ++t) {
-        const int64_t band = t % job.bands, group = t / job.bands % w.groups;
-        run_strided_dx_task(job, t / job.bands / w.groups, group, band, pixels,
-                            results);
+    while (begin < end) {
+        const StridedTask task = strided_task(job, begin, end);
+        run_strided_dx_task(job, task, pixels, results);
+        begin += task.part_end - task.part;
     }
     return true;
 }
@@ -296,7 +300,8 @@ bool run_strided_dx(StridedDxJob<T>& job, const ac_array* bias) {
     copy_bias<T>(bias, w.groups, w.ins, job.wide(), job.start);
     parallel(job.context, w.groups * w.outs, all > serial_work,
              [&](int64_t begin, int64_t end) { pack_strided_dx(job, begin, end); });
-    const int64_t tasks = w.batch * w.groups * job.bands;
+    job.parts = strided_parts(job, Panels<T>(w.ins, tile_vectors).count);
+    const int64_t tasks = w.batch * w.groups * job.bands * job.parts;
     const int64_t work = w.batch * w.y.out * w.x.out * all;
     return try_parallel(job.context, tasks, work >= serial_work,
                         [&](int64_t begin, int64_t end) {

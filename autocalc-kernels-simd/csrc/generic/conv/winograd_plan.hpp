@@ -256,7 +256,7 @@ AC_INLINE double wino_matrices_cost(int64_t ins, int64_t outs, int64_t matrices,
 AC_INLINE double plain_cost(const Windows& w, double steps) {
     return steps * static_cast<double>(wino_taps) *
                static_cast<double>(w.batch * w.y.out * w.x.out) / Costs::plain_share +
-           filter_channel * conv_filters(w);
+           planes_channel * conv_filters(w);
 }
 
 // Results of a tile, 4 or 2 in each dimension, or 0 where neither is cheaper than the

@@ -24,7 +24,7 @@ struct Job {
     uint64_t number;    // no other product's
 };
 
-uint64_t next_number() {
+[[maybe_unused]] uint64_t next_number() {
     static uint64_t last = 0;
     return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
@@ -38,7 +38,7 @@ struct PackedCache {
     const void* from;
     int64_t columns;
 };
-thread_local PackedCache kept = {0, nullptr, nullptr, 0};
+[[maybe_unused]] thread_local PackedCache kept = {0, nullptr, nullptr, 0};
 
 // What one thread needs for its run of tasks.
 template <class T>

@@ -199,6 +199,26 @@ AC_INLINE f32 even(f32 a, f32 b) {
     return {_mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(pairs), 0xd8))};
 }
 
+// The first halves of a and b, element by element in turn, and the second ones.
+AC_INLINE f32 zip_low(f32 a, f32 b) {
+    return {_mm256_permute2f128_ps(_mm256_unpacklo_ps(a.v, b.v),  // 0 1 | 4 5
+                                   _mm256_unpackhi_ps(a.v, b.v),  // 2 3 | 6 7
+                                   0x20)};
+}
+AC_INLINE f32 zip_high(f32 a, f32 b) {
+    return {_mm256_permute2f128_ps(_mm256_unpacklo_ps(a.v, b.v),
+                                   _mm256_unpackhi_ps(a.v, b.v), 0x31)};
+}
+AC_INLINE f64 zip_low(f64 a, f64 b) {
+    return {_mm256_permute2f128_pd(_mm256_unpacklo_pd(a.v, b.v),  // 0 | 2
+                                   _mm256_unpackhi_pd(a.v, b.v),  // 1 | 3
+                                   0x20)};
+}
+AC_INLINE f64 zip_high(f64 a, f64 b) {
+    return {_mm256_permute2f128_pd(_mm256_unpacklo_pd(a.v, b.v),
+                                   _mm256_unpackhi_pd(a.v, b.v), 0x31)};
+}
+
 // Pairs of words, the first of each in the low half.
 AC_INLINE i64 load_pairs(const uint32_t* p) { return {_mm256_loadu_si256(as256(p))}; }
 // Pair 2i becomes a[i], pair 2i + 1 b[i].

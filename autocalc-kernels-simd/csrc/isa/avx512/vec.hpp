@@ -145,6 +145,26 @@ AC_INLINE f64 even(f64 a, f64 b) {
     return {_mm512_permutex2var_pd(a.v, at, b.v)};
 }
 
+// The first halves of a and b, element by element in turn, and the second ones.
+AC_INLINE f32 zip_low(f32 a, f32 b) {
+    const __m512i at =
+        _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    return {_mm512_permutex2var_ps(a.v, at, b.v)};
+}
+AC_INLINE f32 zip_high(f32 a, f32 b) {
+    const __m512i at =
+        _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    return {_mm512_permutex2var_ps(a.v, at, b.v)};
+}
+AC_INLINE f64 zip_low(f64 a, f64 b) {
+    const __m512i at = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+    return {_mm512_permutex2var_pd(a.v, at, b.v)};
+}
+AC_INLINE f64 zip_high(f64 a, f64 b) {
+    const __m512i at = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    return {_mm512_permutex2var_pd(a.v, at, b.v)};
+}
+
 // Pairs of words, the first of each in the low half.
 AC_INLINE i64 load_pairs(const uint32_t* p) { return {_mm512_loadu_si512(p)}; }
 // Pair 2i becomes a[i], pair 2i + 1 b[i].

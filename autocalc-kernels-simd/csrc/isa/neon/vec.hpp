@@ -255,6 +255,12 @@ AC_INLINE void store_first(double* p, f64 a, int64_t n) {
 AC_INLINE f32 even(f32 a, f32 b) { return {vuzp1q_f32(a.v, b.v)}; }
 AC_INLINE f64 even(f64 a, f64 b) { return {vuzp1q_f64(a.v, b.v)}; }
 
+// The first halves of a and b, element by element in turn, and the second ones.
+AC_INLINE f32 zip_low(f32 a, f32 b) { return {vzip1q_f32(a.v, b.v)}; }
+AC_INLINE f32 zip_high(f32 a, f32 b) { return {vzip2q_f32(a.v, b.v)}; }
+AC_INLINE f64 zip_low(f64 a, f64 b) { return {vzip1q_f64(a.v, b.v)}; }
+AC_INLINE f64 zip_high(f64 a, f64 b) { return {vzip2q_f64(a.v, b.v)}; }
+
 // Pairs of words, the first of each in the low half.
 AC_INLINE i64 load_pairs(const uint32_t* p) {
     return {vreinterpretq_s64_u32(vld1q_u32(p))};

@@ -207,6 +207,12 @@ AC_INLINE f32 even(f32 a, f32 b) {
 }
 AC_INLINE f64 even(f64 a, f64 b) { return {_mm_unpacklo_pd(a.v, b.v)}; }
 
+// The first halves of a and b, element by element in turn, and the second ones.
+AC_INLINE f32 zip_low(f32 a, f32 b) { return {_mm_unpacklo_ps(a.v, b.v)}; }
+AC_INLINE f32 zip_high(f32 a, f32 b) { return {_mm_unpackhi_ps(a.v, b.v)}; }
+AC_INLINE f64 zip_low(f64 a, f64 b) { return {_mm_unpacklo_pd(a.v, b.v)}; }
+AC_INLINE f64 zip_high(f64 a, f64 b) { return {_mm_unpackhi_pd(a.v, b.v)}; }
+
 // Pairs of words, the first of each in the low half.
 AC_INLINE i64 load_pairs(const uint32_t* p) { return {_mm_loadu_si128(as128(p))}; }
 // Pair 2i becomes a[i], pair 2i + 1 b[i].
