@@ -213,15 +213,23 @@ AC_RUN_FOR(binary_for, binary_run, int_binary_run)
 AC_RUN_FOR(ternary_for, ternary_run, int_ternary_run)
 #undef AC_RUN_FOR
 
-// An elementwise call whose operands 0 to n - 1 are all present.
-inline void call_elementwise(const ac_call* call, ac_context* context,
-                             ac_status* status, int n, RunKernel kernel, Cost cost,
-                             const void* parameters = nullptr) {
+// An elementwise call whose operands 0 to n - 1 are all present. Parameters, of a
+// trivial type, are copied by whoever runs the kernel later.
+template <class Parameters>
+void call_elementwise(const ac_call* call, ac_context* context, ac_status* status,
+                      int n, RunKernel kernel, Cost cost,
+                      const Parameters* parameters) {
     if (kernel == nullptr) return unsupported(status);
     const ac_array* arrays[max_operands];
     for (int k = 0; k < n; ++k) arrays[k] = operand(call, k);
-    elementwise(context, arrays, n, kernel, parameters, cost);
+    constexpr int64_t bytes = __is_class(Parameters) ? sizeof(Parameters) : 0;
+    elementwise(context, arrays, n, kernel, parameters, cost, bytes);
     done(status);
+}
+inline void call_elementwise(const ac_call* call, ac_context* context,
+                             ac_status* status, int n, RunKernel kernel, Cost cost) {
+    struct None {};
+    call_elementwise<None>(call, context, status, n, kernel, cost, nullptr);
 }
 
 template <class Op>
