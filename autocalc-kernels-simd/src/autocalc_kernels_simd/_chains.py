@@ -7,8 +7,8 @@ import struct
 from typing import Any
 
 import numpy as np
-from autocalc.plugin import Chain, ChainStep, FusedKernel
 
+from autocalc.plugin import Chain, ChainStep, FusedKernel
 from autocalc_kernels_simd import _core
 
 #: Numbers of `ac_dtype`.

@@ -173,9 +173,7 @@ class _Groups:
         instructions = [self._instruction(group) for group in self._sorted()]
         used = {v.slot for one in instructions for v in one.views()}
         temporaries = self.program.temporaries & used
-        return replace(
-            self.program, instructions=instructions, temporaries=temporaries
-        )
+        return replace(self.program, instructions=instructions, temporaries=temporaries)
 
     def _sorted(self) -> Iterator[int]:
         """Yield groups, each as early as what it waits for and its place allow."""
@@ -335,9 +333,7 @@ def _expanded(view: View, shape: tuple[int, ...]) -> View:
     missing = len(shape) - len(view.shape)
     strides = [0] * missing + [
         0 if n == 1 and to != 1 else stride
-        for n, to, stride in zip(
-            view.shape, shape[missing:], view.strides, strict=True
-        )
+        for n, to, stride in zip(view.shape, shape[missing:], view.strides, strict=True)
     ]
     return view._replace(shape=shape, strides=tuple(strides))
 
