@@ -12,6 +12,9 @@ import autocalc as ac
 from autocalc._compile import Compiled
 from autocalc._compile._passes import PASSES
 
+#: Passes that are off unless they are what is tested: calls are counted one by one.
+APART = ("elementwise_fusion",)
+
 #: Builds a function, with parameters of its own, that is called without arguments.
 Make = Callable[[], Callable[[], Any]]
 
@@ -25,7 +28,7 @@ def names(step: Compiled) -> list[str]:
 def run(make: Make, calls: int = 5, **words: Any) -> tuple[list[Any], Compiled]:
     """Return what a compiled function gives at each call, and the function."""
     ac.manual_seed(1)
-    step = Compiled(make(), **words)
+    step = Compiled(make(), **{"off": APART, **words})
     ac.manual_seed(2)
     return [values(step()) for _ in range(calls)], step
 
@@ -50,7 +53,7 @@ def check(make: Make, name: str, *, exact: bool = True, alone: bool = False) -> 
     Returns the kernels' names without the pass and with it; `alone` switches all other
     passes off.
     """
-    others = tuple(PASSES.keys() - {name}) if alone else ()
+    others = PASSES.keys() - {name} if alone else {*APART} - {name}
     want = eager(make)
     without, first = run(make, off=(*others, name))
     with_it, second = run(make, off=others)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.compile.passes import APART
 
 import autocalc as ac
 from autocalc import nn
@@ -102,7 +103,7 @@ def test_what_is_no_function() -> None:
 
 
 def test_a_program_prints_as_a_table() -> None:
-    lines = str(ready(step, x).programs[0]).splitlines()
+    lines = str(ready(step, x, off=APART).programs[0]).splitlines()
     assert lines[0].split() == [
         *("kernel", "by", "results", "operands", "bytes", "FLOPs", "from")
     ]
@@ -111,7 +112,7 @@ def test_a_program_prints_as_a_table() -> None:
 
 
 def test_the_memory_of_a_program_is_known_before_it_runs(tmp_path: Path) -> None:
-    memory = ready(step, x).programs[0].memory
+    memory = ready(step, x, off=APART).programs[0].memory
     assert memory.peak == memory.lower_bound == 64
     assert len(memory.table().splitlines()) == 4
     pytest.importorskip("matplotlib")
@@ -146,7 +147,7 @@ def test_another_shape_is_another_program() -> None:
 
 def test_calls_inside_a_compiled_function_are_part_of_it() -> None:
     inner = ac.compile(step)
-    run = ready(lambda a: inner(a) + 1, x)
+    run = ready(lambda a: inner(a) + 1, x, off=APART)
     assert [i.name for i in run.programs[0].instructions] == [
         *("mul", "add", "exp", "sum", "add")
     ]

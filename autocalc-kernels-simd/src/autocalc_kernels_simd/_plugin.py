@@ -10,7 +10,7 @@ the set requires.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from autocalc.plugin import Allocator, KeyOf, MakeExecutor
+    from autocalc.plugin import Allocator, Fuse, KeyOf, MakeExecutor
 
 
 class _Isa(NamedTuple):
@@ -135,6 +135,13 @@ def _executor() -> MakeExecutor:
     return _core.Executor
 
 
+@cache
+def _fuser(isa: str) -> Fuse:
+    from autocalc_kernels_simd._chains import Fuser
+
+    return Fuser(isa)
+
+
 def _set_num_threads(count: int) -> None:
     from autocalc_kernels_simd import _core
 
@@ -192,6 +199,7 @@ def autocalc_kernel_sets() -> list[KernelSet]:
             allocator=_allocator,
             key_of=_key_of,
             executor=_executor,
+            fuser=partial(_fuser, isa.name),
             set_num_threads=_set_num_threads,
             info=_info,
         )

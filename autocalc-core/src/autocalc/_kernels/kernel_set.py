@@ -147,6 +147,67 @@ MakeExecutor = Callable[
 ]
 
 
+class ChainStep(NamedTuple):
+    """One elementwise kernel of a chain.
+
+    Attributes
+    ----------
+    kernel
+        Its name.
+    operands
+        The number of a value for each operand in signature order, the output first;
+        None where it is absent.
+    attributes
+        Of its call.
+    """
+
+    kernel: str
+    operands: tuple[int | None, ...]
+    attributes: tuple[Any, ...]
+
+
+class Chain(NamedTuple):
+    """Elementwise kernels of one set that could run in one pass over memory.
+
+    Values are numbered: first the outputs, then the inputs, then what only the chain
+    sees.  Each is written by one step at most; an output may lie where an input does,
+    which no step reads after it.
+
+    Attributes
+    ----------
+    shape
+        Of all arrays: inputs that are repeated come with strides of 0.
+    outputs, inputs
+        How many there are.
+    dtypes
+        Of each value.
+    steps
+        In the order in which they run.
+    """
+
+    shape: Shape
+    outputs: int
+    inputs: int
+    dtypes: tuple[DType, ...]
+    steps: tuple[ChainStep, ...]
+
+
+class FusedKernel(NamedTuple):
+    """A chain as one kernel: ``function(outputs, inputs, *attributes)``, of two lists.
+
+    It gives the same bits as the kernels of its steps one after another.  `native` is
+    its C form as a capsule, None if it has none.
+    """
+
+    function: Function
+    native: object | None
+    attributes: tuple[Any, ...]
+
+
+#: ``fuse(chain)``: the chain as one kernel, or None where the set does not take it.
+Fuse = Callable[[Chain], "FusedKernel | None"]
+
+
 @dataclass(frozen=True)
 class KernelSet:
     """A named bundle of kernels for one machine feature level.
@@ -178,6 +239,9 @@ class KernelSet:
     executor
         Gives, when it is first needed, what makes the executors of compiled programs;
         AutoCalc's own calls kernels in a Python loop.  It runs the calls of all sets.
+    fuser
+        Gives, when it is first needed, what makes one kernel of a chain of the set's
+        elementwise kernels; without it each of them is a call of its own.
     set_num_threads
         Told the thread budget when the set is loaded and when the budget changes.
     info
@@ -196,5 +260,6 @@ class KernelSet:
     allocator: Callable[[], Allocator] | None = None
     key_of: Callable[[], KeyOf] | None = None
     executor: Callable[[], MakeExecutor] | None = None
+    fuser: Callable[[], Fuse] | None = None
     set_num_threads: Callable[[int], None] | None = None
     info: Callable[[], Mapping[str, str]] | None = None

@@ -60,7 +60,11 @@ struct Family {
 #define AC_DECLARE_FAMILY(name) extern const Family name##_family;
 AC_FOR_EACH_FAMILY(AC_DECLARE_FAMILY)
 AC_FOR_EACH_WINOGRAD_FAMILY(AC_DECLARE_FAMILY)
+AC_DECLARE_FAMILY(chain)  // of elementwise kernels; no kernel of AutoCalc's table
 #undef AC_DECLARE_FAMILY
+
+// Kernel `index` of the table, null beyond its end.
+const ac_kernel_entry* kernel_at(int64_t index);
 
 // `entries` is the family's static array of ac_kernel_entry.
 #define AC_DEFINE_FAMILY(name, entries) \

@@ -26,29 +26,41 @@ inline int64_t streamed_from() {
 
 // Where all operands lie alike, none of them is the result itself, and the result is
 // larger than the last cache.
-inline bool is_streamed(const Nest& nest) {
+template <int most>
+inline bool is_streamed(const NestOf<most>& nest) {
     if (nest.dims != 1 || nest.total * nest.item[0] < streamed_from()) return false;
-    if (reinterpret_cast<uintptr_t>(nest.data[0]) % line_bytes != 0) return false;
-    for (int k = 0; k < nest.operands; ++k)
-        if (!nest.dense[k] || (k > 0 && nest.data[k] == nest.data[0])) return false;
+    for (int k = 0; k < nest.outputs; ++k)
+        if (reinterpret_cast<uintptr_t>(nest.data[k]) % line_bytes != 0) return false;
+    for (int k = 0; k < nest.operands; ++k) {
+        if (!nest.dense[k]) return false;
+        for (int o = 0; o < nest.outputs && k >= nest.outputs; ++o)
+            if (nest.data[k] == nest.data[o]) return false;
+    }
     return true;
 }
 
+inline void write_past(char* to, const char* from, int64_t bytes) {
+    const int64_t lines = bytes / line_bytes * line_bytes;
+    stream_lines(to, from, lines);
+    memcpy(to + lines, from + lines, static_cast<size_t>(bytes - lines));
+}
+
 // `begin` is a multiple of a line's elements.
-inline void run_streamed(const Nest& nest, int64_t begin, int64_t end, RunKernel kernel,
-                         const void* parameters) {
-    alignas(line_bytes) char room[streamed_bytes];
-    const int64_t item = nest.item[0], step = streamed_bytes / item;
+template <int most>
+inline void run_streamed(const NestOf<most>& nest, int64_t begin, int64_t end,
+                         RunKernel kernel, const void* parameters) {
+    alignas(line_bytes) char room[most_outputs<most>][streamed_bytes];
+    int64_t item = nest.item[0];
+    for (int k = 1; k < nest.outputs; ++k) item = larger(item, nest.item[k]);
+    const int64_t step = streamed_bytes / item;
     for (int64_t at = begin; at < end; at += step) {
         const int64_t n = smaller(step, end - at);
-        void* run[max_operands] = {room};
-        for (int k = 1; k < nest.operands; ++k)
-            run[k] = nest.data[k] + at * nest.item[k];
+        void* run[most];
+        for (int k = 0; k < nest.operands; ++k)
+            run[k] = k < nest.outputs ? room[k] : nest.data[k] + at * nest.item[k];
         kernel(run, n, parameters);
-        const int64_t bytes = n * item, lines = bytes / line_bytes * line_bytes;
-        char* to = nest.data[0] + at * item;
-        stream_lines(to, room, lines);
-        memcpy(to + lines, room + lines, static_cast<size_t>(bytes - lines));
+        for (int k = 0; k < nest.outputs; ++k)
+            write_past(nest.data[k] + at * nest.item[k], room[k], n * nest.item[k]);
     }
     finish_streams();
 }

@@ -16,12 +16,18 @@ ac_kernel_entry all_entries[max_entries];
 constexpr int64_t max_winograd = 8;
 ac_kernel_entry winograd_entries[max_winograd];
 
+ac_kernel_table chains = {sizeof(ac_kernel_table),
+                          AC_KERNEL_API_VERSION,
+                          "chain-" AC_QUOTE(AC_ISA),
+                          nullptr,
+                          0,
+                          nullptr};
 ac_kernel_table winograd = {sizeof(ac_kernel_table),
                             AC_KERNEL_API_VERSION,
                             "winograd-" AC_QUOTE(AC_ISA),
                             winograd_entries,
                             0,
-                            nullptr};
+                            &chains};
 ac_kernel_table table = {sizeof(ac_kernel_table),
                          AC_KERNEL_API_VERSION,
                          "simd-" AC_QUOTE(AC_ISA),
@@ -48,6 +54,11 @@ int64_t collect(const Family* const* f, ac_kernel_entry* entries, int64_t most) 
 }
 
 }  // namespace
+
+const ac_kernel_entry* kernel_at(int64_t index) {
+    return 0 <= index && index < table.count ? &all_entries[index] : nullptr;
+}
+
 }  // namespace autocalc::simd::AC_ISA
 
 extern "C" __attribute__((visibility("default"))) const ac_kernel_table* AC_PASTE(
@@ -55,5 +66,7 @@ extern "C" __attribute__((visibility("default"))) const ac_kernel_table* AC_PAST
     using namespace autocalc::simd::AC_ISA;
     table.count = collect(families, all_entries, max_entries);
     winograd.count = collect(winograd_families, winograd_entries, max_winograd);
+    chains.entries = chain_family.entries;
+    chains.count = chain_family.count;
     return &table;
 }

@@ -121,6 +121,10 @@ void copy_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     const RunKernel kernel = copy_run(arrays[0]->dtype, arrays[1]->dtype);
     if (kernel == nullptr) return unsupported(status);
     done(status);
+    if (is_asked(context)) {
+        elementwise(context, arrays, 2, kernel, nullptr, Cost::cheap);
+        return;
+    }
     Nest nest;
     make_nest(nest, arrays, 2);
     const int across = nest.dims > 1 && nest.total > 0 ? transposed_dim(nest) : -1;

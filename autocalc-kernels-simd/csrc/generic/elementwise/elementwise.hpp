@@ -17,11 +17,13 @@ constexpr int64_t tile_width = buffer_elements / tile_height;
 
 // The dimension along which an input is contiguous, while it strides along the inner
 // one.
-inline int transposed_dim(const Nest& nest) {
+template <int most>
+inline int transposed_dim(const NestOf<most>& nest) {
     const int inner = nest.dims - 1;
-    if (nest.dims < 2 || nest.stride[0][inner] != nest.item[0]) return -1;
-    if (nest.size[inner] < 8) return -1;
-    for (int k = 1; k < nest.operands; ++k) {
+    if (nest.dims < 2 || nest.size[inner] < 8) return -1;
+    for (int k = 0; k < nest.outputs; ++k)
+        if (nest.stride[k][inner] != nest.item[k]) return -1;
+    for (int k = nest.outputs; k < nest.operands; ++k) {
         const int64_t stride = nest.stride[k][inner];
         if (stride <= nest.item[k] || stride % nest.item[k] != 0) continue;
         for (int d = inner - 1; d >= 0; --d) {
@@ -31,18 +33,23 @@ inline int transposed_dim(const Nest& nest) {
     return -1;
 }
 
-inline int64_t count_tiles(const Nest& nest, int across) {
+template <int most>
+inline int64_t count_tiles(const NestOf<most>& nest, int across) {
     const int64_t height = nest.size[across], width = nest.size[nest.dims - 1];
     return nest.total / height / width * ceil_div(height, tile_height) *
            ceil_div(width, tile_width);
 }
 
 // Tile `index`: its size, and where its first elements lie.
-struct Tile {
+template <int most>
+struct TileOf {
     int64_t rows, columns;
-    char* data[max_operands];
+    char* data[most];
 };
-inline void find_tile(const Nest& nest, int across, int64_t index, Tile& tile) {
+using Tile = TileOf<max_operands>;
+template <int most>
+inline void find_tile(const NestOf<most>& nest, int across, int64_t index,
+                      TileOf<most>& tile) {
     const int inner = nest.dims - 1;
     const int64_t wide = ceil_div(nest.size[inner], tile_width);
     const int64_t high = ceil_div(nest.size[across], tile_height);
@@ -63,15 +70,16 @@ inline void find_tile(const Nest& nest, int across, int64_t index, Tile& tile) {
     }
 }
 
-inline void run_tiled(const Nest& nest, int across, int64_t begin, int64_t end,
+template <int most>
+inline void run_tiled(const NestOf<most>& nest, int across, int64_t begin, int64_t end,
                       RunKernel kernel, const void* parameters) {
-    Buffers buffers;
+    BuffersOf<most> buffers;
     const int inner = nest.dims - 1;
     for (int64_t index = begin; index < end; ++index) {
-        Tile tile;
+        TileOf<most> tile;
         find_tile(nest, across, index, tile);
-        bool turned[max_operands] = {};
-        for (int k = 1; k < nest.operands; ++k) {
+        bool turned[most] = {};
+        for (int k = nest.outputs; k < nest.operands; ++k) {
             const int64_t item = nest.item[k], stride = nest.stride[k][inner];
             turned[k] =
                 stride > item && stride % item == 0 && nest.stride[k][across] == item;
@@ -80,7 +88,7 @@ inline void run_tiled(const Nest& nest, int across, int64_t begin, int64_t end,
                             tile.rows, tile.columns, item);
         }
         for (int64_t r = 0; r < tile.rows; ++r) {
-            void* run[max_operands];
+            void* run[most];
             for (int k = 0; k < nest.operands; ++k) {
                 const int64_t item = nest.item[k], stride = nest.stride[k][inner];
                 char* from = tile.data[k] + r * nest.stride[k][across];
@@ -119,15 +127,18 @@ inline bool next_is_upward() {
     return __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED) % 2 == 0;
 }
 
-inline int64_t bytes_of(const Nest& nest) {
+template <int most>
+inline int64_t bytes_of(const NestOf<most>& nest) {
     int64_t bytes = 0;
     for (int k = 0; k < nest.operands; ++k) bytes += nest.total * nest.item[k];
     return bytes;
 }
 
 // Tiles `begin` to `end`, each upward, in an order of their own.
-inline void run_elements(const Nest& nest, int64_t begin, int64_t end, bool upward,
-                         void (*walk)(const Nest&, int64_t, int64_t, RunKernel,
+template <int most>
+inline void run_elements(const NestOf<most>& nest, int64_t begin, int64_t end,
+                         bool upward,
+                         void (*walk)(const NestOf<most>&, int64_t, int64_t, RunKernel,
                                       const void*),
                          RunKernel kernel, const void* parameters) {
     const auto run = [&](int64_t from, int64_t to) {
@@ -138,14 +149,12 @@ inline void run_elements(const Nest& nest, int64_t begin, int64_t end, bool upwa
     for (int64_t tile = end; tile > begin; --tile) run(tile - 1, tile);
 }
 
-// The whole of an elementwise kernel: arrays[0] is the output.
-inline void elementwise(ac_context* context, const ac_array* const* arrays,
-                        int operands, RunKernel kernel, const void* parameters,
-                        Cost cost) {
-    Nest nest;
-    make_nest(nest, arrays, operands);
+// Runs a kernel over a nest, with threads from so many elements on.
+template <int most>
+inline void run_whole(ac_context* context, const NestOf<most>& nest,
+                      int64_t threads_from, RunKernel kernel, const void* parameters) {
     if (nest.total == 0) return;
-    const bool worthwhile = nest.total >= threads_from(cost);
+    const bool worthwhile = nest.total >= threads_from;
     const int across = nest.dims > 1 ? transposed_dim(nest) : -1;
     if (across >= 0) {
         parallel(context, count_tiles(nest, across), worthwhile,
@@ -159,8 +168,55 @@ inline void elementwise(ac_context* context, const ac_array* const* arrays,
     parallel(context, ceil_div(nest.total, element_tile), worthwhile,
              [&](int64_t begin, int64_t end) {
                  run_elements(nest, begin, end, upward,
-                              streamed ? run_streamed : run_nest, kernel, parameters);
+                              streamed ? run_streamed<most> : run_nest<most>, kernel,
+                              parameters);
              });
+}
+
+// ---- what a call would run
+//
+// A context without `parallel_for` asks an elementwise kernel what it would run; its
+// state is a `Captured`. Chains are made of the answers.
+constexpr int64_t captured_bytes = 32;
+struct Captured {
+    RunKernel kernel;  // null: the kernel has not answered
+    const ac_array* arrays[max_operands];
+    int operands;
+    Cost cost;
+    alignas(8) char parameters[captured_bytes];
+};
+
+AC_INLINE bool is_asked(const ac_context* context) {
+    return context->parallel_for == nullptr;
+}
+
+inline void capture(const ac_context* context, const ac_array* const* arrays,
+                    int operands, RunKernel kernel, const void* parameters,
+                    int64_t bytes, Cost cost) {
+    auto& answer = *static_cast<Captured*>(context->state);
+    if (parameters == nullptr)
+        bytes = 0;
+    else if (bytes == 0 || bytes > captured_bytes)
+        return;
+    answer.kernel = kernel;
+    answer.operands = operands;
+    answer.cost = cost;
+    for (int k = 0; k < operands; ++k) answer.arrays[k] = arrays[k];
+    if (bytes > 0) memcpy(answer.parameters, parameters, static_cast<size_t>(bytes));
+}
+
+// The whole of an elementwise kernel: arrays[0] is the output. Parameters whose size is
+// given can be copied, to be read later.
+inline void elementwise(ac_context* context, const ac_array* const* arrays,
+                        int operands, RunKernel kernel, const void* parameters,
+                        Cost cost, int64_t bytes = 0) {
+    if (is_asked(context)) {
+        capture(context, arrays, operands, kernel, parameters, bytes, cost);
+        return;
+    }
+    Nest nest;
+    make_nest(nest, arrays, operands);
+    run_whole(context, nest, threads_from(cost), kernel, parameters);
 }
 
 }  // namespace

@@ -17,21 +17,28 @@ constexpr int max_operands = 5;
 constexpr int64_t buffer_elements = 512;  // 5 operands of 8 bytes: 20 KiB
 constexpr int64_t short_row = 48;         // below, rows are collected into the buffer
 
-// A nest of loops over up to five operands; operand 0 is the output.
-struct Nest {
+// A nest of loops over up to `most` operands, outputs first.
+template <int most>
+struct NestOf {
     int dims;
     int operands;
+    int outputs = 1;
     int64_t total;
     int64_t size[AC_MAX_DIMS];  // outermost first
-    int64_t stride[max_operands][AC_MAX_DIMS];
-    int64_t item[max_operands];
-    char* data[max_operands];
-    bool dense[max_operands];  // contiguous in the order of the nest
+    int64_t stride[most][AC_MAX_DIMS];
+    int64_t item[most];
+    char* data[most];
+    bool dense[most];  // contiguous in the order of the nest
 };
+using Nest = NestOf<max_operands>;
+// A kernel has one output, a chain of kernels may have more.
+template <int most>
+constexpr int most_outputs = most > max_operands ? 6 : 1;
 
 // Whether dimension a belongs outside dimension b: the first operand with two different
 // non-zero strides decides, so the output's order wins.
-AC_INLINE bool belongs_outside(const Nest& nest, int a, int b) {
+template <int most>
+AC_INLINE bool belongs_outside(const NestOf<most>& nest, int a, int b) {
     for (int k = 0; k < nest.operands; ++k) {
         const int64_t sa = nest.stride[k][a], sb = nest.stride[k][b];
         if (sa != sb && sa != 0 && sb != 0) return sa > sb;
@@ -39,7 +46,8 @@ AC_INLINE bool belongs_outside(const Nest& nest, int a, int b) {
     return a < b;
 }
 
-AC_INLINE void swap_dims(Nest& nest, int a, int b) {
+template <int most>
+AC_INLINE void swap_dims(NestOf<most>& nest, int a, int b) {
     const int64_t n = nest.size[a];
     nest.size[a] = nest.size[b];
     nest.size[b] = n;
@@ -50,7 +58,8 @@ AC_INLINE void swap_dims(Nest& nest, int a, int b) {
     }
 }
 
-inline void sort_dims(Nest& nest) {
+template <int most>
+inline void sort_dims(NestOf<most>& nest) {
     for (int i = 1; i < nest.dims; ++i) {
         for (int j = i; j > 0 && !belongs_outside(nest, j - 1, j); --j) {
             swap_dims(nest, j - 1, j);
@@ -59,7 +68,8 @@ inline void sort_dims(Nest& nest) {
 }
 
 // Joins a dimension with the next inner one where all operands walk on evenly.
-inline void merge_dims(Nest& nest) {
+template <int most>
+inline void merge_dims(NestOf<most>& nest) {
     int last = 0;
     for (int i = 1; i < nest.dims; ++i) {
         bool even = true;
@@ -77,7 +87,8 @@ inline void merge_dims(Nest& nest) {
     nest.dims = last + 1;
 }
 
-inline void find_dense(Nest& nest) {
+template <int most>
+inline void find_dense(NestOf<most>& nest) {
     for (int k = 0; k < nest.operands; ++k) {
         int64_t expected = nest.item[k];
         bool dense = true;
@@ -90,8 +101,11 @@ inline void find_dense(Nest& nest) {
 }
 
 // All arrays have the shape of the first. An empty or 0-d array becomes one loop.
-inline void make_nest(Nest& nest, const ac_array* const* arrays, int operands) {
+template <int most>
+inline void make_nest(NestOf<most>& nest, const ac_array* const* arrays, int operands,
+                      int outputs = 1) {
     nest.operands = operands;
+    nest.outputs = outputs;
     nest.dims = 0;
     nest.total = 1;
     for (int k = 0; k < operands; ++k) {
@@ -126,13 +140,16 @@ inline void make_nest(Nest& nest, const ac_array* const* arrays, int operands) {
 }
 
 // Where a walk over a nest stands; `column` counts in the innermost loop.
-struct Position {
+template <int most>
+struct PositionOf {
     int64_t index[AC_MAX_DIMS];
     int64_t column;
-    char* row[max_operands];  // first element of the row
+    char* row[most];  // first element of the row
 };
+using Position = PositionOf<max_operands>;
 
-inline void start_at(const Nest& nest, int64_t element, Position& at) {
+template <int most>
+inline void start_at(const NestOf<most>& nest, int64_t element, PositionOf<most>& at) {
     const int inner = nest.dims - 1;
     at.column = element % nest.size[inner];
     int64_t rest = element / nest.size[inner];
@@ -146,7 +163,8 @@ inline void start_at(const Nest& nest, int64_t element, Position& at) {
     }
 }
 
-AC_INLINE void next_row(const Nest& nest, Position& at) {
+template <int most>
+AC_INLINE void next_row(const NestOf<most>& nest, PositionOf<most>& at) {
     at.column = 0;
     for (int i = nest.dims - 2; i >= 0; --i) {
         if (++at.index[i] < nest.size[i]) {
@@ -211,47 +229,53 @@ inline void scatter(char* to, const char* from, int64_t item, int64_t stride,
     }
 }
 
-// A kernel over n contiguous elements; operand 0 is written.
+// A kernel over n contiguous elements; it writes the outputs, which come first.
 using RunKernel = void (*)(void* const* operands, int64_t n, const void* parameters);
 
-struct Buffers {
-    alignas(64) char bytes[max_operands][buffer_elements * 8];
+template <int most>
+struct BuffersOf {
+    alignas(64) char bytes[most][buffer_elements * 8];
 };
+using Buffers = BuffersOf<max_operands>;
 
 // Long rows: contiguous operands are used in place; a repeated element fills its buffer
 // once a row.
-inline void run_rows(const Nest& nest, int64_t begin, int64_t end, RunKernel kernel,
-                     const void* parameters, Buffers& buffers) {
+template <int most>
+inline void run_rows(const NestOf<most>& nest, int64_t begin, int64_t end,
+                     RunKernel kernel, const void* parameters,
+                     BuffersOf<most>& buffers) {
     const int inner = nest.dims - 1;
     bool in_place = true;
     for (int k = 0; k < nest.operands; ++k) {
         in_place = in_place && nest.stride[k][inner] == nest.item[k];
     }
-    Position at;
+    PositionOf<most> at;
     start_at(nest, begin, at);
     for (int64_t left = end - begin; left > 0;) {
         const int64_t row = smaller(left, nest.size[inner] - at.column);
         const int64_t step = in_place ? row : smaller(row, buffer_elements);
-        for (int k = 1; k < nest.operands; ++k) {
+        for (int k = nest.outputs; k < nest.operands; ++k) {
             if (nest.stride[k][inner] == 0) {
                 gather(buffers.bytes[k], at.row[k], nest.item[k], 0, step);
             }
         }
         for (int64_t i = 0; i < row; i += step) {
             const int64_t n = smaller(step, row - i);
-            void* run[max_operands];
+            void* run[most];
             for (int k = 0; k < nest.operands; ++k) {
                 const int64_t stride = nest.stride[k][inner];
                 char* from = at.row[k] + (at.column + i) * stride;
                 run[k] = stride == nest.item[k] ? from : buffers.bytes[k];
-                if (k > 0 && stride != 0 && stride != nest.item[k]) {
+                if (k >= nest.outputs && stride != 0 && stride != nest.item[k]) {
                     gather(buffers.bytes[k], from, nest.item[k], stride, n);
                 }
             }
             kernel(run, n, parameters);
-            if (nest.stride[0][inner] != nest.item[0]) {
-                scatter(at.row[0] + (at.column + i) * nest.stride[0][inner],
-                        buffers.bytes[0], nest.item[0], nest.stride[0][inner], n);
+            for (int k = 0; k < nest.outputs; ++k) {
+                const int64_t stride = nest.stride[k][inner];
+                if (stride == nest.item[k]) continue;
+                scatter(at.row[k] + (at.column + i) * stride, buffers.bytes[k],
+                        nest.item[k], stride, n);
             }
         }
         left -= row;
@@ -259,18 +283,35 @@ inline void run_rows(const Nest& nest, int64_t begin, int64_t end, RunKernel ker
     }
 }
 
-// Short rows: every operand that is not dense is collected over several rows.
-inline void run_collected(const Nest& nest, int64_t begin, int64_t end,
-                          RunKernel kernel, const void* parameters, Buffers& buffers) {
+// Gives the next n elements of output k what is in `from`.
+template <int most>
+inline void scatter_rows(const NestOf<most>& nest, int k, PositionOf<most> to,
+                         int64_t n, const char* from) {
     const int inner = nest.dims - 1;
-    Position at;
+    const int64_t stride = nest.stride[k][inner], item = nest.item[k];
+    for (int64_t i = 0; i < n;) {
+        const int64_t row = smaller(n - i, nest.size[inner] - to.column);
+        scatter(to.row[k] + to.column * stride, from + i * item, item, stride, row);
+        i += row;
+        to.column += row;
+        if (to.column == nest.size[inner]) next_row(nest, to);
+    }
+}
+
+// Short rows: every operand that is not dense is collected over several rows.
+template <int most>
+inline void run_collected(const NestOf<most>& nest, int64_t begin, int64_t end,
+                          RunKernel kernel, const void* parameters,
+                          BuffersOf<most>& buffers) {
+    const int inner = nest.dims - 1;
+    PositionOf<most> at;
     start_at(nest, begin, at);
     for (int64_t first = begin; first < end; first += buffer_elements) {
         const int64_t n = smaller(buffer_elements, end - first);
-        const Position start = at;
+        const PositionOf<most> start = at;
         for (int64_t i = 0; i < n;) {
             const int64_t row = smaller(n - i, nest.size[inner] - at.column);
-            for (int k = 1; k < nest.operands; ++k) {
+            for (int k = nest.outputs; k < nest.operands; ++k) {
                 if (nest.dense[k]) continue;
                 const int64_t stride = nest.stride[k][inner];
                 gather(buffers.bytes[k] + i * nest.item[k],
@@ -280,38 +321,31 @@ inline void run_collected(const Nest& nest, int64_t begin, int64_t end,
             at.column += row;
             if (at.column == nest.size[inner]) next_row(nest, at);
         }
-        void* run[max_operands];
+        void* run[most];
         for (int k = 0; k < nest.operands; ++k) {
             run[k] =
                 nest.dense[k] ? nest.data[k] + first * nest.item[k] : buffers.bytes[k];
         }
         kernel(run, n, parameters);
-        if (nest.dense[0]) continue;
-        Position to = start;
-        for (int64_t i = 0; i < n;) {
-            const int64_t row = smaller(n - i, nest.size[inner] - to.column);
-            const int64_t stride = nest.stride[0][inner];
-            scatter(to.row[0] + to.column * stride, buffers.bytes[0] + i * nest.item[0],
-                    nest.item[0], stride, row);
-            i += row;
-            to.column += row;
-            if (to.column == nest.size[inner]) next_row(nest, to);
+        for (int k = 0; k < nest.outputs; ++k) {
+            if (!nest.dense[k]) scatter_rows(nest, k, start, n, buffers.bytes[k]);
         }
     }
 }
 
-inline void run_nest(const Nest& nest, int64_t begin, int64_t end, RunKernel kernel,
-                     const void* parameters) {
+template <int most>
+inline void run_nest(const NestOf<most>& nest, int64_t begin, int64_t end,
+                     RunKernel kernel, const void* parameters) {
     if (nest.dims == 1 && nest.stride[0][0] == nest.item[0]) {
         bool in_place = true;
-        void* run[max_operands];
+        void* run[most];
         for (int k = 0; k < nest.operands; ++k) {
             in_place = in_place && nest.dense[k];
             run[k] = nest.data[k] + begin * nest.item[k];
         }
         if (in_place) return kernel(run, end - begin, parameters);
     }
-    Buffers buffers;
+    BuffersOf<most> buffers;
     if (nest.dims > 1 && nest.size[nest.dims - 1] < short_row) {
         run_collected(nest, begin, end, kernel, parameters, buffers);
     } else {

@@ -41,26 +41,29 @@ void signbit_kernel(const ac_call* call, ac_context* context, ac_status* status)
 }
 
 // ---- nan_to_num
+struct Replacements {
+    double nan, high, low;
+};
 template <class T>
 void replaced_run(void* const* operands, int64_t n, const void* parameters) {
-    const double* values = static_cast<const double*>(parameters);
+    const auto& values = *static_cast<const Replacements*>(parameters);
     const vec<T> infinity = set1<T>(limits<T>::infinity);
-    const vec<T> of_nan = set1<T>(static_cast<T>(values[0]));
-    const vec<T> high = set1<T>(static_cast<T>(values[1]));
-    const vec<T> low = set1<T>(static_cast<T>(values[2]));
+    const vec<T> of_nan = set1<T>(static_cast<T>(values.nan));
+    const vec<T> high = set1<T>(static_cast<T>(values.high));
+    const vec<T> low = set1<T>(static_cast<T>(values.low));
     unary_elements<T>(operands, n, [=](vec<T> a) AC_INLINE_LAMBDA {
         const vec<T> y = select(is_nan(a), of_nan, a);
         return select(eq(a, infinity), high, select(eq(a, -infinity), low, y));
     });
 }
 void replaced_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    const double values[] = {float_attribute(call, 0), float_attribute(call, 1),
-                             float_attribute(call, 2)};
+    const Replacements values = {float_attribute(call, 0), float_attribute(call, 1),
+                                 float_attribute(call, 2)};
     const int dtype = operand(call, 0)->dtype;
     RunKernel kernel = nullptr;
     if (dtype == AC_FLOAT32) kernel = replaced_run<float>;
     if (dtype == AC_FLOAT64) kernel = replaced_run<double>;
-    call_elementwise(call, context, status, 2, kernel, Cost::cheap, values);
+    call_elementwise(call, context, status, 2, kernel, Cost::cheap, &values);
 }
 
 // ---- the bits of the number next to another

@@ -23,6 +23,10 @@ AC_INLINE int64_t head_of(const T* out, int64_t n) {
     return past == 0 ? 0 : static_cast<int64_t>((sizeof(vec<T>) - past) / sizeof(T));
 }
 
+// From how many bytes on a run asks for what comes later: tiles of chains, which are no
+// longer, lie in the L1 cache, where asking would cost as much as loading.
+constexpr int64_t asking_bytes = 4096;
+
 // Asks for what comes 1 KiB later: from the L3 cache, where arrays of some MiB lie,
 // exp then runs 8 % faster, since arithmetic and waiting overlap; 512 B to 4 KiB do
 // alike, and arrays in nearer caches lose nothing.
@@ -45,11 +49,14 @@ AC_INLINE void unary_elements(void* const* operands, int64_t n, F&& f) {
     constexpr int64_t bytes = step * static_cast<int64_t>(sizeof(T));
     T* out = static_cast<T*>(operands[0]);
     const T* a = static_cast<const T*>(operands[1]);
+    const bool asks = n * item_size<T> > asking_bytes;
     int64_t i = head_of(out, n);
     if (i > 0) store_first(out, f(load_first(a, i)), i);
     for (; i + step <= n; i += step) {
-        prefetch_ahead<bytes>(a + i);
-        prefetch_ahead<bytes>(out + i);
+        if (asks) {
+            prefetch_ahead<bytes>(a + i);
+            prefetch_ahead<bytes>(out + i);
+        }
         vec<T> x[unary_group];
 #pragma GCC unroll 4
         for (int64_t j = 0; j < unary_group; ++j) x[j] = f(load(a + i + j * lanes));
@@ -67,12 +74,15 @@ AC_INLINE void binary_elements(void* const* operands, int64_t n, F&& f) {
     T* out = static_cast<T*>(operands[0]);
     const T* a = static_cast<const T*>(operands[1]);
     const T* b = static_cast<const T*>(operands[2]);
+    const bool asks = n * item_size<T> > asking_bytes;
     int64_t i = head_of(out, n);
     if (i > 0) store_first(out, f(load_first(a, i), load_first(b, i)), i);
     for (; i + step <= n; i += step) {
-        prefetch_ahead<bytes>(a + i);
-        prefetch_ahead<bytes>(b + i);
-        prefetch_ahead<bytes>(out + i);
+        if (asks) {
+            prefetch_ahead<bytes>(a + i);
+            prefetch_ahead<bytes>(b + i);
+            prefetch_ahead<bytes>(out + i);
+        }
         const vec<T> x = f(load(a + i), load(b + i));
         const vec<T> y = f(load(a + i + lanes), load(b + i + lanes));
         store(out + i, x);
@@ -213,15 +223,23 @@ AC_RUN_FOR(binary_for, binary_run, int_binary_run)
 AC_RUN_FOR(ternary_for, ternary_run, int_ternary_run)
 #undef AC_RUN_FOR
 
-// An elementwise call whose operands 0 to n - 1 are all present.
-inline void call_elementwise(const ac_call* call, ac_context* context,
-                             ac_status* status, int n, RunKernel kernel, Cost cost,
-                             const void* parameters = nullptr) {
+// An elementwise call whose operands 0 to n - 1 are all present. Parameters, of a
+// trivial type, are copied by whoever runs the kernel later.
+template <class Parameters>
+void call_elementwise(const ac_call* call, ac_context* context, ac_status* status,
+                      int n, RunKernel kernel, Cost cost,
+                      const Parameters* parameters) {
     if (kernel == nullptr) return unsupported(status);
     const ac_array* arrays[max_operands];
     for (int k = 0; k < n; ++k) arrays[k] = operand(call, k);
-    elementwise(context, arrays, n, kernel, parameters, cost);
+    constexpr int64_t bytes = __is_class(Parameters) ? sizeof(Parameters) : 0;
+    elementwise(context, arrays, n, kernel, parameters, cost, bytes);
     done(status);
+}
+inline void call_elementwise(const ac_call* call, ac_context* context,
+                             ac_status* status, int n, RunKernel kernel, Cost cost) {
+    struct None {};
+    call_elementwise<None>(call, context, status, n, kernel, cost, nullptr);
 }
 
 template <class Op>

@@ -11,6 +11,7 @@ from autocalc._compile._passes import (
     constants,
     copies,
     dead_code,
+    elementwise_fusion,
     epilogues,
     identities,
     norm_epilogues,
@@ -31,6 +32,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "epilogues": epilogues.run,
     "norm_epilogues": norm_epilogues.run,
     "prologue": prologue.run,
+    "elementwise_fusion": elementwise_fusion.run,
 }
 
 
