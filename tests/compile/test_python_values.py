@@ -216,3 +216,22 @@ def test_an_error_of_the_function_passes_through_and_nothing_is_kept() -> None:
         run(x, True)
     for _ in range(4):
         assert run(x, False).tolist() == [2.0, 4.0, 6.0]
+
+
+def test_objects_that_the_function_makes_are_not_held() -> None:
+    class Output:
+        def __init__(self, logits: ac.Tensor) -> None:
+            self.logits = logits
+
+    def total(output: Output) -> ac.Tensor:
+        return output.logits.sum()
+
+    def step(a: ac.Tensor) -> ac.Tensor:
+        parts = [a * i for i in range(3)]
+        largest = max(range(3), key=lambda i: parts[i].shape[0])
+        return total(Output(a * 2)) + sum(parts[j] for j in range(largest + 1)).sum()
+
+    run: Any = Compiled(step)
+    for _ in range(4):
+        assert run(x).item() == step(x).item()
+    assert len(run.programs) == 1

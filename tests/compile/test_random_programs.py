@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import autocalc as ac
@@ -68,7 +68,7 @@ def check(steps: list[Step], training: bool) -> None:
         try:
             eager = left(steps, ac.float32, training, None)
         except GradError:  # a value that backward needs was written
-            assume(False)
+            return
         for off in (tuple(PASSES), REORDERING):
             same(eager, left(steps, ac.float32, training, off), exact=True)
         eager = left(steps, ac.float64, training, None)

@@ -16,6 +16,7 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from operator import is_
+from sys import getrefcount
 from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -38,6 +39,10 @@ MAX_ELEMENTS = 256
 
 #: How far attributes of attributes are followed.
 MAX_DEPTH = 4
+
+#: References to a dict that nobody but its `_Container` holds: that of the container,
+#: and the argument of `getrefcount`.
+_ALONE = 2
 
 _MISSING = object()
 
@@ -150,6 +155,16 @@ class Attributes:
             return False
 
 
+class _Container:
+    """The one reference to a dict that guards have: without others it is dead."""
+
+    __slots__ = ("guards", "where")
+
+    def __init__(self, where: Any) -> None:
+        self.where = where
+        self.guards: list[Guard] = []
+
+
 class Watch:
     """A ``with`` block in which Python functions are seen.
 
@@ -171,6 +186,7 @@ class Watch:
         self._seen: set[tuple[int, Any]] = set()
         self._free: dict[tuple[CodeType, str], Any] = {}
         self._things: list[Any] = []  # that ids in `_seen` belong to
+        self._containers: dict[int, _Container] = {}
         self._kinds: dict[CodeType, str] = {}
 
     def numbers(self) -> dict[Any, Any]:
@@ -184,9 +200,29 @@ class Watch:
         return self
 
     def __exit__(self, *error: object) -> None:
-        sys.setprofile(self._before)
+        if hasattr(self._before, "enable"):  # cProfile's, which is no function
+            sys.setprofile(None)
+            self._before.enable()
+        else:
+            sys.setprofile(self._before)
         if self._free:
             self._guard_cells()
+        self._forget_the_dead()
+
+    def _forget_the_dead(self) -> None:
+        """Drop guards of objects that the function made and that are gone."""
+        self._free.clear()
+        again = True
+        while again:
+            again = False
+            for key, container in list(self._containers.items()):
+                if getrefcount(container.where) <= _ALONE:
+                    dead = set(map(id, container.guards))
+                    self.guards = [g for g in self.guards if id(g) not in dead]
+                    container.guards.clear()
+                    container.where = None
+                    del self._containers[key]
+                    again = True
 
     # ---- what runs ---------------------------------------------------------------
 
@@ -245,9 +281,15 @@ class Watch:
             return
         if (id(where), key) in self._refreshed:
             return
-        if self._first(where, key):
-            get = _getter(where, key)
-            self._add(what, get, value, code, (id(where), key))
+        if (id(where), key) not in self._seen:
+            self._seen.add((id(where), key))
+            container = self._containers.get(id(where))
+            if container is None:
+                container = self._containers[id(where)] = _Container(where)
+            get = _element(container, key)
+            guard = Guard(what, get, value, code, (id(where), key))
+            container.guards.append(guard)
+            self.guards.append(guard)
         self._inside(what, value, code, depth)
 
     def _inside(self, what: str, value: Any, code: CodeType, depth: int) -> None:
@@ -351,6 +393,10 @@ def _kind_of(code: CodeType) -> str:
     if file.startswith(_LIBRARY) and "site-packages" not in file:
         return ""
     return "" if "site-packages/numpy" in file else "users"
+
+
+def _element(container: _Container, key: str) -> Callable[[], Any]:
+    return lambda: container.where.get(key, _MISSING)
 
 
 def _getter(where: Any, key: str) -> Callable[[], Any]:

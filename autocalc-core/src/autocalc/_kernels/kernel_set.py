@@ -140,8 +140,8 @@ class Executor(Protocol):
         """Call everything once, in order; the first error ends it and is raised."""
 
 
-#: ``executor(calls, places)``: a place is a slot's memory, an array that owns memory and
-#: bytes behind its first element.
+#: ``executor(calls, places)``: a place is a slot's memory, an array that owns memory
+#: and bytes behind its first element.
 MakeExecutor = Callable[
     [Sequence[ExecutorCall], Mapping[int, tuple[Array, int]]], Executor
 ]
