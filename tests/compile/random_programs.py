@@ -145,13 +145,13 @@ def view(f: Function, a: Any, b: Any, k: int) -> Any:
     ways = (
         lambda: a.transpose(0, -1),
         lambda: a.reshape(-1),
-        lambda: a.flatten(),
+        a.flatten,
         lambda: a.unsqueeze(k % a.ndim) if a.ndim < 4 else a.squeeze(),
         lambda: a[: max(a.shape[0] - 1, 1)],
         lambda: a[..., ::2],
         lambda: a[0] if a.shape[0] else a,
         lambda: a.expand(2, *a.shape) if a.numel() < 200 and a.ndim < 4 else a,
-        lambda: a.detach(),
+        a.detach,
         lambda: a.transpose(0, -1).contiguous(),
     )
     return ways[k % len(ways)]()
@@ -209,7 +209,7 @@ def write(f: Function, a: Any, b: Any, k: int) -> Any:
     ways = (
         lambda: y.mul_(0.5),
         lambda: y.add_(fitting(y, b)),
-        lambda: y.tanh_(),
+        y.tanh_,
         lambda: y.copy_(fitting(y, b)),
         lambda: y.zero_().add_(1.5),
         lambda: y.sub_(y),

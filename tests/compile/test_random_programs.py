@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.compile.random_programs import OPERATORS, Function, Step
 
 import autocalc as ac
 from autocalc._compile import Compiled
 from autocalc._compile._passes import PASSES
 from autocalc.errors import GradError
-from tests.compile.random_programs import OPERATORS, Function, Step
 
 CALLS = 5
 

@@ -195,7 +195,7 @@ class Watch:
         return {guard.source: guard.value for guard in guards}
 
     def __enter__(self) -> Watch:
-        self._before = sys.getprofile()
+        self._before: Any = sys.getprofile()
         sys.setprofile(self._event)
         return self
 

@@ -140,7 +140,7 @@ class RNNBase(Module):
     def all_weights(self) -> list[list[Parameter]]:
         """The parameters of each layer and direction."""
         return [
-            [p for p in self._weights(*place) if p is not None]  # type: ignore[misc]  # parameters, all of them
+            [p for p in self._weights(*place) if p is not None]
             for place in self._places()
         ]
 
