@@ -123,7 +123,7 @@ NOT_COMPUTING = {
     *("permute_copy", "select_copy", "select_scatter", "set_anomaly_enabled"),
     *("slice_copy", "slice_scatter", "split_copy", "split_with_sizes_copy"),
     *("squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy"),
-    *("unsqueeze_copy", "view_copy", "can_cast", "frombuffer"),
+    *("unsqueeze_copy", "view_copy", "can_cast", "compile", "frombuffer"),
     *("register_post_accumulate_grad_hook",),
     *("triu_indices", "type", "unbind", "unflatten", "unsqueeze", "unsqueeze_"),
     *("use_deterministic_algorithms", "view", "view_as", "vsplit"),
