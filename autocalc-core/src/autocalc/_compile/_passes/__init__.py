@@ -37,7 +37,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 
 
 #: Those after which sums are computed in another order.
-REORDERING = frozenset({"accumulate", "epilogues"})
+REORDERING = frozenset({"accumulate", "epilogues", "norm_epilogues"})
 
 
 def optimize(program: Program, *, off: Iterable[str] = ()) -> Program:
