@@ -172,3 +172,38 @@ def test_check_compares_with_eager_code() -> None:
     run._function = lambda a: train(a) * 1.5
     with pytest.raises(CompileError, match=r"differs from eager code: result 0 is off"):
         run(x), run(x)
+
+
+def test_exact_replays_have_the_bits_of_eager_code() -> None:
+    kept = []
+    for exact in (None, True):
+        ac.manual_seed(0)
+        model = nn.Sequential(
+            nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.GELU(), nn.Flatten(),
+            nn.Linear(288, 16), nn.GELU(), nn.Linear(16, 2),
+        )  # fmt: skip
+        sgd = ac.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+        def train(a: ac.Tensor, model: nn.Module = model, sgd: Any = sgd) -> ac.Tensor:
+            sgd.zero_grad()
+            loss = model(a).square().mean() + model(a * 2).mean()
+            loss.backward()
+            sgd.step()
+            return loss
+
+        run = train if exact is None else ac.compile(train, exact=exact)
+        kept.append([run(ac.randn(4, 3, 8, 8)).item() for _ in range(8)])
+    assert kept[0] == kept[1]
+
+
+def test_a_profiler_stays_on() -> None:
+    import cProfile
+
+    profiler = cProfile.Profile()
+    run = ac.compile(step)
+    profiler.enable()
+    for _ in range(3):
+        run(x)
+    ac.ones(3).tolist()
+    profiler.disable()
+    assert any("tolist" in str(entry.code) for entry in profiler.getstats())
