@@ -23,7 +23,7 @@ from benchmarks.kernels.cases import ROWS, arguments
 from benchmarks.kernels.run import converted, prepare
 from benchmarks.peers import ROOT, started, worker
 from benchmarks.shares import ours
-from benchmarks.side_by_side import images, language
+from benchmarks.side_by_side import cases, images, language
 
 import autocalc as ac
 from autocalc.cli._timing import Call
@@ -295,3 +295,16 @@ def test_shares_of_a_step_are_its_kernels_and_the_rest():
     assert seconds["rest"] > 0.01 > seconds["products"] > 0
     after = [dict(table) for table in ac._dispatch._state.current().selection.tables]
     assert after == calls
+
+
+@pytest.mark.parametrize("name", ["MLP step 64-128-10", "LM 8x32", "BERT d 128, 1x64"])
+def test_a_compiled_case_does_what_the_eager_one_does(name):
+    (full,) = [case for case in cases.CASES if case.startswith(name)]
+    losses = []
+    for peer in ("autocalc", "autocalc" + cases.COMPILED):
+        ac.manual_seed(0)
+        run = cases.prepare(peer, full)
+        done = cases.WARM_UP if peer.endswith(cases.COMPILED) else 0
+        calls = 4 + cases.WARM_UP - done
+        losses.append([np.asarray(run().detach()).copy() for _ in range(calls)][-1])
+    np.testing.assert_allclose(losses[1], losses[0], rtol=1e-4, atol=1e-5)

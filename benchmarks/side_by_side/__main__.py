@@ -4,7 +4,8 @@
 Both run in processes of their own, in turn, in many short rounds; what counts is the
 median of the rounds' ratios (in brackets: the middle half of them), which other load on
 the machine hardly moves. The last column compares the fastest round of each: what both
-do in the machine's best moments.  ``--zoo`` compares whole models (`benchmarks.zoo`).
+do in the machine's best moments.  ``--compile`` replays our side, with ``--module
+autocalc`` beside eager code.  ``--zoo`` compares whole models (`benchmarks.zoo`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import sys
 from contextlib import ExitStack
 
 from benchmarks.peers import BOUND, Peer, started, worker
-from benchmarks.side_by_side.cases import CASES, Case
+from benchmarks.side_by_side.cases import CASES, COMPILED, Case
 from benchmarks.zoo.rows import ZOO
 
 MODULE = "benchmarks.side_by_side.cases"
@@ -56,6 +57,10 @@ def selected(parts: list[str], zoo: bool) -> list[str]:
     return [name for name in CASES if (name in ZOO) == zoo]
 
 
+def _named(module: str, compiled: bool) -> str:
+    return module + COMPILED if compiled else module
+
+
 def main() -> None:
     """Run the comparison."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -72,6 +77,12 @@ def main() -> None:
         default=[],
         metavar="NAME=VALUE",
         help="a variable for the peer alone, say LD_PRELOAD=libjemalloc.so.2",
+    )
+    parser.add_argument(
+        "--compile", action="store_true", help="replay our side by ac.compile"
+    )
+    parser.add_argument(
+        "--compile-peer", action="store_true", help="the same by the peer's compile"
     )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=41)
@@ -94,8 +105,12 @@ def main() -> None:
                 started(worker(python, MODULE, peer, options.threads), variables)
             )
             for python, peer, variables in (
-                (sys.executable, "autocalc", common),
-                (options.peer, options.module, {**common, **own}),
+                (sys.executable, _named("autocalc", options.compile), common),
+                (
+                    options.peer,
+                    _named(options.module, options.compile_peer),
+                    {**common, **own},
+                ),
             )
         )
         print(f"{ours.title} beside {theirs.title}, {options.threads} threads")

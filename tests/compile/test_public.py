@@ -11,7 +11,7 @@ from tests.compile.passes import APART
 
 import autocalc as ac
 from autocalc import nn
-from autocalc.errors import ArgumentError, CompileError, DTypeError
+from autocalc.errors import ArgumentError, CompileError, CompileWarning, DTypeError
 
 
 def step(x: ac.Tensor) -> ac.Tensor:
@@ -86,6 +86,7 @@ def test_arguments_of_pytorch_are_taken() -> None:
     [
         ({"fallback": 3}, ArgumentError, "compile: `fallback` is 3; it must be True"),
         ({"check": -1}, ArgumentError, "`check` is -1; it must be 0 or more"),
+        ({"limit": -5}, ArgumentError, "`limit` is -5; it must be 0 or more bytes"),
         ({"off": "fast"}, ArgumentError, "no pass 'fast'; there are .*dead_code"),
         ({"dynamic": "x"}, ArgumentError, "`dynamic` is 'x'; it must be True or False"),
     ],
@@ -207,3 +208,20 @@ def test_a_profiler_stays_on() -> None:
     ac.ones(3).tolist()
     profiler.disable()
     assert any("tolist" in str(entry.code) for entry in profiler.getstats())
+
+
+def test_a_limit_of_memory_refuses_with_the_numbers() -> None:
+    run = ac.compile(step, limit=64)
+    for _ in range(3):
+        run(x)
+    assert run.programs[0].memory.peak == 64
+    run = ac.compile(step, limit=63)
+    run(x)
+    message = r"temporaries need 64 bytes, `limit` is 63; at least 64 live at one time"
+    with pytest.raises(CompileError, match=message):
+        run(x)
+    run = ac.compile(step, limit=63, fallback=True)
+    run(x)
+    with pytest.warns(CompileWarning, match=message):
+        run(x)
+    assert run(x).item() == step(x).item()

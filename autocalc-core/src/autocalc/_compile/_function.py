@@ -69,12 +69,14 @@ class Compiled:
         *,
         fallback: bool = False,
         check: int = 0,
+        limit: int | None = None,
         off: Iterable[str] = (),
     ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self._fallback = fallback
         self._check = check
+        self._limit = limit
         self._off = frozenset(off)
         self._entries: dict[Any, Entry] = {}
         self._lock = threading.RLock()
@@ -153,17 +155,31 @@ class Compiled:
             warnings.warn(message, CompileWarning, stacklevel=4)
         why, links = self._agree(entry, trace)
         why = recording.failure or why
+        too_large = ""
         if not why:
             program = CompiledProgram(trace, links, recording, empty, self._off)
+            why = too_large = self._over(program)
+        if not why:
             entry.programs = [program, *entry.programs[: MAX_PROGRAMS - 1]]
             entry.recent, entry.in_vain = entry.recent[:MAX_RECENT], 0
             return result
         trace.memory.let_go()
         entry.recent = [trace, *entry.recent[: MAX_RECENT - 1]]
         given_up = entry.in_vain >= MAX_IN_VAIN or entry.recordings >= MAX_RECORDINGS
-        if recording.failure or given_up or _lasting(entry, trace):
+        if recording.failure or too_large or given_up or _lasting(entry, trace):
             self._give_up(entry, why)
         return result
+
+    def _over(self, program: CompiledProgram) -> str:
+        """Return in numbers by how much a program's memory is over the limit."""
+        memory, limit = program.memory, self._limit
+        if limit is None or memory.peak <= limit:
+            return ""
+        return (
+            f"its temporaries need {memory.peak:,} bytes, `limit` is {limit:,}; at "
+            f"least {memory.lower_bound:,} live at one time. Use smaller batches, or a "
+            f"limit above the first number."
+        )
 
     def _agree(self, entry: Entry, trace: Trace) -> tuple[str, dict[int, Any]]:
         """Return why the recording makes no program yet, or ""; and links."""

@@ -17,6 +17,7 @@ def compile(
     *,
     fallback: bool = False,
     check: int = 0,
+    limit: int | None = None,
     off: str | Iterable[str] = (),
     exact: bool = False,
     disable: bool = False,
@@ -52,6 +53,9 @@ def compile(
     check
         Every so many replays, run the function eagerly beside and compare what both
         leave; 0 never does.
+    limit
+        Most bytes of temporaries that a program may need; what needs more is refused
+        with the numbers, before it runs.
     off
         Passes that are left out, by name.
     exact
@@ -70,7 +74,7 @@ def compile(
     Raises
     ------
     ArgumentError
-        If a pass is unknown, or `check` is negative.
+        If a pass is unknown, or `check` or `limit` is negative.
     CompileError
         From a call: if the function reads a value, changes Python values, keeps
         tensors elsewhere, or does not do the same from call to call.
@@ -98,6 +102,10 @@ def compile(
     if count < 0:
         message = f"compile: `check` is {count}; it must be 0 or more replays."
         raise ArgumentError(message)
+    most = None if limit is None else as_int("compile", "limit", limit)
+    if most is not None and most < 0:
+        message = f"compile: `limit` is {most}; it must be 0 or more bytes."
+        raise ArgumentError(message)
     names = (off,) if isinstance(off, str) else tuple(off)
     for name in names:
         if name not in PASSES:
@@ -118,7 +126,8 @@ def compile(
             raise DTypeError(message)
         if disable or isinstance(function, Compiled):
             return function
-        return Compiled(function, fallback=fallback, check=count, off=names)
+        words = {"fallback": fallback, "check": count, "limit": most, "off": names}
+        return Compiled(function, **words)
 
     return compiled if model is None else compiled(model)
 
