@@ -126,8 +126,8 @@ def compile(
             raise DTypeError(message)
         if disable or isinstance(function, Compiled):
             return function
-        words = {"fallback": fallback, "check": count, "limit": most, "off": names}
-        return Compiled(function, **words)
+        words: dict[str, Any] = {"check": count, "limit": most, "off": names}
+        return Compiled(function, fallback=fallback, **words)
 
     return compiled if model is None else compiled(model)
 
