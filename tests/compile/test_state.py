@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 import autocalc as ac
 from autocalc import nn, optim
+from autocalc.errors import KernelIndexError
 from autocalc.nn import functional as F
 
 STEPS = 9
@@ -407,3 +409,37 @@ def test_arguments_that_share_memory() -> None:
     for x in data(4, 6):
         a, b = x[:, :-1], (x + 1)[:, 1:]
         assert run(a, b).tolist() == (a * 2 + b).tolist()
+
+
+def test_the_default_dtype_is_part_of_the_signature() -> None:
+    run = ac.compile(lambda: ac.zeros(3) + 1)
+    for _ in range(4):
+        run()
+    ac.set_default_dtype(ac.float64)
+    try:
+        dtypes = [run().dtype for _ in range(4)]
+    finally:
+        ac.set_default_dtype(ac.float32)
+    assert dtypes == [ac.float64] * 4
+    assert run().dtype is ac.float32
+
+
+def test_a_label_out_of_range_is_named_and_the_next_replay_is_right() -> None:
+    table = nn.Embedding(4, 3)
+    run = ac.compile(ac.no_grad()(lambda i: table(i) + 1))
+    good = ac.tensor([1, 2])
+    for _ in range(4):
+        run(good)
+    with pytest.raises(KernelIndexError, match="`indices` holds 9 at element 1"):
+        run(ac.tensor([1, 9]))
+    assert run(good).tolist() == (table(good) + 1).tolist()
+
+
+def test_threads_take_turns() -> None:
+    run = ac.compile(lambda x: (x * 2).exp().sum())
+    inputs = [ac.full((50,), i / 10) for i in range(8)]
+    for x in inputs[:3]:
+        run(x)
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda x: run(x).item(), inputs * 20))
+    assert results == [(x * 2).exp().sum().item() for x in inputs] * 20

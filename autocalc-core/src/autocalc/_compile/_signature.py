@@ -10,6 +10,7 @@ from autocalc._compile._memory import address
 from autocalc._compile._structure import flatten
 from autocalc._dispatch._state import current
 from autocalc._tensor import Tensor
+from autocalc._tensor.dtypes import get_default_dtype
 
 #: Values that a call is told apart by.
 PLAIN = (bool, complex, str, bytes, type(None))
@@ -26,8 +27,8 @@ class Call:
         The tensors among the arguments, in order.
     key
         Nesting, plain values but numbers, other objects by identity; shapes, dtypes,
-        strides and whether a gradient is wanted of tensors; grad mode and the choice
-        of kernels.
+        strides and whether a gradient is wanted of tensors; grad mode, the choice of
+        kernels and the default dtype.
     numbers
         The numbers among the arguments, by their place.
     held
@@ -45,7 +46,8 @@ class Call:
         self.tensors: list[Tensor] = []
         self.numbers: dict[Any, Any] = {}
         self.held: list[Any] = [selection.tables]
-        parts: list[Hashable] = [nesting, state.grad, id(selection.tables)]
+        default = id(get_default_dtype())
+        parts: list[Hashable] = [nesting, state.grad, id(selection.tables), default]
         arrays = []
         for leaf in leaves:
             if isinstance(leaf, Tensor):
