@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._state import recorder
 from autocalc._dispatch._widened import HALVES
 from autocalc._ops import (
     _loss_reduction,
@@ -128,7 +129,7 @@ def _weighted(where: str, loss: Tensor, weight: Tensor | None) -> Tensor:
 
 def _check_probabilities(where: str, name: str, p: Tensor) -> None:
     a = p._array
-    if a.size == 0:
+    if a.size == 0 or recorder() is not None:  # a replay would not look again
         return
     low, high = [x.item() for x in aminmax(p.detach())]
     if not (low >= 0 and high <= 1):  # NaN, too

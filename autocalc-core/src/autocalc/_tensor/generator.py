@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._eager import accelerate, bind
-from autocalc._dispatch._state import recorder, recordings
+from autocalc._dispatch._state import recorder, recordings, refuse_reading
 from autocalc.errors import ArgumentError, DTypeError
 
 _INT64 = np.dtype(np.int64)
@@ -51,6 +51,20 @@ class Generator:
         self._seed_word = _seed_array(0)
         self._offset = 0
         self._lock = threading.Lock()
+        if recordings:
+            self._start(0, 0)
+
+    def _start(self, seed: int, offset: int) -> None:
+        """Go on from a place of a stream, in a recording at each replay."""
+        if recordings and (recording := recorder()) is not None:
+            recording.on_host(lambda: self._set(seed, offset), (), draws=self)
+        else:
+            self._set(seed, offset)
+
+    def _set(self, seed: int, offset: int) -> None:
+        with self._lock:
+            self._seed, self._seed_word = seed, _seed_array(seed)
+            self._offset = offset
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream of `seed` from its beginning; return the generator."""
@@ -60,14 +74,13 @@ class Generator:
         if not -(2**63) <= seed < 2**64:
             message = f"manual_seed: `seed`={seed} does not fit in 64 bits."
             raise ArgumentError(message)
-        with self._lock:
-            self._seed = seed - 2**64 if seed >= 2**63 else seed
-            self._seed_word = _seed_array(self._seed)
-            self._offset = 0
+        self._start(seed - 2**64 if seed >= 2**63 else seed, 0)
         return self
 
     def seed(self) -> int:
         """Start a stream from the system's entropy; return its seed."""
+        if recordings:
+            refuse_reading("seed")
         value = int.from_bytes(os.urandom(7), "little")
         self.manual_seed(value)
         return value
@@ -102,13 +115,15 @@ class Generator:
 
     def get_state(self) -> dict[str, int]:
         """Return what `set_state` needs to go on from here."""
+        if recordings:
+            refuse_reading("the state of a generator")
         return {"seed": self._seed, "offset": self._offset}
 
     def set_state(self, state: dict[str, int]) -> None:
         """Go on from a state that `get_state` gave."""
         seed, offset = int(state["seed"]), int(state["offset"])
         self.manual_seed(seed)
-        self._offset = offset
+        self._start(self._seed, offset)
 
     def __reduce__(self) -> Any:
         # The default one, too, is copied as an ordinary one that goes on from there.
