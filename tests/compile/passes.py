@@ -76,4 +76,4 @@ def same(want: list[Any], have: list[Any], *, exact: bool = True) -> None:
             if exact:
                 assert x.tobytes() == y.tobytes()
             else:
-                np.testing.assert_allclose(x, y, rtol=2e-5, atol=2e-6)
+                np.testing.assert_allclose(x, y, rtol=2e-5, atol=1e-5)

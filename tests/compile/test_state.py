@@ -443,3 +443,36 @@ def test_threads_take_turns() -> None:
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(lambda x: run(x).item(), inputs * 20))
     assert results == [(x * 2).exp().sum().item() for x in inputs] * 20
+
+
+def test_random_states_that_are_put_back() -> None:
+    def make() -> Any:
+        layer = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5), nn.Linear(4, 2))
+        sgd = optim.SGD(layer.parameters(), lr=0.1)
+
+        def step(x: ac.Tensor) -> ac.Tensor:
+            sgd.zero_grad()
+            y = ac.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)
+            with ac.random.fork_rng():
+                y = y + ac.rand(2)
+            loss = (y + ac.rand(2)).square().mean()
+            loss.backward()
+            sgd.step()
+            return loss
+
+        return step, [layer]
+
+    same(make)
+
+
+def test_a_seed_inside_is_set_by_each_replay() -> None:
+    def step(x: ac.Tensor) -> ac.Tensor:
+        ac.manual_seed(3)
+        own = ac.Generator().manual_seed(5)
+        return x + ac.rand(3) + ac.rand(3, generator=own) * ac.rand(3)
+
+    run = ac.compile(step)
+    x = ac.ones(3)
+    for _ in range(5):
+        wanted = step(x).tolist()
+        assert run(x).tolist() == wanted

@@ -30,7 +30,8 @@ def instruction(
         return None  # computed in float32, operand by operand
     key = _key(spec, outputs, inputs, attributes)
     name, entry = current().selection.choose(spec, key)
-    if isinstance(entry, Decomposed) or name == "reference":
+    apart = {i.chosen for i in fused}
+    if isinstance(entry, Decomposed) or (name == "reference" and apart != {name}):
         return None
     impl = (registry().kernels(name) or {})[spec.name]
     names = tuple(n for i in fused for n in (i.fused or (i.name,)))

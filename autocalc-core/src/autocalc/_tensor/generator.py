@@ -115,15 +115,28 @@ class Generator:
 
     def get_state(self) -> dict[str, int]:
         """Return what `set_state` needs to go on from here."""
-        if recordings:
-            refuse_reading("the state of a generator")
-        return {"seed": self._seed, "offset": self._offset}
+        state: dict[str, int] = {}
+
+        def look() -> None:
+            state.update(seed=self._seed, offset=self._offset)
+
+        if recordings and (recording := recorder()) is not None:
+            recording.on_host(look, (), draws=self)  # each replay fills it again
+        else:
+            look()
+        return state
 
     def set_state(self, state: dict[str, int]) -> None:
         """Go on from a state that `get_state` gave."""
-        seed, offset = int(state["seed"]), int(state["offset"])
-        self.manual_seed(seed)
-        self._start(self._seed, offset)
+
+        def go_on() -> None:
+            self._set(int(state["seed"]), int(state["offset"]))
+
+        if recordings and (recording := recorder()) is not None:
+            recording.on_host(go_on, (), draws=self)
+        else:
+            self.manual_seed(int(state["seed"]))  # for its checks
+            go_on()
 
     def __reduce__(self) -> Any:
         # The default one, too, is copied as an ordinary one that goes on from there.
