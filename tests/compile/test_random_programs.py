@@ -105,7 +105,7 @@ def test_programs_leave_what_eager_code_leaves(steps: Any, training: bool) -> No
     check(steps, training)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("training", [False, True])
 @given(steps=steps)
 @settings(quick, max_examples=5000, derandomize=False)
