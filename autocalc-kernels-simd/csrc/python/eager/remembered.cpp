@@ -50,7 +50,7 @@ struct Arguments {
 
     bool put_place(PyObject* object) {
         npy_int64 place;
-        std::memcpy(&place, &object, sizeof place);
+        std::memcpy(&place, static_cast<const void*>(&object), sizeof place);
         return put(place);
     }
 
@@ -90,6 +90,7 @@ struct Arguments {
     }
 
     // False for what no key tells apart: the definition runs.
+    // NOLINTNEXTLINE(misc-no-recursion): lists in lists, to a depth of 3
     bool put_object(PyObject* x, int depth = 0) {
         if (is_tensor(x)) return put_tensor(x);
         if (x == Py_None) return put(none_tag, 0);
@@ -251,9 +252,8 @@ bool run_operands(const Instruction& one, const Ref* slots, bool* wrote) {
             list = list_of(object.get(), slots);
             if (!list) return false;
         }
-        all[count++] = place >= 0            ? slots[place].get()
-                       : place == list_place ? list.get()
-                                             : object.get();
+        PyObject* operand = place == list_place ? list.get() : object.get();
+        all[count++] = place >= 0 ? slots[place].get() : operand;
     }
     if (!run(one.object.get(), all, count)) return false;
     *wrote |= one.place != 0;  // of a run: whether it writes over an input
@@ -371,7 +371,7 @@ PyObject* learn(PyObject* self, PyObject* table, PyObject* key, Arguments& given
         recipe->texts = Ref::borrow(texts.get());
         kept = Ref(PyCapsule_New(recipe.get(), nullptr, free_recipe));
         if (!kept) return nullptr;
-        recipe.release();
+        [[maybe_unused]] const auto* held = recipe.release();  // the capsule's now
     }
     if (PyDict_SetItem(table, key, kept.get()) < 0) return nullptr;
     return Ref::borrow(result).release();
@@ -391,10 +391,9 @@ bool is_frequent(PyObject* key) {
     if (hash == -1) return false;
     const auto bits = static_cast<std::size_t>(hash);
     auto &first = seen[bits % places], &second = seen[bits / places % places];
-    auto& one = first.hash == hash           ? first
-                : second.hash == hash        ? second
-                : first.count < second.count ? first
-                                             : second;
+    auto& rarer = first.count < second.count ? first : second;
+    auto& other = second.hash == hash ? second : rarer;
+    auto& one = first.hash == hash ? first : other;
     if (one.hash != hash) one = {hash, 0};
     return ++one.count >= often;
 }
