@@ -42,8 +42,8 @@ struct ColumnsJob {
     const T* filters;  // packed, [block of channels][group], or null
     uint64_t number;
 
-    [[nodiscard]] AC_INLINE Cuts depths() const { return Cuts(depth, k_blocks); }
-    [[nodiscard]] AC_INLINE RowTiles tiles() const { return RowTiles(0, rows, tile); }
+    [[nodiscard]] AC_INLINE Cuts depths() const { return {depth, k_blocks}; }
+    [[nodiscard]] AC_INLINE RowTiles tiles() const { return {0, rows, tile}; }
     [[nodiscard]] AC_INLINE int64_t begin_of(int64_t block) const {
         return Shares(units, blocks).at(block) * vec<T>::lanes;
     }
