@@ -7,6 +7,7 @@ is never changed once others can see it; `derive` makes the next one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar, Token
 from typing import Any
 
@@ -42,6 +43,24 @@ recordings: list[Any] = []
 def recorder() -> Any:
     """Return what records the running context, or None."""
     return current().selection.recorder if recordings else None
+
+
+def on_host(
+    write: Callable[[], None],
+    arrays: Sequence[Any] = (),
+    *,
+    reads: Sequence[tuple[Any, Any]] = (),
+    draws: Any = None,
+) -> None:
+    """Run Python that fills `arrays`; where it is recorded, each replay runs it again.
+
+    `reads` and `draws` are those of `Recorder.on_host`.
+    """
+    recording = recorder()
+    if recording is None:
+        write()
+    else:
+        recording.on_host(write, arrays, reads=reads, draws=draws)
 
 
 def refuse_reading(what: str) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._eager import accelerate, bind
-from autocalc._dispatch._state import recorder, recordings, refuse_reading
+from autocalc._dispatch._state import on_host, recorder, recordings, refuse_reading
 from autocalc.errors import ArgumentError, DTypeError
 
 _INT64 = np.dtype(np.int64)
@@ -56,10 +56,7 @@ class Generator:
 
     def _start(self, seed: int, offset: int) -> None:
         """Go on from a place of a stream, in a recording at each replay."""
-        if recordings and (recording := recorder()) is not None:
-            recording.on_host(lambda: self._set(seed, offset), (), draws=self)
-        else:
-            self._set(seed, offset)
+        on_host(lambda: self._set(seed, offset), draws=self)
 
     def _set(self, seed: int, offset: int) -> None:
         with self._lock:
@@ -92,8 +89,8 @@ class Generator:
     @accelerate("draw", None, recordings)
     def draw(self, words: int) -> tuple[Any, Any]:
         """Take `words` 32-bit words; return (seed, offset) as 0-d int64 arrays."""
-        if recordings and (recording := recorder()) is not None:
-            return self._recorded_draw(words, recording)
+        if recorder() is not None:
+            return self._recorded_draw(words)
         _, offset = self._take(words)
         return self._seed_word, np.array(offset, _INT64)
 
@@ -103,14 +100,14 @@ class Generator:
             self._offset = offset + words
             return self._seed, offset
 
-    def _recorded_draw(self, words: int, recording: Any) -> tuple[Any, Any]:
+    def _recorded_draw(self, words: int) -> tuple[Any, Any]:
         """Draw into two arrays that each replay fills anew."""
         cells = np.array(0, _INT64), np.array(0, _INT64)
 
         def draw_again() -> None:
             cells[0][()], cells[1][()] = self._take(words)
 
-        recording.on_host(draw_again, cells, draws=self)
+        on_host(draw_again, cells, draws=self)
         return cells
 
     def get_state(self) -> dict[str, int]:
@@ -120,10 +117,7 @@ class Generator:
         def look() -> None:
             state.update(seed=self._seed, offset=self._offset)
 
-        if recordings and (recording := recorder()) is not None:
-            recording.on_host(look, (), draws=self)  # each replay fills it again
-        else:
-            look()
+        on_host(look, draws=self)
         return state
 
     def set_state(self, state: dict[str, int]) -> None:
@@ -132,11 +126,9 @@ class Generator:
         def go_on() -> None:
             self._set(int(state["seed"]), int(state["offset"]))
 
-        if recordings and (recording := recorder()) is not None:
-            recording.on_host(go_on, (), draws=self)
-        else:
+        if recorder() is None:
             self.manual_seed(int(state["seed"]))  # for its checks
-            go_on()
+        on_host(go_on, draws=self)
 
     def __reduce__(self) -> Any:
         # The default one, too, is copied as an ordinary one that goes on from there.

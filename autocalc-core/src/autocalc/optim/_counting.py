@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._state import recorder, recordings
+from autocalc._dispatch._state import on_host
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.dtypes import int64
 from autocalc.optim._optimizer import Batch, Group, Optimizer
@@ -50,10 +50,7 @@ class CountingOptimizer(Optimizer):
         def count() -> None:
             cell[()] = cell.item() + 1
 
-        if recordings and (recording := recorder()) is not None:
-            recording.on_host(count, (cell,))
-        else:
-            count()
+        on_host(count, (cell,))
         return cell
 
     @staticmethod

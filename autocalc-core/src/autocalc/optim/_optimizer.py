@@ -13,7 +13,7 @@ from numbers import Real
 from typing import Any, TypeAlias
 
 from autocalc._dispatch._arrays import arrays
-from autocalc._dispatch._state import recorder, recordings
+from autocalc._dispatch._state import on_host
 from autocalc._graph._grad_mode import enable_grad
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import check_switches, sequence
@@ -288,10 +288,7 @@ class Optimizer:
             if cell[1] != lr:
                 cell[0][()] = cell[1] = lr
 
-        if recordings and (recording := recorder()) is not None:
-            recording.on_host(refresh, (cell[0],), reads=((group, "lr"),))
-        else:
-            refresh()
+        on_host(refresh, (cell[0],), reads=((group, "lr"),))
         return cell[0]
 
     # ---- state -----------------------------------------------------------------------
