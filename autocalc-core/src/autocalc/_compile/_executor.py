@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from autocalc._compile._memory import Operand, View, address, root_of, view_at
+from autocalc._compile._memory import Operand, View, root_of, view_at
 from autocalc._compile._program import Instruction
+from autocalc._dispatch._addresses import address
 from autocalc._kernels.kernel_set import ExecutorCall
 from autocalc._kernels.spec import Array
 from autocalc.errors import CompileError

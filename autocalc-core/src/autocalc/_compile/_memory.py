@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autocalc._dispatch._addresses import address, span
 from autocalc._kernels.spec import Array, DType, Shape
 
 
@@ -143,19 +144,6 @@ def root_of(array: Any) -> Any:
             array = base.base  # NumPy's as_strided puts a dummy between
         else:
             return array
-
-
-def address(array: Array) -> int:
-    """Return where the first element of `array` lies."""
-    return int(array.__array_interface__["data"][0])
-
-
-def span(array: Array) -> int:
-    """Return the bytes from the first to behind the last element."""
-    if not array.size:
-        return 0
-    steps = zip(array.shape, array.strides, strict=True)
-    return int(array.itemsize + sum((n - 1) * abs(s) for n, s in steps))
 
 
 def view_at(root: Array, offset: int, view: View) -> Array:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from autocalc._compile._memory import address
 from autocalc._compile._structure import flatten
+from autocalc._dispatch._addresses import address
 from autocalc._dispatch._state import current
 from autocalc._tensor import Tensor
 from autocalc._tensor.dtypes import get_default_dtype

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch._addresses import address
 from autocalc._kernels.spec import Array, Shape
 
 #: A dimension, and the first and last element but one that a part has of it.
@@ -66,10 +67,10 @@ def common_storage(
         return None
     if not _fills(shape, strides, base):
         return None
-    begin = _address(base)
+    begin = address(base)
     for (axis, start, _), value in zip(places, values, strict=True):
         same = value.base is base and value.strides == strides
-        if not same or _address(value) != begin + start * strides[axis]:
+        if not same or address(value) != begin + start * strides[axis]:
             return None
     return np.ndarray(shape, dtype, base, 0, strides)
 
@@ -85,7 +86,3 @@ def _fills(shape: Shape, strides: Sequence[int], base: Any) -> bool:
                 return False
             step *= size
     return bool(step == base.nbytes)
-
-
-def _address(a: Any) -> int:
-    return a.__array_interface__["data"][0]  # type: ignore[no-any-return]  # an address

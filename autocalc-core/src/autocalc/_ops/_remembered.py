@@ -37,6 +37,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch._addresses import address, span
 from autocalc._dispatch._eager import CallT, accelerated
 from autocalc._dispatch._guarded import Guarded, copy_of, guarded, plain, view_at
 from autocalc._dispatch._select import Selection
@@ -437,11 +438,10 @@ def _is_own(owner: Any) -> bool:
 
 def _bounds(a: Any) -> tuple[int, int]:
     """Return where the memory of an array begins and ends."""
-    start = int(a.__array_interface__["data"][0])
     if any(stride < 0 for stride in a.strides) or a.ndim > _DIMS:
         raise _UnknownError
-    reach = sum((n - 1) * stride for n, stride in zip(a.shape, a.strides, strict=True))
-    return start, start + reach + a.itemsize
+    start = address(a)
+    return start, start + span(a)
 
 
 def _is_same(a: Any, b: Any) -> bool:
@@ -451,7 +451,7 @@ def _is_same(a: Any, b: Any) -> bool:
         and a.shape == b.shape
         and a.strides == b.strides
         and a.flags.writeable == b.flags.writeable
-        and a.__array_interface__["data"] == b.__array_interface__["data"]
+        and address(a) == address(b)
     )
 
 

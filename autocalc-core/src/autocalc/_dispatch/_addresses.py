@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""Where arrays lie in memory."""
+
+from __future__ import annotations
+
+from autocalc._kernels.spec import Array
+
+
+def address(array: Array) -> int:
+    """Return where the first element of `array` lies."""
+    return int(array.__array_interface__["data"][0])
+
+
+def span(array: Array) -> int:
+    """Return the bytes from the first to behind the last element."""
+    if not array.size:
+        return 0
+    steps = zip(array.shape, array.strides, strict=True)
+    return int(array.itemsize + sum((n - 1) * abs(s) for n, s in steps))
