@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
+import numpy as np
+
 from autocalc._compile._memory import Operand, View, view_at
-from autocalc._compile._program import Instruction, Program
+from autocalc._compile._program import Instruction, Program, views_of
+from autocalc._dispatch._state import current
 from autocalc._kernels.spec import Array
 
 
@@ -19,7 +23,14 @@ class Flow:
     """
 
     def __init__(self, program: Program) -> None:
-        self.program = program
+        self.program = replace(
+            program,
+            sizes=dict(program.sizes),
+            temporaries=set(program.temporaries),
+            others=set(program.others),
+            constants=dict(program.constants),
+            own=dict(program.own),
+        )
         self.writers: dict[int, set[int]] = {}
         self.readers: dict[int, set[int]] = {}
         self._instructions: list[Instruction | None] = []
@@ -108,6 +119,15 @@ class Flow:
         self._order(places, [*stay, a, b, *moved[1:]])
         return places[len(stay)], places[len(stay) + 1]
 
+    def merge(self, first: int, last: int, fused: Instruction) -> bool:
+        """Put one instruction where two were, if these can meet."""
+        places = self.adjoin(first, last)
+        if places is None:
+            return False
+        self.put(places[0], fused)
+        self.put(places[1], None)
+        return True
+
     def _order(self, places: list[int], instructions: list[Instruction]) -> None:
         for at, instruction in zip(places, instructions, strict=True):
             if self._instructions[at] is not instruction:
@@ -117,6 +137,29 @@ class Flow:
         """Let everything that uses a slot use what `place` says of its views."""
         for at in sorted(self.uses(slot)):
             self.put(at, self[at].moved(lambda v: place(v) if v.slot == slot else v))
+
+    def results_of(self, at: int, known: AbstractSet[int]) -> set[int]:
+        """Return the slots that a call of `known` slots fills; none if it is no such.
+
+        Nobody else writes them.
+        """
+        instruction = self[at]
+        reads = {view.slot for view in instruction.reads()}
+        outputs = list(views_of(instruction.outputs))
+        if instruction.spec is None or reads - known:
+            return set()
+        if any(self.only_writer(view) is None for view in outputs):
+            return set()
+        return {view.slot for view in outputs}
+
+    def keep(self, slot: int) -> Array:
+        """Make a temporary memory of the program's own; return that memory."""
+        program = self.program
+        program.temporaries.discard(slot)
+        program.others.add(slot)
+        size = (program.sizes[slot],)
+        root = program.own[slot] = current().selection.empty(size, np.dtype(np.uint8))
+        return root
 
     def value(self, view: View) -> Array | None:
         """Return what a view of a constant holds; None if it is none."""

@@ -7,15 +7,11 @@ computed of numbers alone (the 1 from which backward starts, zeros, ranges, mask
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from autocalc._compile._memory import Operand, View, view_at
 from autocalc._compile._passes._flow import Flow, one
-from autocalc._compile._program import Instruction, Program, views_of
-from autocalc._dispatch._state import current
+from autocalc._compile._program import Instruction, Program
 from autocalc._kernels.spec import Array
 
 #: Bytes of constants that a program keeps at most beside its arena.
@@ -24,51 +20,25 @@ MAX_BYTES = 1 << 26
 
 def run(program: Program) -> Program:
     """Run what has constant operands alone, and keep the results as constants."""
-    changed = replace(
-        program,
-        temporaries=set(program.temporaries),
-        others=set(program.others),
-        constants=dict(program.constants),
-        own=dict(program.own),
-    )
-    flow = Flow(changed)
+    flow = Flow(program)
+    constants = flow.program.constants
     left = MAX_BYTES
     for at, instruction in flow:
-        slots = _results(flow, instruction) or _background(flow, at, instruction)
+        slots = flow.results_of(at, constants.keys()) or _background(
+            flow, at, instruction
+        )
         size = sum(program.sizes[slot] for slot in slots)
         if not slots or size > left:
             continue
-        roots = {slot: _memory(program.sizes[slot]) for slot in slots}
-        _call(instruction, {**changed.constants, **roots})
+        roots = {slot: flow.keep(slot) for slot in slots}
+        _call(instruction, {**constants, **roots})
         flow.put(at, None)
-        _keep(flow, roots)
+        for slot, root in roots.items():
+            if not flow.writers[slot]:
+                root.flags.writeable = False
+                constants[slot] = root
         left -= size
     return flow.result()
-
-
-def _keep(flow: Flow, roots: dict[int, Array]) -> None:
-    """Note memory of the program's own, constant where nobody writes it."""
-    program = flow.program
-    for slot, root in roots.items():
-        program.temporaries.discard(slot)
-        program.others.add(slot)
-        program.own[slot] = root
-        if not flow.writers[slot]:
-            root.flags.writeable = False
-            program.constants[slot] = root
-
-
-def _results(flow: Flow, instruction: Instruction) -> set[int]:
-    """Return the slots that a call of constants fills; none if it is no such call."""
-    outputs = list(views_of(instruction.outputs))
-    known = flow.program.constants
-    if instruction.spec is None or instruction.reads() != [
-        view for view in views_of(instruction.inputs) if view.slot in known
-    ]:
-        return set()
-    if any(flow.only_writer(view) is None for view in outputs):
-        return set()
-    return {view.slot for view in outputs}
 
 
 def _background(flow: Flow, at: int, instruction: Instruction) -> set[int]:
@@ -87,10 +57,6 @@ def _background(flow: Flow, at: int, instruction: Instruction) -> set[int]:
     if at != min(writers) or max(writers) >= min(readers, default=0):
         return set()
     return {slot} if all(flow[i].spec is not None for i in writers) else set()
-
-
-def _memory(nbytes: int) -> Array:
-    return current().selection.empty((nbytes,), np.dtype(np.uint8))
 
 
 def _call(instruction: Instruction, roots: dict[int, Array]) -> None:

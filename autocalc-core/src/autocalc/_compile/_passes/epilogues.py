@@ -65,7 +65,8 @@ def _activate(flow: Flow, at: int) -> None:
     attributes = list(first.attributes)
     attributes[-1 if first.name == "linear" else -2] = name
     fused = _made(first, outputs, first.inputs, tuple(attributes), last)
-    _put(flow, product, at, fused)
+    if fused is not None:
+        flow.merge(product, at, fused)
 
 
 def _bias(flow: Flow, at: int) -> None:
@@ -84,7 +85,8 @@ def _bias(flow: Flow, at: int) -> None:
             outputs = shifted(before, out.slot, out.offset), None
             operands = (*first.inputs[:2], row)
             fused = _made(first, outputs, operands, first.attributes, flow[at])
-            _put(flow, product, at, fused)
+            if fused is not None:
+                flow.merge(product, at, fused)
             return
 
 
@@ -112,11 +114,3 @@ def _made(
         return None
     fused = chosen(first.spec, outputs, inputs, attributes, (first, last))
     return fused if fused is not None and fused.chosen == first.chosen else None
-
-
-def _put(flow: Flow, first: int, last: int, fused: Instruction | None) -> None:
-    """Put one instruction where two were, if these can meet."""
-    places = None if fused is None else flow.adjoin(first, last)
-    if places is not None:
-        flow.put(places[0], fused)
-        flow.put(places[1], None)

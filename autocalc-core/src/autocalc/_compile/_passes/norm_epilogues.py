@@ -79,15 +79,6 @@ def _made(
     return chosen(TABLE[name], outputs, (*operands, other), attributes, (norm, last))
 
 
-def _put(flow: Flow, first: int, last: int, fused: Instruction) -> bool:
-    """Put one instruction where two were, if these can meet."""
-    places = flow.adjoin(first, last)
-    if places is not None:
-        flow.put(places[0], fused)
-        flow.put(places[1], None)
-    return places is not None
-
-
 def _add(flow: Flow, at: int) -> None:
     """Let a norm add what is added to its result."""
     out, *inputs = map(one, (*flow[at].outputs, *flow[at].inputs))
@@ -99,7 +90,7 @@ def _add(flow: Flow, at: int) -> None:
         if not fits or flow.readers[t.slot] != {at}:
             continue
         fused = _made(flow[norm], out, other, ("none", 0.0, 0.0), flow[at])
-        if fused is not None and _put(flow, norm, at, fused):
+        if fused is not None and flow.merge(norm, at, fused):
             return
 
 
@@ -115,7 +106,7 @@ def _activate(flow: Flow, at: int) -> None:
     first = flow[norm]
     fused = _made(first, out, _parts(first)[2], numbers, flow[at])
     backward = [_backward(flow, first, out, numbers, back) for back in backs]
-    if fused is None or None in backward or not _put(flow, norm, at, fused):
+    if fused is None or None in backward or not flow.merge(norm, at, fused):
         return
     for back, instruction in zip(backs, backward, strict=True):
         flow.put(back.activation, instruction)

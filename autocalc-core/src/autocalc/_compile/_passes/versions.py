@@ -20,8 +20,8 @@ from autocalc._compile._program import Program
 
 def run(program: Program) -> Program:
     """Give each whole new content of a temporary a slot of its own."""
-    sizes = dict(program.sizes)
-    flow = Flow(replace(program, sizes=sizes))
+    flow = Flow(program)
+    sizes = flow.program.sizes
     new: set[int] = set()
     for slot in sorted(program.temporaries):
         for at in sorted(flow.writers.get(slot, ()))[1:]:
