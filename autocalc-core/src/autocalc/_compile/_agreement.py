@@ -89,10 +89,7 @@ def _lengths(first: Trace, second: Trace) -> str:
 
 
 def _roles(trace: Trace, slot: int, a: Any, b: Any) -> str:
-    line = next(
-        (i.line for i in trace.instructions if any(v.slot == slot for v in i.views())),
-        None,
-    )
+    line = trace.line_of(slot)
     if a[0] == b[0] == "constant":
         array = trace.memory.slots[slot].array
         shown = array.item() if array.size == 1 else f"{array.size} numbers"

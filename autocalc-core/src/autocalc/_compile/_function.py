@@ -223,18 +223,10 @@ def _stray(trace: Trace) -> str:
         return ""
     slot = trace.stray[0]
     array = slot.array
-    line = next(
-        (
-            i.line
-            for i in trace.instructions
-            if any(view.slot == slot.index for view in i.writes())
-        ),
-        None,
-    )
     shape = "" if array is None else f" of shape {array.shape}"
     return (
         f"a tensor{shape} that it makes is kept when it returns: by an attribute, a "
         f"list, or the graph of a tensor that it returns. Return it, or copy it into "
         f"one that exists; run backward inside, or record no graph (no_grad, detach). "
-        f"It is made at {line}"
+        f"It is made at {trace.line_of(slot.index)}"
     )

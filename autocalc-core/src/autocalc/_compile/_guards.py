@@ -31,7 +31,6 @@ _OWN = __file__[: -len("_compile/_guards.py")]
 _LIBRARY = (sysconfig.get_path("stdlib"), "<frozen", "<string>", "<__array_function__")
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
-_CONTAINERS = (list, tuple, dict, set, frozenset)
 _OPAQUE = (ModuleType, FunctionType, MethodType, Tensor, Node, Leaf, Output)
 
 #: A container of more elements is guarded by its identity and size alone.

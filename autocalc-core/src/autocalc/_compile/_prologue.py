@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 from autocalc._compile._executor import Executor, Place, calls_of, place_of
-from autocalc._compile._memory import address
 from autocalc._compile._program import Program
 from autocalc._compile._trace import Owned, Trace
 
@@ -24,7 +23,7 @@ class Prologue:
         read = {v.slot for i in instructions for v in i.reads()}
         bindings = [(slot, trace.bindings.get(slot)) for slot in sorted(read)]
         self._owners = [
-            (slot, b.tensor, _offset(trace, slot, b))
+            (slot, b.tensor, trace.offset_of(slot, b.tensor._array))
             for slot, b in bindings
             if isinstance(b, Owned)
         ]
@@ -55,7 +54,3 @@ class Prologue:
     def _shared(self) -> bool:
         """Return whether somebody else may write one of the arrays."""
         return any(getattr(cell, "exported", False) for cell in self._cells)
-
-
-def _offset(trace: Trace, slot: int, binding: Owned) -> int:
-    return address(binding.tensor._array) - address(trace.memory.slots[slot].array)

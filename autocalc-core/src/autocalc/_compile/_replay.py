@@ -16,7 +16,6 @@ from autocalc._compile._bookkeeping import (
     bookkeeping,
 )
 from autocalc._compile._executor import Executor, Place, calls_of
-from autocalc._compile._memory import address
 from autocalc._compile._plan import Plan
 from autocalc._compile._program import Program
 from autocalc._compile._structure import rebuild
@@ -103,8 +102,7 @@ def _followers(program: Program, trace: Trace) -> Iterator[Follower]:
             else:
                 array = binding.leaf.grad._array
             owner = _owner(binding)
-            offset = address(array) - address(trace.memory.slots[slot].array)
-            yield Follower(slot, owner, offset, array)
+            yield Follower(slot, owner, trace.offset_of(slot, array), array)
 
 
 def _results(

@@ -27,8 +27,8 @@ def program_table(program: Program) -> str:
                 str(number),
                 i.name,
                 i.chosen,
-                _operands(i, program, i.outputs),
-                _operands(i, program, i.inputs),
+                _operands(program, i.outputs),
+                _operands(program, i.inputs),
                 nbytes,
                 flops,
                 " + ".join(i.fused),
@@ -37,9 +37,7 @@ def program_table(program: Program) -> str:
     return _aligned(rows)
 
 
-def _operands(i: Instruction, program: Program, operands: Sequence[Operand]) -> str:
-    if i.spec is None:
-        operands = tuple(operands)
+def _operands(program: Program, operands: Sequence[Operand]) -> str:
     return " ".join(_operand(program, x) for x in operands if x is not None)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ from autocalc._compile._program import Instruction
 from autocalc._compile._recorder import Recorder
 from autocalc._compile._signature import Call
 from autocalc._compile._structure import flatten
+from autocalc._dispatch._addresses import address
+from autocalc._graph._lines import Line
 from autocalc._graph._node import Leaf
 from autocalc._tensor import Tensor
 
@@ -116,16 +119,28 @@ class Trace:
     effects: list[Any]
     numbers: dict[Any, Any]
 
+    def offset_of(self, slot: int, array: Any) -> int:
+        """Return where the array of a slot's owner begins in the slot."""
+        return address(array) - address(self.memory.slots[slot].array)
+
+    def line_of(self, slot: int) -> Line | None:
+        """Return the user's line that first uses a slot."""
+        uses = (
+            i.line
+            for i in self.instructions
+            if any(view.slot == slot for view in i.views())
+        )
+        return next(uses, None)
+
 
 def leaves_with_gradients() -> set[Leaf]:
     """Return all leaves that have a gradient."""
-    found = set()
-    for x in gc.get_objects():
-        if isinstance(x, Tensor):
-            edge = x._edge
-            if edge.__class__ is Leaf and edge.grad is not None:
-                found.add(edge)
-    return found
+    edges = (x._edge for x in _live_tensors())
+    return {e for e in edges if e.__class__ is Leaf and e.grad is not None}
+
+
+def _live_tensors() -> Iterator[Tensor]:
+    return (x for x in gc.get_objects() if isinstance(x, Tensor))
 
 
 def finish(
@@ -202,9 +217,7 @@ def _owners(
     }
     owners: dict[int, Tensor | Leaf] = {}
     gradients = []
-    for x in gc.get_objects():
-        if not isinstance(x, Tensor):
-            continue
+    for x in _live_tensors():
         index = slots.get(id(root_of(x._array)))
         if index is not None and index not in owners:
             owners[index] = x
