@@ -7,11 +7,11 @@ from typing import Any
 
 from autocalc._compile._memory import Operand, View
 from autocalc._compile._program import Instruction, views_of
+from autocalc._dispatch._call import dispatch_key
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import Decomposed
 from autocalc._dispatch._state import current
 from autocalc._dispatch._widened import HALVES
-from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.spec import KernelSpec
 
 
@@ -28,7 +28,9 @@ def instruction(
     """
     if any(v.dtype in HALVES for v in views_of((*outputs, *inputs))):
         return None  # computed in float32, operand by operand
-    key = _key(spec, outputs, inputs, attributes)
+    views = [_first(x) for x in (*outputs, *inputs)]
+    mask = attributes[-1] if spec.accumulates else 0
+    key = dispatch_key(spec, views, views[len(outputs) :], attributes, mask)
     name, entry = current().selection.choose(spec, key)
     apart = {i.chosen for i in fused}
     if isinstance(entry, Decomposed) or (name == "reference" and apart != {name}):
@@ -39,26 +41,6 @@ def instruction(
     return Instruction(
         spec, name, entry, impl.native, outputs, inputs, attributes, last.line, names
     )
-
-
-def _key(
-    spec: KernelSpec,
-    outputs: tuple[Operand, ...],
-    inputs: tuple[Operand, ...],
-    attributes: tuple[Any, ...],
-) -> DispatchKey:
-    views = [_first(x) for x in (*outputs, *inputs)]
-    dtypes = tuple(None if v is None else v.dtype for v in views)
-    mask = attributes[-1] if spec.accumulates else 0
-    if spec.key != "shapes":
-        return DispatchKey(spec.name, dtypes, attributes, mask)
-    shapes = tuple(None if v is None else v.shape for v in views)
-    read = views[len(outputs) :]
-    strides = (
-        *(None,) * len(outputs),
-        *(None if v is None else v.strides for v in read),
-    )
-    return DispatchKey(spec.name, dtypes, attributes, mask, shapes, strides)
 
 
 def _first(x: Operand) -> View | None:

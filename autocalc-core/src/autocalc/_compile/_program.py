@@ -9,7 +9,7 @@ from typing import Any
 
 from autocalc._compile._memory import Operand, View
 from autocalc._graph._lines import Line
-from autocalc._kernels.spec import Array, KernelSpec
+from autocalc._kernels.spec import Array, KernelSpec, Meta
 
 
 @dataclass(slots=True)
@@ -94,6 +94,15 @@ def views_of(operands: tuple[Operand, ...]) -> Iterator[View]:
             yield x
         elif x is not None:
             yield from x
+
+
+def meta(operand: Operand) -> Any:
+    """Return what a rule or an estimate of work sees of an operand."""
+    if operand is None:
+        return None
+    if isinstance(operand, View):
+        return Meta(operand.shape, operand.dtype)
+    return tuple(Meta(view.shape, view.dtype) for view in operand)
 
 
 def _moved(operand: Operand, place: Callable[[View], View]) -> Operand:

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from autocalc._compile._memory import Operand, View
 from autocalc._compile._plan import Plan
-from autocalc._compile._program import Instruction, Program
-from autocalc._kernels.spec import Meta
+from autocalc._compile._program import Instruction, Program, meta
 from autocalc.errors import CompileError
 
 _DTYPES = {"float32": "", "float64": "f64 ", "int64": "i64 ", "bool": "bool "}
@@ -57,22 +55,14 @@ def _work(i: Instruction) -> tuple[str, str]:
         return "", ""
     spec = i.spec
     held = [
-        _meta(x)
+        meta(x)
         for x, output in zip(i.outputs, spec.outputs, strict=True)
         if output.name in spec.writes
     ]
     attributes = i.attributes[: len(i.attributes) - bool(spec.accumulates)]
-    free = _meta(i.outputs[0])._asdict() if spec.free else {}
-    work = spec.work(*held, *map(_meta, i.inputs), *attributes, **free)
+    free = meta(i.outputs[0])._asdict() if spec.free else {}
+    work = spec.work(*held, *map(meta, i.inputs), *attributes, **free)
     return _amount(work.flops), _amount(work.bytes)
-
-
-def _meta(x: Operand) -> Any:
-    if x is None:
-        return None
-    if isinstance(x, View):
-        return Meta(x.shape, x.dtype)
-    return tuple(Meta(v.shape, v.dtype) for v in x)
 
 
 def _amount(number: float) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from autocalc._dispatch._layout import LayoutPlan, keeps_layout, plan_layout
@@ -335,16 +336,30 @@ class KernelCall:
         spec = self.spec
         outs = tuple(meta if wanted >> i & 1 else None for i, meta in enumerate(outs))
         metas = (*map(_one_meta, outs), *(_one_meta(meta_of(x)) for x in operands))
-        dtypes = tuple(None if meta is None else meta.dtype for meta in metas)
         if spec.accumulates:
             attributes = (*attributes, accumulate)
-        if spec.key != "shapes":
-            return DispatchKey(spec.name, dtypes, attributes, accumulate)
-        shapes = tuple(None if meta is None else meta.shape for meta in metas)
-        strides = (None,) * len(outs) + tuple(
-            None if x is None else x.strides for x in operands
-        )
-        return DispatchKey(spec.name, dtypes, attributes, accumulate, shapes, strides)
+        return dispatch_key(spec, metas, operands, attributes, accumulate)
+
+
+def dispatch_key(
+    spec: KernelSpec,
+    metas: Sequence[Any],
+    operands: Sequence[Any],
+    attributes: tuple[Any, ...],
+    accumulate: int,
+) -> DispatchKey:
+    """Return the key of a call whose outputs and inputs have these metas.
+
+    `operands` are the inputs, of which strides are asked where the key has shapes.
+    """
+    dtypes = tuple(None if meta is None else meta.dtype for meta in metas)
+    if spec.key != "shapes":
+        return DispatchKey(spec.name, dtypes, attributes, accumulate)
+    shapes = tuple(None if meta is None else meta.shape for meta in metas)
+    strides = (None,) * (len(metas) - len(operands)) + tuple(
+        None if x is None else x.strides for x in operands
+    )
+    return DispatchKey(spec.name, dtypes, attributes, accumulate, shapes, strides)
 
 
 def _one_meta(meta: Any) -> Meta | None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from autocalc._compile._memory import View
 from autocalc._compile._passes._flow import one
-from autocalc._compile._program import Instruction, Program, views_of
+from autocalc._compile._program import Instruction, Program, meta, views_of
 from autocalc._dispatch._plugins import registry
 from autocalc._kernels.kernel_set import Chain, ChainStep, Fuse, FusedKernel
 from autocalc._kernels.spec import Budget, KernelSpec, Meta, Work
@@ -371,10 +371,7 @@ def _work(chain: _Chain, members: list[Instruction]) -> Work:
     for instruction in members:
         spec = instruction.spec
         assert spec is not None, "the host is in no chain"
-        metas = [
-            None if x is None else Meta(one(x).shape, one(x).dtype)
-            for x in instruction.inputs
-        ]
+        metas = map(meta, instruction.inputs)
         flops += spec.work(*metas, *instruction.attributes).flops
     views = (*chain.outputs, *chain.inputs)
     return Work(flops, float(sum(_distinct(view) for view in views)))
