@@ -56,6 +56,19 @@ def same(
     return run
 
 
+def trainer(model: nn.Module, optimizer: Any) -> Callable[[ac.Tensor], ac.Tensor]:
+    """Return a step: the mean square of a model's results, gradients, an update."""
+
+    def step(x: ac.Tensor) -> ac.Tensor:
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
 def test_gradient_clipping_and_a_schedule() -> None:
     def make() -> Any:
         model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
@@ -79,14 +92,7 @@ def test_batch_norm_statistics_live_on() -> None:
         model = nn.Sequential(nn.Linear(3, 8), nn.BatchNorm1d(8), nn.ReLU())
         sgd = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 
-        def step(x: ac.Tensor) -> ac.Tensor:
-            sgd.zero_grad()
-            loss = model(x).square().mean()
-            loss.backward()
-            sgd.step()
-            return loss
-
-        return step, [model, sgd]
+        return trainer(model, sgd), [model, sgd]
 
     same(make)
 
@@ -166,11 +172,10 @@ def test_a_moving_average_of_the_weights() -> None:
         model, average = nn.Linear(3, 2), nn.Linear(3, 2)
         sgd = optim.SGD(model.parameters(), lr=0.1)
 
+        train = trainer(model, sgd)
+
         def step(x: ac.Tensor) -> ac.Tensor:
-            sgd.zero_grad()
-            loss = model(x).square().mean()
-            loss.backward()
-            sgd.step()
+            loss = train(x)
             with ac.no_grad():
                 for a, p in zip(average.parameters(), model.parameters(), strict=True):
                     a.lerp_(p, 0.1)
@@ -204,14 +209,7 @@ def test_a_transformer_layer() -> None:
         layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1, batch_first=True)
         adam = optim.AdamW(layer.parameters(), lr=0.01)
 
-        def step(x: ac.Tensor) -> ac.Tensor:
-            adam.zero_grad()
-            loss = layer(x).square().mean()
-            loss.backward()
-            adam.step()
-            return loss
-
-        return step, [layer, adam]
+        return trainer(layer, adam), [layer, adam]
 
     same(make, shape=(2, 4, 8))
 
@@ -224,14 +222,7 @@ def test_a_convolutional_network() -> None:
         )  # fmt: skip
         sgd = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 
-        def step(x: ac.Tensor) -> ac.Tensor:
-            sgd.zero_grad()
-            loss = model(x).square().mean()
-            loss.backward()
-            sgd.step()
-            return loss
-
-        return step, [model, sgd]
+        return trainer(model, sgd), [model, sgd]
 
     same(make, shape=(2, 2, 4, 4))
 
@@ -271,17 +262,6 @@ def test_results_that_are_views_of_parameters_follow_them() -> None:
         view, _ = run(ac.zeros(1))
         w.fill_(float(i))
         assert view.tolist() == [[float(i)] * 2] * 3
-
-
-def trainer(model: nn.Module, optimizer: Any) -> Callable[[ac.Tensor], ac.Tensor]:
-    def step(x: ac.Tensor) -> ac.Tensor:
-        optimizer.zero_grad()
-        loss = model(x).square().mean()
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    return step
 
 
 def test_compiled_and_eager_steps_take_turns() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import autocalc as ac
 from autocalc import _config
-from autocalc._dispatch import _plugins
+from autocalc._dispatch import _eager, _plugins
 from autocalc.plugin import hookimpl
 
 
@@ -32,6 +32,20 @@ def environment(monkeypatch):
     monkeypatch.undo()
     _config.reload()
     ac.kernels.reload()
+
+
+@pytest.fixture
+def definitions():
+    """Run a function by the Python definitions alone."""
+
+    def run(function, *args):
+        _eager.pause(True)
+        try:
+            return function(*args)
+        finally:
+            _eager.pause(False)
+
+    return run
 
 
 @pytest.fixture

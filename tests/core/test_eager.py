@@ -26,20 +26,6 @@ accelerated = pytest.mark.skipif(
 PROGRAMS = [500, pytest.param(10_000, marks=pytest.mark.slow)]
 
 
-@pytest.fixture
-def definitions():
-    """Run a function by the Python definitions alone."""
-
-    def run(function, *args):
-        eager.pause(True)
-        try:
-            return function(*args)
-        finally:
-            eager.pause(False)
-
-    return run
-
-
 # ---- the same as the definitions ----------------------------------------------------
 
 

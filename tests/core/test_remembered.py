@@ -329,20 +329,6 @@ def recipes(name: str) -> list[object]:
     return recipes_of(_remembered.FUNCTIONS[name])
 
 
-@pytest.fixture
-def definitions():
-    """Run a function by the Python definitions alone."""
-
-    def run(function, *args):
-        eager.pause(True)
-        try:
-            return function(*args)
-        finally:
-            eager.pause(False)
-
-    return run
-
-
 @pytest.mark.parametrize("name", CALLS)
 def test_a_recipe_does_what_the_function_does_with_any_elements(name, definitions):
     call = CALLS[name]
