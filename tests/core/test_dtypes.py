@@ -152,6 +152,14 @@ def test_numbers_beyond_the_range_of_a_float_are_infinite():
         assert (ac.ones(1) * 1e300).item() == float("inf")
 
 
+@pytest.mark.parametrize("dtype", [ac.float16, ac.bfloat16, ac.float32], ids=str)
+def test_casts_beyond_the_range_of_a_float_are_infinite(dtype):
+    a = ac.tensor([1e300, -1e300], dtype=ac.float64)
+    with warnings.catch_warnings(), ac.kernels.use("reference"):
+        warnings.simplefilter("error")
+        assert a.to(dtype).tolist() == [float("inf"), -float("inf")]
+
+
 @pytest.mark.torch
 def test_promotion_against_pytorch():
     torch = pytest.importorskip("torch")
