@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from benchmarks import passes
 from benchmarks.ablation.__main__ import plain_forms
 from benchmarks.ablation.convolution import convolutions
 from benchmarks.ablation.item import pointer
@@ -308,3 +309,10 @@ def test_a_compiled_case_does_what_the_eager_one_does(name):
         calls = 4 + cases.WARM_UP - done
         losses.append([np.asarray(run().detach()).copy() for _ in range(calls)][-1])
     np.testing.assert_allclose(losses[1], losses[0], rtol=1e-4, atol=1e-5)
+
+
+def test_passes_are_compared_where_they_change_a_program(capsys):
+    passes.compare("MLP step 64-128-10, batch 64", rounds=2)
+    first, *rows = capsys.readouterr().out.splitlines()
+    assert first.endswith("instructions")
+    assert any("without epilogues" in row for row in rows)
