@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// rms_norm and layer_norm over the last axis. A row is read from memory once: sums and
-// results find it in the L1 cache. The variance is of the centered row, in a pass of
-// its own, so that rows far from zero lose nothing.
+// rms_norm and layer_norm over the last axis, of an array or of the sum of two. A row is
+// read from memory once: sums and results find it in the L1 cache. The variance is of
+// the centered row, in a pass of its own, so that rows far from zero lose nothing.
 #include "common/families.hpp"
 #include "norm/rows.hpp"
 #include "reduce/axis.hpp"
@@ -46,11 +46,13 @@ AC_INLINE void write_row(T* out, const T* x, int64_t n, F&& f) {
 // ---- rms_norm
 template <class T>
 struct RmsNorm {
-    const T* weight;  // contiguous, or null
+    static constexpr int statistics = 1, vectors = 1;
+    const T* vector[vectors];  // weight: contiguous, or null
     T eps;
     int64_t width;
 
     AC_INLINE void operator()(const Row<T>& row) const {
+        const T* weight = vector[0];
         T *out = row.wide[0], *x = row.wide[1];
         const T mean = sum_of_row<T, CenteredSquare>(x, width, T(0)) / T(width);
         const T rstd = inverse_root(mean + eps);
@@ -70,11 +72,13 @@ struct RmsNorm {
 // ---- layer_norm
 template <class T>
 struct LayerNorm {
-    const T *weight, *bias;  // contiguous, or null
+    static constexpr int statistics = 2, vectors = 2;
+    const T* vector[vectors];  // weight and bias: contiguous, or null
     T eps;
     int64_t width;
 
     AC_INLINE void operator()(const Row<T>& row) const {
+        const T *weight = vector[0], *bias = vector[1];
         T *out = row.wide[0], *x = row.wide[1];
         const T mean = sum_of_row<T, Plain>(x, width, T(0)) / T(width);
         const T variance = sum_of_row<T, CenteredSquare>(x, width, mean) / T(width);
@@ -101,6 +105,19 @@ struct LayerNorm {
     }
 };
 
+// x = a + b, and the norm of x: rows x, out, a, b.
+template <class T, class Norm>
+struct Added {
+    Norm norm;
+
+    AC_INLINE void operator()(const Row<T>& row) const {
+        T *x = row.wide[0], *b = row.wide[3];
+        write_row(x, row.wide[2], norm.width,
+                  [&](vec<T> v, int64_t i, auto part) { return v + part.get(b + i); });
+        norm(Row<T>{{row.wide[1], x}, {row.narrow[0], row.narrow[1]}});
+    }
+};
+
 template <class T, class Norm>
 void normalise(ac_context* context, ac_status* status, const RowArrays& arrays,
                const Norm& norm) {
@@ -117,50 +134,53 @@ void normalise(ac_context* context, ac_status* status, const RowArrays& arrays,
     if (!finished) no_memory(status);
 }
 
-template <class T>
-void rms_norm_floats(const ac_call* call, ac_context* context, ac_status* status) {
-    const ac_array *out = operand(call, 0), *x = operand(call, 2);
-    const RowArrays arrays = {{out, x}, 2, 1, {operand(call, 1)}, 1};
-    RmsNorm<T> norm = {nullptr, T(float_attribute(call, 0)), x->shape[x->ndim - 1]};
-    if (!contiguous_vector<T>(context, 0, operand(call, 3), norm.weight)) {
-        return no_memory(status);
+// Operands: out, statistics; x, vectors. With `added` x is an output before out, and a
+// and b stand for it.
+template <class T, class Norm, bool added>
+void norm_floats(const ac_call* call, ac_context* context, ac_status* status) {
+    constexpr int narrows = Norm::statistics, first = added ? 1 : 0;
+    constexpr int inputs = first + 1 + narrows, vectors = inputs + 1 + first;
+    const ac_array *out = operand(call, first), *x = operand(call, inputs);
+    RowArrays arrays = {{out, x}, 2, 1, 1, {}, narrows};
+    if (added) {
+        arrays = {
+            {operand(call, 0), out, x, operand(call, inputs + 1)}, 4, 2, 2, {}, narrows};
     }
-    normalise<T>(context, status, arrays, norm);
+    for (int k = 0; k < narrows; ++k) arrays.narrow[k] = operand(call, first + 1 + k);
+    Norm norm = {};
+    norm.eps = T(float_attribute(call, 0));
+    norm.width = x->shape[x->ndim - 1];
+    for (int k = 0; k < Norm::vectors; ++k) {
+        if (!contiguous_vector<T>(context, k, operand(call, vectors + k),
+                                  norm.vector[k])) {
+            return no_memory(status);
+        }
+    }
+    if constexpr (added) {
+        normalise<T>(context, status, arrays, Added<T, Norm>{norm});
+    } else {
+        normalise<T>(context, status, arrays, norm);
+    }
 }
 
-template <class T>
-void layer_norm_floats(const ac_call* call, ac_context* context, ac_status* status) {
-    const ac_array *out = operand(call, 0), *x = operand(call, 3);
-    const RowArrays arrays = {{out, x}, 2, 1, {operand(call, 1), operand(call, 2)}, 2};
-    LayerNorm<T> norm = {nullptr, nullptr, T(float_attribute(call, 0)),
-                         x->shape[x->ndim - 1]};
-    if (!contiguous_vector<T>(context, 0, operand(call, 4), norm.weight) ||
-        !contiguous_vector<T>(context, 1, operand(call, 5), norm.bias)) {
-        return no_memory(status);
-    }
-    normalise<T>(context, status, arrays, norm);
-}
-
-void rms_norm_kernel(const ac_call* call, ac_context* context, ac_status* status) {
+template <template <class> class Norm, bool added>
+void norm_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     if (operand(call, 0)->dtype == AC_FLOAT32) {
-        rms_norm_floats<float>(call, context, status);
+        norm_floats<float, Norm<float>, added>(call, context, status);
     } else {
-        rms_norm_floats<double>(call, context, status);
-    }
-}
-void layer_norm_kernel(const ac_call* call, ac_context* context, ac_status* status) {
-    if (operand(call, 0)->dtype == AC_FLOAT32) {
-        layer_norm_floats<float>(call, context, status);
-    } else {
-        layer_norm_floats<double>(call, context, status);
+        norm_floats<double, Norm<double>, added>(call, context, status);
     }
 }
 
 const ac_kernel_entry entries[] = {
-    {"rms_norm", "out rstd? ; x weight? ; eps:float", rms_norm_kernel, nullptr, nullptr,
-     0.3, float_dtypes, nullptr},
-    {"layer_norm", "out mean? rstd? ; x weight? bias? ; eps:float", layer_norm_kernel,
-     nullptr, nullptr, 0.4, float_dtypes, nullptr},
+    {"rms_norm", "out rstd? ; x weight? ; eps:float", norm_kernel<RmsNorm, false>,
+     nullptr, nullptr, 0.3, float_dtypes, nullptr},
+    {"layer_norm", "out mean? rstd? ; x weight? bias? ; eps:float",
+     norm_kernel<LayerNorm, false>, nullptr, nullptr, 0.4, float_dtypes, nullptr},
+    {"add_rms_norm", "x out rstd? ; a b weight? ; eps:float",
+     norm_kernel<RmsNorm, true>, nullptr, nullptr, 0.3, float_dtypes, nullptr},
+    {"add_layer_norm", "x out mean? rstd? ; a b weight? bias? ; eps:float",
+     norm_kernel<LayerNorm, true>, nullptr, nullptr, 0.4, float_dtypes, nullptr},
 };
 
 }  // namespace

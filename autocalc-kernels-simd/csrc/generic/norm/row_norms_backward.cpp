@@ -22,7 +22,7 @@ template <class T>
 struct Gradients {
     const T* weight;  // contiguous, or null
     int64_t width;
-    bool want_dx;
+    bool want_dx, add_to_dx;
     T *dweight, *dbias;  // a tile's columns, or null
 };
 
@@ -72,12 +72,13 @@ AC_INLINE void row_backward(const Gradients<T>& s, const Row<T>& row) {
     line.each([&](int64_t i, auto part) {
         const vec<T> gw = weighted(i, part);
         const vec<T> rest = is_layer ? gw - level : gw;
-        part.put(row.wide[0] + i, rstd * fnma(normal(i, part), along, rest));
+        const vec<T> dx = rstd * fnma(normal(i, part), along, rest);
+        part.put(row.wide[0] + i, s.add_to_dx ? part.get(row.wide[0] + i) + dx : dx);
     });
 }
 
-// Outputs' operands: dx, dweight, dbias (null where absent); `mask` says which of the
-// last two are added into.
+// Outputs' operands: dweight and dbias (null where absent), and whether they are added
+// into.
 template <class T>
 struct Columns {
     const ac_array* out;
@@ -126,8 +127,10 @@ void norm_backward(const ac_call* call, ac_context* context, ac_status* status) 
     const ac_array* weight = operand(call, outputs + (is_layer ? 4 : 3));
     const int64_t accumulate = int_attribute(call, 0);
     done(status);
+    const bool want_dx = dx != nullptr, add_to_dx = want_dx && (accumulate & 1) != 0;
+    const int written = want_dx ? 1 : 0;
     const RowArrays arrays = {
-        {dx != nullptr ? dx : g, g, x}, 3, dx != nullptr ? 1 : 0, {mean, rstd}, 2};
+        {want_dx ? dx : g, g, x}, 3, written, add_to_dx ? 0 : written, {mean, rstd}, 2};
     const RowWalk<T> walk(arrays);
     const int64_t rows = walk.width == 0 ? 0 : walk.nest.total, width = walk.width;
     const int64_t height = rows_of_tile(width), tiles = ceil_div(rows, height);
@@ -144,7 +147,8 @@ void norm_backward(const ac_call* call, ac_context* context, ac_status* status) 
     const bool finished = try_parallel(
         context, tiles, rows * width >= 16384, [&](int64_t begin, int64_t end) {
             for (int64_t t = begin; t < end; ++t) {
-                Gradients<T> s = {weights, width, dx != nullptr, nullptr, nullptr};
+                Gradients<T> s = {weights,   width,   want_dx,
+                                  add_to_dx, nullptr, nullptr};
                 const size_t bytes = static_cast<size_t>(width) * sizeof(T);
                 if (dweight.partial != nullptr) {
                     s.dweight = dweight.partial + t * width;

@@ -9,20 +9,23 @@
 namespace autocalc::simd::AC_ISA {
 namespace {
 
-// Arrays [..., width], the first `written` of them outputs, and arrays with one element
-// for each row (null where absent), with or without a last axis of 1.
+constexpr int max_wides = 4, max_narrows = 2;
+
+// Arrays [..., width], the first `written` of them outputs, those from `read` on inputs
+// (an output that is added to is both), and arrays with one element for each row (null
+// where absent), with or without a last axis of 1.
 struct RowArrays {
-    const ac_array* wide[3];
-    int wides, written;
-    const ac_array* narrow[2];
+    const ac_array* wide[max_wides];
+    int wides, written, read;
+    const ac_array* narrow[max_narrows];
     int narrows;
 };
 
 // Where one row's arrays begin; wide ones are contiguous.
 template <class T>
 struct Row {
-    T* wide[3];
-    T* narrow[2];
+    T* wide[max_wides];
+    T* narrow[max_narrows];
 };
 
 // A contiguous [width] operand, copied into scratch if it is not; null if it is absent.
@@ -45,21 +48,25 @@ bool contiguous_vector(ac_context* context, int slot, const ac_array* array,
 
 template <class T>
 struct RowWalk {
-    Nest nest;  // over the rows: wide arrays without their last axis, then narrow ones
+    using Rows = NestOf<max_wides + max_narrows>;
+    Rows nest;  // over the rows: wide arrays without their last axis, then narrow ones
     int64_t width;
-    int wides, written, narrows;
-    int64_t stride[3];  // of the wide arrays' last axis, in bytes
-    bool has_narrow[2];
+    int wides, written, read, narrows;
+    int64_t stride[max_wides];  // of the wide arrays' last axis, in bytes
+    bool has_narrow[max_narrows];
     bool contiguous;
 
     explicit RowWalk(const RowArrays& rows)
-        : wides(rows.wides), written(rows.written), narrows(rows.narrows) {
+        : wides(rows.wides),
+          written(rows.written),
+          read(rows.read),
+          narrows(rows.narrows) {
         const ac_array& first = *rows.wide[0];
         const int last = first.ndim - 1;
         width = first.shape[last];
         contiguous = true;
-        ac_array heads[max_operands];
-        const ac_array* arrays[max_operands];
+        ac_array heads[max_wides + max_narrows];
+        const ac_array* arrays[max_wides + max_narrows];
         for (int k = 0; k < wides; ++k) {
             heads[k] = *rows.wide[k];
             heads[k].ndim = last;
@@ -85,7 +92,7 @@ struct RowWalk {
             if (buffer == nullptr) return false;
         }
         const int inner = nest.dims - 1;
-        Position at;
+        PositionOf<max_wides + max_narrows> at;
         start_at(nest, begin, at);
         for (int64_t i = begin; i < end; ++i) {
             const auto place = [&](int k) {
@@ -96,7 +103,7 @@ struct RowWalk {
                 row.wide[k] = reinterpret_cast<T*>(place(k));
                 if (contiguous) continue;
                 row.wide[k] = buffer + k * width;
-                if (k < written) continue;
+                if (k < read) continue;
                 gather(reinterpret_cast<char*>(row.wide[k]), place(k), item_size<T>,
                        stride[k], width);
             }

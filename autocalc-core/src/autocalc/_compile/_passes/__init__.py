@@ -16,6 +16,7 @@ from autocalc._compile._passes import (
     identities,
     norm_epilogues,
     prologue,
+    residual_norms,
     versions,
 )
 from autocalc._compile._program import Program
@@ -31,6 +32,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "copies": copies.run,
     "epilogues": epilogues.run,
     "norm_epilogues": norm_epilogues.run,
+    "residual_norms": residual_norms.run,
     "prologue": prologue.run,
     "elementwise_fusion": elementwise_fusion.run,
 }

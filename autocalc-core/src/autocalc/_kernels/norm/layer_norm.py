@@ -32,7 +32,7 @@ layer_norm = composite(
 
 
 @layer_norm.rule
-def _(
+def layer_norm_rule(
     x: Meta, weight: Meta | None, bias: Meta | None, eps: float
 ) -> tuple[Meta, Meta, Meta]:
     dtype = float_dtype("layer_norm", x, weight, bias)
@@ -44,7 +44,7 @@ def _(
 
 
 @layer_norm.reference
-def _(
+def layer_norm_reference(
     xp: Any,
     x: Array,
     weight: Array | None,
@@ -65,7 +65,7 @@ def _(
 
 
 @layer_norm.decomposition(lead="sum")
-def _(
+def layer_norm_in_primitives(
     k: Any,
     x: Array,
     weight: Array | None,
@@ -89,7 +89,7 @@ def _(
 @layer_norm.budget(
     "eps * (log2(n) + 6) * |weight| * rstd * (|x - mean| + mean(|x|)), 2 eps * |bias|"
 )
-def _(
+def layer_norm_budget(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
     x, weight, bias = inputs
@@ -136,7 +136,7 @@ layer_norm_backward = composite(
     "h = (x - mean) * rstd, gw = g * weight: dx = rstd * (gw - mean(gw) - h * "
     "mean(gw * h)) over the last axis; dweight = sum of g * h over rows, dbias "
     "= sum of g over rows.",
-    accumulates=("dweight", "dbias"),
+    accumulates=("dx", "dweight", "dbias"),
     alias=(("dx", "g"), ("dx", "x")),
 )
 
@@ -166,15 +166,16 @@ def _(
     weight: Array | None,
     *,
     want: int = -1,
+    dx: Array | None = None,
     dweight: Array | None = None,
     dbias: Array | None = None,
 ) -> tuple[Array, Array, Array]:
     g_, scale = wide(xp, g), wide(xp, rstd)[..., None]
     h = (wide(xp, x) - mean[..., None]) * scale
     gw = g_ if weight is None else g_ * weight
-    dx = scale * (gw - rows.row_mean(xp, gw) - h * rows.row_mean(xp, gw * h))
+    along = scale * (gw - rows.row_mean(xp, gw) - h * rows.row_mean(xp, gw * h))
     return (
-        narrow(dx, x),
+        narrow(plus(dx, along), x),
         narrow(plus(dweight, rows.sum_over_rows(xp, g_ * h)), x),
         narrow(plus(dbias, rows.sum_over_rows(xp, g_)), x),
     )
@@ -190,17 +191,17 @@ def _(
     weight: Array | None,
     *,
     want: int = -1,
+    dx: Array | None = None,
     dweight: Array | None = None,
     dbias: Array | None = None,
 ) -> tuple[Array | None, Array | None, Array | None]:
     row = (*k.shape(x)[:-1], 1)
     scale = k.reshape(rstd, row)
     h = k.mul(k.add(x, k.neg(k.reshape(mean, row))), scale)
-    dx = None
     if want & 0b001:
         gw = g if weight is None else k.mul(g, weight)
         rest = k.add(gw, k.neg(rows.row_mean_in(k, gw)))
-        dx = k.mul(scale, rows.less_scale_in(k, rest, gw, h))
+        dx = plus_in(k, dx, k.mul(scale, rows.less_scale_in(k, rest, gw, h)))
     if want & 0b010:
         dweight = plus_in(k, dweight, rows.sum_over_rows_in(k, k.mul(g, h)))
     if want & 0b100:

@@ -35,7 +35,7 @@ rms_norm = primitive(
 
 
 @rms_norm.rule
-def _(x: Meta, weight: Meta | None, eps: float) -> tuple[Meta, Meta]:
+def rms_norm_rule(x: Meta, weight: Meta | None, eps: float) -> tuple[Meta, Meta]:
     dtype = float_dtype("rms_norm", x, weight)
     rows.expect_a_last_axis("rms_norm", x)
     expect_shape("rms_norm", "weight", weight, x.shape[-1:])
@@ -43,7 +43,7 @@ def _(x: Meta, weight: Meta | None, eps: float) -> tuple[Meta, Meta]:
 
 
 @rms_norm.reference
-def _(
+def rms_norm_reference(
     xp: Any, x: Array, weight: Array | None, eps: float, *, want: int = -1
 ) -> tuple[Array, Array]:
     w = wide(xp, x)
@@ -54,7 +54,7 @@ def _(
 
 
 @rms_norm.budget("eps * (log2(n) + 6) * |out|")
-def _(
+def rms_norm_budget(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
     steps = log2(inputs[0].shape[-1]) + 6
@@ -94,7 +94,7 @@ rms_norm_backward = composite(
     "dx? dweight? ; g x rstd weight? ; accumulate:int",
     "h = x * rstd, gw = g * weight: dx = rstd * (gw - h * mean(gw * h)) over the last "
     "axis; dweight = sum of g * h over rows.",
-    accumulates=("dweight",),
+    accumulates=("dx", "dweight"),
     alias=(("dx", "g"), ("dx", "x")),
 )
 
@@ -119,12 +119,13 @@ def _(
     weight: Array | None,
     *,
     want: int = -1,
+    dx: Array | None = None,
     dweight: Array | None = None,
 ) -> tuple[Array, Array]:
     g_, scale = wide(xp, g), wide(xp, rstd)
     h = wide(xp, x) * scale
     gw = g_ if weight is None else g_ * weight
-    dx = scale * (gw - h * rows.row_mean(xp, gw * h))
+    dx = plus(dx, scale * (gw - h * rows.row_mean(xp, gw * h)))
     dweight = plus(dweight, rows.sum_over_rows(xp, g_ * h))
     return narrow(dx, x), narrow(dweight, x)
 
@@ -138,12 +139,13 @@ def _(
     weight: Array | None,
     *,
     want: int = -1,
+    dx: Array | None = None,
     dweight: Array | None = None,
 ) -> tuple[Array | None, Array | None]:
-    h, dx = k.mul(x, rstd), None
+    h = k.mul(x, rstd)
     if want & 0b01:
         gw = g if weight is None else k.mul(g, weight)
-        dx = k.mul(rstd, rows.less_scale_in(k, gw, gw, h))
+        dx = plus_in(k, dx, k.mul(rstd, rows.less_scale_in(k, gw, gw, h)))
     if want & 0b10:
         dweight = plus_in(k, dweight, rows.sum_over_rows_in(k, k.mul(g, h)))
     return dx, dweight
