@@ -44,6 +44,20 @@ struct Gemm {
 bool multiply(const Gemm<float>& product, ac_context* context);
 bool multiply(const Gemm<double>& product, ac_context* context);
 
+// Work that runs with two products.
+struct Aside {
+    int64_t tasks;
+    bool worthwhile;  // to run it by itself on more than one thread
+    void (*run)(const void* job, int64_t begin, int64_t end);
+    const void* job;
+};
+
+// Both products and what runs aside; neither reads what another writes.
+bool multiply(const Gemm<float>& first, const Gemm<float>& second, const Aside& aside,
+              ac_context* context);
+bool multiply(const Gemm<double>& first, const Gemm<double>& second, const Aside& aside,
+              ac_context* context);
+
 // ---- one tile of a product, for kernels with loops of their own
 
 // How the rows of a tile lie in memory: each runs along k (a_col is 1), or the elements

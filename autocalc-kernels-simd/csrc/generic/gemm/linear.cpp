@@ -230,22 +230,38 @@ void column_sum_tasks(const ColumnSums<T>& job, int64_t begin, int64_t end) {
 }
 
 template <class T>
-bool bias_gradient(const Rows<T>& g, T* out, bool accumulate, ac_context* context) {
-    const int64_t chunks = larger<int64_t>(1, ceil_div(g.rows, chunk_rows));
-    T* sums = static_cast<T*>(context->scratch(
-        context, scratch_sums, static_cast<size_t>(chunks * g.columns) * sizeof(T)));
-    if (sums == nullptr) return false;
-    const ColumnSums<T> job = {&g, sums, ceil_div(g.columns, columns_per_task)};
-    const int64_t tasks = chunks * job.column_tasks;
-    parallel(context, tasks, g.rows * g.columns >= 65536,
-             [&](int64_t begin, int64_t end) { column_sum_tasks(job, begin, end); });
-    for (int64_t j = 0; j < g.columns; ++j) {
-        T sum = sums[j];
-        for (int64_t i = 1; i < chunks; ++i) sum += sums[i * g.columns + j];
-        out[j] = accumulate ? out[j] + sum : sum;
+struct BiasGradient {
+    Rows<T> g;
+    T* out;  // or null
+    bool accumulate;
+    int64_t chunks;
+    ColumnSums<T> job;
+
+    bool prepare(ac_context* context) {
+        if (out == nullptr) return true;
+        chunks = larger<int64_t>(1, ceil_div(g.rows, chunk_rows));
+        T* sums = static_cast<T*>(context->scratch(
+            context, scratch_sums, static_cast<size_t>(chunks * g.columns) * sizeof(T)));
+        job = {&g, sums, ceil_div(g.columns, columns_per_task)};
+        return sums != nullptr;
     }
-    return true;
-}
+
+    [[nodiscard]] Aside aside() const {
+        const int64_t tasks = out == nullptr ? 0 : chunks * job.column_tasks;
+        const auto run = [](const void* job, int64_t begin, int64_t end) {
+            column_sum_tasks(*static_cast<const ColumnSums<T>*>(job), begin, end);
+        };
+        return {tasks, g.rows * g.columns >= 65536, run, &job};
+    }
+
+    void finish() const {
+        for (int64_t j = 0; out != nullptr && j < g.columns; ++j) {
+            T sum = job.sums[j];
+            for (int64_t i = 1; i < chunks; ++i) sum += job.sums[i * g.columns + j];
+            out[j] = accumulate ? out[j] + sum : sum;
+        }
+    }
+};
 
 // ---- linear_backward
 
@@ -256,19 +272,33 @@ bool linear_backward_typed(const ac_call* call, ac_context* context) {
     const int64_t accumulate = int_attribute(call, 0);
     Rows<T> g, x, weight, dx, dweight;
     if (!rows_of(operand(call, g_at), g, context, scratch_g)) return false;
-    if (operand(call, dx_at) != nullptr) {
+    const bool want_dx = operand(call, dx_at) != nullptr;
+    const bool want_dweight = operand(call, dweight_at) != nullptr;
+    Gemm<T> for_dx, for_dweight;
+    if (want_dx) {
         if (!view_as_rows(operand(call, dx_at), dx)) return false;
         if (!view_as_rows(operand(call, bweight_at), weight)) return false;
-        if (!multiply(product_of(g, weight, dx, accumulate & 1), context)) return false;
+        for_dx = product_of(g, weight, dx, accumulate & 1);
     }
-    if (operand(call, dweight_at) != nullptr) {
+    if (want_dweight) {
         if (!rows_of(operand(call, bx_at), x, context, scratch_x)) return false;
         if (!view_as_rows(operand(call, dweight_at), dweight)) return false;
-        if (!multiply(product_of(transposed(g), x, dweight, accumulate & 2), context))
-            return false;
+        for_dweight = product_of(transposed(g), x, dweight, accumulate & 2);
     }
-    T* dbias = data_of<T>(operand(call, dbias_at));
-    return dbias == nullptr || bias_gradient(g, dbias, (accumulate & 4) != 0, context);
+    BiasGradient<T> dbias = {
+        g, data_of<T>(operand(call, dbias_at)), (accumulate & 4) != 0, 0, {}};
+    if (!dbias.prepare(context)) return false;
+    const Aside aside = dbias.aside();
+    if (want_dx && want_dweight) {
+        if (!multiply(for_dx, for_dweight, aside, context)) return false;
+    } else {
+        if (want_dx && !multiply(for_dx, context)) return false;
+        if (want_dweight && !multiply(for_dweight, context)) return false;
+        parallel(context, aside.tasks, aside.worthwhile,
+                 [&](int64_t begin, int64_t end) { aside.run(aside.job, begin, end); });
+    }
+    dbias.finish();
+    return true;
 }
 
 void linear_backward(const ac_call* call, ac_context* context, ac_status* status) {

@@ -169,21 +169,71 @@ void tidy_strides(Gemm<T>& p) {
     if (p.m == 1 && p.a_col != 1) p.a_row = 1;
 }
 
+// A product that is ready to run.
 template <class T>
-bool multiply_typed(Gemm<T> p, ac_context* context) {
-    fold_batch(p);
-    tidy_strides(p);
-    int64_t elements = p.m * p.n;
-    for (int d = 0; d < p.batch_dims; ++d) elements *= p.batch[d];
-    if (elements == 0) return true;
-    const Plan plan = make_plan(p);
-    Job<T> job = {&p, plan, context, nullptr, next_number()};
-    const int64_t tasks = plan.batch * plan.m_tasks * plan.n_tasks;
-    const bool worthwhile = elements * p.k >= serial_work && tasks > 1;
-    if (worthwhile && !share_b(job, tasks)) return false;
-    return try_parallel(context, tasks, worthwhile, [&](int64_t begin, int64_t end) {
-        return run_tasks(job, begin, end);
-    });
+struct Prepared {
+    Gemm<T> product;
+    Job<T> job;
+    int64_t tasks;
+    bool worthwhile;
+
+    Prepared(const Gemm<T>& given, ac_context* context) : product(given) {
+        fold_batch(product);
+        tidy_strides(product);
+        int64_t elements = product.m * product.n;
+        for (int d = 0; d < product.batch_dims; ++d) elements *= product.batch[d];
+        tasks = 0;
+        worthwhile = false;
+        if (elements == 0) return;
+        job = {&product, make_plan(product), context, nullptr, next_number()};
+        tasks = job.plan.batch * job.plan.m_tasks * job.plan.n_tasks;
+        worthwhile = elements * product.k >= serial_work && tasks > 1;
+    }
+    Prepared(const Prepared&) = delete;
+    Prepared& operator=(const Prepared&) = delete;
+
+    bool run() {
+        if (worthwhile && !share_b(job, tasks)) return false;
+        return try_parallel(job.context, tasks, worthwhile,
+                            [&](int64_t begin, int64_t end) {
+                                return run_tasks(job, begin, end);
+                            });
+    }
+};
+
+template <class T>
+bool multiply_typed(const Gemm<T>& product, ac_context* context) {
+    Prepared<T> one(product, context);
+    return one.run();
+}
+
+// One run of the pool in place of three: nobody waits between them, and a thread that
+// stays within one product packs no b but its own.
+template <class T>
+bool multiply_typed(const Gemm<T>& first, const Gemm<T>& second, const Aside& aside,
+                    ac_context* context) {
+    Prepared<T> a(first, context), b(second, context);
+    const auto swapped = [](const Prepared<T>& one) {
+        return one.tasks != 0 && one.job.plan.strategy == Strategy::swapped;
+    };
+    if (!a.worthwhile || !b.worthwhile || swapped(a) || swapped(b)) {
+        if (!a.run() || !b.run()) return false;
+        parallel(context, aside.tasks, aside.worthwhile,
+                 [&](int64_t begin, int64_t end) { aside.run(aside.job, begin, end); });
+        return true;
+    }
+    const int64_t behind = a.tasks + b.tasks;
+    return try_parallel(
+        context, behind + aside.tasks, true, [&](int64_t begin, int64_t end) {
+            const int64_t to_b = larger(begin, a.tasks), to_aside = larger(begin, behind);
+            if (begin < a.tasks && !run_tasks(a.job, begin, smaller(end, a.tasks)))
+                return false;
+            if (to_b < smaller(end, behind) &&
+                !run_tasks(b.job, to_b - a.tasks, smaller(end, behind) - a.tasks))
+                return false;
+            if (to_aside < end) aside.run(aside.job, to_aside - behind, end - behind);
+            return true;
+        });
 }
 
 }  // namespace
