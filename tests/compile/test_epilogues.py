@@ -43,12 +43,37 @@ def test_an_activation_runs_in_the_layer_before_it(name: str, training: bool) ->
         return step
 
     without, with_it = check(make, PASS, exact=False)
-    assert len(with_it) == len(without) - 1
+    assert len(with_it) == len(without) - 1 - (training and name == "relu")
     _, step = run(make)
     first = step.programs[0].program.instructions[0]
     assert first.attributes == (name,)
     assert first.fused == ("linear", name.split("_", maxsplit=1)[0])
     assert (first.outputs[1] is not None) == (training and name != "relu")
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_layer_behind_a_relu_masks_its_gradient(shared: bool) -> None:
+    def make() -> Any:
+        layer, a = nn.Linear(20, 3), ac.randn(2, 6, 20, requires_grad=True)
+        parameters = [a, *layer.parameters()]
+
+        def step() -> Any:
+            for p in parameters:
+                p.grad = None
+            x = F.relu(a)
+            out = layer(x).square().sum() + (x.sum() if shared else 0)
+            out.backward()
+            return [out, *(p.grad for p in parameters)]
+
+        return step
+
+    without, with_it = check(make, PASS, exact=False)
+    assert {"linear_backward", "relu_backward"} <= {*without}
+    if shared:  # the gradient of x is a sum
+        assert with_it == without
+    else:
+        assert "linear_relu_backward" in with_it
+        assert len(with_it) == len(without) - 1
 
 
 def test_a_row_that_is_added_is_a_bias() -> None:

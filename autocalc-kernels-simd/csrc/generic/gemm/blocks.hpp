@@ -275,6 +275,10 @@ void run_block(Workspace<T>& workspace, const Matrices<T>& at, const Block& bloc
             if (last && p.activation > Activation::relu) {
                 activate(p.activation, height, columns, tile.c, p.c_row);
             }
+            if (last && p.mask != nullptr) {
+                mask_rows(height, columns, tile.c, p.c_row,
+                          p.mask + start * p.mask_row + block.n0, p.mask_row);
+            }
         }
     }
 }

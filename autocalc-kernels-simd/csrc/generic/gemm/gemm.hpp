@@ -38,6 +38,9 @@ struct Gemm {
     int64_t batch[AC_MAX_DIMS];
     int64_t a_step[AC_MAX_DIMS], b_step[AC_MAX_DIMS], c_step[AC_MAX_DIMS];
     int64_t pre_step[AC_MAX_DIMS];
+    // c is 0 where this array, which lies like c, is 0 or less; null: everywhere c.
+    const T* mask = nullptr;
+    int64_t mask_row = 0;
 };
 
 // False if there is no memory for packing.

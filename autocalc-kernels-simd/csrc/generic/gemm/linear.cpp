@@ -37,10 +37,13 @@ bool view_as_rows(const ac_array* array, Rows<T>& view) {
     return true;
 }
 
-// As above; an input whose leading dims do not merge is copied into scratch.
+// As above; an input whose leading dims do not merge is copied into scratch, and, of
+// those that must be `dense`, one whose columns do not lie one after another.
 template <class T>
-bool rows_of(const ac_array* array, Rows<T>& view, ac_context* context, int slot) {
-    if (view_as_rows(array, view)) return true;
+bool rows_of(const ac_array* array, Rows<T>& view, ac_context* context, int slot,
+             bool dense = false) {
+    const bool merged = view_as_rows(array, view);
+    if (merged && (!dense || view.column == 1 || view.columns == 1)) return true;
     const int64_t count = element_count(*array);
     const int64_t columns = dim_of(array, -1);
     T* copy = static_cast<T*>(
@@ -90,7 +93,13 @@ Rows<T> transposed(const Rows<T>& a) {
     return {a.data, a.columns, a.rows, a.column, a.row};
 }
 
-enum { scratch_g = 3, scratch_x = 4, scratch_bias = 2, scratch_sums = 5 };
+enum {
+    scratch_g = 3,
+    scratch_x = 4,
+    scratch_bias = 2,
+    scratch_sums = 5,
+    scratch_mask = 7
+};
 
 // ---- linear
 
@@ -240,8 +249,9 @@ struct BiasGradient {
     bool prepare(ac_context* context) {
         if (out == nullptr) return true;
         chunks = larger<int64_t>(1, ceil_div(g.rows, chunk_rows));
-        T* sums = static_cast<T*>(context->scratch(
-            context, scratch_sums, static_cast<size_t>(chunks * g.columns) * sizeof(T)));
+        T* sums = static_cast<T*>(
+            context->scratch(context, scratch_sums,
+                             static_cast<size_t>(chunks * g.columns) * sizeof(T)));
         job = {&g, sums, ceil_div(g.columns, columns_per_task)};
         return sums != nullptr;
     }
@@ -267,10 +277,11 @@ struct BiasGradient {
 
 enum { dx_at, dweight_at, dbias_at, g_at, bx_at, bweight_at };
 
-template <class T>
+// With `masked`, dx is 0 where x is 0 or less.
+template <class T, bool masked>
 bool linear_backward_typed(const ac_call* call, ac_context* context) {
     const int64_t accumulate = int_attribute(call, 0);
-    Rows<T> g, x, weight, dx, dweight;
+    Rows<T> g, x, weight, dx, dweight, mask;
     if (!rows_of(operand(call, g_at), g, context, scratch_g)) return false;
     const bool want_dx = operand(call, dx_at) != nullptr;
     const bool want_dweight = operand(call, dweight_at) != nullptr;
@@ -279,6 +290,12 @@ bool linear_backward_typed(const ac_call* call, ac_context* context) {
         if (!view_as_rows(operand(call, dx_at), dx)) return false;
         if (!view_as_rows(operand(call, bweight_at), weight)) return false;
         for_dx = product_of(g, weight, dx, accumulate & 1);
+        if (masked) {
+            if (!rows_of(operand(call, bx_at), mask, context, scratch_mask, true))
+                return false;
+            for_dx.mask = mask.data;
+            for_dx.mask_row = mask.row;
+        }
     }
     if (want_dweight) {
         if (!rows_of(operand(call, bx_at), x, context, scratch_x)) return false;
@@ -301,10 +318,11 @@ bool linear_backward_typed(const ac_call* call, ac_context* context) {
     return true;
 }
 
+template <bool masked>
 void linear_backward(const ac_call* call, ac_context* context, ac_status* status) {
     const bool ok = operand(call, g_at)->dtype == AC_FLOAT32
-                        ? linear_backward_typed<float>(call, context)
-                        : linear_backward_typed<double>(call, context);
+                        ? linear_backward_typed<float, masked>(call, context)
+                        : linear_backward_typed<double, masked>(call, context);
     if (!ok) no_memory(status);
 }
 
@@ -324,7 +342,9 @@ const ac_kernel_entry entries[] = {
     {"linear", "out pre? ; x weight bias? ; activation:none,relu,gelu,gelu_tanh",
      linear, nullptr, linear_work, 0, float_dtypes, nullptr},
     {"linear_backward", "dx? dweight? dbias? ; g x? weight? ; accumulate:int",
-     linear_backward, nullptr, linear_backward_work, 0, float_dtypes, nullptr},
+     linear_backward<false>, nullptr, linear_backward_work, 0, float_dtypes, nullptr},
+    {"linear_relu_backward", "da? dweight? dbias? ; g x weight ; accumulate:int",
+     linear_backward<true>, nullptr, linear_backward_work, 0, float_dtypes, nullptr},
 };
 
 }  // namespace

@@ -307,6 +307,20 @@ AC_NOINLINE void activate(Activation activation, int64_t rows, int64_t columns, 
     }
 }
 
+// c = 0 where y <= 0, the same.
+template <class T>
+AC_NOINLINE void mask_rows(int64_t rows, int64_t columns, T* c, int64_t c_row,
+                           const T* y, int64_t y_row) {
+    constexpr int lanes = vec<T>::lanes;
+    for (int64_t i = 0; i < rows; ++i, c += c_row, y += y_row) {
+        for (int64_t j = 0; j < columns; j += lanes) {
+            const int64_t n = smaller<int64_t>(lanes, columns - j);
+            const auto passes = ~le(load_last(y + j, n), zero<T>());  // NaN passes
+            store_last(c + j, keep(passes, load_last(c + j, n)), n);
+        }
+    }
+}
+
 // ---- dot products: both operands run along k
 
 template <class T>

@@ -176,8 +176,11 @@ struct Prepared {
     Job<T> job;
     int64_t tasks;
     bool worthwhile;
+    int64_t rows, columns;  // of c, whatever the plan exchanges
 
     Prepared(const Gemm<T>& given, ac_context* context) : product(given) {
+        rows = product.m;
+        columns = product.n;
         fold_batch(product);
         tidy_strides(product);
         int64_t elements = product.m * product.n;
@@ -194,10 +197,21 @@ struct Prepared {
 
     bool run() {
         if (worthwhile && !share_b(job, tasks)) return false;
-        return try_parallel(job.context, tasks, worthwhile,
-                            [&](int64_t begin, int64_t end) {
-                                return run_tasks(job, begin, end);
-                            });
+        const bool done = try_parallel(
+            job.context, tasks, worthwhile,
+            [&](int64_t begin, int64_t end) { return run_tasks(job, begin, end); });
+        finish();
+        return done;
+    }
+
+    // Other paths than those by blocks leave the mask to a pass behind them.
+    void finish() const {
+        const Gemm<T>& p = product;
+        const Strategy strategy = job.plan.strategy;
+        const bool by_blocks =
+            strategy == Strategy::packed || strategy == Strategy::direct;
+        if (tasks != 0 && p.mask != nullptr && !by_blocks)
+            mask_rows(rows, columns, p.c, p.c_row, p.mask, p.mask_row);
     }
 };
 
@@ -223,9 +237,10 @@ bool multiply_typed(const Gemm<T>& first, const Gemm<T>& second, const Aside& as
         return true;
     }
     const int64_t behind = a.tasks + b.tasks;
-    return try_parallel(
+    const bool done = try_parallel(
         context, behind + aside.tasks, true, [&](int64_t begin, int64_t end) {
-            const int64_t to_b = larger(begin, a.tasks), to_aside = larger(begin, behind);
+            const int64_t to_b = larger(begin, a.tasks),
+                          to_aside = larger(begin, behind);
             if (begin < a.tasks && !run_tasks(a.job, begin, smaller(end, a.tasks)))
                 return false;
             if (to_b < smaller(end, behind) &&
@@ -234,6 +249,9 @@ bool multiply_typed(const Gemm<T>& first, const Gemm<T>& second, const Aside& as
             if (to_aside < end) aside.run(aside.job, to_aside - behind, end - behind);
             return true;
         });
+    a.finish();
+    b.finish();
+    return done;
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// rms_norm and layer_norm over the last axis, of an array or of the sum of two. A row is
-// read from memory once: sums and results find it in the L1 cache. The variance is of
-// the centered row, in a pass of its own, so that rows far from zero lose nothing.
+// rms_norm and layer_norm over the last axis, of an array or of the sum of two. A row
+// is read from memory once: sums and results find it in the L1 cache. The variance is
+// of the centered row, in a pass of its own, so that rows far from zero lose nothing.
 #include "common/families.hpp"
 #include "norm/rows.hpp"
 #include "reduce/axis.hpp"
@@ -143,8 +143,12 @@ void norm_floats(const ac_call* call, ac_context* context, ac_status* status) {
     const ac_array *out = operand(call, first), *x = operand(call, inputs);
     RowArrays arrays = {{out, x}, 2, 1, 1, {}, narrows};
     if (added) {
-        arrays = {
-            {operand(call, 0), out, x, operand(call, inputs + 1)}, 4, 2, 2, {}, narrows};
+        arrays = {{operand(call, 0), out, x, operand(call, inputs + 1)},
+                  4,
+                  2,
+                  2,
+                  {},
+                  narrows};
     }
     for (int k = 0; k < narrows; ++k) arrays.narrow[k] = operand(call, first + 1 + k);
     Norm norm = {};

@@ -147,8 +147,7 @@ void norm_backward(const ac_call* call, ac_context* context, ac_status* status) 
     const bool finished = try_parallel(
         context, tiles, rows * width >= 16384, [&](int64_t begin, int64_t end) {
             for (int64_t t = begin; t < end; ++t) {
-                Gradients<T> s = {weights,   width,   want_dx,
-                                  add_to_dx, nullptr, nullptr};
+                Gradients<T> s = {weights, width, want_dx, add_to_dx, nullptr, nullptr};
                 const size_t bytes = static_cast<size_t>(width) * sizeof(T);
                 if (dweight.partial != nullptr) {
                     s.dweight = dweight.partial + t * width;

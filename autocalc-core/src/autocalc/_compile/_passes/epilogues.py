@@ -3,10 +3,11 @@
 
 ::
 
-    t = linear(x, w), u = t + b     becomes  u = linear(x, w, b)
-    t = linear(x, w, b), u = f(t)   becomes  u, pre? = linear(x, w, b; f)
+    t = linear(x, w), u = t + b                 becomes  u = linear(x, w, b)
+    t = linear(x, w, b), u = f(t)               becomes  u, pre? = linear(x, w, b; f)
+    t, .. = linear'(g, x, w), u = relu'(t, x)   becomes  u, .. = linear_relu'(g, x, w)
 
-for relu and gelu.  The product before the activation, `pre`, is kept where somebody
+for f relu and gelu.  The product before the activation, `pre`, is kept where somebody
 else reads it, such as the activation's backward kernel.
 """
 
@@ -16,6 +17,7 @@ from autocalc._compile._kernel_choice import instruction as chosen
 from autocalc._compile._memory import Operand, View
 from autocalc._compile._passes._flow import Flow, alike, one, shifted
 from autocalc._compile._program import Instruction, Program
+from autocalc._kernels.table import TABLE
 
 PRODUCTS = ("linear", "gemm")
 
@@ -28,6 +30,8 @@ def run(program: Program) -> Program:
             _bias(flow, at)
         elif _activation(instruction) is not None:
             _activate(flow, at)
+        elif instruction.name == "relu_backward":
+            _mask(flow, at)
     return flow.result()
 
 
@@ -67,6 +71,23 @@ def _activate(flow: Flow, at: int) -> None:
     fused = _made(first, outputs, first.inputs, tuple(attributes), last)
     if fused is not None:
         flow.merge(product, at, fused)
+
+
+def _mask(flow: Flow, at: int) -> None:
+    """Let the backward kernel of a layer mask its gradient by the relu before it."""
+    out, t, y = map(one, (*flow[at].outputs, *flow[at].inputs))
+    maker = flow.only_writer(t) if flow.is_whole(t) else None
+    if maker is None or flow[maker].name != "linear_backward":
+        return
+    first, last = flow[maker], flow[at]
+    plain = first.outputs[0] == t and first.inputs[1] == y and alike(t, out)
+    used = {view.slot for view in first.reads()}
+    if not plain or flow.readers[t.slot] != {at} or out.slot in used:
+        return
+    spec, outputs = TABLE["linear_relu_backward"], (out, *first.outputs[1:])
+    fused = chosen(spec, outputs, first.inputs, first.attributes, (first, last))
+    if fused is not None and fused.chosen == first.chosen:
+        flow.merge(maker, at, fused)
 
 
 def _bias(flow: Flow, at: int) -> None:

@@ -164,7 +164,7 @@ linear_backward = composite(
 
 
 @linear_backward.rule
-def _linear_backward_rule(
+def linear_backward_rule(
     g: Meta, x: Meta | None, weight: Meta | None
 ) -> tuple[Meta | None, Meta | None, Meta]:
     name = "linear_backward"
@@ -185,7 +185,7 @@ def _linear_backward_rule(
 
 
 @linear_backward.reference
-def _(
+def linear_backward_reference(
     xp: Any,
     g: Array,
     x: Array | None,
@@ -206,7 +206,7 @@ def _(
 
 
 @linear_backward.decomposition(lead="gemm")
-def _(
+def linear_backward_in_primitives(
     k: Any,
     g: Array,
     x: Array | None,
@@ -247,12 +247,11 @@ def _linear_backward(of: Bound) -> Tolerance:
     return tolerance
 
 
-linear_backward.budget(
-    Budget(
-        "(K + 2) * eps * (|A| |B|) for each product; dbias as sum",
-        _linear_backward(product),
-    )
+linear_backward_budget = Budget(
+    "(K + 2) * eps * (|A| |B|) for each product; dbias as sum",
+    _linear_backward(product),
 )
+linear_backward.budget(linear_backward_budget)
 
 
 @linear_backward.samples
@@ -271,13 +270,13 @@ def _(make: Make) -> Iterator[Sample]:
     yield Sample("large", (g, x, weight), want=0b111)
 
 
-def _linear_backward_work(g: Meta, x: Meta | None, weight: Meta | None) -> Work:
-    outs = _linear_backward_rule(g, x, weight)
+def linear_backward_work(g: Meta, x: Meta | None, weight: Meta | None) -> Work:
+    outs = linear_backward_rule(g, x, weight)
     flops = sum(2.0 * size(g) * out.shape[-1] for out in outs[:2] if out is not None)
     return Work(flops + size(g), nbytes(g, x, weight, *outs))
 
 
-linear_backward.work(_linear_backward_work)
+linear_backward.work(linear_backward_work)
 linear_backward.benchmarks(
     Case(
         "256x784 to 1024",
