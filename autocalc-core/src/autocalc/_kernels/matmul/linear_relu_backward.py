@@ -51,16 +51,16 @@ def _(g: Meta, x: Meta, weight: Meta) -> tuple[Meta | None, Meta | None, Meta]:
 def _(
     xp: Any, g: Array, x: Array, weight: Array, *, want: int = -1, **into: Any
 ) -> Gradients:
-    dx, *others = linear_backward_reference(xp, g, x, weight, want=want, **into)
-    return None if dx is None else relu_backward_reference(xp, dx, x), *others
+    dx, dw, db = linear_backward_reference(xp, g, x, weight, want=want, **into)
+    return None if dx is None else relu_backward_reference(xp, dx, x), dw, db
 
 
 @linear_relu_backward.decomposition(lead="gemm")
 def _(
     k: Any, g: Array, x: Array, weight: Array, *, want: int = -1, **into: Any
 ) -> Gradients:
-    dx, *others = linear_backward_in_primitives(k, g, x, weight, want=want, **into)
-    return None if dx is None else relu_backward_in_primitives(k, dx, x), *others
+    dx, dw, db = linear_backward_in_primitives(k, g, x, weight, want=want, **into)
+    return None if dx is None else relu_backward_in_primitives(k, dx, x), dw, db
 
 
 linear_relu_backward.budget(linear_backward_budget)
@@ -70,13 +70,17 @@ linear_relu_backward.exception("split", linear_backward_split)
 @linear_relu_backward.samples
 def _(make: Make) -> Iterator[Sample]:
     for m, k, n in ((1, 20, 7), (40, 1, 1), (9, 33, 20), (70, 64, 130)):
-        operands = (make.normal(m, n), make.normal(m, k), make.normal(n, k))
-        yield Sample(f"{m}x{k}x{n}", operands, want=0b111)
+        g, x, weight = make.normal(m, n), make.normal(m, k), make.normal(n, k)
+        yield Sample(f"{m}x{k}x{n}", (g, x, weight), want=0b111)
     for shape in ((), (2, 3), (2, 1, 3), (0, 2)):
-        operands = (make.normal(*shape, 20), make.normal(*shape, 33))
-        yield Sample(f"leading {shape}", (*operands, make.normal(20, 33)), want=0b111)
-    operands = (make.normal(301, 193), make.normal(301, 260))
-    yield Sample("large", (*operands, make.normal(193, 260)), want=0b111)
+        g, x, weight = (
+            make.normal(*shape, 20),
+            make.normal(*shape, 33),
+            make.normal(20, 33),
+        )
+        yield Sample(f"leading {shape}", (g, x, weight), want=0b111)
+    g, x, weight = make.normal(301, 193), make.normal(301, 260), make.normal(193, 260)
+    yield Sample("large", (g, x, weight), want=0b111)
 
 
 linear_relu_backward.work(linear_backward_work)
