@@ -9,7 +9,7 @@
 #pragma once
 
 #include "autocalc_kernel.h"
-#include "common/base.hpp"
+#include "common/call.hpp"
 
 namespace autocalc::simd::AC_ISA {
 
@@ -54,6 +54,11 @@ struct Aside {
     void (*run)(const void* job, int64_t begin, int64_t end);
     const void* job;
 };
+
+inline void run_apart(const Aside& aside, ac_context* context) {
+    parallel(context, aside.tasks, aside.worthwhile,
+             [&](int64_t begin, int64_t end) { aside.run(aside.job, begin, end); });
+}
 
 // Both products and what runs aside; neither reads what another writes.
 bool multiply(const Gemm<float>& first, const Gemm<float>& second, const Aside& aside,

@@ -311,8 +311,7 @@ bool linear_backward_typed(const ac_call* call, ac_context* context) {
     } else {
         if (want_dx && !multiply(for_dx, context)) return false;
         if (want_dweight && !multiply(for_dweight, context)) return false;
-        parallel(context, aside.tasks, aside.worthwhile,
-                 [&](int64_t begin, int64_t end) { aside.run(aside.job, begin, end); });
+        run_apart(aside, context);
     }
     dbias.finish();
     return true;

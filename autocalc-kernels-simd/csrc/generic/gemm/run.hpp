@@ -232,8 +232,7 @@ bool multiply_typed(const Gemm<T>& first, const Gemm<T>& second, const Aside& as
     };
     if (!a.worthwhile || !b.worthwhile || swapped(a) || swapped(b)) {
         if (!a.run() || !b.run()) return false;
-        parallel(context, aside.tasks, aside.worthwhile,
-                 [&](int64_t begin, int64_t end) { aside.run(aside.job, begin, end); });
+        run_apart(aside, context);
         return true;
     }
     const int64_t behind = a.tasks + b.tasks;

@@ -5,13 +5,38 @@
 
 namespace autocalc::simd::AC_ISA {
 
-bool multiply(const Gemm<float>& product, ac_context* context) {
+namespace {
+
+bool is_split(const Gemm<float>& product) {
     Gemm<float> p = product;
     fold_batch(p);
     tidy_strides(p);
-    if (can_split(p) && worth_splitting(p.m, p.n, p.k))
-        return multiply_split(p, context);
-    return multiply_typed(product, context);
+    return can_split(p) && worth_splitting(p.m, p.n, p.k);
+}
+
+}  // namespace
+
+bool multiply(const Gemm<float>& product, ac_context* context) {
+    if (!is_split(product)) return multiply_typed(product, context);
+    Gemm<float> p = product;
+    fold_batch(p);
+    tidy_strides(p);
+    if (!multiply_split(p, context)) return false;
+    if (p.mask == nullptr) return true;
+    parallel(context, p.m, p.m * p.n >= 65536, [&](int64_t begin, int64_t end) {
+        mask_rows(end - begin, p.n, p.c + begin * p.c_row, p.c_row,
+                  p.mask + begin * p.mask_row, p.mask_row);
+    });
+    return true;
+}
+
+bool multiply(const Gemm<float>& first, const Gemm<float>& second, const Aside& aside,
+              ac_context* context) {
+    if (!is_split(first) && !is_split(second))
+        return multiply_typed(first, second, aside, context);
+    if (!multiply(first, context) || !multiply(second, context)) return false;
+    run_apart(aside, context);
+    return true;
 }
 
 void multiply_tile(const Tile<float>& tile, int64_t vectors, Order a_order,
