@@ -185,6 +185,49 @@ def test_a_list_of_losses_is_refused() -> None:
         repeated(run, x)
 
 
+def test_a_list_that_grows_is_an_effect() -> None:
+    sizes: list[int] = []
+
+    def step(a: ac.Tensor) -> ac.Tensor:
+        sizes.append(a.numel())
+        return a * 2
+
+    with pytest.raises(CompileError, match="changes sizes, a Python value"):
+        repeated(Compiled(step), x)
+
+
+def test_a_variable_that_only_inner_functions_use_is_looked_at_if_they_run() -> None:
+    scale = 1.0
+
+    def step(a: ac.Tensor) -> ac.Tensor:
+        return (lambda t: t * scale)(a)
+
+    run: Any = Compiled(step)
+    for scale in (1.0, 2.0, 3.0, 4.0, 5.0):  # noqa: B007  read by `step`
+        assert run(x).tolist() == (x * scale).tolist()
+    assert len(run.programs) == 1
+
+
+def test_what_python_fills_starts_anew_in_each_call() -> None:
+    def added(a: ac.Tensor) -> list[ac.Tensor]:
+        t = ac.tensor([1.0, 2.0, 3.0])
+        before = t * 2
+        t.add_(a)
+        return [t, before]
+
+    def written_in_part(a: ac.Tensor) -> list[ac.Tensor]:
+        t = ac.tensor([1.0, 2.0, 3.0])
+        t[0] = a[1]
+        return [t, t.exp()]
+
+    for step in (added, written_in_part):
+        run: Any = Compiled(step)
+        for i in range(6):
+            have, want = run(x * i), step(x * i)
+            assert [t.tolist() for t in have] == [t.tolist() for t in want]
+        assert len(run.programs) == 1
+
+
 def test_a_graph_that_outlives_the_function_is_refused() -> None:
     w = ac.tensor([1.0, 2.0, 3.0], requires_grad=True)
     run: Any = Compiled(lambda a: (a * w).exp().sum())

@@ -95,6 +95,7 @@ from autocalc._ops.comparison import ne as not_equal
 from autocalc._ops.conversion import can_cast, detach, result_type
 from autocalc._ops.count_draws import binomial, poisson
 from autocalc._ops.covariance import corrcoef, cov
+from autocalc._ops.callback import callback
 from autocalc._ops.creation import (
     as_tensor,
     from_dlpack,
@@ -481,7 +482,8 @@ __all__ += ["backends", "baddbmm", "bartlett_window", "bernoulli", "bfloat16"]
 __all__ += ["bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not"]
 __all__ += ["bitwise_or", "bitwise_right_shift", "bitwise_xor", "blackman_window"]
 __all__ += ["block_diag", "bmm", "bool", "broadcast_shapes", "broadcast_tensors"]
-__all__ += ["broadcast_to", "bucketize", "can_cast", "cartesian_prod"]
+__all__ += ["broadcast_to", "bucketize", "callback", "can_cast"]
+__all__ += ["cartesian_prod"]
 __all__ += ["cat", "cdist"]
 __all__ += ["ceil", "chain_matmul", "channels_last", "chunk", "clamp", "clamp_max"]
 __all__ += ["cholesky_inverse", "cholesky_solve", "default_generator"]

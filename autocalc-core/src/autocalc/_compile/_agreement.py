@@ -77,6 +77,12 @@ def _unequal(a: Instruction, b: Instruction) -> str:
         return (
             f"{b.name} is called with {a.attributes}, then {b.attributes}, at {b.line}"
         )
+    if a.is_callback and b.is_callback and a.function.key() != b.function.key():
+        return (
+            f"a callback is another function from call to call, or one that holds "
+            f"other variables ({b.function.name}), at {b.line} Keep what it needs in "
+            f"an object that lives on"
+        )
     return f"{b.name} is called with other operands at {b.line}"
 
 
@@ -126,7 +132,8 @@ class _Numbers:
         """Return an instruction with its slots numbered."""
         outputs = tuple(map(self.operand, i.outputs))
         inputs = tuple(map(self.operand, i.inputs))
-        return i.name, i.chosen, outputs, inputs, i.attributes
+        done = i.function.key() if i.is_callback else i.attributes
+        return i.name, i.chosen, outputs, inputs, done
 
     def role(self, slot: int) -> tuple[Any, ...]:
         """Return what a slot is, in a form that can be compared."""

@@ -13,6 +13,7 @@ def build(trace: Trace) -> Program:
     registered = set(map(id, trace.registered))
     used = {v.slot for i in trace.instructions for v in i.views()}
     results = {view.slot for _, view in trace.gradients}
+    results |= {index for index in trace.lent() if slots[index].made}
     for leaf in trace.leaves:
         if isinstance(leaf, Made):
             used.add(leaf.view.slot)

@@ -18,7 +18,7 @@ from autocalc._compile._prologue import Prologue
 from autocalc._compile._recorder import Recorder
 from autocalc._compile._replay import Replay
 from autocalc._compile._signature import Call
-from autocalc._compile._table import MemoryReport, program_table
+from autocalc._compile._table import MemoryReport, Segment, program_table, segments
 from autocalc._compile._trace import Constant, Owned, Trace
 from autocalc._graph._node import Leaf
 from autocalc.errors import CompileError
@@ -27,7 +27,7 @@ from autocalc.errors import CompileError
 class CompiledProgram:
     """A program that is bound to memory, and the conditions under which it holds.
 
-    `print` shows its instructions.
+    `print` shows its instructions, and at which of them Python runs.
 
     Attributes
     ----------
@@ -85,6 +85,16 @@ class CompiledProgram:
     def instructions(self) -> list[Instruction]:
         """What runs, in order."""
         return self.program.instructions
+
+    @property
+    def segments(self) -> list[Segment]:
+        """What runs in one go: native code, or Python one by one."""
+        return segments(self.program)
+
+    @property
+    def cuts(self) -> list[int]:
+        """Indices of the instructions where Python runs: callbacks among them."""
+        return [i for part in self.segments if part.python for i in part.instructions]
 
     def holds(self, call: Call) -> bool:
         """Return whether the program does what the function would do with `call`."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from autocalc._compile._memory import Operand, View, root_of, view_at
-from autocalc._compile._program import Instruction
+from autocalc._compile._program import Instruction, views_of
 from autocalc._dispatch._addresses import address
 from autocalc._kernels.kernel_set import ExecutorCall
 from autocalc._kernels.spec import Array
@@ -38,6 +38,10 @@ def calls_of(
 
 def _call(instruction: Instruction, places: Mapping[int, Place]) -> ExecutorCall:
     function, native = instruction.function, instruction.native
+    if instruction.is_callback:
+        given = tuple(views_of(instruction.inputs))
+        arrays = [places[view.slot].array(view) for view in given]
+        return ExecutorCall(function, None, (arrays,), (_slots(given),))
     if instruction.spec is None:
         return ExecutorCall(function, None, (), ())
     operands = (*instruction.outputs, *instruction.inputs)

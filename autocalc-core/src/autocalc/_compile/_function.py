@@ -139,7 +139,7 @@ class Compiled:
         """Run the function, recorded; make a program if it did as the last time."""
         empty = current().selection.empty
         before = leaves_with_gradients()
-        recording = Recorder(lenient=self._fallback)
+        recording = Recorder(call.tensors, lenient=self._fallback)
         watch = Watch(recording.refreshed)
         entry.recordings += 1
         entry.in_vain += 1
@@ -210,9 +210,11 @@ def _lasting(entry: Entry, trace: Trace) -> bool:
 
 def _effect(trace: Trace) -> str:
     guard = trace.effects[0]
+    advice = "Keep what changes in tensors, written in place, or change it outside."
+    if any(i.is_callback for i in trace.instructions):
+        advice += " What a callback changes, let callbacks alone look at."
     return (
-        f"it changes {guard.what}, a Python value, which a replay would not. Keep what "
-        f"changes in tensors, written in place, or change it outside."
+        f"it changes {guard.what}, a Python value, which a replay would not. {advice}"
         f"{assigned_at(guard)}"
     )
 

@@ -11,6 +11,7 @@ function itself changes is an effect, which no replay would repeat.
 from __future__ import annotations
 
 import dis
+import functools
 import gc
 import sys
 import sysconfig
@@ -61,9 +62,11 @@ class Guard:
         The code that names it.
     source
         The same for guards of the same place.
+    elements
+        Those of a container, before the function ran; None of other values.
     """
 
-    __slots__ = ("_copy", "code", "get", "source", "value", "what")
+    __slots__ = ("code", "elements", "get", "source", "value", "what")
 
     def __init__(
         self,
@@ -78,14 +81,14 @@ class Guard:
         self.get = get
         self.value = value
         self.code = code
-        self._copy = _copied(value)
+        self.elements = _copied(value)
 
     def holds(self) -> bool:
         """Return whether the value is what it was."""
         now = self.get()
         if now is not self.value:
             return now.__class__ in _PLAIN and _equal(now, self.value)
-        return self._copy is None or _same_elements(now, self._copy)
+        return self.elements is None or _same_elements(now, self.elements)
 
     @property
     def is_number(self) -> bool:
@@ -183,7 +186,7 @@ class Watch:
         self.registered: list[Tensor] = []
         self._refreshed = refreshed
         self._seen: set[tuple[int, Any]] = set()
-        self._free: dict[tuple[CodeType, str], Any] = {}
+        self._free: dict[tuple[CodeType, str], tuple[Any, Any]] = {}
         self._things: list[Any] = []  # that ids in `_seen` belong to
         self._containers: dict[int, _Container] = {}
         self._kinds: dict[CodeType, str] = {}
@@ -256,8 +259,10 @@ class Watch:
         values = frame.f_locals
         for name in code.co_freevars:
             if name in values:
-                self._free.setdefault((code, name), values[name])
-                self._inside(name, values[name], code, 0)
+                if (code, name) not in self._free:
+                    self._free[code, name] = values[name], _copied(values[name])
+                if name not in _passed_on(code):
+                    self._inside(name, values[name], code, 0)
         for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
             if name in values:
                 self._inside(name, values[name], code, 0)
@@ -355,11 +360,21 @@ class Watch:
     def _add(self, what: str, get: Any, value: Any, code: Any, source: Any) -> None:
         self.guards.append(Guard(what, get, value, code, source))
 
+    def _ran_inside(self, code: CodeType, name: str) -> bool:
+        """Return whether a function ran that a code makes and gives a variable to."""
+        return any(
+            name in inner.co_freevars
+            and (inner in self._kinds or self._ran_inside(inner, name))
+            for inner in code.co_consts
+            if isinstance(inner, CodeType)
+        )
+
     def _guard_cells(self) -> None:
         """Guard the variables of enclosing functions, found by the functions' cells."""
         seen: dict[CodeType, dict[str, Any]] = {}
-        for (code, name), value in self._free.items():
-            seen.setdefault(code, {})[name] = value
+        for (code, name), (value, _) in self._free.items():
+            if name not in _passed_on(code) or self._ran_inside(code, name):
+                seen.setdefault(code, {})[name] = value
         functions: dict[CodeType, list[FunctionType]] = {}
         for x in gc.get_objects():
             if type(x) is FunctionType and x.__code__ in seen:
@@ -371,7 +386,10 @@ class Watch:
             ):
                 if name in seen[code] and self._first(cell, ""):
                     source = (id(cell), "")
-                    self._add(name, _contents(cell), seen[code][name], code, source)
+                    value, elements = self._free[code, name]
+                    guard = Guard(name, _contents(cell), value, code, source)
+                    guard.elements = elements
+                    self.guards.append(guard)
 
 
 def _alike(function: FunctionType, seen: dict[str, Any]) -> int:
@@ -392,6 +410,17 @@ def _kind_of(code: CodeType) -> str:
     if file.startswith(_LIBRARY) and "site-packages" not in file:
         return ""
     return "" if "site-packages/numpy" in file else "users"
+
+
+@functools.cache
+def _passed_on(code: CodeType) -> frozenset[str]:
+    """Return variables of enclosing functions that code only gives to inner ones."""
+    used = {
+        step.argval
+        for step in dis.get_instructions(code)
+        if step.opname.endswith("DEREF") or step.opname == "LOAD_CLASSDEREF"
+    }
+    return frozenset(code.co_freevars) - used
 
 
 def _element(container: _Container, key: str) -> Callable[[], Any]:

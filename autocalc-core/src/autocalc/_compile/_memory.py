@@ -9,7 +9,9 @@ a program can give the slot another place.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from sys import getrefcount
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,17 +55,24 @@ class Slot:
         Whether the recorded function made it, and kernels filled it.
     kept
         Whether the recorded function made it, and Python filled it: a constant.
+    filled, undefined
+        Whether Python filled it, or nobody: known of `ac.tensor` and `ac.empty`.
     array
         The array that owns it; None once a temporary is freed.
+    lent
+        How often callbacks hold it.
     """
 
-    __slots__ = ("_array", "index", "kept", "made", "nbytes")
+    __slots__ = (
+        *("_array", "filled", "index", "kept", "lent", "made", "nbytes", "undefined"),
+    )
 
     def __init__(self, index: int, array: Array, made: bool) -> None:
         self.index = index
         self.nbytes = span(array)
         self.made = made
-        self.kept = False
+        self.kept = self.filled = self.undefined = False
+        self.lent = 0
         self._array: Any = weakref.ref(array) if made else array
 
     @property
@@ -75,12 +84,27 @@ class Slot:
         """Take the memory for what was there before: Python filled it, no kernel."""
         self._array, self.made, self.kept = self.array, False, True
 
+    def unkeep(self) -> None:
+        """Take the memory for a temporary after all: a kernel fills it."""
+        self._array, self.made = weakref.ref(self.array), True
+        self.kept = self.filled = False
+
     def replace(self, array: Array) -> None:
         """Let another array, of the same size, own the memory."""
         self._array = array
 
+    def is_held(self) -> bool:
+        """Return whether others than callbacks hold the memory of what was made."""
+        array = self.array
+        return array is not None and getrefcount(array) - _OWN_REFERENCES > self.lent
+
     def __repr__(self) -> str:
         return f"<Slot {self.index}: {self.nbytes} bytes>"
+
+
+#: References to an array that are no holder's: a local name, and the argument of
+#: `getrefcount`.
+_OWN_REFERENCES = 2
 
 
 class Memory:
@@ -90,6 +114,7 @@ class Memory:
         self._empty = empty
         self._by_id: dict[int, Slot] = {}
         self.slots: list[Slot] = []
+        self._lent: set[int] = set()
 
     def empty(self, shape: Shape, dtype: DType) -> Array:
         """Return a new array whose memory is a slot of its own."""
@@ -117,6 +142,27 @@ class Memory:
         slot = self.slot_of(array)
         offset = address(array) - address(slot.array)
         return View(slot.index, offset, array.shape, array.strides, array.dtype)
+
+    def is_made(self, array: Array) -> bool:
+        """Return whether `array` lies in memory that was made while recording."""
+        slot = self._by_id.get(id(root_of(array)))
+        return slot is not None and slot.made
+
+    @contextmanager
+    def lending(self, views: Iterable[View]) -> Iterator[None]:
+        """Count what a callback takes of memory that was made, and what it gives back.
+
+        What it takes it holds, so that the function that is recorded does not.
+        """
+        self._lent |= {view.slot for view in views if self.slots[view.slot].made}
+        lent = [slot for i in self._lent if (slot := self.slots[i]).array is not None]
+        before = [getrefcount(slot.array) for slot in lent]
+        try:
+            yield
+        finally:
+            for slot, count in zip(lent, before, strict=True):
+                if slot.array is not None:
+                    slot.lent += getrefcount(slot.array) - count
 
     def let_go(self) -> None:
         """Hold no array any longer: what tensors replace is freed."""

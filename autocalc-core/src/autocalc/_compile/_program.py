@@ -10,6 +10,7 @@ from typing import Any
 from autocalc._compile._memory import Operand, View
 from autocalc._graph._lines import Line
 from autocalc._kernels.spec import Array, KernelSpec, Meta
+from autocalc._ops.callback import Callback
 
 
 @dataclass(slots=True)
@@ -19,7 +20,8 @@ class Instruction:
     Attributes
     ----------
     spec
-        The kernel's spec; None where the host runs `function`, which takes nothing.
+        The kernel's spec; None where the host runs `function`: a `Callback`, which
+        takes the inputs, or what takes nothing.
     chosen
         The set whose implementation runs.
     function, native
@@ -47,7 +49,14 @@ class Instruction:
     @property
     def name(self) -> str:
         """The kernel's name, or what the host does."""
-        return "host" if self.spec is None else self.spec.name
+        if self.spec is None:
+            return "callback" if self.is_callback else "host"
+        return self.spec.name
+
+    @property
+    def is_callback(self) -> bool:
+        """Whether it calls a function of the user's."""
+        return isinstance(self.function, Callback)
 
     @property
     def accumulated(self) -> int:
@@ -126,7 +135,8 @@ class Program:
     temporaries
         Slots that are made and freed within a run: the plan gives them room.
     results
-        Slots that are made and stay: returned tensors and gradients.
+        Slots that are made and stay: returned tensors, gradients, and what callbacks
+        are given.
     others
         Slots that were there before: arguments, parameters, states, constants.
     constants

@@ -7,17 +7,22 @@ memory is known.  Eager code has no branch for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from autocalc._compile._memory import Memory
 from autocalc._compile._program import Instruction
+from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._eager import pause
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import Entry, Selection
 from autocalc._dispatch._state import current, enter, leave, recordings
 from autocalc._graph._lines import users_line
 from autocalc._kernels.spec import KernelSpec
+from autocalc._ops.callback import Callback
+from autocalc._tensor import Tensor
 from autocalc.errors import CompileError
 
 
@@ -38,10 +43,18 @@ class Recorder:
         Slots that kernels or the host have written.
     failure
         Why there will be no program, where that is no error (`lenient`).
+
+    Parameters
+    ----------
+    arguments
+        Tensors that are others in each call.
     """
 
-    def __init__(self, *, lenient: bool = False) -> None:
-        base = current().selection
+    def __init__(
+        self, arguments: Sequence[Tensor] = (), *, lenient: bool = False
+    ) -> None:
+        base = self._base = current().selection
+        self._arguments = {id(x) for x in arguments if x._edge is None}
         self.memory = Memory(base.empty)
         self.instructions: list[Instruction] = []
         self.refreshed: set[tuple[int, Any]] = set()
@@ -81,14 +94,16 @@ class Recorder:
                 function(*args)
                 return
             operands = tuple(map(operand, args[:end]))
+            outputs, inputs, attributes = operands[:n], operands[n:], args[end:]
+            how = (spec, name, function, native)
+            step = Instruction(*how, outputs, inputs, attributes, users_line())
+            self._fill_written(step)
             self._inside = True
             try:
                 function(*args)
             finally:
                 self._inside = False
-            outputs, inputs, attributes = operands[:n], operands[n:], args[end:]
-            how = (spec, name, function, native)
-            self._add(Instruction(*how, outputs, inputs, attributes, users_line()))
+            self._add(step)
 
         return call
 
@@ -116,6 +131,67 @@ class Recorder:
         self.refreshed.update((id(where), key) for where, key in reads)
         self._add(Instruction(None, "", write, None, outputs, (), (), users_line()))
 
+    def callback(
+        self,
+        function: Callable[..., Any],
+        tensors: Sequence[Tensor],
+        mutated: Sequence[Tensor],
+    ) -> None:
+        """Call a function of the user's now, unrecorded, and note it as a callback."""
+        called = Callback(function, tensors)
+        self._check_held(called)
+        outputs, inputs = (
+            tuple([self.memory.view(x._array) for x in some])
+            for some in (mutated, tensors)
+        )
+        step = Instruction(None, "", called, None, outputs, inputs, (), users_line())
+        self._fill_written(step)
+        self._add(step)
+        try:
+            with self._aside(), self.memory.lending((*outputs, *inputs)):
+                called([x._array for x in tensors])
+        finally:
+            for tensor in mutated:
+                tensor._bump()
+
+    def _fill_written(self, instruction: Instruction) -> None:
+        """Let a copy fill, in each replay, what Python filled and a call changes."""
+        reads = {view.slot for view in instruction.reads()}
+        for index in {view.slot for view in instruction.writes()}:
+            slot = self.memory.slots[index]
+            new = slot.made and index not in self.written
+            if new and slot.undefined:
+                self.written.add(index)
+            elif slot.kept or (new and (slot.filled or index in reads)):
+                root = slot.array
+                slot.unkeep()
+                arrays.copy(arrays.frozen(root.copy()), into=root)
+                self.instructions.insert(0, self.instructions.pop())
+
+    def _check_held(self, called: Callback) -> None:
+        """Raise if a callback holds a tensor that no replay would replace."""
+        for tensor in called.held():
+            made = self.memory.is_made(tensor._array)
+            if made or id(tensor) in self._arguments:
+                what = "that the step makes" if made else "that is an argument"
+                self._fail(
+                    f"callback: {called.name} holds a tensor of shape {tensor.shape} "
+                    f"{what} among its variables, where a replay would find the old "
+                    f"one. Give it among `tensors`. It is called at {users_line()}"
+                )
+
+    @contextmanager
+    def _aside(self) -> Iterator[None]:
+        """Record nothing, and let nobody watch what Python looks at."""
+        watching = sys.getprofile()
+        sys.setprofile(None)
+        token = enter(selection=self._base)
+        try:
+            yield
+        finally:
+            leave(token)
+            sys.setprofile(watching)
+
     def _add(self, instruction: Instruction) -> None:
         slots = self.memory.slots
         for view in instruction.reads():
@@ -133,6 +209,9 @@ class Recorder:
             f"not read it again. Return the tensor and read it outside of the compiled "
             f"function, or compile a smaller part. It is read at {users_line()}"
         )
+        self._fail(message)
+
+    def _fail(self, message: str) -> None:
         if not self._lenient:
             raise CompileError(message)
         self.failure = self.failure or message

@@ -31,6 +31,7 @@ from autocalc._compile._trace import (
 )
 from autocalc._dispatch._select import make_executor
 from autocalc._dispatch._state import current
+from autocalc._ops.callback import Callback
 from autocalc._tensor import Tensor
 
 _BYTE = np.dtype(np.uint8)
@@ -65,6 +66,9 @@ class Replay:
             places[slot] = Place(root, 0)
         for slot in program.results:
             places[slot] = Place(empty((program.sizes[slot],), _BYTE), 0)
+        for instruction in program.instructions:
+            if isinstance(instruction.function, Callback):
+                instruction.function.leaves = [leaf for leaf, _ in trace.gradients]
         make_one = make_executor(current().selection) or Executor
         executor = make_one(calls_of(program.instructions, places), places)
         self._nesting = trace.nesting

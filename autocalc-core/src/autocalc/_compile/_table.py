@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from autocalc._compile._memory import Operand, View
 from autocalc._compile._plan import Plan
@@ -14,8 +16,38 @@ from autocalc.errors import CompileError
 _DTYPES = {"float32": "", "float64": "f64 ", "int64": "i64 ", "bool": "bool "}
 
 
+class Segment(NamedTuple):
+    """Instructions one behind the other that run in Python, or all in native code."""
+
+    python: bool
+    instructions: range
+
+
+def segments(program: Program) -> list[Segment]:
+    """Return a program cut where Python runs: callbacks, the host, kernels without C."""
+    found = []
+    numbered = enumerate(program.instructions)
+    for python, part in groupby(numbered, lambda pair: pair[1].native is None):
+        places = [i for i, _ in part]
+        found.append(Segment(python, range(places[0], places[-1] + 1)))
+    return found
+
+
+def _cuts(program: Program) -> str:
+    """Return in words where Python runs and what lies between; "" if it never does."""
+    texts: dict[bool, list[str]] = {True: [], False: []}
+    for python, part in segments(program):
+        last = part[-1]
+        texts[python].append(f"{part[0]}" if len(part) == 1 else f"{part[0]}-{last}")
+    if not texts[True]:
+        return ""
+    named = (("Python", texts[True]), ("native code", texts[False]))
+    told = "; ".join(f"{who} runs {', '.join(some)}" for who, some in named if some)
+    return f"\n{told}"
+
+
 def program_table(program: Program) -> str:
-    """Return the instructions, one a line."""
+    """Return the instructions, one a line, and where Python runs between them."""
     head = ("", "kernel", "by", "results", "operands", "bytes", "FLOPs", "from")
     rows = [head]
     for number, i in enumerate(program.instructions):
@@ -24,7 +56,7 @@ def program_table(program: Program) -> str:
             (
                 str(number),
                 i.name,
-                i.chosen,
+                i.function.name if i.is_callback else i.chosen,
                 _operands(program, i.outputs),
                 _operands(program, i.inputs),
                 nbytes,
@@ -32,7 +64,7 @@ def program_table(program: Program) -> str:
                 " + ".join(i.fused),
             )
         )
-    return _aligned(rows)
+    return _aligned(rows) + _cuts(program)
 
 
 def _operands(program: Program, operands: Sequence[Operand]) -> str:
@@ -93,7 +125,8 @@ class MemoryReport:
     lower_bound
         The most bytes of temporaries that live at one time.
     results
-        Bytes of returned tensors and gradients, which stay.
+        Bytes of returned tensors, of gradients and of what callbacks are given: they
+        stay.
     """
 
     def __init__(self, program: Program, plan: Plan) -> None:

@@ -123,6 +123,10 @@ class Trace:
         """Return where the array of a slot's owner begins in the slot."""
         return address(array) - address(self.memory.slots[slot].array)
 
+    def lent(self) -> set[int]:
+        """Return the slots that callbacks use."""
+        return {v.slot for i in self.instructions if i.is_callback for v in i.views()}
+
     def line_of(self, slot: int) -> Line | None:
         """Return the user's line that first uses a slot."""
         uses = (
@@ -200,7 +204,7 @@ def _alive(memory: Memory, used: set[int], results: list[Any]) -> list[Slot]:
 
     def found() -> list[Slot]:
         made = (memory.slots[i] for i in used - returned if memory.slots[i].made)
-        return [slot for slot in made if slot.array is not None]
+        return [slot for slot in made if slot.is_held()]
 
     if not found():
         return []

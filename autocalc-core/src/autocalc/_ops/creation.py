@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._state import recorder
 from autocalc._ops.distributions import bernoulli, multinomial, normal
 from autocalc._ops.filled import (
     empty,
@@ -83,6 +84,9 @@ def array_from(data: Any, dtype: DType | None) -> Any:
         _check_range(found, dtype)
     out = arrays.empty(found.shape, dtype.numpy)
     out[...] = found
+    recording = recorder()
+    if recording is not None:
+        recording.memory.slot_of(out).filled = True
     return out
 
 

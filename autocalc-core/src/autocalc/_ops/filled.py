@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autocalc._dispatch._arrays import arrays, constant
+from autocalc._dispatch._state import recorder
 from autocalc._ops._coerce import check_tensor
 from autocalc._ops._layouts import laid_out
 from autocalc._ops._out import copy_to_out
@@ -91,6 +92,15 @@ def finished(where: str, array: Any, out: Tensor | None, requires_grad: Any) -> 
     if out is not None:
         return copy_to_out(where, result, out)
     return result.requires_grad_() if requires_grad else result
+
+
+def undefined(shape: Any, dtype: Any) -> Any:
+    """Return a new array that whoever has it fills, or writes parts of."""
+    array = arrays.empty(shape, dtype)
+    recording = recorder()
+    if recording is not None:
+        recording.memory.slot_of(array).undefined = True
+    return array
 
 
 def float_or(dtype: Any, default: DType | None = None) -> DType:
@@ -299,7 +309,7 @@ def empty(
     """
     if device is not None:
         Device(device)
-    array = arrays.empty(shape_of("empty", sizes, size), dtype_of(dtype, out).numpy)
+    array = undefined(shape_of("empty", sizes, size), dtype_of(dtype, out).numpy)
     made = make(array, None)
     if memory_format is not None:
         made = laid_out("empty", made, memory_format, made)

@@ -9,7 +9,7 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._ops._coerce import not_a_tensor
 from autocalc._ops._layouts import laid_out
 from autocalc._ops._remembered import remembered
-from autocalc._ops.filled import finished, number
+from autocalc._ops.filled import finished, number, undefined
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device
 from autocalc._tensor.dtypes import DType
@@ -158,7 +158,7 @@ def empty_like(
     autocalc.Size([2, 3])
     """
     kind = kind_of("empty_like", input, dtype, device)
-    array = arrays.empty(input.shape, kind)
+    array = undefined(input.shape, kind)
     return finished_like("empty_like", array, input, memory_format, requires_grad)
 
 

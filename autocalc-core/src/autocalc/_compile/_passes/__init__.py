@@ -11,6 +11,7 @@ from autocalc._compile._passes import (
     constants,
     copies,
     dead_code,
+    early_callbacks,
     elementwise_fusion,
     epilogues,
     identities,
@@ -35,6 +36,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "residual_norms": residual_norms.run,
     "prologue": prologue.run,
     "elementwise_fusion": elementwise_fusion.run,
+    "early_callbacks": early_callbacks.run,
 }
 
 

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""A function of the user's that a compiled step calls at its place in each replay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from types import BuiltinMethodType, FunctionType, MethodType
+from typing import Any
+from weakref import ref
+
+from autocalc._dispatch._addresses import address
+from autocalc._dispatch._state import current, enter, leave, recorder
+from autocalc._graph._node import Leaf
+from autocalc._ops._coerce import check_tensor
+from autocalc._ops._view_tracker import base_of
+from autocalc._ops._writing import repeats
+from autocalc._tensor import Tensor, make
+from autocalc._tensor.checks import sequence
+from autocalc.errors import ArgumentError, DTypeError, GradError
+
+#: Values by which functions are told apart; others by their identity.
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def callback(
+    function: Callable[..., Any],
+    *tensors: Tensor,
+    mutates: Tensor | Sequence[Tensor] = (),
+) -> None:
+    """Call ``function(*tensors)`` now, and in each replay of a compiled step as well.
+
+    While `ac.compile` records, what Python does is lost unless kernels do it.  A
+    callback is not: a replay stops, calls `function` with tensors on the memory that
+    the program uses, and goes on.  So Python can start and await communication between
+    kernels, log, or exchange data with other libraries.  Elsewhere it is a call like
+    any other.
+
+    A replay calls it as soon as `tensors` are complete, which may be earlier than its
+    place in Python; without tensors, at its place.  Callbacks keep their order, and
+    none is left out.  What uses a tensor before it, or after it, does so in a replay
+    too, if `mutates` names the tensor.
+
+    `function` runs without recording gradients.  Parameters are given as themselves,
+    all others as tensors without history on the same memory.  ``.grad`` of a parameter
+    is what it was before the step: give the gradient itself.  What `function` returns
+    is dropped.  Its Python values are not guarded: it may read, print and count.
+
+    Tensors may be kept, by other threads too.  What the step made lies in memory of
+    its own, not in the arena, and is not used again while somebody holds it.
+
+    If `function` raises in a replay, the step ends there with its error: kernels
+    before it have run, none behind it, and gradients that the step makes are None.
+    The program can run again.
+
+    Parameters
+    ----------
+    function
+        What is called.  In a replay it is the function of the recording: a variable
+        of the step that it uses has the value of then.
+    *tensors
+        What it is given; of any shapes.
+    mutates
+        Tensors that it writes in place, gives to others who do, or awaits from them:
+        one, or several.  They need not be among `tensors`.
+
+    Raises
+    ------
+    DTypeError
+        If `function` cannot be called, or something is no tensor.
+    ArgumentError
+        If several elements of one in `mutates` are one place in memory.
+    GradError
+        If one in `mutates` takes part in gradients, while these are recorded.
+    CompileError
+        While it is recorded: if `function` holds a tensor among its variables that is
+        another one in each call.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> seen = []
+    >>> @ac.compile
+    ... def step(x):
+    ...     y = x * 2
+    ...     ac.callback(lambda t: seen.append(t.tolist()), y)
+    ...     return y + 1
+    >>> for i in range(4):
+    ...     y = step(ac.full((2,), i))
+    >>> seen[-1], y
+    ([6, 6], tensor([7, 7]))
+    """
+    if not callable(function):
+        kind = type(function).__name__
+        message = f"callback: `function` is a {kind}; it must be a function."
+        raise DTypeError(message)
+    for tensor in tensors:
+        check_tensor("callback", tensor)
+    written = _writable(mutates)
+    recording = recorder()
+    if recording is not None:
+        recording.callback(function, tensors, written)
+        return
+    given = [x if x.is_leaf else x.detach() for x in tensors]
+    try:
+        _call(function, given)
+    finally:
+        for tensor in written:
+            tensor._bump()
+
+
+def _writable(mutates: Tensor | Sequence[Tensor]) -> list[Tensor]:
+    """Return the tensors that are written; raise if one may not be."""
+    one = isinstance(mutates, Tensor)
+    tensors = [mutates] if one else sequence("callback", "mutates", mutates)
+    for x in tensors:
+        check_tensor("callback", x)
+        if repeats(x._array):
+            message = (
+                f"callback: a tensor of shape {x.shape} in `mutates` is expanded or "
+                f"has windows that overlap: several of its elements are one place in "
+                f"memory. clone() it before the call."
+            )
+            raise ArgumentError(message)
+        recorded = x._edge is not None or base_of(x)._edge is not None
+        if recorded and current().grad:
+            message = (
+                f"callback: a tensor of shape {x.shape} in `mutates` takes part in "
+                f"gradients, and backward does not see what `function` writes. Call "
+                f"it under ac.no_grad(), or give a tensor without history (detach)."
+            )
+            raise GradError(message)
+    return tensors
+
+
+def _call(function: Callable[..., Any], tensors: Iterable[Tensor]) -> None:
+    """Call a function where no gradients are recorded."""
+    token = enter(grad=False)
+    try:
+        function(*tensors)
+    finally:
+        leave(token)
+
+
+class Callback:
+    """A recorded callback: gives the user's function tensors on arrays.
+
+    Attributes
+    ----------
+    function
+        The user's.
+    leaves
+        Those that lose their gradients if it raises: the program would make these.
+    """
+
+    __slots__ = ("_parameters", "function", "leaves")
+
+    def __init__(
+        self, function: Callable[..., Any], tensors: Iterable[Tensor] = ()
+    ) -> None:
+        self.function = function
+        self.leaves: Sequence[Leaf] = ()
+        self._parameters = [
+            ref(x) if x._edge.__class__ is Leaf else None for x in tensors
+        ]
+
+    @property
+    def name(self) -> str:
+        """What the function is called."""
+        return getattr(self.function, "__qualname__", type(self.function).__name__)
+
+    def __call__(self, arrays: Sequence[Any]) -> None:
+        """Call the function with tensors that lie where `arrays` do."""
+        pairs = zip(arrays, self._parameters, strict=True)
+        given = [_tensor(array, parameter) for array, parameter in pairs]
+        try:
+            _call(self.function, given)
+        except BaseException:
+            for leaf in self.leaves:
+                leaf.grad = None
+            raise
+
+    def key(self) -> Any:
+        """Return what is equal for functions that do the same."""
+        return _key(self.function, ())
+
+    def held(self) -> Iterator[Tensor]:
+        """Yield the tensors among the variables of the function itself."""
+        return (x for x in _variables(self.function, ()) if isinstance(x, Tensor))
+
+
+def _tensor(array: Any, parameter: ref[Tensor] | None) -> Tensor:
+    """Return a tensor on an array: the parameter that lies there, or a new one.
+
+    A view of its own, so that whoever keeps it is counted among those who use the
+    memory.
+    """
+    known = None if parameter is None else parameter()
+    if known is not None:
+        own = known._array
+        same = address(own) == address(array)
+        if same and (own.shape, own.strides) == (array.shape, array.strides):
+            return known
+    return make(array.view(), None)
+
+
+def _parts(function: Any) -> tuple[Any, list[Any]] | None:
+    """Return what a function runs and the values that it holds; None if unknown."""
+    if isinstance(function, MethodType):
+        return function.__func__, [function.__self__]
+    if isinstance(function, BuiltinMethodType):
+        return function.__name__, [function.__self__]
+    if isinstance(function, partial):
+        words = function.keywords
+        return tuple(words), [function.func, *function.args, *words.values()]
+    if isinstance(function, FunctionType):
+        words = function.__kwdefaults__ or {}
+        values = [*(function.__defaults__ or ()), *words.values()]
+        for cell in function.__closure__ or ():
+            with suppress(ValueError):  # it is empty
+                values.append(cell.cell_contents)
+        return (function.__code__, tuple(words)), values
+    return None
+
+
+def _key(value: Any, outer: tuple[int, ...]) -> Any:
+    """Return what is equal for values that are, or do, the same."""
+    if isinstance(value, _PLAIN):
+        return value.__class__, value
+    parts = _parts(value)
+    if parts is None or id(value) in outer:
+        return id(value) if parts is None else outer.index(id(value))
+    code, values = parts
+    inner = (*outer, id(value))
+    return type(value), code, tuple([_key(x, inner) for x in values])
+
+
+def _variables(value: Any, outer: tuple[int, ...]) -> Iterator[Any]:
+    """Yield the values that a function holds, and those in lists and tuples there."""
+    parts = _parts(value)
+    values = value if isinstance(value, (list, tuple)) else parts and parts[1]
+    if not values or id(value) in outer:
+        return
+    for x in values:
+        yield x
+        yield from _variables(x, (*outer, id(value)))
