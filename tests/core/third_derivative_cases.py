@@ -259,7 +259,7 @@ def _uses(expression, name):
 
 #: Functions whose results have no derivative, that make tensors or tell what they are.
 _WITHOUT = """
-    all allclose any can_cast compile frombuffer nextafter
+    all allclose any callback can_cast compile frombuffer nextafter
     register_post_accumulate_grad_hook
     are_deterministic_algorithms_enabled argmax argmin argsort
     argwhere as_tensor asarray backward bartlett_window bernoulli bfloat16 bincount

@@ -174,11 +174,12 @@ class Recorder:
             made = self.memory.is_made(tensor._array)
             if made or id(tensor) in self._arguments:
                 what = "that the step makes" if made else "that is an argument"
-                self._fail(
+                message = (
                     f"callback: {called.name} holds a tensor of shape {tensor.shape} "
                     f"{what} among its variables, where a replay would find the old "
                     f"one. Give it among `tensors`. It is called at {users_line()}"
                 )
+                self._fail(message)
 
     @contextmanager
     def _aside(self) -> Iterator[None]:

@@ -109,7 +109,8 @@ class ExecutorCall(NamedTuple):
     Attributes
     ----------
     function
-        The implementation; what the host does takes no arguments.
+        The implementation; what the host does takes no arguments, and a callback of
+        the user's one list of arrays.
     native
         Its C form as a capsule, None if it has none.
     arguments
