@@ -8,6 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ class Network:
             if self.threads:
                 self.may_end.wait(5)
             for grad, other in zip(grads, others, strict=True):
-                grad += other
+                grad.add_(other)
 
         if not self.threads:
             add()
@@ -322,9 +323,12 @@ def test_passes_leave_what_callbacks_see() -> None:
 def test_what_is_kept_stays_as_it_is() -> None:
     kept: list[ac.Tensor] = []
 
+    def keep(y: ac.Tensor) -> None:
+        kept.append(y)
+
     def step(x: ac.Tensor) -> ac.Tensor:
         y = x * 2
-        ac.callback(lambda y: kept.append(y), y)
+        ac.callback(keep, y)
         return (y + 1).exp() * 3
 
     run: Any = ac.compile(step)
@@ -504,7 +508,7 @@ def test_it_may_run_other_compiled_functions_and_draw() -> None:
 def test_a_function_that_holds_what_changes_is_refused() -> None:
     def made(x: ac.Tensor) -> ac.Tensor:
         y = x * 2
-        ac.callback(lambda: y.tolist())
+        ac.callback(y.tolist)
         return y
 
     def given(x: ac.Tensor) -> ac.Tensor:
@@ -521,7 +525,7 @@ def test_a_function_that_holds_what_changes_is_refused() -> None:
 def test_another_function_in_each_call_makes_no_program() -> None:
     def step(x: ac.Tensor) -> ac.Tensor:
         new: list[Any] = []
-        ac.callback(lambda y: new.append(y), x)
+        ac.callback(new.append, x)
         return x * 2
 
     with pytest.raises(CompileError, match="another function from call to call"):
@@ -642,10 +646,9 @@ def test_a_program_says_where_python_runs() -> None:
     (place,) = [i for i, one in enumerate(program.instructions) if one.is_callback]
     assert place in program.cuts
     parts = [list(part.instructions) for part in program.segments]
-    assert sum(parts, []) == list(range(len(program.instructions)))
-    assert program.cuts == sum(
-        (p for p, s in zip(parts, program.segments, strict=True) if s.python), []
-    )
+    assert [*chain(*parts)] == list(range(len(program.instructions)))
+    pairs = zip(parts, program.segments, strict=True)
+    assert program.cuts == [*chain(*(p for p, segment in pairs if segment.python))]
     lines = str(program).splitlines()
     assert lines[1 + place].split()[1] == "callback"
     assert "note" in lines[1 + place]

@@ -58,6 +58,7 @@ from autocalc._ops.broadcasting import (
     expand,
     expand_as,
 )
+from autocalc._ops.callback import callback
 from autocalc._ops.cholesky_systems import cholesky_inverse, cholesky_solve
 from autocalc._ops.clamping import (
     clamp,
@@ -95,7 +96,6 @@ from autocalc._ops.comparison import ne as not_equal
 from autocalc._ops.conversion import can_cast, detach, result_type
 from autocalc._ops.count_draws import binomial, poisson
 from autocalc._ops.covariance import corrcoef, cov
-from autocalc._ops.callback import callback
 from autocalc._ops.creation import (
     as_tensor,
     from_dlpack,

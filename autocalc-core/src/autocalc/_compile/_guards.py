@@ -11,7 +11,6 @@ function itself changes is an effect, which no replay would repeat.
 from __future__ import annotations
 
 import dis
-import functools
 import gc
 import sys
 import sysconfig
@@ -190,6 +189,7 @@ class Watch:
         self._things: list[Any] = []  # that ids in `_seen` belong to
         self._containers: dict[int, _Container] = {}
         self._kinds: dict[CodeType, str] = {}
+        self._passes_on: dict[CodeType, set[str]] = {}
 
     def numbers(self) -> dict[Any, Any]:
         """Return the guarded numbers by their source."""
@@ -261,7 +261,7 @@ class Watch:
             if name in values:
                 if (code, name) not in self._free:
                     self._free[code, name] = values[name], _copied(values[name])
-                if name not in _passed_on(code):
+                if name not in self._passed_on(code):
                     self._inside(name, values[name], code, 0)
         for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
             if name in values:
@@ -360,6 +360,15 @@ class Watch:
     def _add(self, what: str, get: Any, value: Any, code: Any, source: Any) -> None:
         self.guards.append(Guard(what, get, value, code, source))
 
+    def _passed_on(self, code: CodeType) -> set[str]:
+        """Return enclosing functions' variables that code only gives to inner ones."""
+        found = self._passes_on.get(code)
+        if found is None:
+            steps = dis.get_instructions(code)
+            used = {step.argval for step in steps if step.opname.endswith("DEREF")}
+            found = self._passes_on[code] = set(code.co_freevars) - used
+        return found
+
     def _ran_inside(self, code: CodeType, name: str) -> bool:
         """Return whether a function ran that a code makes and gives a variable to."""
         return any(
@@ -373,7 +382,7 @@ class Watch:
         """Guard the variables of enclosing functions, found by the functions' cells."""
         seen: dict[CodeType, dict[str, Any]] = {}
         for (code, name), (value, _) in self._free.items():
-            if name not in _passed_on(code) or self._ran_inside(code, name):
+            if name not in self._passed_on(code) or self._ran_inside(code, name):
                 seen.setdefault(code, {})[name] = value
         functions: dict[CodeType, list[FunctionType]] = {}
         for x in gc.get_objects():
@@ -410,17 +419,6 @@ def _kind_of(code: CodeType) -> str:
     if file.startswith(_LIBRARY) and "site-packages" not in file:
         return ""
     return "" if "site-packages/numpy" in file else "users"
-
-
-@functools.cache
-def _passed_on(code: CodeType) -> frozenset[str]:
-    """Return variables of enclosing functions that code only gives to inner ones."""
-    used = {
-        step.argval
-        for step in dis.get_instructions(code)
-        if step.opname.endswith("DEREF") or step.opname == "LOAD_CLASSDEREF"
-    }
-    return frozenset(code.co_freevars) - used
 
 
 def _element(container: _Container, key: str) -> Callable[[], Any]:

@@ -24,7 +24,7 @@ class Segment(NamedTuple):
 
 
 def segments(program: Program) -> list[Segment]:
-    """Return a program cut where Python runs: callbacks, the host, kernels without C."""
+    """Return a program in parts: Python runs callbacks, the host, kernels without C."""
     found = []
     numbered = enumerate(program.instructions)
     for python, part in groupby(numbered, lambda pair: pair[1].native is None):
