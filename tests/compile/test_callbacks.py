@@ -643,7 +643,7 @@ def test_a_program_says_where_python_runs() -> None:
     run = ac.compile(step)
     calls(run, 4, 4)
     (program,) = run.programs
-    (place,) = [i for i, one in enumerate(program.instructions) if one.is_callback]
+    (place,) = [i for i, one in enumerate(program.instructions) if one.callback]
     assert place in program.cuts
     parts = [list(part.instructions) for part in program.segments]
     assert [*chain(*parts)] == list(range(len(program.instructions)))

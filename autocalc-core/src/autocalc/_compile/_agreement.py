@@ -77,10 +77,10 @@ def _unequal(a: Instruction, b: Instruction) -> str:
         return (
             f"{b.name} is called with {a.attributes}, then {b.attributes}, at {b.line}"
         )
-    if a.is_callback and b.is_callback and a.function.key() != b.function.key():
+    if a.callback and b.callback and a.callback.key() != b.callback.key():
         return (
             f"a callback is another function from call to call, or one that holds "
-            f"other variables ({b.function.name}), at {b.line} Keep what it needs in "
+            f"other variables ({b.callback.name}), at {b.line} Keep what it needs in "
             f"an object that lives on"
         )
     return f"{b.name} is called with other operands at {b.line}"
@@ -132,7 +132,7 @@ class _Numbers:
         """Return an instruction with its slots numbered."""
         outputs = tuple(map(self.operand, i.outputs))
         inputs = tuple(map(self.operand, i.inputs))
-        done = i.function.key() if i.is_callback else i.attributes
+        done = i.attributes if i.callback is None else i.callback.key()
         return i.name, i.chosen, outputs, inputs, done
 
     def role(self, slot: int) -> tuple[Any, ...]:

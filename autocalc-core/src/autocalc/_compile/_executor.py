@@ -38,7 +38,7 @@ def calls_of(
 
 def _call(instruction: Instruction, places: Mapping[int, Place]) -> ExecutorCall:
     function, native = instruction.function, instruction.native
-    if instruction.is_callback:
+    if instruction.callback is not None:
         given = tuple(views_of(instruction.inputs))
         arrays = [places[view.slot].array(view) for view in given]
         return ExecutorCall(function, None, (arrays,), (_slots(given),))

@@ -211,7 +211,7 @@ def _lasting(entry: Entry, trace: Trace) -> bool:
 def _effect(trace: Trace) -> str:
     guard = trace.effects[0]
     advice = "Keep what changes in tensors, written in place, or change it outside."
-    if any(i.is_callback for i in trace.instructions):
+    if any(i.callback for i in trace.instructions):
         advice += " What a callback changes, let callbacks alone look at."
     return (
         f"it changes {guard.what}, a Python value, which a replay would not. {advice}"

@@ -50,13 +50,13 @@ class Instruction:
     def name(self) -> str:
         """The kernel's name, or what the host does."""
         if self.spec is None:
-            return "callback" if self.is_callback else "host"
+            return "host" if self.callback is None else "callback"
         return self.spec.name
 
     @property
-    def is_callback(self) -> bool:
-        """Whether it calls a function of the user's."""
-        return isinstance(self.function, Callback)
+    def callback(self) -> Callback | None:
+        """What calls a function of the user's; None of kernels and the host."""
+        return self.function if isinstance(self.function, Callback) else None
 
     @property
     def accumulated(self) -> int:

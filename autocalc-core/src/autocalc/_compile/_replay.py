@@ -31,7 +31,6 @@ from autocalc._compile._trace import (
 )
 from autocalc._dispatch._select import make_executor
 from autocalc._dispatch._state import current
-from autocalc._ops.callback import Callback
 from autocalc._tensor import Tensor
 
 _BYTE = np.dtype(np.uint8)
@@ -67,8 +66,8 @@ class Replay:
         for slot in program.results:
             places[slot] = Place(empty((program.sizes[slot],), _BYTE), 0)
         for instruction in program.instructions:
-            if isinstance(instruction.function, Callback):
-                instruction.function.leaves = [leaf for leaf, _ in trace.gradients]
+            if instruction.callback is not None:
+                instruction.callback.leaves = [leaf for leaf, _ in trace.gradients]
         make_one = make_executor(current().selection) or Executor
         executor = make_one(calls_of(program.instructions, places), places)
         self._nesting = trace.nesting

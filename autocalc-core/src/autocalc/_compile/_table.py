@@ -56,7 +56,7 @@ def program_table(program: Program) -> str:
             (
                 str(number),
                 i.name,
-                i.function.name if i.is_callback else i.chosen,
+                i.chosen if i.callback is None else i.callback.name,
                 _operands(program, i.outputs),
                 _operands(program, i.inputs),
                 nbytes,

@@ -125,7 +125,7 @@ class Trace:
 
     def lent(self) -> set[int]:
         """Return the slots that callbacks use."""
-        return {v.slot for i in self.instructions if i.is_callback for v in i.views()}
+        return {v.slot for i in self.instructions if i.callback for v in i.views()}
 
     def line_of(self, slot: int) -> Line | None:
         """Return the user's line that first uses a slot."""

@@ -91,10 +91,7 @@ def callback(
     >>> seen[-1], y
     ([6, 6], tensor([7, 7]))
     """
-    if not callable(function):
-        kind = type(function).__name__
-        message = f"callback: `function` is a {kind}; it must be a function."
-        raise DTypeError(message)
+    _check_function(function)
     for tensor in tensors:
         check_tensor("callback", tensor)
     written = _writable(mutates)
@@ -110,10 +107,18 @@ def callback(
             tensor._bump()
 
 
+def _check_function(function: Any) -> None:
+    if not callable(function):
+        kind = type(function).__name__
+        message = f"callback: `function` is a {kind}; it must be a function."
+        raise DTypeError(message)
+
+
 def _writable(mutates: Tensor | Sequence[Tensor]) -> list[Tensor]:
     """Return the tensors that are written; raise if one may not be."""
-    one = isinstance(mutates, Tensor)
-    tensors = [mutates] if one else sequence("callback", "mutates", mutates)
+    if isinstance(mutates, Tensor):
+        mutates = [mutates]
+    tensors: list[Tensor] = sequence("callback", "mutates", mutates)
     for x in tensors:
         check_tensor("callback", x)
         if repeats(x._array):

@@ -28,7 +28,7 @@ def run(program: Program) -> Program:
 def _place(before: list[Instruction], instruction: Instruction) -> int:
     """Return how many of the instructions before it must stay before it."""
     at = len(before)
-    if not instruction.is_callback or not instruction.inputs:
+    if instruction.callback is None or not instruction.inputs:
         return at
     slots = {view.slot for view in instruction.views()}
     while at:
