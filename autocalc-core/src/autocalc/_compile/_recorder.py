@@ -208,7 +208,8 @@ class Recorder:
         message = (
             f"{what}: a value is read while ac.compile records, and a replay would "
             f"not read it again. Return the tensor and read it outside of the compiled "
-            f"function, or compile a smaller part. It is read at {users_line()}"
+            f"function, or in an ac.callback, or compile a smaller part. It is read at "
+            f"{users_line()}"
         )
         self._fail(message)
 
