@@ -35,7 +35,7 @@ def compare(first: Trace, second: Trace) -> tuple[str, Links]:
     """
     if len(first.instructions) != len(second.instructions):
         return _lengths(first, second), {}
-    numbers = _Numbers(first), _Numbers(second)
+    numbers = Numbers(first), Numbers(second)
     for a, b in zip(first.instructions, second.instructions, strict=True):
         if numbers[0].of(a) != numbers[1].of(b):
             return _unequal(a, b), {}
@@ -45,7 +45,7 @@ def compare(first: Trace, second: Trace) -> tuple[str, Links]:
         what = numbers[0].role(slot), numbers[1].role(other)
         if what[0] == what[1]:
             continue
-        source = _link(first, slot, second, other)
+        source = link(first, slot, second, other)
         if source is None:
             return _roles(second, other, *what), {}
         links[other] = source
@@ -54,7 +54,7 @@ def compare(first: Trace, second: Trace) -> tuple[str, Links]:
     return "", links
 
 
-def _link(first: Trace, slot: int, second: Trace, other: int) -> Any:
+def link(first: Trace, slot: int, second: Trace, other: int) -> Any:
     """Return the source of a number that is a constant in both recordings."""
     held = first.bindings.get(slot), second.bindings.get(other)
     if not all(isinstance(b, Constant) and b.array.ndim == 0 for b in held):
@@ -106,8 +106,16 @@ def _roles(trace: Trace, slot: int, a: Any, b: Any) -> str:
     return f"{a[0]} in one recording is {b[0]} in the other, used at {line}"
 
 
-class _Numbers:
-    """Numbers the slots of a recording by their first use."""
+class Numbers:
+    """Numbers the slots of a recording by their first use.
+
+    Attributes
+    ----------
+    trace
+        The recording.
+    order
+        Its slots as they are numbered.
+    """
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -134,6 +142,15 @@ class _Numbers:
         inputs = tuple(map(self.operand, i.inputs))
         done = i.attributes if i.callback is None else i.callback.key()
         return i.name, i.chosen, outputs, inputs, done
+
+    def calls(self) -> tuple[Any, ...]:
+        """Return all instructions so; who runs them is left out where shapes say it."""
+        return tuple(map(self._call, self.trace.instructions))
+
+    def _call(self, i: Instruction) -> Any:
+        name, chosen, *rest = self.of(i)
+        by_shapes = i.spec is not None and i.spec.key == "shapes"
+        return name, None if by_shapes else chosen, *rest
 
     def role(self, slot: int) -> tuple[Any, ...]:
         """Return what a slot is, in a form that can be compared."""

@@ -3,12 +3,19 @@
 
 from __future__ import annotations
 
+from autocalc._compile._motion import Motion, most_bytes
+from autocalc._compile._moving import Number, moving_instruction
 from autocalc._compile._program import Program
 from autocalc._compile._trace import Constant, Made, Owned, Trace
 
 
-def build(trace: Trace) -> Program:
-    """Return the program of a recording, not yet changed by any pass."""
+def build(
+    trace: Trace, motion: Motion | None = None, number: Number | None = None
+) -> Program:
+    """Return the program of a recording, not yet changed by any pass.
+
+    Where there is a `motion`, calls move with `number`.
+    """
     slots = trace.memory.slots
     registered = set(map(id, trace.registered))
     used = {v.slot for i in trace.instructions for v in i.views()}
@@ -20,9 +27,15 @@ def build(trace: Trace) -> Program:
             if slots[leaf.view.slot].made:
                 results.add(leaf.view.slot)
     made = {index for index in used if slots[index].made}
+    instructions = list(trace.instructions)
+    sizes = {index: slots[index].nbytes for index in used}
+    if motion is not None and number is not None:
+        for i, moves in motion.calls.items():
+            instructions[i] = moving_instruction(instructions[i], moves, number, motion)
+        sizes = {slot: most_bytes(motion, slot, size) for slot, size in sizes.items()}
     return Program(
-        list(trace.instructions),
-        {index: slots[index].nbytes for index in used},
+        instructions,
+        sizes,
         temporaries=made - results,
         results=results,
         others=used - made,

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._compile._affine import at
 from autocalc._compile._agreement import Links
 from autocalc._compile._build import build
 from autocalc._compile._check import State
+from autocalc._compile._motion import Motion
+from autocalc._compile._moving import Number
 from autocalc._compile._passes import optimize
 from autocalc._compile._plan import plan
 from autocalc._compile._program import Instruction
@@ -44,8 +47,11 @@ class CompiledProgram:
         recording: Recorder,
         empty: Callable[..., Any],
         off: Iterable[str],
+        motion: Motion | None = None,
     ) -> None:
         linked = set(links.values())
+        self._motion = None if motion is None else _Mover(motion, trace)
+        given = linked if motion is None else linked | {motion.source}
         guards = [g for g in trace.guards if g.source not in linked]
         self._guards = [guard.holds for guard in guards]
         self._sources = {g.source: g.get for g in trace.guards if g.source in linked}
@@ -54,8 +60,15 @@ class CompiledProgram:
         self._fixed = [
             (source, value)
             for source, value in numbers
-            if source not in linked and source not in own
+            if source not in given and source not in own
         ]
+        self._ranges: list[tuple[Any, float, float]] = [
+            (source, span.low, span.high)
+            for source, span in trace.spans.items()
+            if source in linked
+        ]
+        if motion is not None:
+            self._ranges.append((motion.source, motion.low, motion.high))
         self._cells = [
             (_own_cell(trace, slot), source) for slot, source in links.items()
         ]
@@ -67,7 +80,8 @@ class CompiledProgram:
         ]
         self._generators = recording.generators
         self._trace = trace
-        self.program = optimize(build(trace), off=off)
+        number = None if self._motion is None else self._motion.number
+        self.program = optimize(build(trace, motion, number), off=off)
         places = plan(self.program)
         self.memory = MemoryReport(self.program, places)
         self._replay = Replay(self.program, places, trace, empty)
@@ -98,10 +112,8 @@ class CompiledProgram:
 
     def holds(self, call: Call) -> bool:
         """Return whether the program does what the function would do with `call`."""
-        numbers = call.numbers
-        for source, value in self._fixed:
-            if numbers[source] != value:
-                return False
+        if call.numbers and not self._takes(call.numbers):
+            return False
         for holds in self._guards:
             if not holds():
                 return False
@@ -116,11 +128,20 @@ class CompiledProgram:
                 return False
         return self._replay.holds()
 
+    def _takes(self, numbers: dict[Any, Any]) -> bool:
+        """Return whether it is a program for these numbers."""
+        for source, value in self._fixed:
+            if numbers[source] != value:
+                return False
+        return all(low <= numbers[source] <= high for source, low, high in self._ranges)
+
     def run(self, call: Call) -> Any:
         """Run the program; return what the function returns."""
         for cell, source in self._cells:
             get = self._sources.get(source)
             cell[()] = call.numbers[source] if get is None else get()
+        if self._motion is not None:
+            self._motion.move(call.numbers)
         if self._prologue is not None:
             self._prologue.refresh()
         result = self._replay.run(call.tensors)
@@ -148,6 +169,23 @@ class CompiledProgram:
             message = f"compile: a replay differs from eager code: {worst}"
             raise CompileError(message)
         return expected
+
+
+class _Mover:
+    """Sets the number that calls move with, and the constants that change with it."""
+
+    def __init__(self, motion: Motion, trace: Trace) -> None:
+        self._source = motion.source
+        self.number = Number(trace.numbers[motion.source])
+        self._cells = [
+            (_own_cell(trace, slot), values) for slot, values in motion.values.items()
+        ]
+
+    def move(self, numbers: dict[Any, Any]) -> None:
+        """Let the next run be one for these numbers."""
+        value = self.number.value = numbers[self._source]
+        for cell, values in self._cells:
+            cell.reshape(-1)[:] = at(values, value)
 
 
 def _hooks(leaf: Leaf) -> tuple[Any, ...]:

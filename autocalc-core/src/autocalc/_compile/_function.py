@@ -12,9 +12,11 @@ from typing import Any
 from autocalc._compile._agreement import compare
 from autocalc._compile._compiled_program import CompiledProgram
 from autocalc._compile._guards import Watch, assigned_at
+from autocalc._compile._motion import motion_of
 from autocalc._compile._recorder import Recorder
 from autocalc._compile._signature import Call
 from autocalc._compile._trace import Trace, finish, leaves_with_gradients
+from autocalc._compile._tracked import untracked
 from autocalc._dispatch._state import current, recorder
 from autocalc._graph import _lines
 from autocalc.errors import CompileError, CompileWarning
@@ -34,6 +36,9 @@ MAX_RECORDINGS = 64
 #: Signatures of one function; of more, the oldest is dropped.
 MAX_SIGNATURES = 64
 
+#: New signatures in a row, each with larger tensors than the last, until a warning.
+MAX_GROWING = 8
+
 
 class Entry:
     """What is known of one signature.
@@ -44,18 +49,23 @@ class Entry:
         The latest first.
     recent
         The last recordings, of which no two agree; the latest first.
+    numbers
+        Of the last recording.
     in_vain, recordings
         How many since the last program, and in all.
     eager
         Whether it runs eagerly from now on.
     """
 
-    __slots__ = ("eager", "held", "in_vain", "programs", "recent", "recordings")
+    __slots__ = (
+        *("eager", "held", "in_vain", "numbers", "programs", "recent", "recordings"),
+    )
 
     def __init__(self, held: list[Any]) -> None:
         self.held = held
         self.programs: list[CompiledProgram] = []
         self.recent: list[Trace] = []
+        self.numbers: dict[Any, Any] = {}
         self.in_vain = self.recordings = 0
         self.eager = False
 
@@ -82,6 +92,8 @@ class Compiled:
         self._lock = threading.RLock()
         self._replays = 0
         self._warned = False
+        self._shapes: list[Any] = []
+        self._growing = 0
 
     def __getattr__(self, name: str) -> Any:
         """Return what the function or module has under a name."""
@@ -125,7 +137,21 @@ class Compiled:
         if len(self._entries) >= MAX_SIGNATURES:
             del self._entries[next(iter(self._entries))]
         entry = self._entries[call.key] = Entry(call.held)
+        shapes = [x._array.shape for x in call.tensors]
+        self._growing = self._growing + 1 if _grew(self._shapes, shapes) else 0
+        self._shapes = shapes
+        if self._growing == MAX_GROWING:
+            warnings.warn(self._about_growth(), CompileWarning, stacklevel=3)
         return entry
+
+    def _about_growth(self) -> str:
+        return (
+            f"compile: {self._name} was called {MAX_GROWING} times in a row with "
+            f"larger tensors than before, as a cache that grows by `cat`; each size is "
+            f"recorded anew. Make the memory once, for the longest, give the position "
+            f"as a number among the arguments, and slice by it: `cache[:, t] = new`, "
+            f"`cache[:, : t + 1]`; then one program holds for all positions."
+        )
 
     def _replay(self, program: CompiledProgram, call: Call) -> Any:
         self._replays += 1
@@ -143,9 +169,14 @@ class Compiled:
         watch = Watch(recording.refreshed)
         entry.recordings += 1
         entry.in_vain += 1
+        args, kwargs, spans = call.followed(entry.numbers)
         with recording, watch:
-            result = self._function(*call.args, **call.kwargs)
-        trace = finish(recording, call, result, before, watch)
+            result = self._function(*args, **kwargs)
+        for known in spans.values():
+            known.closed = True
+        result = untracked(result)
+        entry.numbers = call.numbers
+        trace = finish(recording, call, result, before, watch, spans)
         if watch.prints and not self._warned:
             self._warned = True
             message = (
@@ -154,13 +185,22 @@ class Compiled:
             )
             warnings.warn(message, CompileWarning, stacklevel=4)
         why, links = self._agree(entry, trace)
+        motion = None
+        if spans and not trace.effects:
+            motion, moved = motion_of((trace, *entry.recent), call.tensors)
+            if motion is not None:
+                why, links = _stray(trace), moved
+            elif why:
+                why += _ABOUT_NUMBERS
         why = recording.failure or why
         too_large = ""
         if not why:
-            program = CompiledProgram(trace, links, recording, empty, self._off)
+            program = CompiledProgram(trace, links, recording, empty, self._off, motion)
             why = too_large = self._over(program)
         if not why:
             entry.programs = [program, *entry.programs[: MAX_PROGRAMS - 1]]
+            if call.numbers and not links and motion is None:
+                entry.recent = [trace, *entry.recent]  # one of three that differ by one
             entry.recent, entry.in_vain = entry.recent[:MAX_RECENT], 0
             return result
         trace.memory.let_go()
@@ -201,6 +241,22 @@ class Compiled:
             raise CompileError(message)
         entry.eager = True
         warnings.warn(f"{message} It runs eagerly.", CompileWarning, stacklevel=5)
+
+
+def _grew(before: list[Any], now: list[Any]) -> bool:
+    """Return whether shapes have as many sizes as before, some larger, none smaller."""
+    if list(map(len, before)) != list(map(len, now)) or before == now:
+        return False
+    pairs = zip(before, now, strict=True)
+    return all(n <= m for a, b in pairs for n, m in zip(a, b, strict=True))
+
+
+#: Behind what differs between recordings whose numbers differ.
+_ABOUT_NUMBERS = (
+    " An integer among the arguments varied. One program holds for many of its values "
+    "where offsets and sizes of operands grow evenly with one such number, and no "
+    "result's shape, nor one that the function asks a tensor for, depends on it."
+)
 
 
 def _lasting(entry: Entry, trace: Trace) -> bool:

@@ -27,6 +27,9 @@ from autocalc._tensor import Tensor
 #: AutoCalc's own files begin with this; those of models are read as users' are.
 _OWN = __file__[: -len("_compile/_guards.py")]
 
+#: Where tensors are asked for their sizes, and how.
+_TENSORS, _SIZES = "_tensor/tensor.py", frozenset({"shape", "size", "numel", "__len__"})
+
 #: Python's library and NumPy are taken not to change.
 _LIBRARY = (sysconfig.get_path("stdlib"), "<frozen", "<string>", "<__array_function__")
 
@@ -177,12 +180,15 @@ class Watch:
         Lines that print.
     registered
         Parameters and buffers of the modules that ran.
+    sizes
+        The shapes that the user's code asked tensors for.
     """
 
     def __init__(self, refreshed: set[tuple[int, Any]]) -> None:
         self.guards: list[Guard | Attributes] = []
         self.prints: list[Line] = []
         self.registered: list[Tensor] = []
+        self.sizes: list[Any] = []
         self._refreshed = refreshed
         self._seen: set[tuple[int, Any]] = set()
         self._free: dict[tuple[CodeType, str], tuple[Any, Any]] = {}
@@ -242,6 +248,8 @@ class Watch:
             kind = self._kinds[code] = _kind_of(code)
         if kind == "users":
             self._users_frame(frame, code)
+        elif kind == "sizes":
+            self._asked(frame)
         elif kind == "own":
             thing: Any = frame.f_locals.get("self")
             if hasattr(thing, "_names") and hasattr(thing, "training"):
@@ -250,6 +258,15 @@ class Watch:
                         self._module(module)
             elif hasattr(thing, "param_groups"):
                 self._optimizer(thing)
+
+    def _asked(self, frame: FrameType) -> None:
+        """Note a shape, if it is the user's code that asks for it."""
+        asks, tensor = frame.f_back, frame.f_locals.get("self")
+        if asks is not None and isinstance(tensor, Tensor):
+            code = asks.f_code
+            kind = self._kinds.get(code) or _kind_of(code)
+            if kind == "users":
+                self.sizes.append(tuple(tensor._array.shape))
 
     def _users_frame(self, frame: FrameType, code: CodeType) -> None:
         for name in code.co_names:
@@ -414,6 +431,8 @@ def _kind_of(code: CodeType) -> str:
         inside = file[len(_OWN) :]
         if inside.startswith("models"):
             return "users"
+        if inside == _TENSORS and code.co_name in _SIZES:
+            return "sizes"
         owns = inside.startswith(("nn", "optim")) and code.co_varnames[:1] == ("self",)
         return "own" if owns else ""
     if file.startswith(_LIBRARY) and "site-packages" not in file:

@@ -17,11 +17,14 @@ from autocalc._ops.callback import Callback
 class Instruction:
     """One kernel call, or one piece of Python that the host runs.
 
+    A call that moves with a number is the host's: its function is given bytes.
+
     Attributes
     ----------
     spec
         The kernel's spec; None where the host runs `function`: a `Callback`, which
-        takes the inputs, or what takes nothing.
+        takes the inputs, a moving call, which takes the bytes of the slots that it
+        uses, or what takes nothing.
     chosen
         The set whose implementation runs.
     function, native
@@ -33,7 +36,8 @@ class Instruction:
     line
         The user's line that led to the call.
     fused
-        Names of the kernels that this instruction stands for, if it is more than one.
+        Names of the kernels that this instruction stands for, if it is more than one;
+        the kernel of a call that moves.
     """
 
     spec: KernelSpec | None
@@ -49,9 +53,11 @@ class Instruction:
     @property
     def name(self) -> str:
         """The kernel's name, or what the host does."""
-        if self.spec is None:
-            return "host" if self.callback is None else "callback"
-        return self.spec.name
+        if self.spec is not None:
+            return self.spec.name
+        if self.callback is not None:
+            return "callback"
+        return f"host: {self.fused[0]}" if self.fused else "host"
 
     @property
     def callback(self) -> Callback | None:

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from autocalc._compile._structure import flatten
+from autocalc._compile._tracked import Span, Tracked
 from autocalc._dispatch._addresses import address
 from autocalc._dispatch._state import current
 from autocalc._tensor import Tensor
@@ -69,6 +70,28 @@ class Call:
         if len(arrays) > 1:
             parts.append(_shared(arrays))
         self.key: Hashable = (*parts, selection.key_of(*arrays))
+
+    def followed(
+        self, before: dict[Any, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any], dict[Any, Span]]:
+        """Return the arguments, with integers that changed as tracked ones.
+
+        `before` are the numbers of an earlier call; the spans are by the numbers'
+        places, as `numbers` is.
+        """
+        places, spans = iter(self.numbers), {}
+
+        def one(value: Any) -> Any:
+            leaves: list[Any] = []
+            flatten(value, leaves)
+            found = [next(places) for x in leaves if x.__class__ in (int, float)]
+            if value.__class__ is not int or before.get(found[0], value) == value:
+                return value
+            spans[found[0]] = Span(value)
+            return Tracked(spans[found[0]])
+
+        args = tuple(map(one, self.args))
+        return args, {name: one(x) for name, x in self.kwargs.items()}, spans
 
 
 def _shared(arrays: list[Any]) -> Hashable:

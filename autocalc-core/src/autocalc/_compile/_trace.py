@@ -14,6 +14,7 @@ from autocalc._compile._program import Instruction
 from autocalc._compile._recorder import Recorder
 from autocalc._compile._signature import Call
 from autocalc._compile._structure import flatten
+from autocalc._compile._tracked import Span
 from autocalc._dispatch._addresses import address
 from autocalc._graph._lines import Line
 from autocalc._graph._node import Leaf
@@ -103,6 +104,10 @@ class Trace:
         Python values that the function looked at, and those that it changed.
     numbers
         Those of them that are numbers, and the arguments that are: by their source.
+    spans
+        Of arguments that were followed: the values for which Python does the same.
+    sizes
+        The shapes that the user's code looked at.
     """
 
     instructions: list[Instruction]
@@ -118,6 +123,8 @@ class Trace:
     registered: list[Tensor]
     effects: list[Any]
     numbers: dict[Any, Any]
+    spans: dict[Any, Span]
+    sizes: list[Any]
 
     def offset_of(self, slot: int, array: Any) -> int:
         """Return where the array of a slot's owner begins in the slot."""
@@ -153,10 +160,12 @@ def finish(
     result: Any,
     before: set[Leaf],
     watch: Watch,
+    spans: dict[Any, Span],
 ) -> Trace:
     """Describe a recording after its function has returned.
 
-    `before` are the leaves that had a gradient when it began.
+    `before` are the leaves that had a gradient when it began, `spans` those of the
+    numbers that were followed.
     """
     leaves: list[Any] = []
     nesting = flatten(result, leaves)
@@ -182,6 +191,8 @@ def finish(
         watch.registered,
         list(changed(watch.guards)),
         {**call.numbers, **watch.numbers()},
+        spans,
+        watch.sizes,
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import copysign, inf, prod
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -378,8 +379,14 @@ def _integers_below(n: int) -> Array:
     return numbers
 
 
+#: Python's numbers.
+_CLASSES = frozenset({int, float, bool})
+
+
 def constant(value: Any, dtype: DType) -> Array:
     """Return the number `value` as a cached, read-only 0-d array."""
+    if value.__class__ not in _CLASSES and isinstance(value, int):
+        value = index(value)  # of an exact class: it becomes a key
     if value == 0 and isinstance(value, float) and copysign(1.0, value) < 0:
         return np.asarray(value, dtype)  # -0.0 and 0 are one key of a dict
     key = (value, dtype)

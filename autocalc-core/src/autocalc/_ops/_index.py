@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from autocalc._dispatch._arrays import arrays
+from autocalc._dispatch._state import recordings
 from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops import arithmetic, slicing, view
 from autocalc._ops._coerce import cast, not_a_tensor
@@ -165,6 +166,8 @@ def _basic(x: Tensor, parts: list[Any]) -> tuple[Any, ...]:
     """Return a checked tuple of integers, slices, None and Ellipsis."""
     result = [_slice(part) if isinstance(part, slice) else part for part in parts]
     _check_range(x, result)
+    if recordings:
+        _compare_bounds(x, result)
     return (*result, ...) if Ellipsis not in result else tuple(result)
 
 
@@ -224,6 +227,25 @@ def part_of(x: Tensor, basic: tuple[Any, ...]) -> Tensor:
         if part is not Ellipsis and part not in _ALL:
             return slicing.slice_op(x, basic)
     return x
+
+
+def _compare_bounds(x: Tensor, index: list[Any]) -> None:
+    """Compare the bounds of slices with sizes, as NumPy does out of sight.
+
+    A number that `autocalc.compile` follows learns so where it is cut off.
+    """
+    used = [part for part in index if part is not None]
+    axis = 0
+    for part in used:
+        if part is Ellipsis:
+            axis += x.ndim - (len(used) - 1)
+            continue
+        if isinstance(part, slice):
+            bounds = [b for b in (part.start, part.stop) if b is not None]
+            size = x._array.shape[axis]
+            _ = [(b < 0, b < -size, b <= size) for b in bounds]
+            _ = len(bounds) == 2 and bounds[0] <= bounds[1]
+        axis += 1
 
 
 class Picked(NamedTuple):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,9 @@ def array_from(data: Any, dtype: DType | None) -> Any:
         data = data._array
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     exact = _is_typed(data)
-    found = _nested(data) if isinstance(data, (list, tuple)) else np.asarray(data)
+    found = (
+        _nested(data) if isinstance(data, (list, tuple)) else np.asarray(_plain(data))
+    )
     if dtype is None:
         dtype = dtypes.of(found.dtype.newbyteorder("=")) if exact else _infer(found)
     elif found.dtype.kind not in "biuf" and found.dtype != dtypes.bfloat16.numpy:
@@ -134,6 +137,8 @@ def _holds_numbers(data: Any) -> bool:
 
 
 def _plain(x: Any) -> Any:
+    if isinstance(x, int) and x.__class__ not in _NUMBERS:
+        return index(x)
     return x._array if isinstance(x, Tensor) else x
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def arange(
         last = number("arange", "end", last)
         by = number("arange", "step", by)
         integers = all(isinstance(x, (int, np.integer)) for x in (first, last, by))
-    if by == 0 or not all(map(math.isfinite, (first, last, by))):
+    if by == 0 or not (integers or all(map(math.isfinite, (first, last, by)))):
         message = (
             f"arange: from {first} to {last} by {by}: the numbers must be finite, and "
             f"`step` must move."
@@ -93,7 +94,8 @@ def arange(
     values: Any
     if integers:
         kept = abs(last - first) <= _KEPT * abs(by)
-        values = (_kept_integers if kept else np.arange)(int(first), int(last), int(by))
+        numbers = index(first), index(last), index(by)
+        values = (_kept_integers if kept else np.arange)(*numbers)
     else:
         count = math.ceil((last - first) / by)
         values = first + np.arange(count) * float(by)

@@ -26,7 +26,8 @@ def as_int(where: str, name: str, value: Any) -> int:
         return value
     try:
         if not isinstance(value, bool):
-            value = index(value)
+            # An int of a class of its own says what it is for an index.
+            value = value.__index__() if isinstance(value, int) else index(value)
             if -_LARGEST <= value < _LARGEST:
                 return value  # type: ignore[no-any-return]  # an int
             message = f"{where}: `{name}` is {value}, which does not fit into int64."

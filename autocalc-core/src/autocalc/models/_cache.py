@@ -52,8 +52,14 @@ class KeyValueCache:
         """How many positions there is room for."""
         return self._keys.shape[1]
 
-    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    def append(
+        self, keys: Tensor, values: Tensor, start: int | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Add positions ``[B, S, H, D]``; return all that are filled, as views.
+
+        They go behind those that `count` says, which then counts them too; or to the
+        position `start`, and `count` stays: what `autocalc.compile` records may change
+        no such attribute.
 
         Raises
         ------
@@ -68,7 +74,8 @@ class KeyValueCache:
                 "none; read text under ac.no_grad()."
             )
             raise GradError(message)
-        start, stop = self.count, self.count + keys.shape[1]
+        counted, start = start is None, self.count if start is None else start
+        stop = start + keys.shape[1]
         if stop > self.length:
             message = (
                 f"KeyValueCache: {keys.shape[1]} positions do not fit behind "
@@ -77,5 +84,6 @@ class KeyValueCache:
             raise ShapeError(message)
         self._keys[:, start:stop].copy_(keys)
         self._values[:, start:stop].copy_(values)
-        self.count = stop
+        if counted:
+            self.count = stop
         return self._keys[:, :stop], self._values[:, :stop]

@@ -60,8 +60,9 @@ class Attention(nn.Module):
         x: Tensor,
         rotary: Rotary | None = None,
         cache: KeyValueCache | None = None,
+        start: int | None = None,
     ) -> Tensor:
-        """Return [B, S, d] of [B, S, d]; `cache` holds the positions before."""
+        """Return [B, S, d] of [B, S, d]; `cache` holds the `start` positions before."""
         batch, length, _ = x.shape
         every = self.heads + 2 * self.kv_heads
         # Heads stay interleaved: the three are views, and their gradients one array.
@@ -69,18 +70,18 @@ class Attention(nn.Module):
         q = qkv[:, :, : self.heads]
         k = qkv[:, :, self.heads : self.heads + self.kv_heads]
         v = qkv[:, :, self.heads + self.kv_heads :]
-        past = 0 if cache is None else cache.count
+        past = _past(cache, start)
         if rotary is not None:
             q, k = rotary(q, past), rotary(k, past)
         if cache is not None:
-            k, v = cache.append(k, v)
+            k, v = cache.append(k, v, start)
         y = functional.scaled_dot_product_attention(
             q.permute(0, 2, 1, 3),
             k.permute(0, 2, 1, 3),
             v.permute(0, 2, 1, 3),
             attn_mask=_beyond(length, past),
             dropout_p=self.dropout if self.training else 0.0,
-            is_causal=self.causal and past == 0,
+            is_causal=self.causal and length > 1 and past == 0,
             enable_gqa=self.kv_heads != self.heads,
         )
         y = y.permute(0, 2, 1, 3).reshape(batch, length, self.heads * self.features)
@@ -88,9 +89,16 @@ class Attention(nn.Module):
         return out
 
 
+def _past(cache: KeyValueCache | None, start: int | None) -> int:
+    """Return how many positions are over: as the caller says, or the cache."""
+    if start is not None:
+        return start
+    return 0 if cache is None else cache.count
+
+
 def _beyond(length: int, past: int) -> Tensor | None:
     """Return which keys each new position may see, where `is_causal` cannot say it."""
-    if past == 0 or length == 1:
+    if length == 1 or past == 0:
         return None
     return arange(past + length) <= arange(past, past + length).reshape(-1, 1)
 
@@ -143,9 +151,10 @@ class Block(nn.Module):
         x: Tensor,
         rotary: Rotary | None = None,
         cache: KeyValueCache | None = None,
+        start: int | None = None,
     ) -> Tensor:
         """Return [B, S, d] of [B, S, d]."""
-        x = x + self.attention(self.norm_1(x), rotary, cache)
+        x = x + self.attention(self.norm_1(x), rotary, cache, start)
         out: Tensor = x + self.feed_forward(self.norm_2(x))
         return out
 
@@ -263,7 +272,10 @@ class Decoder(nn.Module):
                 init.zeros_(module.bias)
 
     def forward(
-        self, tokens: Tensor, caches: Sequence[KeyValueCache] | None = None
+        self,
+        tokens: Tensor,
+        caches: Sequence[KeyValueCache] | None = None,
+        start: int | None = None,
     ) -> Tensor:
         """Return logits [B, S, V] of tokens [B, S].
 
@@ -274,14 +286,17 @@ class Decoder(nn.Module):
         caches
             One for each block (see `make_caches`): then `tokens` are the ones behind
             those that the caches hold.
+        start
+            The position of the first token, for `autocalc.compile`: the caches are
+            read and written there, and their `count` stays as it is.
         """
-        past = 0 if caches is None else caches[0].count
+        past = _past(None if caches is None else caches[0], start)
         self._check_tokens(tokens, past)
         x = self.tokens(tokens)
         if self.positions is not None:
             x = x + self.positions(arange(past, past + tokens.shape[1]))
         for i, block in enumerate(self.blocks):
-            x = block(x, self.rotary, None if caches is None else caches[i])
+            x = block(x, self.rotary, None if caches is None else caches[i], start)
         logits: Tensor = self.head(self.norm(x))
         return logits
 

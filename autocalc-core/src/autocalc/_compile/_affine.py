@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Trees of tuples whose integers grow evenly with a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """The integer ``slope * t + start``."""
+
+    slope: int
+    start: int
+
+    def at(self, t: int) -> int:
+        """Return it for a value of the number."""
+        return self.slope * t + self.start
+
+
+class DifferError(Exception):
+    """Two trees that no number explains."""
+
+
+def fitted(a: Any, b: Any, s: int, t: int) -> Any:
+    """Return the tree that is `a` where the number is `s`, and `b` where it is `t`.
+
+    Raises `DifferError` where there is none: something else than an integer differs, or
+    one does not grow evenly.
+    """
+    if a is b:
+        return a
+    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+        parts = [fitted(x, y, s, t) for x, y in zip(a, b, strict=True)]
+        return _like(a, parts)
+    if a.__class__ is b.__class__ is int and a != b:
+        slope, rest = divmod(b - a, t - s)
+        if rest:
+            raise DifferError
+        return Affine(slope, a - slope * s)
+    if a.__class__ is not b.__class__ or a != b:
+        raise DifferError
+    return a
+
+
+def at(tree: Any, t: int) -> Any:
+    """Return a tree for a value of the number."""
+    if tree.__class__ is Affine:
+        return tree.at(t)
+    if isinstance(tree, tuple):
+        return _like(tree, [at(one, t) for one in tree])
+    return tree
+
+
+def moves(tree: Any) -> bool:
+    """Return whether something in a tree depends on the number."""
+    return next(affines(tree), None) is not None
+
+
+def affines(tree: Any) -> Iterator[Affine]:
+    """Yield what depends on the number."""
+    if tree.__class__ is Affine:
+        yield tree
+    elif isinstance(tree, tuple):
+        for one in tree:
+            yield from affines(one)
+
+
+def _like(a: tuple[Any, ...], parts: list[Any]) -> tuple[Any, ...]:
+    return a.__class__(*parts) if hasattr(a, "_fields") else tuple(parts)

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""Recordings that differ by a number alone: one program for many of its values.
+
+A step that is given its position t reads ``keys[:, : t + 1]`` and writes
+``keys[:, t]``: offsets, sizes and strides of its operands are t times something, plus
+something.  Two recordings say what these are, and a third must say the same.  The
+program then holds for those values of t for which Python decides as it did
+(`_tracked.py`), no operand leaves its memory, and no size that moves becomes 0 or 1,
+with which strides mean other things.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from autocalc._compile._affine import Affine, DifferError, affines, at, fitted, moves
+from autocalc._compile._agreement import Links, Numbers, link
+from autocalc._compile._memory import View
+from autocalc._compile._program import Instruction, views_of
+from autocalc._compile._trace import Argument, Constant, Owned, Trace
+from autocalc._dispatch._addresses import span
+
+#: Elements of a constant array of integers that may change with the number.
+MAX_VALUES = 64
+
+#: Where nothing bounds the number it may be twice the last one, and so much more.
+FURTHER = 64
+
+#: A bound for the search of others.
+_FAR = 1 << 40
+
+
+class Range(NamedTuple):
+    """Bytes of a slot, from `start` to `stop`."""
+
+    start: int
+    stop: int
+
+
+@dataclass(slots=True)
+class Motion:
+    """What of a recording moves with a number.
+
+    Attributes
+    ----------
+    source
+        Of the number.
+    low, high
+        The values for which it holds.
+    calls
+        By the places of instructions that move: outputs, inputs and attributes, with
+        `Affine` in the place of integers that do.
+    sizes
+        Bytes of the temporaries that grow.
+    values
+        The elements of constants that change.
+    ranges
+        The bytes of slots in which all operands lie that move.
+    """
+
+    source: Any
+    low: int
+    high: int
+    calls: dict[int, tuple[Any, Any, Any]]
+    sizes: dict[int, Affine]
+    values: dict[int, Any]
+    ranges: dict[int, Range]
+
+
+def motion_of(
+    traces: Sequence[Trace], tensors: Sequence[Any]
+) -> tuple[Motion | None, Links]:
+    """Return what of the first recording moves with a number, or None; and links.
+
+    The others are earlier ones, of which two must agree with it; `tensors` are the
+    first one's arguments.
+    """
+    last, *others = traces
+    for source in last.spans:
+        varied = [t for t in others if t.numbers.get(source) != last.numbers[source]]
+        for pair in combinations(varied, 2):
+            if pair[0].numbers.get(source) != pair[1].numbers.get(source):
+                try:
+                    return _motion(source, last, pair, tensors)
+                except DifferError:
+                    continue
+    return None, {}
+
+
+def _motion(
+    source: Any, last: Trace, pair: tuple[Trace, Trace], tensors: Sequence[Any]
+) -> tuple[Motion, Links]:
+    numbers = Numbers(last)
+    calls, slots = _picture(source, pair[0], numbers)
+    if (calls, slots) != _picture(source, pair[1], numbers):
+        raise DifferError
+    found = dict(zip(numbers.order, slots, strict=True))
+    motion = Motion(
+        source,
+        *(0, 0),
+        _moving_calls(last, calls, numbers.order),
+        {slot: what.fit for slot, what in found.items() if what.kind == "size"},
+        {slot: what.fit for slot, what in found.items() if what.kind == "values"},
+        {},
+    )
+    _bound(motion, (last, *pair), tensors)
+    return motion, {s: what.fit for s, what in found.items() if what.kind == "number"}
+
+
+class _Slot(NamedTuple):
+    """How a slot differs: not, in its "size", its "values", or the "number" it is."""
+
+    kind: str = ""
+    fit: Any = None
+
+
+def _picture(source: Any, other: Trace, mine: Numbers) -> tuple[Any, list[_Slot]]:
+    """Return calls and slots of two recordings as functions of a number."""
+    last, theirs = mine.trace, Numbers(other)
+    if other.sizes != last.sizes or len(other.instructions) != len(last.instructions):
+        raise DifferError
+    s, t = other.numbers[source], last.numbers[source]
+    calls = fitted(theirs.calls(), mine.calls(), s, t)
+    if theirs.result() != mine.result():
+        raise DifferError
+    pairs = zip(theirs.order, mine.order, strict=True)
+    return calls, [_slot(theirs, a, mine, b, (s, t)) for a, b in pairs]
+
+
+def _slot(
+    theirs: Numbers, slot: int, mine: Numbers, own: int, values: tuple[int, int]
+) -> _Slot:
+    before, now = theirs.role(slot), mine.role(own)
+    if before == now:
+        return _Slot()
+    if before[0] == now[0] == "a temporary":
+        return _Slot("size", fitted(before[1], now[1], *values))
+    number = link(theirs.trace, slot, mine.trace, own)
+    if number is not None:
+        return _Slot("number", number)
+    elements = _integers(theirs.trace, slot), _integers(mine.trace, own)
+    if None in elements or before[:3] != now[:3]:
+        raise DifferError
+    return _Slot("values", fitted(*elements, *values))
+
+
+def _integers(trace: Trace, slot: int) -> tuple[int, ...] | None:
+    """Return the elements of a small constant array of integers."""
+    binding = trace.bindings.get(slot)
+    if not isinstance(binding, Constant):
+        return None
+    array = binding.array
+    if array.dtype.kind not in "iu" or array.size > MAX_VALUES:
+        return None
+    return tuple(array.reshape(-1).tolist())
+
+
+def _moving_calls(
+    trace: Trace, calls: Any, order: list[int]
+) -> dict[int, tuple[Any, Any, Any]]:
+    """Return the calls that move, with the recording's own slots."""
+    found = {}
+    for i, (_, _, outputs, inputs, attributes) in enumerate(calls):
+        if moves((outputs, inputs, attributes)):
+            if not _can_move(trace.instructions[i]):
+                raise DifferError
+            found[i] = (*_numbered((outputs, inputs), order), attributes)
+    return found
+
+
+def _can_move(i: Instruction) -> bool:
+    """Return whether a call can be decided anew for other shapes."""
+    if i.spec is None:
+        return False
+    return i.spec.key != "shapes" or not (i.spec.writes or i.accumulated)
+
+
+def _numbered(tree: Any, order: list[int]) -> Any:
+    if isinstance(tree, View):
+        return tree._replace(slot=order[tree.slot])
+    if isinstance(tree, tuple):
+        return tuple([_numbered(one, order) for one in tree])
+    return tree
+
+
+# ---- for which values ----------------------------------------------------------------
+
+
+def _bound(motion: Motion, traces: Sequence[Trace], tensors: Sequence[Any]) -> None:
+    """Find the values for which it holds, and where operands lie."""
+    source, last = motion.source, traces[0]
+    spans = [trace.spans[source] for trace in traces if source in trace.spans]
+    seen = [trace.numbers[source] for trace in traces]
+    first, most = min(seen), max(seen)
+    low = max(min(first, 0), *(known.low for known in spans))
+    high = min(_FAR, *(known.high for known in spans))
+    views = [v for i in motion.calls for v in last.instructions[i].views()]
+    for slot in {view.slot for view in views}:
+        mine = [view for view in views if view.slot == slot]
+        motion.ranges[slot] = _range(last, slot, mine, tensors)
+    moving = [v for o, i, _ in motion.calls.values() for v in views_of((*o, *i))]
+
+    def fits(value: int) -> bool:
+        return low <= value <= high and all(_lies(v, motion, value) for v in moving)
+
+    if not all(map(fits, seen)):
+        raise DifferError
+    motion.low = _furthest(fits, first, math.floor(low))
+    motion.high = _furthest(fits, most, _FAR)
+    if motion.high == _FAR:
+        motion.high = 2 * most + FURTHER
+
+
+def _range(
+    trace: Trace, slot: int, views: Sequence[View], tensors: Sequence[Any]
+) -> Range:
+    """Return the bytes of a slot that are known to be there in each call."""
+    binding = trace.bindings.get(slot)
+    whole = Range(0, trace.memory.slots[slot].nbytes)
+    if isinstance(binding, Argument):
+        start, array = binding.offset, tensors[binding.number]._array
+    elif isinstance(binding, Owned):
+        array = binding.tensor._array
+        start = trace.offset_of(slot, array)
+    else:
+        return whole
+    own = Range(start, start + span(array))
+    inside = all(own.start <= v.offset and _stop(v) <= own.stop for v in views)
+    return own if inside else whole
+
+
+def _lies(view: View, motion: Motion, value: int) -> bool:
+    """Return whether an operand lies in its memory, with sizes of 2 and more."""
+    now = at(view, value)
+    if any(n.at(value) < 2 for n in affines(view.shape)):
+        return False
+    size = motion.sizes.get(view.slot)
+    room = motion.ranges[view.slot]
+    stop = room.stop if size is None else size.at(value)
+    return bool(room.start <= now.offset and _stop(now) <= stop)
+
+
+def _stop(view: View) -> int:
+    """Return the byte behind the last element of a view."""
+    pairs = zip(view.shape, view.strides, strict=True)
+    if 0 in view.shape:
+        return view.offset
+    return view.offset + sum((n - 1) * step for n, step in pairs) + view.dtype.itemsize
+
+
+def _furthest(fits: Callable[[int], bool], begin: int, end: int) -> int:
+    """Return the value next to `end` up to which all from `begin` on fit."""
+    if fits(end):
+        return end
+    good, bad = begin, end
+    while abs(bad - good) > 1:
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if fits(middle) else (good, middle)
+    return good
+
+
+def most_bytes(motion: Motion, slot: int, size: int) -> int:
+    """Return the most bytes that a slot of `size` needs."""
+    grows = motion.sizes.get(slot)
+    return size if grows is None else max(map(grows.at, (motion.low, motion.high)))

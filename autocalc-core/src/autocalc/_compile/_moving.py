@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""Calls whose operands move with a number: their arrays are made anew as it changes.
+
+To passes and executors such a call is a piece of the host's work on whole stretches of
+memory: nothing is known of which bytes it reads and writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from autocalc._compile._affine import Affine, at, moves
+from autocalc._compile._memory import Operand, View
+from autocalc._compile._motion import Motion, Range, most_bytes
+from autocalc._compile._program import Instruction, views_of
+from autocalc._dispatch._call import KernelCall
+from autocalc._kernels.spec import Array
+
+_BYTE = np.dtype(np.uint8)
+
+
+class Number:
+    """The number that calls move with, set before each replay."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+
+class _Operand:
+    """One array of a call: its slot's place among the memory given, and how it lies."""
+
+    __slots__ = ("_array", "_memory", "_moves", "_offset", "_place", "_shape",
+                 "_strides", "_view")  # fmt: skip
+
+    def __init__(self, view: View, place: int, begin: int) -> None:
+        self._place = place
+        self._view = view
+        self._moves = moves(view)
+        ((slope, start),) = _terms((view.offset,))
+        self._offset = slope, start - begin
+        self._shape = _terms(view.shape) if moves(view.shape) else view.shape
+        self._strides = _terms(view.strides) if moves(view.strides) else view.strides
+        self._memory: Any = None
+        self._array: Any = None
+
+    def array(self, memory: tuple[Array, ...], t: int) -> Array:
+        """Return it for a value of the number."""
+        root, view = memory[self._place], self._view
+        if root is self._memory and not self._moves:
+            return self._array
+        shape: Any = self._shape
+        if shape is not view.shape:
+            shape = [slope * t + start for slope, start in shape]
+        strides: Any = self._strides
+        if strides is not view.strides:
+            strides = [slope * t + start for slope, start in strides]
+        slope, start = self._offset
+        offset = slope * t + start
+        self._memory = root
+        self._array = np.ndarray(shape, view.dtype, root, offset, strides)
+        return self._array
+
+
+def _terms(numbers: tuple[Any, ...]) -> list[tuple[int, int]]:
+    """Return the slope and the start of each number."""
+    return [(n.slope, n.start) if isinstance(n, Affine) else (0, n) for n in numbers]
+
+
+class Moving:
+    """Runs one kernel on operands that lie where the number says.
+
+    Called with the bytes of each slot that it uses, in the order of `slots`.
+
+    Parameters
+    ----------
+    call
+        As it was recorded.
+    moving
+        Its outputs, inputs and attributes, with what moves.
+    number
+        What they move with.
+    ranges
+        The bytes of each slot that it is given.
+    """
+
+    def __init__(
+        self,
+        call: Instruction,
+        moving: tuple[Any, Any, Any],
+        number: Number,
+        ranges: dict[int, Range],
+    ) -> None:
+        assert call.spec is not None, "the host's own work does not move"
+        self._decide = KernelCall(call.spec) if call.spec.key == "shapes" else None
+        self._number = number
+        written = dict.fromkeys(view.slot for view in call.writes())
+        read = dict.fromkeys(view.slot for view in views_of(call.inputs))
+        self.written = tuple(written)
+        self.slots = (*written, *(slot for slot in read if slot not in written))
+
+        def operand(x: Any) -> Any:
+            if isinstance(x, View):
+                place = self.slots.index(x.slot)
+                return _Operand(x, place, ranges[x.slot].start)
+            return x if x is None else list(map(operand, x))
+
+        outputs, inputs, self._attributes = moving
+        self._operands = list(map(operand, (*outputs, *inputs)))
+        self._attributes_move = moves(self._attributes)
+        self._n_outputs = len(outputs)
+        self._n_given = len(self._attributes) - bool(call.spec.accumulates)
+        self._wanted = sum(1 << i for i, x in enumerate(outputs) if x is not None)
+        self._memory: tuple[Array, ...] = ()
+        self._value: int | None = None
+        self._run: Callable[..., Any] = call.function
+        self._arguments: tuple[Any, ...] = ()
+
+    def __call__(self, *memory: Array) -> None:
+        value = self._number.value
+        if value != self._value or not all(map(is_, memory, self._memory)):
+            self._bind(memory, value)
+        self._run(*self._arguments)
+
+    def _bind(self, memory: tuple[Array, ...], value: int) -> None:
+        """Make the arrays for a value of the number, and decide who runs."""
+        arrays = [
+            x.array(memory, value)
+            if x.__class__ is _Operand
+            else _list(x, memory, value)
+            for x in self._operands
+        ]
+        attributes = self._attributes
+        if self._attributes_move:
+            attributes = at(attributes, value)
+        if self._decide is not None:
+            n = self._n_outputs
+            into = arrays[0] if n == 1 else tuple(arrays[:n])
+            given = *arrays[n:], *attributes[: self._n_given]
+            self._run, _ = self._decide.decided(*given, into=into, want=self._wanted)
+        self._arguments = (*arrays, *attributes)
+        self._memory, self._value = memory, value
+
+
+def _list(x: Any, memory: tuple[Array, ...], value: int) -> Any:
+    """Return the arrays of an operand that is a list, None for one that is absent."""
+    return None if x is None else [one.array(memory, value) for one in x]
+
+
+def moving_instruction(
+    call: Instruction, moves: tuple[Any, Any, Any], number: Number, motion: Motion
+) -> Instruction:
+    """Return what stands for a call that moves."""
+    moving = Moving(call, moves, number, motion.ranges)
+    written = len(moving.written)
+    views: list[Operand] = [_bytes(slot, motion) for slot in moving.slots]
+    return Instruction(
+        *(None, call.chosen, moving, None),
+        tuple(views[:written]),
+        tuple(views[written:]),
+        (),
+        call.line,
+        (call.name,),
+    )
+
+
+def _bytes(slot: int, motion: Motion) -> View:
+    start, stop = motion.ranges[slot]
+    size = most_bytes(motion, slot, stop - start)
+    return View(slot, start, (size,), (1,), _BYTE)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Numbers that are followed: the values for which Python decides the same."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import autocalc as ac
+from autocalc._compile._recorder import Recorder
+from autocalc._compile._tracked import Span, Tracked, plain, untracked
+
+INF = math.inf
+
+#: What is done with t = 5, and from where to where it leads to the same.
+DECISIONS: dict[str, tuple[Callable[[Any], Any], float, float]] = {
+    "nothing": (lambda t: t, -INF, INF),
+    "less": (lambda t: t < 100, -INF, 99),
+    "not less": (lambda t: t < 3, 3, INF),
+    "at most": (lambda t: t <= 5, -INF, 5),
+    "more": (lambda t: t > 100, -INF, 100),
+    "at least": (lambda t: t >= 2, 2, INF),
+    "reflected": (lambda t: t < 100, -INF, 99),
+    "equal": (lambda t: t == 5, 5, 5),
+    "unequal": (lambda t: t == 0, 1, INF),
+    "not unequal": (lambda t: t != 9, -INF, 8),
+    "true": (bool, 1, INF),
+    "a sum": (lambda t: 2 * t + 1 < 20, -INF, 9),
+    "a difference": (lambda t: 10 - t > 0, -INF, 9),
+    "a negative": (lambda t: -t > -20, -INF, 19),
+    "numbers that cancel": (lambda t: (t + 3) - t == 3, -INF, INF),
+    "with itself": (lambda t: t <= t + 1, -INF, INF),
+    "min": (lambda t: min(t, 64), -INF, 64),
+    "max": (lambda t: max(0, t - 3), 4, INF),
+    "abs": (lambda t: abs(t - 7), -INF, 6),
+    "a ring": (lambda t: t % 4, 4, 7),
+    "a ring further on": (lambda t: (t + 3) % 8, 5, 12),
+    "a page": (lambda t: t // 4, 4, 7),
+    "both": (lambda t: divmod(t, 10), 0, 9),
+    "two": (lambda t: (t > 2, t < 8), 3, 7),
+    "infinity": (lambda t: min(t, math.inf), -INF, INF),
+    "another type": (lambda t: t in (None, "5"), -INF, INF),
+    "a float": (lambda t: t < 7.5, 5, 5),
+    "a half": (lambda t: t / 2, 5, 5),
+    "a power": (lambda t: 2**t, 5, 5),
+    "a product with itself": (lambda t: t * t, 5, 5),
+    "a product with a float": (lambda t: t * 0.5, 5, 5),
+    "bits": (lambda t: t & 1, 5, 5),
+    "divided by": (lambda t: 100 // t, 5, 5),
+    "a key": ({5: "five"}.get, 5, 5),
+    "a text": (lambda t: f"layer {t}", 5, 5),
+    "an int": (int, 5, 5),
+    "a root": (math.sqrt, 5, 5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DECISIONS)
+def test_the_values_for_which_python_decides_the_same(name: str) -> None:
+    decide, low, high = DECISIONS[name]
+    span = Span(5)
+    result = decide(Tracked(span))
+    assert untracked(result) == decide(5)
+    assert (span.low, span.high) == (low, high)
+    for value in range(12):
+        if low <= value <= high:
+            again = Span(value)
+            decide(Tracked(again))
+            assert (again.low, again.high) == (low, high)
+
+
+def test_it_computes_as_an_int() -> None:
+    t = Tracked(Span(5))
+    for f in (
+        lambda x: x + 2, lambda x: 2 - x, lambda x: x * -3, lambda x: -x, lambda x: +x,
+        lambda x: x - x, lambda x: x % 3, lambda x: 7 % x, lambda x: x // 2,
+        lambda x: x**2, lambda x: x >> 1, lambda x: ~x, lambda x: [0] * x, hash, repr,
+        lambda x: x - 0.5, lambda x: 0.5 + x, lambda x: [*range(x)], float, round,
+    ):  # fmt: skip
+        assert f(t) == f(5)  # type: ignore[no-untyped-call]
+
+
+def test_after_the_recording_nothing_is_noted() -> None:
+    span = Span(5)
+    t = Tracked(span)
+    span.closed = True
+    assert t < 100
+    assert hash(t) == 5
+    assert (span.low, span.high) == (-INF, INF)
+    assert type(plain(t)) is int
+    assert type(copy.deepcopy(t + 1)) is Tracked
+    assert type(pickle.loads(pickle.dumps(t))) is int
+
+
+x = ac.arange(12.0).reshape(3, 4)
+
+#: Views, and the values of t = 1 for which each is one of the same kind.
+VIEWS: dict[str, tuple[Callable[[Any], Any], float, float]] = {
+    "a row": (lambda t: x[t], -3, 2),
+    "a column": (lambda t: x[:, t], -4, 3),
+    "the last ones": (lambda t: x[..., t], -4, 3),
+    "the first": (lambda t: x[:t], 0, 3),
+    "one": (lambda t: x[:, t : t + 1], 0, 3),
+    "up to it": (lambda t: x[..., : t + 1], -1, 3),
+    "select": (lambda t: x.select(1, t), -4, 3),
+    "narrow": (lambda t: x.narrow(1, t, 2), 0, 2),
+    "written": (lambda t: x.clone().__setitem__(t, 5.0), -3, 2),
+    "a number": (lambda t: x * t + (t - x) / 2 < t, -INF, INF),
+    "a range": (lambda t: ac.arange(t, t + 3), -INF, INF),
+    "zeros": (lambda t: ac.zeros(t, 2), 0, INF),
+    "a tensor": (lambda t: ac.tensor([t, 1]), -INF, INF),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_operators_note_where_a_number_is_cut_off(name: str) -> None:
+    make, low, high = VIEWS[name]
+    span = Span(1)
+    with Recorder():
+        make(Tracked(span))
+    assert low == span.low or span.low <= 0 >= low
+    assert span.high == high
