@@ -108,6 +108,35 @@ def test_compiled_steps_give_the_text_of_eager_ones(kind: str, exact: bool) -> N
     assert run._replays == 3 * COUNT - 5
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64"])
+def test_other_dtypes(dtype: str) -> None:
+    ac.manual_seed(4)
+    kind = getattr(ac, dtype)
+    model = Model().to(kind)
+
+    def caches() -> Any:
+        return [(k.to(kind), v.to(kind)) for k, v in model.caches(2)]
+
+    def step(tokens: ac.Tensor, caches: Any, t: int) -> ac.Tensor:
+        return model(tokens, caches, t).to(ac.float64)
+
+    texts, logits = generated(step, caches(), 12)
+    run = ac.compile(step, exact=True)
+    again, near = generated(run, caches(), 12)
+    assert np.array_equal(again, texts)
+    assert near.tobytes() == logits.tobytes()
+    assert len(run.programs) == 1
+
+
+def test_replays_that_are_checked() -> None:
+    ac.manual_seed(4)
+    model = Model()
+    run = ac.compile(model, check=3)
+    texts, _ = generated(run, model.caches(2), 30)
+    assert np.array_equal(texts, generated(model, model.caches(2), 30)[0])
+    assert run._replays == 26
+
+
 def test_the_decoder_counts_only_where_no_position_is_given() -> None:
     model = decoder()
     counting, given = model.make_caches(1), model.make_caches(1)

@@ -220,6 +220,29 @@ def test_what_is_recorded_too_often_is_an_error_that_says_why(name: str) -> None
         run(7)
 
 
+ASKS: dict[str, Callable[[ac.Tensor], Any]] = {
+    "shape": lambda x: x.shape,
+    "size": lambda x: x.size(0),
+    "len": len,
+    "numel": lambda x: x.numel(),
+    "nbytes": lambda x: x.nbytes,
+    "stride": lambda x: x.stride(),
+}
+
+
+@pytest.mark.parametrize("how", ASKS)
+def test_every_way_to_ask_for_a_size_is_seen(how: str) -> None:
+    def asks(t: int) -> ac.Tensor:
+        columns = table.transpose(1, 2)[:, :, :t].contiguous()
+        ASKS[how](columns[0] if how == "stride" else columns.transpose(0, 2))
+        return columns.sum(-1)
+
+    run = Compiled(asks)
+    for t in [2, 2, 4, 4, 5, 5]:
+        assert run(t).tolist() == asks(t).tolist()
+    assert len(run.programs) == 3
+
+
 def test_a_number_that_only_decides() -> None:
     run = Compiled(lambda x, t: x * 2 if t < 8 else x + 1)
     for t in range(16):

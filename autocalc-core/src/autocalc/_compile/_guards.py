@@ -28,7 +28,10 @@ from autocalc._tensor import Tensor
 _OWN = __file__[: -len("_compile/_guards.py")]
 
 #: Where tensors are asked for their sizes, and how.
-_TENSORS, _SIZES = "_tensor/tensor.py", frozenset({"shape", "size", "numel", "__len__"})
+_TENSORS = "_tensor/tensor.py"
+_SIZES = frozenset(
+    {"shape", "size", "numel", "__len__", "nbytes", "stride", "is_contiguous"}
+)
 
 #: Python's library and NumPy are taken not to change.
 _LIBRARY = (sysconfig.get_path("stdlib"), "<frozen", "<string>", "<__array_function__")

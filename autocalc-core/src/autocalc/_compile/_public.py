@@ -38,9 +38,10 @@ def compile(
     Parameters, buffers and the state of optimizers are shared with eager code: a
     replay leaves what the call would have left, so that both can take turns.  Numbers
     among the arguments are inputs; where slices depend on one, a third recording makes
-    a program that holds for many of its values.  Other Python values that the function looked at
-    (attributes, globals, variables of enclosing functions) are guarded: where one has
-    changed, the function is recorded again.  Random operators draw fresh numbers.
+    a program that holds for many of its values.  Other Python values that the function
+    looked at (attributes, globals, variables of enclosing functions) are guarded: where
+    one has changed, the function is recorded again.  Random operators draw fresh
+    numbers.
 
     Returned tensors have no history: run `backward` inside.
 

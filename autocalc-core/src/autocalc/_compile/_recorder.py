@@ -82,7 +82,9 @@ class Recorder:
 
     def wrap(self, spec: KernelSpec, name: str, function: Entry) -> Callable[..., None]:
         """Return `function` of the set `name`, recorded whenever it is called."""
-        impl = (registry().kernels(name) or {}).get(spec.name)
+        found = registry()
+        known = found.kernels(name) if name in found.sets else None
+        impl = (known or {}).get(spec.name)  # none of a call that is widened
         native = None if impl is None or impl.function is not function else impl.native
         if self._inner is not None:
             function, native = self._inner(spec, name, function), None
