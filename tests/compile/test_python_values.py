@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -58,6 +59,29 @@ def test_a_number_derived_from_an_argument_is_refused_with_its_line() -> None:
     calls = map(run, [x] * 9, map(float, range(9)))
     with pytest.raises(CompileError, match=r"value differs from call to call .*t \* 0"):
         list(calls)
+
+
+collections = 0
+
+
+def count_collections(*_: Any) -> None:
+    global collections
+    collections += 1
+
+
+def test_what_runs_at_collections_of_garbage_is_not_the_functions() -> None:
+    def step(a: ac.Tensor) -> ac.Tensor:
+        gc.collect()
+        return a * 2
+
+    gc.callbacks.append(count_collections)
+    try:
+        run: Any = Compiled(step)
+        repeated(run, x, count=4)
+    finally:
+        gc.callbacks.remove(count_collections)
+    assert collections > 0
+    assert len(run.programs) == 1
 
 
 def test_a_global_number_is_an_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -197,7 +197,9 @@ class Watch:
         self._free: dict[tuple[CodeType, str], tuple[Any, Any]] = {}
         self._things: list[Any] = []  # that ids in `_seen` belong to
         self._containers: dict[int, _Container] = {}
-        self._kinds: dict[CodeType, str] = {}
+        # What runs when garbage is collected is no part of the function.
+        codes = [getattr(callback, "__code__", None) for callback in gc.callbacks]
+        self._kinds: dict[CodeType, str] = {code: "" for code in codes if code}
         self._passes_on: dict[CodeType, set[str]] = {}
 
     def numbers(self) -> dict[Any, Any]:
