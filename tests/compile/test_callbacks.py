@@ -141,7 +141,7 @@ def test_communication_begins_while_backward_goes_on() -> None:
     (program,) = run.programs
     names = [i.name for i in program.instructions]
     first = names.index("callback")
-    assert names[first - 1] == "linear_backward"
+    assert names[first - 1] in {"linear_backward", "linear_relu_backward"}
     assert "linear_backward" in names[first + 1 :]
 
 
