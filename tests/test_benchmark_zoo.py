@@ -3,8 +3,9 @@
 
 import numpy as np
 import pytest
+from benchmarks.side_by_side import onnx_runtime
 from benchmarks.side_by_side.__main__ import selected
-from benchmarks.side_by_side.cases import CASES
+from benchmarks.side_by_side.cases import CASES, prepare
 from benchmarks.zoo import attention, convolutional, dense, sequences, tables, volumes
 from benchmarks.zoo.rows import ZOO
 from benchmarks.zoo.work import Row, answer, training
@@ -104,3 +105,17 @@ def test_each_model_of_the_zoo_answers_as_in_pytorch(name):
     found = answer(ac, ours._replace(inputs=tuple(inputs)))()
     expected = answer(torch, theirs)()
     np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-3, atol=1e-4)
+
+
+def test_onnx_runtime_answers_but_does_not_train():
+    trains = next(name for name, row in ZOO.items() if row.trains)
+    assert prepare(onnx_runtime.PEER, trains) is None
+    assert prepare(onnx_runtime.PEER, "gemm 64x64x64") is None
+
+
+def test_onnx_runtime_answers_as_pytorch():
+    for name in ("onnxruntime", "onnxscript", "torch"):
+        pytest.importorskip(name, reason="the peer of inference")
+    assert onnx_runtime.start(1).startswith("onnxruntime ")
+    run = onnx_runtime.prepare(Row(SMALL["tabular"], trains=False))
+    assert run()[0].shape == (8, 10)

@@ -5,7 +5,9 @@ Both run in processes of their own, in turn, in many short rounds; what counts i
 median of the rounds' ratios (in brackets: the middle half of them), which other load on
 the machine hardly moves. The last column compares the fastest round of each: what both
 do in the machine's best moments.  ``--compile`` replays our side, with ``--module
-autocalc`` beside eager code.  ``--zoo`` compares whole models (`benchmarks.zoo`).
+autocalc`` beside eager code.  ``--zoo`` compares whole models (`benchmarks.zoo`);
+``--module onnxruntime`` beside ONNX Runtime, whose environment needs PyTorch, onnx and
+onnxscript, too: the rows of inference.
 """
 
 from __future__ import annotations

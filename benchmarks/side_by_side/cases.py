@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from benchmarks.side_by_side import generation, language
+from benchmarks.side_by_side import generation, language, onnx_runtime
 from benchmarks.side_by_side.images import PARTS, Layer, layer, resnet_step
 from benchmarks.side_by_side.language import Sizes
 from benchmarks.side_by_side.step import sgd_step
@@ -167,13 +167,17 @@ COMPILED = "+compile"
 
 def start(peer: str, threads: int) -> str:
     """Make the peer ready; return its name and version."""
+    if peer == onnx_runtime.PEER:
+        return onnx_runtime.start(threads)
     ml: Any = importlib.import_module(peer.removesuffix(COMPILED))
     ml.set_num_threads(threads)
     return f"{peer} {ml.__version__}"
 
 
-def prepare(peer: str, case: str) -> Run:
-    """Return what to time."""
+def prepare(peer: str, case: str) -> Run | None:
+    """Return what to time; None if the peer has no such thing."""
+    if peer == onnx_runtime.PEER:
+        return onnx_runtime.prepare(ZOO.get(case))
     ml: Any = importlib.import_module(peer.removesuffix(COMPILED))
     run = CASES[case].prepare(ml)
     if not peer.endswith(COMPILED):

@@ -53,7 +53,7 @@ def resnet_step(batch: int) -> Callable[[Any], Run]:
 def fastest(ml: Any, make: Callable[[Callable[[Any], Any]], Run]) -> Run:
     """Return the work in the layout that is faster: `make` is given what lays out."""
     usual, last = ml.contiguous_format, ml.channels_last
-    return min((make(_layouts(kind)) for kind in (usual, last)), key=_trial)
+    return min((make(_layouts(kind)) for kind in (usual, last)), key=trial)
 
 
 def _layouts(kind: Any) -> Callable[[Any], Any]:
@@ -61,7 +61,8 @@ def _layouts(kind: Any) -> Callable[[Any], Any]:
     return lambda images: images.to(memory_format=kind)
 
 
-def _trial(run: Run) -> float:
+def trial(run: Run) -> float:
+    """Return the seconds of a run, the shortest of some."""
     run()
     times = []
     for _ in range(TRIALS):

@@ -39,6 +39,9 @@ ZOO: dict[str, Row] = {
     "MobileNetV2, 1 of 224x224, inference": images(
         classifier(lambda nn: mobilenet(nn, small=False), 1, 224), False
     ),
+    "MobileNetV2, 1 of 32x32, inference": images(
+        classifier(mobilenet, 1, 32), False, 4
+    ),
     "U-Net, 2 of 96x96, step": images(unet(2, 96), True),
     "U-Net, 1 of 96x96, inference": images(unet(1, 96), False, 2),
     "VAE, 64 of 28x28, step": images(vae(64), True),
@@ -49,6 +52,7 @@ ZOO: dict[str, Row] = {
     "MLP-mixer d 128, 8 of 32x32, step": images(of_patches(8, 128, 6, None), True),
     "GPT d 256, 2x128 tokens, step": Row(gpt(2, 128, 256, 8, 6)),
     "GPT d 256, 1x128 tokens, inference": Row(gpt(1, 128, 256, 8, 6), False),
+    "GPT d 256, 1x32 tokens, inference": Row(gpt(1, 32, 256, 8, 6), False, calls=4),
     "BERT d 128, 4x64 tokens, step": Row(bert(4, 64, 128, 4, 4)),
     "BERT d 128, 1x64 tokens, inference": Row(bert(1, 64, 128, 4, 4), False, calls=4),
     "LSTM, 2 layers of 128, 16x64 tokens, step": Row(lstm(16, 64, 128)),
