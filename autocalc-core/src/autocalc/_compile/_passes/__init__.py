@@ -16,6 +16,7 @@ from autocalc._compile._passes import (
     epilogues,
     identities,
     norm_epilogues,
+    norm_folding,
     prologue,
     residual_norms,
     versions,
@@ -31,6 +32,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "constants": constants.run,
     "identities": identities.run,
     "copies": copies.run,
+    "norm_folding": norm_folding.run,
     "epilogues": epilogues.run,
     "norm_epilogues": norm_epilogues.run,
     "residual_norms": residual_norms.run,
@@ -41,7 +43,7 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 
 
 #: Those after which sums are computed in another order.
-REORDERING = frozenset({"accumulate", "epilogues", "norm_epilogues"})
+REORDERING = frozenset({"accumulate", "epilogues", "norm_epilogues", "norm_folding"})
 
 
 def optimize(program: Program, *, off: Iterable[str] = ()) -> Program:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -161,6 +162,23 @@ class Flow:
         root = program.own[slot] = current().selection.empty(size, np.dtype(np.uint8))
         return root
 
+    def kept_like(self, view: View) -> View:
+        """Return memory of the program's own for an array like another."""
+        slot = max(self.program.sizes) + 1
+        self.program.sizes[slot] = view.nbytes
+        self.keep(slot)
+        return view._replace(slot=slot, offset=0, strides=_dense(view))
+
+    def zeros(self, view: View) -> View:
+        """Return a constant 0 for each element of a view."""
+        made = self.kept_like(view)
+        self.program.others.discard(made.slot)
+        root = self.program.own.pop(made.slot)
+        root[...] = 0
+        root.flags.writeable = False
+        self.program.constants[made.slot] = root
+        return made
+
     def value(self, view: View) -> Array | None:
         """Return what a view of a constant holds; None if it is none."""
         root = self.program.constants.get(view.slot)
@@ -180,6 +198,15 @@ class Flow:
             others=program.others - unused,
             own=own,
         )
+
+
+def _dense(view: View) -> tuple[int, ...]:
+    """Return the strides of a view that has no gaps, else those row by row."""
+    size = view.dtype.itemsize
+    pairs = list(zip(view.shape, view.strides, strict=True))
+    if size + sum((n - 1) * stride for n, stride in pairs) == view.nbytes:
+        return view.strides
+    return tuple(size * math.prod(view.shape[i + 1 :]) for i in range(len(view.shape)))
 
 
 def _slots(views: list[View]) -> set[int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autocalc._compile._passes._flow import Flow
-from autocalc._compile._program import Instruction, Program
+from autocalc._compile._program import Program
 
 #: Bytes that a program keeps at most of what it computed of its parameters.
 MAX_BYTES = 1 << 30
@@ -23,7 +23,7 @@ def run(program: Program) -> Program:
     constants = program.constants.keys()
     written = {slot for slot, writers in flow.writers.items() if writers}
     fixed = program.parameters - written
-    prologue: list[Instruction] = []
+    prologue = list(program.prologue)
     left = MAX_BYTES
     for at, instruction in flow:
         slots = flow.results_of(at, fixed | constants)
