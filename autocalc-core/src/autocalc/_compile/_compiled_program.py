@@ -23,7 +23,9 @@ from autocalc._compile._replay import Replay
 from autocalc._compile._signature import Call
 from autocalc._compile._table import MemoryReport, Segment, program_table, segments
 from autocalc._compile._trace import Constant, Owned, Trace
+from autocalc._compile._unchanged import Copied, Slot, Unchanged, unchanged
 from autocalc._graph._node import Leaf
+from autocalc._tensor import Tensor
 from autocalc.errors import CompileError
 
 
@@ -53,7 +55,9 @@ class CompiledProgram:
         self._motion = None if motion is None else _Mover(motion, trace)
         given = linked if motion is None else linked | {motion.source}
         guards = [g for g in trace.guards if g.source not in linked]
-        self._guards = [guard.holds for guard in guards]
+        copied = [(g, getattr(g, "copied", None)) for g in guards]
+        self._guards = [g.holds for g, dicts in copied if dicts is None]
+        self._attributes = [g.holds for g, dicts in copied if dicts is not None]
         self._sources = {g.source: g.get for g in trace.guards if g.source in linked}
         numbers = trace.numbers.items()
         own = {g.source for g in trace.guards}
@@ -78,6 +82,8 @@ class CompiledProgram:
         self._hooks = [
             (edge, _hooks(edge)) for _, edge in self._edges if edge.__class__ is Leaf
         ]
+        dicts = [d for _, d in copied if d is not None]
+        self._unchanged = _watched(dicts, self._edges, self._hooks)
         self._generators = recording.generators
         self._trace = trace
         number = None if self._motion is None else self._motion.number
@@ -117,12 +123,8 @@ class CompiledProgram:
         for holds in self._guards:
             if not holds():
                 return False
-        for tensor, edge in self._edges:
-            if tensor._edge is not edge:
-                return False
-        for leaf, hooks in self._hooks:
-            if (leaf.hooks or leaf.accumulated or hooks) and _hooks(leaf) != hooks:
-                return False
+        if not (self._unchanged.holds() or self._equal()):
+            return False
         for leaf in self._fresh:
             if leaf.grad is not None:
                 return False
@@ -134,6 +136,14 @@ class CompiledProgram:
             if numbers[source] != value:
                 return False
         return all(low <= numbers[source] <= high for source, low, high in self._ranges)
+
+    def _equal(self) -> bool:
+        """Return whether what is not the same object is as good as that."""
+        return (
+            all(holds() for holds in self._attributes)
+            and all(tensor._edge is edge for tensor, edge in self._edges)
+            and all(_hooks(leaf) == hooks for leaf, hooks in self._hooks)
+        )
 
     def run(self, call: Call) -> Any:
         """Run the program; return what the function returns."""
@@ -186,6 +196,22 @@ class _Mover:
         value = self.number.value = numbers[self._source]
         for cell, values in self._cells:
             cell.reshape(-1)[:] = at(values, value)
+
+
+def _watched(
+    copied: list[Copied],
+    edges: list[tuple[Tensor, Any]],
+    hooks: list[tuple[Leaf, tuple[Any, ...]]],
+) -> Unchanged:
+    """Return what looks at attributes, edges and hooks at once."""
+    slots: list[Slot] = [(tensor, "_edge", edge) for tensor, edge in edges]
+    for leaf, _ in hooks:
+        for name in ("hooks", "accumulated"):
+            called = getattr(leaf, name)
+            slots.append((leaf, name, called))
+            if called is not None:
+                copied = [*copied, (called, called.copy())]
+    return unchanged(slots, copied)
 
 
 def _hooks(leaf: Leaf) -> tuple[Any, ...]:

@@ -20,6 +20,7 @@ from sys import getrefcount
 from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from autocalc._compile._unchanged import Copied
 from autocalc._graph._lines import Line, users_line
 from autocalc._graph._node import Leaf, Node, Output
 from autocalc._tensor import Tensor
@@ -147,6 +148,11 @@ class Attributes:
         self._copy = self._now.copy()
         values = self._copy.items()
         self._tensors = [(k, v) for k, v in values if isinstance(v, Tensor)]
+
+    @property
+    def copied(self) -> Copied | None:
+        """The dict of the attributes and a copy, if the values of all matter."""
+        return None if self._but else (self._now, self._copy)
 
     def holds(self) -> bool:
         """Return whether every attribute is the same tensor, or an equal object."""

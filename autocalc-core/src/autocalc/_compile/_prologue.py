@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from operator import attrgetter, is_
 from typing import Any
 
 from autocalc._compile._executor import Executor, Place, calls_of, place_of
 from autocalc._compile._program import Program
 from autocalc._compile._trace import Owned, Trace
-from autocalc._tensor import Tensor
+from autocalc._compile._unchanged import Slot, Unchanged, unchanged
 
 
 class Prologue:
@@ -35,38 +34,28 @@ class Prologue:
         for slot, tensor, offset in self._owners:
             places[slot] = place_of(tensor._array, -offset)
         self._tensors = [tensor for _, tensor, _ in self._owners]
-        self._cells = [_cell(tensor) for tensor in self._tensors]
         self._arrays: list[Any] = [tensor._array for tensor in self._tensors]
-        self._counts: list[int] | None = None
+        self._unchanged: Unchanged | None = None
         self._executor = Executor(calls_of(instructions, places), places)
 
     def refresh(self) -> None:
         """Run the calls if what they read is, or may be, another."""
-        followed = all(map(is_, map(_array_of, self._tensors), self._arrays))
-        if not followed:
-            self._follow()
-        same = followed and list(map(_count_of, self._cells)) == self._counts
-        if not same or any(map(_is_exported, self._cells)):
-            self._executor.run()
-            self._counts = list(map(_count_of, self._cells))
-
-    def _follow(self) -> None:
-        """Let the calls read the memory that parameters have now."""
+        if self._unchanged is not None and self._unchanged.holds():
+            return
         for i, (slot, tensor, offset) in enumerate(self._owners):
             array = tensor._array
             if array is not self._arrays[i]:
-                self._arrays[i], self._cells[i] = array, _cell(tensor)
+                self._arrays[i] = array
                 self._executor.move(slot, *place_of(array, -offset))
+        self._executor.run()
+        self._unchanged = self._watched()
 
-
-#: Read for each parameter at each replay, in loops of C.
-_array_of, _count_of = attrgetter("_array"), attrgetter("count")
-#: Whether somebody else may write the memory.
-_is_exported = attrgetter("exported")
-
-
-def _cell(tensor: Tensor) -> Any:
-    """Return the version cell of a tensor, which then says whether it is exported."""
-    cell = tensor._cell()
-    cell.exported = getattr(cell, "exported", False)
-    return cell
+    def _watched(self) -> Unchanged:
+        """Return what tells of a write, and always of one that may come unseen."""
+        slots: list[Slot] = []
+        for tensor, array in zip(self._tensors, self._arrays, strict=True):
+            cell = tensor._cell()
+            slots += [(tensor, "_array", array), (cell, "count", cell.count)]
+            cell.exported = getattr(cell, "exported", False)
+            slots.append((cell, "exported", False))
+        return unchanged(slots, [])

@@ -12,9 +12,6 @@ namespace autocalc::python::eager {
 
 Bound bound = {};
 
-namespace {
-
-// The offset of a name in `__slots__`; -1 with an exception set.
 Py_ssize_t offset_of(PyObject* type, const char* name) {
     Ref member(PyObject_GetAttrString(type, name));
     if (!member) return -1;
@@ -24,6 +21,8 @@ Py_ssize_t offset_of(PyObject* type, const char* name) {
     }
     return reinterpret_cast<PyMemberDescrObject*>(member.get())->d_member->offset;
 }
+
+namespace {
 
 struct SlotName {
     const char* name;

@@ -104,6 +104,9 @@ extern Bound bound;
 // bind(name, class or object): false with an exception set.
 bool bind(const char* name, PyObject* object);
 
+// The offset of a name in a class's `__slots__`; -1 with an exception set.
+Py_ssize_t offset_of(PyObject* type, const char* name);
+
 inline PyObject*& slot(PyObject* object, Py_ssize_t offset) {
     return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + offset);
 }

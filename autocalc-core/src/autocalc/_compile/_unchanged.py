@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Whether slots and dicts hold the very objects that they held before.
+
+That is quickly told, and nearly always true: what must hold for a replay is looked at
+one by one only where it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import is_
+from typing import Any
+
+from autocalc._dispatch._eager import accelerated
+
+#: An object, the name of one of its `__slots__`, and what it held.
+Slot = tuple[Any, str, Any]
+
+#: A dict, and a copy of what it was.
+Copied = tuple[dict[Any, Any], dict[Any, Any]]
+
+
+class Unchanged:
+    """Objects and dicts that may change.
+
+    Parameters
+    ----------
+    slots
+        Objects with the names of slots and what they held.
+    dicts
+        Dicts with copies of what they were.
+    """
+
+    def __init__(self, slots: list[Slot], dicts: list[Copied]) -> None:
+        self._things = [thing for thing, _, _ in slots]
+        self._names = [name for _, name, _ in slots]
+        self._values = [value for _, _, value in slots]
+        self._dicts = dicts
+
+    def holds(self) -> bool:
+        """Return whether each slot holds the same object, each dict the same ones."""
+        now = map(getattr, self._things, self._names)
+        if not all(map(is_, now, self._values)):
+            return False
+        return all(_same(now, copy) for now, copy in self._dicts)
+
+
+def _same(now: dict[Any, Any], copy: dict[Any, Any]) -> bool:
+    """Return whether two dicts have the same keys and values in the same order."""
+    return (
+        len(now) == len(copy)
+        and all(map(is_, now, copy))
+        and all(map(is_, now.values(), copy.values()))
+    )
+
+
+#: `Unchanged`, or what an eager runtime has for it.
+unchanged: Callable[..., Unchanged] = accelerated("unchanged", Unchanged)

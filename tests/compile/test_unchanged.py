@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Whether slots and dicts hold the objects that they held, both ways of looking."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+
+import pytest
+
+import autocalc as ac
+from autocalc import nn
+from autocalc._compile._unchanged import Unchanged, unchanged
+
+KINDS = {"python": Unchanged, "runtime": unchanged}
+
+
+class Thing:
+    __slots__ = ("__weakref__", "one", "two")
+
+    def __init__(self) -> None:
+        self.one: Any = object()
+        self.two: Any = None
+
+
+class Plain:
+    """An object without slots, which a runtime leaves to the definition."""
+
+    one: Any = 1
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> Any:
+    return KINDS[request.param]
+
+
+def test_what_nobody_touched(kind: Any) -> None:
+    thing, there = Thing(), {"a": object(), "b": None}
+    slots = [(thing, "one", thing.one), (thing, "two", None)]
+    watched = kind(slots, [(there, there.copy())])
+    assert watched.holds()
+    thing.one, there["a"] = thing.one, there["a"]
+    assert watched.holds()
+    assert kind([], []).holds()
+
+
+def test_another_object_in_a_slot(kind: Any) -> None:
+    thing = Thing()
+    watched = kind([(thing, "one", thing.one), (thing, "two", None)], [])
+    before, thing.two = thing.two, 3
+    assert not watched.holds()
+    thing.two = before
+    assert watched.holds()
+
+
+def changes() -> dict[str, Any]:
+    def another(there: dict[str, Any]) -> None:
+        there["a"] = [1]  # equal, but not the same
+
+    def more(there: dict[str, Any]) -> None:
+        there["c"] = None
+
+    def fewer(there: dict[str, Any]) -> None:
+        del there["b"]
+
+    def renamed(there: dict[str, Any]) -> None:
+        there["c"] = there.pop("b")
+
+    return {k: v for k, v in locals().items() if callable(v)}
+
+
+@pytest.mark.parametrize("name", changes())
+def test_another_dict(kind: Any, name: str) -> None:
+    there = {"a": [1], "b": None}
+    watched = kind([], [(there, there.copy())])
+    assert watched.holds()
+    changes()[name](there)
+    assert not watched.holds()
+
+
+def test_objects_without_slots(kind: Any) -> None:
+    thing = Plain()
+    watched = kind([(thing, "one", 1)], [])
+    assert watched.holds()
+    thing.one = 2
+    assert not watched.holds()
+
+
+def test_it_is_freed_with_what_it_watches(kind: Any) -> None:
+    thing = Thing()
+    thing.two = kind([(thing, "one", thing.one)], [])
+    gone = weakref.ref(thing)
+    del thing
+    gc.collect()
+    assert gone() is None
+
+
+def test_equal_attributes_let_a_program_go_on() -> None:
+    model = nn.Sequential(nn.Linear(3, 2), nn.LeakyReLU(0.25))
+    run, x = ac.compile(ac.no_grad()(model.forward)), ac.randn(4, 3)
+    for _ in range(3):
+        run(x)
+    (program,) = run.programs
+    model[1].negative_slope = float("0.25")
+    assert run(x).tolist() == model(x).tolist()
+    assert run.programs == [program]
+    model[1].negative_slope = 0.5
+    assert run(x).tolist() == model(x).tolist()
+
+
+def test_a_hook_that_comes_later_is_seen() -> None:
+    weight = ac.ones(3, requires_grad=True)
+
+    def step() -> Any:
+        weight.grad = None
+        (weight * 2).sum().backward()
+        return weight.grad.clone()
+
+    run = ac.compile(step)
+    for _ in range(4):
+        assert run().tolist() == [2, 2, 2]
+    handle = weight.register_hook(lambda g: g * 3)
+    assert run().tolist() == [6, 6, 6]
+    handle.remove()
+    for _ in range(2):
+        assert run().tolist() == [2, 2, 2]
