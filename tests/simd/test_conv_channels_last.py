@@ -48,7 +48,8 @@ def case(rng, ways):
     elif way == "groups":
         groups = int(rng.integers(2, 5))
     elif way == "depthwise":
-        groups, ins, outs = outs, 1, int(rng.integers(1, 3))
+        groups, ins = outs * int(rng.integers(1, 4)), 1
+        outs = int(rng.integers(1, 3))
         if rng.random() < 0.6:
             kernel, stride, dilation = one * rng.choice([3, 5]), one, one
             outs = 1

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/lanes.hpp"
+#include "common/transpose.hpp"
 #include "conv/call.hpp"
 #include "conv/strided_dx.hpp"
 
@@ -102,6 +103,39 @@ AC_INLINE void depthwise_spot(const NhwcDepthwise<T>& job, const T* image, int64
     }
 }
 
+// One result of `registers` registers of channels from number `c` on: their sums do not
+// wait for each other, and where a tap lies is found once for all.
+template <class T, int registers>
+AC_INLINE void depthwise_wide(const NhwcDepthwise<T>& job, const T* image, int64_t y,
+                              int64_t x, int64_t c, T* to) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const int64_t count_y = job.y.count[y], count_x = job.x.count[x];
+    const int64_t *from_y = job.y.from + y * job.y.most,
+                  *tap_y = job.y.tap + y * job.y.most;
+    const int64_t *from_x = job.x.from + x * job.x.most,
+                  *tap_x = job.x.tap + x * job.x.most;
+    vec<T> sum[registers];
+#pragma GCC unroll 4
+    for (int i = 0; i < registers; ++i) sum[i] = load(job.start + c + i * lanes);
+    for (int64_t j = 0; j < count_y; ++j) {
+        const T* line = image + from_y[j] * job.from.row + c;
+        const T* taps = job.taps + tap_y[j] * job.windows.x.kernel * job.wide + c;
+        for (int64_t k = 0; k < count_x; ++k) {
+            const T* weights = taps + tap_x[k] * job.wide;
+            const T* at = line + from_x[k] * job.from.column;
+#pragma GCC unroll 4
+            for (int i = 0; i < registers; ++i)
+                sum[i] = fma(load(at + i * lanes), load(weights + i * lanes), sum[i]);
+        }
+    }
+    to += c;
+#pragma GCC unroll 4
+    for (int i = 0; i < registers; ++i) {
+        if (job.accumulate) sum[i] = sum[i] + load(to + i * lanes);
+        store(to + i * lanes, sum[i]);
+    }
+}
+
 // Asks for the pixels two blocks on, as much for each register of channels: registers
 // of neighbouring pixels are whole pixels apart, an order that the hardware does not
 // foresee. 128 channels of 56 x 56, 3 x 3: 1.2 to 1.5 times as fast.
@@ -174,6 +208,11 @@ AC_NOINLINE void depthwise_spots(const NhwcDepthwise<T>& job, const T* image, in
         }
     };
     int64_t c = 0;
+    if constexpr (columns == 1) {
+        constexpr int registers = 4;
+        for (; c + registers * lanes <= channels; c += registers * lanes)
+            depthwise_wide<T, registers>(job, image, y, x, c, to);
+    }
     for (; c + lanes <= channels; c += lanes) run(c, lanes);
     if (c < channels) run(c, channels - c);
 }
@@ -236,11 +275,30 @@ AC_INLINE bool is_nhwc_depthwise(const Windows& w, const Images<const T>& from,
     return w.ins == 1 && w.outs == 1 && from.channel == 1 && to.channel == 1;
 }
 
+// The taps of all channels, [tap][whole registers].
+template <class T>
+void read_taps(const Windows& w, const Images<const T>& weight, int64_t wide, T* to) {
+    const int64_t taps = w.taps();
+    const bool in_line = weight.column == 1 && weight.row == w.x.kernel;
+    if (in_line) {
+        transpose_block<T>(reinterpret_cast<char*>(to), bytes_of<T>(wide),
+                           reinterpret_cast<const char*>(weight.data),
+                           bytes_of<T>(weight.image), taps, w.groups);
+    }
+    for (int64_t k = 0; k < taps; ++k) {
+        T* row = to + k * wide;
+        const T* tap =
+            weight.data + k / w.x.kernel * weight.row + k % w.x.kernel * weight.column;
+        for (int64_t c = 0; c < w.groups && !in_line; ++c)
+            row[c] = tap[c * weight.image];
+        for (int64_t c = w.groups; c < wide; ++c) row[c] = T(0);
+    }
+}
+
 // False if there is no memory.
 template <class T>
 bool nhwc_depthwise(const ConvCall<T>& call) {
     const Windows& w = call.windows;
-    const Images<const T>& weight = call.weight;
     const int64_t wide = round_up(w.groups, vec<T>::lanes);
     const int64_t lines = call.turned ? w.y.in : w.y.out;
     const int64_t columns = call.turned ? w.x.in : w.x.out;
@@ -249,12 +307,7 @@ bool nhwc_depthwise(const ConvCall<T>& call) {
     int64_t* spots = scratch_of<int64_t>(call.context, nhwc_spots,
                                          down + Spots::size(columns, w.x.kernel));
     if (taps == nullptr || spots == nullptr) return false;
-    for (int64_t k = 0; k < w.taps(); ++k) {
-        const T* tap =
-            weight.data + k / w.x.kernel * weight.row + k % w.x.kernel * weight.column;
-        for (int64_t c = 0; c < wide; ++c)
-            taps[k * wide + c] = c < w.groups ? tap[c * weight.image] : T(0);
-    }
+    read_taps(w, call.weight, wide, taps);
     T* start = taps + w.taps() * wide;
     copy_bias<T>(call.bias, 1, w.groups, wide, start);
     const NhwcDepthwise<T> job = {w,
