@@ -87,8 +87,9 @@ def sample_of(name, rng, ways, dtype):
         return rng.standard_normal(shape).astype(dtype)
 
     def filters(*shape):
-        order = "CF"[int(rng.integers(2))]
-        return np.asarray(normal(*shape), order=order)
+        order = "CFL"[int(rng.integers(3))]
+        made = normal(*shape)
+        return last(made)[1] if order == "L" else np.asarray(made, order=order)
 
     planes = way == "few" and rng.random() < 0.5
     add = int(rng.integers(0, 4))

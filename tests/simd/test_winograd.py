@@ -136,6 +136,8 @@ def test_few_tiles_take_their_weights_part_by_part(subject, name, groups):
     outputs = subject.run(TABLE[name], sample, FLOAT32)
     assert subject.calls[name] == calls + 1
     subject.judge(TABLE[name], sample, FLOAT32, outputs)
+    neighbours = run_as(channels_last, subject, name, sample, 0, outputs)
+    np.testing.assert_array_equal(neighbours[0], outputs[0])
 
 
 @pytest.mark.parametrize("name", KERNELS)

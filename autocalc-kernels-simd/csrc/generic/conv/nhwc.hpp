@@ -110,6 +110,30 @@ void pack_panel(const NhwcJob<T>& job, const Panel& panel, int64_t group, int64_
     }
 }
 
+// The same of filters whose channels follow each other: squares of a register's size.
+template <class T>
+void pack_panel_last(const NhwcJob<T>& job, const Panel& panel, int64_t group,
+                     int64_t c0, int64_t c1) {
+    constexpr int64_t lanes = vec<T>::lanes;
+    const int64_t taps = job.windows.taps(), across = job.windows.x.kernel;
+    const Images<const T>& weight = job.weight;
+    for (int64_t o = 0; o < panel.width; o += lanes) {
+        const int64_t out = panel.begin + o;
+        const int64_t n = smaller(lanes, job.outs - out);
+        const T* filter = weight.data + group * job.group_step + out * job.written_step;
+        for (int64_t k = 0; k < taps; ++k) {
+            const T* tap =
+                filter + k / across * weight.row + k % across * weight.column;
+            T* to = job.weights + group * job.group_weights() +
+                    taps * job.ins * panel.begin +
+                    job.order[k] * job.ins * panel.width + o;
+            for (int64_t c = c0; c < c1; c += lanes)
+                pack_square(smaller(lanes, c1 - c), n, tap + c, job.written_step,
+                            to + c * panel.width, panel.width);
+        }
+    }
+}
+
 // Of the channels `begin` to `end` that are read, counted through the groups.
 template <class T>
 void pack_last(const NhwcJob<T>& job, int64_t begin, int64_t end) {
@@ -117,9 +141,14 @@ void pack_last(const NhwcJob<T>& job, int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end;) {
         const int64_t group = t / job.ins;
         const int64_t next = smaller(end, (group + 1) * job.ins);
-        for (int64_t p = 0; p < panels.count; ++p)
-            pack_panel(job, panels.at(p), group, t - group * job.ins,
-                       next - group * job.ins);
+        const int64_t c0 = t - group * job.ins, c1 = next - group * job.ins;
+        for (int64_t p = 0; p < panels.count; ++p) {
+            if (job.read_step == 1) {
+                pack_panel_last(job, panels.at(p), group, c0, c1);
+            } else {
+                pack_panel(job, panels.at(p), group, c0, c1);
+            }
+        }
         t = next;
     }
 }

@@ -41,12 +41,12 @@ struct WinoJob {
 
 // ---- weights
 
-// Channels whose taps follow each other are gathered together, in whole squares of a
-// register's size.
+// Channels whose taps follow each other, or that themselves do, are gathered together,
+// in whole squares of a register's size.
 AC_INLINE int64_t channels_together(const WinoTaps& t) {
     const bool in_line =
         t.column == 1 && t.row == wino_kernel && t.channel == wino_taps;
-    return in_line ? vec<float>::lanes : 1;
+    return in_line || t.channel == 1 ? vec<float>::lanes : 1;
 }
 
 // Taps of `n` output channels for `channels` channels, as [channel][3 x 3][lanes].
@@ -65,6 +65,10 @@ AC_INLINE void gather_taps(const WinoTaps& t, const float* from, int64_t channel
     for (int64_t y = 0; y < wino_kernel; ++y) {
         for (int64_t x = 0; x < wino_kernel; ++x, to += lanes) {
             const float* tap = from + y * t.row + x * t.column;
+            if (t.channel == 1) {
+                pack_square(channels, n, tap, t.lane, to, wino_taps * lanes);
+                continue;
+            }
             for (int64_t i = 0; i < lanes; ++i) to[i] = i < n ? tap[i * t.lane] : 0.0F;
         }
     }
