@@ -85,6 +85,7 @@ def _fold(flow: Flow, first: int, at: int, prologue: list[Instruction]) -> bool:
     last = _activation(norm)
     if folded is None or (last is None and norm.attributes[1] != "none"):
         return False
+    assert product.spec is not None, "the host makes no products"
     out = product.outputs[0] if last else norm.outputs[0]
     outputs, operands = (out, *product.outputs[1:]), (folded.weight, folded.bias)
     fused = chosen(
