@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from autocalc._kernels._plugin import load
-from autocalc._kernels.philox import philox_blocks, philox_words
+from autocalc._kernels.philox import FEW, few_blocks, philox_blocks, philox_words
 
 pytestmark = pytest.mark.core
 
@@ -59,6 +59,24 @@ def test_key_and_counter(seed):
         seed >> 32 & 0xFFFFFFFF,
     )
     assert philox_blocks(seed, np.array([block], np.uint64)).tolist() == [expected]
+
+
+@pytest.mark.parametrize("seed", [0, 5, 2**63 - 1, -2])
+@pytest.mark.parametrize("first", [0, 2**32 - 2, 2**40 + 1, 2**61])
+@pytest.mark.parametrize("count", [1, 3, FEW])
+def test_few_blocks_are_the_same_as_one_integer(seed, first, count):
+    blocks = np.arange(first, first + count, dtype=np.uint64)
+    expected = philox_blocks(seed, blocks).tolist()
+    assert few_blocks(seed, first, count).tolist() == expected
+
+
+@pytest.mark.parametrize("start", [0, 3, 4 * FEW - 1])
+@pytest.mark.parametrize("count", [0, 1, 4 * FEW - 3, 4 * FEW, 4 * FEW + 1, 500])
+def test_words_are_the_same_for_few_and_many(start, count):
+    whole = philox_words(9, 0, 1000)
+    words = philox_words(9, start, count)
+    assert words.dtype == np.uint64
+    assert words.tolist() == whole[start : start + count].tolist()
 
 
 def test_a_word_belongs_to_an_element_whatever_the_call():

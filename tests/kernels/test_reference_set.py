@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from autocalc._kernels import adapter
+from autocalc._kernels import adapter, xp
 from autocalc._kernels._plugin import autocalc_kernel_sets, load
 from autocalc._kernels.table import TABLE
 from autocalc.errors import KernelDataError
@@ -168,10 +168,24 @@ def test_ignored_labels_may_be_anything():
 
 
 def test_a_reference_of_one_ufunc_is_told_from_the_others():
-    assert adapter._sole_ufunc(TABLE["add"]) is np.add
-    assert adapter._sole_ufunc(TABLE["sqrt"]) is np.sqrt
-    for more in ("sigmoid", "exp", "clamp", "compare", "sum"):
-        assert adapter._sole_ufunc(TABLE[more]) is None
+    assert adapter._sole_ufunc(TABLE["add"]) == (np.add, False)
+    assert adapter._sole_ufunc(TABLE["sqrt"]) == (np.sqrt, False)
+    assert adapter._sole_ufunc(TABLE["exp"]) == (np.exp, True)
+    assert adapter._sole_ufunc(TABLE["hypot"]) == (np.hypot, True)
+    for more in ("sigmoid", "clamp", "compare", "sum", "erf", "pow"):
+        assert adapter._sole_ufunc(TABLE[more])[0] is None
+
+
+@pytest.mark.parametrize("name", ["exp", "log1p", "hypot", "logaddexp"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_ufunc_in_float64_gives_what_the_reference_does(name, dtype):
+    spec = TABLE[name]
+    a = np.array([0.1, -3.0, np.nan, 1e38, np.inf, 0.7], dtype)
+    operands = (a, a[::-1])[: len(spec.inputs)]
+    out = np.empty(6, dtype)
+    adapter.adapt(spec)(out, *operands)
+    expected = adapter.quietly(spec.reference, xp, *operands)
+    assert out.tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("dtype", ["f4", "i8", "?", "u1"])

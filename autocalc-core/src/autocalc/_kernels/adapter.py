@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from autocalc._kernels import xp as numpy_xp
 from autocalc._kernels.kernel_set import Function
-from autocalc._kernels.rules import FLOATS
+from autocalc._kernels.rules import FLOAT64, FLOATS
 from autocalc._kernels.spec import Array, KernelSpec
 
 
@@ -30,13 +31,12 @@ def _adapt_plain(spec: KernelSpec) -> Function:
     if spec.free:
 
         def free(out: Array, *arguments: Any) -> None:
-            told = {"shape": out.shape, "dtype": out.dtype}
-            quietly(_write, out, reference, *arguments, **told)
+            quietly(_write_free, out, reference, arguments)
 
         return free
-    sole = _sole_ufunc(spec)
+    sole, widens = _sole_ufunc(spec)
     if sole is not None:
-        return _adapt_ufunc(sole)
+        return _adapt_wide_ufunc(sole) if widens else _adapt_ufunc(sole)
     if spec.elementwise and not set(spec.dtypes) & set(FLOATS):
         # Bits have nothing to warn of.
         def bits(out: Array, *arguments: Any) -> None:
@@ -45,7 +45,13 @@ def _adapt_plain(spec: KernelSpec) -> Function:
         return bits
 
     def kernel(out: Array, *arguments: Any) -> None:
-        quietly(_write, out, reference, *arguments)
+        before = _silence()
+        try:
+            # What `np.copyto` does with casting="unsafe", in a fifth of the time.  It
+            # warns of what overflows in a narrower dtype, so it runs quietly, too.
+            out[...] = reference(numpy_xp, *arguments)
+        finally:
+            _restore(before)
 
     return kernel
 
@@ -53,84 +59,138 @@ def _adapt_plain(spec: KernelSpec) -> Function:
 def _adapt_ufunc(ufunc: Any) -> Function:
     """Adapt a reference that is one ufunc of its operands: it writes the output."""
 
-    def kernel(out: Array, *operands: Array) -> None:
+    def one(out: Array, a: Array) -> None:
+        before = _silence()
         try:
-            quietly(ufunc, *operands, out=out)
+            ufunc(a, out)
         except TypeError:  # the output has a dtype of another kind
-            quietly(_write, out, lambda _, *operands: ufunc(*operands), *operands)
+            out[...] = ufunc(a)
+        finally:
+            _restore(before)
 
-    return kernel
+    def two(out: Array, a: Array, b: Array) -> None:  # `*operands` takes a third more
+        before = _silence()
+        try:
+            ufunc(a, b, out)
+        except TypeError:
+            out[...] = ufunc(a, b)
+        finally:
+            _restore(before)
+
+    return one if ufunc.nin == 1 else two
 
 
-def _write(out: Array, reference: Any, *arguments: Any, **told: Any) -> None:
-    # What `np.copyto` does with casting="unsafe", in a fifth of the time.  It warns of
-    # what overflows in a narrower dtype, so it is part of what runs quietly.
-    out[...] = reference(numpy_xp, *arguments, **told)
+def _adapt_wide_ufunc(ufunc: Any) -> Function:
+    """Adapt a reference that is one ufunc in float64, rounded once."""
+
+    def one(out: Array, a: Array) -> None:
+        before = _silence()
+        try:
+            out[...] = ufunc(a if a.dtype.itemsize >= 8 else a.astype(FLOAT64))
+        finally:
+            _restore(before)
+
+    def two(out: Array, a: Array, b: Array) -> None:
+        before = _silence()
+        try:
+            if a.dtype.itemsize < 8:
+                a, b = a.astype(FLOAT64), b.astype(FLOAT64)
+            out[...] = ufunc(a, b)
+        finally:
+            _restore(before)
+
+    return one if ufunc.nin == 1 else two
 
 
-class _Operand:
-    """Stands for an operand; nothing can be done with it but to hand it on."""
+def _write_free(out: Array, reference: Any, arguments: tuple[Any, ...]) -> None:
+    out[...] = reference(numpy_xp, *arguments, shape=out.shape, dtype=out.dtype)
+
+
+class _Traced:
+    """Stands for an operand or a result, and tells how it was made."""
+
+    def __init__(self, itemsize: int, *made: Any) -> None:
+        self.made = made
+        self.dtype = SimpleNamespace(itemsize=itemsize)
+
+    def astype(self, dtype: Any) -> _Traced:
+        return _Traced(self.dtype.itemsize, "as", dtype, (self,))
 
 
 class _Probe:
     """A namespace of ufuncs that tell what they were called with."""
 
+    float64 = np.float64
+
     def __getattr__(self, name: str) -> Any:
         ufunc = getattr(np, name)
         if not isinstance(ufunc, np.ufunc):
             raise TypeError(name)
-        return lambda *operands: (ufunc, operands)
+        return lambda *operands: _Traced(0, "call", ufunc, operands)
 
 
-def _sole_ufunc(spec: KernelSpec) -> Any:
-    """Return the ufunc that a reference calls with its operands alone, or None."""
-    operands = tuple([_Operand() for _ in spec.inputs])
-    if not spec.elementwise or spec.attributes:
-        return None
+def _sole_ufunc(spec: KernelSpec) -> tuple[Any, bool]:
+    """Return the ufunc that a reference calls with its operands alone, or None.
+
+    And whether it calls it in float64 where the operands are narrower.
+    """
+    if not spec.elementwise or spec.attributes or len(spec.inputs) > 2:
+        return None, False
+    (ufunc, *of_narrow), (other, *of_wide) = _traced(spec, 4), _traced(spec, 8)
+    as_given, rounded = ["given", "given"], ["float64", "rounded"]
+    if ufunc is other and of_wide in (as_given, ["given", "rounded"]):
+        if of_narrow == of_wide == as_given:
+            return ufunc, False
+        if of_narrow == rounded:
+            return ufunc, True
+    return None, False
+
+
+def _traced(spec: KernelSpec, itemsize: int) -> list[Any]:
+    """Return the one ufunc of a reference, in what it computes and what it gives."""
+    operands = tuple([_Traced(itemsize) for _ in spec.inputs])
     try:
         found = spec.reference(_Probe(), *operands)
     except (TypeError, AttributeError):  # it does more
-        return None
-    if not isinstance(found, tuple) or found[1] != operands:
-        return None
-    return found[0]
+        return [None, "", ""]
+    given, computed = "given", "given"
+    if isinstance(found, _Traced) and found.made[:2] == ("as", operands[0].dtype):
+        (found,), given = found.made[2], "rounded"
+    if not isinstance(found, _Traced) or found.made[:1] != ("call",):
+        return [None, "", ""]
+    _, ufunc, of = found.made
+    if all(isinstance(x, _Traced) and x.made[:2] == ("as", np.float64) for x in of):
+        of, computed = tuple([x.made[2][0] for x in of]), "float64"
+    return [ufunc if of == operands else None, computed, given]
 
 
-class _Quiet(threading.local):
-    """For each thread what runs functions in contexts in which NumPy does not warn."""
+def _silencer() -> tuple[Callable[[], Any], Callable[[Any], object]]:
+    """Return what silences NumPy's warnings, and what undoes it, given the answer.
 
-    def __init__(self) -> None:
-        self.runs: list[Any] = []
+    `np.seterr` sets one variable of the context; a context of its own shows which, and
+    to what.  Setting that takes a tenth of what ``np.errstate`` or running in another
+    context does, and with 16 elements those take more than the arithmetic.
+    """
+    if int(np.__version__.partition(".")[0]) >= 2:  # before it was not the context's
+        before, after = copy_context(), copy_context()
+        after.run(np.seterr, all="ignore")
+        changed = [v for v in after if before.get(v) is not after[v]]
+        if len(changed) == 1:
+            variable = changed[0]
+            return partial(variable.set, after[variable]), variable.reset
+    return partial(np.seterr, all="ignore"), lambda state: np.seterr(**state)
 
 
-_quiet = _Quiet()
+_silence, _restore = _silencer()
 
 
 def quietly(function: Any, *args: Any, **keywords: Any) -> Any:
-    """Call a function of arrays whose overflows and NaN NumPy does not warn of.
-
-    ``np.errstate(all="ignore")`` for each call takes more than 16 elements do.
-    """
-    runs = _quiet.runs
-    run = runs.pop() if runs else _quiet_run()
+    """Call a function of arrays whose overflows and NaN NumPy does not warn of."""
+    before = _silence()
     try:
-        return run(function, *args, **keywords)
+        return function(*args, **keywords)
     finally:
-        runs.append(run)
-
-
-def _quiet_run() -> Any:
-    """Return what runs a function in a context without warnings."""
-    if int(np.__version__.partition(".")[0]) < 2:  # the state is not the context's
-
-        def run(function: Any, *args: Any, **keywords: Any) -> Any:
-            with np.errstate(all="ignore"):
-                return function(*args, **keywords)
-
-        return run
-    context = copy_context()
-    context.run(np.seterr, all="ignore")
-    return context.run
+        _restore(before)
 
 
 def _adapt_general(spec: KernelSpec) -> Function:

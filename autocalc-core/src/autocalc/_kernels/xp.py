@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """`xp` for NumPy: the array namespace that references are written against.
 
-It is NumPy itself plus the few functions that NumPy lacks.  A device with another
-array library passes a module of the same names.
+It is NumPy itself plus the few functions that NumPy lacks, and those whose Python
+frames take more than what they do for a few elements.  A device with another array
+library passes a module of the same names.
 """
 
 from __future__ import annotations
@@ -28,6 +29,50 @@ def erf(a: Array) -> Array:
 def erfc(a: Array) -> Array:
     """Return 1 less the error function of `a`, in float64."""
     return np.asarray(_erfc(a), dtype=np.float64)
+
+
+def _reduction(ufunc: Any) -> Any:
+    """Return NumPy's reduction by a ufunc, without the three frames around it."""
+    reduce = ufunc.reduce
+
+    def reduced(
+        a: Array, axis: Any = None, dtype: Any = None, *, keepdims: bool = False
+    ) -> Any:
+        return reduce(a, axis, dtype, None, keepdims)
+
+    return reduced
+
+
+def _extreme(ufunc: Any) -> Any:
+    """Return `max` or `min`, which take the answer for no elements."""
+    reduce = ufunc.reduce
+
+    def extreme(
+        a: Array, axis: Any = None, *, keepdims: bool = False, initial: Any = None
+    ) -> Any:
+        if initial is None:
+            return reduce(a, axis, None, None, keepdims)
+        return reduce(a, axis, None, None, keepdims, initial)
+
+    return extreme
+
+
+sum = _reduction(np.add)  # noqa: A001  NumPy's names
+prod = _reduction(np.multiply)
+any = _reduction(np.logical_or)  # noqa: A001
+all = _reduction(np.logical_and)  # noqa: A001
+max = _extreme(np.maximum)  # noqa: A001
+min = _extreme(np.minimum)  # noqa: A001
+
+
+def swapaxes(a: Array, axis: int, other: int) -> Array:
+    """Return a view of `a` with two dimensions exchanged."""
+    return a.swapaxes(axis, other)
+
+
+def zeros_like(a: Array) -> Array:
+    """Return zeros of the shape and dtype of `a`."""
+    return np.zeros(a.shape, a.dtype)
 
 
 def index_mul(a: Array, index: tuple[Array, ...], src: Array) -> Array:
