@@ -108,11 +108,16 @@ def bind(**objects: Any) -> None:
         _refused[""] = f"it failed: {type(error).__name__}: {error}"
 
 
-def pause(paused: bool) -> None:
+#: Holds something while every call is to run its definition.
+paused: list[bool] = []
+
+
+def pause(pausing: bool) -> None:
     """Let every call run its definition, or no longer."""
+    paused[:] = [True] * pausing
     module = runtime().module
     if module is not None:
-        module.pause(paused)
+        module.pause(pausing)
 
 
 def describe() -> str:

@@ -106,6 +106,13 @@ def plain(x: Any) -> Any:
     return x.view(np.ndarray)
 
 
+def owner_of(a: Any) -> Any:
+    """Return the array that has the memory of `a`."""
+    while isinstance(a.base, np.ndarray):
+        a = a.base
+    return a
+
+
 @contextmanager
 def guarded(tensors: list[Any], others: dict[int, Any]) -> Iterator[list[bool]]:
     """Guard the arrays of tensors in this block; give what notes each look.

@@ -27,7 +27,7 @@ from autocalc._ops._method import method
 from autocalc._ops._old_forms import factor_first
 from autocalc._ops._op import OPERATORS
 from autocalc._ops._partial_writes import record_write
-from autocalc._ops._remembered import remembered_write
+from autocalc._ops._remembered import replayed_write
 from autocalc._ops._rule import Op
 from autocalc._ops._view_tracker import base_of, leave_base
 from autocalc._ops._writing import check_writable, fill_, write
@@ -230,7 +230,7 @@ def detach_(x: Tensor) -> Tensor:
 
 
 @method("uniform_")
-@remembered_write
+@replayed_write
 def uniform_(
     x: Tensor, low: Any = 0.0, high: Any = 1.0, *, generator: Any = None
 ) -> Tensor:
@@ -239,7 +239,7 @@ def uniform_(
 
 
 @method("normal_")
-@remembered_write
+@replayed_write
 def normal_(
     x: Tensor, mean: Any = 0.0, std: Any = 1.0, *, generator: Any = None
 ) -> Tensor:

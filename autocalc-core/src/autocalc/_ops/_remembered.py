@@ -10,8 +10,8 @@
 Such a function is a few checks, views and kernels.  What it runs is told by the
 dtypes, shapes and strides of its tensors and by its other arguments, never by the
 elements, and it writes new memory alone; with `remembered_write` its first argument,
-which it returns.  An eager runtime then runs it in full for a while, and at last
-records the calls of kernels as a *recipe*.  From then on the recipe runs.  Calls that
+which it returns.  It then runs in full for a while, until the calls of kernels are recorded as a
+*recipe*.  From then on the recipe runs, in an eager runtime or by `_replayed.py`.  Calls that
 lead to a gradient, and all that a recipe cannot say, run the function as it stands.
 
 A recipe is (steps, results, class of several results, whether a write makes a version
@@ -39,21 +39,31 @@ import numpy as np
 
 from autocalc._dispatch._addresses import address, span
 from autocalc._dispatch._eager import CallT, accelerated
-from autocalc._dispatch._guarded import Guarded, copy_of, guarded, plain, view_at
+from autocalc._dispatch._guarded import (
+    Guarded,
+    copy_of,
+    guarded,
+    owner_of,
+    plain,
+    view_at,
+)
 from autocalc._dispatch._select import Selection
 from autocalc._dispatch._state import current, enter, leave
+from autocalc._ops._replayed import (
+    DIMS,
+    DRAW,
+    FORGET,
+    LIST,
+    MAKE,
+    OPERANDS,
+    RUN,
+    SLOTS,
+    VIEW,
+    replaying,
+)
 from autocalc._ops._view_tracker import base_of, view_chain_of
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator, default_generator, drawing_from
-
-_MAKE, _VIEW, _RUN, _DRAW, _FORGET = range(5)
-
-#: In the place of a slot: a list of arrays, whose slots stand with the objects.
-_LIST = -2
-
-#: More arrays or operands than the runtime has room for.
-_SLOTS, _OPERANDS, _DIMS = 64, 40, 8
-
 
 class _UnknownError(Exception):
     """A call that no recipe can say."""
@@ -216,17 +226,17 @@ def replay(recipe: Any, inputs: tuple[Any, ...], calls: list[Any]) -> list[Any]:
     empty = current().selection.empty
     slots = list(inputs)
     for code, thing, place, sizes, strides, offset, writable in recipe[0]:
-        if code == _MAKE:
+        if code == MAKE:
             slots.append(empty(sizes, thing))
-        elif code == _VIEW:
+        elif code == VIEW:
             seen = view_at(slots[place], thing, sizes, strides, offset)
             if not writable:
                 seen.flags.writeable = False
             slots.append(seen)
-        elif code == _RUN:
+        elif code == RUN:
             given = zip(sizes, strides, strict=True)
             thing(*[_operand(slots, at, x) for at, x in given])
-        elif code == _DRAW:
+        elif code == DRAW:
             slots.extend(next(drawn))
         else:
             slots[place] = None
@@ -234,7 +244,7 @@ def replay(recipe: Any, inputs: tuple[Any, ...], calls: list[Any]) -> list[Any]:
 
 
 def _operand(slots: list[Any], place: int, thing: Any) -> Any:
-    if place == _LIST:
+    if place == LIST:
         return [slots[one] for one in thing]
     return thing if place < 0 else slots[place]
 
@@ -264,12 +274,12 @@ class _Writer:
         #: Owners of memory -> slots of the arrays that are known there.
         self.owners: dict[int, list[int]] = {}
         for i, a in enumerate(inputs):
-            self.owners.setdefault(id(_owner(a)), []).append(i)
+            self.owners.setdefault(id(owner_of(a)), []).append(i)
 
     def add(self, entry: Any, n: Any, operands: tuple[Any, ...]) -> None:
         """Write a step for a kernel that ran, or for a draw."""
         if entry is None:
-            self.steps.append((_DRAW, default_generator.draw, 0, (), (), n, True))
+            self.steps.append((DRAW, default_generator.draw, 0, (), (), n, True))
             for a in operands:
                 self.keep(a)
             return
@@ -280,14 +290,14 @@ class _Writer:
                 place = self.place(x, output=i < n)
                 writes = writes or (i < n and self.root(place) < self.n_inputs)
             listed = isinstance(x, (list, tuple)) and _has_arrays(x)
-            places.append(_LIST if listed else place)
+            places.append(LIST if listed else place)
             thing = self.list_of(x, output=i < n) if listed else x
             things.append(thing if place < 0 else None)
-        if len(places) > _OPERANDS:
+        if len(places) > OPERANDS:
             raise _UnknownError
         self.writes = self.writes or writes
         self.steps.append(
-            (_RUN, entry, int(writes), tuple(places), tuple(things), 0, True)
+            (RUN, entry, int(writes), tuple(places), tuple(things), 0, True)
         )
 
     def list_of(self, arrays: Any, *, output: bool) -> tuple[int, ...]:
@@ -303,11 +313,11 @@ class _Writer:
     def keep(self, a: Any) -> int:
         """Give an array the next slot."""
         place = len(self.arrays)
-        if place == _SLOTS:
+        if place == SLOTS:
             raise _UnknownError
         self.arrays.append(a)
         self.places[id(a)] = place
-        self.owners.setdefault(id(_owner(a)), []).append(place)
+        self.owners.setdefault(id(owner_of(a)), []).append(place)
         return place
 
     def place(self, a: Any, *, output: bool) -> int:
@@ -323,11 +333,11 @@ class _Writer:
 
     def root(self, place: int) -> int:
         """Return the first slot that has the memory of this one."""
-        return min(self.owners[id(_owner(self.arrays[place]))])
+        return min(self.owners[id(owner_of(self.arrays[place]))])
 
     def found_in_memory(self, a: Any, output: bool) -> int:
         """Return the slot of a view, of a constant, or of a new array."""
-        owner = _owner(a)
+        owner = owner_of(a)
         known = self.owners.get(id(owner))
         if known is not None:
             return self.view(a, known)
@@ -340,7 +350,7 @@ class _Writer:
         if not (_is_own(owner) and owner.flags.c_contiguous):
             raise _UnknownError
         sizes = _sizes(owner.shape)
-        self.steps.append((_MAKE, owner.dtype, 0, sizes, (), 0, True))
+        self.steps.append((MAKE, owner.dtype, 0, sizes, (), 0, True))
         return self.view(a, [self.keep(owner)])
 
     def view(self, a: Any, known: list[int]) -> int:
@@ -361,13 +371,13 @@ class _Writer:
         else:
             raise _UnknownError
         kind = None if base.dtype is a.dtype else a.dtype
-        step = _VIEW, kind, place, sizes, strides, low - start, writable
+        step = VIEW, kind, place, sizes, strides, low - start, writable
         self.steps.append(step)
         return self.keep(a)
 
     def is_of_input(self, x: Any) -> bool:
         """Return whether a result has the memory of an input."""
-        known = self.owners.get(id(_owner(x._array))) if isinstance(x, Tensor) else None
+        known = self.owners.get(id(owner_of(x._array))) if isinstance(x, Tensor) else None
         return known is not None and min(known) < self.n_inputs
 
     def result(self, x: Any) -> tuple[int, bool, int, tuple[Any, ...]]:
@@ -404,9 +414,9 @@ class _Writer:
         """Return the steps, each slot forgotten behind its last use."""
         last: dict[int, int] = {}
         for i, (code, _, place, sizes, *rest) in enumerate(self.steps):
-            used = [place] if code == _VIEW else []
-            if code == _RUN:
-                lists = [x for at, x in zip(sizes, rest[0], strict=True) if at == _LIST]
+            used = [place] if code == VIEW else []
+            if code == RUN:
+                lists = [x for at, x in zip(sizes, rest[0], strict=True) if at == LIST]
                 used = [*sizes, *(one for x in lists for one in x)]
             last.update({slot: i for slot in used if slot >= self.n_inputs})
         ended: dict[int, list[int]] = {}
@@ -417,19 +427,12 @@ class _Writer:
         for i, step in enumerate(self.steps):
             steps.append(step)
             gone = ended.get(i, ())
-            steps.extend([(_FORGET, None, slot, (), (), 0, True) for slot in gone])
+            steps.extend([(FORGET, None, slot, (), (), 0, True) for slot in gone])
         return steps
 
 
 def _has_arrays(given: Any) -> bool:
     return any(isinstance(x, np.ndarray) for x in given)
-
-
-def _owner(a: Any) -> Any:
-    """Return the array that has the memory of `a`."""
-    while isinstance(a.base, np.ndarray):
-        a = a.base
-    return a
 
 
 def _is_own(owner: Any) -> bool:
@@ -438,7 +441,7 @@ def _is_own(owner: Any) -> bool:
 
 def _bounds(a: Any) -> tuple[int, int]:
     """Return where the memory of an array begins and ends."""
-    if any(stride < 0 for stride in a.strides) or a.ndim > _DIMS:
+    if any(stride < 0 for stride in a.strides) or a.ndim > DIMS:
         raise _UnknownError
     start = address(a)
     return start, start + span(a)
@@ -473,7 +476,30 @@ def remembered_write(function: CallT) -> CallT:
     return _declared(function, record_write, True)
 
 
+def replayed(function: CallT) -> CallT:
+    """Do what `remembered` does; without a runtime Python runs the recipe.
+
+    For functions whose own Python takes longer than a key of their arguments does,
+    1.5 us.
+    """
+    call = remembered(function)
+    return call if call is not function else _replaying(function, record, False)
+
+
+def replayed_write(function: CallT) -> CallT:
+    """Do the same for a function that writes its first argument."""
+    call = remembered_write(function)
+    return call if call is not function else _replaying(function, record_write, True)
+
+
 def _declared(function: CallT, *known: Any) -> CallT:
-    call = accelerated("remembered", function, *known)
+    return _named(function, accelerated("remembered", function, *known))
+
+
+def _replaying(function: CallT, *known: Any) -> CallT:
+    return _named(function, replaying(function, *known))
+
+
+def _named(function: Any, call: Any) -> Any:
     FUNCTIONS[f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}"] = call
     return call

@@ -17,7 +17,7 @@ from autocalc._kernels.table import TABLE
 from autocalc._ops import broadcasting, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._op import nary
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._ops._rule import Op
 from autocalc._ops._tensors import tensors
 from autocalc._tensor import Tensor, make
@@ -137,7 +137,7 @@ _by_heads.rule = _by_heads_rule
 _NAME = "scaled_dot_product_attention"
 
 
-@remembered
+@replayed
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,

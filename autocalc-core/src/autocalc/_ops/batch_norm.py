@@ -13,7 +13,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._op import multi
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._ops.batch_norm_running import Statistics, by_running
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
@@ -40,7 +40,7 @@ def batch_statistics(k: Any, x: Any, shape: Any) -> tuple[Any, Any]:
     return k.mean(x, axes, False), var
 
 
-@remembered
+@replayed
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -104,7 +104,7 @@ def batch_norm(
     return out
 
 
-@remembered
+@replayed
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -179,7 +179,7 @@ def instance_norm(
     return view.detach_from_base(view.reshape_op(out, input.shape))
 
 
-@remembered
+@replayed
 def group_norm(
     input: Tensor,
     num_groups: int,

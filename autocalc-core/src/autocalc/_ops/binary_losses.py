@@ -20,7 +20,7 @@ from autocalc._ops import (
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast, in_float32, same_dtype
 from autocalc._ops._recorded import composed, recorded
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._ops.extrema import aminmax
 from autocalc._tensor import Tensor
 from autocalc.errors import ArgumentError
@@ -78,7 +78,7 @@ def binary_cross_entropy(
     return _mean_entropy(input, target, weight, reduction)
 
 
-@remembered
+@replayed
 def _mean_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None, reduction: str
 ) -> Tensor:
@@ -159,7 +159,7 @@ def _limited_log(p: Tensor) -> Tensor:
     return masking.where(small, line, inside)
 
 
-@remembered
+@replayed
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,

@@ -22,7 +22,7 @@ from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast, same_dtype
 from autocalc._ops._op import nary
 from autocalc._ops._recorded import composed, recorded
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import as_int, number
 from autocalc.errors import ArgumentError, DTypeError, GradError, ShapeError
@@ -236,7 +236,7 @@ def _check_weight(where: str, weight: Tensor, classes: int) -> None:
         raise ShapeError(message)
 
 
-@remembered
+@replayed
 def nll_loss(
     input: Tensor,
     target: Tensor,

@@ -30,7 +30,7 @@ from autocalc._ops._coerce import (
 from autocalc._ops._method import method
 from autocalc._ops._op import binary, documented, nary
 from autocalc._ops._out import apply_out, copy_to_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._ops._ternary import ternary
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
@@ -167,7 +167,7 @@ ge = method("ge greater_equal", inplace="ge_ greater_equal_")(
 
 
 @method("isclose")
-@remembered
+@replayed
 def isclose(
     input: Tensor,
     other: Tensor,

@@ -15,7 +15,7 @@ from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._op import view_operator
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops._rule import Op
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.device import Device
@@ -148,7 +148,7 @@ def diag_embed(
 
 
 @method("diag")
-@remembered
+@replayed
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return the matrix with a vector on its diagonal, or a matrix's diagonal.
 
@@ -187,7 +187,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
 
 @method("trace")
-@remembered
+@replayed
 def trace(input: Tensor) -> Tensor:
     """Return the sum of the diagonal of a matrix.
 

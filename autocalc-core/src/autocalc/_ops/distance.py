@@ -21,7 +21,7 @@ from autocalc._ops._checks import check_float
 from autocalc._ops._coerce import in_float32, same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._ops.diagonal import triu_indices
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
@@ -35,7 +35,7 @@ def length(x: Tensor, p: float, dim: int, keepdim: bool) -> Tensor:
     return vector_norms.vector_norm(x, p, dim, keepdim)
 
 
-@remembered
+@replayed
 def cosine_similarity(
     x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08, *, axis: Any = None
 ) -> Tensor:
@@ -75,7 +75,7 @@ def cosine_similarity(
     return reduction.sum(product, dim) if shape else product
 
 
-@remembered
+@replayed
 def pairwise_distance(
     x1: Tensor,
     x2: Tensor,
@@ -109,7 +109,7 @@ def pairwise_distance(
     return length(x1 - x2 + eps, p, -1, keepdim)
 
 
-@remembered
+@replayed
 def normalize(
     input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
 ) -> Tensor:
@@ -139,7 +139,7 @@ def normalize(
 
 
 @method("dist")
-@remembered
+@replayed
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """Return the `p`-norm of the difference of two tensors.
 
@@ -164,7 +164,7 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     return vector_norms.norm(difference, p)
 
 
-@remembered
+@replayed
 def cdist(
     x1: Tensor,
     x2: Tensor,

@@ -11,7 +11,7 @@ from autocalc._kernels.rules import broadcast_shapes
 from autocalc._ops._checks import check_probability
 from autocalc._ops._coerce import as_operand
 from autocalc._ops._method import method
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._ops.extrema import aminmax
 from autocalc._ops.filled import count_of, finished, float_or, like, number, shape_of
 from autocalc._ops.random_draws import drawn_floats, random_into
@@ -88,7 +88,7 @@ def bernoulli(
     return finished("bernoulli", hits._array, out, False)
 
 
-@remembered
+@replayed
 def _hits(chances: Tensor, like: Tensor, generator: Any) -> Tensor:
     """Return 1 with these probabilities, else 0, in the dtype of `like`."""
     a = chances._array

@@ -11,7 +11,7 @@ from typing import Any
 from autocalc._ops import broadcasting, matmul, reduction, slicing, view
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, sequence
 from autocalc.errors import ArgumentError, ShapeError
@@ -20,7 +20,7 @@ from autocalc.errors import ArgumentError, ShapeError
 Label = Any
 
 
-@remembered
+@replayed
 def einsum(equation: str, *operands: Any) -> Tensor:
     """Return sums of products of operands, as an equation of letters says.
 

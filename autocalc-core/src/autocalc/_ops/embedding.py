@@ -20,7 +20,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import as_int, check_tensor
 from autocalc._ops._op import operator
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops._rule import Op
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
@@ -232,7 +232,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     return _one_hot(x, count)
 
 
-@remembered
+@replayed
 def _one_hot(x: Tensor, count: int) -> Tensor:
     a = x._array
     nothing = arrays.zeros((*a.shape, max(count, 1)), a.dtype)

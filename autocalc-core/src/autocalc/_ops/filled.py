@@ -14,7 +14,7 @@ from autocalc._dispatch._state import recorder
 from autocalc._ops._coerce import check_tensor
 from autocalc._ops._layouts import laid_out
 from autocalc._ops._out import copy_to_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.device import Device
@@ -316,7 +316,7 @@ def empty(
     return finished("empty", made._array, out, requires_grad)
 
 
-@remembered
+@replayed
 def eye(
     n: int,
     m: int | None = None,

@@ -16,7 +16,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import DTypeError, ShapeError
@@ -34,7 +34,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("gather")
-@remembered
+@replayed
 def gather(
     input: Tensor,
     dim: int | None = None,
@@ -307,7 +307,7 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("take_along_dim")
-@remembered
+@replayed
 def take_along_dim(
     input: Tensor,
     indices: Tensor,

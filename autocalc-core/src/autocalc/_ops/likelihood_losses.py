@@ -19,7 +19,7 @@ from autocalc._ops import (
 from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, check_reduction, refuse_booleans
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._ops.filled import full as full_of
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag, number
@@ -182,7 +182,7 @@ def _at_least(var: Tensor, eps: float) -> Tensor:
     return masking.where(comparison.lt(still, eps), var - still + limited, var)
 
 
-@remembered
+@replayed
 def kl_div(
     input: Tensor,
     target: Tensor,

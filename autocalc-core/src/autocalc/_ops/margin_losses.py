@@ -18,7 +18,7 @@ from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast, same_dtype
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._ops.classification_losses import class_rows
 from autocalc._ops.ranges import arange
 from autocalc._tensor import Tensor
@@ -26,7 +26,7 @@ from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError, ShapeError
 
 
-@remembered
+@replayed
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -78,7 +78,7 @@ def margin_ranking_loss(
     return _loss_reduction.reduced(clamping.clamp(short, min=0.0), reduction)
 
 
-@remembered
+@replayed
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
@@ -120,7 +120,7 @@ def hinge_embedding_loss(
     return _loss_reduction.reduced(arithmetic.add_op(apart, together), reduction)
 
 
-@remembered
+@replayed
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,

@@ -14,14 +14,14 @@ from autocalc._ops._coerce import check_and_cast
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._ops.reduction import sum
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.dtypes import DType
 
 
 @method("nansum")
-@remembered
+@replayed
 def nansum(
     input: Tensor,
     dim: Dims = None,
@@ -70,7 +70,7 @@ def nansum(
 
 
 @method("nanmean")
-@remembered
+@replayed
 def nanmean(
     input: Tensor,
     dim: Dims = None,

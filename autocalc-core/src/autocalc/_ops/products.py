@@ -22,7 +22,7 @@ from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
 from autocalc.errors import DimensionError, ShapeError
 
@@ -293,7 +293,7 @@ def _sum_with(
 
 
 @method("addmm", inplace="addmm_")
-@remembered
+@replayed
 def addmm(
     input: Tensor,
     mat1: Tensor,

@@ -15,7 +15,7 @@ from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._state import current
 from autocalc._kernels.table import TABLE
 from autocalc._ops._layouts import laid_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._ops.filled import (
     Size,
     count_of,
@@ -71,7 +71,7 @@ def drawn_floats(
     return array
 
 
-@remembered
+@replayed
 def rand(
     *sizes: Size,
     size: Size = None,
@@ -114,7 +114,7 @@ def rand(
     return finished("rand", array, out, requires_grad)
 
 
-@remembered
+@replayed
 def randn(
     *sizes: Size,
     size: Size = None,
@@ -283,7 +283,7 @@ def integers_below(
     return arrays.add(drawn, constant(first, words.dtype))
 
 
-@remembered
+@replayed
 def randint(
     low: Any,
     high: Any = None,
@@ -402,7 +402,7 @@ def randint_like(
     return finished("randint_like", made._array, None, requires_grad)
 
 
-@remembered
+@replayed
 def randperm(
     n: int,
     *,

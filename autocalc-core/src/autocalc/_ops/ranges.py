@@ -12,7 +12,7 @@ import numpy as np
 
 from autocalc._dispatch._arrays import arrays
 from autocalc._ops._coerce import PLAIN
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops.filled import (
     count_of,
     dtype_of,
@@ -165,7 +165,7 @@ def _between(first: float, last: float, count: int) -> Any:
         return np.where(place < count // 2, first + step * place, upper)
 
 
-@remembered
+@replayed
 def linspace(
     start: Any,
     end: Any,

@@ -25,7 +25,7 @@ from autocalc._ops._arguments import (
 from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DimensionError, ShapeError
@@ -118,7 +118,7 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 @method("repeat_interleave")
-@remembered
+@replayed
 def repeat_interleave(
     input: Tensor,
     repeats: int | Tensor | None = None,
@@ -279,7 +279,7 @@ def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:
     return joining.cat_op(both, axis)
 
 
-@remembered
+@replayed
 def flip(input: Tensor, dims: Dims) -> Tensor:
     """Return `input` with the order along `dims` reversed: a copy.
 
@@ -363,7 +363,7 @@ def flipud(input: Tensor) -> Tensor:
 
 
 @method("rot90")
-@remembered
+@replayed
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """Return `input` turned `k` times by 90 degrees, from dims[0] towards dims[1].
 

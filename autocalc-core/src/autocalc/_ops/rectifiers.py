@@ -17,7 +17,7 @@ from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._op import nary, unary
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -198,7 +198,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return _limited("relu6", check_tensor("relu6", input), 0.0, 6.0, inplace)
 
 
-@remembered
+@replayed
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """Return min(max(input + 3, 0), 6) / 6, a sigmoid made of lines.
 
@@ -286,7 +286,7 @@ def _sloped(x: Tensor, slope: Tensor | float) -> Tensor:
 
 
 @method("prelu")
-@remembered
+@replayed
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Return input where it is above 0, else weight * input.
 

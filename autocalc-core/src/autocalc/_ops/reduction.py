@@ -17,7 +17,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary, unary
 from autocalc._ops._out import apply_out
 from autocalc._ops._product_rules import product_of_the_others
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc._tensor.dtypes import DType
@@ -298,7 +298,7 @@ def prod(
 
 
 @method("all")
-@remembered
+@replayed
 def all(
     input: Tensor,
     dim: Dims = None,
@@ -361,7 +361,7 @@ def _truth(where: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
 
 
 @method("any")
-@remembered
+@replayed
 def any(
     input: Tensor,
     dim: Dims = None,
@@ -401,7 +401,7 @@ def any(
 
 
 @method("count_nonzero")
-@remembered
+@replayed
 def count_nonzero(input: Tensor, dim: Dims = None, *, axis: Any = None) -> Tensor:
     """Return how many elements over `dim` are not zero, as int64.
 

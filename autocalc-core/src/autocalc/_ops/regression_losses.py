@@ -11,7 +11,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast, coerce
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError
@@ -100,7 +100,7 @@ def l1_loss(
     return _loss_reduction.reduced(arithmetic.abs(difference), reduction)
 
 
-@remembered
+@replayed
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
@@ -151,7 +151,7 @@ def smooth_l1_loss(
     return _loss_reduction.reduced(_square_or_line(difference, beta), reduction)
 
 
-@remembered
+@replayed
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
 ) -> Tensor:

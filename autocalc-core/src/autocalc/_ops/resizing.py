@@ -11,7 +11,7 @@ from autocalc._ops import _spatial, avg_pooling, resampling, view
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, make
 from autocalc._tensor.checks import FLAG, check_flag, check_flags
 from autocalc.errors import ArgumentError, ShapeError
@@ -50,7 +50,7 @@ _DIMS = {
 _LINES = ("linear", "bilinear", "trilinear", "bicubic")
 
 
-@remembered
+@replayed
 def interpolate(
     input: Tensor,
     size: Any = None,

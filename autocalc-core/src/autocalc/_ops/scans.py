@@ -24,7 +24,7 @@ from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import number
 from autocalc._tensor.dtypes import DType
@@ -190,7 +190,7 @@ Scanned = tuple[Tensor, Tensor]
 
 
 @method("cummax")
-@remembered
+@replayed
 def cummax(
     input: Tensor, dim: int | None = None, *, out: Any = None, axis: Any = None
 ) -> sorting.Ordered:
@@ -222,7 +222,7 @@ def cummax(
 
 
 @method("cummin")
-@remembered
+@replayed
 def cummin(
     input: Tensor, dim: int | None = None, *, out: Any = None, axis: Any = None
 ) -> sorting.Ordered:

@@ -23,7 +23,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import one_of
 from autocalc.errors import GradError, ShapeError
@@ -195,7 +195,7 @@ def scaled_by(alpha: Any, source: Any) -> Any:
 
 
 @method("index_add")
-@remembered
+@replayed
 def index_add(
     input: Tensor,
     dim: int | None = None,
@@ -244,7 +244,7 @@ def index_add(
 
 
 @method("index_copy")
-@remembered
+@replayed
 def index_copy(
     input: Tensor,
     dim: int | None = None,
@@ -399,7 +399,7 @@ def scatter(
 
 
 @method("scatter_add")
-@remembered
+@replayed
 def scatter_add(
     input: Tensor,
     dim: int | None = None,

@@ -17,7 +17,7 @@ from autocalc._ops import reduction as reduction_ops
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_reduction
 from autocalc._ops._coerce import cast
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, ShapeError
@@ -84,7 +84,7 @@ def _cosine(a: Tensor, b: Tensor) -> Tensor:
     return dot / exponential.sqrt(sizes[0] * sizes[1])
 
 
-@remembered
+@replayed
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,

@@ -22,7 +22,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops._true_places import true_places
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
@@ -92,7 +92,7 @@ def argsort(
 
 
 @method("sort")
-@remembered
+@replayed
 def sort(
     input: Tensor,
     dim: int = -1,
@@ -170,7 +170,7 @@ def _ordered(where: str, x: Any) -> Tensor:
 
 
 @method("topk")
-@remembered
+@replayed
 def topk(
     input: Tensor,
     k: int,
@@ -238,7 +238,7 @@ def topk(
 
 
 @method("kthvalue")
-@remembered
+@replayed
 def kthvalue(
     input: Tensor,
     k: int,
@@ -303,7 +303,7 @@ def kthvalue(
 
 
 @method("median")
-@remembered
+@replayed
 def median(
     input: Tensor,
     dim: int | None = None,
@@ -347,7 +347,7 @@ def median(
 
 
 @method("nanmedian")
-@remembered
+@replayed
 def nanmedian(
     input: Tensor,
     dim: int | None = None,

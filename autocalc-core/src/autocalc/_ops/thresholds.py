@@ -7,7 +7,7 @@ from autocalc._ops import _writing, arithmetic, clamping, comparison, masking
 from autocalc._ops._arguments import check_tensor
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._method import method
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError
@@ -76,7 +76,7 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
 
 
 @method("hardshrink")
-@remembered
+@replayed
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return input where abs(input) is above `lambd`, else 0.
 
@@ -99,7 +99,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return masking.masked_fill(input, small, 0.0)
 
 
-@remembered
+@replayed
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return input moved by `lambd` towards 0, where smaller numbers end.
 

@@ -13,7 +13,7 @@ from autocalc._ops import (
 from autocalc._ops._method import method
 from autocalc._ops._op import binary, unary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
 
 sin = unary(
@@ -275,7 +275,7 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("deg2rad", inplace="deg2rad_")
-@remembered
+@replayed
 def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return angles given in degrees in radians.
 
@@ -297,7 +297,7 @@ def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @method("rad2deg", inplace="rad2deg_")
-@remembered
+@replayed
 def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return angles given in radians in degrees.
 

@@ -11,7 +11,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops.reduction import (
     count_elements,
     mean,
@@ -155,7 +155,7 @@ def std(
     return result if out is None else apply_out("std", result, out)
 
 
-@remembered
+@replayed
 def var_mean(
     input: Tensor,
     dim: Dims = None,
@@ -197,7 +197,7 @@ def var_mean(
     return spread, mean(input, None if isinstance(dim, bool) else dim, keepdim)
 
 
-@remembered
+@replayed
 def std_mean(
     input: Tensor,
     dim: Dims = None,

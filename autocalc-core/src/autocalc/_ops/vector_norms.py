@@ -23,7 +23,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import unary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, integers, number
 from autocalc._tensor.dtypes import DType
@@ -33,7 +33,7 @@ from autocalc.errors import ArgumentError, DTypeError, ShapeError
 _LAST_TWO = (-2, -1)
 
 
-@remembered
+@replayed
 def vector_norm(
     x: Tensor,
     ord: float = 2,
@@ -310,7 +310,7 @@ def linalg_norm(
 
 
 @method("norm")
-@remembered
+@replayed
 def norm(
     input: Tensor,
     p: float | str | None = "fro",
