@@ -31,7 +31,13 @@ def _adapt_plain(spec: KernelSpec) -> Function:
     if spec.free:
 
         def free(out: Array, *arguments: Any) -> None:
-            quietly(_write_free, out, reference, arguments)
+            before = _silence()
+            try:
+                out[...] = reference(
+                    numpy_xp, *arguments, shape=out.shape, dtype=out.dtype
+                )
+            finally:
+                _restore(before)
 
         return free
     sole, widens = _sole_ufunc(spec)
@@ -62,7 +68,7 @@ def _adapt_ufunc(ufunc: Any) -> Function:
     def one(out: Array, a: Array) -> None:
         before = _silence()
         try:
-            ufunc(a, out)
+            ufunc(a, out=out)
         except TypeError:  # the output has a dtype of another kind
             out[...] = ufunc(a)
         finally:
@@ -71,7 +77,7 @@ def _adapt_ufunc(ufunc: Any) -> Function:
     def two(out: Array, a: Array, b: Array) -> None:  # `*operands` takes a third more
         before = _silence()
         try:
-            ufunc(a, b, out)
+            ufunc(a, b, out=out)
         except TypeError:
             out[...] = ufunc(a, b)
         finally:
@@ -100,10 +106,6 @@ def _adapt_wide_ufunc(ufunc: Any) -> Function:
             _restore(before)
 
     return one if ufunc.nin == 1 else two
-
-
-def _write_free(out: Array, reference: Any, arguments: tuple[Any, ...]) -> None:
-    out[...] = reference(numpy_xp, *arguments, shape=out.shape, dtype=out.dtype)
 
 
 class _Traced:
@@ -199,11 +201,14 @@ def _adapt_general(spec: KernelSpec) -> Function:
     run = call_of(spec)
 
     def kernel(*operands: Any) -> None:
-        quietly(computed, operands[:n], operands[n:])
-
-    def computed(outs: tuple[Any, ...], rest: tuple[Any, ...]) -> None:
-        for out, result in zip(outs, run(numpy_xp, reference, outs, rest), strict=True):
-            store(out, result)
+        outs = operands[:n]
+        before = _silence()
+        try:
+            results = run(numpy_xp, reference, outs, operands[n:])
+            for out, result in zip(outs, results, strict=True):
+                store(out, result)
+        finally:
+            _restore(before)
 
     return kernel
 
@@ -216,8 +221,10 @@ def call_of(spec: KernelSpec) -> Callable[..., tuple[Any, ...]]:
     shape and dtype where the spec is free.  The answer has one entry per output.
     """
     writes = [i for i, o in enumerate(spec.outputs) if o.name in spec.writes]
+    names = [output.name for output in spec.outputs]
     has_optional = any(output.optional for output in spec.outputs)
     single = len(spec.outputs) == 1
+    accumulates, free = bool(spec.accumulates), spec.free
 
     def call(
         namespace: Any,
@@ -227,21 +234,30 @@ def call_of(spec: KernelSpec) -> Callable[..., tuple[Any, ...]]:
     ) -> tuple[Any, ...]:
         keywords: dict[str, Any] = {}
         if has_optional:
-            keywords["want"] = sum(1 << i for i, o in enumerate(outs) if o is not None)
-        if spec.accumulates:
+            keywords["want"] = _present(outs)
+        if accumulates:
             *arguments, mask = arguments
-            keywords |= {
-                output.name: outs[i]
-                for i, output in enumerate(spec.outputs)
-                if mask >> i & 1
-            }
-        if spec.free:
+            if mask:
+                added = [i for i in range(len(outs)) if mask >> i & 1]
+                keywords |= {names[i]: outs[i] for i in added}
+        if free:
             keywords |= {"shape": outs[0].shape, "dtype": outs[0].dtype}
-        written = [outs[i] for i in writes]
-        result = function(namespace, *written, *arguments, **keywords)
+        if writes:
+            arguments = [*[outs[i] for i in writes], *arguments]
+        result = function(namespace, *arguments, **keywords)
         return (result,) if single else tuple(result)
 
     return call
+
+
+def _present(outs: tuple[Any, ...]) -> int:
+    """Return the mask of the outputs that there are."""
+    mask, bit = 0, 1
+    for out in outs:
+        if out is not None:
+            mask |= bit
+        bit <<= 1
+    return mask
 
 
 def store(out: Any, result: Any) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -59,15 +60,82 @@ def _extreme(ufunc: Any) -> Any:
 
 sum = _reduction(np.add)  # noqa: A001  NumPy's names
 prod = _reduction(np.multiply)
-any = _reduction(np.logical_or)  # noqa: A001
 all = _reduction(np.logical_and)  # noqa: A001
 max = _extreme(np.maximum)  # noqa: A001
 min = _extreme(np.minimum)  # noqa: A001
 
 
+def any(a: Array) -> bool:  # noqa: A001
+    """Return whether an element is not 0."""
+    return np.count_nonzero(a) > 0
+
+
 def swapaxes(a: Array, axis: int, other: int) -> Array:
     """Return a view of `a` with two dimensions exchanged."""
     return a.swapaxes(axis, other)
+
+
+def take(a: Array, index: Array, axis: int) -> Array:
+    """Return the parts of `a` that `index` names along an axis."""
+    return a.take(index, axis)
+
+
+def repeat(a: Array, times: int, axis: int) -> Array:
+    """Return `a` with each part along an axis as often as said."""
+    return a.repeat(times, axis)
+
+
+def argmax(a: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """Return where the largest element along an axis is, the first of equals."""
+    return a.argmax(axis, keepdims=keepdims)
+
+
+def argsort(a: Array, axis: int, kind: Any) -> Array:
+    """Return the order of the elements along an axis."""
+    return a.argsort(axis, kind)
+
+
+def transpose(a: Array, axes: Shape) -> Array:
+    """Return a view of `a` with its dimensions in another order."""
+    return a.transpose(axes)
+
+
+def full(shape: Any, value: Any, dtype: Any) -> Array:
+    """Return a new array with the number everywhere."""
+    out = np.empty(shape, dtype)
+    out.fill(value)
+    return out
+
+
+def open_grid(shape: Shape) -> tuple[Array, ...]:
+    """Return for each dimension its indices, in a shape that broadcasts to `shape`."""
+    return _open_grid(shape) if math.prod(shape) <= _SMALL_GRID else _grid(shape)
+
+
+def _grid(shape: Shape) -> tuple[Array, ...]:
+    return tuple(np.indices(shape, sparse=True))
+
+
+#: Grids of so many places are kept.
+_SMALL_GRID = 1024
+_open_grid = lru_cache(256)(_grid)
+
+
+def take_along_axis(a: Array, index: Array, axis: int) -> Array:
+    """Return ``a[i][index[i][j]]`` for axis 1, and so for the others."""
+    where = list(open_grid(index.shape))
+    where[axis] = index
+    return a[tuple(where)]
+
+
+def out_of_range(index: Array, size: int) -> Array:
+    """Return where integers of 64 bits are not 0 to `size` - 1."""
+    return index.view(np.uint64) >= _unsigned(size)  # where -1 is the largest
+
+
+@lru_cache(1024)
+def _unsigned(size: int) -> Array:
+    return np.array(size, np.uint64)  # NumPy takes twice as long with Python's numbers
 
 
 def zeros_like(a: Array) -> Array:

@@ -68,7 +68,7 @@ def checked(xp: Any, kernel: str, operand: str, index: Array, size: int) -> Arra
     KernelDataError
         Naming the first value (in row-major order) that does not.
     """
-    wrong = (index < 0) | (index >= size)
+    wrong = xp.out_of_range(index, size)
     if xp.any(wrong):
         position = int(xp.argmax(wrong))
         value = int(index.reshape(-1)[position])
@@ -80,6 +80,6 @@ def places_along(
     xp: Any, kernel: str, index: Array, a: Array, axis: int
 ) -> tuple[Array, ...]:
     """Return the places of `a` that `index` names along `axis`, which it must have."""
-    where = list(xp.indices(index.shape, sparse=True))
+    where = list(xp.open_grid(index.shape))
     where[axis] = checked(xp, kernel, "index", index, a.shape[axis])
     return tuple(where)
