@@ -43,13 +43,16 @@ def unary(general: KernelCall) -> Callable[..., Array]:
     index = general.index
 
     def call(a: Array, into: Array | None = None) -> Array:
-        if into is not None:
-            return general(a, into=into)
         selection = current().selection
         dtype = a.dtype
         kernel = selection.tables[index].get(dtype)
         if kernel is None:
             kernel = general.first(selection, dtype, (a,))
+        if into is not None:
+            if into.dtype is not dtype:
+                return general(a, into=into)
+            kernel(into, a)
+            return into
         shape = a.shape
         if len(shape) == 4:
             out = empty_as(selection.empty, shape, dtype, a)
@@ -141,6 +144,23 @@ def filler(general: KernelCall) -> Callable[..., Array]:
     return accelerated("full", full, index)
 
 
+def refiller(general: KernelCall) -> Callable[[Array, Any], None]:
+    """Make ``refill(a, value)``: write a number into a contiguous array."""
+    index = general.index
+
+    def refill(a: Array, value: Any) -> None:
+        selection = current().selection
+        dtype = a.dtype
+        number = constant(value, dtype)
+        kernel = selection.tables[index].get(dtype)
+        if kernel is None:
+            kernel = general.decided(number, into=a)[0]
+            selection.remember(index, dtype, kernel)
+        kernel(a, number)
+
+    return refill
+
+
 class Arrays:
     """The namespace; a kernel is an attribute by its name."""
 
@@ -152,6 +172,7 @@ class Arrays:
             setattr(self, name, _call(KernelCall(spec)))
         self.add_into = adder(KernelCall(TABLE["add"]))
         self.full = filler(KernelCall(TABLE["fill"]))
+        self.refill = refiller(KernelCall(TABLE["fill"]))
         self.sum_to = accelerated("sum_to", self._sum_to)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

@@ -43,6 +43,9 @@ def _adapt_plain(spec: KernelSpec) -> Function:
     sole, widens = _sole_ufunc(spec)
     if sole is not None:
         return _adapt_wide_ufunc(sole) if widens else _adapt_ufunc(sole)
+    chosen = _chosen_ufuncs(spec)
+    if chosen is not None:
+        return _adapt_chosen(chosen)
     if spec.elementwise and not set(spec.dtypes) & set(FLOATS):
         # Bits have nothing to warn of.
         def bits(out: Array, *arguments: Any) -> None:
@@ -108,6 +111,14 @@ def _adapt_wide_ufunc(ufunc: Any) -> Function:
     return one if ufunc.nin == 1 else two
 
 
+def _adapt_chosen(kernels: dict[str, Function]) -> Function:
+    """Adapt a reference that is one ufunc for each word of its attribute."""
+    some = next(iter(kernels.values()))
+    if some.__code__.co_argcount == 2:
+        return lambda out, a, word: kernels[word](out, a)
+    return lambda out, a, b, word: kernels[word](out, a, b)
+
+
 class _Traced:
     """Stands for an operand or a result, and tells how it was made."""
 
@@ -136,9 +147,27 @@ def _sole_ufunc(spec: KernelSpec) -> tuple[Any, bool]:
 
     And whether it calls it in float64 where the operands are narrower.
     """
-    if not spec.elementwise or spec.attributes or len(spec.inputs) > 2:
+    if not spec.elementwise or spec.attributes:
         return None, False
-    (ufunc, *of_narrow), (other, *of_wide) = _traced(spec, 4), _traced(spec, 8)
+    return _ufunc_of(spec)
+
+
+def _chosen_ufuncs(spec: KernelSpec) -> dict[str, Function] | None:
+    """Return by word the kernels of a reference that is one ufunc for each, or None."""
+    if not spec.elementwise or [a.type for a in spec.attributes] != ["choice"]:
+        return None
+    found = {word: _ufunc_of(spec, word) for word in spec.attributes[0].choices}
+    if any(ufunc is None or widens for ufunc, widens in found.values()):
+        return None
+    return {word: _adapt_ufunc(ufunc) for word, (ufunc, _) in found.items()}
+
+
+def _ufunc_of(spec: KernelSpec, *attributes: Any) -> tuple[Any, bool]:
+    """Return what `_sole_ufunc` does of a call with these attributes."""
+    if len(spec.inputs) > 2:
+        return None, False
+    (ufunc, *of_narrow) = _traced(spec, 4, attributes)
+    (other, *of_wide) = _traced(spec, 8, attributes)
     as_given, rounded = ["given", "given"], ["float64", "rounded"]
     if ufunc is other and of_wide in (as_given, ["given", "rounded"]):
         if of_narrow == of_wide == as_given:
@@ -148,11 +177,11 @@ def _sole_ufunc(spec: KernelSpec) -> tuple[Any, bool]:
     return None, False
 
 
-def _traced(spec: KernelSpec, itemsize: int) -> list[Any]:
+def _traced(spec: KernelSpec, itemsize: int, attributes: Any) -> list[Any]:
     """Return the one ufunc of a reference, in what it computes and what it gives."""
     operands = tuple([_Traced(itemsize) for _ in spec.inputs])
     try:
-        found = spec.reference(_Probe(), *operands)
+        found = spec.reference(_Probe(), *operands, *attributes)
     except (TypeError, AttributeError):  # it does more
         return [None, "", ""]
     given, computed = "given", "given"
@@ -206,7 +235,10 @@ def _adapt_general(spec: KernelSpec) -> Function:
         try:
             results = run(numpy_xp, reference, outs, operands[n:])
             for out, result in zip(outs, results, strict=True):
-                store(out, result)
+                if out.__class__ is np.ndarray:
+                    out[...] = result
+                else:
+                    store(out, result)
         finally:
             _restore(before)
 
@@ -225,6 +257,7 @@ def call_of(spec: KernelSpec) -> Callable[..., tuple[Any, ...]]:
     has_optional = any(output.optional for output in spec.outputs)
     single = len(spec.outputs) == 1
     accumulates, free = bool(spec.accumulates), spec.free
+    bits = [1 << i for i in range(len(spec.outputs))]
 
     def call(
         namespace: Any,
@@ -234,7 +267,11 @@ def call_of(spec: KernelSpec) -> Callable[..., tuple[Any, ...]]:
     ) -> tuple[Any, ...]:
         keywords: dict[str, Any] = {}
         if has_optional:
-            keywords["want"] = _present(outs)
+            want = 0
+            for out, bit in zip(outs, bits, strict=True):
+                if out is not None:
+                    want |= bit
+            keywords["want"] = want
         if accumulates:
             *arguments, mask = arguments
             if mask:
@@ -248,16 +285,6 @@ def call_of(spec: KernelSpec) -> Callable[..., tuple[Any, ...]]:
         return (result,) if single else tuple(result)
 
     return call
-
-
-def _present(outs: tuple[Any, ...]) -> int:
-    """Return the mask of the outputs that there are."""
-    mask, bit = 0, 1
-    for out in outs:
-        if out is not None:
-            mask |= bit
-        bit <<= 1
-    return mask
 
 
 def store(out: Any, result: Any) -> None:

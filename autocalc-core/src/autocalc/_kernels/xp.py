@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -32,37 +32,11 @@ def erfc(a: Array) -> Array:
     return np.asarray(_erfc(a), dtype=np.float64)
 
 
-def _reduction(ufunc: Any) -> Any:
-    """Return NumPy's reduction by a ufunc, without the three frames around it."""
-    reduce = ufunc.reduce
-
-    def reduced(
-        a: Array, axis: Any = None, dtype: Any = None, *, keepdims: bool = False
-    ) -> Any:
-        return reduce(a, axis, dtype, None, keepdims)
-
-    return reduced
-
-
-def _extreme(ufunc: Any) -> Any:
-    """Return `max` or `min`, which take the answer for no elements."""
-    reduce = ufunc.reduce
-
-    def extreme(
-        a: Array, axis: Any = None, *, keepdims: bool = False, initial: Any = None
-    ) -> Any:
-        if initial is None:
-            return reduce(a, axis, None, None, keepdims)
-        return reduce(a, axis, None, None, keepdims, initial)
-
-    return extreme
-
-
-sum = _reduction(np.add)  # noqa: A001  NumPy's names
-prod = _reduction(np.multiply)
-all = _reduction(np.logical_and)  # noqa: A001
-max = _extreme(np.maximum)  # noqa: A001
-min = _extreme(np.minimum)  # noqa: A001
+# NumPy's functions of these names are three frames around the same.
+sum = partial(np.add.reduce, axis=None)  # noqa: A001
+prod = partial(np.multiply.reduce, axis=None)
+max = partial(np.maximum.reduce, axis=None)  # noqa: A001
+min = partial(np.minimum.reduce, axis=None)  # noqa: A001
 
 
 def any(a: Array) -> bool:  # noqa: A001

@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeAlias, cast
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._eager import accelerated
 from autocalc._dispatch._layout import empty_as
-from autocalc._dispatch._select import KERNEL_INDEX
+from autocalc._dispatch._select import KERNEL_INDEX, Decomposed
 from autocalc._dispatch._state import current
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._graph._node import Node, Output, Version
@@ -427,7 +427,7 @@ def _of_one_input(
     general: KernelCall, op: Op, saver: Saves, differentiable: bool
 ) -> Callable[..., Any]:
     """Make the call of a kernel of one input and one output: a sum, a softmax."""
-    name = op.name
+    name, index = op.name, general.index
 
     def call(x: Any, *attributes: Any) -> Any:
         try:
@@ -437,7 +437,12 @@ def _of_one_input(
         state = current()
         selection = state.selection
         key = 0, attributes, selection.key_of(a)
-        out = general.run(selection, key, (a, *attributes), 0)
+        plan = selection.tables[index].get(key)
+        if plan is None or plan[3] is not None or plan[0].__class__ is Decomposed:
+            out = general.run(selection, key, (a, *attributes), 0)
+        else:  # what `run` does, without its frame
+            out = selection.empty(*plan[1][0])
+            plan[0](out, a, *attributes, *plan[2])
         if edge is None or not (differentiable and state.grad):
             return make(out, None)
         result: Any = make(out, None)

@@ -154,8 +154,10 @@ def fill_(x: Tensor, value: Any) -> Tensor:
 
 def fill_array(a: Any, value: Any) -> None:
     """Set every element of an array to a number."""
-    fill = arrays.fill if a.flags.c_contiguous else arrays.copy
-    fill(constant(value, a.dtype), into=a)
+    if a.flags.c_contiguous:
+        arrays.refill(a, value)
+    else:
+        arrays.copy(constant(value, a.dtype), into=a)
 
 
 def into(input: Tensor, result: Tensor, where: str) -> Tensor:

@@ -112,7 +112,7 @@ def _(xp: Any, a: Array) -> Array:
     n = s.shape[-1]
     others = xp.where(xp.eye(n, dtype=bool), 1.0, s[..., None, :])
     sign = xp.linalg.det(xp.matmul(u, v))[..., None, None]
-    return narrow(sign * xp.matmul(u * xp.prod(others, -1)[..., None, :], v), a)
+    return narrow(sign * xp.matmul(u * xp.prod(others, axis=-1)[..., None, :], v), a)
 
 
 @cofactor.budget("8 n eps |a|^(n - 1), by the largest singular value")
