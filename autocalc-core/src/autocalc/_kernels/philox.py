@@ -47,6 +47,16 @@ def _lanes(count: int) -> tuple[int, int]:
     return ones, sum(i << 128 * i for i in range(count))
 
 
+@lru_cache(64)
+def _keys(seed: int, ones: int) -> tuple[tuple[int, int], ...]:
+    """Return the two keys of each round, in every lane."""
+    k0, k1 = seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF
+    return tuple([
+        ((k0 + i * _W0 & 0xFFFFFFFF) * ones, (k1 + i * _W1 & 0xFFFFFFFF) * ones)
+        for i in range(ROUNDS)
+    ])
+
+
 def few_blocks(seed: int, first: int, count: int) -> Array:
     """Return what `philox_blocks` does for few blocks in a row, in 32 bits.
 
@@ -55,14 +65,12 @@ def few_blocks(seed: int, first: int, count: int) -> Array:
     """
     ones, ramp = _lanes(count)
     low = ones * 0xFFFFFFFF
-    k0, k1 = seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF
     c0, c1 = first * ones + ramp & low, first * ones + ramp >> 32 & low
     c2 = c3 = 0
-    for _ in range(ROUNDS):
+    for k0, k1 in _keys(seed, ones):
         p0, p1 = _M0 * c0, _M1 * c2
-        c0, c1 = (p1 >> 32 & low) ^ c1 ^ k0 * ones, p1 & low
-        c2, c3 = (p0 >> 32 & low) ^ c3 ^ k1 * ones, p0 & low
-        k0, k1 = k0 + _W0 & 0xFFFFFFFF, k1 + _W1 & 0xFFFFFFFF
+        c0, c1 = (p1 >> 32 & low) ^ c1 ^ k0, p1 & low
+        c2, c3 = (p0 >> 32 & low) ^ c3 ^ k1, p0 & low
     words = c0 | c1 << 32 | c2 << 64 | c3 << 96
     return np.frombuffer(words.to_bytes(16 * count, "little"), "<u4").reshape(-1, 4)
 

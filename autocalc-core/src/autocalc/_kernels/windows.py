@@ -120,8 +120,11 @@ def padded(
     """Return `a` with `value` around its last dimensions."""
     if not (any(low) or any(high)):
         return a
-    widths = [(0, 0)] * (a.ndim - len(low)) + list(zip(low, high, strict=True))
-    return xp.pad(a, widths, constant_values=value)
+    lead, sizes = a.shape[: -len(low)], a.shape[-len(low) :]
+    sides = list(zip(low, sizes, high, strict=True))
+    out = xp.full((*lead, *map(sum, sides)), value, a.dtype)
+    out[(..., *[slice(before, before + n) for before, n, _ in sides])] = a
+    return out
 
 
 def columns(

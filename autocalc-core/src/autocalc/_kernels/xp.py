@@ -9,8 +9,7 @@ library passes a module of the same names.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,11 +31,24 @@ def erfc(a: Array) -> Array:
     return np.asarray(_erfc(a), dtype=np.float64)
 
 
-# NumPy's functions of these names are three frames around the same.
-sum = partial(np.add.reduce, axis=None)  # noqa: A001
-prod = partial(np.multiply.reduce, axis=None)
-max = partial(np.maximum.reduce, axis=None)  # noqa: A001
-min = partial(np.minimum.reduce, axis=None)  # noqa: A001
+def _reduction(ufunc: Any) -> Any:
+    """Return NumPy's reduction by a ufunc, without the three frames around it."""
+    reduce = ufunc.reduce
+
+    def reduced(
+        a: Array, axis: Any = None, *, keepdims: bool = False, **more: Any
+    ) -> Any:
+        if more:  # a dtype, or what nothing is reduced to
+            return reduce(a, axis, keepdims=keepdims, **more)
+        return reduce(a, axis, None, None, keepdims)
+
+    return reduced
+
+
+sum = _reduction(np.add)  # noqa: A001  NumPy's names
+prod = _reduction(np.multiply)
+max = _reduction(np.maximum)  # noqa: A001
+min = _reduction(np.minimum)  # noqa: A001
 
 
 def any(a: Array) -> bool:  # noqa: A001
@@ -166,15 +178,18 @@ def add_windows(a: Array, sizes: Shape, stride: Shape, dilation: Shape) -> Array
     return out
 
 
+@lru_cache(256)
 def _taps(
     lead: int, kernel: Shape, counts: Shape, stride: Shape, dilation: Shape
-) -> Iterator[tuple[Any, Any]]:
-    """Yield the index of each tap of windows, and that of what it reads."""
+) -> tuple[tuple[Any, Any], ...]:
+    """Return the index of each tap of windows, and that of what it reads."""
     whole = (slice(None),) * lead
+    found = []
     for tap in np.ndindex(*kernel):
         each = zip(tap, dilation, counts, stride, strict=True)
         read = (slice(i * d, i * d + n * s, s) for i, d, n, s in each)
-        yield (*whole, *tap), (*whole, *read)
+        found.append(((*whole, *tap), (*whole, *read)))
+    return tuple(found)
 
 
 def random_words(seed: int, start: int, count: int) -> Array:
