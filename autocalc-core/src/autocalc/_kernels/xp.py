@@ -81,6 +81,24 @@ def argsort(a: Array, axis: int, kind: Any) -> Array:
     return a.argsort(axis, kind)
 
 
+def searchsorted(line: Array, values: Array, side: Any) -> Array:
+    """Return where values would stand in an ordered line."""
+    return line.searchsorted(values, side)
+
+
+def cumsum(a: Array, axis: int) -> Array:
+    """Return the sums of the elements up to each one along an axis."""
+    return a.cumsum(axis)
+
+
+def clip(a: Array, low: Any, high: Any) -> Array:
+    """Return `a` within limits; NaN stays."""
+    return np.minimum(np.maximum(a, low), high)
+
+
+round = np.rint  # noqa: A001  what `np.round` calls, to no decimals
+
+
 def transpose(a: Array, axes: Shape) -> Array:
     """Return a view of `a` with its dimensions in another order."""
     return a.transpose(axes)
@@ -109,6 +127,8 @@ _open_grid = lru_cache(256)(_grid)
 
 def take_along_axis(a: Array, index: Array, axis: int) -> Array:
     """Return ``a[i][index[i][j]]`` for axis 1, and so for the others."""
+    if a.ndim == 1:
+        return a.take(index)
     where = list(open_grid(index.shape))
     where[axis] = index
     return a[tuple(where)]

@@ -38,7 +38,8 @@ def _(weight: Meta, indices: Meta) -> Meta:
 
 @embedding.reference
 def _(xp: Any, weight: Array, indices: Array) -> Array:
-    return weight[checked(xp, "embedding", "indices", indices, weight.shape[0])]
+    indices = checked(xp, "embedding", "indices", indices, weight.shape[0])
+    return xp.take(weight, indices, axis=0)
 
 
 embedding.budget(EXACT)

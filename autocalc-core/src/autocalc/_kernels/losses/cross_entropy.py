@@ -92,7 +92,7 @@ def _(
         loss = xp.sum(loss)
     if reduction == "mean":
         n = xp.sum(xp.where(kept[:, None] & is_label, w, 0))
-        loss = xp.true_divide(loss, n)
+        loss = loss / n
     if grad is not None:
         grad = narrow(xp.where(kept[:, None], grad / n, 0), logits)
     return narrow(loss, logits), grad

@@ -85,9 +85,9 @@ def normalised(
     """Return result, mean and variance in float64, not yet rounded."""
     w, column = wide(xp, x), channel_column(x.shape)
     n = count(x.shape)
-    mean = xp.true_divide(xp.sum(w, axis=over(x.shape)), n)
+    mean = xp.sum(w, axis=over(x.shape)) / n
     centered = w - mean.reshape(column)
-    var = xp.true_divide(xp.sum(xp.square(centered), axis=over(x.shape)), n)
+    var = xp.sum(xp.square(centered), axis=over(x.shape)) / n
     out = centered * (1 / xp.sqrt(var + eps)).reshape(column)
     out = out if weight is None else out * weight.reshape(column)
     out = out if bias is None else out + bias.reshape(column)

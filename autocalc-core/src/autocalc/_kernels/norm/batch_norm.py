@@ -170,7 +170,7 @@ def batch_norm_backward_reference(
     products = xp.sum(g_ * h, axis=over(x.shape))
     total = xp.sum(g_, axis=over(x.shape))
     scale = rstd if weight is None else rstd * weight
-    means = (xp.true_divide(a, n).reshape(column) for a in (total, products))
+    means = ((a / n).reshape(column) for a in (total, products))
     mean_g, mean_gh = means
     dx = scale.reshape(column) * (g_ - mean_g - h * mean_gh)
     return (

@@ -54,10 +54,10 @@ def layer_norm_reference(
     want: int = -1,
 ) -> tuple[Array, Array, Array]:
     w, n = wide(xp, x), x.shape[-1]
-    mean = xp.true_divide(xp.sum(w, axis=-1, keepdims=True), n)
+    mean = xp.sum(w, axis=-1, keepdims=True) / n
     centered = w - mean
     square = xp.sum(xp.square(centered), axis=-1, keepdims=True)
-    rstd = 1 / xp.sqrt(xp.true_divide(square, n) + eps)
+    rstd = 1 / xp.sqrt(square / n + eps)
     out = centered * rstd
     out = out if weight is None else out * weight
     out = out if bias is None else out + bias

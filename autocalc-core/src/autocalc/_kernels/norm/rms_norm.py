@@ -48,7 +48,7 @@ def rms_norm_reference(
 ) -> tuple[Array, Array]:
     w = wide(xp, x)
     square = xp.sum(xp.square(w), axis=-1, keepdims=True)
-    rstd = 1 / xp.sqrt(xp.true_divide(square, x.shape[-1]) + eps)
+    rstd = 1 / xp.sqrt(square / x.shape[-1] + eps)
     out = w * rstd
     return narrow(out if weight is None else out * weight, x), narrow(rstd, x)
 

@@ -34,7 +34,7 @@ mean.rule(mean_rule)
 @mean.reference
 def _(xp: Any, a: Array, axes: Axes, keepdim: bool) -> Array:
     total = xp.sum(wide(xp, a), axis=axes, keepdims=keepdim)
-    return narrow(xp.true_divide(total, reduced_count(a.shape, axes)), a)
+    return narrow(total / reduced_count(a.shape, axes), a)
 
 
 @mean.decomposition(lead="sum")
@@ -82,9 +82,9 @@ def _(
     xp: Any, a: Array, axes: Axes, keepdim: bool, correction: float, *, want: int = -1
 ) -> tuple[Array, Array]:
     x, n = wide(xp, a), reduced_count(a.shape, axes)
-    center = xp.true_divide(xp.sum(x, axis=axes, keepdims=True), n)
+    center = xp.sum(x, axis=axes, keepdims=True) / n
     squares = xp.sum(xp.square(x - center), axis=axes, keepdims=keepdim)
-    out = xp.true_divide(squares, max(n - correction, 0))
+    out = squares / max(n - correction, 0)
     return narrow(out, a), narrow(center.reshape(out.shape), a)
 
 
