@@ -14,9 +14,8 @@ from autocalc._ops import _remembered
 
 F = ac.nn.functional
 
-pytestmark = pytest.mark.skipif(
-    eager.runtime().module is None, reason="calls are Python's"
-)
+#: Without a runtime, Python runs the recipes of some functions.
+IN_PYTHON = eager.runtime().module is None
 
 #: As often, and a bit more, a call runs in full before it is recorded.
 OFTEN = 34
@@ -320,6 +319,9 @@ def seen(call, data) -> list[str]:
 def recipes_of(function) -> list[object]:
     """Return what is kept of the calls of a function: recipes, or None."""
     kept = PROCESS.remembered or {}
+    if IN_PYTHON:  # which keeps numbers of calls, too
+        of = getattr(function, "__wrapped__", None)
+        return [x for key, x in kept.items() if key[0] is of and not isinstance(x, int)]
     place = id(function)
     return [x for key, x in kept.items() if int.from_bytes(key[:8], "little") == place]
 
@@ -329,7 +331,15 @@ def recipes(name: str) -> list[object]:
     return recipes_of(_remembered.FUNCTIONS[name])
 
 
-@pytest.mark.parametrize("name", CALLS)
+#: Those whose recipes run here.
+RUN = [
+    name
+    for name in CALLS
+    if not IN_PYTHON or hasattr(_remembered.FUNCTIONS.get(name), "__wrapped__")
+]
+
+
+@pytest.mark.parametrize("name", RUN)
 def test_a_recipe_does_what_the_function_does_with_any_elements(name, definitions):
     call = CALLS[name]
     for seed in range(OFTEN):
@@ -357,7 +367,7 @@ def learnt(function, *args) -> int:
 def declared(monkeypatch):
     """Declare a function for this test alone."""
     monkeypatch.setattr(_remembered, "FUNCTIONS", {})
-    return _remembered.remembered
+    return _remembered.replayed
 
 
 def ones(*shape: int) -> ac.Tensor:
@@ -471,25 +481,29 @@ def test_the_default_dtype_belongs_to_the_call():
     assert ac.eye(3).dtype is ac.float32
 
 
-def test_a_view_is_known_to_its_base():
+def test_a_view_is_known_to_its_base(declared):
+    turned = declared(lambda x: x.T[1:])
     x = ones(4, 4)
-    learnt(lambda: x.T)
-    assert recipes("properties.T")
+    assert learnt(turned, x) == 1
     with ac.no_grad():
-        x.T.mul_(2)
+        turned(x).mul_(2)
+        x[:, 0] = 2.0
     w = ones(4, 4).requires_grad_()
     y = w * 1
-    y.T.mul_(3)
+    turned(y).mul_(3)
+    (y[:, 0] * 2).sum().backward(retain_graph=True)
     y.sum().backward()
     assert x.tolist() == [[2.0] * 4] * 4
     assert w.grad.tolist() == [[3.0] * 4] * 4
 
 
-def test_recipes_are_bounded():
+def test_recipes_are_bounded(declared):
+    function = declared(lambda x, n: x + n)
+    x = ones(1)
     sizes = []
     for n in range(4200):
         for _ in range(OFTEN):
-            ac.full((1,), float(n))
+            function(x, float(n))
         sizes.append(len(PROCESS.remembered))
     assert max(sizes) == 4096
     assert sizes[-1] < 200

@@ -79,8 +79,8 @@ def replaying(definition: Any, record: Any, in_place: bool) -> Any:  # noqa: C90
         known = tuple(key)
         found = table.get(known, 0)
         if found.__class__ is int:
-            if found < OFTEN:
-                if len(table) >= MAX_KEYS:
+            if found < OFTEN - 1:
+                if not found and len(table) >= MAX_KEYS:
                     table.clear()
                 table[known] = found + 1
                 return definition(*args, **keywords)
