@@ -176,6 +176,21 @@ def test_a_reference_of_one_ufunc_is_told_from_the_others():
         assert adapter._sole_ufunc(TABLE[more])[0] is None
 
 
+def test_a_reference_of_one_ufunc_for_each_word_is_told_too():
+    found = adapter._chosen_ufuncs(TABLE["compare"])
+    assert found["lt"] is np.less
+    assert found["eq"] is np.equal
+    assert adapter._chosen_ufuncs(TABLE["round"])["even"] is np.rint
+    for other in ("gelu", "add", "softmax", "cumargmax"):
+        assert adapter._chosen_ufuncs(TABLE[other]) is None
+    a, out = np.array([1.5, np.nan, -0.5], "f4"), np.empty(3, "f8")
+    adapter.adapt(TABLE["round"])(out, a, "floor")
+    assert str(out.tolist()) == "[1.0, nan, -1.0]"
+    less = np.empty(3, "i4")  # no bool: a copy of the result
+    adapter.adapt(TABLE["compare"])(less, a, a[::-1], "gt")
+    assert less.tolist() == [1, 0, 0]
+
+
 @pytest.mark.parametrize("name", ["exp", "log1p", "hypot", "logaddexp"])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_a_ufunc_in_float64_gives_what_the_reference_does(name, dtype):

@@ -48,8 +48,8 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 def test_a_function_does_what_numpys_does(name):
     call = CALLS[name]
-    for a, b in zip(call(xp), call(np), strict=True):
-        a, b = np.asarray(a), np.asarray(b)
+    for found, expected in zip(call(xp), call(np), strict=True):
+        a, b = np.asarray(found), np.asarray(expected)
         assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
 
 

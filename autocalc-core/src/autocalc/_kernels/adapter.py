@@ -111,12 +111,28 @@ def _adapt_wide_ufunc(ufunc: Any) -> Function:
     return one if ufunc.nin == 1 else two
 
 
-def _adapt_chosen(kernels: dict[str, Function]) -> Function:
+def _adapt_chosen(ufuncs: dict[str, Any]) -> Function:
     """Adapt a reference that is one ufunc for each word of its attribute."""
-    some = next(iter(kernels.values()))
-    if some.__code__.co_argcount == 2:
-        return lambda out, a, word: kernels[word](out, a)
-    return lambda out, a, b, word: kernels[word](out, a, b)
+
+    def one(out: Array, a: Array, word: str) -> None:
+        before = _silence()
+        try:
+            ufuncs[word](a, out=out)
+        except TypeError:
+            out[...] = ufuncs[word](a)
+        finally:
+            _restore(before)
+
+    def two(out: Array, a: Array, b: Array, word: str) -> None:
+        before = _silence()
+        try:
+            ufuncs[word](a, b, out=out)
+        except TypeError:
+            out[...] = ufuncs[word](a, b)
+        finally:
+            _restore(before)
+
+    return one if next(iter(ufuncs.values())).nin == 1 else two
 
 
 class _Traced:
@@ -152,14 +168,14 @@ def _sole_ufunc(spec: KernelSpec) -> tuple[Any, bool]:
     return _ufunc_of(spec)
 
 
-def _chosen_ufuncs(spec: KernelSpec) -> dict[str, Function] | None:
-    """Return by word the kernels of a reference that is one ufunc for each, or None."""
+def _chosen_ufuncs(spec: KernelSpec) -> dict[str, Any] | None:
+    """Return by word the ufuncs of a reference that is one for each, or None."""
     if not spec.elementwise or [a.type for a in spec.attributes] != ["choice"]:
         return None
     found = {word: _ufunc_of(spec, word) for word in spec.attributes[0].choices}
     if any(ufunc is None or widens for ufunc, widens in found.values()):
         return None
-    return {word: _adapt_ufunc(ufunc) for word, (ufunc, _) in found.items()}
+    return {word: ufunc for word, (ufunc, _) in found.items()}
 
 
 def _ufunc_of(spec: KernelSpec, *attributes: Any) -> tuple[Any, bool]:

@@ -51,10 +51,12 @@ def _lanes(count: int) -> tuple[int, int]:
 def _keys(seed: int, ones: int) -> tuple[tuple[int, int], ...]:
     """Return the two keys of each round, in every lane."""
     k0, k1 = seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF
-    return tuple([
-        ((k0 + i * _W0 & 0xFFFFFFFF) * ones, (k1 + i * _W1 & 0xFFFFFFFF) * ones)
-        for i in range(ROUNDS)
-    ])
+    return tuple(
+        [
+            ((k0 + i * _W0 & 0xFFFFFFFF) * ones, (k1 + i * _W1 & 0xFFFFFFFF) * ones)
+            for i in range(ROUNDS)
+        ]
+    )
 
 
 def few_blocks(seed: int, first: int, count: int) -> Array:

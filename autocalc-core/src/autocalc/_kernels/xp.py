@@ -45,13 +45,13 @@ def _reduction(ufunc: Any) -> Any:
     return reduced
 
 
-sum = _reduction(np.add)  # noqa: A001  NumPy's names
+sum = _reduction(np.add)
 prod = _reduction(np.multiply)
-max = _reduction(np.maximum)  # noqa: A001
-min = _reduction(np.minimum)  # noqa: A001
+max = _reduction(np.maximum)
+min = _reduction(np.minimum)
 
 
-def any(a: Array) -> bool:  # noqa: A001
+def any(a: Array) -> bool:
     """Return whether an element is not 0."""
     return np.count_nonzero(a) > 0
 
@@ -96,7 +96,7 @@ def clip(a: Array, low: Any, high: Any) -> Array:
     return np.minimum(np.maximum(a, low), high)
 
 
-round = np.rint  # noqa: A001  what `np.round` calls, to no decimals
+round = np.rint
 
 
 def transpose(a: Array, axes: Shape) -> Array:

@@ -10,9 +10,10 @@
 Such a function is a few checks, views and kernels.  What it runs is told by the
 dtypes, shapes and strides of its tensors and by its other arguments, never by the
 elements, and it writes new memory alone; with `remembered_write` its first argument,
-which it returns.  It then runs in full for a while, until the calls of kernels are recorded as a
-*recipe*.  From then on the recipe runs, in an eager runtime or by `_replayed.py`.  Calls that
+which it returns.  An eager runtime then runs it in full for a while, and at last
+records the calls of kernels as a *recipe*.  From then on the recipe runs.  Calls that
 lead to a gradient, and all that a recipe cannot say, run the function as it stands.
+Without a runtime `_replayed.py` does the same for functions that are `replayed`.
 
 A recipe is (steps, results, class of several results, whether a write makes a version
 cell, whether None is returned).  Arrays are in numbered slots: first the inputs, then
@@ -64,6 +65,7 @@ from autocalc._ops._replayed import (
 from autocalc._ops._view_tracker import base_of, view_chain_of
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import Generator, default_generator, drawing_from
+
 
 class _UnknownError(Exception):
     """A call that no recipe can say."""
@@ -377,7 +379,9 @@ class _Writer:
 
     def is_of_input(self, x: Any) -> bool:
         """Return whether a result has the memory of an input."""
-        known = self.owners.get(id(owner_of(x._array))) if isinstance(x, Tensor) else None
+        if not isinstance(x, Tensor):
+            return False
+        known = self.owners.get(id(owner_of(x._array)))
         return known is not None and min(known) < self.n_inputs
 
     def result(self, x: Any) -> tuple[int, bool, int, tuple[Any, ...]]:

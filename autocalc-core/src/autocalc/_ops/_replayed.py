@@ -47,7 +47,7 @@ def replaying(definition: Any, record: Any, in_place: bool) -> Any:  # noqa: C90
     """Make the call of a remembered function; it runs the definition or a recipe."""
 
     @wraps(definition)
-    def call(*args: Any, **keywords: Any) -> Any:
+    def call(*args: Any, **keywords: Any) -> Any:  # noqa: C901
         state = current()
         table: Any = state.selection.remembered
         if table is None or paused:
@@ -92,7 +92,9 @@ def replaying(definition: Any, record: Any, in_place: bool) -> Any:  # noqa: C90
     return call
 
 
-def _put(key: list[Any], tensors: list[Any], x: Any, grad: bool, depth: int = 3) -> bool:
+def _put(
+    key: list[Any], tensors: list[Any], x: Any, grad: bool, depth: int = 3
+) -> bool:
     """Add an argument to a key; False for what no key tells apart."""
     cls = x.__class__
     if cls is Tensor:
@@ -113,7 +115,7 @@ def _put(key: list[Any], tensors: list[Any], x: Any, grad: bool, depth: int = 3)
     elif (cls is not list and cls is not tuple) or depth == 0:
         return False
     key += (cls, len(x))
-    return all([_put(key, tensors, one, grad, depth - 1) for one in x])
+    return all(_put(key, tensors, one, grad, depth - 1) for one in x)
 
 
 def _put_twice(key: list[Any], tensors: list[Any]) -> bool:
@@ -132,7 +134,7 @@ def _may_write(tensors: list[Any]) -> bool:
     a = tensors[0]._array
     if not (a.flags.c_contiguous and a.flags.writeable and a.dtype in FLOATS):
         return False
-    return not any([np.may_share_memory(a, x._array) for x in tensors[1:]])
+    return not any(np.may_share_memory(a, x._array) for x in tensors[1:])
 
 
 def _learn(
@@ -146,7 +148,7 @@ def _learn(
 ) -> Any:
     """Run the definition, and keep under the key what runs instead; None is nothing."""
     inputs = tuple([x._array for x in tensors])
-    known = all([a.dtype in DTYPES and a.size and a.ndim <= DIMS for a in inputs])
+    known = all(a.dtype in DTYPES and a.size and a.ndim <= DIMS for a in inputs)
     if not known:
         table[key] = None
         return definition(*args, **keywords)
@@ -159,7 +161,7 @@ def _learn(
 def _can_view(recipe: Any, inputs: tuple[Any, ...]) -> bool:
     """Return whether what views are made of is contiguous, as all that is made is."""
     of = {step[2] for step in recipe[0] if step[0] == VIEW}
-    return all([a.flags.c_contiguous for i, a in enumerate(inputs) if i in of])
+    return all(a.flags.c_contiguous for i, a in enumerate(inputs) if i in of)
 
 
 class Program:
@@ -239,10 +241,12 @@ def _step(step: Any, moved: Any, constants: Any) -> tuple[int, Any, Any]:
     """Return (what it does, with what, where) of a step of a recipe."""
     code, thing, place, sizes, strides, offset, writable = step
     if code == RUN:
-        places = [
-            next(constants) if at == -1 else moved(at) if at >= 0 else tuple(map(moved, x))
-            for at, x in zip(sizes, strides, strict=True)
-        ]
+        places: list[Any] = []
+        for at, x in zip(sizes, strides, strict=True):
+            if at == LIST:
+                places.append(tuple(map(moved, x)))
+            else:
+                places.append(next(constants) if at < 0 else moved(at))
         return code, thing, _getter(places)
     if code == MAKE:
         return code, thing, sizes
@@ -266,7 +270,9 @@ def _getter(places: list[Any]) -> Callable[[list[Any]], Any]:
     return operands
 
 
-def _view(dtype: Any, sizes: Any, strides: Any, offset: int, writable: bool, a: Any) -> Any:
+def _view(
+    dtype: Any, sizes: Any, strides: Any, offset: int, writable: bool, a: Any
+) -> Any:
     """Return a view of the memory behind the first element of `a`."""
     seen: Any = np.ndarray(sizes, dtype or a.dtype, a, offset, strides)
     if not writable:

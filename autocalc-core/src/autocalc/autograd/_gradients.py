@@ -353,13 +353,13 @@ def _seed(where: str, y: Tensor, g: Any) -> Tensor:
             f"shape {y.shape}."
         )
         raise DTypeError(message)
-    if g.shape != y.shape:
+    if g._array.shape != y._array.shape:
         message = (
             f"{where}: the cotangent has shape {g.shape}, the tensor {y.shape}; they "
             f"must be equal."
         )
         raise GradError(message)
-    return g.to(y.dtype)
+    return g if g._array.dtype is y._array.dtype else g.to(y.dtype)
 
 
 def run_hooks(hooks: dict[int, Callable[..., Any]], gradient: Tensor) -> Tensor:

@@ -79,11 +79,9 @@ _FLOAT_OF: dict[DType, DType] = {
 }
 
 
-#: The sign bit, and the bits of infinity and of NaN.
+#: The sign bit, and the bits of infinity and of NaN, as 0-d arrays of the dtype.
 _BITS = {
-    dtype: tuple(
-        np.array([-0.0, np.inf, np.nan], number).view(dtype)  # as 0-d: of that dtype
-    )
+    dtype: [np.array(x, number).view(dtype) for x in (-0.0, np.inf, np.nan)]
     for dtype, number in _FLOAT_OF.items()
 }
 
