@@ -31,13 +31,13 @@ def _adapt_plain(spec: KernelSpec) -> Function:
     if spec.free:
 
         def free(out: Array, *arguments: Any) -> None:
-            before = _silence()
+            before = silence()
             try:
                 out[...] = reference(
                     numpy_xp, *arguments, shape=out.shape, dtype=out.dtype
                 )
             finally:
-                _restore(before)
+                restore(before)
 
         return free
     sole, widens = _sole_ufunc(spec)
@@ -51,88 +51,109 @@ def _adapt_plain(spec: KernelSpec) -> Function:
         def bits(out: Array, *arguments: Any) -> None:
             out[...] = reference(numpy_xp, *arguments)
 
-        return bits
+        return _with_fresh(bits, partial(reference, numpy_xp))
 
     def kernel(out: Array, *arguments: Any) -> None:
-        before = _silence()
+        before = silence()
         try:
             # What `np.copyto` does with casting="unsafe", in a fifth of the time.  It
             # warns of what overflows in a narrower dtype, so it runs quietly, too.
             out[...] = reference(numpy_xp, *arguments)
         finally:
-            _restore(before)
+            restore(before)
 
-    return kernel
+    return _with_fresh(kernel, partial(reference, numpy_xp))
+
+
+def _with_fresh(kernel: Any, fresh: Callable[..., Any]) -> Function:
+    """Hang on a kernel what returns its result instead of writing it.
+
+    For who has seen that for such operands it is an array as the kernel is given:
+    without a second array and a copy.  It runs where NumPy is silent.
+    """
+    kernel.fresh = fresh
+    return kernel  # type: ignore[no-any-return]  # what was given
 
 
 def _adapt_ufunc(ufunc: Any) -> Function:
     """Adapt a reference that is one ufunc of its operands: it writes the output."""
 
     def one(out: Array, a: Array) -> None:
-        before = _silence()
+        before = silence()
         try:
             ufunc(a, out=out)
         except TypeError:  # the output has a dtype of another kind
             out[...] = ufunc(a)
         finally:
-            _restore(before)
+            restore(before)
 
     def two(out: Array, a: Array, b: Array) -> None:  # `*operands` takes a third more
-        before = _silence()
+        before = silence()
         try:
             ufunc(a, b, out=out)
         except TypeError:
             out[...] = ufunc(a, b)
         finally:
-            _restore(before)
+            restore(before)
 
-    return one if ufunc.nin == 1 else two
+    return _with_fresh(one if ufunc.nin == 1 else two, ufunc)
 
 
 def _adapt_wide_ufunc(ufunc: Any) -> Function:
     """Adapt a reference that is one ufunc in float64, rounded once."""
 
     def one(out: Array, a: Array) -> None:
-        before = _silence()
+        before = silence()
         try:
             out[...] = ufunc(a if a.dtype.itemsize >= 8 else a.astype(FLOAT64))
         finally:
-            _restore(before)
+            restore(before)
 
     def two(out: Array, a: Array, b: Array) -> None:
-        before = _silence()
+        before = silence()
         try:
             if a.dtype.itemsize < 8:
                 a, b = a.astype(FLOAT64), b.astype(FLOAT64)
             out[...] = ufunc(a, b)
         finally:
-            _restore(before)
+            restore(before)
 
-    return one if ufunc.nin == 1 else two
+    def fresh(*operands: Array) -> Array:
+        dtype = operands[0].dtype
+        if dtype.itemsize >= 8:
+            return ufunc(*operands)
+        return ufunc(*[a.astype(FLOAT64) for a in operands]).astype(dtype)
+
+    return _with_fresh(one if ufunc.nin == 1 else two, fresh)
 
 
 def _adapt_chosen(ufuncs: dict[str, Any]) -> Function:
     """Adapt a reference that is one ufunc for each word of its attribute."""
 
     def one(out: Array, a: Array, word: str) -> None:
-        before = _silence()
+        before = silence()
         try:
             ufuncs[word](a, out=out)
         except TypeError:
             out[...] = ufuncs[word](a)
         finally:
-            _restore(before)
+            restore(before)
 
     def two(out: Array, a: Array, b: Array, word: str) -> None:
-        before = _silence()
+        before = silence()
         try:
             ufuncs[word](a, b, out=out)
         except TypeError:
             out[...] = ufuncs[word](a, b)
         finally:
-            _restore(before)
+            restore(before)
 
-    return one if next(iter(ufuncs.values())).nin == 1 else two
+    def fresh(*given: Any) -> Array:
+        *operands, word = given
+        return ufuncs[word](*operands)
+
+    some = next(iter(ufuncs.values()))
+    return _with_fresh(one if some.nin == 1 else two, fresh)
 
 
 class _Traced:
@@ -228,16 +249,16 @@ def _silencer() -> tuple[Callable[[], Any], Callable[[Any], object]]:
     return partial(np.seterr, all="ignore"), lambda state: np.seterr(**state)
 
 
-_silence, _restore = _silencer()
+silence, restore = _silencer()
 
 
 def quietly(function: Any, *args: Any, **keywords: Any) -> Any:
     """Call a function of arrays whose overflows and NaN NumPy does not warn of."""
-    before = _silence()
+    before = silence()
     try:
         return function(*args, **keywords)
     finally:
-        _restore(before)
+        restore(before)
 
 
 def _adapt_general(spec: KernelSpec) -> Function:
@@ -247,7 +268,7 @@ def _adapt_general(spec: KernelSpec) -> Function:
 
     def kernel(*operands: Any) -> None:
         outs = operands[:n]
-        before = _silence()
+        before = silence()
         try:
             results = run(numpy_xp, reference, outs, operands[n:])
             for out, result in zip(outs, results, strict=True):
@@ -256,7 +277,7 @@ def _adapt_general(spec: KernelSpec) -> Function:
                 else:
                     store(out, result)
         finally:
-            _restore(before)
+            restore(before)
 
     return kernel
 

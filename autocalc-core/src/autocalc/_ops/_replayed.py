@@ -19,12 +19,15 @@ import numpy as np
 from autocalc._dispatch._eager import paused
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Version
+from autocalc._kernels.adapter import quietly, restore, silence
 from autocalc._kernels.rules import DTYPES, FLOATS
 from autocalc._ops._view_tracker import view_of
 from autocalc._tensor import Tensor, dtypes, make
 
 #: What a step of a recipe does.
 MAKE, VIEW, RUN, DRAW, FORGET = range(5)
+#: Here alone: append what a function returns.
+NEW = 5
 
 #: In the place of a slot: a list of arrays, whose slots stand with the objects.
 LIST = -2
@@ -154,7 +157,7 @@ def _learn(
         return definition(*args, **keywords)
     result, recipe = record(definition, args, keywords, inputs)
     known = recipe is not None and _can_view(recipe, inputs)
-    table[key] = Program(recipe, len(inputs)).run if known else None
+    table[key] = Program(recipe, inputs).run if known else None
     return result
 
 
@@ -170,7 +173,8 @@ class Program:
     __slots__ = ("cls", "constants", "counts", "in_place", "results", "returns_none",
                  "steps", "writes")  # fmt: skip
 
-    def __init__(self, recipe: Any, n_inputs: int) -> None:
+    def __init__(self, recipe: Any, inputs: tuple[Any, ...]) -> None:
+        n_inputs = len(inputs)
         steps, results, self.cls, self.counts, self.returns_none = recipe
         #: Arrays and numbers that calls of kernels have in common; behind the inputs.
         self.constants: list[Any] = []
@@ -187,11 +191,17 @@ class Program:
             return place if place < n_inputs else place + n
 
         self.steps = [_step(one, moved, unused) for one in steps]
+        if not self.writes:  # and so may run once more
+            self.steps = _fresh_steps(self.steps, [*inputs, *self.constants])
+        self.steps = [
+            (code, thing, _getter(more) if code in {RUN, NEW} else more)
+            for code, thing, more in self.steps
+        ]
         self.results = [
             (moved(at), counted, of, way) for at, counted, of, way in results
         ]
 
-    def run(
+    def run(  # noqa: C901
         self,
         selection: Any,
         tensors: list[Any],
@@ -203,10 +213,13 @@ class Program:
         slots = [x._array for x in tensors]
         slots += self.constants
         empty = selection.empty
+        before = silence()
         try:
             for code, thing, more in self.steps:
                 if code == RUN:
                     thing(*more(slots))
+                elif code == NEW:
+                    slots.append(thing(*more(slots)))
                 elif code == MAKE:
                     slots.append(empty(more, thing))
                 elif code == VIEW:
@@ -218,6 +231,10 @@ class Program:
         except Exception:
             if self.writes:
                 raise
+            slots = []
+        finally:
+            restore(before)
+        if not slots and self.steps:
             return definition(*args, **keywords)
         if self.in_place:
             return self.written(args[0])
@@ -247,13 +264,62 @@ def _step(step: Any, moved: Any, constants: Any) -> tuple[int, Any, Any]:
                 places.append(tuple(map(moved, x)))
             else:
                 places.append(next(constants) if at < 0 else moved(at))
-        return code, thing, _getter(places)
+        return code, thing, places
     if code == MAKE:
         return code, thing, sizes
     if code == VIEW:
         seen = partial(_view, thing, sizes, strides, offset, writable)
         return code, seen, moved(place)
     return code, thing, offset if code == DRAW else moved(place)
+
+
+def _fresh_steps(steps: list[Any], slots: list[Any]) -> list[Any]:
+    """Return the steps, with kernels that return their results where they can.
+
+    Each is run as it stands, and the result compared with what the kernel returns: that
+    must be an array of its own that lies as the one that it would be written into.
+    """
+    empty = current().selection.empty
+    found: list[Any] = []
+    for step in steps:
+        code, thing, more = step
+        made = bool(found) and found[-1][0] == MAKE
+        found.append(step)
+        if code == RUN:
+            operands = _getter(more)(slots)
+            thing(*operands)
+            fresh = getattr(thing, "fresh", None)
+            if made and fresh is not None and operands[0] is slots[-1]:
+                result = quietly(fresh, *operands[1:])
+                if _is_like(result, operands):
+                    found[-2:] = [_new(fresh, more[1:])]
+        elif code == MAKE:
+            slots.append(empty(more, thing))
+        elif code == VIEW:
+            slots.append(thing(slots[more]))
+        else:
+            slots[more] = None
+    return found
+
+
+def _new(fresh: Any, given: list[Any]) -> tuple[int, Any, Any]:
+    """Return the step that appends what a function returns of these slots."""
+    if len(given) == 1 and not isinstance(given[0], tuple):
+        return VIEW, fresh, given[0]
+    return NEW, fresh, given
+
+
+def _is_like(result: Any, operands: Any) -> bool:
+    """Return whether a result is as the first operand, and none of the others."""
+    out, *others = operands
+    return (
+        result.__class__ is np.ndarray
+        and result.base is None
+        and not any(result is x for x in others)
+        and (result.dtype, result.shape) == (out.dtype, out.shape)
+        and result.strides == out.strides
+        and result.tobytes() == out.tobytes()
+    )
 
 
 def _getter(places: list[Any]) -> Callable[[list[Any]], Any]:
