@@ -10,7 +10,7 @@ from autocalc._ops import _writing, arithmetic, slicing, trigonometric
 from autocalc._ops._arguments import axis_of, check_tensor
 from autocalc._ops._checks import check_approximate, check_float
 from autocalc._ops._op import binary, nary, unary
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ShapeError
@@ -137,7 +137,7 @@ def _gelu_tanh_second_derivative(k: Any, a: Any) -> Any:
     return k.mul(k.mul(s, q), k.add(times(slope, 2), k.mul(a, curved)))
 
 
-@remembered
+@replayed
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Return x * Phi(x), Phi the distribution function of the normal distribution.
 
@@ -194,7 +194,7 @@ def _(k: Any, n: Any, h: Any) -> Any:
     return dg, da
 
 
-@remembered
+@replayed
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """Return log(1 + exp(beta * x)) / beta, a smooth max(x, 0).
 
@@ -269,7 +269,7 @@ def logsigmoid(input: Tensor) -> Tensor:
     return arithmetic.neg(_log_of_one_and_exp(arithmetic.neg(input)))
 
 
-@remembered
+@replayed
 def softsign(input: Tensor) -> Tensor:
     """Return input / (1 + abs(input)).
 
@@ -288,7 +288,7 @@ def softsign(input: Tensor) -> Tensor:
     return arithmetic.div_op(input, arithmetic.add_op(arithmetic.abs(input), 1.0))
 
 
-@remembered
+@replayed
 def tanhshrink(input: Tensor) -> Tensor:
     """Return input - tanh(input).
 
@@ -307,7 +307,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     return arithmetic.sub_op(input, trigonometric.tanh(input))
 
 
-@remembered
+@replayed
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """Return a * sigmoid(b), a and b the halves of `input` along `dim`.
 

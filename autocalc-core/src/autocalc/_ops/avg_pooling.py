@@ -9,7 +9,7 @@ from typing import Any
 from autocalc._ops import _pooling, _spatial, reduction
 from autocalc._ops._checks import check_float
 from autocalc._ops._op import nary
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError
@@ -205,7 +205,7 @@ def avg_pool3d(
     )
 
 
-@remembered
+@replayed
 def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
     """Return so many means of signals; see `adaptive_avg_pool2d`.
 
@@ -225,7 +225,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
     return _adaptive_avg("adaptive_avg_pool1d", 1, input, output_size)
 
 
-@remembered
+@replayed
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Return the mean of each of so many boxes of images.
 
@@ -254,7 +254,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     return _adaptive_avg("adaptive_avg_pool2d", 2, input, output_size)
 
 
-@remembered
+@replayed
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Return the mean of each of so many boxes of volumes.
 

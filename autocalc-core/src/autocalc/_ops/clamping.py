@@ -14,7 +14,7 @@ from autocalc._ops._coerce import coerce
 from autocalc._ops._method import method
 from autocalc._ops._op import Binary, binary, nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops._ternary import ternary
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import number
@@ -261,7 +261,7 @@ def clamp_max(input: Tensor, max: Operand, *, out: Tensor | None = None) -> Tens
 
 
 @method("nan_to_num", inplace="nan_to_num_")
-@remembered
+@replayed
 def nan_to_num(
     input: Tensor,
     nan: float | None = 0.0,

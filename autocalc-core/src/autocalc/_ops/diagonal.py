@@ -231,7 +231,7 @@ _kept_below = lru_cache(64)(_below)
 
 
 @method("tril", inplace="tril_")
-@remembered
+@replayed
 def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return `input` with zeros above a diagonal of its last two dimensions.
 
@@ -256,7 +256,7 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
 
 @method("triu", inplace="triu_")
-@remembered
+@replayed
 def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """Return `input` with zeros below a diagonal of its last two dimensions.
 

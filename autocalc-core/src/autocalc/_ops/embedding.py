@@ -20,7 +20,7 @@ from autocalc._ops import (
 )
 from autocalc._ops._arguments import as_int, check_tensor
 from autocalc._ops._op import operator
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._remembered import replayed
 from autocalc._ops._rule import Op
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
@@ -83,7 +83,7 @@ def _frequencies(k: Any, indices: Any, rows: int, g: Any) -> Any:
 _SMALL = 1e-7
 
 
-@remembered
+@replayed
 def embedding(
     input: Tensor,
     weight: Tensor,

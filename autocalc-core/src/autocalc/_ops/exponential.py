@@ -11,7 +11,7 @@ from autocalc._ops._arguments import Operand
 from autocalc._ops._method import method
 from autocalc._ops._op import Binary, binary, unary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 
@@ -188,7 +188,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("logit", inplace="logit_")
-@remembered
+@replayed
 def logit(
     input: Tensor, eps: float | None = None, *, out: Tensor | None = None
 ) -> Tensor:

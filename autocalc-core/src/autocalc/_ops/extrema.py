@@ -15,7 +15,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import Operator, nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -76,7 +76,7 @@ def _extremum(where: str, input: Tensor, dim: int, keepdim: bool) -> Extremum:
 
 @method("max")
 @accelerate("of_all", _max_of_all, True, False)
-@remembered
+@replayed
 def max(
     input: Tensor,
     dim: int | Tensor | None = None,
@@ -133,7 +133,7 @@ def max(
 
 @method("min")
 @accelerate("of_all", _min_of_all, True, False)
-@remembered
+@replayed
 def min(
     input: Tensor,
     dim: int | Tensor | None = None,
@@ -437,7 +437,7 @@ def _place(where: str, a: Any, dim: int | None, keepdim: bool) -> Tensor:
 
 
 @method("argmin")
-@remembered
+@replayed
 def argmin(
     input: Tensor,
     dim: int | None = None,

@@ -16,7 +16,7 @@ from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import FLAG, check_flag
 from autocalc.errors import DTypeError, ShapeError
@@ -125,7 +125,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
 
 
 @method("index_select")
-@remembered
+@replayed
 def index_select(
     input: Tensor,
     dim: int | None = None,
@@ -225,7 +225,7 @@ def read_picked(x: Tensor, picks: _index.Picks) -> Tensor:
     return view.detach_from_base(view.reshape_op(out, sizes))
 
 
-@remembered
+@replayed
 def _rows(x: Tensor, index: Tensor) -> Tensor:
     """Return the parts along the first dimension that positions name."""
     return read_picked(x, [(0, index)])

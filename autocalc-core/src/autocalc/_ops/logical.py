@@ -10,7 +10,7 @@ from autocalc._ops._arguments import check_tensor
 from autocalc._ops._coerce import not_a_tensor
 from autocalc._ops._method import method
 from autocalc._ops._out import copy_to_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor
 
 
@@ -25,7 +25,7 @@ def _truth(where: str, x: Any) -> Tensor:
 
 
 @method("logical_and", inplace="logical_and_")
-@remembered
+@replayed
 def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether both are non-zero, element by element.
 
@@ -50,7 +50,7 @@ def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
 
 
 @method("logical_or", inplace="logical_or_")
-@remembered
+@replayed
 def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether either is non-zero, element by element.
 
@@ -75,7 +75,7 @@ def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Te
 
 
 @method("logical_xor", inplace="logical_xor_")
-@remembered
+@replayed
 def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return whether exactly one is non-zero, element by element.
 

@@ -12,7 +12,7 @@ from autocalc._ops import _pooling, _spatial, indexing, searching, view
 from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import cast
 from autocalc._ops._op import nary
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
 
@@ -60,7 +60,7 @@ Sizes = int | tuple[int, ...]
 Result = Tensor | tuple[Tensor, Tensor]
 
 
-@remembered
+@replayed
 def max_pool1d(
     input: Tensor,
     kernel_size: Sizes,
@@ -103,7 +103,7 @@ def max_pool1d(
     return _max_pool("max_pool1d", 1, input, lie, ceil_mode, return_indices)
 
 
-@remembered
+@replayed
 def max_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -158,7 +158,7 @@ def max_pool2d(
     return _max_pool("max_pool2d", 2, input, lie, ceil_mode, return_indices)
 
 
-@remembered
+@replayed
 def max_pool3d(
     input: Tensor,
     kernel_size: Sizes,

@@ -17,7 +17,7 @@ from autocalc._ops._checks import check_float, refuse_booleans
 from autocalc._ops._coerce import same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._op import nary, unary
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import FLAG, check_flag, number
 from autocalc.errors import ArgumentError, DTypeError, ShapeError
@@ -110,7 +110,7 @@ def _(k: Any, n: Any, g: Any) -> Any:
     return k.elu_backward(g, n.saved[0], *n.attributes)
 
 
-@remembered
+@replayed
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
@@ -176,7 +176,7 @@ def _check_integers(where: str, x: Tensor, low: float, high: float) -> None:
         raise DTypeError(message)
 
 
-@remembered
+@replayed
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """Return min(max(input, 0), 6).
 
@@ -225,7 +225,7 @@ def _hardsigmoid(x: Tensor) -> Tensor:
     return arithmetic.div_op(hardtanh_op(arithmetic.add_op(x, 3.0), 0.0, 6.0), 6.0)
 
 
-@remembered
+@replayed
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return input * hardsigmoid(input).
 
@@ -250,7 +250,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return _writing.kernel_into(hardswish_op, input, (), inplace, "hardswish_")
 
 
-@remembered
+@replayed
 def leaky_relu(
     input: Tensor, negative_slope: float = 0.01, inplace: bool = False
 ) -> Tensor:
@@ -329,7 +329,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return _sloped(input, weight)
 
 
-@remembered
+@replayed
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return input where it is above 0, else alpha * (exp(input) - 1).
 
@@ -357,7 +357,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _writing.kernel_into(elu_op, input, (alpha, 1.0, 1.0), inplace, "elu_")
 
 
-@remembered
+@replayed
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return input where it is above 0, else alpha * (exp(input / alpha) - 1).
 
@@ -405,7 +405,7 @@ SELU_SCALE = 1.0507009873554805
 _SELU = SELU_ALPHA, 1.0, SELU_SCALE
 
 
-@remembered
+@replayed
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return 1.0507 * elu(input, 1.6733), whose outputs stay normalised.
 

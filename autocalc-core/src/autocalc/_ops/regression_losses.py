@@ -11,13 +11,13 @@ from autocalc._ops import (
 )
 from autocalc._ops._checks import check_float, check_reduction
 from autocalc._ops._coerce import cast, coerce
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._remembered import replayed
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import number
 from autocalc.errors import ArgumentError
 
 
-@remembered
+@replayed
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -65,7 +65,7 @@ def _square_or_line(difference: Tensor, seam: float) -> Tensor:
     return near * near * (0.5 / seam) + arithmetic.abs(difference - near)
 
 
-@remembered
+@replayed
 def l1_loss(
     input: Tensor,
     target: Tensor,

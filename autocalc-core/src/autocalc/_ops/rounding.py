@@ -12,7 +12,7 @@ from autocalc._ops._checks import check_float
 from autocalc._ops._method import method
 from autocalc._ops._op import OfOne, documented, nary
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._tensor import Tensor, dtypes
 from autocalc._tensor.checks import as_int
 from autocalc.errors import DTypeError
@@ -98,7 +98,7 @@ def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Ten
 
 
 @method("frac", inplace="frac_")
-@remembered
+@replayed
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Return x - trunc(x), element by element.
 

@@ -25,7 +25,7 @@ from autocalc._ops._checks import refuse_booleans
 from autocalc._ops._coerce import Number, as_operand, cast, coerce, coerce_two
 from autocalc._ops._method import method
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops._true_places import true_places
 from autocalc._ops.filled import ones, zeros
 from autocalc._tensor import Tensor, dtypes, make
@@ -128,7 +128,7 @@ def _order_of_rows(rows: Tensor) -> Tensor:
     return order
 
 
-@remembered
+@replayed
 def _in_order(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return an order of all elements, they in it, and where a new one begins."""
     line = arrays.reshape(x._array, (x._array.size,))

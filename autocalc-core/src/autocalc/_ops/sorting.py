@@ -22,7 +22,7 @@ from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._op import nary
 from autocalc._ops._out import apply_out
 from autocalc._ops._picked import picked
-from autocalc._ops._remembered import remembered, replayed
+from autocalc._ops._remembered import replayed
 from autocalc._ops._true_places import true_places
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag
@@ -39,7 +39,7 @@ class Ordered(NamedTuple):
 
 
 @method("argsort")
-@remembered
+@replayed
 def argsort(
     input: Tensor,
     dim: int = -1,

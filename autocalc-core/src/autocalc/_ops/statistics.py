@@ -27,7 +27,7 @@ from autocalc._ops._coerce import cast
 from autocalc._ops._method import method
 from autocalc._ops._numpy_names import dim_or_axis, keepdim_or_keepdims
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import replayed
 from autocalc._ops.filled import zeros
 from autocalc._tensor import Tensor, dtypes, make
 from autocalc._tensor.checks import FLAG, check_flag, number
@@ -275,7 +275,7 @@ def bincount(
     return _counts(input, weights, size)
 
 
-@remembered
+@replayed
 def _counts(input: Tensor, weights: Tensor | None, size: int) -> Tensor:
     """Return how often each number below `size` occurs, or the sums of its weights."""
     if weights is None:

@@ -109,7 +109,7 @@ def var(
 
 
 @method("std")
-@remembered
+@replayed
 def std(
     input: Tensor,
     dim: Dims = None,

@@ -8,7 +8,7 @@ from autocalc._ops._coerce import coerce, same_dtype
 from autocalc._ops._method import method
 from autocalc._ops._old_forms import factor_first
 from autocalc._ops._out import apply_out
-from autocalc._ops._remembered import remembered
+from autocalc._ops._remembered import remembered, replayed
 from autocalc._ops.arithmetic import add_op, div_op, mul, multiplied, sub_op
 from autocalc._tensor import Tensor, dtypes
 from autocalc.errors import DTypeError
@@ -26,7 +26,7 @@ def _one_float(where: str, *tensors: Tensor) -> None:
 
 
 @method("lerp")
-@remembered
+@replayed
 def lerp(
     input: Tensor, end: Tensor, weight: Operand, *, out: Tensor | None = None
 ) -> Tensor:
