@@ -225,6 +225,40 @@ def test_references_neither_warn_nor_change_how_numpy_does():
     assert out.tolist() == [-np.inf, -np.inf]
 
 
+@pytest.mark.parametrize("version", [np.__version__, "1.26.4"])
+def test_numpy_is_silenced_in_every_version(version, monkeypatch):
+    monkeypatch.setattr(np, "__version__", version)
+    silence, restore = adapter._silencer()
+    with np.errstate(all="raise", under="warn"):
+        before = np.geterr()
+        state = silence()
+        assert np.log(np.zeros(2)).tolist() == [-np.inf, -np.inf]
+        restore(state)
+        assert np.geterr() == before
+        with pytest.raises(FloatingPointError):
+            np.log(np.zeros(2))
+
+
+def test_errors_of_references_leave_numpy_as_it_was():
+    gather, out = adapter.adapt(TABLE["gather"]), np.empty(1, "f4")
+    with np.errstate(all="raise"):
+        before = np.geterr()
+        with pytest.raises(KernelDataError):
+            gather(out, np.zeros(3, "f4"), np.array([7]), 0)
+        assert np.geterr() == before
+
+
+def test_what_a_kernel_returns_is_what_it_writes():
+    a = np.array([[0.5, np.nan], [-1.0, 3.0]], "f4")
+    for name, *more in (("mul", a), ("exp",), ("compare", a, "le"), ("sigmoid",)):
+        kernel = adapter.adapt(TABLE[name])
+        dtype = "?" if name == "compare" else "f4"
+        out = np.empty((2, 2), dtype)
+        kernel(out, a, *more)
+        found = adapter.quietly(kernel.fresh, a, *more)
+        assert (found.dtype, found.tobytes()) == (out.dtype, out.tobytes())
+
+
 def test_references_may_run_inside_one_another_and_in_threads():
     def outer():
         return adapter.quietly(np.log, np.zeros(2)).tolist()

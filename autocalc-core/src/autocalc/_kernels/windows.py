@@ -123,7 +123,8 @@ def padded(
     lead, sizes = a.shape[: -len(low)], a.shape[-len(low) :]
     sides = list(zip(low, sizes, high, strict=True))
     out = xp.full((*lead, *map(sum, sides)), value, a.dtype)
-    out[(..., *[slice(before, before + n) for before, n, _ in sides])] = a
+    middle = (..., *[slice(before, before + n) for before, n, _ in sides])
+    out[middle] = a
     return out
 
 

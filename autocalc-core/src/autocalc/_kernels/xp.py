@@ -53,7 +53,7 @@ min = _reduction(np.minimum)
 
 def any(a: Array) -> bool:
     """Return whether an element is not 0."""
-    return np.count_nonzero(a) > 0
+    return bool(np.count_nonzero(a))
 
 
 def swapaxes(a: Array, axis: int, other: int) -> Array:

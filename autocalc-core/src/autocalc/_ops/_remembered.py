@@ -34,6 +34,7 @@ code  what it does
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -501,9 +502,10 @@ def _declared(function: CallT, *known: Any) -> CallT:
 
 
 def _replaying(function: CallT, *known: Any) -> CallT:
-    return _named(function, replaying(function, *known))
+    call: CallT = replaying(function, *known)
+    return _named(function, call)
 
 
-def _named(function: Any, call: Any) -> Any:
+def _named(function: Callable[..., Any], call: CallT) -> CallT:
     FUNCTIONS[f"{function.__module__.rsplit('.', 1)[-1]}.{function.__name__}"] = call
     return call

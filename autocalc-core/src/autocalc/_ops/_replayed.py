@@ -243,7 +243,10 @@ class Program:
             if of < 0 and not counted:
                 return make(slots[place], None)
             return _wrapped(slots[place], counted, of, way, tensors)
-        several = [_wrapped(slots[at], *known, tensors) for at, *known in self.results]
+        several = [
+            _wrapped(slots[place], counted, of, way, tensors)
+            for place, counted, of, way in self.results
+        ]
         return tuple(several) if self.cls is tuple else self.cls(*several)
 
     def written(self, x: Any) -> Any:
