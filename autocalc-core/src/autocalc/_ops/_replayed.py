@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._eager import paused
 from autocalc._dispatch._state import current
 from autocalc._graph._node import Version
@@ -137,7 +138,7 @@ def _may_write(tensors: list[Any]) -> bool:
     a = tensors[0]._array
     if not (a.flags.c_contiguous and a.flags.writeable and a.dtype in FLOATS):
         return False
-    return not any(np.may_share_memory(a, x._array) for x in tensors[1:])
+    return not any(arrays.may_overlap(a, x._array) for x in tensors[1:])
 
 
 def _learn(
