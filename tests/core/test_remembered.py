@@ -461,6 +461,38 @@ def test_an_error_of_a_kernel_is_that_of_the_function():
     assert str(found.value) == str(expected.value)
 
 
+def test_what_is_written_may_be_given_by_name(monkeypatch):
+    monkeypatch.setattr(_remembered, "FUNCTIONS", {})
+    double = _remembered.replayed_write(lambda x: x.mul_(2))
+    x = ones(2)
+    for _ in range(OFTEN):
+        assert double(x=x) is x
+    assert x.tolist() == [2.0**OFTEN] * 2
+
+
+def test_what_may_not_be_written_is_an_error_as_ever(monkeypatch):
+    monkeypatch.setattr(_remembered, "FUNCTIONS", {})
+    double = _remembered.replayed_write(lambda x: x.mul_(2))
+    x = ones(2)
+    for _ in range(OFTEN):
+        double(x)
+    leaf = ones(2).requires_grad_()
+    with pytest.raises(ac.errors.GradError, match="requires"):
+        double(leaf)
+    assert leaf.tolist() == [1.0, 1.0]
+    assert x.tolist() == [2.0**OFTEN] * 2
+
+
+def test_a_write_that_overlaps_what_is_read_is_no_recipe(monkeypatch):
+    monkeypatch.setattr(_remembered, "FUNCTIONS", {})
+    add = _remembered.replayed_write(lambda x, y: x.add_(y))
+    line = ac.arange(6.0)
+    for _ in range(OFTEN):
+        add(ones(3), ones(3))
+    add(line[:3], line[1:4])
+    assert line.tolist() == [1.0, 3.0, 5.0, 3.0, 4.0, 5.0]
+
+
 def test_other_kernels_need_another_recipe():
     x = ones(4, 4)
     learnt(F.softshrink, x)

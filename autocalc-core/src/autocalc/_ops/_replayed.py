@@ -77,9 +77,10 @@ def replaying(definition: Any, record: Any, in_place: bool) -> Any:  # noqa: C90
         if len(tensors) > 1 and not _put_twice(key, tensors):
             return definition(*args, **keywords)
         if in_place:
-            if not (tensors and tensors[0] is args[0] and _may_write(tensors)):
+            first = args[0] if args else None
+            if not (tensors and tensors[0] is first and _may_write(tensors)):
                 return definition(*args, **keywords)
-            key.append(args[0]._version is None)
+            key.append(tensors[0]._version is None)
         known = tuple(key)
         found = table.get(known, 0)
         if found.__class__ is int:
