@@ -77,7 +77,7 @@ def replaying(definition: Any, record: Any, in_place: bool) -> Any:  # noqa: C90
         if len(tensors) > 1 and not _put_twice(key, tensors):
             return definition(*args, **keywords)
         if in_place:
-            first = args[0] if args else None
+            first: Any = args[0] if args else None
             if not (tensors and tensors[0] is first and _may_write(tensors)):
                 return definition(*args, **keywords)
             key.append(tensors[0]._version is None)
