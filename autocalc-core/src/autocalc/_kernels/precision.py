@@ -28,4 +28,5 @@ def narrow(a: Array, like: Array) -> Array:
 
 def sigmoid_of(xp: Any, a: Array) -> Array:
     """Return 1 / (1 + exp(-a)) without overflow: exp(a) / (1 + exp(a)) if a < 0."""
-    return xp.exp(xp.minimum(a, 0)) / (1 + xp.exp(-xp.absolute(a)))
+    decay = xp.exp(-xp.absolute(a))
+    return xp.where(a < 0, decay, 1) / (1 + decay)

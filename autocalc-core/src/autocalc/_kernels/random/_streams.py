@@ -61,10 +61,6 @@ def integers(bits: int) -> DType:
 def random_bits_reference(
     xp: Any, seed: Array, offset: Array, bits: int, *, shape: Shape, dtype: DType
 ) -> Array:
-    return _upper_bits(xp, seed, offset, bits, shape).astype(dtype)
-
-
-def _upper_bits(xp: Any, seed: Array, offset: Array, bits: int, shape: Shape) -> Array:
     n, start = math.prod(shape), int(offset)
     if bits <= 32:
         words = xp.random_words(int(seed), start, n) >> xp.uint64(32 - bits)
@@ -72,13 +68,13 @@ def _upper_bits(xp: Any, seed: Array, offset: Array, bits: int, shape: Shape) ->
         pairs = xp.random_words(int(seed), start, 2 * n).reshape(n, 2)
         words = pairs[:, 0] << xp.uint64(32) | pairs[:, 1]
         words = words >> xp.uint64(64 - bits)
-    return words.reshape(shape)
+    return words.astype(dtype).reshape(shape)
 
 
 def unit(xp: Any, seed: Array, offset: Array, shape: Shape, dtype: DType) -> Array:
     """Return uniform numbers in [0, 1), multiples of 2**-24 or 2**-53, in float64."""
     bits = BITS[min(dtype.itemsize, 8)]
-    words = _upper_bits(xp, seed, offset, bits, shape)
+    words = random_bits_reference(xp, seed, offset, bits, shape=shape, dtype=INT64)
     return words.astype(dtype if dtype.itemsize > 8 else xp.float64) * 2.0**-bits
 
 
