@@ -108,7 +108,7 @@ def test_a_program_prints_as_a_table() -> None:
     assert lines[0].split() == [
         *("kernel", "by", "results", "operands", "bytes", "FLOPs", "from")
     ]
-    assert [line.split()[1] for line in lines[1:]] == ["mul", "add", "exp", "sum"]
+    assert [line.split()[1] for line in lines[1:5]] == ["mul", "add", "exp", "sum"]
     assert "2x3" in lines[1]
 
 

@@ -37,7 +37,8 @@ def test_a_residual_is_added_by_the_norm_behind_it(name: str, training: bool) ->
 
         return step
 
-    without, with_it = check(make, PASS)
+    # Gradients are added in another order by other passes.
+    without, with_it = check(make, PASS, exact=not training)
     assert without[:2] == ["add", name]
     assert len(with_it) == len(without) - 1
     assert with_it[0] == f"add_{name}"
