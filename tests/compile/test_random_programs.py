@@ -8,6 +8,8 @@ nearly so, in float64, with all.
 from __future__ import annotations
 
 import gc
+import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +23,7 @@ from tests.compile.random_programs import OPERATORS, Function, Step
 import autocalc as ac
 from autocalc._compile import Compiled
 from autocalc._compile._passes import PASSES
-from autocalc.errors import GradError
+from autocalc.errors import CompileError, CompileWarning, GradError
 
 CALLS = 5
 
@@ -36,10 +38,14 @@ steps = st.lists(
 )
 
 
-def left(steps: list[Step], dtype: Any, training: bool, off: Any) -> list[list[Any]]:
+def left(
+    steps: list[Step], dtype: Any, training: bool, off: Any, **words: Any
+) -> list[list[Any]]:
     """Return all that can be seen after each call; `off` None runs eagerly."""
     function = Function(steps, dtype, training)
-    run: Any = function if off is None else Compiled(function.__call__, off=off)
+    run: Any = function
+    if off is not None:
+        run = Compiled(function.__call__, off=off, **words)
     ac.manual_seed(6)
     found = []
     for call in range(CALLS):
@@ -103,6 +109,42 @@ quick = settings(
 @settings(quick, max_examples=100)
 def test_programs_leave_what_eager_code_leaves(steps: Any, training: bool) -> None:
     check(steps, training)
+
+
+def refused(steps: list[Step], training: bool) -> str:
+    """Return why a program does not do without temporaries; "" if it does."""
+    try:
+        left(steps, ac.float32, training, REORDERING, limit=0)
+    except CompileError as error:
+        return str(error)
+    return ""
+
+
+def check_limits(steps: list[Step], training: bool) -> None:
+    """Check programs that make values anew to fit into less memory."""
+    with np.errstate(all="ignore"), without_callbacks(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        try:
+            eager = left(steps, ac.float32, training, None)
+        except GradError:
+            return
+        refusal = refused(steps, training)
+        if not refusal:  # it has no temporaries
+            return
+        found = re.search(r"need ([\d,]+) bytes.*; ([\d,]+) are", refusal)
+        assert found is not None, refusal
+        most, least = (int(one.replace(",", "")) for one in found.groups())
+        for limit in {least, (least + most) // 2}:
+            words = {"limit": limit}
+            have = left(steps, ac.float32, training, REORDERING, **words)
+            same(eager, have, exact=True)
+
+
+@pytest.mark.parametrize("training", [False, True])
+@given(steps=steps)
+@settings(quick, max_examples=15)
+def test_programs_keep_limits_of_memory(steps: Any, training: bool) -> None:
+    check_limits(steps, training)
 
 
 @pytest.mark.long

@@ -6,11 +6,14 @@ from __future__ import annotations
 from autocalc._compile._motion import Motion, most_bytes
 from autocalc._compile._moving import Number, moving_instruction
 from autocalc._compile._program import Program
-from autocalc._compile._trace import Constant, Made, Owned, Trace
+from autocalc._compile._trace import Constant, Gradient, Made, Owned, Trace
 
 
 def build(
-    trace: Trace, motion: Motion | None = None, number: Number | None = None
+    trace: Trace,
+    motion: Motion | None = None,
+    number: Number | None = None,
+    limit: int | None = None,
 ) -> Program:
     """Return the program of a recording, not yet changed by any pass.
 
@@ -19,13 +22,11 @@ def build(
     slots = trace.memory.slots
     registered = set(map(id, trace.registered))
     used = {v.slot for i in trace.instructions for v in i.views()}
+    returned = {leaf.view.slot for leaf in trace.leaves if isinstance(leaf, Made)}
+    used |= returned
     results = {view.slot for _, view in trace.gradients}
     results |= {index for index in trace.lent() if slots[index].made}
-    for leaf in trace.leaves:
-        if isinstance(leaf, Made):
-            used.add(leaf.view.slot)
-            if slots[leaf.view.slot].made:
-                results.add(leaf.view.slot)
+    results |= {slot for slot in returned if slots[slot].made}
     made = {index for index in used if slots[index].made}
     instructions = list(trace.instructions)
     sizes = {index: slots[index].nbytes for index in used}
@@ -38,6 +39,7 @@ def build(
         sizes,
         temporaries=made - results,
         results=results,
+        gradients=set() if motion is not None else _only_gradients(trace) - returned,
         others=used - made,
         constants={
             index: binding.array
@@ -49,4 +51,21 @@ def build(
             for index, binding in trace.bindings.items()
             if isinstance(binding, Owned) and id(binding.tensor) in registered
         },
+        limit=limit,
     )
+
+
+def _only_gradients(trace: Trace) -> set[int]:
+    """Return the slots of new gradients of leaves whose old one is not read.
+
+    A callback may look at any gradient.
+    """
+    if any(i.callback is not None for i in trace.instructions):
+        return set()
+    bound = {
+        binding.leaf
+        for binding in trace.bindings.values()
+        if isinstance(binding, Gradient)
+    }
+    read = {view.slot for leaf, view in trace.gradients if leaf in bound}
+    return {view.slot for _, view in trace.gradients} - read

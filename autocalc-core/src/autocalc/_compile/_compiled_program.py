@@ -24,6 +24,8 @@ from autocalc._compile._signature import Call
 from autocalc._compile._table import MemoryReport, Segment, program_table, segments
 from autocalc._compile._trace import Constant, Owned, Trace
 from autocalc._compile._unchanged import Copied, Slot, Unchanged, unchanged
+from autocalc._dispatch._select import allocator
+from autocalc._dispatch._state import current
 from autocalc._graph._node import Leaf
 from autocalc._tensor import Tensor
 from autocalc.errors import CompileError
@@ -50,6 +52,7 @@ class CompiledProgram:
         empty: Callable[..., Any],
         off: Iterable[str],
         motion: Motion | None = None,
+        limit: int | None = None,
     ) -> None:
         linked = set(links.values())
         self._motion = None if motion is None else _Mover(motion, trace)
@@ -87,10 +90,12 @@ class CompiledProgram:
         self._generators = recording.generators
         self._trace = trace
         number = None if self._motion is None else self._motion.number
-        self.program = optimize(build(trace, motion, number), off=off)
+        self.program = optimize(build(trace, motion, number, limit), off=off)
         places = plan(self.program)
         self.memory = MemoryReport(self.program, places)
+        _trim()  # what the recordings freed is of no use to replays
         self._replay = Replay(self.program, places, trace, empty)
+        self._is_first = True
         has_prologue = bool(self.program.prologue)
         self._prologue = Prologue(self.program, trace) if has_prologue else None
         trace.memory.let_go()
@@ -155,6 +160,9 @@ class CompiledProgram:
         if self._prologue is not None:
             self._prologue.refresh()
         result = self._replay.run(call.tensors)
+        if self._is_first:
+            self._is_first = False
+            _trim()  # gradients of the last recording
         for leaf in self._cleared:
             leaf.grad = None
         return result
@@ -212,6 +220,13 @@ def _watched(
             if called is not None:
                 copied = [*copied, (called, called.copy())]
     return unchanged(slots, copied)
+
+
+def _trim() -> None:
+    """Give freed memory, which the allocator keeps for reuse, back to the system."""
+    found = allocator(current().selection)
+    if found is not None:
+        found.trim()
 
 
 def _hooks(leaf: Leaf) -> tuple[Any, ...]:

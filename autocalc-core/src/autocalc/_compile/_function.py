@@ -13,10 +13,12 @@ from autocalc._compile._agreement import compare
 from autocalc._compile._compiled_program import CompiledProgram
 from autocalc._compile._guards import Watch, assigned_at
 from autocalc._compile._motion import motion_of
+from autocalc._compile._passes._remaking import is_product
 from autocalc._compile._recorder import Recorder
 from autocalc._compile._signature import Call
 from autocalc._compile._trace import Trace, finish, leaves_with_gradients
 from autocalc._compile._tracked import untracked
+from autocalc._compile._work import work_of
 from autocalc._dispatch._state import current, recorder
 from autocalc._graph import _lines
 from autocalc.errors import CompileError, CompileWarning
@@ -32,6 +34,9 @@ MAX_PROGRAMS = 8
 
 #: Recordings of one signature in all.
 MAX_RECORDINGS = 64
+
+#: How many temporaries an error names that are over the limit.
+OWNERS = 3
 
 #: Signatures of one function; of more, the oldest is dropped.
 MAX_SIGNATURES = 64
@@ -195,9 +200,11 @@ class Compiled:
         why = recording.failure or why
         too_large = ""
         if not why:
-            program = CompiledProgram(trace, links, recording, empty, self._off, motion)
+            made = trace, links, recording, empty, self._off, motion, self._limit
+            program = CompiledProgram(*made)
             why = too_large = self._over(program)
         if not why:
+            self._warn_of_products(program)
             entry.programs = [program, *entry.programs[: MAX_PROGRAMS - 1]]
             if call.numbers and not links and motion is None:
                 entry.recent = [trace, *entry.recent]  # one of three that differ by one
@@ -216,10 +223,25 @@ class Compiled:
         if limit is None or memory.peak <= limit:
             return ""
         return (
-            f"its temporaries need {memory.peak:,} bytes, `limit` is {limit:,}; at "
-            f"least {memory.lower_bound:,} live at one time. Use smaller batches, or a "
-            f"limit above the first number."
+            f"its temporaries need {memory.needed:,} bytes, `limit` is {limit:,}; "
+            f"{memory.peak:,} are reached by recomputation. At least "
+            f"{memory.lower_bound:,} live at one time: {memory.owners(OWNERS)}. Use "
+            f"smaller batches, or a limit of {memory.peak:,} or more."
         )
+
+    def _warn_of_products(self, program: CompiledProgram) -> None:
+        """Say that products are computed twice, which costs more than passes."""
+        again = [i for i in program.instructions if i.recomputed and is_product(i)]
+        if not again:
+            return
+        names = ", ".join(sorted({i.name for i in again}))
+        flops = sum(work_of(i).flops for i in again) / 1e9
+        message = (
+            f"compile: to keep `limit`, {self._name} makes {len(again)} products anew "
+            f"({names}): {flops:.3g} GFLOP more at each call. A larger limit needs "
+            f"fewer."
+        )
+        warnings.warn(message, CompileWarning, stacklevel=5)
 
     def _agree(self, entry: Entry, trace: Trace) -> tuple[str, dict[int, Any]]:
         """Return why the recording makes no program yet, or ""; and links."""

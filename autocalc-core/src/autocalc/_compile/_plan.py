@@ -3,13 +3,16 @@
 
 A temporary lives from the instruction that first writes it to the last that uses it.
 Larger ones are placed first, each into the smallest gap that is free for its whole
-life (best fit).  A result may take the place of an operand that dies with the same
-instruction, where the kernel's spec lets the two be one array.
+life (best fit); where that leaves gaps, other orders are tried.  A result may take
+the place of an operand that dies with the same instruction, where the kernel's spec
+lets the two be one array.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from autocalc._compile._memory import View
@@ -49,14 +52,35 @@ class Plan:
 
 
 def lives(program: Program) -> dict[int, Life]:
-    """Return the life of each temporary."""
+    """Return the life of each temporary, and of gradients among them: to the end."""
     found: dict[int, Life] = {}
+    placed = program.temporaries | program.shared
+    end = len(program.instructions) - 1
     for i, instruction in enumerate(program.instructions):
         for view in instruction.views():
-            if view.slot in program.temporaries:
+            if view.slot in placed:
                 first = found[view.slot].first if view.slot in found else i
-                found[view.slot] = Life(first, i)
+                found[view.slot] = Life(
+                    first, end if view.slot in program.shared else i
+                )
     return found
+
+
+def occupancy(program: Program, alive: dict[int, Life]) -> list[int]:
+    """Return the bytes of temporaries that live at each instruction.
+
+    What takes over its operand's memory counts once where both live.
+    """
+    changes = [0] * (len(program.instructions) + 1)
+    for slot, (first, last) in alive.items():
+        size = _aligned(program.sizes[slot])
+        changes[first] += size
+        changes[last + 1] -= size
+    for slot, _ in _taken_over(program, alive):
+        size = _aligned(program.sizes[slot])
+        changes[alive[slot].first] -= size
+        changes[alive[slot].first + 1] += size
+    return list(accumulate(changes))[:-1]
 
 
 def peak(program: Program) -> int:
@@ -76,14 +100,48 @@ def plan(program: Program, *, in_place: bool = True) -> Plan:
         before = groups.get(head[slot], alive[slot])
         groups[head[slot]] = Life(before.first, alive[slot].last)
     size = {slot: _aligned(program.sizes[slot]) for slot in groups}
+    bound = _bound(groups, size)
+    best: dict[int, int] = {}
+    nbytes = None
+    for order in _orders(groups, size):
+        offsets = _places(order, groups, size)
+        end = max((offsets[s] + size[s] for s in groups), default=0)
+        if nbytes is None or end < nbytes:
+            best, nbytes = offsets, end
+        if nbytes == bound:
+            break
+    assert nbytes is not None, "there is an order"
+    everywhere = {slot: best[head[slot]] for slot in alive}
+    return Plan(everywhere, nbytes, bound, alive)
+
+
+def _orders(groups: dict[int, Life], size: dict[int, int]) -> Iterator[list[int]]:
+    """Yield orders in which places are given; the first mostly leaves no gaps."""
+    peak = _fullest(groups, size)
+
+    def is_elsewhere(slot: int) -> bool:
+        return not groups[slot].first <= peak <= groups[slot].last
+
+    yield sorted(groups, key=lambda s: (-size[s], groups[s].first))
+    yield sorted(groups, key=lambda s: (groups[s].first, -size[s]))
+    yield sorted(groups, key=lambda s: (is_elsewhere(s), -size[s], groups[s].first))
+    yield sorted(groups, key=lambda s: (is_elsewhere(s), groups[s].first, -size[s]))
+    yield sorted(groups, key=lambda s: (-size[s] * _length(groups[s]), -size[s]))
+    yield sorted(groups, key=lambda s: (-_length(groups[s]), -size[s]))
+
+
+def _length(life: Life) -> int:
+    return life.last - life.first + 1
+
+
+def _places(
+    order: list[int], groups: dict[int, Life], size: dict[int, int]
+) -> dict[int, int]:
+    """Return where each slot lies if it takes the best place that is left."""
     offsets: dict[int, int] = {}
-    placed: list[int] = []
-    for slot in sorted(groups, key=lambda s: (-size[s], groups[s].first)):
-        offsets[slot] = _best_fit(slot, groups, size, offsets, placed)
-        placed.append(slot)
-    nbytes = max((offsets[s] + size[s] for s in groups), default=0)
-    everywhere = {slot: offsets[head[slot]] for slot in alive}
-    return Plan(everywhere, nbytes, _bound(groups, size), alive)
+    for slot in order:
+        offsets[slot] = _best_fit(slot, groups, size, offsets)
+    return offsets
 
 
 def _best_fit(
@@ -91,13 +149,12 @@ def _best_fit(
     groups: dict[int, Life],
     size: dict[int, int],
     offsets: dict[int, int],
-    placed: list[int],
 ) -> int:
     """Return the beginning of the smallest gap that is free for the slot's life."""
     life = groups[slot]
     taken = sorted(
         (offsets[other], offsets[other] + size[other])
-        for other in placed
+        for other in offsets
         if groups[other].first <= life.last and life.first <= groups[other].last
     )
     best, least, end = None, None, 0
@@ -110,15 +167,25 @@ def _best_fit(
 
 
 def _bound(groups: dict[int, Life], size: dict[int, int]) -> int:
+    """Return the most bytes that live at one time."""
+    return max((now for _, now in _living(groups, size)), default=0)
+
+
+def _fullest(groups: dict[int, Life], size: dict[int, int]) -> int:
+    """Return the first instruction at which the most bytes live."""
+    return max(_living(groups, size), key=lambda pair: pair[1], default=(0, 0))[0]
+
+
+def _living(groups: dict[int, Life], size: dict[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield the instructions where the bytes that live change, and these bytes."""
     changes: dict[int, int] = {}
     for slot, life in groups.items():
         changes[life.first] = changes.get(life.first, 0) + size[slot]
         changes[life.last + 1] = changes.get(life.last + 1, 0) - size[slot]
-    most = now = 0
+    now = 0
     for at in sorted(changes):
         now += changes[at]
-        most = max(most, now)
-    return most
+        yield at, now
 
 
 def _taken_over(program: Program, alive: dict[int, Life]) -> list[tuple[int, int]]:
@@ -147,7 +214,7 @@ def _pair(
         same = out._replace(slot=a.slot) == a and out.offset == 0
         fits = program.sizes[out.slot] == program.sizes[a.slot] == out.nbytes
         ends = out.slot in alive and alive[out.slot].first == at
-        ends = ends and a.slot in alive and alive[a.slot].last == at
+        ends = ends and a.slot in program.temporaries and alive[a.slot].last == at
         allowed = [
             instruction.inputs[names[1].index(x)] for o, x in spec.alias if o == output
         ]

@@ -38,6 +38,8 @@ class Instruction:
     fused
         Names of the kernels that this instruction stands for, if it is more than one;
         the kernel of a call that moves.
+    recomputed
+        Whether it makes anew, to save memory, what an earlier one has made.
     """
 
     spec: KernelSpec | None
@@ -49,6 +51,7 @@ class Instruction:
     attributes: tuple[Any, ...]
     line: Line | None = None
     fused: tuple[str, ...] = ()
+    recomputed: bool = False
 
     @property
     def name(self) -> str:
@@ -143,6 +146,10 @@ class Program:
     results
         Slots that are made and stay: returned tensors, gradients, and what callbacks
         are given.
+    gradients
+        Those of `results` that only hold gradients which the run makes.
+    shared
+        Those of `gradients` that the plan gives room among the temporaries.
     others
         Slots that were there before: arguments, parameters, states, constants.
     constants
@@ -153,17 +160,25 @@ class Program:
         Those of `others` that are parameters and buffers of modules.
     prologue
         Calls that run only when what they read of `parameters` has changed.
+    limit
+        Most bytes of the arena that it may need; None for no limit.
+    needed
+        Bytes of the arena before recomputation; None where that was not asked for.
     """
 
     instructions: list[Instruction]
     sizes: dict[int, int]
     temporaries: set[int] = field(default_factory=set)
     results: set[int] = field(default_factory=set)
+    gradients: set[int] = field(default_factory=set)
+    shared: set[int] = field(default_factory=set)
     others: set[int] = field(default_factory=set)
     constants: dict[int, Array] = field(default_factory=dict)
     own: dict[int, Array] = field(default_factory=dict)
     parameters: set[int] = field(default_factory=set)
     prologue: list[Instruction] = field(default_factory=list)
+    limit: int | None = None
+    needed: int | None = None
 
     def kept(self) -> set[int]:
         """Return the slots whose content is seen after a run."""

@@ -56,8 +56,10 @@ def compile(
         Every so many replays, run the function eagerly beside and compare what both
         leave; 0 never does.
     limit
-        Most bytes of temporaries that a program may need; what needs more is refused
-        with the numbers, before it runs.
+        Most bytes of temporaries and gradients that a program may need.  What needs
+        more makes cheap intermediates anew before backward reads them, with the same
+        bits; products only where nothing else helps, with a warning.  What does not
+        fit so is refused with the numbers, before it runs.
     off
         Passes that are left out, by name.
     exact

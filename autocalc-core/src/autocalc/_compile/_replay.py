@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from autocalc._compile._bookkeeping import (
     bookkeeping,
 )
 from autocalc._compile._executor import Executor, Place, calls_of
+from autocalc._compile._layout import layout
+from autocalc._compile._memory import View
 from autocalc._compile._plan import Plan
 from autocalc._compile._program import Program
 from autocalc._compile._structure import rebuild
@@ -31,7 +33,9 @@ from autocalc._compile._trace import (
 )
 from autocalc._dispatch._select import make_executor
 from autocalc._dispatch._state import current
+from autocalc._graph._node import Leaf
 from autocalc._tensor import Tensor
+from autocalc.errors import CompileError
 
 _BYTE = np.dtype(np.uint8)
 _TENSORS = (Argument, Owned, Gradient)
@@ -57,8 +61,10 @@ class Replay:
     ) -> None:
         self.program = program
         self.plan = plan
-        arena = empty((plan.nbytes,), _BYTE)
-        places = {s: Place(arena, o) for s, o in plan.offsets.items()}
+        self._shared = [leaf for leaf, v in trace.gradients if v.slot in program.shared]
+        program, offsets, gradients = layout(program, plan, trace.gradients)
+        arena = empty((plan.nbytes if offsets else 0,), _BYTE)
+        places = {s: Place(arena, o) for s, o in offsets.items()}
         for slot in program.others:
             root = program.own.get(slot)
             root = trace.memory.slots[slot].array if root is None else root
@@ -76,7 +82,7 @@ class Replay:
             empty,
             places,
             list(_followers(program, trace)),
-            list(_results(program, trace, places)),
+            list(_results(program, gradients, places)),
             list(_written(program, trace)),
             list(map(_leaf, trace.leaves)),
         )
@@ -87,7 +93,14 @@ class Replay:
 
     def run(self, tensors: list[Tensor]) -> Any:
         """Run the program with these arguments; return what the function returns."""
-        leaves = self._around.run(tensors)
+        try:
+            leaves = self._around.run(tensors)
+        except CompileError:  # it did not run
+            raise
+        except BaseException:
+            for leaf in self._shared:  # temporaries lie where the last ones lay
+                leaf.grad = None
+            raise
         if self._nesting is None:
             return leaves[0]
         return rebuild(self._nesting, iter(leaves).__next__)
@@ -109,13 +122,13 @@ def _followers(program: Program, trace: Trace) -> Iterator[Follower]:
 
 
 def _results(
-    program: Program, trace: Trace, places: dict[int, Place]
+    program: Program,
+    gradients: Sequence[tuple[Leaf, View]],
+    places: dict[int, Place],
 ) -> Iterator[Result]:
     for slot in sorted(program.results):
-        gradients = [
-            (leaf, view) for leaf, view in trace.gradients if view.slot == slot
-        ]
-        yield Result(slot, program.sizes[slot], places[slot].root, gradients)
+        there = [(leaf, view) for leaf, view in gradients if view.slot == slot]
+        yield Result(slot, program.sizes[slot], places[slot].root, there)
 
 
 def _written(program: Program, trace: Trace) -> Iterator[Owner]:

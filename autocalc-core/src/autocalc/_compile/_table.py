@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autocalc._compile._memory import Operand, View
-from autocalc._compile._plan import Plan
-from autocalc._compile._program import Instruction, Program, meta
+from autocalc._compile._plan import Plan, occupancy
+from autocalc._compile._program import Instruction, Program
+from autocalc._compile._work import work_of
 from autocalc.errors import CompileError
 
 _DTYPES = {"float32": "", "float64": "f64 ", "int64": "i64 ", "bool": "bool "}
@@ -61,10 +62,16 @@ def program_table(program: Program) -> str:
                 _operands(program, i.inputs),
                 nbytes,
                 flops,
-                " + ".join(i.fused),
+                _origin(i),
             )
         )
     return _aligned(rows) + _cuts(program)
+
+
+def _origin(i: Instruction) -> str:
+    """Return what an instruction stands for, and whether it runs a second time."""
+    again = "recomputed" if i.recomputed else ""
+    return ": ".join(filter(None, (again, " + ".join(i.fused))))
 
 
 def _operands(program: Program, operands: Sequence[Operand]) -> str:
@@ -85,15 +92,7 @@ def _work(i: Instruction) -> tuple[str, str]:
     """Return the floating-point operations and the bytes of a call, for people."""
     if i.spec is None:
         return "", ""
-    spec = i.spec
-    held = [
-        meta(x)
-        for x, output in zip(i.outputs, spec.outputs, strict=True)
-        if output.name in spec.writes
-    ]
-    attributes = i.attributes[: len(i.attributes) - bool(spec.accumulates)]
-    free = meta(i.outputs[0])._asdict() if spec.free else {}
-    work = spec.work(*held, *map(meta, i.inputs), *attributes, **free)
+    work = work_of(i)
     return _amount(work.flops), _amount(work.bytes)
 
 
@@ -103,6 +102,16 @@ def _amount(number: float) -> str:
             return f"{number:.3g}{unit}"
         number /= 1000
     return f"{number:.3g}T"
+
+
+def _place(maker: Instruction) -> str:
+    """Return the file and line that led to a call, "" if none is known."""
+    line = maker.line
+    return "" if line is None else f"{Path(line.file).name}:{line.number}"
+
+
+def _behind(word: str, text: str) -> str:
+    return word + text if text else ""
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
@@ -121,12 +130,14 @@ class MemoryReport:
     Attributes
     ----------
     peak
-        Bytes of the arena, in which temporaries lie.
+        Bytes of the arena, in which temporaries and gradients lie.
     lower_bound
-        The most bytes of temporaries that live at one time.
+        The most bytes of it that live at one time.
     results
-        Bytes of returned tensors, of gradients and of what callbacks are given: they
-        stay.
+        Bytes of returned tensors, of other gradients and of what callbacks are given:
+        they stay.
+    needed
+        Bytes of the arena before recomputation.
     """
 
     def __init__(self, program: Program, plan: Plan) -> None:
@@ -134,7 +145,10 @@ class MemoryReport:
         self._plan = plan
         self.peak = plan.nbytes
         self.lower_bound = plan.bound
-        self.results = sum(program.sizes[slot] for slot in program.results)
+        self.needed = plan.nbytes if program.needed is None else program.needed
+        self.results = sum(
+            program.sizes[slot] for slot in program.results - program.shared
+        )
 
     def __repr__(self) -> str:
         return (
@@ -143,27 +157,40 @@ class MemoryReport:
         )
 
     def table(self) -> str:
-        """Return each temporary: where it lies, how large, from when to when."""
+        """Return each temporary and gradient: where it lies, from when to when."""
         rows: list[Sequence[str]] = [
             ("slot", "offset", "bytes", "from", "to", "made by", "at")
         ]
         instructions = self._program.instructions
         for slot, life in sorted(self._plan.lives.items(), key=lambda s: s[1]):
             maker = instructions[life.first]
-            line = maker.line
-            place = "" if line is None else f"{Path(line.file).name}:{line.number}"
             rows.append(
                 (
-                    f"t{slot}",
+                    f"{'r' if slot in self._program.shared else 't'}{slot}",
                     str(self._plan.offsets[slot]),
                     str(self._program.sizes[slot]),
                     str(life.first),
                     str(life.last),
                     maker.name,
-                    place,
+                    _place(maker),
                 )
             )
         return _aligned(rows)
+
+    def owners(self, count: int) -> str:
+        """Return who owns the most bytes where the most live, in words."""
+        lives, sizes = self._plan.lives, self._program.sizes
+        alive = occupancy(self._program, lives)
+        at = alive.index(max(alive))
+        there = [slot for slot, life in lives.items() if life.first <= at <= life.last]
+        largest = sorted(there, key=lambda slot: -sizes[slot])
+        makers = [self._program.instructions[lives[slot].first] for slot in largest]
+        named = [
+            f"{sizes[slot]:,} of {maker.name}{_behind(' at ', _place(maker))}"
+            for slot, maker in zip(largest[:count], makers, strict=False)
+        ]
+        rest = sum(sizes[slot] for slot in largest[count:])
+        return ", ".join([*named, f"{rest:,} of others"] if rest else named)
 
     def plot(self, file: str | Path) -> None:
         """Draw who owns which bytes of the arena while the program runs.

@@ -18,7 +18,9 @@ from autocalc._compile._passes import (
     norm_epilogues,
     norm_folding,
     prologue,
+    recomputation,
     residual_norms,
+    shared_gradients,
     versions,
 )
 from autocalc._compile._program import Program
@@ -39,6 +41,8 @@ PASSES: dict[str, Callable[[Program], Program]] = {
     "prologue": prologue.run,
     "elementwise_fusion": elementwise_fusion.run,
     "early_callbacks": early_callbacks.run,
+    "shared_gradients": shared_gradients.run,
+    "recomputation": recomputation.run,
 }
 
 

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Slots as they are bound to memory: an arena with gradients in it is one slot.
+
+Whoever renews the memory of a gradient then renews that of the temporaries with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from autocalc._compile._memory import View
+from autocalc._compile._plan import Plan
+from autocalc._compile._program import Program
+from autocalc._graph._node import Leaf
+
+
+class Layout(NamedTuple):
+    """A program whose slots are pieces of memory of their own, or lie in an arena.
+
+    Attributes
+    ----------
+    program
+        What runs.
+    offsets
+        Of slots in an arena that no result lies in, by slot.
+    gradients
+        Leaves with the views of their gradients.
+    """
+
+    program: Program
+    offsets: Mapping[int, int]
+    gradients: Sequence[tuple[Leaf, View]]
+
+
+def layout(
+    program: Program, plan: Plan, gradients: Sequence[tuple[Leaf, View]]
+) -> Layout:
+    """Return where everything lies: with gradients in it, the arena is a result."""
+    if not program.shared:
+        return Layout(program, plan.offsets, gradients)
+    arena = max(program.sizes) + 1
+
+    def placed(view: View) -> View:
+        offset = plan.offsets.get(view.slot)
+        if offset is None:
+            return view
+        return view._replace(slot=arena, offset=view.offset + offset)
+
+    whole = replace(
+        program,
+        instructions=[one.moved(placed) for one in program.instructions],
+        sizes={**program.sizes, arena: plan.nbytes},
+        temporaries=set(),
+        results=program.results - program.shared | {arena},
+    )
+    return Layout(whole, {}, [(leaf, placed(view)) for leaf, view in gradients])

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+"""Shared memory of gradients: they lie in the arena, where activations lay before.
+
+A gradient stays when the program ends, but until it is made its memory is free for
+temporaries: a step that makes its gradients anew needs no more than eager code, which
+has none of them while it goes forward.  The arena then is memory that a leaf's gradient
+is a view of; where somebody holds such a gradient until the next run, that run takes
+another arena.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autocalc._compile._program import Program
+
+
+def run(program: Program) -> Program:
+    """Place gradients that no other part of the program sees in the arena."""
+    return replace(program, shared=set(program.gradients))
