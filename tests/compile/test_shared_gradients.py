@@ -181,3 +181,29 @@ def test_they_stand_in_the_table() -> None:
     lines = memory(step).table().splitlines()
     assert sum(line.startswith("r") for line in lines) == 8
     assert memory(step).results == 4  # the loss alone
+
+
+def test_a_callback_sees_the_gradients_of_the_last_step() -> None:
+    ac.manual_seed(0)
+    trainer, seen = Trainer(), []
+    weight = trainer.model[0][0].weight
+
+    def look(loss: Any) -> None:
+        grad = weight.grad
+        seen.append(None if grad is None else np.array(grad.numpy()))
+
+    def step(x: Any, labels: Any) -> Any:
+        loss = F.cross_entropy(trainer.model(x), labels)
+        ac.callback(look, loss.detach())
+        trainer.sgd.zero_grad()
+        loss.backward()
+        trainer.sgd.step()
+        return loss
+
+    run, grads = Compiled(step), []
+    for i in range(6):
+        run(*batch(i))
+        grads.append(np.array(weight.grad.numpy()))
+    assert not run.programs[0].program.shared
+    for old, found in zip(grads, seen[1:], strict=False):
+        assert np.array_equal(old, found)
