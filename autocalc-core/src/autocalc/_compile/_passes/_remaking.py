@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from autocalc._compile._memory import View
-from autocalc._compile._passes._activation_of import activation_of
+from autocalc._compile._passes._parts import part_of
 from autocalc._compile._plan import Life
 from autocalc._compile._program import Instruction, Program
 from autocalc._compile._work import work_of
@@ -175,8 +175,8 @@ class Values:
         (view,) = (v for v in call.writes() if v.slot == slot)
         if view.offset or view.nbytes != self.program.sizes[slot]:
             return None
-        activation = activation_of(call, view)
-        return (at, call) if activation is None else (at + 1, activation)
+        part = part_of(call, view)
+        return (at, call) if part is None else (at + 1, part)
 
     def companions(self, draft: Remake) -> Iterator[int]:
         """Yield the other slots whose later uses may read what the calls make."""

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The activation of a product that keeps its operand, as a call of its own.
+"""The last part of a call that keeps what the part works on, as a call of its own.
 
 ::
 
     u, pre = linear(x, w, b; f)      can be read as  u = f(pre)
+    s, u, .. = add_norm(a, b, w)     can be read as  u, .. = norm(s, w)
 
 where the set's two kernels give the same bits, which a trial on random numbers of the
 same shapes tells.
@@ -35,8 +36,19 @@ _PLACES = {"linear": -1, "gemm": -2}
 _found: dict[Any, bool] = {}
 
 
-def activation_of(product: Instruction, view: View) -> Instruction | None:
-    """Return the call that makes `view` of the product before the activation."""
+#: The norms that make the sum that they normalise, and those that do not.
+_NORMS = {"add_layer_norm": "layer_norm", "add_rms_norm": "rms_norm"}
+
+
+def part_of(call: Instruction, view: View) -> Instruction | None:
+    """Return the call that makes `view` of another result of this call."""
+    made = _activation(call, view) or _norm(call, view)
+    if made is None or made.chosen != call.chosen or not _agree(call, made):
+        return None
+    return made
+
+
+def _activation(product: Instruction, view: View) -> Instruction | None:
     name = product.name
     if name not in _PLACES or product.outputs[0] != view:
         return None
@@ -45,34 +57,45 @@ def activation_of(product: Instruction, view: View) -> Instruction | None:
     if known is None or not isinstance(pre, View):
         return None
     kernel, attributes = known
-    made = chosen(TABLE[kernel], (view,), (pre,), attributes, (product,))
-    if made is None or made.chosen != product.chosen or not _agree(product, made):
+    return chosen(TABLE[kernel], (view,), (pre,), attributes, (product,))
+
+
+def _norm(call: Instruction, view: View) -> Instruction | None:
+    if call.name not in _NORMS or view not in call.outputs[1:]:
         return None
-    return made
+    total, *outputs = call.outputs
+    inputs = total, *call.inputs[2:]
+    spec = TABLE[_NORMS[call.name]]
+    return chosen(spec, tuple(outputs), inputs, call.attributes, (call,))
 
 
-def _agree(product: Instruction, activation: Instruction) -> bool:
+def _agree(call: Instruction, part: Instruction) -> bool:
     """Return whether both give the same bits."""
-    views = [(v.shape, v.strides, v.dtype) for v in product.views()]
-    key = product.chosen, product.name, product.attributes, tuple(views)
+    views = [(v.shape, v.strides, v.dtype) for v in call.views()]
+    key = call.chosen, call.name, call.attributes, part.name, tuple(views)
     if key not in _found:
-        _found[key] = _trial(product, activation)
+        _found[key] = _trial(call, part)
     return _found[key]
 
 
-def _trial(product: Instruction, activation: Instruction) -> bool:
+def _trial(call: Instruction, part: Instruction) -> bool:
     rng = np.random.default_rng(0)
     roots: dict[int, Array] = {}
-    for view in views_of(product.inputs):
+    for view in views_of(call.inputs):
         _fill(_room(view, roots), rng)
-    for view in views_of(product.outputs):
+    for view in views_of(call.outputs):
         _room(view, roots)
-    operands = [_bound(x, roots) for x in (*product.outputs, *product.inputs)]
-    product.function(*operands, *product.attributes)
-    out, pre = operands[:2]
-    other = np.empty_like(out)
-    activation.function(other, pre, *activation.attributes)
-    return bool(np.array_equal(out, other))
+    operands = [_bound(x, roots) for x in (*call.outputs, *call.inputs)]
+    call.function(*operands, *call.attributes)
+    again = dict(roots)
+    for view in views_of(part.outputs):
+        again[view.slot] = np.zeros_like(roots[view.slot])
+    operands = [_bound(x, again) for x in (*part.outputs, *part.inputs)]
+    part.function(*operands, *part.attributes)
+    return all(
+        np.array_equal(roots[view.slot], again[view.slot])
+        for view in views_of(part.outputs)
+    )
 
 
 def _room(view: View, roots: dict[int, Array]) -> Array:
