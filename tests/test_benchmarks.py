@@ -24,7 +24,7 @@ from benchmarks.kernels.cases import ROWS, arguments
 from benchmarks.kernels.run import converted, prepare
 from benchmarks.peers import ROOT, started, worker
 from benchmarks.shares import ours
-from benchmarks.side_by_side import cases, images, language
+from benchmarks.side_by_side import cases, images, language, with_jax
 
 import autocalc as ac
 from autocalc.cli._timing import Call
@@ -316,3 +316,18 @@ def test_passes_are_compared_where_they_change_a_program(capsys):
     first, *rows = capsys.readouterr().out.splitlines()
     assert first.endswith("instructions")
     assert any("without epilogues" in row for row in rows)
+
+
+def test_jax_has_steps_but_no_products():
+    assert cases.prepare(with_jax.PEER, "gemm 64x64x64") is None
+
+
+def test_steps_of_jax_learn():
+    pytest.importorskip("jax")
+    with_jax.start(1)
+    for run in (
+        with_jax.mlp(8, 16, 4),
+        with_jax.language(language.Sizes(2, 5, 8, 2, 1, 16)),
+    ):
+        losses = [float(run()) for _ in range(30)]
+        assert losses[-1] < losses[0]

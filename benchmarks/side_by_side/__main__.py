@@ -7,7 +7,8 @@ the machine hardly moves. The last column compares the fastest round of each: wh
 do in the machine's best moments.  ``--compile`` replays our side, with ``--module
 autocalc`` beside eager code.  ``--zoo`` compares whole models (`benchmarks.zoo`);
 ``--module onnxruntime`` beside ONNX Runtime, whose environment needs PyTorch, onnx and
-onnxscript, too: the rows of inference.
+onnxscript, too: the rows of inference.  ``--module jax`` jits the steps of MLPs and
+transformers.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from benchmarks.side_by_side import generation, language, onnx_runtime
+from benchmarks.side_by_side import generation, language, onnx_runtime, with_jax
 from benchmarks.side_by_side.images import PARTS, Layer, layer, resnet_step
 from benchmarks.side_by_side.language import Sizes
 from benchmarks.side_by_side.step import sgd_step
@@ -31,9 +31,20 @@ class Case(NamedTuple):
     unit: str  # ... and show it so; GFLOP/s are work over time
 
 
-def mlp_step(features: int, hidden: int, batch: int) -> Callable[[Any], Run]:
+class MLP(NamedTuple):
+    """Features, hidden units and rows of an MLP's step."""
+
+    features: int
+    hidden: int
+    batch: int
+
+    def __str__(self) -> str:
+        return f"MLP step {self.features}-{self.hidden}-10, batch {self.batch}"
+
+
+def mlp_step(sizes: MLP) -> Callable[[Any], Run]:
     """Return the case of a step: ReLU, ten classes, SGD with momentum."""
-    return lambda ml: _mlp_step(ml, features, hidden, batch)
+    return lambda ml: _mlp_step(ml, *sizes)
 
 
 def _mlp_step(ml: Any, features: int, hidden: int, batch: int) -> Run:
@@ -98,9 +109,15 @@ def _flop(m: int, k: int, n: int) -> float:
     return 2.0 * m * k * n
 
 
+#: MLPs: sizes, steps in a round, and the unit of their time.
+MLPS = {
+    MLP(784, 1024, 256): (4, 1e-3, "ms"),
+    MLP(64, 128, 64): (50, 1e-6, "us"),
+    MLP(64, 32, 32): (100, 1e-6, "us"),
+}
+
 CASES: dict[str, Case] = {
-    "MLP step 784-1024-10, batch 256": Case(mlp_step(784, 1024, 256), 4, 1e-3, "ms"),
-    "MLP step 64-128-10, batch 64": Case(mlp_step(64, 128, 64), 50, 1e-6, "us"),
+    **{str(sizes): Case(mlp_step(sizes), *unit) for sizes, unit in MLPS.items()},
     "LSTM step 28x28-128-10, batch 128": lstm_step(128, 28, 28, 128),
     "gemm 1024x1024x1024": Case(
         gemm(1024, 1024, 1024), 3, _flop(1024, 1024, 1024), "GFLOP/s"
@@ -169,6 +186,8 @@ def start(peer: str, threads: int) -> str:
     """Make the peer ready; return its name and version."""
     if peer == onnx_runtime.PEER:
         return onnx_runtime.start(threads)
+    if peer == with_jax.PEER:
+        return with_jax.start(threads)
     ml: Any = importlib.import_module(peer.removesuffix(COMPILED))
     ml.set_num_threads(threads)
     return f"{peer} {ml.__version__}"
@@ -178,6 +197,8 @@ def prepare(peer: str, case: str) -> Run | None:
     """Return what to time; None if the peer has no such thing."""
     if peer == onnx_runtime.PEER:
         return onnx_runtime.prepare(ZOO.get(case))
+    if peer == with_jax.PEER:
+        return _with_jax(case)
     ml: Any = importlib.import_module(peer.removesuffix(COMPILED))
     run = CASES[case].prepare(ml)
     if not peer.endswith(COMPILED):
@@ -186,3 +207,14 @@ def prepare(peer: str, case: str) -> Run | None:
     for _ in range(WARM_UP):
         compiled()
     return compiled
+
+
+def _with_jax(case: str) -> Run | None:
+    """Return what to time of JAX: MLPs and transformers are written for it."""
+    for mlp in MLPS:
+        if str(mlp) == case:
+            return with_jax.mlp(*mlp)
+    for sizes in LANGUAGE:
+        if str(sizes) == case:
+            return with_jax.language(sizes)
+    return None
