@@ -49,16 +49,32 @@ def _(g: Meta, x: Meta, weight: Meta) -> tuple[Meta | None, Meta | None, Meta]:
 
 @linear_relu_backward.reference
 def _(
-    xp: Any, g: Array, x: Array, weight: Array, *, want: int = -1, **into: Any
+    xp: Any,
+    g: Array,
+    x: Array,
+    weight: Array,
+    *,
+    want: int = -1,
+    dweight: Array | None = None,
+    dbias: Array | None = None,
 ) -> Gradients:
+    into = {"dweight": dweight, "dbias": dbias}
     dx, dw, db = linear_backward_reference(xp, g, x, weight, want=want, **into)
     return None if dx is None else relu_backward_reference(xp, dx, x), dw, db
 
 
 @linear_relu_backward.decomposition(lead="gemm")
 def _(
-    k: Any, g: Array, x: Array, weight: Array, *, want: int = -1, **into: Any
+    k: Any,
+    g: Array,
+    x: Array,
+    weight: Array,
+    *,
+    want: int = -1,
+    dweight: Array | None = None,
+    dbias: Array | None = None,
 ) -> Gradients:
+    into = {"dweight": dweight, "dbias": dbias}
     dx, dw, db = linear_backward_in_primitives(k, g, x, weight, want=want, **into)
     return None if dx is None else relu_backward_in_primitives(k, dx, x), dw, db
 
