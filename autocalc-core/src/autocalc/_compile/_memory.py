@@ -37,6 +37,15 @@ class View(NamedTuple):
             size *= n
         return size
 
+    @property
+    def stop(self) -> int:
+        """The byte behind its last element."""
+        if 0 in self.shape:
+            return self.offset
+        pairs = zip(self.shape, self.strides, strict=True)
+        last = sum((n - 1) * step for n, step in pairs)
+        return self.offset + last + self.dtype.itemsize
+
 
 #: An operand of an instruction: absent, one array, or a list of them.
 Operand = View | None | tuple[View, ...]

@@ -229,7 +229,7 @@ def _range(
     else:
         return whole
     own = Range(start, start + span(array))
-    inside = all(own.start <= v.offset and _stop(v) <= own.stop for v in views)
+    inside = all(own.start <= v.offset and v.stop <= own.stop for v in views)
     return own if inside else whole
 
 
@@ -241,15 +241,7 @@ def _lies(view: View, motion: Motion, value: int) -> bool:
     size = motion.sizes.get(view.slot)
     room = motion.ranges[view.slot]
     stop = room.stop if size is None else size.at(value)
-    return bool(room.start <= now.offset and _stop(now) <= stop)
-
-
-def _stop(view: View) -> int:
-    """Return the byte behind the last element of a view."""
-    pairs = zip(view.shape, view.strides, strict=True)
-    if 0 in view.shape:
-        return view.offset
-    return view.offset + sum((n - 1) * step for n, step in pairs) + view.dtype.itemsize
+    return bool(room.start <= now.offset and now.stop <= stop)
 
 
 def _furthest(fits: Callable[[int], bool], begin: int, end: int) -> int:

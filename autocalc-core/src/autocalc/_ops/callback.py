@@ -231,8 +231,9 @@ def _parts(function: Any) -> tuple[Any, list[Any]] | None:
 
 def _key(value: Any, outer: tuple[int, ...]) -> Any:
     """Return what is equal for values that are, or do, the same."""
-    if isinstance(value, _PLAIN):
-        return value.__class__, value
+    for kind in _PLAIN:  # subclasses of numbers count as these
+        if isinstance(value, kind):
+            return kind, value
     parts = _parts(value)
     if parts is None or id(value) in outer:
         return id(value) if parts is None else outer.index(id(value))

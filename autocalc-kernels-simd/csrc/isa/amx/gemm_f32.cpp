@@ -7,20 +7,22 @@ namespace autocalc::simd::AC_ISA {
 
 namespace {
 
-bool is_split(const Gemm<float>& product) {
-    Gemm<float> p = product;
+// The product as the paths take it.
+Gemm<float> tidied(Gemm<float> p) {
     fold_batch(p);
     tidy_strides(p);
+    return p;
+}
+
+bool is_split(const Gemm<float>& p) {
     return can_split(p) && worth_splitting(p.m, p.n, p.k);
 }
 
 }  // namespace
 
 bool multiply(const Gemm<float>& product, ac_context* context) {
-    if (!is_split(product)) return multiply_typed(product, context);
-    Gemm<float> p = product;
-    fold_batch(p);
-    tidy_strides(p);
+    const Gemm<float> p = tidied(product);
+    if (!is_split(p)) return multiply_typed(product, context);
     if (!multiply_split(p, context)) return false;
     if (p.mask == nullptr) return true;
     parallel(context, p.m, p.m * p.n >= 65536, [&](int64_t begin, int64_t end) {
@@ -32,7 +34,7 @@ bool multiply(const Gemm<float>& product, ac_context* context) {
 
 bool multiply(const Gemm<float>& first, const Gemm<float>& second, const Aside& aside,
               ac_context* context) {
-    if (!is_split(first) && !is_split(second))
+    if (!is_split(tidied(first)) && !is_split(tidied(second)))
         return multiply_typed(first, second, aside, context);
     if (!multiply(first, context) || !multiply(second, context)) return false;
     run_apart(aside, context);

@@ -3,13 +3,11 @@
 // What a replay does around its kernels: `Bookkeeping` of core's
 // `_compile/_bookkeeping.py`, for programs of the executor of this module.
 #include <algorithm>
-#include <memory>
-#include <new>
 #include <utility>
 #include <vector>
 
-#include "eager/calls.hpp"
 #include "replay/executor.hpp"
+#include "replay/holder.hpp"
 
 namespace autocalc::python::eager {
 namespace {
@@ -433,35 +431,11 @@ int Bookkeeping::traverse(visitproc visit, void* arg) const {
 
 // ---- the object
 
-struct Object {
-    PyObject_HEAD Bookkeeping* state;
-};
-
-PyTypeObject type = {};
-
-Bookkeeping*& state_of(PyObject* self) {
-    return reinterpret_cast<Object*>(self)->state;
-}
-
-int traverse(PyObject* self, visitproc visit, void* arg) {
-    const Bookkeeping* state = state_of(self);
-    return state == nullptr ? 0 : state->traverse(visit, arg);
-}
-
-int clear(PyObject* self) {
-    const std::unique_ptr<Bookkeeping> gone(std::exchange(state_of(self), nullptr));
-    return 0;
-}
-
-void deallocate(PyObject* self) {
-    PyObject_GC_UnTrack(self);
-    clear(self);
-    Py_TYPE(self)->tp_free(self);
-}
+using Held = Holder<Bookkeeping>;
 
 // Null with an exception set after `clear`, which finalizers may see.
 Bookkeeping* live(PyObject* self) {
-    Bookkeeping* state = state_of(self);
+    Bookkeeping* state = Held::state_of(self);
     if (state == nullptr) {
         PyErr_SetString(PyExc_RuntimeError, "replay: its program is freed");
     }
@@ -483,39 +457,10 @@ PyMethodDef methods[] = {{"holds", holds, METH_NOARGS, nullptr},
                          {"run", run, METH_O, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
 
-bool is_ready() {
-    if (type.tp_name != nullptr) return true;
-    Py_SET_REFCNT(reinterpret_cast<PyObject*>(&type), 1);
-    type.tp_basicsize = sizeof(Object);
-    type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC;
-    type.tp_dealloc = deallocate;
-    type.tp_traverse = traverse;
-    type.tp_clear = clear;
-    type.tp_methods = methods;
-    type.tp_name = "autocalc.bookkeeping";
-    return PyType_Ready(&type) == 0;
-}
-
-PyObject* construct(PyObject* definition, PyObject* args) {
-    try {
-        auto state = std::make_unique<Bookkeeping>();
-        if (!state->read(args)) {
-            return PyErr_Occurred() ? nullptr : PyObject_CallObject(definition, args);
-        }
-        PyObject* self = type.tp_alloc(&type, 0);
-        if (self != nullptr) state_of(self) = state.release();
-        return self;
-    } catch (const std::bad_alloc&) {
-        return PyErr_NoMemory();
-    }
-}
-
-PyMethodDef constructor = {"bookkeeping", construct, METH_VARARGS, nullptr};
+PyMethodDef constructor = {"bookkeeping", Held::construct, METH_VARARGS, nullptr};
 
 PyObject* make_constructor(PyObject*, PyObject* args) {
-    PyObject* definition;
-    if (!PyArg_ParseTuple(args, "O", &definition) || !is_ready()) return nullptr;
-    return PyCFunction_New(&constructor, definition);
+    return Held::constructor_for(args, &constructor, "autocalc.bookkeeping", methods);
 }
 
 }  // namespace

@@ -3,12 +3,9 @@
 // Whether slots and dicts hold the very objects that they held: `Unchanged` of core's
 // `_compile/_unchanged.py`.
 #include <algorithm>
-#include <memory>
-#include <new>
-#include <utility>
 #include <vector>
 
-#include "eager/calls.hpp"
+#include "replay/holder.hpp"
 
 namespace autocalc::python::eager {
 namespace {
@@ -107,72 +104,21 @@ class Unchanged {
 
 // ---- the object
 
-struct Object {
-    PyObject_HEAD Unchanged* state;
-};
-
-PyTypeObject type = {};
-
-Unchanged*& state_of(PyObject* self) { return reinterpret_cast<Object*>(self)->state; }
-
-int traverse(PyObject* self, visitproc visit, void* arg) {
-    const Unchanged* state = state_of(self);
-    return state == nullptr ? 0 : state->traverse(visit, arg);
-}
-
-int clear(PyObject* self) {
-    const std::unique_ptr<Unchanged> gone(std::exchange(state_of(self), nullptr));
-    return 0;
-}
-
-void deallocate(PyObject* self) {
-    PyObject_GC_UnTrack(self);
-    clear(self);
-    Py_TYPE(self)->tp_free(self);
-}
+using Held = Holder<Unchanged>;
 
 // False after `clear`, which finalizers may see.
 PyObject* holds(PyObject* self, PyObject*) {
-    const Unchanged* state = state_of(self);
+    const Unchanged* state = Held::state_of(self);
     return PyBool_FromLong(static_cast<long>(state != nullptr && state->holds()));
 }
 
 PyMethodDef methods[] = {{"holds", holds, METH_NOARGS, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
 
-bool is_ready() {
-    if (type.tp_name != nullptr) return true;
-    Py_SET_REFCNT(reinterpret_cast<PyObject*>(&type), 1);
-    type.tp_basicsize = sizeof(Object);
-    type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC;
-    type.tp_dealloc = deallocate;
-    type.tp_traverse = traverse;
-    type.tp_clear = clear;
-    type.tp_methods = methods;
-    type.tp_name = "autocalc.unchanged";
-    return PyType_Ready(&type) == 0;
-}
-
-PyObject* construct(PyObject* definition, PyObject* args) {
-    try {
-        auto state = std::make_unique<Unchanged>();
-        if (!state->read(args)) {
-            return PyErr_Occurred() ? nullptr : PyObject_CallObject(definition, args);
-        }
-        PyObject* self = type.tp_alloc(&type, 0);
-        if (self != nullptr) state_of(self) = state.release();
-        return self;
-    } catch (const std::bad_alloc&) {
-        return PyErr_NoMemory();
-    }
-}
-
-PyMethodDef constructor = {"unchanged", construct, METH_VARARGS, nullptr};
+PyMethodDef constructor = {"unchanged", Held::construct, METH_VARARGS, nullptr};
 
 PyObject* make_constructor(PyObject*, PyObject* args) {
-    PyObject* definition;
-    if (!PyArg_ParseTuple(args, "O", &definition) || !is_ready()) return nullptr;
-    return PyCFunction_New(&constructor, definition);
+    return Held::constructor_for(args, &constructor, "autocalc.unchanged", methods);
 }
 
 }  // namespace

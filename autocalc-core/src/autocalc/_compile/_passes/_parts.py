@@ -18,26 +18,20 @@ import numpy as np
 
 from autocalc._compile._kernel_choice import instruction as chosen
 from autocalc._compile._memory import View, view_at
+from autocalc._compile._passes._fused_forms import (
+    ACTIVATIONS,
+    NORMS_OF_SUMS,
+    activation_of,
+)
 from autocalc._compile._program import Instruction, views_of
 from autocalc._kernels.spec import Array
 from autocalc._kernels.table import TABLE
 
-#: Kernel and attributes of each activation that products have.
-_KERNELS: dict[str, tuple[str, tuple[Any, ...]]] = {
-    "relu": ("relu", ()),
-    "gelu": ("gelu", ("none",)),
-    "gelu_tanh": ("gelu", ("tanh",)),
-}
-
-#: Where the activation's name stands among the attributes.
-_PLACES = {"linear": -1, "gemm": -2}
-
 #: What trials found, by set, operands and attributes.
 _found: dict[Any, bool] = {}
 
-
-#: The norms that make the sum that they normalise, and those that do not.
-_NORMS = {"add_layer_norm": "layer_norm", "add_rms_norm": "rms_norm"}
+#: By the norms that make the sum that they normalise, those that do not.
+_NORMS = {of_sum: norm for norm, of_sum in NORMS_OF_SUMS.items()}
 
 
 def part_of(call: Instruction, view: View) -> Instruction | None:
@@ -49,12 +43,11 @@ def part_of(call: Instruction, view: View) -> Instruction | None:
 
 
 def _activation(product: Instruction, view: View) -> Instruction | None:
-    name = product.name
-    if name not in _PLACES or product.outputs[0] != view:
+    known = ACTIVATIONS.get(activation_of(product) or "")
+    if known is None or product.outputs[0] != view:
         return None
     pre = product.outputs[1]
-    known = _KERNELS.get(product.attributes[_PLACES[name]])
-    if known is None or not isinstance(pre, View):
+    if not isinstance(pre, View):
         return None
     kernel, attributes = known
     return chosen(TABLE[kernel], (view,), (pre,), attributes, (product,))
@@ -82,7 +75,7 @@ def _trial(call: Instruction, part: Instruction) -> bool:
     rng = np.random.default_rng(0)
     roots: dict[int, Array] = {}
     for view in views_of(call.inputs):
-        _fill(_room(view, roots), rng)
+        _room(view, roots)[...] = rng.standard_normal(view.shape)
     for view in views_of(call.outputs):
         _room(view, roots)
     operands = [_bound(x, roots) for x in (*call.outputs, *call.inputs)]
@@ -100,16 +93,9 @@ def _trial(call: Instruction, part: Instruction) -> bool:
 
 def _room(view: View, roots: dict[int, Array]) -> Array:
     """Return an array for a view; views of one slot lie in one."""
-    steps = zip(view.shape, view.strides, strict=True)
-    end = view.offset + view.dtype.itemsize
-    end += sum((n - 1) * stride for n, stride in steps)
-    if view.slot not in roots or roots[view.slot].nbytes < end:
-        roots[view.slot] = np.zeros(end, np.uint8)
+    if view.slot not in roots or roots[view.slot].nbytes < view.stop:
+        roots[view.slot] = np.zeros(view.stop, np.uint8)
     return view_at(roots[view.slot], view.offset, view)
-
-
-def _fill(array: Array, rng: Any) -> None:
-    array[...] = rng.standard_normal(array.shape)
 
 
 def _bound(x: Any, roots: dict[int, Array]) -> Any:

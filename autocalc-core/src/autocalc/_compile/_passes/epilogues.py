@@ -16,10 +16,13 @@ from __future__ import annotations
 from autocalc._compile._kernel_choice import instruction as chosen
 from autocalc._compile._memory import Operand, View
 from autocalc._compile._passes._flow import Flow, alike, one, shifted
+from autocalc._compile._passes._fused_forms import (
+    activation_of,
+    name_of,
+    with_activation,
+)
 from autocalc._compile._program import Instruction, Program
 from autocalc._kernels.table import TABLE
-
-PRODUCTS = ("linear", "gemm")
 
 
 def run(program: Program) -> Program:
@@ -28,8 +31,8 @@ def run(program: Program) -> Program:
     for at, instruction in flow:
         if instruction.name == "add":
             _bias(flow, at)
-        elif _activation(instruction) is not None:
-            _activate(flow, at)
+        elif (name := name_of(instruction)) is not None:
+            _activate(flow, at, name)
         elif instruction.name == "relu_backward":
             _mask(flow, at)
     return flow.result()
@@ -40,35 +43,25 @@ def _product(flow: Flow, view: Operand) -> int | None:
     if not isinstance(view, View) or not flow.is_whole(view):
         return None
     at = flow.only_writer(view)
-    if at is None or flow[at].name not in PRODUCTS:
+    if at is None:
         return None
     product = flow[at]
-    plain = product.attributes[-1 if product.name == "linear" else -2] == "none"
+    plain = activation_of(product) == "none"
     return at if plain and not product.accumulated and not product.outputs[1] else None
 
 
-def _activation(instruction: Instruction) -> str | None:
-    """Return what an instruction is called in a product's attributes."""
-    if instruction.name == "relu":
-        return "relu"
-    if instruction.name == "gelu":
-        return "gelu_tanh" if instruction.attributes[0] == "tanh" else "gelu"
-    return None
-
-
-def _activate(flow: Flow, at: int) -> None:
+def _activate(flow: Flow, at: int, name: str) -> None:
     """Let the product before an activation apply it."""
     out, a = map(one, (*flow[at].outputs, *flow[at].inputs))
     product = _product(flow, a)
     if product is None or not alike(out, a):
         return
     first, last = flow[product], flow[at]
-    before, name = one(first.outputs[0]), _activation(last)
+    before = one(first.outputs[0])
     pre = before if flow.readers[a.slot] != {at} else None
     outputs = shifted(before, out.slot, out.offset), pre
-    attributes = list(first.attributes)
-    attributes[-1 if first.name == "linear" else -2] = name
-    fused = _made(first, outputs, first.inputs, tuple(attributes), last)
+    attributes = with_activation(first, name)
+    fused = _made(first, outputs, first.inputs, attributes, last)
     if fused is not None:
         flow.merge(product, at, fused)
 

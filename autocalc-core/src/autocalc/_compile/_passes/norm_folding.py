@@ -19,6 +19,7 @@ from typing import NamedTuple
 from autocalc._compile._kernel_choice import instruction as chosen
 from autocalc._compile._memory import Operand, View
 from autocalc._compile._passes._flow import Flow, alike, one
+from autocalc._compile._passes._fused_forms import activation_of
 from autocalc._compile._program import Instruction, Program, views_of
 from autocalc._kernels.table import TABLE
 
@@ -69,7 +70,7 @@ def _product(flow: Flow, at: int) -> int | None:
         len(x.shape),
     ):
         return None
-    plain = product.name != "linear" or product.attributes[-1] == "none"
+    plain = activation_of(product) in {None, "none"}
     return first if plain and product.outputs[0] == x and alike(x, out) else None
 
 

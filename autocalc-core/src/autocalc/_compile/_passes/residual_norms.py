@@ -13,17 +13,16 @@ from __future__ import annotations
 
 from autocalc._compile._kernel_choice import instruction as chosen
 from autocalc._compile._passes._flow import Flow, alike, one
+from autocalc._compile._passes._fused_forms import NORMS_OF_SUMS
 from autocalc._compile._program import Program
 from autocalc._kernels.table import TABLE
-
-_WITH_SUM = {"layer_norm": "add_layer_norm", "rms_norm": "add_rms_norm"}
 
 
 def run(program: Program) -> Program:
     """Let norms make the sums that they normalise."""
     flow = Flow(program)
     for at, instruction in flow:
-        if instruction.name in _WITH_SUM:
+        if instruction.name in NORMS_OF_SUMS:
             _join(flow, at)
     return flow.result()
 
@@ -39,7 +38,7 @@ def _join(flow: Flow, at: int) -> None:
     total, a, b = map(one, (*add.outputs, *add.inputs))
     if total != x or not (alike(a, x) and alike(b, x)):
         return
-    spec = TABLE[_WITH_SUM[norm.name]]
+    spec = TABLE[NORMS_OF_SUMS[norm.name]]
     outputs, inputs = (x, *norm.outputs), (a, b, *norm.inputs[1:])
     fused = chosen(spec, outputs, inputs, norm.attributes, (add, norm))
     if fused is not None and fused.chosen == norm.chosen:
