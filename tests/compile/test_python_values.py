@@ -305,3 +305,15 @@ def test_objects_that_the_function_makes_are_not_held() -> None:
     for _ in range(4):
         assert run(x).item() == step(x).item()
     assert len(run.programs) == 1
+
+
+@pytest.mark.parametrize("parameter", [False, True])
+def test_views_that_come_and_go_are_not_what_owns_memory(parameter: bool) -> None:
+    w = ac.ones(3, 3, requires_grad=parameter)
+    run: Any = Compiled(lambda x: (x @ w).detach())
+    seen: list[Any] = []
+    gc.collect()  # which lets `w` stand behind new views
+    for count in range(5):
+        seen[:] = [w.detach()[count % 2 :], w[1:]]
+        assert run(x).tolist() == (x @ w).tolist()
+    assert (len(run.programs), run._replays) == (1, 3)

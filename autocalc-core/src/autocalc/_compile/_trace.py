@@ -18,6 +18,7 @@ from autocalc._compile._tracked import Span
 from autocalc._dispatch._addresses import address
 from autocalc._graph._lines import Line
 from autocalc._graph._node import Leaf
+from autocalc._ops._view_tracker import base_of
 from autocalc._tensor import Tensor
 
 
@@ -234,7 +235,7 @@ def _owners(
     gradients = []
     for x in _live_tensors():
         index = slots.get(id(root_of(x._array)))
-        if index is not None and index not in owners:
+        if index is not None and _is_nearer(x, owners.get(index)):
             owners[index] = x
         edge = x._edge
         if edge.__class__ is Leaf and edge.grad is not None:
@@ -244,6 +245,19 @@ def _owners(
     for leaf, view in gradients:
         owners[view.slot] = leaf
     return owners, gradients
+
+
+def _is_nearer(x: Tensor, known: Any) -> bool:
+    """Return whether a tensor owns its memory more than the one that is known to.
+
+    Views come and go, and the collector's order of them changes: a parameter, or else
+    what is no view, is the same one in each recording.
+    """
+    return known is None or _nearness(x) > _nearness(known)
+
+
+def _nearness(x: Tensor) -> tuple[bool, bool]:
+    return x._edge.__class__ is Leaf, base_of(x) is x
 
 
 def _bindings(
