@@ -53,6 +53,7 @@ ZOO: dict[str, Row] = {
     "GPT d 256, 2x128 tokens, step": Row(gpt(2, 128, 256, 8, 6)),
     "GPT d 256, 1x128 tokens, inference": Row(gpt(1, 128, 256, 8, 6), False),
     "GPT d 256, 1x32 tokens, inference": Row(gpt(1, 32, 256, 8, 6), False, calls=4),
+    "GPT d 768, 1x32 tokens, inference": Row(gpt(1, 32, 768, 12, 12), False),
     "BERT d 128, 4x64 tokens, step": Row(bert(4, 64, 128, 4, 4)),
     "BERT d 128, 1x64 tokens, inference": Row(bert(1, 64, 128, 4, 4), False, calls=4),
     "LSTM, 2 layers of 128, 16x64 tokens, step": Row(lstm(16, 64, 128)),
