@@ -20,6 +20,7 @@ extensions = [
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
+    "api_pages",
     "kernel_table",
 ]
 exclude_patterns = ["_build", "_generated", "examples", "**/README.md"]
@@ -32,7 +33,7 @@ myst_heading_anchors = 3
 # `x` in a docstring is code.
 default_role = "code"
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # docstrings name types where they say more
+autodoc_typehints_format = "short"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 nitpicky = False  # docstrings speak of names that have no page
