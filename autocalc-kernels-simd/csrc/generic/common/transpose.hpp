@@ -52,7 +52,37 @@ AC_NOINLINE void interleave(T* __restrict out, const char* in, int64_t in_row,
     }
 }
 
+// The way back: few rows of `out` of which each is every so many elements of `in`.
+template <class T, int rows>
+AC_NOINLINE void separate(char* out, int64_t out_row, const T* __restrict in,
+                          int64_t columns) {
+    T* to[rows];
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; ++r) to[r] = reinterpret_cast<T*>(out + r * out_row);
+#pragma GCC ivdep
+    for (int64_t c = 0; c < columns; ++c) {
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; ++r) to[r][c] = in[c * rows + r];
+    }
+}
+
 // Whether that is so; then does it.
+template <class T>
+AC_INLINE bool separated(char* out, int64_t out_row, const char* in, int64_t in_row,
+                         int64_t rows, int64_t columns) {
+    if (in_row != rows * static_cast<int64_t>(sizeof(T))) return false;
+    const T* from = reinterpret_cast<const T*>(in);
+    if (rows == 2) {
+        separate<T, 2>(out, out_row, from, columns);
+    } else if (rows == 3) {
+        separate<T, 3>(out, out_row, from, columns);
+    } else if (rows == 4) {
+        separate<T, 4>(out, out_row, from, columns);
+    }
+    return rows >= 2 && rows <= 4;
+}
+
+// Whether few columns are interleaved; then does it.
 template <class T>
 AC_INLINE bool interleaved(char* out, int64_t out_row, const char* in, int64_t in_row,
                            int64_t rows, int64_t columns) {
@@ -73,6 +103,7 @@ template <class T>
 AC_NOINLINE void transpose_block(char* out, int64_t out_row, const char* in,
                                  int64_t in_row, int64_t rows, int64_t columns) {
     if (interleaved<T>(out, out_row, in, in_row, rows, columns)) return;
+    if (separated<T>(out, out_row, in, in_row, rows, columns)) return;
     if constexpr (sizeof(T) < 4) {
         for (int64_t r = 0; r < rows; ++r) {
             T* to = reinterpret_cast<T*>(out + r * out_row);
