@@ -138,7 +138,9 @@ def test_the_script_of_right_kernels_ends_well(tmp_path):
     compare_kernels("exp", sets=["reference"], samples=2, dtypes=["float32"]).save(
         script
     )
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "exp of reference (float32) on " in done.stdout
 

@@ -145,7 +145,7 @@ def quarantined(reason):
 
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory):
-    """All packages at fault, and what a process saw that used them for the first time."""
+    """All packages at fault, and what the first process saw that used them."""
     folder = tmp_path_factory.mktemp("faulty")
     chosen = {
         name: reason
@@ -220,7 +220,7 @@ def test_a_good_set_is_tested_once(tmp_path, use):
     first = use(tmp_path, program=COUNT)
     assert trials(first) == ["good"]
     assert first[0]["sets"]["good"]["self-test"].startswith("passed: ")
-    assert first[0]["refusals"] == {}
+    assert not [name for name in first[0]["refusals"] if "good" in name]
     assert trials(use(tmp_path, program=COUNT)) == []
     path.touch()  # the same contents: a hash is enough
     assert trials(use(tmp_path, program=COUNT)) == []

@@ -74,7 +74,7 @@ def compare_kernels(
     Examples
     --------
     >>> import autocalc as ac
-    >>> found = ac.testing.compare_kernels("exp", sets=["reference"], dtypes=["float32"])
+    >>> found = ac.testing.compare_kernels("exp", sets=["reference"], samples=4)
     >>> found.failures
     ()
     >>> max(row.ulp for row in found.rows) < 1

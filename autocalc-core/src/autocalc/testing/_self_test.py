@@ -7,8 +7,8 @@ between guard bytes, and at last a step of training.  It writes to FILE what it 
 to do, what it found, and the files of code that the set brought with it.
 
 What endangers the process that uses the set is a fault of the whole set: a write
-outside of the operands, a changed floating-point state.  A kernel that raises an error or
-is far off its budget is left out alone.
+outside of the operands, a changed floating-point state.  A kernel that raises an error
+or is far off its budget is left out alone.
 """
 
 from __future__ import annotations
@@ -86,9 +86,7 @@ def calls_of(subject: Subject) -> Iterator[Call]:
         if impl.native is not None
     }
     native = Subject(subject.kernel_set, by_c)
-    lists: list[Iterator[Call]] = [
-        _of_kernel(subject, TABLE[name]) for name in subject.kernels
-    ]
+    lists = [iter(_of_kernel(subject, TABLE[name])) for name in subject.kernels]
     lists += [islice(_of_kernel(native, TABLE[name]), SAMPLES) for name in by_c]
     while lists:
         for one in list(lists):
@@ -235,7 +233,7 @@ def _mapped() -> set[str]:
 
 
 def _new_files(before: set[str]) -> list[str]:
-    """Return the libraries that came since, without those of the system and AutoCalc."""
+    """Return the libraries that came since, but the system's and AutoCalc's."""
     own = str(Path(ac.__file__).parent)
     return sorted(p for p in _mapped() - before if not p.startswith((own, "/usr/lib")))
 
