@@ -26,6 +26,7 @@ PASSED = {"passed": {"calls": 3, "kernels": 1, "wrong": {}}, "running": "when it
         ({"fault": "wrote where"}, 0, "quarantined", "it wrote where"),
         ({**RUNNING, "unloadable": "no"}, 0, "unloadable", "no"),
         ({}, 1, "untested", "its self-test could not start: exit code 1"),
+        ({}, None, "untested", "its self-test could not start: no word within 60 s"),
     ],
 )
 def test_verdicts(facts, code, verdict, reason):

@@ -145,7 +145,8 @@ def _judged(facts: dict[str, Any], code: int | None, said: str) -> dict[str, Any
     if "fault" in facts:
         return _quarantined(facts["fault"], "")
     if not facts:
-        last = said.splitlines()[-1] if said else f"exit code {code}"
+        ended = f"no word within {START:g} s" if code is None else f"exit code {code}"
+        last = said.splitlines()[-1] if said else ended
         return {
             "verdict": "untested",
             "reason": f"its self-test could not start: {last}",

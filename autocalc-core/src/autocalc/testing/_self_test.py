@@ -38,7 +38,7 @@ from autocalc.testing.conformance._native import NativeKernel
 from autocalc.testing.conformance._subject import Prepared, Refused, Subject
 
 #: Seconds after which no further sample begins; the process has some ten.
-SECONDS = 4.0
+SECONDS = 3.0
 #: Samples of each kernel and dtype, each in two layouts.
 SAMPLES = 6
 #: Numbers that are made for an array.
