@@ -87,6 +87,16 @@ def test_kernel_set_and_shapes_are_named():
     rejects(match, "neg", neg)
 
 
+def test_writing_between_the_elements_of_an_operand():
+    def axpy(y, alpha, x):
+        REFERENCE["axpy"](y, alpha, x)
+        if y.size and not y.flags.c_contiguous:
+            np.lib.stride_tricks.as_strided(y, (2,), (y.itemsize,))[1] = 0
+
+    match = "axpy on .*: the kernel wrote between the elements of an operand"
+    rejects(match, "axpy", axpy, "layouts")
+
+
 def test_changed_inputs():
     def mul(out, a, b):
         REFERENCE["mul"](out, a, b)

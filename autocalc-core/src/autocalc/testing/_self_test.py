@@ -75,6 +75,8 @@ class Call(NamedTuple):
     def label(self) -> str:
         """Say which call it is."""
         way = "" if self.layouts == ("contiguous",) else f", {'/'.join(self.layouts)}"
+        if isinstance(self.subject.kernels[self.spec.name].function, NativeKernel):
+            way += ", by its C form"
         return f"{self.spec.name} ({self.dtype}) on {self.sample.label!r}{way}"
 
 
