@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,9 @@ from autocalc.errors import ConfigError, ConfigWarning
         ("SHADOW", "reference:0.01", "shadow", ("reference", 0.01)),
         ("SHADOW", "reference", "shadow", ("reference", 1.0)),
         ("SHADOW", "", "shadow", None),
+        ("GUARD", "off", "guard", False),
+        ("GUARD", "on", "guard", True),
+        ("GUARD", "", "guard", True),
         ("LOG", "Debug", "log", "debug"),
     ],
 )
@@ -63,6 +67,7 @@ def test_what_is_understood(environment, variable, text, setting, value):
         ("TUNE", "now", "AUTOCALC_TUNE='now' is unknown: use read or off"),
         ("SHADOW", "reference:2", "write set:share, as in reference:0.01"),
         ("SHADOW", "reference:x", "write set:share"),
+        ("GUARD", "maybe", "AUTOCALC_GUARD='maybe' is neither on nor off"),
         ("LOG", "loud", "AUTOCALC_LOG='loud' is no logging level: use debug, info"),
     ],
 )
@@ -85,6 +90,18 @@ def test_without_any(environment):
     assert settings.shadow is None
     assert not settings.strict
     assert not settings.deterministic
+    assert settings.guard
+
+
+def test_the_environment_of_a_child(environment, monkeypatch, tmp_path):
+    environment(AUTOCALC_STRICT="1", AUTOCALC_NUM_THREADS="2", AUTOCALC_GUARD="on")
+    monkeypatch.setenv("OTHER", "kept")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    child = _config.child_environment()
+    own = {name: text for name, text in child.items() if name.startswith("AUTOCALC_")}
+    assert own == {"AUTOCALC_NUM_THREADS": "2", "AUTOCALC_GUARD": "off"}
+    assert child["OTHER"] == "kept"
+    assert child["PYTHONPATH"].split(os.pathsep)[0] == str(tmp_path)
 
 
 def test_a_misspelt_variable_is_reported_with_the_nearest(environment, monkeypatch):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -35,6 +36,7 @@ VARIABLES = {
     "AUTOCALC_DATA_DIR": "where data sets are looked for",
     "AUTOCALC_STRICT": "1: a fallback to the reference kernels is an error",
     "AUTOCALC_SHADOW": "set:share, re-run that share of calls and compare",
+    "AUTOCALC_GUARD": "off: trust kernel sets from elsewhere without a self-test",
     "AUTOCALC_LOG": "logging level: debug, info, warning",
 }
 
@@ -62,6 +64,28 @@ def _read() -> dict[str, str]:
 def launched(name: str) -> str | None:
     """Return what a launcher of several processes wrote, ``WORLD_SIZE`` for example."""
     return os.environ.get(name)
+
+
+#: What a child process keeps of this one's variables: what the machine is to it.
+_KEPT = ("AUTOCALC_CPU_FEATURES", "AUTOCALC_NUM_THREADS")
+
+
+def child_environment() -> dict[str, str]:
+    """Return the environment of a process that tests kernels for this one.
+
+    It finds the same modules, and trusts what it finds: testing it is its purpose.
+    """
+    found = _read()
+    kept = {name: found[name] for name in _KEPT if name in found}
+    others = {k: v for k, v in os.environ.items() if not k.startswith(PREFIX)}
+    folders = [os.path.abspath(folder) for folder in sys.path]  # noqa: PTH100  "" too
+    return {
+        **others,
+        **kept,
+        "AUTOCALC_GUARD": "off",
+        "PYTHONPATH": os.pathsep.join(folders),
+        "PYTHONSAFEPATH": "1",  # what lies where the user works is no module
+    }
 
 
 def _warn(message: str) -> None:
@@ -193,6 +217,7 @@ class Settings:
     data_dir: Path | None
     strict: bool
     shadow: tuple[str, float] | None
+    guard: bool
     log: str
 
 
@@ -227,6 +252,7 @@ def _parse(found: dict[str, str]) -> Settings:
         data_dir=path("DATA_DIR"),
         strict=_flag("AUTOCALC_STRICT", text("STRICT")),
         shadow=_shadow("AUTOCALC_SHADOW", text("SHADOW")),
+        guard=_flag("AUTOCALC_GUARD", text("GUARD") or "on"),
         log=_log_level("AUTOCALC_LOG", text("LOG")),
     )
 

@@ -144,6 +144,12 @@ def _info(kernel_set: KernelSet) -> dict[str, str]:
         return {"info": f"failed: {type(error).__name__}: {error}"}
 
 
+def _self_test(name: str) -> dict[str, str]:
+    """Return what the self-test of a set from elsewhere found."""
+    record = registry().records.get(name)
+    return {} if record is None else {"self-test": record.text}
+
+
 def _array(x: Any) -> Any:
     if isinstance(x, (list, tuple)):
         return [_array(one) for one in x]
@@ -219,7 +225,7 @@ def show() -> Report:
         kernels = found.kernels(kernel_set.name)
         if kernels is None:
             continue
-        info = _info(kernel_set)
+        info = {**_info(kernel_set), **_self_test(kernel_set.name)}
         package = found.origins[kernel_set.name]
         sets.append(
             SetLine(
