@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How near compiled steps come to the limit: ``python -m benchmarks.limits [CASE ...]``.
+"""How near compiled steps come to the limit: ``python -m benchmarks.limits CASE...``.
 
 The limit of a step is the time of its multiply-adds at the peak that both threads reach
 in registers, measured in turn with the step. Products, convolutions, attention (causal
