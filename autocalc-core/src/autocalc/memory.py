@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autocalc._dispatch._select import allocator
 from autocalc._dispatch._state import current
 from autocalc._graph._node import live_node_count
 
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
     from autocalc.diagnostics._live import Snapshot
     from autocalc.diagnostics._origins import Trace
 

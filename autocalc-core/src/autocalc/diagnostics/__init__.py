@@ -10,11 +10,7 @@ runs no Python that could look.
 
 from __future__ import annotations
 
-from autocalc.diagnostics._activations import (
-    Activation,
-    ActivationStats,
-    activation_stats,
-)
+from autocalc.diagnostics._activations import ActivationStats, activation_stats
 from autocalc.diagnostics._flags import Flag
 from autocalc.diagnostics._gradients import Gradient, GradientHealth, gradient_health
 from autocalc.diagnostics._live import Held, Snapshot
@@ -22,6 +18,7 @@ from autocalc.diagnostics._log import read_log
 from autocalc.diagnostics._nonfinite import NonFinite, Operand, find_nonfinite
 from autocalc.diagnostics._plots import plot
 from autocalc.diagnostics._summary import Layer, Summary, summary
+from autocalc.diagnostics._tally import Activation
 from autocalc.diagnostics._tape import Entry, Tape, tape
 from autocalc.diagnostics._watching import Step, Watch, watch
 

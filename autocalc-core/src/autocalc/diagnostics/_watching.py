@@ -14,11 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autocalc._graph._lines import Line, users_line
-from autocalc.diagnostics._activations import (
-    Activation,
-    ActivationStats,
-    activation_stats,
-)
+from autocalc.diagnostics._activations import ActivationStats, activation_stats
 from autocalc.diagnostics._arguments import (
     check_count,
     check_model,
@@ -30,6 +26,7 @@ from autocalc.diagnostics._flags import Flag, told
 from autocalc.diagnostics._gradients import GradientHealth, moved, wanted
 from autocalc.diagnostics._log import append
 from autocalc.diagnostics._table import Report, Row, plain
+from autocalc.diagnostics._tally import Activation
 from autocalc.errors import ArgumentError
 from autocalc.nn import Module
 
