@@ -114,8 +114,8 @@ class Tape(Report):
                 for one in e.inputs
                 if one
             )
-            shown = sizes(e.output_shape)
-            words = (e.operator, f"{shown} {size(e.saved_bytes)}".strip())
+            kept = f"keeps {size(e.saved_bytes)}" if e.saved_bytes else ""
+            words = (e.operator, f"{sizes(e.output_shape)} {kept}".strip())
             boxes.append(Box(f"#{e.serial}", words, edges, False))
         return boxes
 

@@ -165,7 +165,7 @@ def watch(
     log: str | os.PathLike[str] | None = None,
     every: int = 1,
     vanishing: float = 1e-7,
-    exploding: float = 10.0,
+    exploding: float = 100.0,
     max_norm: float = 1e3,
     update: float = 1.0,
 ) -> Watch:
