@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -90,23 +89,6 @@ def test_the_picture_is_svg_with_a_box_for_each(tmp_path):
     edges = sum(bool(one) for entry in found.entries for one in entry.inputs)
     assert kinds.count("path") == edges
     assert found._repr_svg_() == text
-
-
-def test_boxes_of_a_layer_do_not_overlap_and_edges_lead_down():
-    model, value = loss()
-    boxes = tape(value, model)._boxes()
-    layers = _drawing.layered(boxes)
-    places, width, height = _drawing.frames(layers)
-    for layer in layers:
-        frames = sorted(places[box.name] for box in layer)
-        for left, right in itertools.pairwise(frames):
-            assert left.x + left.width / 2 < right.x - right.width / 2
-    for box in boxes:
-        place = places[box.name]
-        assert place.x - place.width / 2 >= 0
-        assert place.x + place.width / 2 <= width
-        assert place.y < height
-        assert all(places[one].y < place.y for one in box.inputs)
 
 
 def test_the_text_for_graphviz_quotes_names():

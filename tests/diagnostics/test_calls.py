@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Kernel calls that are shown to who looks."""
+
+from __future__ import annotations
+
+import pytest
+
+import autocalc as ac
+from autocalc._dispatch._select import Decomposed
+from autocalc._kernels._plugin import adapt
+from autocalc._kernels.table import PRIMITIVES, TABLE
+from autocalc.diagnostics import _calls, find_nonfinite, summary
+from autocalc.plugin import KernelImpl, KernelSet
+
+pytestmark = pytest.mark.core
+
+
+@pytest.fixture
+def _primitives(install):
+    """Let a set that has nothing but primitives run everything."""
+    kernels = {name: KernelImpl(adapt(TABLE[name])) for name in PRIMITIVES}
+    install(mine=[KernelSet("mine", family="mine", rank=900, load=lambda: kernels)])
+
+
+def seen_in(function, *args):
+    names = []
+
+    def look(seen, run):
+        run()
+        assert all(x is None or x.size >= 0 for x in seen.outputs)
+        names.append(seen.spec.name)
+
+    with _calls.calls_seen("test", look):
+        function(*args)
+    return names
+
+
+@pytest.mark.usefixtures("_primitives")
+def test_a_decomposition_is_seen_as_one_call():
+    layer = ac.nn.Linear(4, 3)
+    x = ac.randn(2, 4)
+    with ac.kernels.count() as calls:
+        layer(x)
+    assert ("gemm", "mine") in calls
+    assert seen_in(layer, x) == ["linear"]
+
+
+@pytest.mark.usefixtures("_primitives")
+def test_flops_of_a_decomposition_are_those_of_the_composite():
+    layer = ac.nn.Linear(4, 3)
+    found = summary(layer, input_size=(2, 4)).flops
+    with ac.kernels.use("reference", only=True):
+        assert summary(layer, input_size=(2, 4)).flops == found
+
+
+@pytest.mark.usefixtures("_primitives")
+def test_what_a_decomposition_makes_on_its_way_is_no_finding():
+    x = ac.tensor([0.0, 1.0])
+    k = ac._dispatch._arrays.arrays
+    made = []
+    with _calls.calls_seen("test", lambda s, run: (run(), made.extend(s.outputs))):
+        k.xlogy(x._array, x._array)
+    assert len(made) == 1
+    with find_nonfinite(stop=False) as found:
+        ac.xlogy(x, x)
+    assert found.findings == []
+
+
+def test_all_who_look_see_each_call():
+    outer, inner = [], []
+    x = ac.ones(3)
+    with (
+        _calls.calls_seen("outer", lambda s, run: (run(), outer.append(s.spec.name))),
+        _calls.calls_seen("inner", lambda s, run: (run(), inner.append(s.spec.name))),
+    ):
+        x.exp() + 1
+    assert outer == inner == ["exp", "add"]
+
+
+def test_what_a_look_computes_is_not_shown():
+    def look(seen, run):
+        run()
+        ac.ones(2) + 1
+        names.append(seen.spec.name)
+
+    names = []
+    with _calls.calls_seen("test", look):
+        ac.ones(3).exp()
+    assert names[-1] == "exp"
+    assert "add" not in names
+
+
+def test_an_error_in_the_block_ends_the_looking():
+    with pytest.raises(ZeroDivisionError), find_nonfinite():
+        raise ZeroDivisionError
+    assert Decomposed.compute is _calls._compute
+    assert ac._dispatch._state.current().selection.wrap is None
+    assert seen_in(lambda: ac.ones(2).exp())[-1] == "exp"
+
+
+def test_counting_goes_on_below_and_above():
+    count = ac.kernels.count
+    with count() as around, find_nonfinite(), count() as inside:
+        ac.ones(3).exp()
+    assert sum(n for (name, _), n in around.items() if name == "exp") == 1
+    assert sum(n for (name, _), n in inside.items() if name == "exp") == 1
