@@ -147,3 +147,15 @@ def test_nobody_pays_who_does_not_look():
         assert Decomposed.compute is _calls._watched_compute
     assert Decomposed.compute is _calls._compute
     assert Decomposed.__call__ is _calls._call
+
+
+def test_what_is_added_into_counts_as_given():
+    from autocalc._dispatch._arrays import arrays
+
+    x, rstd = ac.ones(2, 3)._array, ac.ones(2, 1)._array
+    into = ac.full((2, 3), float("nan"))._array, None
+    with find_nonfinite(stop=False) as found:
+        arrays.rms_norm_backward(x, x, rstd, None, want=1, accumulate=1, into=into)
+    assert [one.made for one in found.findings] == [False]
+    assert found.first.kernel == "rms_norm_backward"
+    assert (found.first.inputs[0].name, found.first.inputs[0].nan) == ("dx", 6)
