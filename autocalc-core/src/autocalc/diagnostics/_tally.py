@@ -149,19 +149,21 @@ class Tally:
     def row(self) -> Activation:
         """Return what was added up."""
         n = self.elements
-        zeros = self.zeros / max(n, 1)
-        known = (self.mean, self.variance, self.minimum, self.maximum, zeros)
         return Activation(
-            self.layer,
-            self.operator,
-            self.line,
-            self.calls,
-            self.shape,
-            *(known if n else (None,) * len(known)),
-            self.nonfinite,
-            self.dead,
-            self.at_ends / n if n and self.bounds else None,
-            self.spread,
+            layer=self.layer,
+            operator=self.operator,
+            line=self.line,
+            calls=self.calls,
+            shape=self.shape,
+            mean=self.mean if n else None,
+            variance=self.variance if n else None,
+            minimum=self.minimum if n else None,
+            maximum=self.maximum if n else None,
+            zeros=self.zeros / n if n else None,
+            nonfinite=self.nonfinite,
+            dead=self.dead,
+            saturated=self.at_ends / n if n and self.bounds else None,
+            spread=self.spread,
         )
 
     def flags(self, limits: dict[str, float]) -> list[Flag]:
