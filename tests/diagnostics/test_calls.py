@@ -112,3 +112,16 @@ def test_counting_goes_on_below_and_above():
         ac.ones(3).exp()
     assert sum(n for (name, _), n in around.items() if name == "exp") == 1
     assert sum(n for (name, _), n in inside.items() if name == "exp") == 1
+
+
+def test_halves_are_one_call_for_all_who_look():
+    outer, inner = [], []
+    x = ac.ones(3).half()
+    with (
+        ac.kernels.count() as calls,
+        _calls.calls_seen("outer", lambda s, run: (run(), outer.append(s.spec.name))),
+        _calls.calls_seen("inner", lambda s, run: (run(), inner.append(s.spec.name))),
+    ):
+        x.exp()
+    assert outer == inner == ["exp"]
+    assert {name for name, _ in calls} >= {"exp"}

@@ -159,3 +159,26 @@ def test_what_is_added_into_counts_as_given():
     assert [one.made for one in found.findings] == [False]
     assert found.first.kernel == "rms_norm_backward"
     assert (found.first.inputs[0].name, found.first.inputs[0].nan) == ("dx", 6)
+
+
+@pytest.mark.parametrize("dtype", [ac.float16, ac.bfloat16])
+def test_halves_are_looked_at_after_they_are_rounded(dtype):
+    x = ac.tensor([1.0, 80.0], dtype=dtype, requires_grad=True)
+    with find_nonfinite(stop=False) as found:
+        y = x.exp() * 2
+    large = dtype is ac.float16  # the largest is 65504
+    assert [one.operator for one in found.findings] == (["exp"] if large else [])
+    if large:
+        assert found.first.outputs[0].dtype == "float16"
+        assert found.first.outputs[0].inf == 1
+    with find_nonfinite(inf=False, stop=False) as found:
+        (y - y).sum().backward()
+    # Infinity minus itself, and then 0 times infinity.
+    made = [(one.phase, one.operator) for one in found.findings]
+    assert made == ([("forward", "sub"), ("backward", "exp")] if large else [])
+
+
+def test_a_cast_that_overflows_is_named():
+    with find_nonfinite(stop=False) as found:
+        ac.full((2,), 1e6).half()
+    assert [(one.operator, one.kind) for one in found.findings] == [("copy", "inf")]

@@ -146,9 +146,7 @@ class find_nonfinite:
 
     Notes
     -----
-    Operators on float16 and bfloat16 compute in float32, and it is those numbers that
-    are looked at: an overflow in the rounding shows where the next operator makes NaN
-    of it.  Infinite constants, such as the fill of a mask, are no finding.
+    Infinite constants, such as the fill of a mask, are no finding.
 
     Examples
     --------
