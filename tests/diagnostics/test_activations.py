@@ -47,7 +47,7 @@ def test_several_calls_are_joined():
 
 
 def test_units_of_images_are_channels():
-    net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU())
+    net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Dropout(0.1))
     net[0].bias.data[1:].fill_(-100.0)
     with activation_stats(net) as stats:
         net(ac.randn(2, 1, 6, 6))

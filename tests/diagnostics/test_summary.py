@@ -61,6 +61,18 @@ def test_flops_of_a_composite_do_not_depend_on_who_runs_it():
     assert best > 0
 
 
+@pytest.mark.parametrize("dtype", [ac.float16, ac.bfloat16, ac.float64])
+def test_flops_do_not_depend_on_the_dtype(dtype):
+    model = nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.GELU(), nn.Flatten(),
+        nn.Linear(288, 10), nn.LayerNorm(10), nn.Softmax(-1),
+    )  # fmt: skip
+    wanted = summary(model, input_size=(2, 3, 8, 8))
+    found = summary(model.to(dtype), input_size=(2, 3, 8, 8))
+    assert [one.flops for one in found.layers] == [one.flops for one in wanted.layers]
+    assert found.input_bytes == 2 * 3 * 64 * dtype.itemsize
+
+
 def test_the_model_is_as_before():
     net = Net()
     net.body.eval()

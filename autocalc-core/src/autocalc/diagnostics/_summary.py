@@ -8,8 +8,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from autocalc._dispatch._widened import wide_meta
 from autocalc._graph._grad_mode import no_grad
-from autocalc._kernels.spec import Work, meta_of
+from autocalc._kernels.spec import meta_of
 from autocalc._ops.filled import ones
 from autocalc._tensor import Tensor
 from autocalc._tensor.checks import integers, sequence, short
@@ -38,7 +39,7 @@ class Layer:
     parameters, trainable
         Elements of its own parameters, not of those inside other modules; a shared one
         counts where it stands first.
-    flops, bytes
+    flops
         Work of the kernels that it called itself, by their specs.
     output_bytes
         Bytes of what it returned, over all calls.
@@ -52,7 +53,6 @@ class Layer:
     parameters: int = 0
     trainable: int = 0
     flops: float = 0.0
-    bytes: float = 0.0
     output_bytes: int = 0
 
 
@@ -214,13 +214,12 @@ class _Run:
         layer.output_bytes += sum(x.nbytes for x in _tensors(output))
 
     def _look(self, seen: Seen, run: Callable[[], Any]) -> None:
-        work = work_of(seen)
+        flops = flops_of(seen)
         run()
         for module in here().modules:
             layer = self.by_module.get(id(module))
             if layer is not None:
-                layer.flops += work.flops
-                layer.bytes += work.bytes
+                layer.flops += flops
                 return
 
     def summary(self, inputs: Sequence[Any]) -> Summary:
@@ -249,21 +248,21 @@ class _Run:
         )
 
 
-def work_of(seen: Seen) -> Work:
-    """Return the least work of a call, as its spec has it."""
+def flops_of(seen: Seen) -> float:
+    """Return the least work of a call, as its spec has it; halves count as floats."""
     spec = seen.spec
-    held = [
-        meta_of(x)
-        for x, output in zip(seen.outputs, spec.outputs, strict=False)
-        if output.name in spec.writes
-    ]
+    outputs = zip(seen.outputs, spec.outputs, strict=False)
+    held = [_meta(x) for x, output in outputs if output.name in spec.writes]
     n = len(spec.attributes) - bool(spec.accumulates)
-    free: dict[str, Any] = {}
-    if spec.free:
-        out = seen.outputs[0]
-        free = {"shape": out.shape, "dtype": out.dtype}
-    inputs = map(meta_of, seen.inputs)
-    return spec.work(*held, *inputs, *seen.attributes[:n], **free)
+    free: dict[str, Any] = _meta(seen.outputs[0])._asdict() if spec.free else {}
+    given = (*held, *map(_meta, seen.inputs), *seen.attributes[:n])
+    return float(spec.work(*given, **free).flops)
+
+
+def _meta(x: Any) -> Any:
+    """Return shape and dtype of an operand, the dtype one that specs know."""
+    found = meta_of(x)
+    return wide_meta(found)
 
 
 def _tensors(value: Any) -> list[Tensor]:

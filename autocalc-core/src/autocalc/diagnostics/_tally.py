@@ -92,7 +92,8 @@ class Tally:
         #: Of each unit, whether it ever gave something else than 0.
         self.alive: Any = None
         self.observations = 0
-        #: The largest share of dead units in what the layer was given.
+        #: The largest share of dead units in what the layer was given; of zeros, where
+        #: that has another shape.
         self.given_dead = 0.0
 
     def add(self, out: Array, given: Array | None, axis: int) -> None:
@@ -137,8 +138,10 @@ class Tally:
         fits = self.alive is not None and self.alive.shape == alive.shape
         self.alive = self.alive | alive if fits else alive
         self.observations += wide.size // alive.size
-        if given is not None and given.shape == wide.shape:
-            before = 1.0 - float(_alive(given, axis).mean())
+        if given is not None and given.size:
+            zeros = 1.0 - np.count_nonzero(given) / given.size
+            same = given.shape == wide.shape
+            before = 1.0 - float(_alive(given, axis).mean()) if same else zeros
             self.given_dead = max(self.given_dead, before)
 
     @property
