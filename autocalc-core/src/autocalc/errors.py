@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class AutocalcError(Exception):
     """The base of every error that AutoCalc raises on purpose."""
@@ -66,6 +68,15 @@ class DataError(AutocalcError, RuntimeError):
 
 class CheckpointError(AutocalcError, RuntimeError):
     """A file that cannot be read back as what was asked for."""
+
+
+class NonFiniteError(AutocalcError, ArithmeticError):
+    """A kernel gave NaN or infinity where `diagnostics.find_nonfinite` looked.
+
+    Its `finding` says which, where, and from what inputs.
+    """
+
+    finding: Any = None
 
 
 class AutocalcWarning(UserWarning):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import NamedTuple
 
@@ -13,15 +14,20 @@ _OWN = __file__[: -len("_dispatch/_lines.py")]
 
 
 class Line(NamedTuple):
-    """A place in a user's program."""
+    """A place in a user's program, and in which layer of a model, if that is asked."""
 
     file: str
     number: int
     function: str
+    layer: str = ""
 
     def __str__(self) -> str:
         text = linecache.getline(self.file, self.number).strip()
         return f"{self.file}:{self.number}, in {self.function}: `{text}`."
+
+
+#: Say in which layer of a model the running code is, while somebody asks for it.
+layer_of: list[Callable[[], str]] = []
 
 
 def users_line() -> Line | None:
@@ -32,4 +38,5 @@ def users_line() -> Line | None:
     if frame is None:
         return None
     code = frame.f_code
-    return Line(code.co_filename, frame.f_lineno, code.co_name)
+    layer = layer_of[-1]() if layer_of else ""
+    return Line(code.co_filename, frame.f_lineno, code.co_name, layer)
