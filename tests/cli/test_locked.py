@@ -8,7 +8,7 @@ import dataclasses
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch import _lock, _thread_budget
+from autocalc._dispatch import _lock, _thread_budget, _threads
 from autocalc._io import files
 from autocalc.errors import ConfigWarning
 
@@ -33,7 +33,7 @@ def test_the_kernels_of_a_checkpoint_run_again(run, way):
 
 
 def test_so_do_those_of_a_text_model(run):
-    words = ("train", "charlm", "--steps", 2, "--context", 8, "--batch-size", 2)
+    words = ("train", "charlm", "--steps", 2, "--seq-len", 8, "--batch-size", 2)
     run(*words, "--save", "a.safetensors")
     run(*words, "--locked", "a.safetensors", "--save", "b.safetensors")
     texts = [_lock.read(_lock._path("x", f"{n}.safetensors")).json() for n in "ab"]
@@ -68,3 +68,5 @@ def test_more_threads_than_cores_are_told(run, monkeypatch):
     monkeypatch.setattr(_thread_budget, "usable_cores", lambda: 1)
     with pytest.warns(ConfigWarning, match="^--threads 2: 2 threads are more than"):
         run(*TRAIN, "--threads", 2)
+    monkeypatch.undo()
+    _threads.apply_budget(None)  # what was told before

@@ -47,6 +47,7 @@ def model(tmp_path):
     (tmp_path / "model.py").write_text(MODEL)
     (tmp_path / "helpers.py").write_text("")
     (tmp_path / "broken.py").write_text("1 / 0\n")
+    (tmp_path / "notes.txt").write_text("make = 3\n")
 
 
 @pytest.fixture
@@ -127,6 +128,7 @@ def test_a_model_with_dead_units(run, model):
     [
         ("model.py", "'model.py' names no factory: write FILE:function"),
         ("none.py:make", "'none.py:make' names no factory"),
+        ("notes.txt:make", "notes.txt is no Python file"),
         ("model.py:none", "model.py has no function 'none'"),
         ("model.py:number", "model.py has no function 'number'"),
         ("model.py:wrong", "model.py:wrong returned a int. It must return (model,"),

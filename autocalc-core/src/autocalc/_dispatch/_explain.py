@@ -71,8 +71,10 @@ class Explanation:
             for c in before
             if c.refusal is not None and c.refusal != _LACKS
         ]
-        # Of what this CPU may not use only relatives of the candidates are of interest.
-        families = {c.name.split("-")[0] for c in self.candidates}
+        if mine.origin != "by rank":
+            return told
+        # Of what cannot be used here only relatives of those who can are of interest.
+        families = {c.name.split("-")[0] for c in self.candidates if c.refusal is None}
         told += [
             f"{r.subject} ({r.rank}) is not used: {r.reason}"
             for r in self.refused_sets

@@ -182,7 +182,11 @@ class Selection:
         Other choices are free of a lock; where calls are only wrapped, what is decided
         counts as decided here.
         """
-        same = {"choices": self._choices, "only": self.only, "wrap": self.wrap}
+        same: dict[str, Any] = {
+            "choices": self._choices,
+            "only": self.only,
+            "wrap": self.wrap,
+        }
         if "choices" not in changes:
             same["locked"] = self.locked
         result = Selection(**{**same, **changes})
