@@ -90,6 +90,12 @@ def test_reload_begins_a_new_list(mine):
     assert ac.kernels.falls() == ()
 
 
+def test_sets_with_the_same_answer_stand_together():
+    reasons = ("a: no", "b: has none.", "c: no", "d: it: says")
+    fall = ac.kernels.Fall("add", ("float32", "None"), reasons)
+    assert str(fall) == "add(float32, None): a, c: no; b: has none; d: it: says"
+
+
 @pytest.mark.parametrize(("strict", "told"), [("list", True), ("0", False)])
 def test_the_list_is_told_at_the_end(strict, told, monkeypatch):
     program = """

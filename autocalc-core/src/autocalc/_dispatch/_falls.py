@@ -34,7 +34,12 @@ class Fall:
     reasons: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.kernel}({', '.join(self.dtypes)}): {'; '.join(self.reasons)}"
+        sets: dict[str, list[str]] = {}
+        for one in self.reasons:
+            name, _, reason = one.partition(": ")
+            sets.setdefault(reason.rstrip("."), []).append(name)
+        told = "; ".join(f"{', '.join(names)}: {why}" for why, names in sets.items())
+        return f"{self.kernel}({', '.join(self.dtypes)}): {told}"
 
 
 #: In the order in which they were met; a dict, as each is noted once.

@@ -11,7 +11,7 @@ from typing import Any
 from autocalc._dispatch._state import current, enter, leave
 from autocalc._doctor._finding import Finding
 from autocalc._doctor._watch import Copies, Watch
-from autocalc._graph._node import Node, Output, live_node_count
+from autocalc._graph._node import Node, Output, live_node_count, next_serial
 from autocalc._ops.random_draws import randn_like
 from autocalc._tensor import Tensor
 from autocalc._tensor.generator import default_generator
@@ -33,7 +33,9 @@ def examine(
     loss: Loss | None = None,
     folder: str = "",
 ) -> list[Finding]:
-    """Run one step of a model and return what is to be said of it.
+    """Run a step of a model twice and return what is to be said of the second.
+
+    The first one chooses kernels and touches memory, which would count as its time.
 
     Parameters
     ----------
@@ -51,6 +53,8 @@ def examine(
     kept = _state_of(model)
     before, watch = live_node_count(), Watch(model, folder)
     try:
+        _step(model, inputs, loss or _weighted, Watch(model, folder))
+        model.zero_grad()
         unused, recorded = _step(model, inputs, loss or _weighted, watch)
         findings = [
             *_gradients(model, inputs),
@@ -83,9 +87,9 @@ def _state_of(model: Module) -> Callable[[], None]:
 
 def _step(
     model: Module, inputs: tuple[Any, ...], loss: Loss, watch: Watch
-) -> tuple[int, int]:
-    """Run the step; return the nodes that the loss does not reach, and all nodes."""
-    before = live_node_count()
+) -> tuple[list[str], int]:
+    """Run the step; return the operations that the loss does not reach, and a count."""
+    first = next_serial()
     token = enter(selection=watch.selection(current().selection))
     with ExitStack() as stack:
         stack.callback(leave, token)
@@ -93,12 +97,16 @@ def _step(
             output = model(*inputs)
             value = loss(output)
         _check(value)
-        recorded = live_node_count() - before
-        unused = recorded - _reached(value)
+        nodes = [x for x in gc.get_objects() if type(x) is Node and x.serial > first]
+        reached = _reached(value)
+        unused = [x for x in nodes if id(x) not in reached]
+        names = [x.op.name for x in sorted(unused, key=lambda x: x.serial)]
+        recorded = len(nodes)
+        del nodes, unused
         watch.start()
         value.backward()
         watch.stop()
-    return unused, recorded
+    return names, recorded
 
 
 def _check(value: Any) -> None:
@@ -131,8 +139,8 @@ def _weighted(output: Any) -> Tensor:
     return (output * randn_like(output.detach())).sum()
 
 
-def _reached(value: Tensor) -> int:
-    """Return how many nodes a walk backward from a tensor visits."""
+def _reached(value: Tensor) -> set[int]:
+    """Return the ids of the nodes that a walk backward from a tensor visits."""
     seen: set[int] = set()
     waiting: list[Any] = [value._edge]
     while waiting:
@@ -141,7 +149,7 @@ def _reached(value: Tensor) -> int:
         if isinstance(node, Node) and id(node) not in seen:
             seen.add(id(node))
             waiting += node.edges
-    return len(seen)
+    return seen
 
 
 # ---- what is said --------------------------------------------------------------------
@@ -182,12 +190,13 @@ def _gradients(model: Module, inputs: tuple[Any, ...]) -> Iterator[Finding]:
         )
 
 
-def _graphs(unused: int, recorded: int) -> Iterator[Finding]:
-    if unused > 0:
+def _graphs(unused: list[str], recorded: int) -> Iterator[Finding]:
+    if unused:
         yield Finding(
             "warning",
             "graph",
-            f"{unused} of {recorded} recorded operations do not lead to the loss",
+            f"{len(unused)} of {recorded} recorded operations do not lead to the "
+            f"loss: {_listed(unused)}",
             "Compute metrics and what is only kept under ac.no_grad(), or from "
             "x.detach().",
         )
@@ -200,7 +209,7 @@ def _left(left: int) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "graph",
-            f"{left} recorded operations live on after the step: the model keeps a "
+            f"{left} recorded operations live on after two steps: the model keeps a "
             f"tensor with its history",
             "Keep x.detach() or x.item() instead, or the memory grows with each step.",
         )
@@ -209,8 +218,10 @@ def _left(left: int) -> Iterator[Finding]:
 def _copies(copies: list[Copies], seconds: float) -> Iterator[Finding]:
     for one in copies[:MOST]:
         times = "a copy" if one.calls == 1 else f"{one.calls} copies"
+        # What backward rearranges follows from forward.
+        is_costly = not one.backward and one.seconds > COSTLY * seconds
         yield Finding(
-            "warning" if one.seconds > COSTLY * seconds else "note",
+            "warning" if is_costly else "note",
             "copies",
             f"{times} of {one.nbytes / 2**20:.2f} MiB {one.where}: an operand of shape "
             f"{one.shape} does not lie in order (strides {one.strides}); "
@@ -236,6 +247,8 @@ def _units(watch: Watch) -> Iterator[Finding]:
             "GELU.",
         )
     if not dead and watch.units:
-        yield Finding("ok", "dead units", f"none in {len(watch.units)} activations")
+        seen = len(watch.units)
+        text = "none in 1 activation" if seen == 1 else f"none in {seen} activations"
+        yield Finding("ok", "dead units", text)
     elif not dead:
         yield Finding("ok", "dead units", "no ReLU was seen with enough samples")

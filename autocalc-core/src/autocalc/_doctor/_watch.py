@@ -29,6 +29,7 @@ class Copies(NamedTuple):
     nbytes: int
     seconds: float
     where: str
+    backward: bool
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
@@ -139,7 +140,8 @@ class Watch:
         before = self._copies.get(key)
         calls, nbytes, spent = (0, 0, 0.0) if before is None else before[:3]
         total = calls + 1, nbytes + out.nbytes, spent + seconds
-        self._copies[key] = Copies(*total, where, shape, strides)
+        backward = self._phase == "backward"
+        self._copies[key] = Copies(*total, where, backward, shape, strides)
 
     def _note_units(self, out: Array) -> None:
         if out.ndim < 2:
