@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from autocalc._dispatch._cgroup import cpu_quota, memory_limit
+from autocalc._dispatch._cgroup import cpu_quota, memory_left, memory_limit
 
 pytestmark = pytest.mark.core
 
@@ -101,3 +101,30 @@ def test_no_groups_no_limits(tree, groups):
     where = tree(groups)
     assert cpu_quota(*where) == math.inf
     assert memory_limit(*where) is None
+    assert memory_left(*where) is None
+
+
+def test_what_is_left_of_the_memory(tree):
+    where = tree(
+        "0::/a/b\n",
+        **{
+            "a/memory.max": 4 * GIB,
+            "a/memory.current": 3 * GIB,
+            "a/b/memory.max": "max",
+            "a/b/memory.current": GIB,
+        },
+    )
+    assert memory_left(*where) == GIB
+    tree("0::/a/b\n", **{"a/memory.stat": f"anon 5\ninactive_file {GIB}\nslab 1"})
+    assert memory_left(*where) == 2 * GIB
+    tree("0::/a/b\n", **{"a/memory.current": 6 * GIB})
+    assert memory_left(*where) == 0
+
+
+def test_what_is_left_in_version_1(tree):
+    files = {
+        "memory/memory.limit_in_bytes": 2 * GIB,
+        "memory/memory.usage_in_bytes": GIB,
+        "memory/memory.stat": f"inactive_file 9\ntotal_inactive_file {GIB // 2}",
+    }
+    assert memory_left(*tree("", **files)) == 1.5 * GIB

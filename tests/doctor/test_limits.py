@@ -96,6 +96,25 @@ def test_memory(machine):
     )
 
 
+def test_memory_that_the_cgroup_has_used_up(machine):
+    machine({"sys/fs/cgroup/memory.current": str(2 * GIB - 1000)})
+    found = memory_of(machine, 4096, 2 * GIB)
+    assert found.level == "warning"
+    assert found.text.endswith("is killed, and 0.0 GiB of that are left")
+
+
+@pytest.mark.parametrize(("busy", "level"), [(0.3, "ok"), (4.0, "ok"), (9.6, "note")])
+def test_other_programs(machine, cpus, monkeypatch, busy, level):
+    cpus(4, 4)
+    monkeypatch.setattr(checks.os, "getloadavg", lambda: (busy, 0, 0), raising=False)
+    (found,) = checks.load(machine())
+    assert (found.level, found.text.startswith(f"{busy} threads")) == (level, True)
+    assert ("before measuring" in found.remedy) is (level == "note")
+    monkeypatch.delattr(checks.os, "getloadavg")
+    (found,) = checks.load(machine())
+    assert found.level == "note"
+
+
 def test_scarce_memory(machine):
     assert memory_of(machine, 100).level == "warning"
     assert "smaller batches" in memory_of(machine, 100).remedy

@@ -8,7 +8,10 @@ import pytest
 import autocalc as ac
 from autocalc import nn
 from autocalc._doctor._model import examine
+from autocalc._kernels._plugin import adapt
+from autocalc._kernels.table import TABLE
 from autocalc.errors import ArgumentError
+from autocalc.plugin import KernelSet
 
 X = (ac.arange(64 * 6).reshape(64, 6) % 7 - 3).float()
 
@@ -82,6 +85,24 @@ def test_dead_units_of_a_function(tmp_path):
     assert dead.startswith("4 of 4 units in the model, at ")
     assert "test_model.py" in dead
     assert "`return nn.functional.relu(self.inner(x) - 1e4)`" in dead
+
+
+@pytest.mark.parametrize("kernels", ["", "maximum"])
+def test_dead_units_whatever_kernel_runs(install, kernels):
+    """A set that has the lead of relu's decomposition runs no kernel of that name."""
+    impls = {name: adapt(TABLE[name]) for name in kernels.split()}
+    sets = [KernelSet("mine", family="mine", load=lambda: impls, rank=900)]
+    install(mine=sets)
+    model = nn.Sequential(nn.Linear(6, 32), nn.ReLU6(), nn.Linear(32, 8), nn.ReLU())
+    with ac.no_grad():
+        for layer, dead in ((model[0], 5), (model[2], 2)):
+            layer.bias.fill_(10.0)
+            layer.bias[:dead] = -1e4
+    texts = found(model, level="warning")["dead units"]
+    assert [text.split(" are ")[0] for text in texts] == [
+        "5 of 32 units in 1",
+        "2 of 8 units in 3",
+    ]
 
 
 def test_few_samples_prove_nothing():

@@ -43,6 +43,31 @@ def memory_limit(root: Path | str = ROOT, groups: Path | str = GROUPS) -> int | 
     return min(known, default=None)
 
 
+def memory_left(root: Path | str = ROOT, groups: Path | str = GROUPS) -> int | None:
+    """Return how many more bytes the groups' limits leave; None where nothing limits.
+
+    What the system keeps of files and gives back when asked is not counted as used.
+    """
+    found = [
+        _left(folder, "memory.max", "memory.current", "inactive_file")
+        for folder in _folders(root, groups, "")
+    ]
+    old = "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+    found += [_left(folder, *old) for folder in _folders(root, groups, "memory")]
+    return min((left for left in found if left is not None), default=None)
+
+
+def _left(folder: Path, limit: str, used: str, cached: str) -> int | None:
+    most, held = _bytes(_read(folder / limit)), _bytes(_read(folder / used))
+    if most is None or held is None:
+        return None
+    for line in _read(folder / "memory.stat").splitlines():
+        name, _, value = line.partition(" ")
+        if name == cached:
+            held -= _bytes(value) or 0
+    return max(0, most - held)
+
+
 def _quota(text: str) -> float:
     """Return the cores in a text such as ``150000 100000`` or ``max 100000``."""
     try:

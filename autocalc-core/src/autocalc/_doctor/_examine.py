@@ -23,6 +23,7 @@ CHECKS: tuple[Check, ...] = (
     cpu.smt,
     cpu.numa,
     limits.memory,
+    limits.load,
     packages.plugins,
     packages.operators,
     packages.record,

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Iterator
 
-from autocalc._dispatch._cgroup import cpu_quota, memory_limit
+from autocalc._dispatch._cgroup import cpu_quota, memory_left, memory_limit
 from autocalc._dispatch._cpu import affine_cores, usable_cores
 from autocalc._dispatch._thread_budget import get_num_threads, over
 from autocalc._doctor._finding import Finding
@@ -64,6 +64,24 @@ def threads(_machine: Machine) -> Iterator[Finding]:
         yield Finding("ok", "threads", f"{budget}, as many as usable cores")
 
 
+def load(_machine: Machine) -> Iterator[Finding]:
+    """Look whether other programs use the cores."""
+    if not hasattr(os, "getloadavg"):
+        yield Finding("note", "load", "the system does not say how busy it is")
+        return
+    busy, there = os.getloadavg()[0], os.cpu_count() or 1
+    if busy > there:
+        yield Finding(
+            "note",
+            "load",
+            f"{busy:.1f} threads wanted the {there} CPUs in the last minute: other "
+            f"programs slow this one down, and measured times say little",
+            "Close other programs, or wait for them, before measuring.",
+        )
+    else:
+        yield Finding("ok", "load", f"{busy:.1f} threads on {there} CPUs")
+
+
 def memory(machine: Machine) -> Iterator[Finding]:
     """Name the memory, its cgroup limit, and whether it runs out."""
     total = machine.field("proc/meminfo", "MemTotal")
@@ -72,14 +90,16 @@ def memory(machine: Machine) -> Iterator[Finding]:
         yield Finding("note", "memory", "the system does not say how much there is")
         return
     there, left = 1024 * total, 1024 * free
-    limit = memory_limit(
-        machine.root / "sys/fs/cgroup", machine.root / "proc/self/cgroup"
-    )
+    places = machine.root / "sys/fs/cgroup", machine.root / "proc/self/cgroup"
+    limit, allowed = memory_limit(*places), memory_left(*places)
     bound = there if limit is None else min(limit, there)
     told = f"{_gib(left)} of {_gib(there)} are free"
     if limit is not None and limit < there:
         told += f"; the cgroup allows {_gib(limit)}, above which the process is killed"
-    if min(left, bound) < SCARCE * bound:
+    if allowed is not None:
+        left = min(left, allowed)
+        told += f", and {_gib(allowed)} of that are left"
+    if left < SCARCE * bound:
         yield Finding(
             "warning",
             "memory",

@@ -13,6 +13,7 @@ from autocalc._dispatch._arrays import arrays
 from autocalc._dispatch._call import KernelCall
 from autocalc._dispatch._state import current, enter, leave
 from autocalc._dispatch._thread_budget import get_num_threads
+from autocalc._dispatch._threads import serial
 from autocalc._doctor._finding import Finding
 from autocalc._doctor._machine import Machine
 from autocalc._kernels.spec import Array
@@ -22,10 +23,13 @@ from autocalc._kernels.table import TABLE
 N = 512
 
 #: Seconds for each kernel set, and turns at least.
-SECONDS, TURNS = 0.1, 5
+SECONDS, TURNS = 0.05, 5
 
 #: The chosen set may be slower than the best by this share before it is told.
 CLEAR = 0.1
+
+#: So many times as fast on one thread as on all is told.
+HINDERED = 1.5
 
 
 def gemm(_machine: Machine) -> Iterator[Finding]:
@@ -54,6 +58,27 @@ def gemm(_machine: Machine) -> Iterator[Finding]:
         )
     else:
         yield Finding("ok", "products", text)
+    if budget > 1:
+        yield from _in_each_others_way(speeds, a, b)
+
+
+def _in_each_others_way(
+    speeds: dict[str, float], a: Array, b: Array
+) -> Iterator[Finding]:
+    """Name the sets that are slower on all threads than on one."""
+    with serial():
+        alone = {name: speed(name, a, b) for name in speeds}
+    slow = [name for name in speeds if alone[name] > HINDERED * speeds[name]]
+    if slow:
+        told = ", ".join(f"{n} {alone[n] / speeds[n]:.1f} times" for n in slow)
+        yield Finding(
+            "note",
+            "products",
+            f"slower on {get_num_threads()} threads than on one: {told}. Threads of "
+            f"such a library wait for each other while another program has a core",
+            "Close other programs; if nothing else runs, choose a set whose threads "
+            "help, or AUTOCALC_NUM_THREADS=1.",
+        )
 
 
 def _matrix(seed: int) -> Array:

@@ -13,13 +13,16 @@ import numpy as np
 from autocalc._dispatch._select import Entry, Selection
 from autocalc._graph._lines import users_line
 from autocalc._kernels.spec import Array, KernelSpec
-from autocalc.nn import Module
+from autocalc.nn import Module, ReLU, ReLU6
 
 #: Smaller copies are of no interest.
 SMALL = 4096
 
 #: So many samples are needed before a unit that is always 0 is called dead.
 ENOUGH = 16
+
+#: Modules whose output is 0 where their input is negative.
+RECTIFIERS = (ReLU, ReLU6)
 
 
 class Copies(NamedTuple):
@@ -59,6 +62,7 @@ class Watch:
         self._folder = folder
         self._inside: list[str] = []
         self._phase = ""
+        self._rectified: set[str] = set()
         self._copies: dict[Any, Copies] = {}
         self.units: dict[str, Units] = {}
         self.seconds = 0.0
@@ -111,7 +115,11 @@ class Watch:
     def _enter(self, module: Module, _args: Any) -> None:
         self._inside.append(self._names[id(module)])
 
-    def _leave(self, _module: Module, _args: Any, _output: Any) -> None:
+    def _leave(self, module: Module, _args: Any, output: Any) -> None:
+        name = self._inside[-1]
+        if isinstance(module, RECTIFIERS) and name not in self._rectified:
+            # Its kernel went by another name, or ran as others.
+            self._note_units(output._array)
         self._inside.pop()
 
     def _where(self) -> str:
@@ -153,6 +161,7 @@ class Watch:
             return
         alive = np.any(out != 0, axis=others)
         dead = int(alive.size - np.count_nonzero(alive))
+        self._rectified.update(self._inside[-1:])
         self.units[self._where()] = Units(alive.size, dead, samples)
 
 

@@ -31,7 +31,7 @@ def doctor_command(
     """Find out whether this machine is used well, and what to do if not.
 
     Looked at are the CPU, cores and threads, memory, kernel packages, OpenMP and BLAS
-    libraries, the floating-point state, and the speed of a matrix product: about two
+    libraries, the floating-point state, and the speed of a matrix product: a few
     seconds.  With --model, one step of a model is run and checked: parameters without
     gradients, graphs that nobody needs, copies, dead units.
 
