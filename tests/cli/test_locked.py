@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
@@ -33,7 +34,9 @@ def test_the_kernels_of_a_checkpoint_run_again(run, way):
 
 
 def test_so_do_those_of_a_text_model(run):
-    words = ("train", "charlm", "--steps", 2, "--seq-len", 8, "--batch-size", 2)
+    Path("text").write_text("to be or not to be, " * 60)
+    words = ["train", "charlm", "--text", "text", "--steps", 2, "--seq-len", 8]
+    words += ["--d-model", 16, "--heads", 2, "--layers", 1]
     run(*words, "--save", "a.safetensors")
     run(*words, "--locked", "a.safetensors", "--save", "b.safetensors")
     texts = [_lock.read(_lock._path("x", f"{n}.safetensors")).json() for n in "ab"]

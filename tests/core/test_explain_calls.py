@@ -226,4 +226,5 @@ def test_the_host_is_named():
     for _ in range(3):
         step(X)
     told = ac.kernels.explain(step)
-    assert any(use.chosen == "Python" for use in told.uses)
+    (host,) = [use for use in told.uses if use.chosen == "Python"]
+    assert str(host).startswith("callback: 1 x on Python: the host runs it")

@@ -43,7 +43,8 @@ class KernelUse:
 
     def __str__(self) -> str:
         times = f"{self.calls} x" if self.calls else "in parts"
-        return f"{self.kernel} {self.operands}: {times} on {self.chosen}: {self.why}"
+        what = f"{self.kernel} {self.operands}".rstrip()
+        return f"{what}: {times} on {self.chosen}: {self.why}"
 
 
 @dataclass(frozen=True)
