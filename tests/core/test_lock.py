@@ -198,6 +198,24 @@ def test_a_set_that_refuses_now_is_an_error(install):
             ac.use_deterministic_algorithms(False)
 
 
+def test_a_set_that_is_gone_is_an_error(install):
+    install(mine=sets_of("mine"))
+    A @ B
+    made = ac.kernels.lock()
+    with ac.kernels.use_lock(made):
+        install(other=sets_of("other"))
+        with pytest.raises(KernelError, match=r"mine runs this call, .* not installed"):
+            A @ B
+
+
+def test_choices_that_cannot_be_made_are_differences(two):
+    A @ B
+    chosen = dataclasses.replace(ac.kernels.lock(), choices=("nobody",))
+    message = r"its choice cannot be made: kernels: there is no kernel set.*'nobody'"
+    with pytest.raises(ConfigError, match=message):
+        ac.kernels.use_lock(chosen)
+
+
 # ---- files ---------------------------------------------------------------------------
 
 
@@ -218,6 +236,7 @@ def test_checkpoints_carry_a_lock(two, tmp_path):
         (b'{"autocalc_lock": 2}', "is of format 2; this AutoCalc reads format 1"),
         (b'{"autocalc_lock": 1}', "holds no lock .KeyError"),
         (b"\xff\xfe", "cannot be read"),
+        (b"\x15" + b"\0" * 7 + b'{"__metadata__": null}', "cannot be read"),
     ],
 )
 def test_other_files_are_no_locks(tmp_path, content, message):

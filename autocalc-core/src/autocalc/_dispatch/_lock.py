@@ -23,6 +23,7 @@ import numpy as np
 from autocalc._dispatch._cpu import cpu_name
 from autocalc._dispatch._lock_files import files_of
 from autocalc._dispatch._plugins import registry
+from autocalc._dispatch._select import find_set
 from autocalc._dispatch._state import PROCESS, current, enter, leave
 from autocalc._dispatch._thread_budget import get_num_threads
 from autocalc._kernels.kernel_set import DispatchKey
@@ -224,7 +225,7 @@ def read(path: Path) -> Lock:
     """
     try:
         text = _text(path)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, AttributeError) as error:
         reason = getattr(error, "strerror", None) or error
         message = f"use_lock: {path} cannot be read: {reason}. {_HOW_TO_MAKE}"
         raise ConfigError(message) from error
@@ -294,8 +295,18 @@ def differences(lock: Lock) -> list[str]:
     ]
     for name, one in lock.sets.items():
         found += _differences_of(name, one)
+    found += filter(None, map(_impossible, lock.choices))
     unknown = set(lock.decisions.values()) - set(lock.sets)
     return found + [f"{name} runs calls and is not described" for name in unknown]
+
+
+def _impossible(choice: str) -> str:
+    """Return why a choice cannot be made here, "" if it can."""
+    try:
+        find_set(registry(), choice)
+    except ConfigError as error:
+        return f"its choice cannot be made: {str(error).rstrip('.')}"
+    return ""
 
 
 def _differences_of(name: str, then: LockedSet) -> Iterable[str]:

@@ -346,7 +346,9 @@ class Selection:
 
     def _named(self, spec: KernelSpec, key: DispatchKey, name: str) -> Choice:
         """Return the offer of the set that a lock names."""
-        offer = self._offer(registry().sets[name], spec, key)
+        named = registry().sets.get(name)
+        gone = "it is not installed any more"
+        offer = gone if named is None else self._offer(named, spec, key)
         if isinstance(offer, str):
             message = (
                 f"{spec.name}: the lock in force says that {name} runs this call, and "
