@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import platform
+
 import numpy as np
 import pytest
+from tests.kernels.test_kit_floating_point import state_bits
 
 import autocalc as ac
 from autocalc._doctor import _floating as checks
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.table import TABLE
 from autocalc.plugin import KernelSet
+from autocalc.testing.conformance import _floating_point as floating_point
 
 
 @pytest.fixture(autouse=True)
@@ -25,6 +29,21 @@ def test_the_default_is_fine(machine):
         "ok",
         "rounds to nearest, keeps subnormal numbers",
     )
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="bits of MXCSR")
+def test_a_thread_that_flushes_is_found_out(machine):
+    """As a library built with -ffast-math leaves the thread that loaded it."""
+    try:
+        state_bits(0x8040)()
+        (state,) = checks.state(machine())
+        with ac.kernels.use("reference"):
+            (found,) = checks.subnormals(machine())
+    finally:
+        floating_point.restore()
+    assert state.level == found.level == "error"
+    assert "subnormal results become zero, subnormal operands are read" in state.text
+    assert found.text.startswith("reference lost 4096 of 4096 subnormal products")
 
 
 def test_a_changed_state_is_an_error(machine, monkeypatch):
