@@ -34,7 +34,7 @@ VARIABLES = {
     "AUTOCALC_TUNE": "read or off: whether what `autocalc tune` measured counts",
     "AUTOCALC_CACHE_DIR": "where tuning records and downloads are kept",
     "AUTOCALC_DATA_DIR": "where data sets are looked for",
-    "AUTOCALC_STRICT": "1: a fallback to the reference kernels is an error",
+    "AUTOCALC_STRICT": "a fallback to the reference: 1 an error, list told at exit",
     "AUTOCALC_SHADOW": "set:share, re-run that share of calls and compare",
     "AUTOCALC_GUARD": "off: trust kernel sets from elsewhere without a self-test",
     "AUTOCALC_LOG": "logging level: debug, info, warning",
@@ -88,6 +88,11 @@ def child_environment() -> dict[str, str]:
     }
 
 
+def of_library(name: str) -> str | None:
+    """Return a variable that a library reads, ``OPENBLAS_CORETYPE`` for example."""
+    return os.environ.get(name)
+
+
 def _warn(message: str) -> None:
     warnings.warn(message, ConfigWarning, stacklevel=2)
 
@@ -126,6 +131,17 @@ def _flag(name: str, value: str) -> bool:
         return False
     message = f"{name}={value!r} is neither on nor off: use 1 or 0."
     raise ConfigError(message)
+
+
+def _strict(name: str, value: str) -> tuple[bool, bool]:
+    """Return whether falls to the reference are errors, and whether they are listed."""
+    if value.strip().lower() == "list":
+        return False, True
+    try:
+        return _flag(name, value), False
+    except ConfigError:
+        message = f"{name}={value!r} is neither on nor off: use 1, 0 or list."
+        raise ConfigError(message) from None
 
 
 def _words(value: str) -> tuple[str, ...]:
@@ -216,6 +232,7 @@ class Settings:
     cache_dir: Path | None
     data_dir: Path | None
     strict: bool
+    lists_falls: bool
     shadow: tuple[str, float] | None
     guard: bool
     log: str
@@ -239,6 +256,7 @@ def _parse(found: dict[str, str]) -> Settings:
         message = f"AUTOCALC_EAGER={eager!r} is unknown: use python, or leave it out."
         raise ConfigError(message)
     threads = text("NUM_THREADS")
+    strict, lists_falls = _strict("AUTOCALC_STRICT", text("STRICT"))
     return Settings(
         found=found,
         kernels=_words(text("KERNELS")),
@@ -250,7 +268,8 @@ def _parse(found: dict[str, str]) -> Settings:
         tune=tune,
         cache_dir=path("CACHE_DIR"),
         data_dir=path("DATA_DIR"),
-        strict=_flag("AUTOCALC_STRICT", text("STRICT")),
+        strict=strict,
+        lists_falls=lists_falls,
         shadow=_shadow("AUTOCALC_SHADOW", text("SHADOW")),
         guard=_flag("AUTOCALC_GUARD", text("GUARD") or "on"),
         log=_log_level("AUTOCALC_LOG", text("LOG")),

@@ -88,7 +88,7 @@ class PluginWarning(AutocalcWarning):
 
 
 class ConfigWarning(AutocalcWarning):
-    """A setting that has no effect, probably misspelt."""
+    """A setting that has no effect, probably misspelt, or that does harm."""
 
 
 class CompileWarning(AutocalcWarning):

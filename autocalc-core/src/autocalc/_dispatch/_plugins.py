@@ -52,6 +52,8 @@ class Refusal:
     traceback: str = ""
     #: A fault is something to repair; a missing CPU feature is not.
     fault: bool = True
+    #: Of a kernel set that would be usable elsewhere.
+    rank: int | None = None
 
 
 @dataclass(frozen=True)
@@ -311,14 +313,14 @@ def _refusal(kernel_set: KernelSet, origin: str) -> Refusal | None:
     disabled = settings().disabled
     if name != "reference" and (name in disabled or kernel_set.family in disabled):
         reason = "disabled by AUTOCALC_DISABLE_KERNELS"
-        return Refusal(name, reason, origin, fault=False)
+        return Refusal(name, reason, origin, fault=False, rank=kernel_set.rank)
     missing = sorted(set(kernel_set.requires) - cpu_features())
     if missing:
         hidden = sorted(set(missing) & detected_features())
         reason = f"the CPU lacks {', '.join(missing)}"
         if hidden:
             reason = f"{', '.join(hidden)} hidden by AUTOCALC_CPU_FEATURES"
-        return Refusal(name, reason, origin, fault=False)
+        return Refusal(name, reason, origin, fault=False, rank=kernel_set.rank)
     return None
 
 
