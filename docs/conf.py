@@ -21,6 +21,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "kernel_table",
+    "ulp_matrix",
 ]
 exclude_patterns = ["_build", "_generated", "examples", "**/README.md"]
 html_theme = "furo"
