@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How near compiled steps come to the CPU's limit: ``python -m benchmarks.limits [CASE ...]``.
+"""How near compiled steps come to the limit: ``python -m benchmarks.limits CASE...``.
 
 The limit of a step is the time of its multiply-adds at the peak that both threads reach
 in registers, measured in turn with the step. Products, convolutions, attention (causal
@@ -97,7 +97,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         command = compiled_peak(folder, None)
         if command is None:
-            raise SystemExit("benchmarks.limits: the peak needs a C++ compiler; CXX names it.")
+            message = "benchmarks.limits: the peak needs a C++ compiler; CXX names it."
+            raise SystemExit(message)
         command = [*command, str(options.threads)]
         with started(command, environment(options.threads, None)) as peak:
             for case in chosen or CASES_BY_DEFAULT:

@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "api_pages",
     "kernel_table",
+    "ulp_matrix",
 ]
 exclude_patterns = ["_build", "_generated", "examples", "**/README.md"]
 html_theme = "furo"
@@ -36,4 +37,6 @@ autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+# Names in annotations that two modules have, as `Transform`.
+suppress_warnings = ["ref.python"]
 nitpicky = False  # docstrings speak of names that have no page

@@ -31,10 +31,11 @@ def pytest_collection_modifyitems(items):
 def fresh_start():
     """Seed the generator; afterwards put back what the process can choose."""
     ac.manual_seed(0)
-    before = PROCESS._choices, PROCESS.only, PROCESS.deterministic
+    names = "_choices", "only", "locked", "deterministic"
+    before = [getattr(PROCESS, name) for name in names]
     yield
-    after = PROCESS._choices, PROCESS.only, PROCESS.deterministic
-    if after != before:
-        PROCESS._choices, PROCESS.only, PROCESS.deterministic = before
+    if [getattr(PROCESS, name) for name in names] != before:
+        for name, value in zip(names, before, strict=True):
+            setattr(PROCESS, name, value)
         PROCESS.forget()
     assert ac.is_grad_enabled(), "the test left gradients switched off"

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <utility>
 #include <vector>
@@ -128,7 +129,8 @@ void check_tile(int64_t rows, int64_t vectors, int64_t columns, Storage order,
     tile.pre_row = pre.row;
     tile.alpha = extras.alpha;
     tile.beta = extras.beta;
-    tile.relu = extras.relu;
+    tile.clamped = extras.relu;
+    tile.high = std::numeric_limits<float>::infinity();
     tile_for(tile, vectors, rows)(tile);
     int64_t wrong = 0;
     for (int64_t i = 0; i < rows; ++i) {

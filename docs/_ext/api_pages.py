@@ -42,8 +42,8 @@ HEADINGS = {
     "extrema vector_norms scans covariance mode distance",
     "Sorting, searching and counting": "sorting searching histograms",
     "Products and linear algebra": "matmul products einsum linear_systems "
-    "cholesky_systems pseudo_inverses matrix_exponential factorizations grouped_products "
-    "matrix_systems checked_factors linalg_vectors",
+    "cholesky_systems pseudo_inverses matrix_exponential factorizations "
+    "grouped_products matrix_systems checked_factors linalg_vectors",
     "Random numbers": "random_draws distributions count_draws rng_state dropout "
     "alpha_dropout",
     "Gradients, devices and threads": "inspection conversion platform callback",
@@ -142,7 +142,7 @@ def literal(text: str) -> str:
     return text.replace("\\", "\\\\").replace("*", "\\*").replace("|", "\\|")
 
 
-def table(rows: Iterable[Name], page_of: dict[str, str]) -> Iterator[str]:
+def table(rows: Iterable[Name], seen: dict[Any, str]) -> Iterator[str]:
     """Yield a table of names, each linked to where it is described."""
     rows = list(rows)
     if not rows:
@@ -152,7 +152,8 @@ def table(rows: Iterable[Name], page_of: dict[str, str]) -> Iterator[str]:
     yield ""
     for name in rows:
         role = "class" if name.is_class else "func"
-        link = f":py:{role}:`{name.name} <{name.path}>`"
+        path = seen.get(name.value, name.path) if name.is_class else name.path
+        link = f":py:{role}:`{name.name} <{path}>`"
         shown = link if name.is_documented else f"``{name.name}``"
         yield f"   * - {shown}"
         yield f"     - {literal(name.summary) or constant(name)}"
@@ -215,20 +216,24 @@ def tensor_page(name: Name) -> Iterator[str]:
 
 
 def module_page(
-    place: str, module: ModuleType, children: list[str]
+    place: str, module: ModuleType, children: list[str], seen: dict[Any, str]
 ) -> dict[str, Iterable[str]]:
-    """Return the page of a module and those of its classes."""
+    """Return the page of a module and those of its classes.
+
+    `seen` has the classes that another module's pages show, which are linked.
+    """
     found = names(place, module)
-    classes = [n for n in found if n.is_class and n.name != "Tensor"]
+    classes = [n for n in found if n.is_class]
     others = [n for n in found if not n.is_class]
-    pages: dict[str, Iterable[str]] = {n.path: class_page(n) for n in classes}
+    own = [n for n in classes if seen.setdefault(n.value, n.path) == n.path]
+    pages: dict[str, Iterable[str]] = {n.path: class_page(n) for n in own}
     lines = list(titled(place.replace(PACKAGE, "ac", 1)))
     summary = inspect.getdoc(module) or ""
     lines += [literal(summary.split("\n\n", 1)[0]), ""]
     lines += toctree([*children, *pages])
     for title, part in (("Classes", classes), ("Functions and constants", others)):
         if part:
-            lines += [*titled(title, "-"), *table(part, {})]
+            lines += [*titled(title, "-"), *table(part, seen)]
     functions = [n for n in others if n.is_documented]
     if functions:
         lines += titled("Details", "-")
@@ -236,9 +241,10 @@ def module_page(
     return {place: lines, **pages}
 
 
-def top_pages(children: list[str]) -> dict[str, Iterable[str]]:
+def top_pages(children: list[str], seen: dict[Any, str]) -> dict[str, Iterable[str]]:
     """Return the pages of `autocalc` itself: functions by heading, and classes."""
     found = names(PACKAGE, autocalc)
+    seen.update((n.value, n.path) for n in found if n.is_class)
     classes = [n for n in found if n.is_class and n.name != "Tensor"]
     tensor = next(n for n in found if n.name == "Tensor")
     constants = [n for n in found if not n.is_documented]
@@ -252,16 +258,17 @@ def top_pages(children: list[str]) -> dict[str, Iterable[str]]:
         part = [n for n in functions if heading_of(n) == heading]
         page = "functions-" + heading.split(",")[0].lower().replace(" ", "-")
         headings[heading] = page
-        lines = [*titled(heading), *table(part, {})]
+        lines = [*titled(heading), *table(part, seen)]
         lines += [line for n in part for line in described(n)]
         pages[page] = lines
     index = list(titled("Functions and classes"))
-    index += ["Every public name of AutoCalc, made from the code (`import autocalc as ac`).", ""]
+    index += ["Every public name, made from the code (``import autocalc as ac``).", ""]
     index += [*titled("Tensors and their functions", "-")]
     index += toctree([tensor.path, *headings.values()], hidden=False)
     index += [*titled("Modules", "-"), *toctree(children, hidden=False)]
-    index += [*titled("Classes and constants of ac", "-"), *toctree(n.path for n in classes)]
-    index += [*table([*classes, *constants], {})]
+    index += titled("Classes and constants of ac", "-")
+    index += toctree(n.path for n in classes)
+    index += [*table([*classes, *constants], seen)]
     return {"index": index, **pages}
 
 
@@ -273,9 +280,10 @@ def all_pages() -> dict[str, Iterable[str]]:
     def children(of: str) -> list[str]:
         return [p for p in places if p.rpartition(".")[0] == of]
 
-    pages = top_pages(children(PACKAGE))
+    seen: dict[Any, str] = {}
+    pages = top_pages(children(PACKAGE), seen)
     for place in places:
-        pages |= module_page(place, found[place], children(place))
+        pages |= module_page(place, found[place], children(place), seen)
     return pages
 
 

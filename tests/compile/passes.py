@@ -13,7 +13,7 @@ from autocalc._compile import Compiled
 from autocalc._compile._passes import PASSES
 
 #: Passes that are off unless they are what is tested: calls are counted one by one.
-APART = ("elementwise_fusion", "norm_folding")
+APART = ("conv_epilogues", "elementwise_fusion", "norm_folding")
 
 #: Builds a function, with parameters of its own, that is called without arguments.
 Make = Callable[[], Callable[[], Any]]

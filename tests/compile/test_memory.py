@@ -159,3 +159,13 @@ def test_resident_memory_grows_by_what_was_planned(
     grown, planned = map(int, out.split())
     # The allocator's marks at both ends of the arena have mapped two huge pages.
     assert planned * 0.95 <= grown <= planned * 1.05
+
+
+def test_workspaces_of_kernels_are_told_where_they_are_counted() -> None:
+    a = ac.randn(300, 300)
+    step = ac.compile(lambda: a @ a)
+    for _ in range(3):
+        step()
+    counted = ac.memory.stats().get("workspace")
+    assert step.programs[0].memory.workspaces == (counted or 0)
+    assert counted is None or counted > 0

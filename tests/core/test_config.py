@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,9 @@ from autocalc.errors import ConfigError, ConfigWarning
         ("DETERMINISTIC", "off", "deterministic", False),
         ("STRICT", "TRUE", "strict", True),
         ("STRICT", "", "strict", False),
+        ("STRICT", "List", "strict", False),
+        ("STRICT", "List", "lists_falls", True),
+        ("STRICT", "1", "lists_falls", False),
         ("TUNE", "off", "tune", "off"),
         ("TUNE", "", "tune", "read"),
         ("CACHE_DIR", "/tmp/c", "cache_dir", Path("/tmp/c")),
@@ -34,6 +38,9 @@ from autocalc.errors import ConfigError, ConfigWarning
         ("SHADOW", "reference:0.01", "shadow", ("reference", 0.01)),
         ("SHADOW", "reference", "shadow", ("reference", 1.0)),
         ("SHADOW", "", "shadow", None),
+        ("GUARD", "off", "guard", False),
+        ("GUARD", "on", "guard", True),
+        ("GUARD", "", "guard", True),
         ("LOG", "Debug", "log", "debug"),
     ],
 )
@@ -59,10 +66,11 @@ def test_what_is_understood(environment, variable, text, setting, value):
             "maybe",
             "AUTOCALC_DETERMINISTIC='maybe' is neither on nor off",
         ),
-        ("STRICT", "2", "neither on nor off"),
+        ("STRICT", "2", "AUTOCALC_STRICT='2' is neither on nor off: use 1, 0 or list"),
         ("TUNE", "now", "AUTOCALC_TUNE='now' is unknown: use read or off"),
         ("SHADOW", "reference:2", "write set:share, as in reference:0.01"),
         ("SHADOW", "reference:x", "write set:share"),
+        ("GUARD", "maybe", "AUTOCALC_GUARD='maybe' is neither on nor off"),
         ("LOG", "loud", "AUTOCALC_LOG='loud' is no logging level: use debug, info"),
     ],
 )
@@ -85,6 +93,18 @@ def test_without_any(environment):
     assert settings.shadow is None
     assert not settings.strict
     assert not settings.deterministic
+    assert settings.guard
+
+
+def test_the_environment_of_a_child(environment, monkeypatch, tmp_path):
+    environment(AUTOCALC_STRICT="1", AUTOCALC_NUM_THREADS="2", AUTOCALC_GUARD="on")
+    monkeypatch.setenv("OTHER", "kept")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    child = _config.child_environment()
+    own = {name: text for name, text in child.items() if name.startswith("AUTOCALC_")}
+    assert own == {"AUTOCALC_NUM_THREADS": "2", "AUTOCALC_GUARD": "off"}
+    assert child["OTHER"] == "kept"
+    assert child["PYTHONPATH"].split(os.pathsep)[0] == str(tmp_path)
 
 
 def test_a_misspelt_variable_is_reported_with_the_nearest(environment, monkeypatch):

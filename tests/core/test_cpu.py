@@ -128,43 +128,11 @@ def test_the_cpu_has_a_name():
 
 
 @pytest.mark.parametrize(
-    ("text", "cores"),
-    [
-        ("max 100000", math.inf),
-        ("200000 100000", 2.0),
-        ("150000 100000", 1.5),
-        ("50000 100000", 1.0),
-        ("garbage", math.inf),
-        ("0 0", math.inf),
-    ],
-)
-def test_quota_of_cgroup_2(tmp_path, text, cores):
-    (tmp_path / "cpu.max").write_text(text + "\n")
-    assert _cpu._cgroup_quota(tmp_path) == cores
-
-
-@pytest.mark.parametrize(
-    ("quota", "period", "cores"),
-    [("200000", "100000", 2.0), ("-1", "100000", math.inf), ("x", "1", math.inf)],
-)
-def test_quota_of_cgroup_1(tmp_path, quota, period, cores):
-    folder = tmp_path / "cpu"
-    folder.mkdir()
-    (folder / "cpu.cfs_quota_us").write_text(quota)
-    (folder / "cpu.cfs_period_us").write_text(period)
-    assert _cpu._cgroup_quota(tmp_path) == cores
-
-
-def test_no_cgroup(tmp_path):
-    assert _cpu._cgroup_quota(tmp_path) == math.inf
-
-
-@pytest.mark.parametrize(
     ("quota", "affinity", "cores"),
     [(math.inf, 6, 6), (2.5, 6, 2), (1.0, 6, 1), (8.0, 3, 3)],
 )
 def test_usable_cores(monkeypatch, quota, affinity, cores):
-    monkeypatch.setattr(_cpu, "_cgroup_quota", lambda: quota)
+    monkeypatch.setattr(_cpu, "cpu_quota", lambda: quota)
     monkeypatch.setattr(
         os, "sched_getaffinity", lambda _: range(affinity), raising=False
     )
@@ -172,7 +140,7 @@ def test_usable_cores(monkeypatch, quota, affinity, cores):
 
 
 def test_usable_cores_where_affinity_is_unknown(monkeypatch):
-    monkeypatch.setattr(_cpu, "_cgroup_quota", lambda: math.inf)
+    monkeypatch.setattr(_cpu, "cpu_quota", lambda: math.inf)
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 5)
     assert _cpu.usable_cores() == 5

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.core
 LATE = (
     *(f"autocalc.{name}" for name in ("data", "models", "nn", "optim", "testing")),
     *("autocalc.utils", "autocalc.cli", "autocalc._dispatch._explain"),
+    "autocalc.diagnostics",
     *("pluggy", "archspec", "safetensors", "logging", "difflib"),
 )
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import autocalc as ac
+from autocalc._dispatch._shadow import shadowed
 from autocalc._kernels._plugin import adapt
 from autocalc._kernels.table import TABLE
 from autocalc._ops.classification_losses import _of_labels as cross_entropy
@@ -138,3 +139,99 @@ def test_an_unknown_set(environment):
     environment(AUTOCALC_SHADOW="refrence:1")
     with pytest.raises(ConfigError, match=r"'refrence'.*Did you mean 'reference'"):
         ac.ones(3) + ac.ones(3)
+
+
+# ---- kernels that are wrong in ways of their own -------------------------------------
+
+REFERENCE = {name: adapt(TABLE[name]) for name in ("gelu_backward", "neg", "add")}
+
+
+def test_a_gradient_that_is_a_little_off_is_named_with_shapes_and_line(
+    install, environment
+):
+    def gelu_backward(out, g, a, approximate):
+        REFERENCE["gelu_backward"](out, g, a, approximate)
+        out *= 1 + 1e-3
+
+    install(mine=[kernel_set("mine", gelu_backward=gelu_backward)])
+    environment(AUTOCALC_SHADOW="reference:1")
+    x = ac.rand(3, 5, requires_grad=True)
+    loss = ac.nn.functional.gelu(x).sum()
+    message = (
+        r"gelu_backward of mine differs from reference: `out` at .* Operands: `out` "
+        r"\(3, 5\) float32, `g` .*, `a` \(3, 5\) float32\. Called at .*test_shadow.py:"
+        r"\d+, in test_a_gradient_.*: `loss.backward\(\)`\."
+    )
+    with pytest.warns(ShadowWarning, match=message):
+        loss.backward()
+
+
+def test_strides_that_a_kernel_ignores(install, environment):
+    def neg(out, a):
+        flat = np.lib.stride_tricks.as_strided(a, (a.size,), (a.itemsize,))
+        out[...] = -flat.reshape(a.shape)
+
+    install(mine=[kernel_set("mine", neg=neg)])
+    environment(AUTOCALC_SHADOW="reference:1")
+    x = ac.rand(4, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x.neg()
+    message = r"neg of mine differs.*`a` \(4, 3\) float32 with strides \(24, 8\)\. Cal"
+    with pytest.warns(ShadowWarning, match=message):
+        x[:, ::2].neg()
+
+
+def past_the_end(a):
+    """Return the element behind the last one of a contiguous array."""
+    return np.lib.stride_tricks.as_strided(a.reshape(-1), (a.size + 1,))[-1:]
+
+
+def test_a_write_behind_an_output_harms_nobody(install, environment):
+    def neg(out, a):
+        REFERENCE["neg"](out, a)
+        past_the_end(out)[...] = 7
+
+    install(mine=[kernel_set("mine", neg=neg)])
+    environment(AUTOCALC_SHADOW="reference:1")
+    message = (
+        r"neg of mine wrote outside of its output `out`\. Operands: `out` \(5,\) fl"
+    )
+    with pytest.warns(ShadowWarning, match=message):
+        assert (-ac.ones(5)).tolist() == [-1.0] * 5
+
+
+def test_a_write_between_the_elements_of_an_output(install, environment):
+    def neg(out, a):
+        REFERENCE["neg"](out, a)
+        past_the_end(out[0])[...] = 7
+
+    install(mine=[kernel_set("mine", neg=neg)])
+    environment(AUTOCALC_SHADOW="reference:1")
+    call = shadowed(TABLE["neg"], "mine", neg, "reference")
+    whole = np.zeros((2, 5), np.float32)
+    with pytest.warns(ShadowWarning, match="wrote outside of its output `out`"):
+        call(whole[:, :3], np.ones((2, 3), np.float32))
+    assert whole.tolist() == [[-1, -1, -1, 0, 0]] * 2
+
+
+def test_an_input_that_is_changed(install, environment):
+    def add(out, a, b):
+        REFERENCE["add"](out, a, b)
+        b[...] = 0
+
+    install(mine=[kernel_set("mine", add=add)])
+    environment(AUTOCALC_SHADOW="reference:1")
+    with pytest.warns(ShadowWarning, match="add of mine changed its input `b`"):
+        ac.ones(3) + ac.ones(3)
+
+
+def test_an_output_over_its_input(install, environment):
+    install(mine=[kernel_set("mine", add=right_add)])
+    environment(AUTOCALC_SHADOW="reference:1")
+    call = shadowed(TABLE["add"], "mine", right_add, "reference")
+    a = np.ones((2, 3), np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        call(a, a, np.ones((2, 3), np.float32))
+    assert a.tolist() == [[2.0] * 3] * 2

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 import autocalc as ac
-from autocalc._dispatch import _thread_budget, _threads
-from autocalc.errors import ArgumentError
+from autocalc._dispatch import _cpu, _thread_budget, _threads
+from autocalc.errors import ArgumentError, ConfigWarning
 from autocalc.plugin import KernelSet
 
 
@@ -85,3 +85,61 @@ def test_serial_leaves_an_unset_budget_unset(environment, monkeypatch):
 def test_a_budget_is_a_positive_number(count):
     with pytest.raises(ArgumentError, match=r"set_num_threads: `count` is .*1 or more"):
         ac.set_num_threads(count)
+
+
+# ---- more threads than cores ---------------------------------------------------------
+
+
+@pytest.fixture
+def cores(monkeypatch):
+    """Return a function that says how many cores there are, and why no more."""
+
+    def put(affine, there, quota=float("inf")):
+        monkeypatch.setattr(_cpu, "affine_cores", lambda: affine)
+        monkeypatch.setattr(_cpu.os, "cpu_count", lambda: there)
+        monkeypatch.setattr(_cpu, "cpu_quota", lambda: quota)
+
+    return put
+
+
+@pytest.mark.parametrize(
+    ("machine", "words"),
+    [
+        ((4, 4), "the 4 cores of this machine"),
+        ((4, 16), "the 4 cores of 16 that its CPU affinity leaves it"),
+        ((4, 4, 2.5), "the 2 cores that its cgroup's quota of 2.5 allows"),
+        ((1, 1), "the 1 core of this machine"),
+    ],
+)
+def test_a_budget_above_the_cores_warns(cores, machine, words):
+    cores(*machine)
+    message = f"^set_num_threads: 5 threads are more than {words}. .*Ask for"
+    with pytest.warns(ConfigWarning, match=message):
+        ac.set_num_threads(5)
+    assert ac.get_num_threads() == 5
+
+
+def test_a_budget_within_the_cores_does_not(cores, recwarn):
+    cores(4, 4)
+    ac.set_num_threads(4)
+    with ac.serial():
+        pass
+    assert not recwarn.list
+
+
+def test_the_environments_budget_warns_once(cores, environment, recwarn):
+    cores(2, 2)
+    environment(AUTOCALC_NUM_THREADS="3")
+    _thread_budget._warn_once.cache_clear()
+    with pytest.warns(ConfigWarning, match="^AUTOCALC_NUM_THREADS=3: 3 threads are"):
+        assert ac.get_num_threads() == 3
+    recwarn.clear()
+    assert ac.get_num_threads() == 3
+    assert not recwarn.list
+
+
+def test_the_warning_names_the_users_line(cores):
+    cores(2, 2)
+    with pytest.warns(ConfigWarning) as caught:
+        ac.set_num_threads(3)
+    assert caught[0].filename == __file__

@@ -68,6 +68,35 @@ def test_writing_past_the_end():
     rejects("the kernel wrote outside its operands", "neg", neg)
 
 
+def test_a_gradient_that_is_a_little_off():
+    def gelu_backward(out, g, a, approximate):
+        REFERENCE["gelu_backward"](out, g, a, approximate)
+        out *= 1 + 1e-3
+
+    match = r"gelu_backward on 'n=1, none': .* \(kernel set faulty, operands 1 1\)"
+    rejects(match, "gelu_backward", gelu_backward)
+
+
+def test_kernel_set_and_shapes_are_named():
+    def neg(out, a):
+        REFERENCE["neg"](out, a)
+        if a.shape == (3, 5):
+            np.lib.stride_tricks.as_strided(out, (4, 5))[-1, 0] = 0
+
+    match = r"neg on .*outside its operands \(kernel set faulty, operands 3x5\)"
+    rejects(match, "neg", neg)
+
+
+def test_writing_between_the_elements_of_an_operand():
+    def axpy(y, alpha, x):
+        REFERENCE["axpy"](y, alpha, x)
+        if y.size and not y.flags.c_contiguous:
+            np.lib.stride_tricks.as_strided(y, (2,), (y.itemsize,))[1] = 0
+
+    match = "axpy on .*: the kernel wrote between the elements of an operand"
+    rejects(match, "axpy", axpy, "layouts")
+
+
 def test_changed_inputs():
     def mul(out, a, b):
         REFERENCE["mul"](out, a, b)

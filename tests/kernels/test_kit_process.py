@@ -16,6 +16,7 @@ import pytest
 from autocalc._kernels._plugin import load
 from autocalc._kernels.kernel_set import KernelImpl, KernelSet
 from autocalc._kernels.table import TABLE
+from autocalc.testing import _self_test as self_test
 from autocalc.testing.conformance import CHECKS, Inapplicable, Subject, applies
 from autocalc.testing.conformance import _native as c
 from autocalc.testing.conformance import _native_memory as native_memory
@@ -27,6 +28,13 @@ REFERENCE = load()
 F4 = np.dtype("f4")
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+
+
+class Notes:
+    """What nobody reads."""
+
+    def write(self, **facts):
+        pass
 
 
 def subject(kernel, function=None, native=None, **more):
@@ -110,6 +118,17 @@ def test_a_c_form_that_ignores_strides(capsule):
 
     rejects(r"by its C form, neg on .*layouts=", "native", "neg",
             native=capsule("neg", wrong))  # fmt: skip
+
+
+def test_the_self_test_of_a_set_runs_the_c_form(capsule):
+    def wrong(arrays, status):
+        neg(arrays, status)
+        arrays[0][...] *= 2
+
+    found = self_test.run(subject("neg", native=capsule("neg", wrong)), Notes())
+    assert ", by its C form: `out`" in found["wrong"]["neg"]
+    right = subject("neg", native=capsule("neg", neg))
+    assert self_test.run(right, Notes())["wrong"] == {}
 
 
 def test_a_c_form_that_refuses_what_it_must_take(capsule):

@@ -58,11 +58,18 @@ def install(tmp_path_factory):
     return install
 
 
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory):
+    """Where the self-tests of this session's packages are recorded."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
-def python(tmp_path):
+def python(tmp_path, cache):
     """Run a program that sees an installed folder; return what it printed last."""
 
     def python(program, *folders, **environment):
+        environment.setdefault("AUTOCALC_CACHE_DIR", str(cache))
         finished = run(
             *(sys.executable, "-c", program),
             path=folders,

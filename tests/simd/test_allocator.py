@@ -7,6 +7,8 @@ import threading
 import numpy as np
 import pytest
 
+import autocalc as ac
+
 _core = pytest.importorskip("autocalc_kernels_simd._core")
 F4 = np.dtype("float32")
 
@@ -132,3 +134,23 @@ def test_bad_arguments(arguments, error):
 def test_too_much_memory_is_refused():
     with pytest.raises(MemoryError):
         _core.empty((1 << 50,), F4)
+
+
+def test_what_kernels_work_in_is_counted():
+    """A product packs its operands into memory that its thread keeps."""
+    sizes = []
+
+    def multiply():
+        a = ac.ones(3, 5)
+        for n in (300, 700):
+            a = ac.ones(n, n)
+            (a @ a).sum().item()
+            sizes.append(_core.stats()["workspace"])
+
+    before = _core.stats()["workspace"]
+    thread = threading.Thread(target=multiply)
+    thread.start()
+    thread.join()
+    after = _core.stats()
+    assert before < sizes[0] <= sizes[1] <= after["peak"]
+    assert after["workspace"] < sizes[1]  # a thread that ends gives its own back

@@ -6,6 +6,8 @@ import itertools
 import numpy as np
 import pytest
 
+import autocalc as ac
+
 SHAPES = [(7,), (3, 5), (17, 33), (2, 3, 70), (4, 1, 6), (0, 3), (64, 3, 50), (600,)]
 DTYPES = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "?"]
 
@@ -127,3 +129,23 @@ def test_integers_wrap_around(kernels):
         assert (out == 1).all()
         kernels["neg"](out, out.copy() * 0 + info.min)
         assert (out == info.min).all()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
+@pytest.mark.parametrize("channels", [2, 3, 4, 5])
+def test_pixels_of_few_channels(channels, dtype):
+    """Planes become pixels and pixels planes, of any number, cut for threads or not."""
+    rng = np.random.default_rng(channels)
+    for n, size in ((1, (1, 1)), (2, (1, 9)), (3, (7, 13)), (2, (101, 103))):
+        values = rng.integers(0, 200, (n, channels, *size)).astype(dtype)
+        x = ac.tensor(values)
+        last = x.contiguous(memory_format=ac.channels_last)
+        assert last.is_contiguous(memory_format=ac.channels_last)
+        assert last.numpy().tobytes() == values.tobytes()
+        assert last.contiguous().numpy().tobytes() == values.tobytes()
+        pixels = ac.tensor(np.ascontiguousarray(np.moveaxis(values, 1, -1)))
+        assert pixels.permute(0, 3, 1, 2).contiguous().numpy().tobytes() == (
+            values.tobytes()
+        )
+        some = pixels[:, ::2].permute(0, 3, 1, 2)
+        np.testing.assert_array_equal(some.contiguous().numpy(), values[:, :, ::2])

@@ -492,6 +492,7 @@ __all__ += ["concatenate", "contiguous_format", "copysign", "corrcoef", "cos", "
 __all__ += ["count_nonzero", "cov", "cross", "cuda", "cummax", "cummin", "cumprod"]
 __all__ += ["cumsum", "cumulative_trapezoid", "data", "deg2rad", "det", "detach"]
 __all__ += ["binomial", "detach_copy", "device", "diag", "diag_embed", "diagflat"]
+__all__ += ["diagnostics"]
 __all__ += ["diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma", "dist"]
 __all__ += ["distributed", "distributions", "div", "divide", "dot", "double", "dsplit"]
 __all__ += ["dstack", "dtype", "e", "einsum", "empty", "empty_like"]
@@ -560,6 +561,7 @@ if _TYPE_CHECKING:
         backends,
         cuda,
         data,
+        diagnostics,
         distributed,
         distributions,
         models,

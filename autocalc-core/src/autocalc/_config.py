@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -33,8 +34,9 @@ VARIABLES = {
     "AUTOCALC_TUNE": "read or off: whether what `autocalc tune` measured counts",
     "AUTOCALC_CACHE_DIR": "where tuning records and downloads are kept",
     "AUTOCALC_DATA_DIR": "where data sets are looked for",
-    "AUTOCALC_STRICT": "1: a fallback to the reference kernels is an error",
+    "AUTOCALC_STRICT": "a fallback to the reference: 1 an error, list told at exit",
     "AUTOCALC_SHADOW": "set:share, re-run that share of calls and compare",
+    "AUTOCALC_GUARD": "off: trust kernel sets from elsewhere without a self-test",
     "AUTOCALC_LOG": "logging level: debug, info, warning",
 }
 
@@ -61,6 +63,33 @@ def _read() -> dict[str, str]:
 
 def launched(name: str) -> str | None:
     """Return what a launcher of several processes wrote, ``WORLD_SIZE`` for example."""
+    return os.environ.get(name)
+
+
+#: What a child process keeps of this one's variables: what the machine is to it.
+_KEPT = ("AUTOCALC_CPU_FEATURES", "AUTOCALC_NUM_THREADS")
+
+
+def child_environment() -> dict[str, str]:
+    """Return the environment of a process that tests kernels for this one.
+
+    It finds the same modules, and trusts what it finds: testing it is its purpose.
+    """
+    found = _read()
+    kept = {name: found[name] for name in _KEPT if name in found}
+    others = {k: v for k, v in os.environ.items() if not k.startswith(PREFIX)}
+    folders = [os.path.abspath(folder) for folder in sys.path]  # noqa: PTH100  "" too
+    return {
+        **others,
+        **kept,
+        "AUTOCALC_GUARD": "off",
+        "PYTHONPATH": os.pathsep.join(folders),
+        "PYTHONSAFEPATH": "1",  # what lies where the user works is no module
+    }
+
+
+def of_library(name: str) -> str | None:
+    """Return a variable that a library reads, ``OPENBLAS_CORETYPE`` for example."""
     return os.environ.get(name)
 
 
@@ -102,6 +131,17 @@ def _flag(name: str, value: str) -> bool:
         return False
     message = f"{name}={value!r} is neither on nor off: use 1 or 0."
     raise ConfigError(message)
+
+
+def _strict(name: str, value: str) -> tuple[bool, bool]:
+    """Return whether falls to the reference are errors, and whether they are listed."""
+    if value.strip().lower() == "list":
+        return False, True
+    try:
+        return _flag(name, value), False
+    except ConfigError:
+        message = f"{name}={value!r} is neither on nor off: use 1, 0 or list."
+        raise ConfigError(message) from None
 
 
 def _words(value: str) -> tuple[str, ...]:
@@ -192,7 +232,9 @@ class Settings:
     cache_dir: Path | None
     data_dir: Path | None
     strict: bool
+    lists_falls: bool
     shadow: tuple[str, float] | None
+    guard: bool
     log: str
 
 
@@ -214,6 +256,7 @@ def _parse(found: dict[str, str]) -> Settings:
         message = f"AUTOCALC_EAGER={eager!r} is unknown: use python, or leave it out."
         raise ConfigError(message)
     threads = text("NUM_THREADS")
+    strict, lists_falls = _strict("AUTOCALC_STRICT", text("STRICT"))
     return Settings(
         found=found,
         kernels=_words(text("KERNELS")),
@@ -225,8 +268,10 @@ def _parse(found: dict[str, str]) -> Settings:
         tune=tune,
         cache_dir=path("CACHE_DIR"),
         data_dir=path("DATA_DIR"),
-        strict=_flag("AUTOCALC_STRICT", text("STRICT")),
+        strict=strict,
+        lists_falls=lists_falls,
         shadow=_shadow("AUTOCALC_SHADOW", text("SHADOW")),
+        guard=_flag("AUTOCALC_GUARD", text("GUARD") or "on"),
         log=_log_level("AUTOCALC_LOG", text("LOG")),
     )
 

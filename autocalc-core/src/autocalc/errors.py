@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class AutocalcError(Exception):
     """The base of every error that AutoCalc raises on purpose."""
@@ -68,6 +70,15 @@ class CheckpointError(AutocalcError, RuntimeError):
     """A file that cannot be read back as what was asked for."""
 
 
+class NonFiniteError(AutocalcError, ArithmeticError):
+    """A kernel gave NaN or infinity where `diagnostics.find_nonfinite` looked.
+
+    Its `finding` says which, where, and from what inputs.
+    """
+
+    finding: Any = None
+
+
 class AutocalcWarning(UserWarning):
     """The base of AutoCalc's warnings."""
 
@@ -77,7 +88,7 @@ class PluginWarning(AutocalcWarning):
 
 
 class ConfigWarning(AutocalcWarning):
-    """A setting that has no effect, probably misspelt."""
+    """A setting that has no effect, probably misspelt, or that does harm."""
 
 
 class CompileWarning(AutocalcWarning):

@@ -2,11 +2,13 @@
 """Which kernels run: choose them, see them, and learn why.
 
 `use` chooses, `explain` tells why a call runs where it does, `show` lists what is
-installed, `count` counts what ran.
+installed, `count` counts what ran, `falls` what no package took.  `lock` keeps which
+kernels ran, and `use_lock` runs the same again.
 """
 
 from __future__ import annotations
 
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 from autocalc._dispatch._choice import (
@@ -17,29 +19,48 @@ from autocalc._dispatch._choice import (
     use,
     use_deterministic_algorithms,
 )
+from autocalc._dispatch._falls import Fall, falls
 
 if TYPE_CHECKING:
-    from autocalc._dispatch._explain import Explanation, Report, explain, show
+    from autocalc._compile._explained import explain
+    from autocalc._dispatch._explain import Explanation, Report, show
+    from autocalc._dispatch._explain_calls import CallsExplanation, KernelUse
+    from autocalc._dispatch._lock import Lock, LockedSet, lock, use_lock
 
 __all__ = [
+    "CallsExplanation",
     "Explanation",
+    "Fall",
+    "KernelUse",
+    "Lock",
+    "LockedSet",
     "Report",
     "are_deterministic_algorithms_enabled",
     "available",
     "count",
     "explain",
+    "falls",
+    "lock",
     "reload",
     "show",
     "use",
     "use_deterministic_algorithms",
+    "use_lock",
 ]
+
+#: Imported when they are first used: the answers' classes take 5 ms to make.
+_LATE = {
+    "autocalc._dispatch._explain": ("Explanation", "Report", "show"),
+    "autocalc._dispatch._explain_calls": ("CallsExplanation", "KernelUse"),
+    "autocalc._dispatch._lock": ("Lock", "LockedSet", "lock", "use_lock"),
+    "autocalc._compile._explained": ("explain",),
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:  # the answers' classes take 5 ms of `import autocalc` to make
-        from autocalc._dispatch import _explain
-
-        return getattr(_explain, name)
+    for module, names in _LATE.items():
+        if name in names:
+            return getattr(_import_module(module), name)
     message = f"module 'autocalc.kernels' has no attribute {name!r}"
     raise AttributeError(message)
 

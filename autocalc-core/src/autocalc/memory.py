@@ -1,17 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""Counters of the memory that results live in, and a way to give it back."""
+"""The memory that results live in: counters, what is alive, how to give it back."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autocalc._dispatch._select import allocator
 from autocalc._dispatch._state import current
 from autocalc._graph._node import live_node_count
 
-__all__ = ["live_node_count", "stats", "trim"]
+if _TYPE_CHECKING:
+    from autocalc.diagnostics._live import Snapshot
+    from autocalc.diagnostics._origins import Trace
+
+__all__ = ["live_node_count", "snapshot", "stats", "trace", "trim"]
 
 
 def stats() -> dict[str, int]:
     """Return the allocator's counters; empty if NumPy allocates.
+
+    That of the SIMD package counts bytes `in_use`, their `peak`, `cached` of freed blocks
+    that wait to be handed out again, and `workspace`: of those in use, what threads keep
+    for kernels to work in, as packed operands. `blocks` are alive, of `allocations` so
+    far, `reused` of them from the cache.
 
     Examples
     --------
@@ -28,3 +39,64 @@ def trim() -> None:
     found = allocator(current().selection)
     if found is not None:
         found.trim()
+
+
+def snapshot(limit: int = 10) -> Snapshot:
+    """Return the tensors that are alive in this process, the largest first.
+
+    Each array counts once, whatever views there are.  What the graph keeps for backward
+    counts as well; what kernels, compiled programs and the allocator keep for
+    themselves does not (`stats`, and `program.memory` of a compiled function).
+
+    Parameters
+    ----------
+    limit
+        How many rows to return.
+
+    Returns
+    -------
+    diagnostics.Snapshot
+
+    Raises
+    ------
+    DTypeError
+        If `limit` is no integer.
+    ArgumentError
+        If it is below 1.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> x = ac.ones(2000, 1000, requires_grad=True)
+    >>> row = ac.memory.snapshot(limit=1).rows[0]
+    >>> row.bytes, row.shape
+    (8000000, (2000, 1000))
+    """
+    from autocalc.diagnostics import _live  # late: `import autocalc` stays quick
+
+    return _live.snapshot(limit)
+
+
+def trace() -> Trace:
+    """Note who makes which array, in a ``with`` block; what is noted stays.
+
+    `snapshot` then names for each tensor that was made in the block the operator, the
+    layer and the line of the user's program.  Compiled functions run eagerly in the
+    block; every operator takes longer.
+
+    Raises
+    ------
+    CompileError
+        At the beginning of a block in a function that is being recorded.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> with ac.memory.trace(), ac.no_grad():
+    ...     y = ac.ones(3000, 1000).exp()
+    >>> ac.memory.snapshot(limit=1).rows[0].operator
+    'exp'
+    """
+    from autocalc.diagnostics import _origins  # late: `import autocalc` stays quick
+
+    return _origins.Trace()

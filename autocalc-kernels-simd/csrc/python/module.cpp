@@ -26,6 +26,7 @@ py::dict stats() {
     result["blocks"] = now.blocks;
     result["allocations"] = now.allocations;
     result["reused"] = now.reused;
+    result["workspace"] = now.workspace;
     return result;
 }
 

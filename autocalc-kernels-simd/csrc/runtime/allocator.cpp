@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -195,25 +196,33 @@ Cache& cache() {
     return *instance;
 }
 
+// What all threads keep as scratch, in bytes.
+std::atomic<std::uint64_t> workspace_bytes{0};
+
 class ThreadScratch {
   public:
     ThreadScratch() = default;
     ThreadScratch(const ThreadScratch&) = delete;
     ThreadScratch& operator=(const ThreadScratch&) = delete;
     ~ThreadScratch() {
-        for (void* block : blocks_) {
-            if (block != nullptr) release(block);
-        }
+        for (void* block : blocks_) drop(block);
     }
     void* get(int slot, std::size_t bytes) {
         void*& block = blocks_[static_cast<std::size_t>(slot)];
         if (block != nullptr && capacity(block) >= bytes) return block;
-        if (block != nullptr) release(block);
+        drop(block);
         block = allocate(bytes);
+        if (block != nullptr) workspace_bytes += capacity(block);
         return block;
     }
 
   private:
+    static void drop(void* block) {
+        if (block == nullptr) return;
+        workspace_bytes -= capacity(block);
+        release(block);
+    }
+
     std::array<void*, 8> blocks_{};
 };
 
@@ -232,7 +241,11 @@ void release(void* block) {
     if (block != nullptr) cache().give(block);
 }
 
-AllocatorStats allocator_stats() { return cache().stats(); }
+AllocatorStats allocator_stats() {
+    AllocatorStats now = cache().stats();
+    now.workspace = workspace_bytes;
+    return now;
+}
 void reset_peak() { cache().reset_peak(); }
 std::uint64_t trim() { return cache().trim(0); }
 void set_cache_limit(std::uint64_t bytes) { cache().set_limit(bytes); }

@@ -19,6 +19,7 @@ struct AllocatorStats {
     std::uint64_t blocks = 0;       // live blocks
     std::uint64_t allocations = 0;  // blocks handed out so far
     std::uint64_t reused = 0;       // of these, from the cache
+    std::uint64_t workspace = 0;    // bytes of in_use that threads keep as scratch
 };
 
 // Null when memory is exhausted. `bytes` may be 0.

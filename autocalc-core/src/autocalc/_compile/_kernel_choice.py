@@ -12,6 +12,7 @@ from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import Decomposed
 from autocalc._dispatch._state import current
 from autocalc._dispatch._widened import HALVES
+from autocalc._kernels.kernel_set import DispatchKey
 from autocalc._kernels.spec import KernelSpec
 
 
@@ -28,19 +29,31 @@ def instruction(
     """
     if any(v.dtype in HALVES for v in views_of((*outputs, *inputs))):
         return None  # computed in float32, operand by operand
-    views = [_first(x) for x in (*outputs, *inputs)]
-    mask = attributes[-1] if spec.accumulates else 0
-    key = dispatch_key(spec, views, views[len(outputs) :], attributes, mask)
-    name, entry = current().selection.choose(spec, key)
+    key = key_of(spec, outputs, inputs, attributes)
+    selection = current().selection
+    name, entry = selection.choose(spec, key)
     apart = {i.chosen for i in fused}
     if isinstance(entry, Decomposed) or (name == "reference" and apart != {name}):
         return None
+    selection.note(key, name)
     impl = (registry().kernels(name) or {})[spec.name]
     names = tuple(n for i in fused for n in (i.fused or (i.name,)))
     last = fused[-1]
     return Instruction(
         spec, name, entry, impl.native, outputs, inputs, attributes, last.line, names
     )
+
+
+def key_of(
+    spec: KernelSpec,
+    outputs: tuple[Operand, ...],
+    inputs: tuple[Operand, ...],
+    attributes: tuple[Any, ...],
+) -> DispatchKey:
+    """Return the dispatch key of an instruction's call."""
+    views = [_first(x) for x in (*outputs, *inputs)]
+    mask = attributes[-1] if spec.accumulates else 0
+    return dispatch_key(spec, views, views[len(outputs) :], attributes, mask)
 
 
 def _first(x: Operand) -> View | None:

@@ -12,6 +12,8 @@ from autocalc._compile._memory import Operand, View
 from autocalc._compile._plan import Plan, occupancy
 from autocalc._compile._program import Instruction, Program
 from autocalc._compile._work import work_of
+from autocalc._dispatch._select import allocator
+from autocalc._dispatch._state import current
 from autocalc.errors import CompileError
 
 _DTYPES = {"float32": "", "float64": "f64 ", "int64": "i64 ", "bool": "bool "}
@@ -138,6 +140,10 @@ class MemoryReport:
         they stay.
     needed
         Bytes of the arena before recomputation.
+    workspaces
+        Bytes that threads keep for kernels to work in, as packed operands: now, and for
+        all programs together. 0 before the first replay, and of kernel sets that do
+        not count them.
     """
 
     def __init__(self, program: Program, plan: Plan) -> None:
@@ -149,6 +155,11 @@ class MemoryReport:
         self.results = sum(
             program.sizes[slot] for slot in program.results - program.shared
         )
+
+    @property
+    def workspaces(self) -> int:
+        found = allocator(current().selection)
+        return 0 if found is None else int(found.stats().get("workspace", 0))
 
     def __repr__(self) -> str:
         return (

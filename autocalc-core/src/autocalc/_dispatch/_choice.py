@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from autocalc import _config
+from autocalc._dispatch import _falls as falls
 from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import Entry, find_set
@@ -156,5 +157,6 @@ def reload() -> None:
     _config.reload()
     registry.cache_clear()
     tuning.forget()
+    falls.forget()
     for selection in (PROCESS, current().selection):
         selection.forget()

@@ -4,14 +4,10 @@
 from __future__ import annotations
 
 import functools
-import math
 import os
-from typing import TYPE_CHECKING
 
 from autocalc._config import settings, warn_about_unknown
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from autocalc._dispatch._cgroup import cpu_quota
 
 
 @functools.lru_cache(maxsize=1)
@@ -98,29 +94,21 @@ def cpu_name() -> str:
 
 def usable_cores() -> int:
     """Return how many cores this process may use: affinity and cgroup quota."""
+    return max(1, int(min(affine_cores(), cpu_quota())))
+
+
+def affine_cores() -> int:
+    """Return how many cores the system lets this process run on."""
     if hasattr(os, "sched_getaffinity"):
-        cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
-    return max(1, int(min(cores, _cgroup_quota())))
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
-def _cgroup_quota(folder: Path | str = "/sys/fs/cgroup") -> float:
-    """Return the CPU quota in cores, infinite where there is none."""
-    from pathlib import Path  # late, as in _config
-
-    root = Path(folder)
-    try:
-        quota, period = (root / "cpu.max").read_text().split()
-        return math.inf if quota == "max" else max(1.0, int(quota) / int(period))
-    except (OSError, ValueError, ZeroDivisionError):
-        return _cgroup_v1_quota(root / "cpu")
-
-
-def _cgroup_v1_quota(root: Path) -> float:
-    try:
-        quota = int((root / "cpu.cfs_quota_us").read_text())
-        period = int((root / "cpu.cfs_period_us").read_text())
-    except (OSError, ValueError):
-        return math.inf
-    return math.inf if quota <= 0 or period <= 0 else max(1.0, quota / period)
+def limited_by() -> str:
+    """Return what bounds `usable_cores`, as words behind "the 2 cores"."""
+    affine, quota = affine_cores(), cpu_quota()
+    if quota < affine:
+        return f"that its cgroup's quota of {quota:g} allows"
+    if affine < (os.cpu_count() or 1):
+        return f"of {os.cpu_count()} that its CPU affinity leaves it"
+    return "of this machine"

@@ -16,7 +16,8 @@ from autocalc._dispatch._plugins import Refusal, registry
 from autocalc._dispatch._select import Candidate
 from autocalc._dispatch._state import current
 from autocalc._dispatch._thread_budget import get_num_threads
-from autocalc._kernels.kernel_set import KernelSet
+from autocalc._kernels.kernel_set import DispatchKey, KernelSet
+from autocalc._kernels.spec import KernelSpec
 from autocalc._kernels.table import TABLE
 from autocalc.errors import ConfigError, KernelError
 
@@ -31,6 +32,8 @@ class Explanation:
     candidates: tuple[Candidate, ...]
     refused_sets: tuple[Refusal, ...]
     info: dict[str, str] = field(default_factory=dict)
+    #: Whether a lock names the set: no rule was asked.
+    locked: bool = False
 
     def __str__(self) -> str:
         lines = [f"{self.kernel}({', '.join(self.dtypes)}) runs on {self.chosen}"]
@@ -42,10 +45,44 @@ class Explanation:
             )
         lines += [f"   -  {r.subject}: {r.reason}" for r in self.refused_sets]
         lines += [f"   {key}: {value}" for key, value in self.info.items()]
+        lines.append(f"   why: {self.why}")
         lines.append(f"   to change: {self.advice}")
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    @property
+    def why(self) -> str:
+        """Why this set and no other, in a sentence."""
+        mine = next((c for c in self.candidates if c.name == self.chosen), None)
+        if mine is None:
+            return "nobody takes this call"
+        if self.locked:
+            return "the lock in force names it"
+        others = [c for c in self.candidates if c.refusal is None and c is not mine]
+        parts = [_reason(mine, others), *self._passed_over(mine)]
+        return "; ".join(parts)
+
+    def _passed_over(self, mine: Candidate) -> list[str]:
+        """Return which sets would have come before the chosen one, and did not."""
+        before = self.candidates[: self.candidates.index(mine)]
+        told = [
+            f"{c.name} ({c.rank}) refuses it: {c.refusal}"
+            for c in before
+            if c.refusal is not None and c.refusal != _LACKS
+        ]
+        if mine.origin != "by rank":
+            return told
+        # Of what cannot be used here only relatives of those who can are of interest.
+        families = {c.name.split("-")[0] for c in self.candidates if c.refusal is None}
+        told += [
+            f"{r.subject} ({r.rank}) is not used: {r.reason}"
+            for r in self.refused_sets
+            if r.rank is not None
+            and r.rank > mine.rank
+            and r.subject.split("-")[0] in families
+        ]
+        return told
 
     @property
     def advice(self) -> str:
@@ -63,29 +100,29 @@ class Explanation:
         )
 
 
-def explain(kernel: str, *args: Any, **options: Any) -> Explanation:
-    """Return every candidate for a call, its refusals, and the choice.
+#: What a set answers that does not have the kernel at all.
+_LACKS = "has no such kernel"
 
-    Parameters
-    ----------
-    kernel
-        A name in the kernel table, such as ``"gemm"``.
-    *args
-        The call's inputs (tensors, arrays or None), then its attributes; inputs and
-        attributes at the end may be left out.
 
-    Raises
-    ------
-    ConfigError
-        If there is no kernel of that name.
+def _reason(mine: Candidate, others: list[Candidate]) -> str:
+    """Return which rule put a set before the others that take the call."""
+    if mine.origin.startswith("chosen"):
+        return f"it was {mine.origin}, which goes before measured times and ranks"
+    if mine.origin.startswith("measured"):
+        slower = [f"{c.name} {c.origin}" for c in others if c.origin != "by rank"]
+        against = f", {', '.join(slower)}" if slower else ""
+        return f"`autocalc tune` found it the fastest: {mine.origin}{against}"
+    if not others:
+        return "no other set takes this call"
+    ranks = ", ".join(f"{c.name} {c.rank}" for c in others)
+    return (
+        f"its rank of {mine.rank} is the highest ({ranks}), and nothing else was "
+        f"chosen or measured"
+    )
 
-    Examples
-    --------
-    >>> import autocalc as ac
-    >>> a = ac.ones(2, 2)
-    >>> print(ac.kernels.explain("gemm", a, a))  # doctest: +ELLIPSIS
-    gemm(...) runs on ...
-    """
+
+def explain_kernel(kernel: str, *args: Any, **options: Any) -> Explanation:
+    """Return every candidate for a call of a kernel, its refusals, and the choice."""
     if kernel not in TABLE:
         message = (
             f"explain: there is no kernel {kernel!r}; the table has {', '.join(TABLE)}."
@@ -99,6 +136,13 @@ def explain(kernel: str, *args: Any, **options: Any) -> Explanation:
     key = call.key(*operands, *args[needed:], **options)
     layout_plan = _layout_plan(call, operands, args[needed:])
     key = key if layout_plan is None else layout_plan.described(key)
+    return explained(spec, key, _layout(call, layout_plan))
+
+
+def explained(
+    spec: KernelSpec, key: DispatchKey, more: dict[str, str] | None = None
+) -> Explanation:
+    """Return the explanation of a call by its key; `more` is to be said as well."""
     selection = current().selection
     candidates = tuple(selection.candidates(spec, key))
     try:
@@ -108,12 +152,13 @@ def explain(kernel: str, *args: Any, **options: Any) -> Explanation:
     found = registry()
     info = _info(found.sets[chosen]) if chosen in found.sets else {}
     return Explanation(
-        kernel,
+        spec.name,
         tuple(str(dtype) for dtype in key.dtypes),
         chosen,
         candidates,
         tuple(r for r in found.refusals if r.subject not in found.sets),
-        {**info, **_layout(call, layout_plan)},
+        {**info, **(more or {})},
+        selection.locked is not None and selection.locked(key) is not None,
     )
 
 
@@ -142,6 +187,12 @@ def _info(kernel_set: KernelSet) -> dict[str, str]:
         return dict(kernel_set.info())
     except Exception as error:
         return {"info": f"failed: {type(error).__name__}: {error}"}
+
+
+def _self_test(name: str) -> dict[str, str]:
+    """Return what the self-test of a set from elsewhere found."""
+    record = registry().records.get(name)
+    return {} if record is None else {"self-test": record.text}
 
 
 def _array(x: Any) -> Any:
@@ -219,7 +270,7 @@ def show() -> Report:
         kernels = found.kernels(kernel_set.name)
         if kernels is None:
             continue
-        info = _info(kernel_set)
+        info = {**_info(kernel_set), **_self_test(kernel_set.name)}
         package = found.origins[kernel_set.name]
         sets.append(
             SetLine(

@@ -17,6 +17,12 @@ from typing import TYPE_CHECKING, Any
 from autocalc._config import logger, settings, warn_about_unknown
 from autocalc._dispatch._cpu import cpu_features, detected_features
 from autocalc._dispatch._thread_budget import get_num_threads
+from autocalc._dispatch._trust import (
+    examined,
+    is_own,
+    left_out_reason,
+    refusal_reason,
+)
 from autocalc._kernels.kernel_set import (
     ENTRY_POINT_GROUP,
     KERNEL_API_VERSION,
@@ -29,6 +35,7 @@ from autocalc.errors import PluginError, PluginWarning
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    from autocalc._dispatch._records import Record
     from autocalc._kernels.spec import KernelSpec
 
 #: What a package may raise without taking the process along; KeyboardInterrupt passes.
@@ -45,6 +52,8 @@ class Refusal:
     traceback: str = ""
     #: A fault is something to repair; a missing CPU feature is not.
     fault: bool = True
+    #: Of a kernel set that would be usable elsewhere.
+    rank: int | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +80,10 @@ class Registry:
     named_features: set[str] = field(default_factory=set)
     #: Names and families of all sets, of the refused ones as well.
     known: set[str] = field(default_factory=set)
+    #: Set -> module of its entry point, of sets from outside AutoCalc's own packages.
+    foreign: dict[str, str] = field(default_factory=dict)
+    #: What the self-tests of these found, of those that were used.
+    records: dict[str, Record] = field(default_factory=dict)
     _loaded: dict[str, dict[str, KernelImpl] | None] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -110,6 +123,35 @@ class Registry:
                 if self.is_loaded(kernel_set.name)]  # fmt: skip
 
     def _load(self, kernel_set: KernelSet) -> dict[str, KernelImpl] | None:
+        if not self._may_run(kernel_set.name):
+            return None
+        offered = self._offered(kernel_set)
+        if offered is None or not self._was_tested(kernel_set.name):
+            return None
+        return self._accepted(kernel_set, offered)
+
+    def _was_tested(self, name: str) -> bool:
+        """Make up for the self-test of a set that could not be loaded earlier."""
+        record = self.records.get(name)
+        late = record is not None and record.verdict == "unloadable"
+        return self._may_run(name, again=True) if late else True
+
+    def _may_run(self, name: str, *, again: bool = False) -> bool:
+        """See that a set from elsewhere has passed its self-test on this machine."""
+        if name not in self.foreign:
+            return True
+        origin = self.origins[name]
+        record = examined(name, origin, self.foreign[name], again=again)
+        self.records[name] = record
+        reason = refusal_reason(record)
+        if again and record.verdict == "unloadable":
+            reason = f"{record.reason} in the process of its self-test, but not here"
+        if reason:
+            self.refuse(Refusal(name, reason, origin, record.traceback))
+        return not reason
+
+    def _offered(self, kernel_set: KernelSet) -> dict[str, Any] | None:
+        """Run the set's own `load`."""
         try:
             offered = dict(kernel_set.load())
             if kernel_set.set_num_threads is not None:
@@ -121,6 +163,11 @@ class Registry:
         except _FAULTS as error:
             self._refuse_error(kernel_set.name, "load() failed", error)
             return None
+        return offered
+
+    def _accepted(
+        self, kernel_set: KernelSet, offered: dict[str, Any]
+    ) -> dict[str, KernelImpl]:
         return {
             name: impl if isinstance(impl, KernelImpl) else KernelImpl(impl)
             for name, impl in offered.items()
@@ -142,10 +189,16 @@ class Registry:
                 f"its `exception` {getattr(impl, 'exception', None)!r} is no error "
                 f"budget of this kernel; known: {known}"
             )
+        elif wrong := self._wrong(kernel_set.name, name):
+            reason = wrong
         else:
             return True
         self.refuse(Refusal(subject, reason, origin))
         return False
+
+    def _wrong(self, name: str, kernel: str) -> str:
+        record = self.records.get(name)
+        return "" if record is None else left_out_reason(record, kernel)
 
     def _refuse_error(self, subject: str, what: str, error: BaseException) -> None:
         from traceback import format_exception  # late, as all that faults alone need
@@ -154,8 +207,13 @@ class Registry:
         reason = f"{what}: {type(error).__name__}: {error}"
         self.refuse(Refusal(subject, reason, self.origins.get(subject, ""), trace))
 
-    def add_plugin(self, plugin: Plugin, load: Callable[[], object]) -> None:
-        """Load a plugin's module, run its hook, and take its sets."""
+    def add_plugin(
+        self, plugin: Plugin, load: Callable[[], object], module: str = ""
+    ) -> None:
+        """Load a plugin's module, run its hook, and take its sets.
+
+        `module` names it where the sets are to be tested before they are used.
+        """
         self.plugins.append(plugin)
         self.origins[plugin.name] = str(plugin)
         try:
@@ -164,9 +222,9 @@ class Registry:
             self._refuse_error(plugin.name, "the plugin failed", error)
             return
         for kernel_set in offered:
-            self._add_set(plugin, kernel_set)
+            self._add_set(plugin, kernel_set, module)
 
-    def _add_set(self, plugin: Plugin, kernel_set: object) -> None:
+    def _add_set(self, plugin: Plugin, kernel_set: object, module: str) -> None:
         if not isinstance(kernel_set, KernelSet):
             reason = f"its hook returned {kernel_set!r}, which is not a KernelSet"
             self.refuse(Refusal(plugin.name, reason, str(plugin)))
@@ -181,6 +239,9 @@ class Registry:
             self.refuse(Refusal(f"{name} of {plugin}", reason, str(plugin)))
             return
         self.origins[name] = str(plugin)
+        self.foreign.pop(name, None)  # of a set that was refused
+        if module:
+            self.foreign[name] = module
         self.known |= {name, kernel_set.family}
         self.named_features |= set(kernel_set.requires)
         refusal = _refusal(kernel_set, str(plugin))
@@ -252,14 +313,14 @@ def _refusal(kernel_set: KernelSet, origin: str) -> Refusal | None:
     disabled = settings().disabled
     if name != "reference" and (name in disabled or kernel_set.family in disabled):
         reason = "disabled by AUTOCALC_DISABLE_KERNELS"
-        return Refusal(name, reason, origin, fault=False)
+        return Refusal(name, reason, origin, fault=False, rank=kernel_set.rank)
     missing = sorted(set(kernel_set.requires) - cpu_features())
     if missing:
         hidden = sorted(set(missing) & detected_features())
         reason = f"the CPU lacks {', '.join(missing)}"
         if hidden:
             reason = f"{', '.join(hidden)} hidden by AUTOCALC_CPU_FEATURES"
-        return Refusal(name, reason, origin, fault=False)
+        return Refusal(name, reason, origin, fault=False, rank=kernel_set.rank)
     return None
 
 
@@ -278,6 +339,13 @@ def _plugin_of(point: EntryPoint) -> Plugin:
     return Plugin(point.name, dist.name, dist.version)
 
 
+def _foreign_module(point: EntryPoint) -> str:
+    """Return the module of a package from elsewhere, "" for one of AutoCalc's own."""
+    if point.dist is None or is_own(point.dist.name):
+        return ""
+    return point.module
+
+
 @functools.lru_cache(maxsize=1)
 def registry() -> Registry:
     """Return what is installed, found at the first call."""
@@ -291,7 +359,7 @@ def registry() -> Registry:
     for point in _entry_points():
         if point.value == reference_plugin.__name__:
             continue
-        result.add_plugin(_plugin_of(point), point.load)
+        result.add_plugin(_plugin_of(point), point.load, _foreign_module(point))
     warn_about_unknown(
         "AUTOCALC_DISABLE_KERNELS",
         settings().disabled,

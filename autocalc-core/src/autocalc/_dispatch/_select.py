@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from autocalc._config import logger, settings
+from autocalc._dispatch import _falls as falls
 from autocalc._dispatch import _tuning as tuning
 from autocalc._dispatch._keys import key_of
 from autocalc._dispatch._plugins import Registry, registry
@@ -38,6 +39,9 @@ KERNEL_INDEX = {name: index for index, name in enumerate(TABLE)}
 #: A table of decisions is emptied when it outgrows this: shapes that never repeat
 #: must not fill the memory.
 MAX_DECISIONS = 4096
+
+#: What a selection remembers to have decided, for `lock`: the latest of these.
+MAX_DECIDED = 16384
 
 Entry = Callable[..., Any]
 
@@ -96,11 +100,25 @@ class Candidate(NamedTuple):
     refusal: str | None
 
 
+class Choice(NamedTuple):
+    """What was chosen for a call, and what sets before it answered."""
+
+    name: str
+    entry: Entry
+    refusals: list[str]
+
+
+#: The set that a lock names for a call; None where it does not know the call.
+Locked = Callable[[DispatchKey], "str | None"]
+
+
 class Order(NamedTuple):
     """What `use` changes for the process, and puts back."""
 
     choices: tuple[str, ...] | None
     only: bool
+    locked: Locked | None
+    decided: dict[DispatchKey, str]
     tables: list[dict[Any, Any]]
     empty: Callable[[Shape, DType], Array]
     key_of: KeyOf
@@ -116,13 +134,16 @@ class Selection:
         Names of sets or families, best first; None takes ``AUTOCALC_KERNELS``.
     only
         Leave just the choices and the reference.
+    locked
+        Names the set for calls that a lock knows, before every other rule.
     wrap
         ``wrap(spec, set name, function)`` goes around each chosen function: counting,
         recording and shadowing are made of this.
     """
 
-    __slots__ = ("__weakref__", "_choices", "deterministic", "empty", "key_of", "only",
-                 "recorder", "remembered", "tables", "wrap")  # fmt: skip
+    __slots__ = ("__weakref__", "_choices", "decided", "deterministic", "empty",
+                 "key_of", "locked", "only", "recorder", "remembered", "tables",
+                 "wrap")  # fmt: skip
 
     #: By `KERNEL_INDEX`: decisions by keys.
     tables: list[dict[Any, Any]]
@@ -131,16 +152,20 @@ class Selection:
     #: Calls of several kernels, see `_ops/_remembered.py`; None where `wrap` must see
     #: what makes them.
     remembered: dict[bytes, Any] | None
+    #: The set that was chosen for each call, in the order of the decisions.
+    decided: dict[DispatchKey, str]
 
     def __init__(
         self,
         choices: tuple[str, ...] | None = None,
         *,
         only: bool = False,
+        locked: Locked | None = None,
         wrap: Callable[[KernelSpec, str, Entry], Entry] | None = None,
     ) -> None:
         self._choices = choices
         self.only = only
+        self.locked = locked
         self.wrap = wrap
         self.recorder: Any = None
         self.deterministic: bool | None = None
@@ -152,29 +177,48 @@ class Selection:
         return settings().kernels if self._choices is None else self._choices
 
     def derive(self, **changes: Any) -> Selection:
-        """Return a selection that differs in what is named."""
-        same = {"choices": self._choices, "only": self.only, "wrap": self.wrap}
+        """Return a selection that differs in what is named.
+
+        Other choices are free of a lock; where calls are only wrapped, what is decided
+        counts as decided here.
+        """
+        same: dict[str, Any] = {
+            "choices": self._choices,
+            "only": self.only,
+            "wrap": self.wrap,
+        }
+        if "choices" not in changes:
+            same["locked"] = self.locked
         result = Selection(**{**same, **changes})
         result.deterministic = self.deterministic
+        if "choices" not in changes:
+            result.decided = self.decided
         return result
 
-    def order_of(self, choices: tuple[str, ...] | None, only: bool) -> Order:
+    def order_of(
+        self,
+        choices: tuple[str, ...] | None,
+        only: bool,
+        locked: Locked | None = None,
+    ) -> Order:
         """Change the order for all users; return what `restore` needs."""
-        decided = self.tables, self.empty, self.key_of, self.remembered
-        before = Order(self._choices, self.only, *decided)
-        self._choices, self.only = choices, only
+        made = self.tables, self.empty, self.key_of, self.remembered
+        before = Order(self._choices, self.only, self.locked, self.decided, *made)
+        self._choices, self.only, self.locked = choices, only, locked
         self.forget()
         return before
 
     def restore(self, before: Order) -> None:
         """Go back to an order and the decisions made under it."""
         self._choices, self.only = before.choices, before.only
+        self.locked, self.decided = before.locked, before.decided
         self.tables, self.remembered = before.tables, before.remembered
         self.empty, self.key_of = before.empty, before.key_of
 
     def forget(self) -> None:
         """Drop every decision; the next calls decide again."""
         self.tables = [{} for _ in TABLE]
+        self.decided = {}
         self.remembered = {} if self.wrap is None else None
         self.empty = self._first_empty
         self.key_of = self._first_key_of
@@ -236,7 +280,14 @@ class Selection:
 
     def decide(self, spec: KernelSpec, key: DispatchKey) -> Entry:
         """Choose for `key`; the caller keeps the answer with `remember`."""
-        name, entry = self.choose(spec, key)
+        choice = self._choice(spec, key)
+        if self._fell(choice) and (settings().strict or settings().lists_falls):
+            tell = settings().lists_falls
+            earlier = falls.note(key, choice.refusals, tell)
+            if not tell:
+                raise KernelError(_fallen(spec, choice, earlier))
+        name, entry, _ = choice
+        self.note(key, name)
         if isinstance(entry, Decomposed):
             return entry
         shadow = settings().shadow
@@ -254,9 +305,26 @@ class Selection:
             table.clear()
         table[cache_key] = decision
 
+    def note(self, key: DispatchKey, name: str) -> None:
+        """Keep for `lock` what was decided, the latest last."""
+        self.decided.pop(key, None)
+        self.decided[key] = name
+        if len(self.decided) > MAX_DECIDED:
+            del self.decided[next(iter(self.decided))]
+
     def choose(self, spec: KernelSpec, key: DispatchKey) -> tuple[str, Entry]:
         """Return the best set's name and its function for this call."""
-        best: tuple[int, str, Entry] | None = None
+        choice = self._choice(spec, key)
+        if self._fell(choice) and settings().strict:
+            raise KernelError(_fallen(spec, choice, ()))
+        return choice.name, choice.entry
+
+    def _choice(self, spec: KernelSpec, key: DispatchKey) -> Choice:
+        """Return the set that a lock names, else the first or best in the order."""
+        named = None if self.locked is None else self.locked(key)
+        if named is not None:
+            return self._named(spec, key, named)
+        best: tuple[int, Choice] | None = None
         refusals: list[str] = []
         for kernel_set, origin in self.order(key):
             if best is not None and best[0] >= kernel_set.rank:
@@ -266,14 +334,28 @@ class Selection:
                 refusals.append(f"{kernel_set.name}: {offer}")
                 continue
             rank, entry, _ = offer
+            choice = Choice(kernel_set.name, entry, refusals)
             if origin != "by rank":
-                return self._strict(spec, kernel_set.name, entry, refusals)
+                return choice
             if best is None or rank > best[0]:
-                best = (rank, kernel_set.name, entry)
+                best = rank, choice
         if best is None:
             message = _no_kernel(spec, key, refusals)
             raise KernelError(message)
-        return self._strict(spec, best[1], best[2], refusals)
+        return best[1]
+
+    def _named(self, spec: KernelSpec, key: DispatchKey, name: str) -> Choice:
+        """Return the offer of the set that a lock names."""
+        named = registry().sets.get(name)
+        gone = "it is not installed any more"
+        offer = gone if named is None else self._offer(named, spec, key)
+        if isinstance(offer, str):
+            message = (
+                f"{spec.name}: the lock in force says that {name} runs this call, and "
+                f"it refuses: {offer}. Run without the lock, or make it anew."
+            )
+            raise KernelError(message)
+        return Choice(name, offer[1], [])
 
     def prefers_channels_last(self, spec: KernelSpec, key: DispatchKey) -> bool:
         """Return whether the chosen kernel would rather have and give that layout."""
@@ -284,17 +366,10 @@ class Selection:
         asked = None if impl is None else impl.channels_last
         return asked is not None and asked(key)
 
-    def _strict(
-        self, spec: KernelSpec, name: str, entry: Entry, refusals: list[str]
-    ) -> tuple[str, Entry]:
-        fallen = name == "reference" and refusals
-        if fallen and settings().strict and "reference" not in self.choices:
-            message = (
-                f"{spec.name}: AUTOCALC_STRICT is set and only the reference takes "
-                f"this call. Refused by {'; '.join(refusals)}."
-            )
-            raise KernelError(message)
-        return name, entry
+    def _fell(self, choice: Choice) -> bool:
+        """Return whether the reference runs a call because nobody else takes it."""
+        fell = choice.name == "reference" and bool(choice.refusals)
+        return fell and "reference" not in self.choices
 
     def _offer(
         self, kernel_set: KernelSet, spec: KernelSpec, key: DispatchKey
@@ -435,6 +510,16 @@ def _unknown(found: Registry, choice: str) -> str:
     return (
         f"kernels: there is no kernel set or family {choice!r}; installed are "
         f"{', '.join(names)}.{hint}"
+    )
+
+
+def _fallen(spec: KernelSpec, choice: Choice, earlier: Sequence[falls.Fall]) -> str:
+    """Return the error about a call that only the reference takes."""
+    before = "".join(f"\n  {fall}" for fall in earlier)
+    before = f" Refused before were:{before}" if before else ""
+    return (
+        f"{spec.name}: AUTOCALC_STRICT is set and only the reference takes this call. "
+        f"Refused by {'; '.join(choice.refusals)}.{before}"
     )
 
 

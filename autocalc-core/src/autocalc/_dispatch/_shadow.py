@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from autocalc._config import settings
+from autocalc._dispatch._fenced import Fenced, place_of
+from autocalc._dispatch._lines import users_line
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._widened import FLOAT_KINDS
 from autocalc._kernels.kernel_set import Function
-from autocalc._kernels.spec import Array, Budget, KernelSpec
+from autocalc._kernels.spec import Array, Budget, KernelSpec, Operand
 from autocalc.errors import KernelError, ShadowWarning
 
 log = logging.getLogger("autocalc.shadow")
@@ -41,6 +43,7 @@ def shadowed(
     own = (registry().kernels(name) or {}).get(spec.name)
     wider = [k.exception for k in (own, kernels[spec.name]) if k and k.exception]
     budget = spec.budget_of(wider[0] if wider else None)
+    pair = _Shadowed(spec, budget, name, function, other, second)
     found = settings().shadow
     share = found[1] if found else 1.0
     due = 1.0
@@ -50,38 +53,118 @@ def shadowed(
         is_due = due > 1.0 - 1e-9  # sums of shares are not exact
         due += share - is_due
         if is_due:
-            _compare(spec, budget, name, function, other, second, operands)
+            _compare(pair, operands)
         else:
             function(*operands)
 
     return call
 
 
-def _compare(
-    spec: KernelSpec,
-    budget: Budget,
-    name: str,
-    function: Function,
-    other: str,
-    second: Function,
-    operands: tuple[Any, ...],
-) -> None:
-    """Run both on the same operands; what the first one wrote is what stays."""
-    n = len(spec.outputs)
-    before = [_copied(out) for out in operands[:n]]
+class _Shadowed(NamedTuple):
+    """A kernel of one set, and the same kernel of another that it is held to."""
+
+    spec: KernelSpec
+    budget: Budget
+    name: str
+    function: Function
+    other: str
+    second: Function
+
+
+def _compare(pair: _Shadowed, operands: tuple[Any, ...]) -> None:
+    """Run both on the same operands; what the first one wrote is what stays.
+
+    It writes between fences at first, and the other one to copies.
+    """
+    spec = pair.spec
+    n, stop = len(spec.outputs), len(spec.outputs) + len(spec.inputs)
+    outs, given, attributes = operands[:n], operands[n:stop], operands[stop:]
+    before = [_copied(out) for out in outs]
     twins = [_copied(out) for out in before]
-    inputs = [_copied(x) for x in operands[n : n + len(spec.inputs)]]
-    function(*operands)
-    second(*twins, *inputs, *operands[n + len(spec.inputs) :])
-    limits = _limits(spec, budget, before, inputs, operands, twins)
-    for i, output in enumerate(spec.outputs):
+    inputs = [_copied(x) for x in given]
+    fences = [(name, a, Fenced(a)) for name, a in _named(spec.outputs, outs)]
+    stand_ins = {place_of(a): fence.array for _, a, fence in fences if a.size}
+    pair.function(*_replaced((*outs, *given), stand_ins), *attributes)
+    for _, a, fence in fences:
+        a[...] = fence.array
+    pair.second(*twins, *inputs, *attributes)
+    problem = _stray(spec, fences, given, inputs, stand_ins) or _difference(
+        pair, before, inputs, operands, twins
+    )
+    if problem:
+        _report(pair, problem, _described(spec, operands))
+
+
+def _named(names: tuple[Operand, ...], given: tuple[Any, ...]) -> Iterator[Any]:
+    """Yield (name, array) for every array among operands."""
+    for operand, x in zip(names, given, strict=True):
+        yield from ((operand.name, one) for one in _list(x) if one is not None)
+
+
+def _replaced(operands: tuple[Any, ...], stand_ins: dict[Any, Array]) -> list[Any]:
+    """Return operands, each that is an output by its stand-in."""
+
+    def replaced(x: Any) -> Any:
+        if isinstance(x, (list, tuple)):
+            return [replaced(one) for one in x]
+        return x if x is None else stand_ins.get(place_of(x), x)
+
+    return [replaced(x) for x in operands]
+
+
+def _stray(
+    spec: KernelSpec,
+    fences: list[Any],
+    given: tuple[Any, ...],
+    before: list[Any],
+    stand_ins: dict[Any, Array],
+) -> str:
+    """Return where the kernel wrote what it must not, "" if nowhere."""
+    for name, _, fence in fences:
+        if not fence.is_intact():
+            return f"wrote outside of its output `{name}`"
+    inputs = zip(
+        _named(spec.inputs, given), _named(spec.inputs, tuple(before)), strict=True
+    )
+    for (name, now), (_, then) in inputs:
+        if place_of(now) not in stand_ins and now.tobytes() != then.tobytes():
+            return f"changed its input `{name}`"
+    return ""
+
+
+def _difference(
+    pair: _Shadowed,
+    before: list[Any],
+    inputs: list[Any],
+    operands: tuple[Any, ...],
+    twins: list[Any],
+) -> str:
+    """Return by what the results differ, "" if by no more than is allowed."""
+    limits = _limits(pair.spec, pair.budget, before, inputs, operands, twins)
+    for i, output in enumerate(pair.spec.outputs):
         if operands[i] is None:
             continue
         lists = _list(operands[i]), _list(twins[i]), _list(limits[i])
         for got, wanted, limit in zip(*lists, strict=True):
             worst = _excess(got, wanted, limit)
             if worst is not None:
-                _report(spec, budget, name, other, output.name, worst)
+                at, here, there = worst
+                return (
+                    f"differs from {pair.other}: `{output.name}` at {at} is {here!s}, "
+                    f"{pair.other} gives {there!s}; allowed is {SLACK:g} times the "
+                    f"kernel's budget ({pair.budget.text})"
+                )
+    return ""
+
+
+def _described(spec: KernelSpec, operands: tuple[Any, ...]) -> str:
+    """Return name, shape and dtype of all operands, and strides that are not usual."""
+    names = (*spec.outputs, *spec.inputs)
+    texts = []
+    for name, a in _named(names, operands[: len(names)]):
+        unusual = "" if a.flags.c_contiguous else f" with strides {a.strides}"
+        texts.append(f"`{name}` {a.shape} {a.dtype}{unusual}")
+    return ", ".join(texts)
 
 
 def _limits(
@@ -133,20 +216,13 @@ def _excess(got: Array, wanted: Array, limit: Any) -> tuple[Any, ...] | None:
     return tuple(map(int, at)), got[at], wanted[at]
 
 
-def _report(
-    spec: KernelSpec,
-    budget: Budget,
-    name: str,
-    other: str,
-    output: str,
-    worst: tuple[Any, ...],
-) -> None:
+def _report(pair: _Shadowed, problem: str, operands: str) -> None:
     """Warn; raise where ``AUTOCALC_STRICT`` is set."""
-    at, got, wanted = worst
+    line = users_line()
+    where = "" if line is None else f" Called at {line}"
     message = (
-        f"AUTOCALC_SHADOW: {spec.name} of {name} differs from {other}: `{output}` at "
-        f"{at} is {got!s}, {other} gives {wanted!s}; allowed is {SLACK:g} times the "
-        f"kernel's budget ({budget.text})."
+        f"AUTOCALC_SHADOW: {pair.spec.name} of {pair.name} {problem}. Operands: "
+        f"{operands}.{where}"
     )
     log.warning(message)
     if settings().strict:

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
+
 from autocalc._config import settings
-from autocalc._dispatch._cpu import usable_cores
+from autocalc._dispatch._cpu import limited_by, usable_cores
+from autocalc.errors import ConfigWarning
 
 _budget: int | None = None
 
@@ -15,6 +19,11 @@ def get_num_threads() -> int:
     It is `set_num_threads`' last value, else ``AUTOCALC_NUM_THREADS``, else the number
     of cores that the process may use (CPU affinity and cgroup quota).
 
+    Warns
+    -----
+    ConfigWarning
+        Once, if ``AUTOCALC_NUM_THREADS`` is more than these cores.
+
     Examples
     --------
     >>> import autocalc as ac
@@ -23,7 +32,36 @@ def get_num_threads() -> int:
     """
     if _budget is not None:
         return _budget
-    return settings().num_threads or usable_cores()
+    given = settings().num_threads
+    if given is None:
+        return usable_cores()
+    _warn_once(given)
+    return given
+
+
+@functools.lru_cache(maxsize=8)
+def _warn_once(count: int) -> None:
+    warn_if_over(f"AUTOCALC_NUM_THREADS={count}", count)
+
+
+def warn_if_over(given: str, count: int) -> None:
+    """Warn of a budget above the usable cores; `given` says where it was given."""
+    text = over(count)
+    if text:
+        warnings.warn(f"{given}: {text}", ConfigWarning, stacklevel=3)
+
+
+def over(count: int) -> str:
+    """Return what is wrong with a budget and what to do; "" if nothing is."""
+    cores = usable_cores()
+    if count <= cores:
+        return ""
+    many = "1 core" if cores == 1 else f"{cores} cores"
+    return (
+        f"{count} threads are more than the {many} {limited_by()}. They take turns "
+        f"and wait for each other, which is slower. Ask for {cores}, or leave the "
+        f"number out."
+    )
 
 
 def chosen_budget() -> int | None:

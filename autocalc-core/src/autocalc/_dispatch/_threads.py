@@ -11,6 +11,7 @@ from autocalc._dispatch._thread_budget import (
     choose_budget,
     chosen_budget,
     get_num_threads,
+    warn_if_over,
 )
 from autocalc.errors import ArgumentError
 
@@ -28,18 +29,30 @@ def set_num_threads(count: int) -> None:
     ArgumentError
         If `count` is not a positive integer.
 
+    Warns
+    -----
+    ConfigWarning
+        If these are more threads than the process has cores: CPU affinity and cgroup
+        quota count.
+
     Examples
     --------
     >>> import autocalc as ac
-    >>> ac.set_num_threads(2)
+    >>> ac.set_num_threads(1)
     >>> ac.get_num_threads()
-    2
+    1
     """
     if not _is_count(count):
         message = f"set_num_threads: `count` is {count!r}; it must be 1 or more."
         raise ArgumentError(message)
+    warn_if_over("set_num_threads", count)
+    apply_budget(count)
+
+
+def apply_budget(count: int | None) -> None:
+    """Put a budget in force, with None the machine's, and tell the loaded sets."""
     choose_budget(count)
-    _tell_loaded_sets(count)
+    _tell_loaded_sets(get_num_threads() if count is None else count)
 
 
 def _is_count(value: object) -> bool:
@@ -65,9 +78,8 @@ def serial() -> Iterator[None]:
     1
     """
     before = chosen_budget()
-    set_num_threads(1)
+    apply_budget(1)
     try:
         yield
     finally:
-        choose_budget(before)
-        _tell_loaded_sets(get_num_threads())
+        apply_budget(before)

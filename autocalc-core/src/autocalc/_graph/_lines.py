@@ -7,39 +7,21 @@ a program which does not ask for lines pays nothing for them.
 
 from __future__ import annotations
 
-import linecache
-import sys
-from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from autocalc._dispatch._eager import pause
+from autocalc._dispatch._lines import Line, layer_of, users_line
 from autocalc._graph._node import Node, Version
 
-#: AutoCalc's own files begin with this.
-_OWN = __file__[: -len("_graph/_lines.py")]
-
-
-class Line(NamedTuple):
-    """A place in a user's program."""
-
-    file: str
-    number: int
-    function: str
-
-    def __str__(self) -> str:
-        text = linecache.getline(self.file, self.number).strip()
-        return f"{self.file}:{self.number}, in {self.function}: `{text}`."
-
-
-def users_line() -> Line | None:
-    """Return the innermost line outside of AutoCalc that leads to this call."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
-        frame = frame.f_back
-    if frame is None:
-        return None
-    code = frame.f_code
-    return Line(code.co_filename, frame.f_lineno, code.co_name)
+__all__ = [
+    "Line",
+    "is_tracing",
+    "layer_of",
+    "recorded_at",
+    "trace",
+    "users_line",
+    "written_at",
+]
 
 
 def recorded_at(node: Node) -> str:

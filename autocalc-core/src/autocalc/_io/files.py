@@ -68,10 +68,20 @@ def save(obj: Any, f: str | os.PathLike[str] | IO[bytes]) -> None:
     >>> ac.load(path)["epoch"]
     3
     """
+    write(obj, f)
+
+
+def write(
+    obj: Any,
+    f: str | os.PathLike[str] | IO[bytes],
+    more: Mapping[str, str] | None = None,
+) -> None:
+    """Save with more entries among the file's metadata; `load` has no need of them."""
     file = _place("save", f)
     encoder = Encoder()
     tree = encoder.encode(obj)
     metadata = {_KEY: tree, _VERSION_KEY: _VERSION, digest.KEY: digest.BLANK}
+    metadata.update(more or {})
     arrays = {name: _contiguous(array) for name, array in encoder.arrays.items()}
     try:
         file.write(arrays, metadata)

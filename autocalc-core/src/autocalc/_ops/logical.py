@@ -154,7 +154,7 @@ def allclose(
     atol: float = 1e-8,
     equal_nan: bool = False,
 ) -> bool:
-    """Return whether |input - other| <= atol + rtol |other| everywhere.
+    """Return whether `|input - other| <= atol + rtol * |other|` everywhere.
 
     Parameters
     ----------

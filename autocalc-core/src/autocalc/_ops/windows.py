@@ -56,7 +56,7 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     Parameters
     ----------
     input
-        Of shape (*, n, *).
+        Of shape `(*, n, *)`.
     dimension
         The dimension of size n; a negative one counts from the end.
     size
@@ -67,7 +67,7 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     Returns
     -------
     Tensor
-        Of shape (*, (n - size) // step + 1, *, size).
+        Of shape `(*, (n - size) // step + 1, *, size)`.
 
     Raises
     ------

@@ -11,6 +11,7 @@ import click
 
 from autocalc._version import __version__
 from autocalc.cli._bench import bench_command
+from autocalc.cli._doctor import doctor_command
 from autocalc.cli._explain import explain_command
 from autocalc.cli._generate import generate_command
 from autocalc.cli._kernels import kernels_command
@@ -64,6 +65,7 @@ def cli() -> None:
       autocalc predict mnist.safetensors --index 7
       autocalc train charlm --save text.safetensors
       autocalc generate text.safetensors --prompt "The "
+      autocalc doctor                 whether this machine is used well
       autocalc kernels                what is installed, chosen and refused
       autocalc bench kernels          what the kernels are worth here
       autocalc tune                   let measured times choose the kernels
@@ -75,6 +77,7 @@ for command in (
     predict_command,
     generate_command,
     bench_command,
+    doctor_command,
     kernels_command,
     explain_command,
     tune_command,

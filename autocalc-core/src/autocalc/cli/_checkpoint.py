@@ -7,6 +7,7 @@ from dataclasses import MISSING, asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from autocalc._dispatch._lock import METADATA_KEY, lock
 from autocalc._io import files as _io
 from autocalc._tensor.generator import default_generator
 from autocalc.cli._recipes import MODELS, RECIPES, Source
@@ -18,7 +19,7 @@ _KIND = "autocalc training"
 
 
 def save(training: Training, path: Path) -> None:
-    """Write a training to `path`, in one step."""
+    """Write a training to `path`, in one step, with a lock: which kernels ran."""
     state = {
         "kind": _KIND,
         "config": asdict(training.config),
@@ -29,7 +30,7 @@ def save(training: Training, path: Path) -> None:
         "epoch": training.epoch,
         "history": asdict(training.history),
     }
-    _io.save(state, path)
+    _io.write(state, path, {METADATA_KEY: lock().json()})
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import click
 
 from autocalc import kernels
-from autocalc._dispatch._thread_budget import get_num_threads
-from autocalc._dispatch._threads import set_num_threads
+from autocalc._dispatch._thread_budget import chosen_budget, warn_if_over
+from autocalc._dispatch._threads import apply_budget
 from autocalc.errors import ConfigError
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -33,6 +33,14 @@ _MACHINE = (
         metavar="SETS",
         help="Kernel sets or families to prefer, best first: simd,blas.",
     ),
+)
+
+#: Kernels as in a run before.
+locked_option = click.option(
+    "--locked",
+    metavar="FILE",
+    type=FILE,
+    help="Run the kernels of a lock or of a checkpoint, or refuse.",
 )
 
 
@@ -54,12 +62,18 @@ compile_option = click.option(
 
 
 def choose_machine(
-    ctx: click.Context, threads: int | None, choices: str | None
+    ctx: click.Context,
+    threads: int | None,
+    choices: str | None,
+    locked: Path | None = None,
 ) -> None:
     """Choose threads and kernels for this command alone."""
     if threads is not None:
-        ctx.call_on_close(partial(set_num_threads, get_num_threads()))
-        set_num_threads(threads)
+        ctx.call_on_close(partial(apply_budget, chosen_budget()))
+        warn_if_over(f"--threads {threads}", threads)
+        apply_budget(threads)
+    if locked is not None:
+        _lock(ctx, locked, choices)
     if choices is None:
         return
     words = [word.strip() for word in choices.split(",") if word.strip()]
@@ -67,6 +81,14 @@ def choose_machine(
         ctx.with_resource(kernels.use(*words))
     except ConfigError as error:
         raise click.BadParameter(str(error), param_hint="--kernels") from error
+
+
+def _lock(ctx: click.Context, locked: Path, choices: str | None) -> None:
+    """Run the kernels that a file names."""
+    if choices is not None:
+        message = "--locked and --kernels both choose the kernels; give one of them."
+        raise click.UsageError(message)
+    ctx.with_resource(kernels.use_lock(locked))
 
 
 def check_folder(name: str, path: Path | None) -> None:

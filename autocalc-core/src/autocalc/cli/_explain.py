@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import difflib
 import re
+from importlib import import_module
+from inspect import isroutine
 from typing import Any
 
 import click
@@ -25,6 +27,9 @@ _OPERAND = re.compile(r"(?P<shape>\d+(x\d+)*|scalar)(:(?P<dtype>\w+))?")
 def explain_command(kernel: str, operands: tuple[str, ...]) -> None:
     """Explain which kernel set runs KERNEL on OPERANDS, and what would change it.
 
+    KERNEL may be a function, too, such as nn.functional.gelu: it runs once, and each
+    kernel that it calls is explained.
+
     An operand is a shape such as 256x784, with a dtype if it is not float32
     (256:int64); "scalar" has no dimensions and "-" is left out.  Without operands, a
     call of usual size is explained.
@@ -34,8 +39,13 @@ def explain_command(kernel: str, operands: tuple[str, ...]) -> None:
       autocalc explain gemm 256x784 784x1024
       autocalc explain cross_entropy 256x10 256:int64
       autocalc explain exp 1000:float64
+      autocalc explain nn.functional.normalize 256x784
     """
     spec = TABLE.get(kernel)
+    function = None if spec is not None else _function(kernel)
+    if function is not None:
+        click.echo(kernels.explain(function, *map(_operand, operands)))
+        return
     if spec is None:
         near = difflib.get_close_matches(kernel, TABLE, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
@@ -52,6 +62,19 @@ def explain_command(kernel: str, operands: tuple[str, ...]) -> None:
     if spec.free:
         free = {"shape": sample.shape, "dtype": spec.dtypes[0]}
     click.echo(kernels.explain(kernel, *inputs, *sample.attributes, **free))
+
+
+def _function(name: str) -> Any:
+    """Return AutoCalc's public function of a name such as ``nn.functional.gelu``."""
+    found: Any = import_module("autocalc")
+    for part in name.split("."):
+        if part.startswith("_"):
+            return None
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            return None
+    return found if isroutine(found) else None
 
 
 def _operand(word: str) -> Any:

@@ -19,20 +19,46 @@ from autocalc.cli._chosen import chosen
 @click.command("kernels")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @click.option("--verbose", "-v", is_flag=True, help="Print tracebacks of refusals.")
-def kernels_command(as_json: bool, verbose: bool) -> None:
+@click.option(
+    "--forget",
+    metavar="SET",
+    help="Drop what the self-test of SET found, so that it is tested once more.",
+)
+def kernels_command(as_json: bool, verbose: bool, forget: str | None) -> None:
     """Show which kernels are installed, chosen and refused, and why.
+
+    A kernel set that is not AutoCalc's own is tested in a process of its own before it
+    runs on a machine for the first time.
 
     \b
     Examples:
       autocalc kernels
       AUTOCALC_CPU_FEATURES=-avx512f autocalc kernels
+      autocalc kernels --forget mine
       autocalc kernels --json | python -m json.tool
     """
+    if forget is not None:
+        click.echo(_forgotten(forget))
+        return
     report, choice = kernels.show(), chosen()
     if as_json:
         click.echo(json.dumps({**asdict(report), "chosen": choice}, indent=2))
     else:
         _print(report, choice, verbose)
+
+
+def _forgotten(name: str) -> str:
+    """Drop the records of a set and say what follows."""
+    from autocalc._dispatch import _records as records
+
+    if records.forget(name):
+        return f"The self-test of {name} is forgotten: its next use tests it once more."
+    known = sorted({record.set for _, record in records.all_records()})
+    message = (
+        f"no self-test of a kernel set {name!r} is recorded on this machine; recorded "
+        f"are {', '.join(known) or 'none'}."
+    )
+    raise click.BadParameter(message, param_hint="--forget")
 
 
 def _print(report: Report, choice: dict[str, str], verbose: bool) -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from autocalc._dispatch._lock import METADATA_KEY, lock
 from autocalc._io import files as _io
 from autocalc.data import Characters
 from autocalc.errors import CheckpointError
@@ -17,7 +18,10 @@ _KIND = "autocalc text training"
 
 
 def save(training: TextTraining, source: Path | None, path: Path) -> None:
-    """Write a training on the text of a file (None: the built-in one), in one step."""
+    """Write a training on the text of a file (None: the built-in one), in one step.
+
+    The file carries a lock: which kernels ran.
+    """
     state = {
         "kind": _KIND,
         "text": None if source is None else str(source.absolute()),
@@ -26,7 +30,7 @@ def save(training: TextTraining, source: Path | None, path: Path) -> None:
         "config": asdict(training.config),
         "training": training.state_dict(),
     }
-    _io.save(state, path)
+    _io.write(state, path, {METADATA_KEY: lock().json()})
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from autocalc.cli._common import (
     choose_machine,
     compile_option,
     interruptible,
+    locked_option,
     machine_options,
     new_file,
     refuse_changes,
@@ -114,6 +115,7 @@ def image_command(data: str) -> click.Command:
     help="Threads that make batches ahead of time.",
 )
 @machine_options
+@locked_option
 @compile_option
 @click.option(
     "--plot",
@@ -150,6 +152,7 @@ def _train_images(
     picture: Path | None,
     target: Path | None,
     saved: Path | None,
+    locked: Path | None,
     quiet: bool,
     compiled: bool,
     **settings: Any,
@@ -171,7 +174,7 @@ def _train_images(
       autocalc train mnist --kernels reference --threads 1
     """
     _check_files(picture, target)
-    choose_machine(ctx, threads, choices)
+    choose_machine(ctx, threads, choices, locked)
     source = Source(folder, download)
     if saved is None:
         training = Training(_config(data, settings), source, workers)

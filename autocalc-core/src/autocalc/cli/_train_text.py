@@ -20,6 +20,7 @@ from autocalc.cli._common import (
     compile_option,
     given_by_user,
     interruptible,
+    locked_option,
     machine_options,
     new_file,
     refuse_changes,
@@ -110,6 +111,7 @@ def choice_option(
 )
 @number_option("seed", int, "Equal seeds give equal results.")
 @machine_options
+@locked_option
 @compile_option
 @click.option(
     "--save",
@@ -135,6 +137,7 @@ def text_command(
     choices: str | None,
     target: Path | None,
     saved: Path | None,
+    locked: Path | None,
     print_every: int,
     sample_every: int,
     quiet: bool,
@@ -156,7 +159,7 @@ def text_command(
       autocalc generate model.safetensors --prompt "To be"
     """
     check_folder("--save", target)
-    choose_machine(ctx, threads, choices)
+    choose_machine(ctx, threads, choices, locked)
     if saved is None:
         _check_own(ctx, settings["model"])
         training = TextTraining(Characters.from_file(source), TextConfig(**settings))

@@ -27,7 +27,7 @@ def assert_close(
     check_dtype: bool = True,
     msg: str | None = None,
 ) -> None:
-    """Raise unless |actual - expected| <= atol + rtol * |expected| everywhere.
+    """Raise unless `|actual - expected| <= atol + rtol * |expected|` everywhere.
 
     Parameters
     ----------

@@ -4,6 +4,7 @@
 // of conv_dweight.
 #pragma once
 
+#include "conv/finish.hpp"
 #include "conv/windows.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -18,6 +19,7 @@ struct ConvCall {
     Images<T> to;
     const ac_array* bias;  // or null
     ac_context* context;   // null where a call is only described
+    Finish<T> finish = {};
 
     // Channels of a group, on either side.
     [[nodiscard]] AC_INLINE int64_t ins() const {

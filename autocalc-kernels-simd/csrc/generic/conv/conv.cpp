@@ -90,6 +90,13 @@ bool step_windows(const ConvCall<T>& call) {
     return run_strided_dx(job, call.bias);
 }
 
+// Whether pieces of a result are finished while they lie in a cache.
+AC_INLINE bool finishes(Algorithm algorithm) {
+    return algorithm == Algorithm::nhwc_depthwise ||
+           algorithm == Algorithm::pointwise || algorithm == Algorithm::pixel_rows ||
+           algorithm == Algorithm::nhwc;
+}
+
 // False if there is no memory.
 template <class T>
 bool convolve(const ConvCall<T>& c) {
@@ -121,6 +128,7 @@ bool convolve(const ConvCall<T>& c) {
 // ---- the kernels
 
 enum { conv_out, conv_x, conv_weight, conv_bias };
+enum { other_slot = 7 };  // products have the first two, algorithms the others
 
 template <class T>
 ConvCall<T> conv_call(const ac_call* call, const ac_array* out, ac_context* context) {
@@ -133,6 +141,61 @@ ConvCall<T> conv_call(const ac_call* call, const ac_array* out, ac_context* cont
             images_of<T>(out),
             operand(call, conv_bias),
             context};
+}
+
+enum { activated_other = conv_bias + 1, activated_what = 4 };
+
+// What the convolution adds to its result, brought into the result's order if it lies
+// otherwise. False if there is no memory.
+template <class T>
+bool add_other(const ac_array* other, const Images<T>& to, const Windows& w,
+               ac_context* context, Images<const T>& found) {
+    const Images<const T> from = images_of<const T>(other);
+    const int64_t sizes[] = {w.batch, w.groups * w.outs, w.y.out, w.x.out};
+    const int64_t steps[] = {from.image, from.channel, from.row, from.column};
+    const int64_t wanted[] = {to.image, to.channel, to.row, to.column};
+    int64_t all = 1;
+    bool alike = true;
+    for (int d = 0; d < 4; ++d) {
+        all *= sizes[d];
+        alike &= sizes[d] == 1 || steps[d] == wanted[d];
+    }
+    found = read_only(to);
+    found.data = from.data;
+    if (alike) return true;
+    T* copy = scratch_of<T>(context, other_slot, all);
+    if (copy == nullptr) return false;
+    found.data = copy;
+    for (int64_t i = 0; i < all; ++i) {
+        const int64_t x = i % sizes[3], y = i / sizes[3] % sizes[2];
+        const int64_t c = i / sizes[3] / sizes[2] % sizes[1];
+        const int64_t n = i / sizes[3] / sizes[2] / sizes[1];
+        copy[n * to.image + c * to.channel + y * to.row + x * to.column] =
+            from.data[n * from.image + c * from.channel + y * from.row +
+                      x * from.column];
+    }
+    return true;
+}
+
+// False if there is no memory.
+template <class T>
+bool convolve_and_finish(const ac_call* call, const ac_array* out,
+                         ac_context* context) {
+    ConvCall<T> c = conv_call<T>(call, out, context);
+    Finish<T>& finish = c.finish;
+    const ac_array* other = operand(call, activated_other);
+    if (other != nullptr && !add_other(other, c.to, c.windows, context, finish.other))
+        return false;
+    finish.of = {static_cast<PostOp>(int_attribute(call, activated_what)),
+                 {T(float_attribute(call, activated_what + 1)),
+                  T(float_attribute(call, activated_what + 2))},
+                 finish.other.data,
+                 even_step(finish.other, c.windows.batch, c.windows.y.out,
+                           c.windows.x.out, c.outs())};
+    if (!convolve(c)) return false;
+    if (!finishes(choose_algorithm(c)))
+        finish_images(finish, c.windows, c.to, context);
+    return true;
 }
 
 enum { dx_out, dx_g, dx_weight, dx_bias };
@@ -160,6 +223,15 @@ void conv(const ac_call* call, ac_context* context, ac_status* status) {
     const bool ok = out->dtype == AC_FLOAT32
                         ? convolve(conv_call<float>(call, out, context))
                         : convolve(conv_call<double>(call, out, context));
+    if (!ok) no_memory(status);
+}
+
+void conv_activation(const ac_call* call, ac_context* context, ac_status* status) {
+    const ac_array* out = operand(call, conv_out);
+    if (element_count(*out) == 0) return;
+    const bool ok = out->dtype == AC_FLOAT32
+                        ? convolve_and_finish<float>(call, out, context)
+                        : convolve_and_finish<double>(call, out, context);
     if (!ok) no_memory(status);
 }
 
@@ -202,6 +274,10 @@ double dx_work(const ac_call* call) {
 const ac_kernel_entry entries[] = {
     {"conv", "out ; x weight bias? ; stride:ints padding:ints dilation:ints groups:int",
      conv, conv_supports, conv_work, 0, float_dtypes, conv_describe},
+    {"conv_activation",
+     "out ; x weight bias? other? ; stride:ints padding:ints dilation:ints groups:int "
+     "activation:none,relu,hardtanh,leaky_relu,hardswish,silu alpha:float beta:float",
+     conv_activation, conv_supports, conv_work, 0, float_dtypes, conv_describe},
     {"conv_dx",
      "dx ; g weight bias? ; sizes:ints stride:ints padding:ints dilation:ints "
      "groups:int accumulate:int",

@@ -69,7 +69,19 @@ struct NhwcDepthwise {
     const T* start;  // the bias, or zeros
     int64_t wide;
     bool accumulate;
+    Finish<T> finish;
+    bool clamped;
+    T low, high;
 };
+
+// What follows a sum of `n` channels that goes to `to`.
+template <class T>
+AC_INLINE vec<T> finished(const NhwcDepthwise<T>& job, vec<T> sum, const T* to,
+                          int64_t n) {
+    if (job.accumulate) sum = sum + load_last(to, n);
+    if (job.clamped) sum = min(set1<T>(job.high), max(set1<T>(job.low), sum));
+    return sum;
+}
 
 // `columns` results side by side read the same taps, `step` elements apart, of `n`
 // channels from number `c` on.
@@ -98,8 +110,7 @@ AC_INLINE void depthwise_spot(const NhwcDepthwise<T>& job, const T* image, int64
 #pragma GCC unroll 8
     for (int i = 0; i < columns; ++i) {
         T* place = to + i * job.to.column + c;
-        if (job.accumulate) sum[i] = sum[i] + load_last(place, n);
-        store_last(place, sum[i], n);
+        store_last(place, finished(job, sum[i], place, n), n);
     }
 }
 
@@ -131,8 +142,7 @@ AC_INLINE void depthwise_wide(const NhwcDepthwise<T>& job, const T* image, int64
     to += c;
 #pragma GCC unroll 4
     for (int i = 0; i < registers; ++i) {
-        if (job.accumulate) sum[i] = sum[i] + load(to + i * lanes);
-        store(to + i * lanes, sum[i]);
+        store(to + i * lanes, finished(job, sum[i], to + i * lanes, lanes));
     }
 }
 
@@ -189,8 +199,7 @@ AC_INLINE void depthwise_block(const NhwcDepthwise<T>& job, const T* image, int6
 #pragma GCC unroll 8
     for (int i = 0; i < spot_columns; ++i) {
         T* place = to + i * job.to.column + c;
-        if (job.accumulate) sum[i] = sum[i] + load_last(place, n);
-        store_last(place, sum[i], n);
+        store_last(place, finished(job, sum[i], place, n), n);
     }
 }
 
@@ -320,7 +329,11 @@ bool nhwc_depthwise(const ConvCall<T>& call) {
                                   taps,
                                   start,
                                   wide,
-                                  call.accumulate};
+                                  call.accumulate,
+                                  call.finish,
+                                  call.finish.of.is_clamp(),
+                                  call.finish.of.low(),
+                                  call.finish.of.high()};
     find_spots(w.y, call.turned, job.y);
     find_spots(w.x, call.turned, job.x);
     const int64_t work = w.batch * w.y.out * w.x.out * w.groups * w.taps();
@@ -331,6 +344,9 @@ bool nhwc_depthwise(const ConvCall<T>& call) {
                      run_depthwise_line(
                          job, job.from.data + image * job.from.image, y,
                          job.to.data + image * job.to.image + y * job.to.row);
+                     if (job.finish.of.is_pass())
+                         finish_pixels(job.finish, job.to, image, y, columns, 0,
+                                       w.groups);
                  }
              });
     return true;

@@ -80,6 +80,7 @@ NhwcJob<T> nhwc_job(const ConvCall<T>& call) {
     job.group_step = call.windows.outs * call.weight.image;
     job.accumulate = call.accumulate;
     job.context = call.context;
+    job.finish = call.finish;
     return job;
 }
 
@@ -164,6 +165,7 @@ AC_INLINE bool pixel_product(const ConvCall<T>& call, Gemm<T>& p) {
     p.alpha = 1;
     p.beta = call.accumulate ? T(1) : T(0);
     p.activation = Activation::none;
+    p.epilogue = call.finish.of;
     return true;
 }
 

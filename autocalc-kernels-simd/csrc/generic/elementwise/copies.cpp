@@ -106,14 +106,44 @@ RunKernel copy_run(int to, int from) {
 
 // A copy whose rows and columns change places goes from the one array into the other,
 // without a buffer between.
-void transpose_tiles(const Nest& nest, int across, int64_t begin, int64_t end) {
+void transpose_tiles(const Nest& nest, int across, int64_t most_rows, int64_t begin,
+                     int64_t end) {
     for (int64_t index = begin; index < end; ++index) {
         Tile tile;
-        find_tile(nest, across, index, tile);
+        find_tile(nest, across, index, tile, most_rows);
         transpose_items(tile.data[0], nest.stride[0][across], tile.data[1],
                         nest.stride[1][nest.dims - 1], tile.rows, tile.columns,
                         nest.item[0]);
     }
+}
+
+// Planes of a few channels that become pixels: the dimension along which pixels follow
+// each other on both sides, or -1.
+constexpr int64_t interleaved_rows = 4096;
+int interleaved_dim(const Nest& nest) {
+    const int inner = nest.dims - 1;
+    const int64_t item = nest.item[0], columns = nest.dims > 1 ? nest.size[inner] : 0;
+    if (columns < 2 || columns > 4 || nest.stride[0][inner] != item ||
+        nest.stride[1][inner] % item != 0)
+        return -1;
+    for (int d = inner - 1; d >= 0; --d) {
+        if (nest.stride[1][d] == item && nest.stride[0][d] == columns * item) return d;
+    }
+    return -1;
+}
+
+// The way back: a few channels, of which each becomes a plane, or -1.
+int separated_dim(const Nest& nest) {
+    const int inner = nest.dims - 1;
+    const int64_t item = nest.item[0];
+    if (nest.dims < 2 || nest.stride[0][inner] != item) return -1;
+    for (int d = inner - 1; d >= 0; --d) {
+        const int64_t rows = nest.size[d];
+        if (rows >= 2 && rows <= 4 && nest.stride[1][d] == item &&
+            nest.stride[1][inner] == rows * item)
+            return d;
+    }
+    return -1;
 }
 
 void copy_kernel(const ac_call* call, ac_context* context, ac_status* status) {
@@ -127,14 +157,17 @@ void copy_kernel(const ac_call* call, ac_context* context, ac_status* status) {
     }
     Nest nest;
     make_nest(nest, arrays, 2);
-    const int across = nest.dims > 1 && nest.total > 0 ? transposed_dim(nest) : -1;
-    if (across >= 0 && arrays[0]->dtype == arrays[1]->dtype &&
-        nest.stride[0][across] % nest.item[0] == 0) {
-        parallel(context, count_tiles(nest, across), nest.total >= 16384,
-                 [&](int64_t begin, int64_t end) {
-                     transpose_tiles(nest, across, begin, end);
-                 });
-        return;
+    if (nest.total > 0 && arrays[0]->dtype == arrays[1]->dtype) {
+        const int few = interleaved_dim(nest), planes = separated_dim(nest);
+        const int across = few >= 0 ? few : planes >= 0 ? planes : transposed_dim(nest);
+        const int64_t rows = few >= 0 ? interleaved_rows : tile_height;
+        if (across >= 0 && nest.stride[0][across] % nest.item[0] == 0) {
+            parallel(context, count_tiles(nest, across, rows), nest.total >= 16384,
+                     [&](int64_t begin, int64_t end) {
+                         transpose_tiles(nest, across, rows, begin, end);
+                     });
+            return;
+        }
     }
     elementwise(context, arrays, 2, kernel, nullptr, Cost::cheap);
 }

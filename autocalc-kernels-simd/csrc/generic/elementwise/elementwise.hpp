@@ -34,9 +34,10 @@ inline int transposed_dim(const NestOf<most>& nest) {
 }
 
 template <int most>
-inline int64_t count_tiles(const NestOf<most>& nest, int across) {
+inline int64_t count_tiles(const NestOf<most>& nest, int across,
+                           int64_t most_rows = tile_height) {
     const int64_t height = nest.size[across], width = nest.size[nest.dims - 1];
-    return nest.total / height / width * ceil_div(height, tile_height) *
+    return nest.total / height / width * ceil_div(height, most_rows) *
            ceil_div(width, tile_width);
 }
 
@@ -49,14 +50,14 @@ struct TileOf {
 using Tile = TileOf<max_operands>;
 template <int most>
 inline void find_tile(const NestOf<most>& nest, int across, int64_t index,
-                      TileOf<most>& tile) {
+                      TileOf<most>& tile, int64_t most_rows = tile_height) {
     const int inner = nest.dims - 1;
     const int64_t wide = ceil_div(nest.size[inner], tile_width);
-    const int64_t high = ceil_div(nest.size[across], tile_height);
+    const int64_t high = ceil_div(nest.size[across], most_rows);
     const int64_t column = index % wide * tile_width;
-    const int64_t row = index / wide % high * tile_height;
+    const int64_t row = index / wide % high * most_rows;
     tile.columns = smaller(tile_width, nest.size[inner] - column);
-    tile.rows = smaller(tile_height, nest.size[across] - row);
+    tile.rows = smaller(most_rows, nest.size[across] - row);
     for (int k = 0; k < nest.operands; ++k) {
         tile.data[k] = nest.data[k] + column * nest.stride[k][inner] +
                        row * nest.stride[k][across];

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/call.hpp"
+#include "elementwise/post_ops.hpp"
 #include "gemm/pack.hpp"
 #include "gemm/plan.hpp"
 #include "gemm/register_tile.hpp"
@@ -236,6 +237,16 @@ void run_packing_row(Workspace<T>& workspace, Tile<T> tile, int64_t rows, const 
     keep_packed(workspace, b, panels);
 }
 
+// The limits of the results, if these are the last sums.
+template <class T>
+AC_INLINE void clamp_tile(const Gemm<T>& p, bool last, Tile<T>& tile) {
+    Epilogue<T> e = p.epilogue;
+    if (p.activation == Activation::relu) e.what = PostOp::relu;
+    tile.clamped = last && e.is_clamp();
+    tile.low = e.low();
+    tile.high = e.high();
+}
+
 template <class T>
 void run_block(Workspace<T>& workspace, const Matrices<T>& at, const Block& block) {
     const Job<T>& job = *workspace.job;
@@ -258,7 +269,7 @@ void run_block(Workspace<T>& workspace, const Matrices<T>& at, const Block& bloc
         tile.pre_row = p.pre_row;
         tile.alpha = p.alpha;
         tile.beta = kb == 0 ? p.beta : T(1);
-        tile.relu = last && p.activation == Activation::relu;
+        clamp_tile(p, last, tile);
         if (last && p.bias != nullptr) tile.bias = p.bias + block.n0;
         for (int64_t i = 0; i < rows.tiles; ++i) {
             const int64_t start = rows.start(i);
@@ -278,6 +289,13 @@ void run_block(Workspace<T>& workspace, const Matrices<T>& at, const Block& bloc
             if (last && p.mask != nullptr) {
                 mask_rows(height, columns, tile.c, p.c_row,
                           p.mask + start * p.mask_row + block.n0, p.mask_row);
+            }
+            if (last && p.epilogue.is_pass()) {
+                const Epilogue<T>& e = p.epilogue;
+                const T* other =
+                    e.other == nullptr ? nullptr
+                                       : e.other + start * e.other_row + block.n0;
+                finish_rows(e, height, columns, tile.c, p.c_row, other, e.other_row);
             }
         }
     }

@@ -10,6 +10,7 @@
 
 #include "autocalc_kernel.h"
 #include "common/call.hpp"
+#include "common/post_ops.hpp"
 
 namespace autocalc::simd::AC_ISA {
 
@@ -41,6 +42,8 @@ struct Gemm {
     // c is 0 where this array, which lies like c, is 0 or less; null: everywhere c.
     const T* mask = nullptr;
     int64_t mask_row = 0;
+    // Behind all this, of products without batch dims.
+    Epilogue<T> epilogue = {};
 };
 
 // False if there is no memory for packing.
@@ -93,7 +96,8 @@ struct Tile {
     T* pre;
     int64_t pre_row;
     T alpha, beta;
-    bool relu;
+    bool clamped;  // to what lies between low and high
+    T low, high;
 };
 
 // `rows` rows of at most tile_rows[vectors].

@@ -3,6 +3,8 @@
 // The microkernels: a tile of c stays in registers while k runs through.
 #pragma once
 
+#include <limits>
+
 #include "common/by_size.hpp"
 #include "common/lanes.hpp"
 #include "elementwise/activation_math.hpp"
@@ -41,7 +43,7 @@ AC_INLINE void add_row(const T* a, const vec<T> (&b)[vectors], vec<T> (&sum)[vec
     for (int v = 0; v < vectors; ++v) sum[v] = fma(factor, b[v], sum[v]);
 }
 
-// What follows the sums: alpha, beta, bias and relu, and the results' way to memory.
+// What follows the sums: alpha, beta, bias and limits, and the results' way to memory.
 template <class T, int rows, int vectors>
 AC_INLINE void finish_tile(const Tile<T>& t, vec<T> (&sum)[rows][vectors]) {
     constexpr int lanes = vec<T>::lanes;
@@ -67,8 +69,13 @@ AC_INLINE void finish_tile(const Tile<T>& t, vec<T> (&sum)[rows][vectors]) {
             store_last(t.pre + i * t.pre_row + v * lanes, sum[i][v], n);
         });
     }
-    if (t.relu) {  // a NaN stays: it is the second operand
-        each([&](int i, int v, int64_t) { sum[i][v] = max(zero<T>(), sum[i][v]); });
+    if (t.clamped) {  // a NaN stays: it is the second operand
+        const vec<T> low = set1<T>(t.low);
+        each([&](int i, int v, int64_t) { sum[i][v] = max(low, sum[i][v]); });
+        if (t.high < std::numeric_limits<T>::infinity()) {
+            const vec<T> high = set1<T>(t.high);
+            each([&](int i, int v, int64_t) { sum[i][v] = min(high, sum[i][v]); });
+        }
     }
     each([&](int i, int v, int64_t n) {
         store_last(t.c + i * t.c_row + v * lanes, sum[i][v], n);

@@ -169,6 +169,26 @@ void tidy_strides(Gemm<T>& p) {
     if (p.m == 1 && p.a_col != 1) p.a_row = 1;
 }
 
+// Mask and epilogue of paths that leave them to a pass of their own.
+template <class T>
+void finish_product(const Gemm<T>& p, int64_t rows, int64_t columns,
+                    ac_context* context) {
+    const Epilogue<T>& e = p.epilogue;
+    if (p.mask == nullptr && !e.any()) return;
+    parallel(context, rows, rows * columns > serial_work,
+             [&](int64_t begin, int64_t end) {
+                 T* c = p.c + begin * p.c_row;
+                 if (p.mask != nullptr)
+                     mask_rows(end - begin, columns, c, p.c_row,
+                               p.mask + begin * p.mask_row, p.mask_row);
+                 const T* other =
+                     e.other == nullptr ? nullptr : e.other + begin * e.other_row;
+                 if (e.any())
+                     finish_rows(e, end - begin, columns, c, p.c_row, other,
+                                 e.other_row);
+             });
+}
+
 // A product that is ready to run.
 template <class T>
 struct Prepared {
@@ -204,14 +224,14 @@ struct Prepared {
         return done;
     }
 
-    // Other paths than those by blocks leave the mask to a pass behind them.
+    // Other paths than those by blocks leave mask and epilogue to a pass behind them.
     void finish() const {
         const Gemm<T>& p = product;
         const Strategy strategy = job.plan.strategy;
         const bool by_blocks =
             strategy == Strategy::packed || strategy == Strategy::direct;
-        if (tasks != 0 && p.mask != nullptr && !by_blocks)
-            mask_rows(rows, columns, p.c, p.c_row, p.mask, p.mask_row);
+        if (tasks == 0 || by_blocks) return;
+        finish_product(p, rows, columns, job.context);
     }
 };
 

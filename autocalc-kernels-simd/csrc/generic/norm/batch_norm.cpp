@@ -9,7 +9,7 @@
 //
 //     mean = sum(n c + r) / N    var = sum(q + 2 (c - mean) r + n (c - mean)^2) / N
 #include "common/families.hpp"
-#include "norm/activated.hpp"
+#include "elementwise/post_ops.hpp"
 #include "norm/channels.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -26,7 +26,7 @@ struct Forward {
     PerChannel<T> weight, bias;
     const ac_array *mean, *var;
     double eps;
-    Activation activation;
+    PostOp activation;
     Lines<T> lines;
 };
 
@@ -109,7 +109,7 @@ void finish_forward(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_
 }
 
 // `of` are the chunk's mean, scale and bias, `channels` apart.
-template <Activation what, class T, bool bundle>
+template <PostOp what, class T, bool bundle>
 void write(const Forward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
            int64_t channels) {
     chunk.planes([&](int64_t c, auto from) {
@@ -128,7 +128,7 @@ void write(const Forward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
 template <class T, bool bundle>
 void write_chunk(const Forward<T>& job, const Cutting<T, bundle>& cut, int64_t unit,
                  int64_t k) {
-    with_activation(job.activation, [&](auto what) {
+    with_post_op(job.activation, [&](auto what) {
         write<decltype(what)::value>(job, cut.chunk(unit, k),
                                      job.scales + cut.channel(unit), cut.x.channels);
     });
@@ -203,10 +203,10 @@ void batch_norm_floats(const ac_call* call, ac_context* context, ac_status* stat
                       operand(call, at.mean),
                       operand(call, at.mean + 1),
                       float_attribute(call, 0),
-                      Activation::none,
+                      PostOp::none,
                       {T(0), T(0)}};
     if constexpr (form != Form::plain) {
-        job.activation = static_cast<Activation>(int_attribute(call, 1));
+        job.activation = static_cast<PostOp>(int_attribute(call, 1));
         job.lines = {T(float_attribute(call, 2)), T(float_attribute(call, 3))};
     }
     const int64_t rows = form == Form::running ? 0 : 3 * most_chunks<T>(channels);

@@ -5,7 +5,7 @@
 // second, if dx is wanted, writes dx = s (g - sum(g) / N - (x - mean) rstd dweight / N)
 // with s = weight rstd.
 #include "common/families.hpp"
-#include "norm/activated.hpp"
+#include "elementwise/post_ops.hpp"
 #include "norm/channels.hpp"
 
 namespace autocalc::simd::AC_ISA {
@@ -33,16 +33,16 @@ struct Backward {
     const ac_array *dweight, *dbias;
     int64_t accumulate;
     double eps;
-    Activation activation;
+    PostOp activation;
     Lines<T> lines;
 };
 
 // What of g passes at i; `far` is x - mean, `scale` and `bias` the channel's.
-template <Activation what, class T, class Lanes>
+template <PostOp what, class T, class Lanes>
 AC_INLINE vec<T> passed_at(const Backward<T>& job, int64_t i, const Lanes& some,
                            vec<T> far, vec<T> scale, vec<T> bias) {
     const vec<T> g = some.get(job.g + i);
-    if constexpr (what == Activation::none) return g;
+    if constexpr (what == PostOp::none) return g;
     if constexpr (by_result(what)) {
         return passed<what, T>(g, some.get(job.y + i), job.lines);
     }
@@ -51,7 +51,7 @@ AC_INLINE vec<T> passed_at(const Backward<T>& job, int64_t i, const Lanes& some,
     return some.only(passed<what, T>(g, z, job.lines));
 }
 
-template <Activation what, class T, bool bundle>
+template <PostOp what, class T, bool bundle>
 void look(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
           int64_t channels, T* sums, T* products) {
     Sums<T> of_g[most_channels], of_gemm[most_channels];
@@ -70,7 +70,7 @@ void look(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
             if (job.dother != nullptr) some.put(job.dother + i, g);
             chunk.template ask<0>(job.g + i);
             chunk.template ask<0>(job.x + i);
-            if (what != Activation::none) chunk.template ask<0>(job.y + i);
+            if (what != PostOp::none) chunk.template ask<0>(job.y + i);
             sum.part[t] = sum.part[t] + g;
             product.part[t] = fma(g, far, product.part[t]);
         });
@@ -107,7 +107,7 @@ void finish_backward(const Backward<T>& job, const Cutting<T, bundle>& cut,
 }
 
 // `of` are the chunk's mean, and what g, x - mean and 1 are multiplied by.
-template <Activation what, class T, bool bundle>
+template <PostOp what, class T, bool bundle>
 void distribute(const Backward<T>& job, const Chunk<T, bundle>& chunk, const T* of,
                 int64_t channels) {
     chunk.planes([&](int64_t c, auto from) {
@@ -140,13 +140,13 @@ void backward(ac_context* context, const Backward<T>& job, const Channels& x) {
     Backward<T> again = job;
     if (job.dother != nullptr) {
         again.g = job.dother;
-        again.activation = Activation::none;
+        again.activation = PostOp::none;
     }
     const auto first = [&](int64_t unit, int64_t k) {
         const Chunk<T, bundle> chunk = cut.chunk(unit, k);
         const T* of = job.scales + cut.channel(unit);
         T* sums = job.sums + 2 * k * channels + cut.channel(unit);
-        with_activation(job.activation, [&](auto what) {
+        with_post_op(job.activation, [&](auto what) {
             look<decltype(what)::value>(job, chunk, of, channels, sums,
                                         sums + channels);
         });
@@ -157,7 +157,7 @@ void backward(ac_context* context, const Backward<T>& job, const Channels& x) {
     const auto second = [&](int64_t unit, int64_t k) {
         if (job.dx == nullptr) return;
         const T* of = job.scales + cut.channel(unit);
-        with_activation(again.activation, [&](auto what) {
+        with_post_op(again.activation, [&](auto what) {
             distribute<decltype(what)::value>(again, cut.chunk(unit, k), of, channels);
         });
     };
@@ -171,10 +171,10 @@ void backward_floats(const ac_call* call, ac_context* context, ac_status* status
     const ac_array *dx = operand(call, 0), *g = operand(call, inputs),
                    *x = operand(call, inputs + 1), *dother = nullptr, *y = nullptr,
                    *bias = nullptr;
-    Activation what = Activation::none;
+    PostOp what = PostOp::none;
     Lines<T> lines = {T(0), T(0)};
     if constexpr (activation) {
-        what = static_cast<Activation>(int_attribute(call, 1));
+        what = static_cast<PostOp>(int_attribute(call, 1));
         lines = {T(float_attribute(call, 2)), T(float_attribute(call, 3))};
         dother = operand(call, 3);
         y = operand(call, by_result(what) ? inputs + 2 : inputs + 3);

@@ -24,11 +24,7 @@ bool multiply(const Gemm<float>& product, ac_context* context) {
     const Gemm<float> p = tidied(product);
     if (!is_split(p)) return multiply_typed(product, context);
     if (!multiply_split(p, context)) return false;
-    if (p.mask == nullptr) return true;
-    parallel(context, p.m, p.m * p.n >= 65536, [&](int64_t begin, int64_t end) {
-        mask_rows(end - begin, p.n, p.c + begin * p.c_row, p.c_row,
-                  p.mask + begin * p.mask_row, p.mask_row);
-    });
+    finish_product(p, p.m, p.n, context);
     return true;
 }
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from autocalc._compile._program import Instruction
 
@@ -21,6 +21,21 @@ _NAMES = {form: name for name, form in ACTIVATIONS.items()}
 
 #: The norms that make the sum that they normalise, by those that do not.
 NORMS_OF_SUMS = {"layer_norm": "add_layer_norm", "rms_norm": "add_rms_norm"}
+
+#: The activations that `batch_norm_activation` and `conv_activation` have.
+POST_OPS = ("relu", "hardtanh", "leaky_relu", "hardswish", "silu")
+
+#: An activation among the attributes of these kernels: its name, and two numbers.
+PostOp: TypeAlias = tuple[str, float, float]
+
+
+def post_op_of(instruction: Instruction) -> PostOp | None:
+    """Return how an activation is written among a norm's attributes."""
+    name, given = instruction.name, instruction.attributes
+    if name == "leaky_relu" and given[0] < 0:
+        return None  # the result does not tell the operand's sign
+    alpha, beta, *_ = (*given, 0.0, 0.0)
+    return name, float(alpha), float(beta)
 
 
 def activation_of(instruction: Instruction) -> str | None:

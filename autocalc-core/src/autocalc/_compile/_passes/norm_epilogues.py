@@ -19,16 +19,13 @@ from typing import NamedTuple
 from autocalc._compile._kernel_choice import instruction as chosen
 from autocalc._compile._memory import Operand, View
 from autocalc._compile._passes._flow import Flow, alike, one
+from autocalc._compile._passes._fused_forms import POST_OPS, PostOp, post_op_of
 from autocalc._compile._program import Instruction, Program
 from autocalc._kernels.norm._activated import BY_INPUT
 from autocalc._kernels.table import TABLE
 
-_ACTIVATIONS = ("relu", "hardtanh", "leaky_relu", "hardswish", "silu")
-
 #: Those whose own backward kernel reads their operand, not their result.
 _READ_OPERAND = ("leaky_relu", "hardswish", "silu")
-
-_Numbers = tuple[str, float, float]
 
 
 class _Back(NamedTuple):
@@ -44,7 +41,7 @@ def run(program: Program) -> Program:
     for at, instruction in flow:
         if instruction.name == "add":
             _add(flow, at)
-        elif instruction.name in _ACTIVATIONS:
+        elif instruction.name in POST_OPS:
             _activate(flow, at)
     return flow.result()
 
@@ -68,7 +65,7 @@ def _parts(norm: Instruction) -> tuple[str, tuple[Operand, ...], Operand]:
 
 
 def _made(
-    norm: Instruction, out: View, other: Operand, numbers: _Numbers, last: Instruction
+    norm: Instruction, out: View, other: Operand, numbers: PostOp, last: Instruction
 ) -> Instruction | None:
     """Return a norm that writes `out`, with what follows it."""
     name, operands, _ = _parts(norm)
@@ -97,7 +94,7 @@ def _add(flow: Flow, at: int) -> None:
 def _activate(flow: Flow, at: int) -> None:
     """Let a norm apply the activation of its result, and its backward kernel too."""
     out, u = map(one, (*flow[at].outputs, *flow[at].inputs))
-    norm, numbers = _norm(flow, u), _numbers(flow[at])
+    norm, numbers = _norm(flow, u), post_op_of(flow[at])
     if norm is None or numbers is None or not alike(u, out):
         return
     backs = _backs(flow, norm, at)
@@ -111,15 +108,6 @@ def _activate(flow: Flow, at: int) -> None:
     for back, instruction in zip(backs, backward, strict=True):
         flow.put(back.activation, instruction)
         flow.put(back.norm, None)
-
-
-def _numbers(instruction: Instruction) -> _Numbers | None:
-    """Return how an activation is written among a norm's attributes."""
-    name, given = instruction.name, instruction.attributes
-    if name == "leaky_relu" and given[0] < 0:
-        return None  # the result does not tell the operand's sign
-    alpha, beta, *_ = (*given, 0.0, 0.0)
-    return name, float(alpha), float(beta)
 
 
 # ---- the way back --------------------------------------------------------------------
@@ -179,7 +167,7 @@ def _meets(flow: Flow, at: int, back: _Back) -> bool:
 
 
 def _backward(
-    flow: Flow, norm: Instruction, y: View, numbers: _Numbers, back: _Back
+    flow: Flow, norm: Instruction, y: View, numbers: PostOp, back: _Back
 ) -> Instruction | None:
     """Return the backward kernel of norm and activation."""
     first, last = flow[back.activation], flow[back.norm]

@@ -63,7 +63,7 @@ conv = composite(
 
 
 @conv.rule
-def _conv_rule(
+def conv_rule(
     x: Meta,
     weight: Meta,
     bias: Meta | None,
@@ -127,7 +127,7 @@ def _(
 
 
 @conv.budget("(n + 2) * eps * (the sum of the n terms' sizes)")
-def _(
+def conv_budget(
     inputs: Inputs, attributes: Attributes, expected: Inputs, eps: float
 ) -> Sequence[Any]:
     x, weight, bias = inputs
@@ -153,7 +153,7 @@ def _conv_pairs(out: Meta, x: Meta, weight: Meta, *rest: Any) -> float:
     return size(out) * math.prod(weight.shape[1:])
 
 
-conv.work(work(_conv_rule, _conv_pairs))
+conv.work(work(conv_rule, _conv_pairs))
 
 
 @conv.benchmarks

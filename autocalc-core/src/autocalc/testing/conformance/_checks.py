@@ -25,6 +25,7 @@ from autocalc.testing.conformance._subject import (
     Subject,
     limits_of,
     output_metas,
+    shapes_of,
 )
 from autocalc.testing.conformance._watch import running
 
@@ -165,7 +166,10 @@ class Judged:
             return
         except AssertionError as error:
             details = "".join(f", {key}={value}" for key, value in how.items())
-            message = f"{self.spec.name} on {sample.label!r}{details}: {error}"
+            message = (
+                f"{self.spec.name} on {sample.label!r}{details}: {error} "
+                f"(kernel set {self.subject.name}, operands {shapes_of(sample)})"
+            )
             raise AssertionError(message) from None
         self.calls += 1
 

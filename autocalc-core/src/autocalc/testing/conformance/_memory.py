@@ -36,6 +36,8 @@ class Memory:
     def __init__(self) -> None:
         self._blocks: list[tuple[Array, int, int, int]] = []
         self._inputs: list[tuple[str, Array, Array]] = []
+        #: Arrays with gaps between their elements, each with its whole memory.
+        self._gapped: list[tuple[Array, Array]] = []
 
     def blank(self, shape: Shape, dtype: DType) -> Array:
         """Return a C-contiguous, 64-byte aligned array of NaN between guards."""
@@ -55,15 +57,21 @@ class Memory:
         if not shape or layout == "contiguous":
             return self.blank(shape, dtype)
         if layout == "strided":
-            return self.blank((*shape[:-1], 2 * shape[-1]), dtype)[..., ::2]
+            whole = self.blank((*shape[:-1], 2 * shape[-1]), dtype)
+            return self._part(whole, whole[..., ::2])
         if layout == "padded":
             whole = self.blank((*shape[:-1], shape[-1] + 3), dtype)
-            return whole[..., : shape[-1]]
+            return self._part(whole, whole[..., : shape[-1]])
         if layout == "transposed":
             return self.blank(shape[::-1], dtype).transpose()
         if len(shape) != 4:
             return self.blank(shape, dtype)
         return empty_channels_last(self.blank, shape, dtype)
+
+    def _part(self, whole: Array, part: Array) -> Array:
+        """Remember that the rest of `whole` is nobody's."""
+        self._gapped.append((whole, part))
+        return part
 
     def empty_like_meta(self, meta: Meta | None, layout: str) -> Array | None:
         """Return an array of NaN for a meta, or None."""
@@ -105,6 +113,22 @@ class Memory:
             if guards.count(filling) != len(guards):
                 message = "the kernel wrote outside its operands"
                 raise AssertionError(message)
+        for whole, part in self._gapped:
+            if not _is_blank_but(whole, part):
+                message = "the kernel wrote between the elements of an operand"
+                raise AssertionError(message)
+
+
+def _is_blank_but(whole: Array, part: Array) -> bool:
+    """Return whether all of `whole` but its view `part` is as `blank` made it."""
+    filling = 0xFF if whole.dtype.kind == "f" else 0xA5
+    line = whole.reshape(-1).view(np.uint8).copy()
+    offset = part.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    elements: Array = np.ndarray(
+        (*part.shape, part.itemsize), np.uint8, line, offset, (*part.strides, 1)
+    )
+    elements[...] = filling
+    return bool((line == filling).all())
 
 
 def expanded(a: Array, axis: int) -> Array:

@@ -16,6 +16,7 @@ from autocalc._dispatch._choice import available
 from autocalc._dispatch._plugins import registry
 from autocalc._dispatch._select import find_set
 from autocalc._dispatch._thread_budget import get_num_threads
+from autocalc._dispatch._trust import trusting
 from autocalc._kernels.kernel_set import KernelImpl, KernelSet
 from autocalc._kernels.spec import DType, KernelSpec, Meta, Sample
 from autocalc.errors import ConfigError
@@ -75,9 +76,10 @@ class Subject:
     def named(cls, choice: str) -> Subject:
         """Load the installed set called `choice`, or the best of that family."""
         floating_point.restore()
-        found = registry()
-        kernel_set = find_set(found, choice)
-        kernels = found.kernels(kernel_set.name)
+        with trusting():  # another process watches the kit itself
+            found = registry()
+            kernel_set = find_set(found, choice)
+            kernels = found.kernels(kernel_set.name)
         disturbed = floating_point.deviation()
         floating_point.restore()
         if kernels is None:
@@ -259,7 +261,7 @@ class Subject:
                 beta = max(1.0, *sizes, 0.0)
                 eps = float(np.finfo(prior[i].dtype).eps)
                 extra = 2 * eps * beta * np.abs(prior[i].astype(np.float64))
-            for label, actual, wanted, limit in _pairs(
+            for label, actual, wanted, limit in pairs(
                 output.name, outs[i], expected[i], limits[i]
             ):
                 allowed = times * slack(dtype) * np.asarray(limit, np.float64) + extra
@@ -323,7 +325,17 @@ def budget_view(expected: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def _pairs(
+def shapes_of(sample: Sample) -> str:
+    """Return the shapes of a sample's inputs, or of its output where it has none."""
+    lists = [x if isinstance(x, (list, tuple)) else [x] for x in sample.inputs]
+    shapes = ["x".join(map(str, a.shape)) or "scalar"
+              for one in lists for a in one if a is not None]  # fmt: skip
+    if not shapes and sample.shape is not None:
+        shapes = ["x".join(map(str, sample.shape)) or "scalar"]
+    return " ".join(shapes)
+
+
+def pairs(
     name: str, actual: Any, expected: Any, limit: Any
 ) -> Iterator[tuple[str, Any, Any, Any]]:
     """Yield (label, actual, expected, limit) for an array or each of a list."""

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Calls that no kernel package took, so that the reference had to run them.
+
+They are noted while ``AUTOCALC_STRICT`` is set: as ``1`` the first one is an error, as
+``list`` the program goes on and what fell is told when it ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autocalc._kernels.kernel_set import DispatchKey
+
+
+@dataclass(frozen=True)
+class Fall:
+    """A kind of call that fell to the reference.
+
+    Attributes
+    ----------
+    kernel
+        The kernel's name.
+    dtypes
+        Of its operands in signature order, outputs first; "None" where one is absent.
+    reasons
+        What each kernel set answered: ``"simd-avx2: float64 is not for me"``.
+    """
+
+    kernel: str
+    dtypes: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        sets: dict[str, list[str]] = {}
+        for one in self.reasons:
+            name, _, reason = one.partition(": ")
+            sets.setdefault(reason.rstrip("."), []).append(name)
+        told = "; ".join(f"{', '.join(names)}: {why}" for why, names in sets.items())
+        return f"{self.kernel}({', '.join(self.dtypes)}): {told}"
+
+
+#: In the order in which they were met; a dict, as each is noted once.
+_falls: dict[Fall, None] = {}
+
+#: Holds something once the list is to be told at the end.
+_announced: list[bool] = []
+
+
+def falls() -> tuple[Fall, ...]:
+    """Return the kinds of calls that fell to the reference, with the sets' reasons.
+
+    They are noted while ``AUTOCALC_STRICT`` is set, to ``list`` or to ``1``.  A call
+    that was meant for the reference, by `use` for example, has not fallen.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> ac.kernels.falls()
+    ()
+    """
+    return tuple(_falls)
+
+
+def note(key: DispatchKey, reasons: Sequence[str], tell: bool) -> tuple[Fall, ...]:
+    """Note a call that fell; return those that were noted before it.
+
+    With `tell` all of them are told when the process ends.
+    """
+    dtypes = tuple("None" if dtype is None else str(dtype) for dtype in key.dtypes)
+    fall = Fall(key.kernel, dtypes, tuple(reasons))
+    earlier = tuple(one for one in _falls if one != fall)
+    _falls[fall] = None
+    if tell and not _announced:
+        _announced.append(True)
+        atexit.register(_tell)
+    return earlier
+
+
+def forget() -> None:
+    """Begin a new list."""
+    _falls.clear()
+
+
+def told() -> str:
+    """Return the list for a reader; "" if there is nothing to tell."""
+    if not _falls:
+        return ""
+    lines = "".join(f"\n  {fall}" for fall in _falls)
+    return f"AUTOCALC_STRICT=list: {len(_falls)} kinds of calls fell back:{lines}"
+
+
+def _tell() -> None:
+    text = told()
+    if text:
+        print(text, file=sys.stderr)  # noqa: T201  what the user asked for

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Models of users: ``FILE:factory`` names a function that makes one."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from autocalc._tensor import Tensor
+from autocalc.errors import ConfigError
+from autocalc.nn import Module
+
+_FORM = (
+    "It must return (model, inputs) or (model, inputs, loss): a module, a tensor or a "
+    "tuple that it is called with, and a function of what it returns."
+)
+
+
+class Made(NamedTuple):
+    """What a factory made."""
+
+    model: Module
+    inputs: tuple[Any, ...]
+    loss: Any
+    folder: str
+
+
+def make(name: str) -> Made:
+    """Run the factory that a text such as ``train.py:make_model`` names.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such file or function, it fails, or returns something else.
+    """
+    file, _, function = name.rpartition(":")
+    path = Path(file)
+    if not file or not function.isidentifier() or not path.is_file():
+        message = (
+            f"{name!r} names no factory: write FILE:function, as in model.py:make, of "
+            f"a file that exists."
+        )
+        raise ConfigError(message)
+    factory = getattr(_loaded(path), function, None)
+    if not callable(factory):
+        message = f"{path} has no function {function!r}."
+        raise ConfigError(message)
+    try:
+        result = factory()
+    except Exception as error:
+        message = f"{name} failed: {type(error).__name__}: {error}"
+        raise ConfigError(message) from error
+    return _checked(name, result, str(path.absolute().parent))
+
+
+def _loaded(path: Path) -> Any:
+    """Return a file as a module; it may import its neighbours."""
+    spec = spec_from_file_location(path.stem, path.absolute())
+    if spec is None or spec.loader is None:
+        message = f"{path} is no Python file."
+        raise ConfigError(message)
+    module = module_from_spec(spec)
+    sys.path.insert(0, str(path.absolute().parent))
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        message = f"{path} cannot be imported: {type(error).__name__}: {error}"
+        raise ConfigError(message) from error
+    finally:
+        sys.path.pop(0)
+    return module
+
+
+def _checked(name: str, result: Any, folder: str) -> Made:
+    if not isinstance(result, tuple) or len(result) not in {2, 3}:
+        message = f"{name} returned a {type(result).__name__}. {_FORM}"
+        raise ConfigError(message)
+    model, inputs, loss = (*result, None)[:3]
+    inputs = (inputs,) if isinstance(inputs, Tensor) else inputs
+    if not isinstance(model, Module) or not isinstance(inputs, tuple):
+        kinds = ", ".join(type(x).__name__ for x in result)
+        message = f"{name} returned ({kinds}). {_FORM}"
+        raise ConfigError(message)
+    if loss is not None and not callable(loss):
+        message = f"{name} returned a {type(loss).__name__} as the loss. {_FORM}"
+        raise ConfigError(message)
+    return Made(model, inputs, loss, folder)

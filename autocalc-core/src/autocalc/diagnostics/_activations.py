@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""What layers give: statistics of their outputs, and which look wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from autocalc._dispatch._widened import FLOAT_KINDS
+from autocalc._graph._lines import Line
+from autocalc._tensor import Tensor
+from autocalc.diagnostics._arguments import check_model, check_share
+from autocalc.diagnostics._calls import Seen, calls_seen, lines_noted
+from autocalc.diagnostics._flags import Flag, told
+from autocalc.diagnostics._places import Layers, here
+from autocalc.diagnostics._table import Report, Row, number, place, plain, share, sizes
+from autocalc.diagnostics._tally import Activation, Tally
+from autocalc.nn import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+#: Activations, whose kernels are seen where no module calls them.
+ACTIVATIONS = frozenset(
+    {
+        *("elu", "gelu", "hardswish", "hardtanh", "leaky_relu", "relu", "sigmoid"),
+        *("silu", "softplus", "tanh"),
+    }
+)
+
+#: Classes of modules whose units are the second dimension, whatever their number.
+_CHANNELS = ("Conv", "BatchNorm", "InstanceNorm", "GroupNorm", "LazyConv", "SyncBatch")
+
+
+def unit_axis(kind: str, ndim: int) -> int:
+    """Return the dimension of units: channels of images, else the last."""
+    images = ndim >= 4 or (ndim >= 3 and kind.startswith(_CHANNELS))
+    return 1 if images else -1
+
+
+class ActivationStats(Report):
+    """The statistics of a model's activations; `activation_stats` makes it."""
+
+    def __init__(
+        self, model: Module, dead: float, saturated: float, collapse: float
+    ) -> None:
+        self._model = model
+        self._limits = {"dead": dead, "saturated": saturated, "collapse": collapse}
+        self._layers = Layers(model)
+        self._tallies: dict[Any, Tally] = {}
+        self._last = ""
+        self._measured: Any = None
+        self._stacks: list[ExitStack] = []
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(calls_seen("activation_stats", self._look))
+            stack.enter_context(lines_noted(self._layers))
+            for name, module in self._model.named_modules():
+                handle = module.register_forward_hook(self._hook(name))
+                stack.callback(handle.remove)
+            self._stacks.append(stack.pop_all())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stacks.pop().close()
+        self._measured = None
+
+    def reset(self) -> None:
+        """Forget what was seen, to begin with the next step."""
+        self._tallies.clear()
+
+    @property
+    def rows(self) -> list[Activation]:
+        """The statistics, in the order in which layers first ran."""
+        return [tally.row() for tally in self._tallies.values()]
+
+    @property
+    def flags(self) -> list[Flag]:
+        """What looks wrong, in the same order."""
+        tallies = self._tallies.values()
+        return [flag for tally in tallies for flag in tally.flags(self._limits)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return rows and flags as dicts, lists, numbers and texts."""
+        return {"rows": plain(self.rows), "flags": plain(self.flags)}
+
+    # ---- looking -----------------------------------------------------------------
+
+    def _hook(self, name: str) -> Callable[..., None]:
+        def hook(module: Module, args: tuple[Any, ...], output: Any) -> None:
+            self._last = name
+            out = first_tensor(output)
+            if out is None or out._array.dtype.kind not in FLOAT_KINDS:
+                return
+            if out._array is self._measured:  # passed on from the last one inside
+                return
+            self._measured = out._array
+            given = first_tensor(args)
+            kind = type(module).__name__
+            line = here().line
+            tally = self._tally((id(module), None), name, kind, line)
+            array = None if given is None or given._array is out._array else given
+            values = None if array is None else array._array
+            tally.add(out._array, values, unit_axis(kind, out.ndim))
+
+        return hook
+
+    def _look(self, seen: Seen, run: Callable[[], Any]) -> None:
+        """Look at an activation function that no module stands for."""
+        name = seen.spec.name
+        given = seen.inputs[0] if seen.inputs else None
+        wanted = name in ACTIVATIONS and given is not None
+        before = given.copy() if wanted and given is seen.outputs[0] else given
+        run()
+        if not wanted or seen.outputs[0].dtype.kind not in FLOAT_KINDS:
+            return
+        place = here()
+        if place.node is not None or not self._is_ours(place.modules):
+            return
+        layer, _ = self._layers.of(place.modules)
+        if self._last.startswith(layer):  # the module whose output it most likely is
+            layer = self._last or layer
+        tally = self._tally((layer, name, place.line), layer, name, place.line)
+        out = self._measured = seen.outputs[0]
+        tally.add(out, before, unit_axis(name, out.ndim))
+
+    def _is_ours(self, modules: tuple[Module, ...]) -> bool:
+        """Return whether the model runs, and not a module that is seen by its hook."""
+        if not modules or all(one is not self._model for one in modules):
+            return False
+        inner = modules[0]
+        own = type(inner).__module__.startswith("autocalc.nn")
+        return not own or any(True for _ in inner.children())
+
+    def _tally(self, key: Any, layer: str, operator: str, line: Line | None) -> Tally:
+        found = self._tallies.get(key)
+        if found is None:
+            found = self._tallies[key] = Tally(layer, operator, line)
+        return found
+
+    # ---- printing ----------------------------------------------------------------
+
+    def _title(self) -> str:
+        return f"Activations of {type(self._model).__name__}"
+
+    def _columns(self) -> Row:
+        return ("layer", "operator", "output", "mean", "variance", "min", "max",
+                "zeros", "dead", "saturated", "line")  # fmt: skip
+
+    def _cells(self) -> list[Row]:
+        return [
+            (r.layer, r.operator, sizes(r.shape), number(r.mean), number(r.variance),
+             number(r.minimum), number(r.maximum), share(r.zeros), share(r.dead),
+             share(r.saturated), place(r.line))
+            for r in self.rows
+        ]  # fmt: skip
+
+    def _notes(self) -> list[str]:
+        if not self.rows:
+            return ["No layer ran in the block."]
+        return told(self.flags)
+
+
+def first_tensor(value: Any) -> Tensor | None:
+    """Return the first tensor in a tensor, or in tuples and lists of them."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, (tuple, list)):
+        found = (first_tensor(one) for one in value)
+        return next((one for one in found if one is not None), None)
+    return None
+
+
+def activation_stats(
+    model: Module,
+    *,
+    dead: float = 0.5,
+    saturated: float = 0.9,
+    collapse: float = 1e-6,
+) -> ActivationStats:
+    """Look at what the layers of a model give, in a ``with`` block.
+
+    Every module, and every activation function such as ``x.relu()`` that is called in
+    the model's forward, gets a row: mean, variance, range, zeros, and what looks wrong
+    as `flags`.  A module that returns what the last one inside gave has none.  After
+    the block the model is as before.  Compiled functions run eagerly in the block, as a
+    replay runs no Python that could look.
+
+    Parameters
+    ----------
+    model
+        The module.
+    dead
+        Flag a layer if this share of its units gives 0 for everything.  Units are
+        channels of images and convolutions, otherwise the last dimension; a unit counts
+        from 8 observations on, or where all of the output is 0.
+    saturated
+        Flag a bounded function if this share of its output lies within 1 % of an end.
+    collapse
+        Flag a layer if samples differ by no more than this, compared with the size of
+        its numbers, though those of its input do.
+
+    Raises
+    ------
+    DTypeError
+        If `model` is no module, or a threshold no number.
+    ArgumentError
+        If a threshold is out of range.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> net = ac.nn.Sequential(ac.nn.Linear(4, 8), ac.nn.ReLU(), ac.nn.Linear(8, 2))
+    >>> _ = net[0].bias.data.fill_(-100.0)
+    >>> with ac.diagnostics.activation_stats(net) as stats:
+    ...     y = net(ac.randn(16, 4))
+    >>> [(flag.kind, flag.layer, flag.module) for flag in stats.flags]
+    [('dead', '1', 'ReLU')]
+    """
+    where = "activation_stats"
+    found = check_model(where, model)
+    shares = {"dead": dead, "saturated": saturated, "collapse": collapse}
+    limits = [check_share(where, name, value) for name, value in shares.items()]
+    return ActivationStats(found, *limits)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""What diagnostics are given: models and thresholds."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+from autocalc._tensor.checks import as_int, number, short
+from autocalc.errors import ArgumentError, DTypeError
+from autocalc.nn import Module
+
+
+def check_model(where: str, model: Any) -> Module:
+    """Return a model: a module, or what `ac.compile` made of one."""
+    inner = getattr(model, "_function", None)
+    found = inner if isinstance(inner, Module) else model
+    if not isinstance(found, Module):
+        message = f"{where}: `model` is a {type(model).__name__}; it must be a Module."
+        raise DTypeError(message)
+    return found
+
+
+def check_share(where: str, name: str, value: Any) -> float:
+    """Return a threshold from 0 to 1."""
+    found = number(where, name, value)
+    if not 0 <= found <= 1:
+        message = f"{where}: `{name}`={short(value)}; it must be from 0 to 1."
+        raise ArgumentError(message)
+    return found
+
+
+def check_threshold(where: str, name: str, value: Any) -> float:
+    """Return a threshold that is no less than 0."""
+    found = number(where, name, value)
+    if math.isnan(found) or found < 0:
+        message = f"{where}: `{name}`={short(value)}; it must be 0 or more."
+        raise ArgumentError(message)
+    return found
+
+
+def check_count(where: str, name: str, value: Any) -> int:
+    """Return an integer of 1 or more."""
+    found = as_int(where, name, value)
+    if found < 1:
+        message = f"{where}: `{name}`={found}; it must be 1 or more."
+        raise ArgumentError(message)
+    return found
+
+
+def check_path(where: str, name: str, value: Any) -> Path:
+    """Return the path of a file."""
+    if not isinstance(value, (str, os.PathLike)):
+        message = f"{where}: `{name}` is a {type(value).__name__}; give a path."
+        raise DTypeError(message)
+    return Path(value)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""What looks wrong, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from autocalc._graph._lines import Line
+from autocalc.diagnostics._table import place
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One thing that looks wrong.
+
+    Attributes
+    ----------
+    kind
+        ``"dead"``, ``"collapse"``, ``"saturated"``, ``"nonfinite"``, ``"vanishing"``,
+        ``"exploding"``, ``"zero"``, ``"missing"`` or ``"update"``.
+    layer
+        The dotted name of the module or parameter, as `get_submodule` takes it; ""
+        for the model itself.
+    value, threshold
+        What was measured, and from where on it is flagged.
+    advice
+        What to look at.
+    module
+        The class of the module, or the operator; "" if unknown.
+    line
+        The line of the user's program that ran it; None if unknown.
+    """
+
+    kind: str
+    layer: str
+    value: float
+    threshold: float
+    advice: str
+    module: str = ""
+    line: Line | None = None
+
+    def __str__(self) -> str:
+        named = f"{self.layer} ({self.module})" if self.module else self.layer
+        where = named if self.layer else self.module
+        at = f" at {place(self.line)}" if self.line else ""
+        measured = f"{self.value:.3g}, threshold {self.threshold:.3g}"
+        return f"{self.kind}: {where}{at}: {measured}. {self.advice}"
+
+
+def told(flags: Iterable[Flag]) -> list[str]:
+    """Return the lines about flags below a table."""
+    lines = [f"! {flag}" for flag in flags]
+    return lines or ["Nothing is flagged."]

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""The tensors that are alive, the largest first, and who made them."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from autocalc._graph._lines import Line
+from autocalc._graph._node import Leaf, Node, Output
+from autocalc._tensor import Tensor
+from autocalc.diagnostics._arguments import check_count
+from autocalc.diagnostics._origins import origin_of, owner_of, saved_by
+from autocalc.diagnostics._table import Report, Row, place, size, sizes
+from autocalc.nn import Module
+from autocalc.nn.parameter import is_lazy
+from autocalc.optim import Optimizer
+
+#: Kinds, from what says most about an array.
+KINDS = ("parameter", "gradient", "buffer", "optimizer", "tensor", "saved")
+
+
+@dataclass
+class Held:
+    """The memory of one array, with all views of it.
+
+    Attributes
+    ----------
+    kind
+        ``"parameter"``, ``"gradient"``, ``"buffer"``, ``"optimizer"`` (its state),
+        ``"tensor"``, or ``"saved"``: kept by the graph for backward, and by no tensor.
+    name
+        Of a parameter, its gradient, a buffer or a state; "" of others.
+    shape, dtype, bytes
+        Of the memory.
+    tensors
+        How many tensors share it.
+    operator, layer
+        What made it: the last recorded operator, or, for what was made in
+        `memory.trace`, kernel and layer; "" if unknown.
+    saved_for
+        The operators that keep it for their backward rules.
+    line
+        The line of the user's program, if it was noted.
+    """
+
+    kind: str
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    bytes: int
+    tensors: int = 0
+    operator: str = ""
+    layer: str = ""
+    saved_for: list[str] = field(default_factory=list)
+    line: Line | None = None
+
+
+@dataclass(repr=False)
+class Snapshot(Report):
+    """The tensors that are alive; `memory.snapshot` makes it.
+
+    Attributes
+    ----------
+    rows : list of Held
+        The largest.
+    bytes, count
+        Bytes of all arrays, and how many there are.
+    by_kind : dict
+        Bytes of all arrays, by kind.
+    """
+
+    rows: list[Held]
+    bytes: int
+    count: int
+    by_kind: dict[str, int]
+
+    def _title(self) -> str:
+        return f"{self.count} arrays are alive: {size(self.bytes)}"
+
+    def _columns(self) -> Row:
+        return "bytes", "kind", "shape", "dtype", "name", "made by", "layer", "line"
+
+    def _cells(self) -> list[Row]:
+        return [
+            (size(r.bytes), r.kind, sizes(r.shape), r.dtype, r.name,
+             r.operator or _for(r), r.layer, place(r.line))
+            for r in self.rows
+        ]  # fmt: skip
+
+    def _notes(self) -> list[str]:
+        parts = [f"{kind} {size(n)}" for kind, n in self.by_kind.items()]
+        notes = ["By kind: " + ", ".join(parts) + "."] if parts else []
+        if not any(row.line for row in self.rows):
+            notes.append("memory.trace() around the program names the lines.")
+        return notes
+
+
+def _for(row: Held) -> str:
+    return f"(saved for {row.saved_for[0]})" if row.saved_for else ""
+
+
+def snapshot(limit: int = 10) -> Snapshot:
+    """See `memory.snapshot`."""
+    check_count("memory.snapshot", "limit", limit)
+    rows = _Census().rows()
+    by_kind = {kind: sum(r.bytes for r in rows if r.kind == kind) for kind in KINDS}
+    return Snapshot(
+        rows[:limit],
+        sum(row.bytes for row in rows),
+        len(rows),
+        {kind: n for kind, n in by_kind.items() if n},
+    )
+
+
+class _Census:
+    """What is alive, by the array that owns the memory."""
+
+    def __init__(self) -> None:
+        self.held: dict[int, tuple[Any, Held]] = {}
+        things = gc.get_objects()
+        tensors = [x for x in things if _has_array(x)]
+        self.names = _names(things, tensors)
+        for tensor in tensors:
+            self.count(tensor)
+        for thing in things:
+            if type(thing) is Node:
+                self.keep(thing)
+
+    def entry(self, array: Any, kind: str) -> Held:
+        """Return what is noted of an array's memory."""
+        owner = owner_of(array)
+        known = self.held.get(id(owner))
+        if known is not None:
+            return known[1]
+        shape, dtype = tuple(owner.shape), str(owner.dtype)
+        held = Held(kind, "", shape, dtype, int(owner.nbytes))
+        origin = origin_of(owner)
+        if origin is not None:
+            held.operator, held.layer, held.line = origin
+        self.held[id(owner)] = owner, held
+        return held
+
+    def count(self, tensor: Tensor) -> None:
+        """Take in a tensor."""
+        held = self.entry(tensor._array, "tensor")
+        held.tensors += 1
+        kind, name = self.names.get(id(tensor), ("tensor", ""))
+        if KINDS.index(kind) < KINDS.index(held.kind):
+            held.kind, held.name = kind, name
+        edge = tensor._edge
+        node = edge.node if isinstance(edge, Output) else edge
+        if isinstance(node, Node) and not node.op.is_view and not held.operator:
+            held.operator = node.op.name
+            line = getattr(node, "line", None)
+            if line is not None:
+                held.line, held.layer = line, line.layer
+
+    def keep(self, node: Node) -> None:
+        """Take in what a node keeps."""
+        for array in saved_by(node):
+            self.entry(array, "saved").saved_for.append(node.op.name)
+
+    def rows(self) -> list[Held]:
+        """Return all memory, the largest first."""
+        found = (held for _, held in self.held.values())
+        return sorted(found, key=lambda held: (-held.bytes, held.name))
+
+
+def _has_array(thing: Any) -> bool:
+    """Return whether this is a tensor with values: lazy parameters have none."""
+    return isinstance(thing, Tensor) and not is_lazy(thing)
+
+
+def _names(things: list[Any], tensors: list[Tensor]) -> dict[int, tuple[str, str]]:
+    """Return kind and name of the tensors of models and optimizers, by id."""
+    names: dict[int, tuple[str, str]] = {}
+    modules = [x for x in things if isinstance(x, Module) and "_names" in vars(x)]
+    inner = {id(child) for module in modules for child in module.children()}
+    for module in modules:
+        if id(module) not in inner:
+            names.update(_of_module(module))
+    for thing in things:
+        if isinstance(thing, Optimizer) and "state" in vars(thing):
+            names.update(_of_optimizer(thing, names))
+    for tensor in tensors:  # gradients of leaves that no module has
+        edge = tensor._edge
+        if isinstance(edge, Leaf) and edge.grad is not None:
+            names.setdefault(id(edge.grad), ("gradient", ""))
+    return names
+
+
+def _of_module(module: Module) -> Iterator[tuple[int, tuple[str, str]]]:
+    for name, param in module.named_parameters():
+        yield id(param), ("parameter", name)
+        if param.grad is not None:
+            yield id(param.grad), ("gradient", f"{name}.grad")
+    for name, buffer in module.named_buffers():
+        yield id(buffer), ("buffer", name)
+
+
+def _of_optimizer(
+    optimizer: Optimizer, names: dict[int, tuple[str, str]]
+) -> Iterator[tuple[int, tuple[str, str]]]:
+    for param, state in optimizer.state.items():
+        owner = names.get(id(param), ("", ""))[1]
+        for key, value in state.items():
+            if isinstance(value, Tensor):
+                yield id(value), ("optimizer", f"{owner}: {key}".removeprefix(": "))

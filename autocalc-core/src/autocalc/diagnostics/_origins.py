@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Who made the arrays that are alive: noted while `memory.trace` is on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import ref
+
+import numpy as np
+
+from autocalc._graph._lines import Line
+from autocalc._graph._node import FREED, Node
+from autocalc.diagnostics._calls import Seen, calls_seen, lines_noted
+from autocalc.diagnostics._places import Layers, here, layer_text
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Origin(NamedTuple):
+    """The operator, the layer and the user's line that made an array."""
+
+    operator: str
+    layer: str
+    line: Line | None
+
+
+#: By the id of the array that owns the memory; an entry goes with its array.
+_origins: dict[int, tuple[Any, Origin]] = {}
+
+
+def owner_of(array: Any) -> Any:
+    """Return the array that owns the memory of a view."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def saved_by(node: Node) -> list[Any]:
+    """Return the arrays that a node keeps for its backward rule."""
+    held = () if node.saved is FREED or node.saved is None else node.saved
+    found = held if isinstance(held, (tuple, list)) else (held,)
+    return [a for a in found if isinstance(a, np.ndarray)]
+
+
+def origin_of(owner: Any) -> Origin | None:
+    """Return who made an array; None if nobody looked."""
+    known = _origins.get(id(owner))
+    return None if known is None or known[0]() is not owner else known[1]
+
+
+class Trace:
+    """A block in which it is noted who makes which array; `memory.trace` makes it."""
+
+    def __init__(self) -> None:
+        self._layers = Layers()
+        self._stacks: list[ExitStack] = []
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(calls_seen("memory.trace", self._look))
+            stack.enter_context(lines_noted(self._layers))
+            self._stacks.append(stack.pop_all())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stacks.pop().close()
+
+    def _look(self, seen: Seen, run: Callable[[], Any]) -> None:
+        run()
+        new = [o for o in map(owner_of, _flat(seen.outputs)) if not origin_of(o)]
+        if not new:
+            return
+        place = here()
+        operator, line = seen.spec.name, place.line
+        layer = layer_text(*self._layers.of(place.modules))
+        if place.node is not None:
+            operator = f"{place.node.op.name}, backward"
+            noted = getattr(place.node, "line", None)
+            layer, line = (noted.layer, noted) if noted else ("", line)
+        origin = Origin(operator, layer, line)
+        for owner in new:
+            _note(owner, origin)
+
+
+def _note(owner: Any, origin: Origin) -> None:
+    key = id(owner)
+
+    def forget(gone: Any) -> None:
+        if key in _origins and _origins[key][0] is gone:
+            del _origins[key]
+
+    _origins[key] = ref(owner, forget), origin
+
+
+def _flat(operands: Iterable[Any]) -> list[Any]:
+    found: list[Any] = []
+    for x in operands:
+        found += _flat(x) if isinstance(x, (list, tuple)) else [] if x is None else [x]
+    return found

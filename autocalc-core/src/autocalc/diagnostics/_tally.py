@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""The statistics of one layer's outputs, added up over calls, and what looks wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autocalc._graph._lines import Line
+from autocalc.diagnostics._flags import Flag
+
+if TYPE_CHECKING:
+    from autocalc._kernels.spec import Array
+
+#: The ends of what bounded functions give, by kernel or class of module.
+BOUNDS = {
+    "sigmoid": (0.0, 1.0), "Sigmoid": (0.0, 1.0), "Hardsigmoid": (0.0, 1.0),
+    "tanh": (-1.0, 1.0), "Tanh": (-1.0, 1.0), "Softsign": (-1.0, 1.0),
+}  # fmt: skip
+
+#: An output this near to an end, as a share of the range, is saturated.
+NEAR = 0.01
+
+#: Inputs that differ by no more are the same for all samples.
+SAME = 1e-6
+
+#: Fewer observations of a unit than these say nothing about it.
+OBSERVATIONS = 8
+
+
+@dataclass(frozen=True)
+class Activation:
+    """The outputs of one module, or of an activation function, of one block.
+
+    Attributes
+    ----------
+    layer
+        The module's dotted name.  For a function that no module calls, such as
+        ``x.relu()``: the name of the module that ran before it.
+    operator
+        The module's class, or the function.
+    line
+        The user's line that led to the call.
+    calls, shape
+        How often it ran, and the shape of its last output.
+    mean, variance, minimum, maximum
+        Of the finite elements; None if there are none.
+    zeros
+        The share of finite elements that are 0.
+    nonfinite
+        How many elements are NaN or infinite.
+    dead
+        The share of units (channels, features) that gave 0 for everything.
+    saturated
+        The share of elements within 1 % of an end; None of functions without ends.
+    spread
+        The largest standard deviation of an element over the samples, divided by the
+        root of the mean square; None without samples to compare.
+    """
+
+    layer: str
+    operator: str
+    line: Line | None
+    calls: int
+    shape: tuple[int, ...]
+    mean: float | None
+    variance: float | None
+    minimum: float | None
+    maximum: float | None
+    zeros: float | None
+    nonfinite: int
+    dead: float
+    saturated: float | None
+    spread: float | None
+
+
+class Tally:
+    """What is added up of one layer."""
+
+    def __init__(self, layer: str, operator: str, line: Line | None) -> None:
+        self.layer, self.operator, self.line = layer, operator, line
+        self.bounds = BOUNDS.get(operator)
+        self.calls = self.elements = self.zeros = self.at_ends = self.nonfinite = 0
+        self.shape: tuple[int, ...] = ()
+        self.mean = self.variance = 0.0
+        self.minimum, self.maximum = np.inf, -np.inf
+        self.spread: float | None = None
+        #: Whether samples differed in what the layer was given.
+        self.given_differed = False
+        #: Of each unit, whether it ever gave something else than 0.
+        self.alive: Any = None
+        self.observations = 0
+        #: The largest share of dead units in what the layer was given; of zeros, where
+        #: that has another shape.
+        self.given_dead = 0.0
+
+    def add(self, out: Array, given: Array | None, axis: int) -> None:
+        """Take in one output, and the input that it was made of."""
+        wide = out.astype(np.float64)
+        finite = wide[np.isfinite(wide)]
+        self.calls += 1
+        self.shape = tuple(out.shape)
+        self.nonfinite += wide.size - finite.size
+        if not finite.size:
+            return
+        if self.bounds is not None:
+            low, high = self.bounds
+            near = NEAR * (high - low)
+            ends = (finite < low + near) | (finite > high - near)
+            self.at_ends += int(ends.sum())
+        self._add_moments(finite)
+        self._add_units(wide, given, axis)
+        spread = _spread(wide)
+        if spread is not None:
+            self.spread = max(spread, self.spread or 0.0)
+            before = None if given is None else _spread(given)
+            self.given_differed |= before is None or before > SAME
+
+    def _add_moments(self, finite: Array) -> None:
+        """Join mean and variance of more elements to those of the others."""
+        n, more = self.elements, finite.size
+        total = n + more
+        apart = float(finite.mean()) - self.mean
+        held = self.variance * n + float(finite.var()) * more
+        self.variance = (held + apart * apart * n * more / total) / total
+        self.mean += apart * more / total
+        self.minimum = min(self.minimum, float(finite.min()))
+        self.maximum = max(self.maximum, float(finite.max()))
+        self.zeros += more - int(np.count_nonzero(finite))
+        self.elements = total
+
+    def _add_units(self, wide: Array, given: Array | None, axis: int) -> None:
+        if not wide.ndim:
+            return
+        alive = _alive(wide, axis)
+        fits = self.alive is not None and self.alive.shape == alive.shape
+        self.alive = self.alive | alive if fits else alive
+        self.observations += wide.size // alive.size
+        if given is not None and given.size:
+            zeros = 1.0 - np.count_nonzero(given) / given.size
+            same = given.shape == wide.shape
+            before = 1.0 - float(_alive(given, axis).mean()) if same else zeros
+            self.given_dead = max(self.given_dead, before)
+
+    @property
+    def dead(self) -> float:
+        """The share of units that gave 0 for everything."""
+        return 0.0 if self.alive is None else 1.0 - float(self.alive.mean())
+
+    def row(self) -> Activation:
+        """Return what was added up."""
+        n = self.elements
+        return Activation(
+            layer=self.layer,
+            operator=self.operator,
+            line=self.line,
+            calls=self.calls,
+            shape=self.shape,
+            mean=self.mean if n else None,
+            variance=self.variance if n else None,
+            minimum=self.minimum if n else None,
+            maximum=self.maximum if n else None,
+            zeros=self.zeros / n if n else None,
+            nonfinite=self.nonfinite,
+            dead=self.dead,
+            saturated=self.at_ends / n if n and self.bounds else None,
+            spread=self.spread,
+        )
+
+    def flags(self, limits: dict[str, float]) -> list[Flag]:
+        """Return what looks wrong."""
+        found: list[tuple[str, float, float, str]] = []
+        if self.nonfinite:
+            advice = "find_nonfinite() names the operator that made it."
+            found.append(("nonfinite", float(self.nonfinite), 0.0, advice))
+        found += [*self._dead(limits["dead"]), *self._collapse(limits["collapse"])]
+        saturated = self.at_ends / self.elements if self.elements else 0.0
+        if self.bounds and saturated >= limits["saturated"]:
+            advice = (
+                "Outputs lie at the ends, where the derivative is next to 0. Look at "
+                "the scale of its input; normalise it, or begin with smaller weights."
+            )
+            found.append(("saturated", saturated, limits["saturated"], advice))
+        return [
+            Flag(kind, self.layer, value, limit, advice, self.operator, self.line)
+            for kind, value, limit, advice in found
+        ]
+
+    def _dead(self, limit: float) -> list[tuple[str, float, float, str]]:
+        dead, empty = self.dead, self.elements > 0 and self.zeros == self.elements
+        enough = self.observations >= OBSERVATIONS or empty
+        if not enough or dead < limit or dead <= self.given_dead:
+            return []
+        advice = (
+            "Units give 0 for every sample and get no gradient. Look at the biases and "
+            "the learning rate before; try a smaller rate or a leaky activation."
+        )
+        return [("dead", dead, limit, advice)]
+
+    def _collapse(self, limit: float) -> list[tuple[str, float, float, str]]:
+        if self.spread is None or self.spread > limit or not self.given_differed:
+            return []
+        if self.zeros == self.elements:  # dead
+            return []
+        advice = "All samples give the same output. Look at the weights of this layer."
+        return [("collapse", self.spread, limit, advice)]
+
+
+def _alive(x: Array, axis: int) -> Array:
+    """Return for each unit whether any element is not 0."""
+    others = tuple(d for d in range(x.ndim) if d != axis % x.ndim)
+    found: Array = (x != 0).any(axis=others)
+    return found
+
+
+def _spread(x: Array) -> float | None:
+    """Return how much samples differ, compared with the size of numbers."""
+    if x.ndim < 2 or x.shape[0] < 2 or not x.size:
+        return None
+    with np.errstate(all="ignore"):
+        flat = x.reshape(x.shape[0], -1).astype(np.float64)
+        scale = float(np.sqrt((flat * flat).mean()))
+        return float(flat.std(axis=0).max()) / scale if scale else 0.0

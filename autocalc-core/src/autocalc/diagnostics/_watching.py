@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""Activations, gradients and updates of training steps, over time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autocalc._graph._lines import Line, users_line
+from autocalc.diagnostics._activations import ActivationStats, activation_stats
+from autocalc.diagnostics._arguments import (
+    check_count,
+    check_model,
+    check_path,
+    check_threshold,
+)
+from autocalc.diagnostics._calls import Seen, calls_seen
+from autocalc.diagnostics._flags import Flag, told
+from autocalc.diagnostics._gradients import GradientHealth, moved, wanted
+from autocalc.diagnostics._log import append
+from autocalc.diagnostics._table import Report, Row, plain
+from autocalc.diagnostics._tally import Activation
+from autocalc.errors import ArgumentError
+from autocalc.nn import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@dataclass(repr=False)
+class Step(Report):
+    """One step of a training.
+
+    Attributes
+    ----------
+    step
+        Its number, from 0.
+    activations : list of Activation
+        What the layers gave.
+    gradients : GradientHealth
+        What the parameters got, and how far they moved.
+    flags : list of Flag
+        What looks wrong, activations first.
+    """
+
+    step: int
+    activations: list[Activation]
+    gradients: GradientHealth
+    flags: list[Flag]
+
+    def _title(self) -> str:
+        return f"Step {self.step}. {self.gradients._title()}"
+
+    def _columns(self) -> Row:
+        return self.gradients._columns()
+
+    def _cells(self) -> list[Row]:
+        return self.gradients._cells()
+
+    def _notes(self) -> list[str]:
+        return told(self.flags)
+
+
+class Watch:
+    """Looks at training steps; `watch` makes it.
+
+    Attributes
+    ----------
+    report : Step or None
+        The last step that was looked at.
+    steps
+        How many steps there were.
+    """
+
+    def __init__(
+        self, model: Module, log: Path | None, every: int, limits: dict[str, float]
+    ) -> None:
+        self.report: Step | None = None
+        self.steps = 0
+        self._model = model
+        self._log = log
+        self._every = every
+        self._limits = limits
+        self._now: _Looking | None = None
+
+    @property
+    def flags(self) -> list[Flag]:
+        """What looked wrong in the last step that was looked at."""
+        return [] if self.report is None else self.report.flags
+
+    def __enter__(self) -> Self:
+        if self._now is not None:
+            message = "watch: a step is in a step; leave the block before the next."
+            raise ArgumentError(message)
+        if self.steps % self._every == 0:
+            self._now = _Looking(self._model)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        looking, self._now = self._now, None
+        step, self.steps = self.steps, self.steps + 1
+        if looking is None:
+            return
+        looking.close()
+        if error is None:
+            self.report = looking.report(step, self._limits)
+            if self._log is not None:
+                append(self._log, plain(self.report))
+
+    def __repr__(self) -> str:
+        return "watch: no step yet." if self.report is None else repr(self.report)
+
+
+class _Looking:
+    """What is seen of one step."""
+
+    def __init__(self, model: Module) -> None:
+        self.params = wanted(model)
+        self.before = {n: p._array.astype(np.float64) for n, p in self.params}
+        self.stats: ActivationStats = activation_stats(model)
+        self.step_line: Line | None = None
+        self._arrays = {id(p._array) for _, p in self.params}
+        with ExitStack() as stack:
+            stack.enter_context(calls_seen("watch", self._look))
+            stack.enter_context(self.stats)
+            self._stack = stack.pop_all()
+
+    def close(self) -> None:
+        """Look no longer."""
+        self._stack.close()
+
+    def _look(self, seen: Seen, run: Callable[[], Any]) -> None:
+        """Note the line that first writes a parameter: the optimizer's step."""
+        if self.step_line is None and any(map(self._is_param, seen.outputs)):
+            self.step_line = users_line()
+        run()
+
+    def _is_param(self, x: Any) -> bool:
+        many = x if isinstance(x, (list, tuple)) else (x,)
+        return any(id(one) in self._arrays for one in many)
+
+    def report(self, step: int, limits: dict[str, float]) -> Step:
+        """Return what was seen."""
+        lines = {row.layer: row.line for row in reversed(self.stats.rows)}
+        health = moved(self.params, self.before, limits, lines, self.step_line)
+        flags = [*self.stats.flags, *health.flags]
+        return Step(step, list(self.stats.rows), health, flags)
+
+
+def watch(
+    model: Module,
+    *,
+    log: str | os.PathLike[str] | None = None,
+    every: int = 1,
+    vanishing: float = 1e-7,
+    exploding: float = 100.0,
+    max_norm: float = 1e3,
+    update: float = 1.0,
+) -> Watch:
+    """Return a block to put around training steps, which looks at each of them.
+
+    In the block stand forward, `backward` and the optimizer's step; gradients must
+    still be there at its end, so that `zero_grad` comes first.  Its `report` then has
+    the statistics of `activation_stats` and `gradient_health`, and how far each
+    parameter moved, compared with its size: what names a learning rate that is too
+    large.
+    Compiled functions run eagerly in a block that looks.
+
+    Parameters
+    ----------
+    model
+        The module that is trained.
+    log
+        A file to which each step that is looked at adds a line of JSON; see `read_log`.
+    every
+        Look at every so manieth step; the others cost nothing.
+    vanishing, exploding, max_norm
+        Those of `gradient_health`.
+    update
+        Flag a matrix or larger weight that a step moves by more than this share of its
+        norm.
+
+    Raises
+    ------
+    DTypeError
+        If an argument is of the wrong type.
+    ArgumentError
+        If a number is out of range.
+    DataError
+        At the end of a block, if the log cannot be written.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> net = ac.nn.Linear(4, 2)
+    >>> sgd = ac.optim.SGD(net.parameters(), lr=1e4)
+    >>> watch = ac.diagnostics.watch(net)
+    >>> with watch:
+    ...     sgd.zero_grad()
+    ...     net(ac.ones(8, 4)).square().mean().backward()
+    ...     sgd.step()
+    >>> [(flag.kind, flag.layer) for flag in watch.flags]
+    [('update', 'weight')]
+    """
+    where = "watch"
+    found = check_model(where, model)
+    limits = {
+        name: check_threshold(where, name, value)
+        for name, value in (
+            ("vanishing", vanishing), ("exploding", exploding),
+            ("max_norm", max_norm), ("update", update),
+        )
+    }  # fmt: skip
+    path = None if log is None else check_path(where, "log", log)
+    return Watch(found, path, check_count(where, "every", every), limits)

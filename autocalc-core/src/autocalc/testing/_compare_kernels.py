@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""`compare_kernels`: every installed kernel set against the reference, in ULP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autocalc._dispatch._choice import available
+from autocalc._dispatch._plugins import registry
+from autocalc._dispatch._select import find_set
+from autocalc._kernels.table import TABLE
+from autocalc._tensor import dtypes as ac_dtypes
+from autocalc.errors import ArgumentError, ConfigError
+from autocalc.testing._comparison import Compared, Comparison
+
+if TYPE_CHECKING:
+    from autocalc._kernels.spec import DType, KernelSpec, Sample
+    from autocalc.testing.conformance._subject import Subject
+
+#: Samples of each kernel and dtype where nobody says how many.
+SAMPLES = 12
+
+
+def compare_kernels(
+    *kernels: str,
+    sets: Sequence[str] | None = None,
+    dtypes: Sequence[Any] | None = None,
+    samples: int | Sequence[str] | None = SAMPLES,
+    layouts: Sequence[Sequence[str]] | None = None,
+) -> Comparison:
+    """Run kernels of all installed sets on the same operands and measure their errors.
+
+    What is right is the reference in float64 for float32, and in long double for
+    float64.  The error of an element is ``|result - right| / ulp(right)``, where the
+    ULP is the distance of neighbouring numbers of the kernel's dtype; a result is
+    wrong where it is off by more than the kernel's error budget, and integers where
+    they differ.  Operands lie between guard bytes, once contiguous and once not, so
+    that a kernel which reads strides wrongly or writes beside its operands is named.
+    A kernel that crashes takes the process along: see
+    ``pytest --pyargs autocalc.testing.conformance``.
+
+    Parameters
+    ----------
+    *kernels
+        Names in the kernel table; without them all, which takes minutes.
+    sets
+        Kernel sets or families; by default all that run here.
+    dtypes
+        By default all that the kernel has.
+    samples
+        How many of the small samples of a kernel and dtype, taken from all over the
+        list; or their labels; or None for all.
+    layouts
+        How operands lie in memory: for each run a list of words for the first output
+        and input, the second input and so on, by turns; the words are contiguous,
+        offset, strided, padded, transposed, channels-last.
+
+    Returns
+    -------
+    Comparison
+        Print it for a table; ``failures`` are the calls that miss their budget and
+        ``save`` writes a script that runs the worst ones again.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such kernel or set.
+    ArgumentError
+        If `samples` or `layouts` make no sense, or no sample has such a label.
+
+    Examples
+    --------
+    >>> import autocalc as ac
+    >>> found = ac.testing.compare_kernels("exp", sets=["reference"], samples=4)
+    >>> found.failures
+    ()
+    >>> max(row.ulp for row in found.rows) < 1
+    True
+    """
+    specs = [_spec(name) for name in kernels or TABLE]
+    subjects = _subjects(sets)
+    wanted = None if dtypes is None else {ac_dtypes.as_dtype(d).numpy for d in dtypes}
+    choose, places = _choice(samples), _places(layouts)
+    rows: list[Compared] = []
+    labels: set[str] = set()
+    for spec in specs:
+        owners = [s for s in subjects if spec.name in s.kernels]
+        for dtype in spec.dtypes if owners else ():
+            if wanted is None or dtype in wanted:
+                chosen = choose(spec, dtype)
+                labels.update(sample.label for sample in chosen)
+                for i, sample in enumerate(chosen):
+                    rows += _compared(owners, spec, dtype, sample, places(i))
+    _expect_labels(samples, labels)
+    refused = tuple(
+        (r.subject, r.reason) for r in registry().refusals if ": " in r.subject
+    )
+    return Comparison(tuple(s.name for s in subjects), tuple(rows), refused)
+
+
+# ---- arguments -----------------------------------------------------------------------
+
+
+def _spec(name: str) -> KernelSpec:
+    if name not in TABLE:
+        message = (
+            f"compare_kernels: there is no kernel {name!r}; the table has "
+            f"{', '.join(TABLE)}."
+        )
+        raise ConfigError(message)
+    return TABLE[name]
+
+
+def _subjects(sets: Sequence[str] | None) -> list[Subject]:
+    from autocalc.testing.conformance import Subject
+
+    if isinstance(sets, str):
+        message = f"compare_kernels: `sets` is {sets!r}; give a list, [{sets!r}]."
+        raise ArgumentError(message)
+    found = registry()
+    names = available() if sets is None else [find_set(found, s).name for s in sets]
+    return [
+        Subject(found.sets[name], found.kernels(name) or {})
+        for name in dict.fromkeys(names)
+    ]
+
+
+def _choice(samples: Any) -> Callable[[KernelSpec, DType], list[Sample]]:
+    """Return what chooses among the samples of a kernel."""
+    if samples is None:
+        return lambda spec, dtype: list(_small(spec, dtype))
+    if isinstance(samples, int) and not isinstance(samples, bool) and samples > 0:
+        return lambda spec, dtype: _some(list(_small(spec, dtype)), samples)
+    if isinstance(samples, (list, tuple)) and all(isinstance(s, str) for s in samples):
+        from autocalc._kernels.samples import Make
+
+        return lambda spec, dtype: [
+            s for s in spec.samples(Make(dtype)) if s.label in samples
+        ]
+    message = (
+        f"compare_kernels: `samples` is {samples!r}; give how many, a list of labels, "
+        f"or None for all."
+    )
+    raise ArgumentError(message)
+
+
+def _small(spec: KernelSpec, dtype: DType) -> Iterator[Sample]:
+    from autocalc._kernels.samples import Make
+    from autocalc.testing.conformance._checks import is_large
+
+    return (s for s in spec.samples(Make(dtype)) if not is_large(s))
+
+
+def _some(samples: list[Sample], count: int) -> list[Sample]:
+    """Return so many samples from all over a list, the first and last among them."""
+    last = len(samples) - 1
+    if last < count:
+        return samples
+    steps = max(count - 1, 1)
+    return [samples[last - (steps - i) * last // steps] for i in range(count)]
+
+
+def _expect_labels(samples: Any, found: set[str]) -> None:
+    if not isinstance(samples, (list, tuple)):
+        return
+    missing = [label for label in samples if label not in found]
+    if missing:
+        message = f"compare_kernels: none of these kernels has a sample {missing[0]!r}."
+        raise ArgumentError(message)
+
+
+def _places(layouts: Any) -> Callable[[int], Iterable[tuple[str, ...]]]:
+    """Return what gives the layouts for the sample with a number."""
+    from autocalc.testing.conformance._checks import PLACES
+    from autocalc.testing.conformance._memory import LAYOUTS
+
+    if layouts is None:
+        return lambda i: (("contiguous",), PLACES[i % len(PLACES)])
+    given = [tuple(one) for one in layouts if not isinstance(one, str) and one]
+    wrong = [word for one in given for word in one if word not in LAYOUTS]
+    if len(given) < len(layouts) or not given or wrong:
+        message = (
+            f"compare_kernels: `layouts` is {layouts!r}; give a list of lists of the "
+            f"words {', '.join(LAYOUTS)}."
+        )
+        raise ArgumentError(message)
+    return lambda _: given
+
+
+# ---- running -------------------------------------------------------------------------
+
+
+def _compared(
+    owners: list[Subject],
+    spec: KernelSpec,
+    dtype: DType,
+    sample: Sample,
+    layouts: Iterable[tuple[str, ...]],
+) -> Iterator[Compared]:
+    """Yield how far each set is off in one call, for each layout of its operands."""
+    from autocalc.testing.conformance._oracle import expected
+    from autocalc.testing.conformance._subject import limits_of, shapes_of
+
+    right = expected(spec, sample, dtype)
+    limits = limits_of(spec, sample, dtype, right)
+    shapes = shapes_of(sample)
+    for places in layouts:
+        for subject in owners:
+            found = _measured(subject, spec, dtype, sample, places, right, limits)
+            if found is not None:
+                ulp, share, problem = found
+                yield Compared(
+                    *(spec.name, subject.name, dtype.name, sample.label, shapes),
+                    *(places, ulp, share, problem),
+                )
+
+
+def _measured(
+    subject: Subject,
+    spec: KernelSpec,
+    dtype: DType,
+    sample: Sample,
+    layouts: tuple[str, ...],
+    right: tuple[Any, ...],
+    limits: Any,
+) -> tuple[float, float, str] | None:
+    """Return ULP, share of the budget and what is wrong; None if it is refused."""
+    from autocalc.testing.conformance import Refused
+
+    try:
+        outs = subject.run(spec, sample, dtype, layouts=layouts)
+    except Refused:
+        return None
+    except AssertionError as error:
+        return float("nan"), float("inf"), str(error)
+    except Exception as error:
+        return float("nan"), float("inf"), f"it raised {type(error).__name__}: {error}"
+    ulp = _worst_ulp(spec, outs, right)
+    subject.worst.clear()
+    try:
+        subject.judge(spec, sample, dtype, outs, right, limits=limits)
+    except AssertionError as error:
+        return ulp, float("inf"), str(error)
+    if subject.disturbed:
+        problem = f"it changed the floating-point state: {subject.disturbed}"
+        return ulp, float("inf"), problem
+    return ulp, subject.worst[spec.name, dtype.name].share, ""
+
+
+def _worst_ulp(
+    spec: KernelSpec, outs: tuple[Any, ...], right: tuple[Any, ...]
+) -> float:
+    """Return the largest error of all outputs; infinite where NaN is, or is missed."""
+    from autocalc.testing.conformance._compare import compare
+    from autocalc.testing.conformance._subject import pairs
+
+    worst = 0.0
+    for output, got, wanted in zip(spec.outputs, outs, right, strict=True):
+        if got is None:
+            continue
+        boundless = [np.inf] * len(got) if isinstance(got, (list, tuple)) else np.inf
+        for label, one, expected, limit in pairs(output.name, got, wanted, boundless):
+            try:
+                ulp, _ = compare(spec, label, one, expected, limit)
+            except AssertionError:
+                ulp = float("inf")
+            worst = max(worst, ulp)
+    return worst

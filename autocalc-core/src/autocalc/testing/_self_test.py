@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: MIT
+"""The self-test of a kernel set: the program of the process that `_trial` starts.
+
+``python -m autocalc.testing._self_test FILE NAME`` loads the set and runs a few small
+samples of each of its kernels, by Python and by its C form, contiguous and strided,
+between guard bytes, and at last a step of training.  It writes to FILE what it is about
+to do, what it found, and the files of code that the set brought with it.
+
+What endangers the process that uses the set is a fault of the whole set: a write
+outside of the operands, a changed floating-point state.  A kernel that raises an error
+or is far off its budget is left out alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import autocalc as ac
+from autocalc._dispatch._plugins import registry
+from autocalc._kernels.kernel_set import KernelImpl
+from autocalc._kernels.samples import Make
+from autocalc._kernels.spec import DType, KernelSpec, Sample
+from autocalc._kernels.table import TABLE
+from autocalc.testing.conformance import _floating_point as floating_point
+from autocalc.testing.conformance._checks import PLACES, is_large
+from autocalc.testing.conformance._native import NativeKernel
+from autocalc.testing.conformance._subject import Prepared, Refused, Subject
+
+#: Seconds after which no further sample begins; the process has some ten.
+SECONDS = 3.0
+#: Samples of each kernel and dtype, each in two layouts.
+SAMPLES = 6
+#: Numbers that are made for an array.
+FEW = 4001
+#: By how many budgets a result is off that is wrong and not just imprecise.
+GROSS = 8.0
+
+
+class Fault(Exception):
+    """What the whole set is at fault for."""
+
+
+class Notes:
+    """The file in which the other process reads; each note is there at once."""
+
+    def __init__(self, path: str) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND)
+
+    def write(self, **facts: Any) -> None:
+        """Add some facts."""
+        os.write(self._file, (json.dumps(facts) + "\n").encode())
+
+
+class Call(NamedTuple):
+    """A sample call that is to be made."""
+
+    subject: Subject
+    spec: KernelSpec
+    dtype: DType
+    sample: Sample
+    layouts: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """Say which call it is."""
+        way = "" if self.layouts == ("contiguous",) else f", {'/'.join(self.layouts)}"
+        if isinstance(self.subject.kernels[self.spec.name].function, NativeKernel):
+            way += ", by its C form"
+        return f"{self.spec.name} ({self.dtype}) on {self.sample.label!r}{way}"
+
+
+# ---- which calls ---------------------------------------------------------------------
+
+
+class QuickMake(Make):
+    """Makes large arrays of few numbers: samples of such size are not run."""
+
+    def normal(self, *shape: int, scale: float = 1.0) -> Any:
+        """Return normal numbers, which come again and again in a large array."""
+        if math.prod(shape) <= FEW:
+            return super().normal(*shape, scale=scale)
+        return np.resize(super().normal(FEW, scale=scale), shape)
+
+
+def calls_of(subject: Subject) -> Iterator[Call]:
+    """Yield calls of all kernels in turn, so that each has had one when time ends.
+
+    There are more than are wanted, for a set may refuse some.
+    """
+    by_c = {
+        name: KernelImpl(NativeKernel(TABLE[name], impl.native), supports=impl.supports)
+        for name, impl in subject.kernels.items()
+        if impl.native is not None
+    }
+    native = Subject(subject.kernel_set, by_c)
+    lists = [iter(_of_kernel(subject, TABLE[name])) for name in subject.kernels]
+    lists += [iter(_of_kernel(native, TABLE[name])) for name in by_c]
+    while lists:
+        for one in list(lists):
+            call = next(one, None)
+            if call is None:
+                lists.remove(one)
+            else:
+                yield call
+
+
+def _of_kernel(subject: Subject, spec: KernelSpec) -> Iterator[Call]:
+    for dtype in spec.dtypes:
+        for i, sample in enumerate(small_samples(spec, dtype)):
+            for layouts in (("contiguous",), PLACES[i % len(PLACES)]):
+                yield Call(subject, spec, dtype, sample, layouts)
+
+
+def small_samples(spec: KernelSpec, dtype: DType) -> list[Sample]:
+    """Return the small samples, those first that stand far apart in the list."""
+    small = [s for s in spec.samples(QuickMake(dtype)) if not is_large(s)][::-1]
+    step = max(1, len(small) // SAMPLES)
+    return [sample for start in range(step) for sample in small[start::step]]
+
+
+# ---- running them --------------------------------------------------------------------
+
+
+def run(subject: Subject, notes: Notes) -> dict[str, Any]:
+    """Run calls while there is time; return how many, of what, and what was wrong."""
+    until = time.monotonic() + SECONDS
+    wrong: dict[str, str] = {}
+    ran: Counter[tuple[Subject, str, DType]] = Counter()
+    for call in calls_of(subject):
+        name, kind = call.spec.name, (call.subject, call.spec.name, call.dtype)
+        if time.monotonic() > until:
+            break
+        if name in wrong or ran[kind] >= 2 * SAMPLES:
+            continue
+        notes.write(running=f"while {call.label} ran")
+        try:
+            found = _problem(call)
+        except Refused:
+            continue
+        ran[kind] += 1
+        if found:
+            wrong[name] = f"{call.label}: {found}"
+    names = {name for (_, name, _), calls in ran.items() if calls}
+    return {"calls": sum(ran.values()), "kernels": len(names), "wrong": wrong}
+
+
+def _problem(call: Call) -> str:
+    """Make one call; return what is wrong with its result, "" if nothing."""
+    subject, spec, sample = call.subject, call.spec, call.sample
+    try:
+        prepared = subject.prepare(spec, sample, call.dtype, layouts=call.layouts)
+    except Refused:
+        raise
+    except Exception as error:
+        return f"its supports() raised {type(error).__name__}: {error}"
+    function = subject.kernels[spec.name].function
+    raised = _error_of(function, prepared)
+    disturbed = floating_point.deviation()
+    floating_point.restore()
+    if disturbed:
+        message = f"changed the floating-point state in {call.label}: {disturbed}"
+        raise Fault(message)
+    try:
+        prepared.memory.check()
+    except AssertionError as stray:
+        message = f"wrote where it must not in {call.label}: {stray}"
+        raise Fault(message) from None
+    if raised:
+        return raised
+    try:
+        subject.judge(spec, sample, call.dtype, prepared.outs, times=GROSS)
+    except AssertionError as wrong:
+        return str(wrong)
+    return ""
+
+
+def _error_of(function: Any, prepared: Prepared) -> str:
+    """Call a kernel; return the error that it raised, "" if none."""
+    try:
+        with np.errstate(all="ignore"):
+            function(*prepared.outs, *prepared.inputs, *prepared.attributes)
+    except Exception as error:
+        return f"it raised {type(error).__name__}: {error}"
+    return ""
+
+
+def train(name: str) -> None:
+    """Make a step of training on the set: its allocator and its keys take part."""
+    with ac.kernels.use(name, only=True):
+        model = ac.nn.Sequential(ac.nn.Linear(9, 5), ac.nn.ReLU(), ac.nn.Linear(5, 3))
+        sgd = ac.optim.SGD(model.parameters(), lr=0.1)
+        target = ac.tensor([0, 1, 2, 0])
+        for _ in range(2):
+            sgd.zero_grad()
+            loss = ac.nn.functional.cross_entropy(model(ac.ones(4, 9)), target)
+            loss.backward()
+            sgd.step()
+    disturbed = floating_point.deviation()
+    if disturbed:
+        message = f"changed the floating-point state in a training step: {disturbed}"
+        raise Fault(message)
+
+
+# ---- the process ---------------------------------------------------------------------
+
+
+def test(name: str, notes: Notes) -> dict[str, Any]:
+    """Load and test a set; return the last facts about it."""
+    notes.write(running="while its package was imported")
+    before = _mapped()
+    found = registry()
+    if name not in found.sets:
+        reason = found.reason(name) or "there is no such set"
+        return {"unloadable": f"in a process of its own it cannot be found: {reason}"}
+    notes.write(running="while its load() ran")
+    kernels = found.kernels(name)
+    notes.write(files=_new_files(before))
+    disturbed = floating_point.deviation()
+    if disturbed:
+        message = f"changed the floating-point state when it was loaded: {disturbed}"
+        raise Fault(message)
+    if kernels is None:
+        refusal = next(r for r in found.refusals if r.subject == name)
+        return {"unloadable": refusal.reason, "traceback": refusal.traceback}
+    subject = Subject(found.sets[name], kernels)
+    passed = run(subject, notes)
+    if not passed["wrong"]:
+        notes.write(running="while a training step ran")
+        train(name)
+    return {"passed": passed}
+
+
+def _mapped() -> set[str]:
+    """Return the libraries in this process, where the system tells."""
+    found = {getattr(m, "__file__", None) or "" for m in list(sys.modules.values())}
+    with suppress(OSError):
+        for line in Path("/proc/self/maps").read_text().splitlines():
+            path = line.split(maxsplit=5)[5:]
+            found.update(path)
+    return {p for p in found if ".so" in p or p.endswith((".pyd", ".dll", ".dylib"))}
+
+
+def _new_files(before: set[str]) -> list[str]:
+    """Return the libraries that came since, but the system's and AutoCalc's."""
+    own = str(Path(ac.__file__).parent)
+    return sorted(
+        p for p in _mapped() - before if not p.startswith((own, "/usr/lib", "/lib"))
+    )
+
+
+def _no_core_dump() -> None:
+    """Leave no image of the memory behind when a kernel crashes."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def main(path: str, name: str) -> None:
+    """Test the set called `name` and write what is found to the file at `path`."""
+    notes = Notes(path)
+    _no_core_dump()
+    try:
+        facts = test(name, notes)
+    except Fault as fault:
+        facts = {"fault": str(fault)}
+    except Exception as error:
+        facts = {"fault": f"raised {type(error).__name__} in its self-test: {error}"}
+    notes.write(**facts, running="when its process came to its end")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

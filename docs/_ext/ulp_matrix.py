@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""The page of the kernels' errors: every set that runs here, in ULP, from samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from kernel_table import KINDS, budgets, escaped, list_table
+
+from autocalc import kernels
+from autocalc._dispatch._cpu import cpu_name
+from autocalc._kernels.table import TABLE
+from autocalc.testing import Compared, compare_kernels
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+#: Samples of each kernel and dtype, each with two layouts: the build stays short.
+SAMPLES = 5
+
+
+def cell(row: Compared | None) -> str:
+    if row is None:
+        return ""
+    if row.problem:
+        return "**misses it**"
+    ulp = f"{row.ulp:.2f}" if row.ulp < 1e4 else f"{row.ulp:.0e}"
+    return f"{ulp} ({row.share:.0%})"
+
+
+def page() -> Iterator[str]:
+    names = kernels.available()
+    found = compare_kernels(dtypes=["float32", "float64"], samples=SAMPLES)
+    worst = {(row.kernel, row.dtype, row.set): row for row in found.worst()}
+    yield f"Measured where this page was built, on a CPU of the kind `{cpu_name()}`."
+    yield ""
+    head = ["Kernel", "dtype", *(f"`{name}`" for name in names), "Error budget"]
+    for kind, title in KINDS.items():
+        rows = [
+            [
+                f"`{name}`",
+                dtype.name,
+                *(cell(worst.get((name, dtype.name, owner))) for owner in names),
+                escaped(budgets(spec)),
+            ]
+            for name, spec in TABLE.items()
+            if spec.kind == kind
+            for dtype in spec.dtypes
+            if dtype in (np.float32, np.float64)
+        ]
+        if rows:
+            yield f"## {title}"
+            yield ""
+            yield from list_table("", "auto", [head, *rows])
+
+
+def write(app: Sphinx) -> None:
+    folder = Path(app.srcdir) / "_generated"
+    folder.mkdir(exist_ok=True)
+    (folder / "ulp.md").write_text("\n".join(page()) + "\n", encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("builder-inited", write)
+    return {"parallel_read_safe": True}
