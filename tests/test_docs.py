@@ -46,3 +46,32 @@ def test_the_examples_in_docstrings_give_what_they_say(name, tmp_path, monkeypat
     module = importlib.import_module(name)
     ac.manual_seed(0)
     assert doctest.testmod(module).failed == 0
+
+
+def _public_names():
+    """Yield the public names of all public modules, with what they are."""
+    modules = [n for n in MODULES if "._" not in n and not n.endswith(".cli")]
+    for place in ["autocalc", *modules]:
+        module = importlib.import_module(place)
+        for name in getattr(module, "__all__", ()):
+            value = getattr(module, name)
+            if callable(value):
+                yield f"{place}.{name}", value
+
+
+def test_each_public_name_has_a_page(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    pages = importlib.import_module("api_pages").all_pages()
+    lines = [line for page in pages.values() for line in page]
+    paths = {line.rpartition(":: ")[2] for line in lines if line.startswith(".. auto")}
+    described = set()
+    for path in paths:
+        place, _, name = path.rpartition(".")
+        if place == "autocalc.Tensor":
+            continue
+        described.add(id(getattr(importlib.import_module(place), name)))
+    assert [path for path, value in _public_names() if id(value) not in described] == []
+    members = {name for name in dir(ac.Tensor) if not name.startswith("_")}
+    absent = {name for name in members if not hasattr(ac.Tensor, name)}
+    missing = {f"autocalc.Tensor.{name}" for name in members - absent} - paths
+    assert missing == set()

@@ -13,6 +13,7 @@ import inspect
 import shutil
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 PACKAGE = "autocalc"
+#: Public modules that no other lists.
+APART = (
+    "autocalc.cuda.amp",
+    "autocalc.errors",
+    "autocalc.plugin",
+    "autocalc.testing.conformance",
+)
 
 #: Headings of the functions of `autocalc`, with the files of `_ops` that they are in.
 HEADINGS = {
@@ -90,12 +98,17 @@ def modules() -> dict[str, ModuleType]:
                 walk(value, f"{name}.{word}")
 
     walk(autocalc, PACKAGE)
+    for name in APART:
+        walk(import_module(name), name)
     return found
 
 
 def names(place: str, module: ModuleType) -> list[Name]:
     """Return the public names of a module, without those of modules in it."""
-    listed = getattr(module, "__all__", ())
+    listed = getattr(module, "__all__", None)
+    if listed is None:  # autocalc.errors
+        own = (v for v in vars(module).values() if inspect.isclass(v))
+        listed = [v.__name__ for v in own if v.__module__ == place]
     found = [Name(place, word, getattr(module, word)) for word in listed]
     return [name for name in found if not isinstance(name.value, ModuleType)]
 
