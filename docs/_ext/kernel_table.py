@@ -7,6 +7,7 @@ They are written as MyST into docs/_generated before Sphinx reads its sources.
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,37 +51,84 @@ def list_table(title: str, widths: str, rows: Iterable[Iterable[str]]) -> Iterat
     yield ""
 
 
-def budgets(spec: KernelSpec) -> str:
-    """Return the error budget, and those of algorithms that have one of their own."""
-    more = (f"{name}: {budget.text}" for name, budget in spec.exceptions.items())
-    return "; ".join((spec.budget.text, *more))
-
-
-def kernel_row(spec: KernelSpec) -> list[str]:
-    way = f"led by `{spec.lead}`" if spec.decomposition else ""
-    return [
-        f"`{spec.name}`",
-        f"`{spec.signature}`",
-        escaped(spec.doc),
-        escaped(budgets(spec)),
-        *([way] if spec.kind != "primitive" else []),
-    ]
-
-
 def kernels_page() -> Iterator[str]:
-    head = ["Kernel", "Signature", "What it computes", "Error budget"]
+    """Return the tables of names, by kind: each kernel has a page of its own."""
     for kind, title in KINDS.items():
         specs = [spec for spec in TABLE.values() if spec.kind == kind]
         if not specs:
             continue
         yield f"## {title}"
         yield ""
-        if kind == "primitive":
-            yield from list_table("", "12 28 35 25", [head, *map(kernel_row, specs)])
-        else:
-            rows = [[*head, "Decomposition"], *map(kernel_row, specs)]
-            yield from list_table("", "12 25 30 20 13", rows)
+        rows = [["Kernel", "What it computes"]]
+        rows += [[link(spec.name), escaped(spec.doc)] for spec in specs]
+        yield from list_table("", "25 75", rows)
     yield from matrix()
+
+
+def link(kernel: str) -> str:
+    return f"{{doc}}`{kernel} <kernel/{kernel}>`"
+
+
+def operands(spec: KernelSpec) -> Iterator[list[str]]:
+    """Yield a row for each operand and attribute: its name, and what is known of it."""
+    for place, found in (("result", spec.outputs), ("operand", spec.inputs)):
+        for operand in found:
+            words = [place]
+            words += ["optional"] * operand.optional
+            words += ["a list of arrays"] * operand.is_list
+            words += ["written in place"] * (operand.name in spec.writes)
+            words += ["can be added into"] * (operand.name in spec.accumulates)
+            partners = [i for o, i in spec.alias if o == operand.name]
+            words += [f"may share the memory of `{other}`" for other in partners]
+            yield [f"`{operand.name}`", ", ".join(words)]
+    for word in spec.signature.rpartition(";")[2].split() if spec.attributes else ():
+        name, _, kind = word.partition(":")
+        yield [f"`{name}`", f"attribute, `{kind}`"]
+
+
+def kernel_page(spec: KernelSpec) -> Iterator[str]:
+    """Return the page of a kernel: all that its spec says."""
+    yield f"# {spec.name}"
+    yield ""
+    yield escaped(spec.doc)
+    yield ""
+    yield "```text"
+    yield spec.signature
+    yield "```"
+    yield ""
+    yield from list_table("", "25 75", [["Name", "What it is"], *operands(spec)])
+    yield "## Error budget"
+    yield ""
+    yield escaped(spec.budget.text)
+    yield ""
+    for name, budget in spec.exceptions.items():
+        yield f"- `{name}`: {escaped(budget.text)}"
+    yield ""
+    yield "## How it is chosen and run"
+    yield ""
+    yield from facts(spec)
+
+
+def facts(spec: KernelSpec) -> Iterator[str]:
+    """Return a list of the rest."""
+    names = kernels.available()
+    found = registry()
+    owners = [name for name in names if spec.name in (found.kernels(name) or {})]
+    dtypes = ", ".join(str(dtype) for dtype in spec.dtypes)
+    key = "dtypes, shapes, strides and attributes" if spec.key == "shapes" else "dtypes"
+    yield f"- Kind: {spec.kind}."
+    yield f"- Dtypes of the first operand: {dtypes}."
+    yield f"- A decision holds for calls of equal {key}."
+    yield f"- Layout of results of four dimensions: {spec.layout}."
+    if spec.decomposition:
+        yield f"- Where a set has none: its decomposition, led by `{spec.lead}`."
+    if spec.elementwise:
+        yield "- Elementwise: the operands are broadcast to the shape of the result."
+    yield "- Implemented, where this page was built, by: " + (
+        ", ".join(f"`{name}`" for name in owners) + "."
+    )
+    file = spec.reference.__module__.replace(".", "/") + ".py"
+    yield f"- Reference, decomposition, budget and samples: `{file}`."
 
 
 def matrix() -> Iterator[str]:
@@ -95,7 +143,7 @@ def matrix() -> Iterator[str]:
     yield ""
     rows = [["Kernel", *(f"`{name}`" for name in names)]]
     rows += [
-        [f"`{kernel}`", *("yes" if kernel in owned[name] else "" for name in names)]
+        [link(kernel), *("yes" if kernel in owned[name] else "" for name in names)]
         for kernel in TABLE
     ]
     yield from list_table("", "auto", rows)
@@ -142,6 +190,12 @@ def write(app: Sphinx) -> None:
     pages["absent.md"] = absent_page()
     for name, lines in pages.items():
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    own = Path(app.srcdir) / "reference" / "kernel"
+    shutil.rmtree(own, ignore_errors=True)
+    own.mkdir()
+    for spec in TABLE.values():
+        text = "\n".join(("---", "orphan: true", "---", "", *kernel_page(spec)))
+        (own / f"{spec.name}.md").write_text(text + "\n", encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
