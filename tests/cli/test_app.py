@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
+import click
 import pytest
 
 import autocalc as ac
+from autocalc.cli import cli
 
 
 def test_help_teaches_with_examples(run):
@@ -22,7 +28,57 @@ def test_version(run):
 
 
 def test_unknown_commands_exit_with_2(run):
-    assert "No such command 'trian'" in run("trian", code=2).output
+    out = run("trian", code=2).output
+    assert "No such command 'trian'. Did you mean 'train'?" in out
+    out = run("bench", "kernel", code=2).output
+    assert "No such command 'kernel'. Did you mean 'kernels'?" in out
+    assert "Did you mean" not in run("xyzzy", code=2).output
+
+
+def commands(command, path=()):
+    yield path, command
+    for name, child in getattr(command, "commands", {}).items():
+        yield from commands(child, (*path, name))
+
+
+@pytest.mark.parametrize(
+    ("path", "command"), list(commands(cli)), ids=lambda x: " ".join(x)
+    if isinstance(x, tuple) else ""
+)  # fmt: skip
+def test_every_default_is_in_the_help(run, path, command):
+    out = " ".join(run(*path, "--help").output.split())
+    for param in command.params:
+        if isinstance(param, click.Option) and not param.is_flag:
+            files = isinstance(param.type, click.Path) or param.multiple
+            text = " ".join((param.help or "").split())
+            assert files or param.show_default or "[default: " in text, param.name
+            assert text.split("  ")[0] in out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_can_complete(shell):
+    code = "from autocalc.cli import main; main()"
+    script = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "_AUTOCALC_COMPLETE": f"{shell}_source"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if "Bash" in script.stderr:
+        pytest.skip(script.stderr.strip())
+    assert script.returncode == 0, script.stderr
+    assert "_AUTOCALC_COMPLETE" in script.stdout
+
+
+def test_completions_are_commands():
+    code = "from autocalc.cli import main; main()"
+    words = {"COMP_WORDS": "autocalc train fa", "COMP_CWORD": "2"}
+    out = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "_AUTOCALC_COMPLETE": "bash_complete", **words},
+        capture_output=True, text=True, check=False,
+    ).stdout  # fmt: skip
+    assert out.split() == ["plain,fashion-mnist"]
 
 
 def test_it_runs_as_a_module(program, tmp_path):
@@ -73,8 +129,5 @@ def test_system_errors_are_sentences(run, monkeypatch):
 
 @pytest.mark.parametrize("module", ["click", "rich", "autocalc.cli"])
 def test_the_library_does_not_import_the_command_line(module):
-    import subprocess
-    import sys
-
     code = f"import sys, autocalc; sys.exit({module!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -116,7 +116,8 @@ def refuse_changes(
             option = name.replace("_", "-")
             message = (
                 f"--{option} {settings[name]}: {saved} is a training with "
-                f"{getattr(config, name)}, which cannot change on the way."
+                f"{getattr(config, name)}, which cannot change on the way; --finetune "
+                f"{saved} begins another training with its model."
             )
             raise click.UsageError(message)
 

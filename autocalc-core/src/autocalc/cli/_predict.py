@@ -96,6 +96,9 @@ def predict_command(
 
 def _from_files(paths: tuple[Path, ...], recipe: Recipe) -> Iterator[Picture]:
     for path in paths:
+        if not path.exists():
+            message = f"{path} is not there."
+            raise click.BadParameter(message, param_hint="IMAGE")
         yield Picture(str(path), tensor(read_picture(path, recipe.size)), None)
 
 
