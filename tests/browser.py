@@ -10,10 +10,25 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import time
 
 #: Where Chromium is looked for.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+OPTIONS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"),
+    *("--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking"),
+)
+
+#: Chromium reads what to do from file 3 and answers into file 4.
+_START = """
+import fcntl, os, sys
+ours, theirs = (fcntl.fcntl(int(fd), fcntl.F_DUPFD, 10) for fd in sys.argv[1:3])
+os.dup2(ours, 3)
+os.dup2(theirs, 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 _LIMIT = 30.0
 
@@ -29,16 +44,11 @@ class Page:
     def __init__(self, profile):
         program = find()
         ours, theirs = os.pipe(), os.pipe()
-        options = (
-            "--headless --no-sandbox --disable-gpu --remote-debugging-pipe "
-            "--disable-dev-shm-usage --no-first-run --disable-background-networking"
-        )
-        line = (
-            f"exec {program} {options} --user-data-dir={profile} about:blank "
-            f"3<&{ours[0]} 4>&{theirs[1]}"
-        )
         self._process = subprocess.Popen(
-            ["/bin/sh", "-c", line],
+            [
+                *(sys.executable, "-c", _START, str(ours[0]), str(theirs[1]), program),
+                *(*OPTIONS, f"--user-data-dir={profile}", "about:blank"),
+            ],
             pass_fds=(ours[0], theirs[1]),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

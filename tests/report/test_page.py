@@ -12,7 +12,7 @@ from tests import browser
 
 from autocalc._report import make_log, read_run, write_page
 
-VOID = {"meta", "link", "path", "circle", "br"}
+VOID = {"meta", "link", "br"}
 
 
 class Balance(HTMLParser):

@@ -107,7 +107,7 @@ def _pictures(rows: list[tuple[float, dict[str, Any]]]) -> str:
             if len(series) <= _CURVES
             else f"{words}, first {_CURVES} of " + (f"{len(series)}")
         )
-        charts.append(chart(title, series[:_CURVES], x="step", y=words))
+        charts.append(chart(title, series[:_CURVES], x="step", y=words, log=True))
     return "".join(charts)
 
 

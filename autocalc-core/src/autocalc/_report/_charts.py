@@ -15,7 +15,7 @@ Points = Sequence[tuple[float, float]]
 
 #: The picture's units; letters of 11 units can be read where it is 340 pixels wide.
 _WIDTH, _HEIGHT = 400, 250
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 12, 12, 40
+_LEFT, _RIGHT, _TOP, _BOTTOM = 50, 12, 24, 38
 
 #: Points that a curve keeps; more are joined, so that a page stays small.
 _MOST = 600
@@ -88,6 +88,7 @@ def chart(
     x: str,
     y: str,
     label: Callable[[float], str] = shown,
+    log: bool = False,
 ) -> str:
     """Return a figure: curves over steps, with axes and a legend.
 
@@ -102,6 +103,8 @@ def chart(
         What the axes are.
     label
         How a value of the y axis is written.
+    log
+        Whether the y axis may have a log scale, where values are far apart.
     """
     given = [one for one in series if one.points]
     kept = [one._replace(points=_finite(one.points)) for one in given]
@@ -109,7 +112,7 @@ def chart(
     notes = [note for one in given for note in _not_finite(one)]
     if not kept:
         return _figure(title, "", notes) if notes else ""
-    across, up = _axes(kept)
+    across, up = _axes(kept, log)
     inside = [_grid(across, up, label), _names(x, y)]
     inside += [_curve(one, i, across, up) for i, one in enumerate(kept)]
     picture = (
@@ -141,10 +144,10 @@ def _not_finite(one: Series) -> list[str]:
     return [note]
 
 
-def _axes(series: list[Series]) -> tuple[_Axis, _Axis]:
+def _axes(series: list[Series], log: bool) -> tuple[_Axis, _Axis]:
     xs = [x for one in series for x, _ in one.points]
     ys = [y for one in series for _, y in one.points]
-    log = min(ys) > 0 and max(ys) > _WIDE * min(ys)
+    log = log and min(ys) > 0 and max(ys) > _WIDE * min(ys)
     left, right = _apart(min(xs), max(xs), 0.0)
     low, high = (min(ys), max(ys)) if log else _apart(min(ys), max(ys), 0.05)
     if not log and min(ys) >= 0 > low:
@@ -190,13 +193,11 @@ def _frame() -> str:
 
 
 def _names(x: str, y: str) -> str:
-    """Return what the axes are; the vertical one is written from below."""
+    """Return what the axes are."""
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
-    height = (_TOP + _HEIGHT - _BOTTOM) / 2
     return (
         f'<text x="{middle}" y="{_HEIGHT - 6}" text-anchor="middle">{escape(x)}</text>'
-        f'<text transform="translate(11 {height}) rotate(-90)" text-anchor="middle">'
-        f"{escape(y)}</text>"
+        f'<text x="0" y="11">{escape(y)}</text>'
     )
 
 

@@ -136,7 +136,7 @@ def _curves(run: Run) -> str:
         losses.append(Series(f"mean of {window} steps", smooth(train, window)))
     for key, name in (("test_loss", "test"), ("validation_loss", "validation")):
         losses.append(Series(name, run.curve("evaluation", key), dots=True))
-    charts = [chart("Loss", losses, x="step", y="loss")]
+    charts = [chart("Loss", losses, x="step", y="loss", log=True)]
     accuracy = Series("test", run.curve("evaluation", "test_accuracy"), dots=True)
     charts.append(chart("Accuracy", [accuracy], x="step", y="accuracy", label=percent))
     rate = Series("learning rate", run.curve("step", "lr"))

@@ -16,13 +16,20 @@ def facts(values: Any) -> str:
         return ""
     rows = [
         f'<tr><th scope="row">{escape(str(key).replace("_", " "))}</th>'
-        f"<td>{escape(_words(value))}</td></tr>"
+        f"<td>{_lines(value)}</td></tr>"
         for key, value in values.items()
         if value is not None and value not in ("", [], {})
     ]
     if not rows:
         return ""
     return f'<div class="table"><table class="facts">{"".join(rows)}</table></div>'
+
+
+def _lines(value: Any) -> str:
+    """Return a value; of a list of sentences, each on a line of its own."""
+    if isinstance(value, (list, tuple)) and any(" " in str(one) for one in value):
+        return "<br>".join(escape(_words(one)) for one in value)
+    return escape(_words(value))
 
 
 def _words(value: Any) -> str:

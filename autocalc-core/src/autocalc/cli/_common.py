@@ -31,7 +31,8 @@ _MACHINE = (
         "--kernels",
         "choices",
         metavar="SETS",
-        help="Kernel sets or families to prefer, best first: simd,blas.",
+        help="Kernel sets or families to prefer, best first: simd,blas.  "
+        "[default: by rank]",
     ),
 )
 
